@@ -1,0 +1,56 @@
+# Helpers that every folder's CMakeLists.txt uses.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+find_package(Threads REQUIRED)
+find_package(GTest REQUIRED)
+find_package(benchmark)
+
+option(NPLUS1_WERROR "Treat warnings as errors (developer presets)" OFF)
+add_library(nplus1_options INTERFACE)
+add_library(nplus1::options ALIAS nplus1_options)
+target_include_directories(nplus1_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
+target_compile_options(nplus1_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual>
+  $<$<BOOL:${NPLUS1_WERROR}>:-Werror>)
+
+# nplus1_library(name sources... [DEPENDS targets...]): static library nplus1_<name>, alias nplus1::<name>.
+# Without sources it is an interface library.
+function(nplus1_library name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  set(target nplus1_${name})
+  if(arg_UNPARSED_ARGUMENTS)
+    add_library(${target} STATIC ${arg_UNPARSED_ARGUMENTS})
+    target_link_libraries(${target} PUBLIC nplus1::options ${arg_DEPENDS})
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE nplus1::options ${arg_DEPENDS})
+  endif()
+  add_library(nplus1::${name} ALIAS ${target})
+endfunction()
+
+# nplus1_unit_test(name sources... [DEPENDS targets...]): a GoogleTest program, its tests labelled `unit`.
+include(GoogleTest)
+function(nplus1_unit_test name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE nplus1::options GTest::gtest_main ${arg_DEPENDS})
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES LABELS unit TIMEOUT 60)
+endfunction()
+
+# nplus1_benchmark(name sources... [DEPENDS targets...]): a Google Benchmark program; never a test.
+function(nplus1_benchmark name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  if(benchmark_FOUND)
+    add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+    target_link_libraries(${name} PRIVATE nplus1::options benchmark::benchmark_main ${arg_DEPENDS})
+  endif()
+endfunction()

@@ -1,0 +1,129 @@
+// The one vocabulary of events: what a rank tells the simulator about an MPI call, and what every
+// analysis reads. An Event is 64 bytes so that it fills one slot of the shared-memory ring; lists
+// (request ids, counts per member, members of a communicator) follow in extension slots.
+//
+// Ranks in events are ranks in MPI_COMM_WORLD, whatever communicator the call used; members of a
+// communicator are indexed by their rank in it. An event describes one call of one thread of one rank;
+// a rank's events form one stream in the order in which the process made them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "support/collective_kind.hpp"
+#include "support/ids.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::events {
+
+enum class EventKind : std::uint8_t {
+  kNone = 0,
+  // Point-to-point. A blocking call is the non-blocking one with its wait fused in.
+  kSend,     // Send, Ssend, Bsend, Rsend
+  kIsend,    // their I-forms, and Start of a persistent send
+  kRecv,     // Recv, Mrecv (then kMatched is set)
+  kIrecv,    // Irecv, Imrecv, Start of a persistent receive
+  kWait,     // Wait, Waitall, Waitany, Waitsome: see CompletionMode; extension: u32 request ids
+  kTest,     // Test, Testall, Testany, Testsome, Request_get_status: likewise
+  kProbe,    // Probe, Mprobe
+  kIprobe,   // Iprobe, Improbe
+  kCancelled,    // the MPI library cancelled receive `request` before any message matched it
+  kRequestFree,  // `request` will never be waited for
+  // Collectives: `operation` is a CollectiveKind, `peer` the root (member index, -1 if none).
+  kCollective,   // blocking
+  kIcollective,  // non-blocking or persistent: completes through `request`
+  // Everything else
+  kCommDefine,       // `aux` is the communicator's global key; extension: u32 world ranks of the members
+  kUnmodelledEnter,  // the rank is in a call that the simulator does not model: its clock is unknown
+  kUnmodelledExit,
+  kLocal,        // a call or pause whose only effect is its `compute` (e.g. a flush of pending compute)
+  kRegionBegin,  // `aux` is the region id
+  kRegionEnd,
+  kFinalize,     // the rank's last event
+};
+
+/// Which requests a kWait or kTest event completes.
+enum class CompletionMode : std::uint8_t { kAll, kAny, kSome };
+
+/// How a send may complete (MPI 4.0, section 3.4). Standard, buffered and ready sends follow the
+/// network's eager threshold; a buffered send never waits; a synchronous send waits for its receive.
+enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered, kReady };
+
+/// Bits of Event::flags.
+enum EventFlag : std::uint8_t {
+  kNeedsAnswer = 1,   // the thread sleeps until the simulator answers
+  kReportMatch = 2,   // a receive whose match the rank must be told (wildcard, or posted behind one)
+  kMatched = 4,       // kRecv/kIrecv of a message that a matching probe took: `aux` is its sequence number
+  kTakesMessage = 8,  // kProbe/kIprobe that is an Mprobe/Improbe: removes the message it finds
+  kPersistent = 16,
+  kHasBytesPerMember = 32,  // collective: the extension lists i64 bytes per member, not `bytes` alone
+};
+
+/// One MPI call. Unused fields are zero. Layout is part of the ring protocol (docs/formats/).
+struct Event {
+  EventKind kind{};
+  std::uint8_t flags{};       // EventFlag
+  std::uint8_t operation{};   // SendMode | CompletionMode | CollectiveKind, by kind
+  std::uint8_t reserved{};
+  ThreadId thread{};
+  std::uint16_t call{};       // MpiCall: the function the application called
+  CommId comm{};              // on the ring: the sender's own numbering; from the node on: the global one
+  RequestId request{};        // request created, started, cancelled or freed
+  CallSiteId site{};
+  std::int32_t peer{};        // destination or source (world rank, kAnySource, kProcNull); root
+  std::int32_t tag{};
+  std::uint32_t extension{};  // number of 64-byte slots that follow
+  std::int64_t compute_ps{};  // virtual time since the thread's last exit, charged before the call
+  std::int64_t size{};        // payload bytes; collectives: see docs/formats/events.md
+  std::int64_t entry_ps{};    // the thread's virtual clock at entry, compute included
+  std::uint64_t aux{};        // by kind; kWait/kTest: number of request ids; collectives: number of list entries
+
+  [[nodiscard]] Duration compute() const { return Duration{compute_ps}; }
+  [[nodiscard]] Time entry() const { return Time{Duration{entry_ps}}; }
+  [[nodiscard]] Bytes payload() const { return bytes(size); }
+  [[nodiscard]] RankId peer_rank() const { return RankId{peer}; }
+  [[nodiscard]] SendMode send_mode() const { return static_cast<SendMode>(operation); }
+  [[nodiscard]] CompletionMode completion_mode() const { return static_cast<CompletionMode>(operation); }
+  [[nodiscard]] CollectiveKind collective() const { return static_cast<CollectiveKind>(operation); }
+  [[nodiscard]] bool has(EventFlag f) const { return (flags & f) != 0; }
+};
+static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
+
+inline constexpr std::size_t kSlotBytes = 64;
+
+/// The lists that follow an event. At most one of them is not empty.
+struct Extension {
+  std::span<const std::uint32_t> words;   // request ids; members of a communicator; neighbourhood edges
+  std::span<const std::int64_t> sizes;    // bytes per member
+};
+
+/// What the simulator answers to a rank: when a call ends and how it came out. Travels in 64-byte slots too.
+enum class AnswerKind : std::uint8_t {
+  kNone = 0,
+  kExit,      // the call that asked ends at `exit_ps`; extension: u32 positions completed (kSome)
+  kMatch,     // receive `request` got the message (source, tag, sequence); may come before its wait
+  kDeadlock,  // every rank is blocked for ever: print `extension` as text if told to, and end the job
+};
+
+struct Answer {
+  AnswerKind kind{};
+  std::uint8_t flag{};         // kTest/kIprobe: completed; kDeadlock: this rank prints the report
+  ThreadId thread{};
+  std::int32_t index{};        // kAny: position of the completed request, -1 if none; kSome: how many
+  RequestId request{};
+  std::int32_t source{};       // kMatch, probes: world rank of the sender
+  std::int32_t tag{};
+  std::uint32_t extension{};   // number of 64-byte slots that follow
+  std::uint64_t sequence{};    // which message of that sender to this rank, counted from 0 over all communicators
+  std::int64_t exit_ps{};      // virtual time at which the call returns
+  std::int64_t size{};         // payload bytes of the message
+  std::uint64_t aux{};
+
+  [[nodiscard]] Time exit() const { return Time{Duration{exit_ps}}; }
+};
+static_assert(sizeof(Answer) == 64 && std::is_trivially_copyable_v<Answer>);
+
+}  // namespace nplus1::events
