@@ -121,6 +121,7 @@ struct Answer {
   std::int64_t exit_ps{};      // virtual time at which the call returns
   std::int64_t size{};         // payload bytes of the message
   std::uint64_t aux{};
+  std::uint64_t reserved{};    // fills the slot
 
   [[nodiscard]] Time exit() const { return Time{Duration{exit_ps}}; }
 };

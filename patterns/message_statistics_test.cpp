@@ -1,0 +1,153 @@
+// Hand-counted streams: each test states what a reader would count by hand.
+#include "patterns/message_statistics.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nplus1::patterns {
+namespace {
+
+using events::Event;
+using events::EventKind;
+
+Event call(EventKind kind) {
+  Event event;
+  event.kind = kind;
+  return event;
+}
+
+Event send(std::int32_t to, std::int64_t size, EventKind kind = EventKind::kSend) {
+  Event event = call(kind);
+  event.peer = to;
+  event.size = size;
+  return event;
+}
+
+Event collective(CollectiveKind kind, std::int32_t root, CommId comm = CommId{0}) {
+  Event event = call(EventKind::kCollective);
+  event.operation = static_cast<std::uint8_t>(kind);
+  event.peer = root;
+  event.comm = comm;
+  return event;
+}
+
+void feed(MessageStatistics& statistics, std::int32_t rank, const Event& event, Duration exit = {},
+          std::span<const std::uint32_t> words = {}) {
+  statistics.on_event({RankId{rank}, event, {words, {}}, kTimeZero + exit});
+}
+
+report::RunSummary summary_of(const MessageStatistics& statistics) {
+  report::RunSummary summary;
+  statistics.fill(summary);
+  return summary;
+}
+
+TEST(MessageStatistics, CountsBlockingAndNonBlockingSendsBySenderAndReceiver) {
+  MessageStatistics statistics{4};
+  feed(statistics, 0, send(1, 100));
+  feed(statistics, 0, send(1, 50, EventKind::kIsend));
+  feed(statistics, 3, send(3, 7));
+  const auto summary = summary_of(statistics);
+  EXPECT_EQ(summary.messages.at(RankId{0}, RankId{1}), 2U);
+  EXPECT_EQ(summary.bytes.at(RankId{0}, RankId{1}), 150U);
+  EXPECT_EQ(summary.messages.at(RankId{3}, RankId{3}), 1U);
+  EXPECT_EQ(summary.messages.total(), 3U);
+}
+
+TEST(MessageStatistics, ReceivesAndSendsToProcNullAreNotMessages) {
+  MessageStatistics statistics{2};
+  feed(statistics, 0, send(kProcNull.value, 8));
+  Event receive = call(EventKind::kRecv);
+  receive.peer = 1;
+  feed(statistics, 0, receive);
+  EXPECT_EQ(summary_of(statistics).messages.total(), 0U);
+}
+
+TEST(MessageStatistics, BucketLimitsBelongToTheSmallerBucket) {
+  EXPECT_EQ(size_bucket(bytes(0)), 0U);
+  EXPECT_EQ(size_bucket(bytes(16)), 0U);
+  EXPECT_EQ(size_bucket(bytes(17)), 1U);
+  EXPECT_EQ(size_bucket(bytes(64)), 1U);
+  EXPECT_EQ(size_bucket(bytes(67108864)), 11U);
+  EXPECT_EQ(size_bucket(bytes(67108865)), 12U);
+}
+
+TEST(MessageStatistics, TheLastBucketHasNoLimit) {
+  MessageStatistics statistics{2};
+  feed(statistics, 0, send(1, 1LL << 40));
+  const auto summary = summary_of(statistics);
+  ASSERT_EQ(summary.message_sizes.size(), kSizeBuckets);
+  EXPECT_EQ(summary.message_sizes[11].upper, bytes(67108864));
+  EXPECT_FALSE(summary.message_sizes[12].upper.has_value());
+  EXPECT_EQ(summary.message_sizes[12].count, 1U);
+}
+
+TEST(MessageStatistics, CollectivesAreToldApartByCommunicatorSizeAndRoot) {
+  MessageStatistics statistics{3};
+  const std::array<std::uint32_t, 2> pair{0, 2};
+  Event define = call(EventKind::kCommDefine);
+  define.comm = CommId{5};
+  feed(statistics, 0, define, {}, pair);
+  for (const std::int32_t rank : {0, 1, 2}) feed(statistics, rank, collective(CollectiveKind::kBcast, 1));
+  for (const std::int32_t rank : {0, 2})
+    feed(statistics, rank, collective(CollectiveKind::kBcast, 1, CommId{5}));
+  feed(statistics, 0, collective(CollectiveKind::kBarrier, -1));
+  const auto summary = summary_of(statistics);
+  ASSERT_EQ(summary.collectives.size(), 3U);
+  EXPECT_EQ(summary.collectives[0].name, "MPI_Barrier");
+  EXPECT_FALSE(summary.collectives[0].root.has_value());
+  EXPECT_EQ(summary.collectives[1].comm_size, 2U);
+  EXPECT_EQ(summary.collectives[1].calls_per_rank, (std::vector<std::uint64_t>{1, 0, 1}));
+  EXPECT_EQ(summary.collectives[2].comm_size, 3U);
+  EXPECT_EQ(summary.collectives[2].root, 1);
+}
+
+TEST(MessageStatistics, NonBlockingCollectivesKeepTheirOwnName) {
+  MessageStatistics statistics{1};
+  Event ibcast = collective(CollectiveKind::kBcast, 0);
+  ibcast.kind = EventKind::kIcollective;
+  feed(statistics, 0, ibcast);
+  EXPECT_EQ(summary_of(statistics).collectives.at(0).name, "MPI_Ibcast");
+}
+
+TEST(MessageStatistics, CreationOfCommunicatorsIsNotCountedAmongTheCollectives) {
+  MessageStatistics statistics{1};
+  feed(statistics, 0, collective(CollectiveKind::kSynchronize, -1));
+  const auto summary = summary_of(statistics);
+  EXPECT_TRUE(summary.collectives.empty());
+  EXPECT_EQ(summary.communicator_calls.size(), 1U);
+}
+
+TEST(MessageStatistics, UnmodelledShareIsTimeInsideOverTimeOfAllRanks) {
+  using std::chrono::milliseconds;
+  MessageStatistics statistics{2, [](std::uint16_t c) { return c == 7 ? "MPI_Put" : ""; }};
+  Event enter = call(EventKind::kUnmodelledEnter);
+  enter.call = 7;
+  enter.entry_ps = Duration{milliseconds{2}}.count();
+  feed(statistics, 0, enter, milliseconds{2});
+  feed(statistics, 0, call(EventKind::kUnmodelledExit), milliseconds{5});
+  feed(statistics, 0, call(EventKind::kFinalize), milliseconds{10});
+  feed(statistics, 1, call(EventKind::kFinalize), milliseconds{20});
+  const auto summary = summary_of(statistics);
+  EXPECT_EQ(summary.unmodelled.calls, 1U);
+  EXPECT_DOUBLE_EQ(summary.unmodelled.share, 0.1);
+  EXPECT_EQ(summary.unmodelled.by_name.at(0).name, "MPI_Put");
+  EXPECT_EQ(summary.virtual_time, milliseconds{20});
+}
+
+TEST(MessageStatistics, ThreeHundredRanksAreCountedLikeTwo) {
+  MessageStatistics statistics{300};
+  feed(statistics, 299, send(298, 64));
+  const auto summary = summary_of(statistics);
+  EXPECT_EQ(summary.messages.row(RankId{299}).at(298), 1U);
+  EXPECT_EQ(summary.bytes.at(RankId{299}, RankId{298}), 64U);
+  EXPECT_EQ(summary.messages.at(RankId{298}, RankId{299}), 0U);
+}
+
+TEST(MessageStatistics, AnEventOfAnUnknownRankThrows) {
+  MessageStatistics statistics{2};
+  EXPECT_THROW(feed(statistics, 2, call(EventKind::kLocal)), std::out_of_range);
+  EXPECT_THROW(feed(statistics, 0, send(2, 1)), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace nplus1::patterns
