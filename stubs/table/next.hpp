@@ -1,0 +1,35 @@
+// Finds the MPI library's own functions behind our wrappers. Resolved at first use and kept; callable from any
+// thread. A function that no library of the process has ends the process as the dynamic linker would: message, 127.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "events/mpi_call.hpp"
+
+namespace nplus1::stubs::pmpi {
+
+/// The next definition of `name` after our library: in the global scope, or else in an MPI library that somebody
+/// opened with RTLD_LOCAL (as mpi4py does). Null if there is none.
+[[nodiscard]] void* next_symbol(const char* name) noexcept;
+
+/// The MPI library's special addresses, without linking to it: compare neighbour weights against these.
+[[nodiscard]] const int* unweighted() noexcept;
+[[nodiscard]] const int* weights_empty() noexcept;
+
+namespace detail {
+
+extern std::array<std::atomic<void*>, events::kMpiCalls> functions;
+
+/// Fills `functions[call]`.
+void* resolve(events::MpiCall call) noexcept;
+
+template <class Function>
+inline Function* next(events::MpiCall call) noexcept {
+  void* found = functions[events::index(call)].load(std::memory_order_relaxed);
+  if (found == nullptr) [[unlikely]] found = resolve(call);
+  return reinterpret_cast<Function*>(found);
+}
+
+}  // namespace detail
+}  // namespace nplus1::stubs::pmpi
