@@ -1,7 +1,10 @@
 #include "patterns/message_statistics.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
+
+#include "events/mpi_call.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -60,6 +63,18 @@ std::string mpi_name(CollectiveKind kind, bool blocking) {
   return std::string{"MPI_"} + name;
 }
 
+// The large-count forms count as what they do: MPI_Bcast_c is MPI_Bcast.
+std::string call_name(std::uint16_t call) {
+  std::string_view name = events::name(static_cast<events::MpiCall>(call));
+  if (name.ends_with("_c")) name.remove_suffix(2);
+  return std::string{name};
+}
+
+// Synthetic events may lack the call: they are named after their kind.
+std::string collective_name(std::uint16_t call, CollectiveKind kind, bool blocking) {
+  return call == 0 ? mpi_name(kind, blocking) : call_name(call);
+}
+
 std::optional<Bytes> bucket_limit(std::size_t bucket) {
   if (bucket + 1 == kSizeBuckets) return std::nullopt;
   return bytes(kSmallestBucket << (2 * bucket));
@@ -73,9 +88,8 @@ std::size_t size_bucket(Bytes size) {
   return bucket;
 }
 
-MessageStatistics::MessageStatistics(std::size_t ranks, CallName call_name)
+MessageStatistics::MessageStatistics(std::size_t ranks)
     : ranks_{ranks},
-      call_name_{std::move(call_name)},
       messages_{ranks},
       bytes_{ranks},
       unmodelled_depth_(ranks),
@@ -141,12 +155,6 @@ std::uint32_t MessageStatistics::members(CommId comm) const {
   return comm == kWorld ? static_cast<std::uint32_t>(ranks_) : 0;
 }
 
-std::string MessageStatistics::name_of(const CollectiveKey& key) const {
-  const auto& [call, blocking, kind, size, root] = key;
-  std::string name = call_name_ ? call_name_(call) : std::string{};
-  return name.empty() ? mpi_name(kind, blocking) : name;
-}
-
 void MessageStatistics::fill(report::RunSummary& summary) const {
   summary.ranks = static_cast<std::uint32_t>(ranks_);
   summary.messages = messages_;
@@ -165,12 +173,21 @@ void MessageStatistics::fill(report::RunSummary& summary) const {
 }
 
 void MessageStatistics::fill_collectives(report::RunSummary& summary) const {
-  summary.collectives.clear();
-  summary.communicator_calls.clear();
+  // Several calls may share a name (MPI_Bcast_c is MPI_Bcast): sum what a reader can't tell apart.
+  std::map<std::tuple<bool, std::string, std::uint32_t, std::int32_t>, std::vector<std::uint64_t>> named;
   for (const auto& [key, calls] : collectives_) {
     const auto& [call, blocking, kind, size, root] = key;
-    auto& list = kind == CollectiveKind::kSynchronize ? summary.communicator_calls : summary.collectives;
-    list.push_back({name_of(key), size, root < 0 ? std::nullopt : std::optional{root}, calls});
+    const bool creates = kind == CollectiveKind::kSynchronize;
+    auto& sum = named[{creates, collective_name(call, kind, blocking), size, root}];
+    sum.resize(ranks_);
+    std::transform(sum.begin(), sum.end(), calls.begin(), sum.begin(), std::plus<>{});
+  }
+  summary.collectives.clear();
+  summary.communicator_calls.clear();
+  for (const auto& [key, calls] : named) {
+    const auto& [creates, name, size, root] = key;
+    auto& list = creates ? summary.communicator_calls : summary.collectives;
+    list.push_back({name, size, root < 0 ? std::nullopt : std::optional{root}, calls});
   }
 }
 
@@ -178,8 +195,7 @@ void MessageStatistics::fill_unmodelled(report::Unmodelled& unmodelled) const {
   unmodelled = {};
   for (const auto& [call, count] : unmodelled_calls_) {
     unmodelled.calls += count;
-    const std::string name = call_name_ ? call_name_(call) : std::string{};
-    unmodelled.by_name.push_back({name.empty() ? "call " + std::to_string(call) : name, count});
+    unmodelled.by_name.push_back({call_name(call), count});
   }
   Duration total{};
   for (const Time end : rank_end_) total += end.time_since_epoch();

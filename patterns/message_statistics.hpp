@@ -5,9 +5,7 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -15,9 +13,6 @@
 #include "report/run_summary.hpp"
 
 namespace nplus1::patterns {
-
-/// The name of Event::call, e.g. "MPI_Ibcast"; an empty string when it is not known.
-using CallName = std::function<std::string(std::uint16_t)>;
 
 /// Riesen's buckets: at most 16 * 4^k bytes for k = 0..11, and the rest.
 inline constexpr std::size_t kSizeBuckets = 13;
@@ -27,8 +22,7 @@ inline constexpr std::size_t kSizeBuckets = 13;
 
 class MessageStatistics : public events::EventSink {
  public:
-  /// Without `call_name`, collectives are named after their kind ("MPI_Bcast", "MPI_Ibcast").
-  explicit MessageStatistics(std::size_t ranks, CallName call_name = {});
+  explicit MessageStatistics(std::size_t ranks);
 
   /// Events of ranks outside 0..ranks-1 throw std::out_of_range.
   void on_event(const events::TimedEvent& event) override;
@@ -45,12 +39,10 @@ class MessageStatistics : public events::EventSink {
   void count_collective(RankId rank, const events::Event& event);
   void count_unmodelled(const events::TimedEvent& event);
   [[nodiscard]] std::uint32_t members(CommId comm) const;
-  [[nodiscard]] std::string name_of(const CollectiveKey& key) const;
   void fill_collectives(report::RunSummary& summary) const;
   void fill_unmodelled(report::Unmodelled& unmodelled) const;
 
   std::size_t ranks_;
-  CallName call_name_;
   report::RankMatrix messages_;
   report::RankMatrix bytes_;
   std::array<std::uint64_t, kSizeBuckets> sizes_{};
