@@ -42,6 +42,8 @@ enum class EventKind : std::uint8_t {
   kLocal,        // a call or pause whose only effect is its `compute` (e.g. a flush of pending compute)
   kRegionBegin,  // `aux` is the region id
   kRegionEnd,
+  kSiteDefine,    // call site `site`: extension: text "MODULE+0xOFFSET", padded with NUL; `aux` its length
+  kRegionDefine,  // region `aux`: extension: its name; `size` its length
   kFinalize,     // the rank's last event
 };
 
@@ -59,6 +61,7 @@ enum EventFlag : std::uint8_t {
   kMatched = 4,       // kRecv/kIrecv of a message that a matching probe took: `aux` is its sequence number
   kTakesMessage = 8,  // kProbe/kIprobe that is an Mprobe/Improbe: removes the message it finds
   kPersistent = 16,
+  kKeepsRequests = 64,  // kTest that leaves its requests as they are (Request_get_status)
   kHasBytesPerMember = 32,  // collective: the extension lists i64 bytes per member, not `bytes` alone
 };
 

@@ -1,0 +1,42 @@
+// A rank's line to the simulator: events out, answers in, and a place to sleep. Two kinds: shared memory on the
+// simulator's host, a TCP socket elsewhere. One per process; the caller serialises (the runtime's lock), except
+// prepare_sleep/sleep/awake, which any thread may call.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "events/event.hpp"
+#include "stubs/transport/segment.hpp"
+
+namespace nplus1::transport {
+
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  /// Appends an event and its extension (`event.extension` slots). Waits for space; never drops.
+  virtual void write(const events::Event& event, const void* extension) = 0;
+  /// Makes the simulator look at what was written.
+  virtual void ring() = 0;
+  /// The next slot that the simulator sent, if any.
+  virtual bool read(Slot& slot) = 0;
+
+  /// Sleep without missing a wake-up: ticket = prepare_sleep(); if nothing has changed: sleep(ticket, ns); awake().
+  virtual std::uint32_t prepare_sleep() = 0;
+  virtual void sleep(std::uint32_t ticket, std::int64_t nanoseconds) = 0;
+  virtual void awake() = 0;
+
+  /// Whether the simulator has died or left.
+  [[nodiscard]] virtual bool simulator_gone() = 0;
+  /// Shared state, for the shared-memory kind only (null for TCP).
+  [[nodiscard]] virtual RankBlock* block() = 0;
+};
+
+/// `socket` stays open as the sign of life; `wake_fd` is the simulator's eventfd.
+std::unique_ptr<Channel> make_shared_memory_channel(Segment segment, std::int32_t rank, int socket, int wake_fd);
+std::unique_ptr<Channel> make_tcp_channel(int socket);
+
+}  // namespace nplus1::transport
