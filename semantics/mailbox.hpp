@@ -1,0 +1,153 @@
+// Who gets which message: the matching rules of MPI (MPI 4.0, section 3.5) for the messages to one rank.
+// One piece of code for the engine, which keeps a mailbox per rank, and for the stubs, which keep one for
+// their own rank with communicator keys of their own. Matching is by posting order and by the order of the
+// sender's sends, never by time; only receives from any source need time, and wait for decide().
+//
+// Not thread-safe: the owner serialises. Nothing fails; memory grows with unmatched messages and receives
+// and with the number of (communicator, source) pairs in use, and is reused, so that the steady state
+// allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "support/ids.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::semantics {
+
+struct Message {
+  std::uint64_t comm{};
+  RankId source{};
+  std::int32_t tag{};
+  Bytes size{};
+  std::uint64_t sequence{};  // per (source, destination), counted over all communicators
+  Time at{};                 // arrival if eager, else when the sender is ready
+  std::uint64_t user{};      // for the owner
+  bool rendezvous = false;
+};
+
+struct Receive {
+  std::uint64_t comm{};
+  RankId source{};     // kAnySource only in post_undecided()
+  std::int32_t tag{};  // or kAnyTag
+  std::uint64_t id{};  // the owner's: unique among the receives that are posted
+  Time posted{};
+};
+
+struct Match {
+  Receive receive;
+  Message message;
+};
+
+/// The next receive from any source that can be decided, and the message that it would get now.
+struct Candidate {
+  std::uint64_t receive_id;
+  RankId source;
+  std::uint64_t sequence;
+  Time at;  // when the message can be matched: its arrival, or its announcement if rendezvous
+};
+
+class Mailbox {
+ public:
+  /// `announcement`: how long after the sender is ready the receiver hears of a rendezvous message.
+  explicit Mailbox(Duration announcement = {});
+  Mailbox(Mailbox&&) noexcept;
+  Mailbox& operator=(Mailbox&&) noexcept;
+  ~Mailbox();
+
+  /// Posts a receive from a named source. Returns its message if that is here and certain; otherwise the
+  /// receive waits, and comes back from arrive(), decide() or cancel() of another.
+  std::optional<Message> post(const Receive& receive);
+  /// A message of `message.source` in the order of its sends. Returns the receive that takes it, if any.
+  std::optional<Receive> arrive(const Message& message);
+  /// Removes one waiting message.
+  std::optional<Message> take(std::uint64_t comm, RankId source, std::uint64_t sequence);
+  /// The waiting message that a probe sees: of a named source the first compatible one, of any source the
+  /// earliest (time, source); never one that a posted receive may still take. Valid until the next change.
+  [[nodiscard]] const Message* peek(std::uint64_t comm, RankId source, std::int32_t tag);
+  /// The waiting message itself, to be changed by the owner (a rendezvous released as eager); null if gone.
+  /// Call reindex() with a changed copy instead of changing `at` or `rendezvous` in place.
+  [[nodiscard]] const Message* find(std::uint64_t comm, RankId source, std::uint64_t sequence) const;
+  /// Replaces `at`, `rendezvous` and `user` of the waiting message with the same comm, source and sequence.
+  bool update(const Message& message);
+  /// Removes a posted receive; receives that it held back go to `settled` with their messages.
+  bool cancel(std::uint64_t receive_id, std::vector<Match>& settled);
+
+  /// Posts a receive from any source. It holds back later compatible receives until it is decided.
+  void post_undecided(const Receive& receive);
+  /// What would be decided next: the earliest (time, source) message with the first receive posted for it.
+  [[nodiscard]] std::optional<Candidate> candidate();
+  /// Gives the message to the receive. Appends that match, then those of receives it held back.
+  void decide(const Candidate& candidate, std::vector<Match>& settled);
+  [[nodiscard]] bool has_undecided() const { return !undecided_.empty(); }
+
+  /// When a receive from any source, or a probe, can see `message`.
+  [[nodiscard]] Time visible(const Message& message) const {
+    return message.rendezvous ? message.at + announcement_ : message.at;
+  }
+  [[nodiscard]] std::size_t waiting_messages() const { return waiting_messages_; }
+  [[nodiscard]] std::size_t waiting_receives() const { return waiting_receives_; }
+
+ private:
+  using Node = std::uint32_t;
+  static constexpr Node kNil = 0xffffffffU;
+  struct MessageNode {
+    Message message;
+    Node next = kNil;
+  };
+  struct ReceiveNode {
+    Receive receive;
+    std::uint64_t order = 0;  // of posting
+    Node next = kNil;
+  };
+  struct List {
+    Node head = kNil;
+    Node tail = kNil;
+  };
+  /// All that concerns one (communicator, source): messages in order of sending, receives in order of
+  /// posting.
+  struct Channel {
+    std::uint64_t comm;
+    RankId source;
+    List messages;
+    List receives;
+  };
+  struct Index;  // waiting messages by (time, source); exists once any source was asked for
+
+  [[nodiscard]] Channel* lookup(std::uint64_t comm, RankId source);
+  [[nodiscard]] const Channel* lookup(std::uint64_t comm, RankId source) const;
+  Channel& channel(std::uint64_t comm, RankId source);
+  void grow();
+  void keep(Channel& c, const Message& message);
+  void keep(Channel& c, const Receive& receive);
+  Message remove_message(Channel& c, Node previous, Node node);
+  Receive remove_receive(Channel& c, Node previous, Node node);
+  [[nodiscard]] std::pair<Node, Node> first_message(const Channel& c, std::int32_t tag) const;
+  [[nodiscard]] std::pair<Node, Node> first_receive(const Channel& c, std::int32_t tag) const;
+  [[nodiscard]] std::pair<Node, Node> message_by_sequence(const Channel& c, std::uint64_t sequence) const;
+  [[nodiscard]] bool wanted_earlier(const Channel& c, const Message& message, std::uint64_t order) const;
+  [[nodiscard]] const Message* best(std::uint64_t comm, std::int32_t tag, std::uint64_t order);
+  void settle(std::vector<Match>& settled);
+  void settle(Channel& c, std::vector<Match>& settled);
+  Index& index();
+
+  Duration announcement_;
+  std::vector<Channel> channels_;
+  std::vector<Node> slots_;  // open addressing: positions in channels_
+  std::vector<MessageNode> message_nodes_;
+  std::vector<ReceiveNode> receive_nodes_;
+  Node free_messages_ = kNil;
+  Node free_receives_ = kNil;
+  std::uint64_t next_order_ = 0;
+  std::size_t waiting_messages_ = 0;
+  std::size_t waiting_receives_ = 0;
+  std::vector<ReceiveNode> undecided_;                           // in order of posting
+  std::vector<std::pair<std::uint64_t, RankId>> held_channels_;  // with a receive and a message it may get
+  std::unique_ptr<Index> index_;
+};
+
+}  // namespace nplus1::semantics
