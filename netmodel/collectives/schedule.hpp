@@ -1,6 +1,7 @@
 // Collectives as schedules of transfers: what each member sends and receives, in which order.
-// The engine runs every member's steps on the network model; a member's steps are a pure function of the call,
-// so nothing is stored. Algorithms follow MPICH 4.0 (Thakur, Rabenseifner, Gropp 2005) unless selected otherwise.
+// The engine runs every member's steps on the network model; a member's steps are a pure function of the
+// call, so nothing is stored. Algorithms follow MPICH 4.0 (Thakur, Rabenseifner, Gropp 2005) unless selected
+// otherwise.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +26,38 @@ struct Step {
   Bytes size{};  // of the send; a receive takes what was sent
 };
 
-/// One member's view of one collective call. `size` is, in bytes: the whole vector for Bcast, Reduce, Allreduce,
-/// Scan, Exscan; one member's block for Gather, Scatter, Allgather, Alltoall, Reduce_scatter_block.
+/// One member's view of one collective call; all members must agree on it as MPI demands.
+///
+/// `size` is, in bytes: the whole vector for Bcast, Reduce, Allreduce, Scan, Exscan; one member's block for
+/// Gather, Scatter, Allgather, Alltoall, Reduce_scatter_block and the neighbourhood forms; in Gatherv what I
+/// contribute and in Scatterv what I get. A collective whose blocks are all empty moves nothing (as in
+/// MPICH), except Barrier, Synchronize and the neighbourhood forms.
 struct CollectiveCall {
   CollectiveKind kind{};
   std::int32_t members = 0;
-  std::int32_t me = 0;       // member index, 0..members-1
-  std::int32_t root = 0;     // member index; ignored where there is none
+  std::int32_t me = 0;    // member index, 0..members-1
+  std::int32_t root = 0;  // member index; ignored where there is none
   Bytes size{};
   /// Per member, where the call has it: what I send to each (Alltoallv, Scatterv at the root), what each
-  /// contributes (Allgatherv) or gets (Reduce_scatter). Empty elsewhere.
+  /// contributes (Allgatherv, Gatherv at the root) or gets (Reduce_scatter). Where it is empty, every block
+  /// is `size`.
   std::span<const std::int64_t> sizes;
+  /// Alltoallv: what I receive from each. Empty blocks are not exchanged; where this is empty (at all members
+  /// or at none), every pair exchanges a message, if only an empty one.
+  std::span<const std::int64_t> receive_sizes;
   /// Neighbourhood collectives: member indices; `sizes` is then per destination.
   std::span<const std::uint32_t> sources;
   std::span<const std::uint32_t> destinations;
 };
 
-/// Which algorithm each collective uses: `mpich` (the default: by size, members and power of two),
-/// or overrides such as "bcast=chain,allreduce=ring".
+/// Which algorithm each collective uses: see collectives/selection.hpp.
 class Selection;
 
-/// Appends the steps of member `call.me` to `steps`.
+/// Appends the steps of member `call.me` to `steps`; allocates nothing else. Any thread may call it.
+/// Throws std::invalid_argument when the call contradicts itself (a root or list that doesn't fit `members`).
+void append_steps(const CollectiveCall& call, const Selection& selection, std::vector<Step>& steps);
+
+/// The same with MPICH's choice of algorithms.
 void append_steps(const CollectiveCall& call, std::vector<Step>& steps);
 
 }  // namespace nplus1::netmodel

@@ -1,0 +1,88 @@
+// MPICH 4.0.2's choice of algorithms: its built-in table (maint/tuning/coll/mpir/generic.json, which is
+// compiled into libmpich) for blocking intracommunicator collectives on a flat communicator. The table counts
+// elements and looks at the operation; here an element has 8 bytes and the operation is built in.
+#include "netmodel/collectives/algorithms.hpp"
+
+namespace nplus1::netmodel::algorithms {
+namespace {
+
+constexpr std::int64_t kElement = 8;
+
+AppendFunction bcast(const CollectiveCall& call) {
+  if (count(call.size) <= 12288 || call.members < 8) return bcast_binomial;
+  if (count(call.size) <= 524288 && power_of_two(call.members))
+    return bcast_scatter_recursive_doubling_allgather;
+  return bcast_scatter_ring_allgather;
+}
+
+/// Fewer elements than parts of a halving.
+bool too_few_elements(const CollectiveCall& call) {
+  return count(call.size) / kElement < floor_power_of_two(call.members);
+}
+
+AppendFunction reduce(const CollectiveCall& call) {
+  return count(call.size) <= 2048 || too_few_elements(call) ? reduce_binomial : reduce_rabenseifner;
+}
+
+AppendFunction allreduce(const CollectiveCall& call) {
+  return count(call.size) <= 8 || too_few_elements(call) ? allreduce_recursive_doubling
+                                                         : allreduce_rabenseifner;
+}
+
+AppendFunction allgather(const CollectiveCall& call) {
+  const std::int64_t total = Blocks{call}.total();
+  if (power_of_two(call.members)) return total < 524288 ? allgather_recursive_doubling : allgather_ring;
+  return total < 81920 ? allgather_bruck : allgather_ring;
+}
+
+AppendFunction alltoall(const CollectiveCall& call) {
+  if (count(call.size) <= 256 && call.members >= 8) return alltoall_bruck;
+  return count(call.size) <= 32768 ? alltoall_scattered : alltoall_pairwise;
+}
+
+AppendFunction reduce_scatter(const CollectiveCall& call) {
+  return Blocks{call}.total() < 524288 ? reduce_scatter_recursive_halving : reduce_scatter_pairwise;
+}
+
+}  // namespace
+
+AppendFunction mpich_choice(const CollectiveCall& call) {
+  switch (call.kind) {
+    case CollectiveKind::kBarrier:
+    case CollectiveKind::kSynchronize:
+      return barrier_dissemination;
+    case CollectiveKind::kBcast:
+      return bcast(call);
+    case CollectiveKind::kGather:
+      return gather_binomial;
+    case CollectiveKind::kGatherv:
+      return gather_linear;
+    case CollectiveKind::kScatter:
+      return scatter_binomial;
+    case CollectiveKind::kScatterv:
+      return scatter_linear;
+    case CollectiveKind::kAllgather:
+    case CollectiveKind::kAllgatherv:
+      return allgather(call);
+    case CollectiveKind::kAlltoall:
+      return alltoall(call);
+    case CollectiveKind::kAlltoallv:
+      return alltoall_scattered;
+    case CollectiveKind::kReduce:
+      return reduce(call);
+    case CollectiveKind::kAllreduce:
+      return allreduce(call);
+    case CollectiveKind::kReduceScatterBlock:
+    case CollectiveKind::kReduceScatter:
+      return reduce_scatter(call);
+    case CollectiveKind::kScan:
+    case CollectiveKind::kExscan:
+      return scan_recursive_doubling;
+    case CollectiveKind::kNeighborAllgather:
+    case CollectiveKind::kNeighborAlltoall:
+      break;
+  }
+  return neighbor_all_at_once;
+}
+
+}  // namespace nplus1::netmodel::algorithms

@@ -1,0 +1,30 @@
+// Each member gets the combination of those before it (Scan, Exscan: the same transfers).
+#include "netmodel/collectives/algorithms.hpp"
+
+namespace nplus1::netmodel::algorithms {
+
+/// MPICH's: partial results of whole hypercubes are exchanged, so a member also waits for members after it.
+void scan_recursive_doubling(const CollectiveCall& call, std::vector<Step>& steps) {
+  for (std::int32_t bit = 1; bit < call.members; bit *= 2) {
+    const std::int32_t peer = call.me ^ bit;
+    if (peer < call.members) exchange(steps, peer, count(call.size), peer);
+  }
+}
+
+/// Hillis, Steele 1986: a member waits for those before it only, and member 0 leaves at once.
+void scan_simultaneous_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
+  for (std::int32_t distance = 1; distance < call.members; distance *= 2) {
+    const bool sends = call.me + distance < call.members;
+    const bool receives = call.me >= distance;
+    if (!sends && !receives) continue;
+    exchange(steps, sends ? call.me + distance : kNoMember, sends ? count(call.size) : 0,
+             receives ? call.me - distance : kNoMember);
+  }
+}
+
+void scan_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  if (call.me > 0) receive(steps, call.me - 1);
+  if (call.me + 1 < call.members) send(steps, call.me + 1, count(call.size));
+}
+
+}  // namespace nplus1::netmodel::algorithms

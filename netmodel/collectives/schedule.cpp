@@ -1,0 +1,108 @@
+#include "netmodel/collectives/schedule.hpp"
+
+#include <stdexcept>
+
+#include "netmodel/collectives/algorithms.hpp"
+#include "netmodel/collectives/selection.hpp"
+
+namespace nplus1::netmodel {
+namespace algorithms {
+
+std::int64_t Blocks::range(std::int32_t first, std::int32_t last) const {
+  if (sizes_.empty()) return each_ * (last - first);
+  std::int64_t sum = 0;
+  for (std::int32_t i = first; i < last; ++i) sum += of(i);
+  return sum;
+}
+
+std::int64_t Blocks::cyclic(std::int32_t first, std::int32_t blocks) const {
+  const std::int32_t last = first + blocks;
+  return last <= members_ ? range(first, last) : range(first, members_) + range(0, last - members_);
+}
+
+Half halved(std::int32_t number, std::int32_t bit, std::int32_t core) {
+  Half half{0, core};
+  for (std::int32_t b = 1; b < bit; b <<= 1) {
+    const std::int32_t middle = (half.first + half.last) / 2;
+    ((number & b) != 0 ? half.first : half.last) = middle;
+  }
+  return half;
+}
+
+}  // namespace algorithms
+
+namespace {
+
+bool is_neighborhood(CollectiveKind kind) {
+  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
+}
+
+bool is_rooted(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kBcast:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kGatherv:
+    case CollectiveKind::kScatter:
+    case CollectiveKind::kScatterv:
+    case CollectiveKind::kReduce:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_member(std::int32_t member, const CollectiveCall& call) {
+  return member >= 0 && member < call.members;
+}
+
+bool fits(std::size_t entries, std::size_t expected) {
+  return entries == 0 || entries == expected;
+}
+
+void check(const CollectiveCall& call) {
+  const std::size_t blocks =
+      is_neighborhood(call.kind) ? call.destinations.size() : static_cast<std::size_t>(call.members);
+  if (!is_member(call.me, call)) throw std::invalid_argument{"collective: `me` is not a member"};
+  if (is_rooted(call.kind) && !is_member(call.root, call)) {
+    throw std::invalid_argument{"collective: the root is not a member"};
+  }
+  if (!fits(call.sizes.size(), blocks))
+    throw std::invalid_argument{"collective: `sizes` doesn't fit the members"};
+  if (!fits(call.receive_sizes.size(), static_cast<std::size_t>(call.members))) {
+    throw std::invalid_argument{"collective: `receive_sizes` doesn't fit the members"};
+  }
+}
+
+/// Whether the call moves nothing, as every member can tell: MPICH returns at once.
+bool is_empty(const CollectiveCall& call) {
+  switch (call.kind) {
+    case CollectiveKind::kBarrier:
+    case CollectiveKind::kSynchronize:
+    case CollectiveKind::kNeighborAllgather:
+    case CollectiveKind::kNeighborAlltoall:
+    case CollectiveKind::kGatherv:  // these three skip empty blocks one by one
+    case CollectiveKind::kScatterv:
+    case CollectiveKind::kAlltoallv:
+      return false;
+    case CollectiveKind::kAllgatherv:
+    case CollectiveKind::kReduceScatter:
+      return algorithms::Blocks{call}.total() == 0;
+    default:
+      return count(call.size) == 0;
+  }
+}
+
+}  // namespace
+
+void append_steps(const CollectiveCall& call, const Selection& selection, std::vector<Step>& steps) {
+  check(call);
+  if (is_neighborhood(call.kind) || (call.members > 1 && !is_empty(call)))
+    selection.choose(call).append(call, steps);
+}
+
+void append_steps(const CollectiveCall& call, std::vector<Step>& steps) {
+  static const Selection mpich;
+  append_steps(call, mpich, steps);
+}
+
+}  // namespace nplus1::netmodel

@@ -1,0 +1,33 @@
+#include "netmodel/network_model.hpp"
+
+#include <array>
+
+#include "netmodel/latency_bandwidth/latency_bandwidth.hpp"
+#include "netmodel/loggops/loggops.hpp"
+#include "netmodel/specification.hpp"
+#include "netmodel/text.hpp"
+
+namespace nplus1::netmodel {
+namespace {
+
+struct Model {
+  std::string_view name;
+  Result<std::unique_ptr<NetworkModel>> (*parse)(const Specification&);
+};
+
+/// The analytic models by name; adding one is a line here.
+constexpr std::array<Model, 2> kModels{{{"lsb", parse_latency_bandwidth}, {"loggops", parse_loggops}}};
+
+}  // namespace
+
+Result<std::unique_ptr<NetworkModel>> parse(std::string_view specification) {
+  const Result<Specification> parts = parse_specification(specification);
+  if (!parts) return parts.error();
+  for (const Model& model : kModels) {
+    if (model.name == parts.value().name) return model.parse(parts.value());
+  }
+  const std::string known = join(kModels, [](const Model& model) { return std::string{model.name}; });
+  return Error{"unknown network model " + quoted(parts.value().name), "The models are: " + known + "."};
+}
+
+}  // namespace nplus1::netmodel
