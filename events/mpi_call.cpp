@@ -14,7 +14,9 @@ constexpr std::array<std::string_view, kMpiCalls> kNames{
 
 }  // namespace
 
-std::string_view name(MpiCall call) { return index(call) < kNames.size() ? kNames[index(call)] : "unknown"; }
+std::string_view name(MpiCall call) {
+  return index(call) < kNames.size() ? kNames[index(call)] : "unknown";
+}
 
 std::optional<MpiCall> call_named(std::string_view name) {
   for (std::size_t i = 1; i < kNames.size(); ++i) {

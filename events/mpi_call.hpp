@@ -24,7 +24,9 @@ inline constexpr std::size_t kMpiCalls = 1
 #undef NPLUS1_MPI_CALL
     ;
 
-[[nodiscard]] constexpr std::size_t index(MpiCall call) { return static_cast<std::size_t>(call); }
+[[nodiscard]] constexpr std::size_t index(MpiCall call) {
+  return static_cast<std::size_t>(call);
+}
 
 /// "MPI_Send"; "none" for kNone, "unknown" for a number that this build does not know (a newer recording).
 [[nodiscard]] std::string_view name(MpiCall call);

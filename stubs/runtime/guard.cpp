@@ -14,7 +14,9 @@ namespace {
 constinit std::array<std::atomic<std::uint64_t>, events::kMpiCalls> counts{};
 }
 
-void count_call(MpiCall call) noexcept { counts[events::index(call)].fetch_add(1, std::memory_order_relaxed); }
+void count_call(MpiCall call) noexcept {
+  counts[events::index(call)].fetch_add(1, std::memory_order_relaxed);
+}
 
 std::uint64_t calls_counted(MpiCall call) noexcept {
   return counts[events::index(call)].load(std::memory_order_relaxed);

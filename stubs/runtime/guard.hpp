@@ -17,8 +17,8 @@ using events::MpiCall;
 struct CallState {
   int depth = 0;                  // MPI calls on this thread's stack
   MpiCall call = MpiCall::kNone;  // the outermost one; kNone outside MPI
-  std::uint32_t idle_polls = 0;   // of the MPI library's progress, without a result, within the outermost call
-  const void* site = nullptr;     // where the outermost one returns to
+  std::uint32_t idle_polls = 0;  // of the MPI library's progress, without a result, within the outermost call
+  const void* site = nullptr;    // where the outermost one returns to
 };
 
 // initial-exec: a fixed offset from the thread pointer, which a preloaded library may count on.
@@ -28,13 +28,22 @@ namespace detail {
 extern constinit std::atomic<bool> runtime_active;
 }
 
-/// Whether calls are observed: from the end of MPI_Init's set-up to Finalize. Before and after, all passes through.
-[[nodiscard]] inline bool active() noexcept { return detail::runtime_active.load(std::memory_order_acquire); }
-inline void set_active(bool on) noexcept { detail::runtime_active.store(on, std::memory_order_release); }
+/// Whether calls are observed: from the end of MPI_Init's set-up to Finalize. Before and after, all passes
+/// through.
+[[nodiscard]] inline bool active() noexcept {
+  return detail::runtime_active.load(std::memory_order_acquire);
+}
+inline void set_active(bool on) noexcept {
+  detail::runtime_active.store(on, std::memory_order_release);
+}
 
 /// The function that the application called, and the address after the call instruction: valid in handlers.
-[[nodiscard]] inline MpiCall current_call() noexcept { return call_state.call; }
-[[nodiscard]] inline const void* call_site() noexcept { return call_state.site; }
+[[nodiscard]] inline MpiCall current_call() noexcept {
+  return call_state.call;
+}
+[[nodiscard]] inline const void* call_site() noexcept {
+  return call_state.site;
+}
 
 /// Calls passed through without an event, by MpiCall, over all threads.
 void count_call(MpiCall call) noexcept;
@@ -45,7 +54,8 @@ class DepthGuard {
  public:
   DepthGuard(MpiCall call, const void* site) noexcept {
     outermost_ = call_state.depth++ == 0;
-    if (outermost_) [[likely]] enter(call, site);
+    if (outermost_) [[likely]]
+      enter(call, site);
   }
   ~DepthGuard() {
     if (--call_state.depth == 0) call_state.call = MpiCall::kNone;

@@ -39,10 +39,12 @@ namespace detail {
 constinit std::array<std::atomic<void*>, events::kMpiCalls> functions{};
 
 void* resolve(events::MpiCall call) noexcept {
-  const std::string symbol = "P" + std::string{events::name(call)};
+  std::string symbol{"P"};
+  symbol += events::name(call);
   void* found = next_symbol(symbol.c_str());
   if (found == nullptr) {
-    std::fprintf(stderr, "nplus1: no library of this program defines %s; build nplus1 against the program's MPI\n",
+    std::fprintf(stderr,
+                 "nplus1: no library of this program defines %s; build nplus1 against the program's MPI\n",
                  symbol.c_str());
     _exit(127);
   }

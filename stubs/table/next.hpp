@@ -1,5 +1,6 @@
-// Finds the MPI library's own functions behind our wrappers. Resolved at first use and kept; callable from any
-// thread. A function that no library of the process has ends the process as the dynamic linker would: message, 127.
+// Finds the MPI library's own functions behind our wrappers. Resolved at first use and kept; callable from
+// any thread. A function that no library of the process has ends the process as the dynamic linker would:
+// message, 127.
 #pragma once
 
 #include <array>
@@ -9,8 +10,8 @@
 
 namespace nplus1::stubs::pmpi {
 
-/// The next definition of `name` after our library: in the global scope, or else in an MPI library that somebody
-/// opened with RTLD_LOCAL (as mpi4py does). Null if there is none.
+/// The next definition of `name` after our library: in the global scope, or else in an MPI library that
+/// somebody opened with RTLD_LOCAL (as mpi4py does). Null if there is none.
 [[nodiscard]] void* next_symbol(const char* name) noexcept;
 
 /// The MPI library's special addresses, without linking to it: compare neighbour weights against these.
@@ -27,7 +28,8 @@ void* resolve(events::MpiCall call) noexcept;
 template <class Function>
 inline Function* next(events::MpiCall call) noexcept {
   void* found = functions[events::index(call)].load(std::memory_order_relaxed);
-  if (found == nullptr) [[unlikely]] found = resolve(call);
+  if (found == nullptr) [[unlikely]]
+    found = resolve(call);
   return reinterpret_cast<Function*>(found);
 }
 

@@ -1,0 +1,35 @@
+// The keeper's side of Hydra's PMI-1 wire protocol: lines `cmd=... key=value ...\n` on a socket.
+// Single-threaded. The end of the job shows as end of file or an error on the socket: functions return
+// nothing.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nplus1::stubs {
+
+/// Splits a byte stream into lines; copes with partial reads, several lines per read, and signals.
+class LineReader {
+ public:
+  explicit LineReader(int descriptor) : descriptor_{descriptor} {}
+
+  /// The next line without its newline; nothing at end of file, on an error, or when `limit` is over.
+  [[nodiscard]] std::optional<std::string> next(std::optional<std::chrono::milliseconds> limit = {});
+
+ private:
+  bool fill(std::optional<std::chrono::steady_clock::time_point> deadline);
+
+  int descriptor_;
+  std::string buffer_;
+};
+
+/// Writes all of `text`; false if the other side is gone.
+bool write_all(int descriptor, std::string_view text);
+
+/// Takes part in every PMI barrier until the job is over. `address` (if any) is published under the key
+/// `nplus1` between the first and the second barrier: Hydra drops what is put before the first.
+void answer_barriers(int pmi_descriptor, const std::string& address);
+
+}  // namespace nplus1::stubs

@@ -1,0 +1,169 @@
+#include "stubs/runtime/keeper.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "stubs/runtime/keeper_pmi.hpp"
+#include "stubs/runtime/keeper_simulator.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Two connected sockets, as between Hydra's proxy and a rank.
+struct Sockets {
+  Sockets() {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("socketpair");
+    ours = ends[0];
+    theirs = ends[1];
+  }
+  ~Sockets() {
+    close_theirs();
+    close(ours);
+  }
+  void close_theirs() {
+    if (theirs >= 0) close(theirs);
+    theirs = -1;
+  }
+  int ours;
+  int theirs;
+};
+
+/// The given lines arrive at `sockets.ours` one byte per write.
+void trickle(Sockets& sockets, std::string_view text) {
+  for (const char& c : text) write_all(sockets.theirs, {&c, 1});
+}
+
+TEST(LineReader, ReassemblesLinesFromSingleBytesAndSplitsSeveralPerRead) {
+  Sockets sockets;
+  LineReader lines{sockets.ours};
+  trickle(sockets, "cmd=a\n");
+  write_all(sockets.theirs, "cmd=b\n\ncmd=c");
+  EXPECT_EQ(lines.next(), "cmd=a");
+  EXPECT_EQ(lines.next(), "cmd=b");
+  EXPECT_EQ(lines.next(), "");
+  EXPECT_EQ(lines.next(milliseconds{5}), std::nullopt) << "an unfinished line is no line";
+  write_all(sockets.theirs, "d\n");
+  EXPECT_EQ(lines.next(), "cmd=cd");
+}
+
+TEST(LineReader, EndsAtEndOfFile) {
+  Sockets sockets;
+  LineReader lines{sockets.ours};
+  write_all(sockets.theirs, "last\nrest");
+  sockets.close_theirs();
+  EXPECT_EQ(lines.next(), "last");
+  EXPECT_EQ(lines.next(), std::nullopt);
+}
+
+/// Plays Hydra for `barriers` barriers; returns everything that the keeper said, in order.
+std::vector<std::string> play_hydra(Sockets& sockets, int barriers) {
+  std::vector<std::string> heard;
+  LineReader lines{sockets.theirs};
+  while (barriers > 0) {
+    const auto line = lines.next(milliseconds{2000});
+    if (!line) break;
+    heard.push_back(*line);
+    if (*line == "cmd=barrier_in" && barriers-- > 1) trickle(sockets, "cmd=barrier_out\n");
+    if (*line == "cmd=get_my_kvsname") write_all(sockets.theirs, "cmd=my_kvsname kvsname=kvs_7_0\n");
+    if (line->compare(0, 7, "cmd=put") == 0) write_all(sockets.theirs, "cmd=put_result rc=0 msg=success\n");
+  }
+  sockets.close_theirs();
+  return heard;
+}
+
+TEST(Keeper, PublishesTheAddressBetweenTheFirstAndTheSecondBarrier) {
+  Sockets sockets;
+  std::thread keeper{[&] { answer_barriers(sockets.ours, "host:4711"); }};
+  const auto heard = play_hydra(sockets, 3);
+  keeper.join();
+  const std::vector<std::string> expected{"cmd=barrier_in", "cmd=get_my_kvsname",
+                                          "cmd=put kvsname=kvs_7_0 key=nplus1 value=host:4711",
+                                          "cmd=barrier_in", "cmd=barrier_in"};
+  EXPECT_EQ(heard, expected);
+}
+
+TEST(Keeper, AnswersBarriersWithoutASimulator) {
+  Sockets sockets;
+  std::thread keeper{[&] { answer_barriers(sockets.ours, ""); }};
+  const auto heard = play_hydra(sockets, 3);
+  keeper.join();
+  EXPECT_EQ(heard, std::vector<std::string>(3, "cmd=barrier_in"));
+}
+
+/// An executable shell script that plays the simulator.
+class Script {
+ public:
+  explicit Script(const std::string& body)
+      : path_{std::filesystem::temp_directory_path() / ("nplus1-script-" + std::to_string(getpid()))} {
+    std::ofstream{path_} << "#!/bin/sh\n" << body << '\n';
+    chmod(path_.c_str(), 0700);
+  }
+  ~Script() { std::filesystem::remove(path_); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Simulator, GivesItsAddressAndEndsWhenTheJobDoes) {
+  const Script script{
+      R"(test "$1 $2" = "--job job-1" || exit 1; echo "ready job-1 host:99"; cat >/dev/null)"};
+  auto simulator = Simulator::start(script.path(), "job-1", milliseconds{5000});
+  ASSERT_TRUE(simulator);
+  EXPECT_EQ(simulator->address(), "host:99");
+  simulator->finish(milliseconds{5000});
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the simulator was still running or not waited for";
+}
+
+TEST(Simulator, RunsWithoutPreloadAndProcessManagerVariables) {
+  setenv("PMI_RANK_TEST", "1", 1);
+  const Script script{R"(echo "ready x [${LD_PRELOAD}${PMI_RANK_TEST}]")"};
+  auto simulator = Simulator::start(script.path(), "job", milliseconds{5000});
+  unsetenv("PMI_RANK_TEST");
+  ASSERT_TRUE(simulator);
+  EXPECT_EQ(simulator->address(), "[]");
+  simulator->finish(milliseconds{5000});
+}
+
+TEST(Simulator, IsGivenUpWhenItDiesOrSaysSomethingElseOrNothing) {
+  for (const char* body : {"exit 3", "echo hello", "echo ready", "exec sleep 0.3"}) {
+    const Script script{body};
+    EXPECT_FALSE(Simulator::start(script.path(), "job", milliseconds{100})) << body;
+    waitpid(-1, nullptr, 0);
+  }
+  EXPECT_FALSE(Simulator::start("/nonexistent/simulator", "job", milliseconds{5000}));
+  waitpid(-1, nullptr, 0);
+}
+
+TEST(Role, IsPassiveOutsideOfMpirun) {
+  EXPECT_EQ(role(), Role::kPassive);
+}
+
+TEST(JobName, ComesFromHydrasProxyOnly) {
+  Sockets sockets;
+  setenv("PMI_FD", std::to_string(sockets.ours).c_str(), 1);
+  EXPECT_EQ(job_name(), "") << "a socket of somebody else was taken for Hydra's";
+  std::ifstream stat{"/proc/self/stat"};
+  std::string field;
+  for (int i = 0; i < 22; ++i) stat >> field;  // the command name of this test has no blanks
+  prctl(PR_SET_NAME, "hydra_pmi_proxy");
+  EXPECT_EQ(job_name(), "nplus1-" + std::to_string(getpid()) + "-" + field);
+  unsetenv("PMI_FD");
+  EXPECT_EQ(job_name(), "");
+}
+
+}  // namespace
+}  // namespace nplus1::stubs

@@ -1,0 +1,84 @@
+#include "stubs/runtime/progress_hook.hpp"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "stubs/runtime/guard.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+constexpr unsigned kPollsBeforeYield = 5;
+constexpr unsigned kYieldsBeforeSleep = 2;
+
+using Progress = unsigned(void*);
+
+constinit std::atomic<Progress*> real_progress{nullptr};
+constinit std::atomic<bool> looked_up{false};
+
+/// RTLD_NEXT sees the global scope; an MPI library opened with RTLD_LOCAL brings its UCX along out of sight.
+Progress* find_progress() noexcept {
+  void* found = dlsym(RTLD_NEXT, "ucp_worker_progress");
+  if (found == nullptr) {
+    void* library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    if (library != nullptr) found = dlsym(library, "ucp_worker_progress");
+  }
+  auto* progress = reinterpret_cast<Progress*>(found);
+  real_progress.store(progress, std::memory_order_relaxed);
+  looked_up.store(true, std::memory_order_release);
+  return progress;
+}
+
+Progress* next_progress() noexcept {
+  if (looked_up.load(std::memory_order_acquire)) [[likely]]
+    return real_progress.load(std::memory_order_relaxed);
+  return find_progress();
+}
+
+constinit thread_local unsigned idle_polls __attribute__((tls_model("initial-exec"))) = 0;
+
+/// Yields whenever the thread finds nothing for long; sleeps only within one long MPI call: a program that
+/// polls with MPI_Test between pieces of work must not sleep in each poll.
+void wait_a_little() noexcept {
+  ++call_state.idle_polls;
+  if (++idle_polls <= kPollsBeforeYield) return;
+  const int saved = errno;
+  if (call_state.idle_polls <= kPollsBeforeYield + kYieldsBeforeSleep) {
+    sched_yield();
+  } else {
+    idle_wait();
+  }
+  errno = saved;
+}
+
+}  // namespace
+
+__attribute__((weak)) void idle_wait() noexcept {
+  static constinit thread_local bool precise = false;
+  if (!precise) precise = prctl(PR_SET_TIMERSLACK, 1UL) == 0;
+  // The system call itself: nanosleep() is one of our wrappers.
+  timespec pause{0, 50'000};
+  syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, nullptr);
+}
+
+}  // namespace nplus1::stubs
+
+extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(void* worker) {
+  using namespace nplus1::stubs;
+  Progress* progress = next_progress();
+  const unsigned events = progress == nullptr ? 0 : progress(worker);
+  if (events == 0) {
+    wait_a_little();
+  } else {
+    idle_polls = 0;
+    call_state.idle_polls = 0;
+  }
+  return events;
+}

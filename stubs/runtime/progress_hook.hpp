@@ -1,0 +1,12 @@
+// How ranks wait inside the MPI library: MPICH over UCX spins in ucp_worker_progress, which we interpose.
+// Idle polls yield, then sleep, so that more ranks than cores run well. Makes no MPI call.
+#pragma once
+
+namespace nplus1::stubs {
+
+/// Called from any thread in place of one more idle poll. Returns soon (100 us at most): the message may come
+/// without anybody ringing. The default, a weak symbol, sleeps 50 us; the runtime waits on the rank's
+/// doorbell.
+void idle_wait() noexcept;
+
+}  // namespace nplus1::stubs
