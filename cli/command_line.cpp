@@ -1,0 +1,66 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "cli/failure.hpp"
+#include "cli/program.hpp"
+#include "cli/verbs.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+void print(const Failure& failure) {
+  fmt::print(stderr, "nplus1: {}\n  so:   {}\n  next: {}\n", failure.what(), failure.consequence(),
+             failure.next());
+}
+
+/// The verb that help should be shown for: the one named, or the top level.
+std::string help_command(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return verbs.empty() ? "nplus1 --help" : fmt::format("nplus1 {} --help", verbs.front()->get_name());
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string cause = error.what();
+  std::replace(cause.begin(), cause.end(), '\n', ' ');
+  print(Failure{ExitCode::kUsage, cause, kNothingStarted, help_command(app)});
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+int parse_and_act(CLI::App& app, Action& chosen, std::vector<std::string> words) {
+  try {
+    std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+    app.parse(words);
+    return chosen();
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error);
+  }
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  try {
+    const std::vector<std::string> words(argv + std::min(1, argc), argv + argc);
+    const auto dashes = std::find(words.begin(), words.end(), "--");
+    const bool has_dashes = dashes != words.end();
+    const std::vector<std::string> after(has_dashes ? dashes + 1 : dashes, words.end());
+    CLI::App app;
+    Action chosen;
+    describe_program(app);
+    add_verbs({app, chosen, after, has_dashes});
+    return parse_and_act(app, chosen, {words.begin(), dashes});
+  } catch (const Failure& failure) {
+    print(failure);
+    return static_cast<int>(failure.code());
+  } catch (const std::exception& error) {
+    print(Failure{ExitCode::kSoftware, fmt::format("unexpected error: {}", error.what()),
+                  "the command did not finish", "please report it with the command line you used"});
+    return static_cast<int>(ExitCode::kSoftware);
+  }
+}
+
+}  // namespace nplus1::cli

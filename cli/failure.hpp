@@ -1,0 +1,43 @@
+// How the command line fails: one exception type, caught once in main(), with a documented exit code
+// (docs/cli.md) and a message of three parts: what is wrong, what follows from it, what to do next.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace nplus1::cli {
+
+/// Our own exit codes, after BSD's sysexits.h. A run that starts returns the application's code instead.
+enum class ExitCode : int {
+  kOk = 0,
+  kNotReady = 1,      // doctor: the main job does not work here
+  kUsage = 64,        // the command line, a setting or an environment variable is wrong
+  kUnsuitable = 65,   // the program can't be observed (static, setuid, other MPI, other machine)
+  kNoInput = 66,      // program missing, not executable, a directory
+  kUnavailable = 69,  // a part of nplus1 or mpirun is missing
+  kSoftware = 70,     // a bug of ours
+  kCantCreate = 73,   // the output folder
+};
+
+class Failure : public std::runtime_error {
+ public:
+  Failure(ExitCode code, const std::string& cause, std::string consequence, std::string next)
+      : std::runtime_error{cause},
+        code_{code},
+        consequence_{std::move(consequence)},
+        next_{std::move(next)} {}
+
+  [[nodiscard]] ExitCode code() const { return code_; }
+  [[nodiscard]] const std::string& consequence() const { return consequence_; }
+  [[nodiscard]] const std::string& next() const { return next_; }
+
+ private:
+  ExitCode code_;
+  std::string consequence_;
+  std::string next_;
+};
+
+inline constexpr const char* kNothingStarted = "nothing was started";
+
+}  // namespace nplus1::cli

@@ -1,0 +1,30 @@
+// Where the parts of nplus1 are: found relative to the running executable, in the build tree and when
+// installed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "support/result.hpp"
+
+namespace nplus1::cli {
+
+/// The folder that holds the running executable. Throws when /proc is not there.
+[[nodiscard]] std::filesystem::path executable_folder();
+
+/// libnplus1-stubs.so, the library that the ranks preload (NPLUS1_STUBS overrides).
+[[nodiscard]] Result<std::filesystem::path> find_stubs();
+
+/// nplus1-simnode, the simulator (NPLUS1_SIMNODE overrides).
+[[nodiscard]] Result<std::filesystem::path> find_simnode();
+
+/// An example program that came with nplus1.
+[[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);
+
+/// MPICH's mpirun, by full path: NPLUS1_MPIRUN, mpirun.mpich, mpiexec.hydra, mpirun.
+[[nodiscard]] Result<std::filesystem::path> find_mpirun();
+
+/// `name` in PATH; empty when it is not there.
+[[nodiscard]] std::filesystem::path find_in_path(const std::string& name);
+
+}  // namespace nplus1::cli

@@ -1,0 +1,115 @@
+#include "cli/launcher.hpp"
+
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "cli/failure.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kPollInterval{5};
+constexpr milliseconds kGrace{1000};  // for the simulator to leave after its last file
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<pid_t> mpirun_pid{0};
+
+// A terminal sends Ctrl-C to mpirun as well, being in the same process group; Hydra takes a second one as
+// "kill". So only signals that a process sent are passed on (si_code <= 0).
+void forward(int signal, siginfo_t* info, void*) {
+  const pid_t pid = mpirun_pid.load(std::memory_order_relaxed);
+  if (pid > 0 && info->si_code <= 0) kill(pid, signal);
+}
+
+void forward_signals() {
+  struct sigaction action {};
+  action.sa_sigaction = forward;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kForwarded) {
+    struct sigaction old {};
+    sigaction(signal, nullptr, &old);
+    if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays nohup
+  }
+}
+
+pid_t spawn(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  if (error != 0) {
+    throw Failure{ExitCode::kUnavailable,
+                  fmt::format("{} can't be started: {}", words[0], std::strerror(error)), kNothingStarted,
+                  "nplus1 doctor"};
+  }
+  return pid;
+}
+
+int exit_code(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// Reaps children until `pid` ends.
+int wait_for(pid_t pid) {
+  while (true) {
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, 0);
+    if (ended == pid) return exit_code(status);
+    if (ended < 0 && errno != EINTR) return static_cast<int>(ExitCode::kSoftware);
+  }
+}
+
+/// Reaps whatever has ended; false when no child is left.
+bool children_left() {
+  pid_t ended = 0;
+  do {
+    ended = waitpid(-1, nullptr, WNOHANG);
+  } while (ended > 0 || (ended < 0 && errno == EINTR));
+  return ended == 0;
+}
+
+bool wait_for_simulator(const std::filesystem::path& result, std::chrono::seconds patience) {
+  auto until = steady_clock::now() + patience;
+  bool written = false;
+  std::error_code error;
+  while (children_left()) {
+    if (!written && !result.empty() && std::filesystem::exists(result, error)) {
+      written = true;
+      until = steady_clock::now() + kGrace;
+    }
+    if (steady_clock::now() > until) return written;
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return true;
+}
+
+}  // namespace
+
+Ended run_job(const std::vector<std::string>& words, const std::filesystem::path& result,
+              std::chrono::seconds patience) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  forward_signals();
+  const pid_t pid = spawn(words);
+  mpirun_pid.store(pid, std::memory_order_relaxed);
+  Ended ended;
+  ended.exit_code = wait_for(pid);
+  mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now
+  ended.simulator_done = wait_for_simulator(result, patience);
+  return ended;
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,88 @@
+// Prints the man pages, built from the same declarations as --help: `nplus1-man-pages FOLDER`.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/program.hpp"
+#include "cli/verbs.hpp"
+
+namespace {
+
+using nplus1::cli::manual_of;
+
+/// For roff: backslashes, and lines that begin with a control character.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n')) out += "\\&";
+      out += c;
+    }
+  }
+  return out;
+}
+
+void print_options(std::ostream& out, const CLI::App& app) {
+  out << ".SH OPTIONS\n";
+  for (const CLI::Option* option : app.get_options()) {
+    out << ".TP\n.B " << escaped(option->get_name(false, true)) << " " << escaped(option->get_type_name())
+        << "\n"
+        << escaped(option->get_description()) << "\n";
+    if (!option->get_envname().empty()) out << "(environment: " << option->get_envname() << ")\n";
+  }
+}
+
+void print_verbs(std::ostream& out, const CLI::App& app) {
+  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  if (verbs.empty()) return;
+  out << ".SH VERBS\n";
+  for (const CLI::App* verb : verbs) {
+    out << ".TP\n.BR nplus1\\-" << verb->get_name() << " (1)\n" << escaped(verb->get_description()) << "\n";
+  }
+}
+
+constexpr const char* kExitStatus =
+    ".SH EXIT STATUS\nThat of the application's mpirun; or 64 usage, 65 program unsuitable, 66 program "
+    "missing, "
+    "69 a part of nplus1 or mpirun missing, 70 a bug, 73 the output folder can't be made; doctor: 1 when "
+    "runs don't "
+    "work here.\n";
+
+bool print_page(const std::filesystem::path& folder, const CLI::App& app, const std::string& name) {
+  std::ofstream out{folder / (name + ".1")};
+  const auto manual = manual_of(app);
+  out << ".TH " << name << " 1 \"\" \"nplus1 " NPLUS1_VERSION "\"\n"
+      << ".SH NAME\n"
+      << escaped(name) << " \\- " << escaped(app.get_description()) << "\n"
+      << ".SH SYNOPSIS\n"
+      << escaped(manual.usage) << "\n"
+      << ".SH EXAMPLES\n.nf\n"
+      << escaped(manual.examples) << ".fi\n";
+  print_verbs(out, app);
+  print_options(out, app);
+  out << kExitStatus;
+  return static_cast<bool>(out.flush());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 64;
+  const std::filesystem::path folder{argv[1]};
+  std::filesystem::create_directories(folder);
+  CLI::App app;
+  nplus1::cli::Action unused;
+  nplus1::cli::describe_program(app);
+  nplus1::cli::add_verbs({app, unused, {}, false});
+  bool good = print_page(folder, app, "nplus1");
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    good = print_page(folder, *verb, "nplus1-" + verb->get_name()) && good;
+  }
+  return good ? 0 : 73;
+}

@@ -1,0 +1,192 @@
+// `nplus1 run`: checks, makes the result folder, starts mpirun with one rank more, waits for the simulator,
+// and shows its summary.
+#include "cli/run.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "cli/failure.hpp"
+#include "cli/installation.hpp"
+#include "cli/launcher.hpp"
+#include "cli/output_folder.hpp"
+#include "cli/program.hpp"
+#include "cli/program_check.hpp"
+#include "cli/settings_file.hpp"
+#include "cli/verbs.hpp"
+#include "cli/words.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+constexpr const char* kSummary = "summary.txt";  // the simulator writes it last
+
+constexpr const char* kExamples =
+    "  nplus1 run -n 16 -- ./app args                     16 ranks on the default network\n"
+    "  nplus1 run -n 16 --network lsb:latency=5e-6,bandwidth=1e9 -- ./app\n"
+    "  nplus1 run -n 4 -o result -- ./a : -n 2 ./b        two programs, 4 + 2 ranks, results in result/\n"
+    "  nplus1 run -n 8 --compute fixed:1e-6 -- ./app      exactly reproducible virtual times\n"
+    "  nplus1 run -n 64 --mpi-args \"-f hosts\" -- ./app    on the machines in the file hosts\n"
+    "  nplus1 run -n 16 --native -- ./app                 no simulator, but waits that yield the core\n"
+    "  nplus1 run -n 16 --print -- ./app                  only show the mpirun line\n";
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, kNothingStarted, result.error().remedy};
+  return std::move(result).value();
+}
+
+std::vector<std::string> mpi_words(const RunOptions& options) {
+  std::vector<std::string> words;
+  for (const std::string& text : options.mpi_args) {
+    const auto more = or_fail(split_words(text), ExitCode::kUsage);
+    words.insert(words.end(), more.begin(), more.end());
+  }
+  return words;
+}
+
+/// mpirun options after which a program need not be on this machine, or not at the path given.
+bool runs_elsewhere(const std::vector<std::string>& mpi_args) {
+  constexpr const char* kOptions[] = {"-f",  "-hostfile", "-machinefile", "-hosts", "-host",
+                                      "-wd", "-wdir",     "-path",        "-rmk",   "-launcher"};
+  return std::any_of(mpi_args.begin(), mpi_args.end(), [&](const std::string& word) {
+    return std::any_of(std::begin(kOptions), std::end(kOptions), [&](const char* option) {
+      return word == option || word == std::string{"-"} + option;
+    });
+  });
+}
+
+void append_sections(std::vector<std::string>& line, const std::vector<Section>& sections, bool native) {
+  for (const Section& section : sections) {
+    if (&section != &sections.front()) line.emplace_back(":");
+    // The simulator's rank is the last of the job.
+    const int extra = &section == &sections.back() && !native ? 1 : 0;
+    line.insert(line.end(), {"-np", std::to_string(section.ranks + extra)});
+    line.insert(line.end(), section.options.begin(), section.options.end());
+    line.insert(line.end(), section.command.begin(), section.command.end());
+  }
+}
+
+/// Progress on stderr, the application's own output apart.
+void show_summary(const fs::path& folder, const Ended& ended) {
+  std::ifstream file{folder / kSummary};
+  if (file) {
+    std::cerr << file.rdbuf() << std::flush;
+  } else if (!ended.simulator_done) {
+    fmt::print(stderr, "nplus1: the simulator is still writing after {} s; its results will be in {}\n",
+               kPatience.count(), folder.string());
+  } else {
+    fmt::print(stderr,
+               "nplus1: there is no result: the simulator never started, or ended early\n"
+               "  so:   the application ran as if without nplus1\n"
+               "  next: nplus1 doctor, or run again with --verbose\n");
+  }
+}
+
+std::string application_name(const std::vector<Section>& sections) {
+  return fs::path{sections.front().command.front()}.filename().string();
+}
+
+int print_line(const RunOptions& options, const std::vector<Section>& sections) {
+  std::string output;
+  if (!options.native) {
+    output = options.output.empty() ? preview_next(application_name(sections), total_ranks(sections)).string()
+                                    : fs::absolute(options.output).string();
+  }
+  fmt::print("{}\n", join_quoted(or_fail(mpirun_line(options, sections, output), ExitCode::kUnavailable)));
+  return 0;
+}
+
+int start(const RunOptions& options, const std::vector<Section>& sections) {
+  std::optional<OutputFolder> folder;
+  if (!options.native) {
+    or_fail(find_simnode(), ExitCode::kUnavailable);
+    or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable);  // before the folder is made
+    folder = options.output.empty() ? OutputFolder::next(application_name(sections), total_ranks(sections))
+                                    : OutputFolder::at(options.output);
+  }
+  const fs::path output = folder ? folder->path() : fs::path{};
+  const auto line = or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable);
+  if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
+  if (!folder) return ended.exit_code;
+  if (!options.quiet) show_summary(output, ended);
+  if (ended.simulator_done) folder->remove_if_empty();
+  return ended.exit_code;
+}
+
+/// The words of the job: what CLI11 left over, then what followed `--`.
+std::vector<std::string> job_words(const CLI::App& verb, const Registration& registration) {
+  std::vector<std::string> words = verb.remaining();
+  if (!words.empty() && words.front().rfind('-', 0) == 0) {
+    throw Failure{ExitCode::kUsage, fmt::format("option {} does not exist", words.front()), kNothingStarted,
+                  "nplus1 run --help lists the options; the program's own options come after it"};
+  }
+  if (!words.empty() && registration.has_dashes) words.emplace_back("--");  // it was the program's
+  words.insert(words.end(), registration.after_dashes.begin(), registration.after_dashes.end());
+  return words;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const std::vector<Section>& sections,
+                                             const std::string& output) {
+  const auto mpirun = find_mpirun();
+  if (!mpirun) return mpirun.error();
+  const auto stubs = find_stubs();
+  if (!stubs) return stubs.error();
+  std::vector<std::string> line{mpirun.value().string()};
+  const auto set = [&line](const std::string& name, const std::string& value) {
+    line.insert(line.end(), {"-genv", name, value});
+  };
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  const bool others = preloaded != nullptr && *preloaded != '\0';
+  set("LD_PRELOAD", stubs.value().string() + (others ? std::string{":"} + preloaded : ""));
+  if (!output.empty()) set("NPLUS1_OUTPUT", output);
+  for (const auto& [name, value] : job_environment(options)) set(name, value);
+  // Keeps large messages out of MPICH's own polling; see docs/architecture.md.
+  if (std::getenv("UCX_RNDV_THRESH") == nullptr) set("UCX_RNDV_THRESH", "1m");
+  const auto extra = mpi_words(options);
+  line.insert(line.end(), extra.begin(), extra.end());
+  append_sections(line, sections, options.native);
+  return line;
+}
+
+int run(const RunOptions& options, const std::vector<std::string>& words) {
+  check_run_options(options);
+  if (options.ranks.empty()) {
+    throw Failure{ExitCode::kUsage, "the number of ranks is missing", kNothingStarted,
+                  "nplus1 run -n 16 -- ./app"};
+  }
+  const auto ranks = or_fail(parse_ranks(options.ranks), ExitCode::kUsage);
+  const auto sections = or_fail(parse_sections(ranks, words), ExitCode::kUsage);
+  check_programs(sections, runs_elsewhere(mpi_words(options)));
+  return options.print ? print_line(options, sections) : start(options, sections);
+}
+
+void add_run(const Registration& registration) {
+  CLI::App* verb =
+      registration.app.add_subcommand("run", "Run an MPI program in virtual time on a simulated network");
+  const auto options = std::make_shared<RunOptions>();
+  declare_run_options(*verb, *options);
+  set_manual(*verb,
+             {"nplus1 run -n N [OPTIONS] -- PROGRAM [ARGUMENTS] [: -n M PROGRAM [ARGUMENTS]]...", kExamples});
+  verb->prefix_command();
+  verb->callback([verb, options, registration] {
+    registration.chosen = [verb, options, registration] {
+      apply_settings_file(*verb, options->config);
+      return run(*options, job_words(*verb, registration));
+    };
+  });
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,173 @@
+#include "cli/run_options.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "cli/failure.hpp"
+#include "netmodel/collectives/selection.hpp"
+#include "netmodel/network_model.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+enum Position : std::size_t {
+  kNetwork,
+  kClock,
+  kCompute,
+  kProtocol,
+  kTransport,
+  kDirect,
+  kOnDeadlock,
+  kPollCost,
+  kCollectives
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream{text};
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+[[noreturn]] void usage(const std::string& cause, const std::string& next) {
+  throw Failure{ExitCode::kUsage, cause, kNothingStarted, next};
+}
+
+/// A finite number of at least zero, all of `text`.
+bool is_amount(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value >= 0 && value < 1e9;
+}
+
+void check_compute(const std::string& text) {
+  if (text.empty() || text == "measured") return;
+  const auto colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if ((kind == "scale" || kind == "fixed") && is_amount(argument)) return;
+  if (kind != "file") {
+    usage(fmt::format("--compute: '{}' is not understood", text),
+          "use measured, scale:FACTOR, fixed:SECONDS or file:FILE");
+  }
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(argument, error)) {
+    usage(fmt::format("--compute: file '{}' does not exist", argument), "check the path after file:");
+  }
+}
+
+void check_poll_cost(const std::string& text) {
+  if (text.empty()) return;
+  const auto parts = split(text, ':');
+  const bool good =
+      !parts.empty() && parts.size() <= 2 && is_amount(parts.front()) && is_amount(parts.back());
+  if (!good || text.back() == ':') {
+    usage(fmt::format("--poll-cost: '{}' is not FIRST or FIRST:CAP in seconds", text),
+          "e.g. --poll-cost 2e-7:1e-5");
+  }
+}
+
+/// Paths are made absolute, because ranks may run in another folder.
+std::string for_the_ranks(const std::string& value) {
+  constexpr std::string_view kFile = "file:";
+  if (value.compare(0, kFile.size(), kFile) != 0) return value;
+  return std::string{kFile} + std::filesystem::absolute(value.substr(kFile.size())).string();
+}
+
+void declare_passed(CLI::App& verb, RunOptions& options) {
+  const auto& known = passed_options();
+  options.passed.resize(known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    CLI::Option* option = verb.add_option(known[i].flag, options.passed[i], known[i].help);
+    option->envname(known[i].environment)->type_name(known[i].value);
+    if (known[i].choices != nullptr) option->check(CLI::IsMember(split(known[i].choices, '|')));
+  }
+}
+
+}  // namespace
+
+const std::vector<PassedOption>& passed_options() {
+  static const std::vector<PassedOption> options{
+      {"--network", "NPLUS1_NETWORK", "SPEC",
+       "The simulated network: lsb:latency=S,bandwidth=B/S[,eager=BYTES] or "
+       "loggops:L=..,o=..,g=..,G=..,O=..,S=..",
+       nullptr},
+      {"--clock", "NPLUS1_CLOCK", "WHICH",
+       "What a rank's compute time is: auto, cpu (its thread's CPU time) or wall", "auto|cpu|wall"},
+      {"--compute", "NPLUS1_COMPUTE", "HOW",
+       "Compute times: measured, scale:FACTOR, fixed:SECONDS between calls, or file:FILE", nullptr},
+      {"--protocol", "NPLUS1_PROTOCOL", "WHICH",
+       "conservative, or riesen (figures 2 and 3 of the paper, to the letter)", "conservative|riesen"},
+      {"--transport", "NPLUS1_TRANSPORT", "HOW", "How events reach the simulator: auto, shm or tcp",
+       "auto|shm|tcp"},
+      {"--direct", "NPLUS1_DIRECT", "on|off",
+       "Whether time stamps go straight from rank to rank where the network model allows it", "on|off"},
+      {"--on-deadlock", "NPLUS1_ON_DEADLOCK", "WHAT", "abort the job with a report, or continue (and hang)",
+       "abort|continue"},
+      {"--poll-cost", "NPLUS1_POLL_COST", "S[:CAP]",
+       "Virtual seconds that an unsuccessful Test or Probe costs at first, and at most", nullptr},
+      {"--collectives", "NPLUS1_COLLECTIVES", "SPEC",
+       "Algorithms of the simulated collectives: mpich, or e.g. bcast=chain,allreduce=ring", nullptr},
+  };
+  return options;
+}
+
+void declare_run_options(CLI::App& verb, RunOptions& options) {
+  verb.add_option("-n,--ranks", options.ranks,
+                  "Ranks that the application sees (the first program's, with ':')")
+      ->envname("NPLUS1_RANKS")
+      ->type_name("N");
+  verb.add_option("-o,--output", options.output, "New folder for the results (default: nplus1-APP-N-K)")
+      ->envname("NPLUS1_OUTPUT")
+      ->type_name("DIR");
+  declare_passed(verb, options);
+  verb.add_flag("--virtual-clocks", options.virtual_clocks,
+                "gettimeofday, clock_gettime and time tell virtual time too, not MPI_Wtime alone")
+      ->envname("NPLUS1_VIRTUAL_CLOCKS");
+  verb.add_option("--mpi-args", options.mpi_args,
+                  "Options for mpirun, e.g. \"-f hosts -ppn 4\"; may be repeated")
+      ->envname("NPLUS1_MPI_ARGS")
+      ->type_name("WORDS")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_flag("--native", options.native,
+                "No simulator: the program as it is, with waits that yield the core");
+  verb.add_flag("--print", options.print, "Print the mpirun line on stdout and stop");
+  verb.add_flag("-q,--quiet", options.quiet, "Nothing on stderr but errors")->envname("NPLUS1_QUIET");
+  verb.add_flag("-v,--verbose", options.verbose, "Say more about what happens")->envname("NPLUS1_VERBOSE");
+  verb.add_option("--config", options.config, "Settings file (default: nplus1.toml, if it is there)")
+      ->envname("NPLUS1_CONFIG")
+      ->type_name("FILE");
+}
+
+void check_run_options(const RunOptions& options) {
+  if (const std::string& network = options.passed[kNetwork]; !network.empty()) {
+    const auto model = netmodel::parse(network);
+    if (!model) usage("--network: " + model.error().what, model.error().remedy);
+  }
+  if (const std::string& collectives = options.passed[kCollectives]; !collectives.empty()) {
+    const auto selection = netmodel::Selection::parse(collectives);
+    if (!selection) usage("--collectives: " + selection.error().what, selection.error().remedy);
+  }
+  check_compute(options.passed[kCompute]);
+  check_poll_cost(options.passed[kPollCost]);
+}
+
+std::vector<std::pair<std::string, std::string>> job_environment(const RunOptions& options) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (std::size_t i = 0; i < options.passed.size(); ++i) {
+    if (!options.passed[i].empty()) {
+      variables.emplace_back(passed_options()[i].environment, for_the_ranks(options.passed[i]));
+    }
+  }
+  if (options.virtual_clocks) variables.emplace_back("NPLUS1_VIRTUAL_CLOCKS", "1");
+  if (options.native) variables.emplace_back("NPLUS1_NATIVE", "1");
+  if (options.quiet) variables.emplace_back("NPLUS1_QUIET", "1");
+  if (options.verbose) variables.emplace_back("NPLUS1_VERBOSE", "1");
+  return variables;
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,45 @@
+// The options of `nplus1 run`, and how they reach the ranks: each becomes an environment variable NPLUS1_*.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nplus1::cli {
+
+/// An option that the preloaded library and the simulator read as an environment variable.
+struct PassedOption {
+  const char* flag;         // "--network"
+  const char* environment;  // "NPLUS1_NETWORK"
+  const char* value;        // placeholder in --help
+  const char* help;
+  const char* choices;  // "a|b|c", or null for free text
+};
+
+[[nodiscard]] const std::vector<PassedOption>& passed_options();
+
+struct RunOptions {
+  std::string ranks;
+  std::string output;
+  std::string config;
+  std::vector<std::string> mpi_args;
+  bool virtual_clocks = false;
+  bool native = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool print = false;
+  std::vector<std::string> passed;  // values, in the order of passed_options(); empty = not given
+};
+
+/// Declares the options on `verb`; they write into `options`, which must outlive the parse.
+void declare_run_options(CLI::App& verb, RunOptions& options);
+
+/// Checks the values that have a grammar of their own (network, compute, poll cost). Throws Failure (kUsage).
+void check_run_options(const RunOptions& options);
+
+/// NAME, VALUE of every variable that the job gets.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> job_environment(const RunOptions& options);
+
+}  // namespace nplus1::cli
