@@ -41,13 +41,13 @@ struct CollectiveCall {
   /// Per member, where the call has it: what I send to each (Alltoallv, Scatterv at the root), what each
   /// contributes (Allgatherv, Gatherv at the root) or gets (Reduce_scatter). Where it is empty, every block
   /// is `size`.
-  std::span<const std::int64_t> sizes;
+  std::span<const std::int64_t> sizes{};
   /// Alltoallv: what I receive from each. Empty blocks are not exchanged; where this is empty (at all members
   /// or at none), every pair exchanges a message, if only an empty one.
-  std::span<const std::int64_t> receive_sizes;
+  std::span<const std::int64_t> receive_sizes{};
   /// Neighbourhood collectives: member indices; `sizes` is then per destination.
-  std::span<const std::uint32_t> sources;
-  std::span<const std::uint32_t> destinations;
+  std::span<const std::uint32_t> sources{};
+  std::span<const std::uint32_t> destinations{};
 };
 
 /// Which algorithm each collective uses: see collectives/selection.hpp.

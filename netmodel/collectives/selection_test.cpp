@@ -1,0 +1,123 @@
+#include "netmodel/collectives/selection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+namespace nplus1::netmodel {
+namespace {
+
+std::string_view mpich(CollectiveKind kind, std::int32_t members, std::int64_t size) {
+  return Selection{}.choose({.kind = kind, .members = members, .size = bytes(size)}).name;
+}
+
+CollectiveKind kind_at(std::size_t index) {
+  return static_cast<CollectiveKind>(index);
+}
+
+TEST(Selection, DefaultsToTheThresholdsOfMpichForRootedCollectives) {
+  EXPECT_EQ(mpich(CollectiveKind::kBcast, 7, 1 << 30), "binomial");
+  EXPECT_EQ(mpich(CollectiveKind::kBcast, 8, 12288), "binomial");
+  EXPECT_EQ(mpich(CollectiveKind::kBcast, 8, 12289), "scatter_recursive_doubling_allgather");
+  EXPECT_EQ(mpich(CollectiveKind::kBcast, 8, 524288), "scatter_recursive_doubling_allgather");
+  EXPECT_EQ(mpich(CollectiveKind::kBcast, 8, 524289), "scatter_ring_allgather");
+  EXPECT_EQ(mpich(CollectiveKind::kBcast, 9, 12289), "scatter_ring_allgather");
+  EXPECT_EQ(mpich(CollectiveKind::kReduce, 16, 2048), "binomial");
+  EXPECT_EQ(mpich(CollectiveKind::kReduce, 16, 2049), "rabenseifner");
+  EXPECT_EQ(mpich(CollectiveKind::kReduce, 1024, 4096), "binomial");
+  EXPECT_EQ(mpich(CollectiveKind::kGather, 16, 1 << 20), "binomial");
+  EXPECT_EQ(mpich(CollectiveKind::kScatter, 16, 1 << 20), "binomial");
+}
+
+TEST(Selection, DefaultsToTheThresholdsOfMpichForTheOthers) {
+  EXPECT_EQ(mpich(CollectiveKind::kAllreduce, 16, 8), "recursive_doubling");
+  EXPECT_EQ(mpich(CollectiveKind::kAllreduce, 16, 15 * 8), "recursive_doubling");
+  EXPECT_EQ(mpich(CollectiveKind::kAllreduce, 16, 16 * 8), "rabenseifner");
+  EXPECT_EQ(mpich(CollectiveKind::kAllgather, 16, 524288 / 16 - 1), "recursive_doubling");
+  EXPECT_EQ(mpich(CollectiveKind::kAllgather, 16, 524288 / 16), "ring");
+  EXPECT_EQ(mpich(CollectiveKind::kAllgather, 10, 8191), "bruck");
+  EXPECT_EQ(mpich(CollectiveKind::kAllgather, 10, 8192), "ring");
+  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 8, 256), "bruck");
+  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 7, 256), "scattered");
+  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 8, 32768), "scattered");
+  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 8, 32769), "pairwise");
+  EXPECT_EQ(mpich(CollectiveKind::kReduceScatterBlock, 16, 524288 / 16 - 1), "recursive_halving");
+  EXPECT_EQ(mpich(CollectiveKind::kReduceScatterBlock, 16, 524288 / 16), "pairwise");
+}
+
+TEST(Selection, KnowsADefaultForEveryKind) {
+  for (std::size_t k = 0; k < kCollectiveKinds; ++k) {
+    EXPECT_FALSE(algorithms_of(kind_at(k)).empty()) << k;
+    for (const std::int64_t size : {1, 3000, 1 << 22}) {
+      for (const std::int32_t members : {2, 8, 11}) EXPECT_NO_THROW((void)mpich(kind_at(k), members, size));
+    }
+  }
+}
+
+TEST(Selection, ListsEachKindTogetherAndEachNameOnce) {
+  const auto all = all_algorithms();
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](auto& a, auto& b) { return a.kind < b.kind; }));
+  std::set<std::pair<CollectiveKind, std::string_view>> names;
+  for (const Algorithm& algorithm : all) EXPECT_TRUE(names.emplace(algorithm.kind, algorithm.name).second);
+}
+
+TEST(Selection, OverridesOnlyWhatItNames) {
+  const auto selection = Selection::parse("bcast=chain,allreduce=ring");
+  ASSERT_TRUE(selection.ok());
+  const CollectiveCall bcast{.kind = CollectiveKind::kBcast, .members = 4, .size = bytes(8)};
+  const CollectiveCall reduce{.kind = CollectiveKind::kReduce, .members = 4, .size = bytes(8)};
+  EXPECT_EQ(selection.value().choose(bcast).name, "chain");
+  EXPECT_EQ(selection.value().choose(reduce).name, "binomial");
+  EXPECT_EQ(selection.value().describe(), "bcast=chain,allreduce=ring");
+}
+
+TEST(Selection, TakesMpichForTheWholeOrForOneKind) {
+  for (const char* text : {"", "mpich", "bcast=mpich"}) {
+    const auto selection = Selection::parse(text);
+    ASSERT_TRUE(selection.ok()) << text;
+    EXPECT_EQ(selection.value(), Selection{}) << text;
+  }
+  EXPECT_EQ(Selection{}.describe(), "mpich");
+}
+
+TEST(Selection, DescribeReadsBackAsTheSame) {
+  std::mt19937 random{1};
+  for (int i = 0; i < 200; ++i) {
+    std::string text;
+    for (std::size_t k = 0; k < kCollectiveKinds; ++k) {
+      const auto known = algorithms_of(kind_at(k));
+      if (random() % 2 == 0) continue;
+      if (!text.empty()) text += ',';
+      text.append(kind_name(kind_at(k))).append("=").append(known[random() % known.size()].name);
+    }
+    const auto selection = Selection::parse(text);
+    ASSERT_TRUE(selection.ok()) << text;
+    const auto again = Selection::parse(selection.value().describe());
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again.value(), selection.value());
+    EXPECT_EQ(selection.value().describe(), text.empty() ? "mpich" : text);
+  }
+}
+
+TEST(Selection, ErrorsListWhatExists) {
+  const auto collective = Selection::parse("broadcast=chain");
+  ASSERT_FALSE(collective.ok());
+  EXPECT_NE(collective.error().what.find("'broadcast'"), std::string::npos);
+  EXPECT_NE(collective.error().remedy.find("bcast"), std::string::npos);
+  const auto algorithm = Selection::parse("bcast=ring");
+  ASSERT_FALSE(algorithm.ok());
+  EXPECT_NE(algorithm.error().what.find("bcast has no algorithm 'ring'"), std::string::npos);
+  EXPECT_NE(algorithm.error().remedy.find("linear, binomial, chain"), std::string::npos);
+}
+
+TEST(Selection, RejectsWhatIsNotAListOfOverrides) {
+  for (const char* text :
+       {"bcast", "bcast=", "=chain", "bcast=chain,", ",bcast=chain", "bcast=chain,bcast=linear"}) {
+    EXPECT_FALSE(Selection::parse(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace nplus1::netmodel
