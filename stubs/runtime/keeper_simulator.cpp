@@ -79,8 +79,10 @@ std::string find_simulator() {
   const std::string path{library.dli_fname};
   const auto slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-  for (const char* place : {"/../bin/nplus1-simnode", "/../../bin/nplus1-simnode", "/nplus1-simnode"}) {
-    if (executable(folder + place)) return folder + place;
+  // From the build tree's lib/, from lib/nplus1/, from lib/TRIPLE/nplus1/, or side by side.
+  for (const char* place : {"/../bin/", "/../../bin/", "/../../../bin/", "/"}) {
+    std::string program = folder + place + "nplus1-simnode";
+    if (executable(program)) return program;
   }
   return "";
 }
