@@ -1,0 +1,112 @@
+#include "stubs/runtime/guard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+#include "stubs/runtime/progress_hook.hpp"
+
+extern "C" unsigned ucp_worker_progress(void*);
+
+namespace nplus1::stubs {
+
+namespace {
+int sleeps = 0;
+}
+
+/// Stands in for the runtime's doorbell: replaces the weak default.
+void idle_wait() noexcept {
+  ++sleeps;
+}
+
+namespace {
+
+/// The runtime is active for the duration of a test.
+struct Active {
+  Active() { set_active(true); }
+  ~Active() { set_active(false); }
+};
+
+TEST(DepthGuard, ObservesTheOutermostCallOnly) {
+  const Active active;
+  int outer_site = 0;
+  int inner_site = 0;
+  const DepthGuard outer{MpiCall::MPI_File_open, &outer_site};
+  EXPECT_TRUE(outer.observed());
+  {
+    const DepthGuard inner{MpiCall::MPI_Bcast, &inner_site};
+    EXPECT_FALSE(inner.outermost());
+    EXPECT_FALSE(inner.observed());
+    EXPECT_EQ(current_call(), MpiCall::MPI_File_open) << "the application called File_open, not Bcast";
+    EXPECT_EQ(call_site(), &outer_site);
+  }
+  EXPECT_EQ(current_call(), MpiCall::MPI_File_open);
+}
+
+TEST(DepthGuard, ObservesNothingWhileTheRuntimeIsNotActive) {
+  const DepthGuard guard{MpiCall::MPI_Init, nullptr};
+  EXPECT_TRUE(guard.outermost());
+  EXPECT_FALSE(guard.observed());
+}
+
+TEST(DepthGuard, IsUndoneByAnExceptionThatACallbackThrows) {
+  const Active active;
+  try {
+    const DepthGuard guard{MpiCall::MPI_Comm_call_errhandler, nullptr};
+    throw 1;
+  } catch (int) {
+  }
+  EXPECT_EQ(current_call(), MpiCall::kNone);
+  const DepthGuard next{MpiCall::MPI_Send, nullptr};
+  EXPECT_TRUE(next.observed());
+}
+
+TEST(DepthGuard, KeepsThreadsApart) {
+  const Active active;
+  const DepthGuard here{MpiCall::MPI_Recv, nullptr};
+  std::thread{[] {
+    const DepthGuard there{MpiCall::MPI_Send, nullptr};
+    EXPECT_TRUE(there.observed());
+    EXPECT_EQ(current_call(), MpiCall::MPI_Send);
+  }}.join();
+  EXPECT_EQ(current_call(), MpiCall::MPI_Recv);
+}
+
+TEST(CountCall, LosesNothingBetweenThreads) {
+  const auto before = calls_counted(MpiCall::MPI_Wtick);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      for (int i = 0; i < 10000; ++i) count_call(MpiCall::MPI_Wtick);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(calls_counted(MpiCall::MPI_Wtick) - before, 40000U);
+}
+
+void poll(int times) {
+  for (int i = 0; i < times; ++i) EXPECT_EQ(ucp_worker_progress(nullptr), 0U);
+}
+
+// This test program has no UCX: the hook must not need it, and each poll of it is an idle one.
+TEST(ProgressHook, SleepsAfterFiveIdlePollsAndTwoYieldsOfOneCall) {
+  const DepthGuard guard{MpiCall::MPI_Recv, nullptr};
+  sleeps = 0;
+  poll(7);
+  EXPECT_EQ(sleeps, 0);
+  poll(3);
+  EXPECT_EQ(sleeps, 3);
+}
+
+TEST(ProgressHook, NeverSleepsInAProgramThatPollsWithManyShortCalls) {
+  sleeps = 0;
+  for (int i = 0; i < 100; ++i) {
+    const DepthGuard guard{MpiCall::MPI_Test, nullptr};
+    poll(2);
+  }
+  EXPECT_EQ(sleeps, 0);
+}
+
+}  // namespace
+}  // namespace nplus1::stubs
