@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 
 #include "stubs/runtime/guard.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr unsigned kPollsBeforeYield = 5;
 constexpr unsigned kYieldsBeforeSleep = 2;
+constexpr unsigned kYieldsWithCoresToSpare = 2000;  // about as long as a sleep costs
 
 using Progress = unsigned(void*);
 
@@ -44,13 +46,25 @@ Progress* next_progress() noexcept {
 
 constinit thread_local unsigned idle_polls __attribute__((tls_model("initial-exec"))) = 0;
 
+/// With a core for each process of the host, nobody waits for ours, and sleeping would only add latency
+/// (measured: 25-50 us instead of 4 us per barrier of 2 ranks on 2 cores). Hydra says how many processes it
+/// started here.
+unsigned yields_before_sleep() noexcept {
+  const char* processes = std::getenv("MPI_LOCALNRANKS");
+  cpu_set_t cores;
+  if (processes == nullptr || sched_getaffinity(0, sizeof cores, &cores) != 0) return kYieldsBeforeSleep;
+  const long started = std::strtol(processes, nullptr, 10);
+  return started > 0 && started <= CPU_COUNT(&cores) ? kYieldsWithCoresToSpare : kYieldsBeforeSleep;
+}
+
 /// Yields whenever the thread finds nothing for long; sleeps only within one long MPI call: a program that
 /// polls with MPI_Test between pieces of work must not sleep in each poll.
 void wait_a_little() noexcept {
   ++call_state.idle_polls;
   if (++idle_polls <= kPollsBeforeYield) return;
   const int saved = errno;
-  if (call_state.idle_polls <= kPollsBeforeYield + kYieldsBeforeSleep) {
+  static const unsigned yields = yields_before_sleep();
+  if (call_state.idle_polls <= kPollsBeforeYield + yields) {
     sched_yield();
   } else {
     idle_wait();

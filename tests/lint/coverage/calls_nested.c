@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   MPI_File file;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  snprintf(name, sizeof name, "/tmp/nplus1-nested-%d", (int)getppid());
+  snprintf(name, sizeof name, "nested-%d", (int)getppid());
   MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
   MPI_File_write_at_all(file, rank * (MPI_Offset)sizeof data, &data, 1, MPI_INT, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
