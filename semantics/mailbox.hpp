@@ -69,8 +69,7 @@ class Mailbox {
   /// The waiting message that a probe sees: of a named source the first compatible one, of any source the
   /// earliest (time, source); never one that a posted receive may still take. Valid until the next change.
   [[nodiscard]] const Message* peek(std::uint64_t comm, RankId source, std::int32_t tag);
-  /// The waiting message itself, to be changed by the owner (a rendezvous released as eager); null if gone.
-  /// Call reindex() with a changed copy instead of changing `at` or `rendezvous` in place.
+  /// A waiting message; null if it is gone. Valid until the next change.
   [[nodiscard]] const Message* find(std::uint64_t comm, RankId source, std::uint64_t sequence) const;
   /// Replaces `at`, `rendezvous` and `user` of the waiting message with the same comm, source and sequence.
   bool update(const Message& message);

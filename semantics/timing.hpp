@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <span>
+#include <utility>
 
 #include "netmodel/network_model.hpp"
 #include "support/units.hpp"
@@ -34,7 +36,8 @@ struct EagerSend {
 /// When a rendezvous transfer ends, for both sides: it starts when sender and receiver are ready.
 [[nodiscard]] inline Time rendezvous_end(const netmodel::NetworkModel& network, Time send_ready,
                                          Time receive_posted, RankId source, RankId destination, Bytes size) {
-  return std::max(send_ready, receive_posted) + network.handshake() + network.transit(source, destination, size);
+  return std::max(send_ready, receive_posted) + network.handshake() +
+         network.transit(source, destination, size);
 }
 
 /// One request as a completing call sees it.
@@ -46,8 +49,15 @@ struct Completion {
 /// When a call that entered at `entry` and waits for all of `completions` returns: they are taken in order of
 /// time, each costing its overhead. Reorders `completions`.
 [[nodiscard]] inline Time complete_all(Time entry, std::span<Completion> completions) {
-  std::stable_sort(completions.begin(), completions.end(),
-                   [](const Completion& a, const Completion& b) { return a.at < b.at; });
+  constexpr std::size_t kFew = 16;  // std::stable_sort allocates; most waits are short
+  if (completions.size() > kFew) {
+    std::stable_sort(completions.begin(), completions.end(),
+                     [](const Completion& a, const Completion& b) { return a.at < b.at; });
+  } else {
+    for (std::size_t i = 1; i < completions.size(); ++i)
+      for (std::size_t j = i; j > 0 && completions[j].at < completions[j - 1].at; --j)
+        std::swap(completions[j], completions[j - 1]);
+  }
   Time now = entry;
   for (const Completion& c : completions) now = std::max(now, c.at) + c.overhead;
   return now;

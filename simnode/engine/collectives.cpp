@@ -1,0 +1,243 @@
+#include "simnode/engine/collectives.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "semantics/timing.hpp"
+
+namespace nplus1::simnode::engine {
+namespace {
+
+using netmodel::Step;
+
+constexpr std::size_t kKeptSteps = 64;  // longer schedules give their memory back
+
+/// The members [first, last) of the other group of an intercommunicator.
+struct Group {
+  std::int32_t first;
+  std::int32_t last;
+};
+
+Bytes block(const events::Event& event, const events::Extension& extension, std::int32_t member) {
+  const auto i = static_cast<std::size_t>(member);
+  return i < extension.sizes.size() ? bytes(extension.sizes[i]) : event.payload();
+}
+
+/// Rooted collectives between groups: the root exchanges one message with each remote member.
+void append_linear(const events::Event& event, const events::Extension& extension, Group remote,
+                   bool from_root, std::vector<Step>& steps) {
+  if (event.peer == kProcNull.value) return;
+  if (event.peer != events::kIntercommRoot) {
+    const std::int32_t root = remote.first + event.peer;
+    steps.push_back(from_root ? Step{netmodel::kNoMember, root, {}}
+                              : Step{root, netmodel::kNoMember, event.payload()});
+    return;
+  }
+  for (std::int32_t m = remote.first; m < remote.last; ++m)
+    steps.push_back(from_root ? Step{m, netmodel::kNoMember, block(event, extension, m - remote.first)}
+                              : Step{netmodel::kNoMember, m, {}});
+}
+
+bool leaves_root(CollectiveKind kind) {
+  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kScatter ||
+         kind == CollectiveKind::kScatterv;
+}
+
+bool reaches_root(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ||
+         kind == CollectiveKind::kGatherv;
+}
+
+bool neighborhood(CollectiveKind kind) {
+  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
+}
+
+/// The lists of a call, as docs/formats/events.md lays them out.
+void read_lists(const events::Extension& extension, netmodel::CollectiveCall& call) {
+  if (neighborhood(call.kind)) {
+    const std::span<const std::uint32_t> words = extension.words;
+    if (words.size() < 2 || words.size() < 2 + std::size_t{words[0]} + words[1])
+      throw std::invalid_argument("neighbourhood collective without its list of neighbours");
+    call.sources = words.subspan(2, words[0]);
+    call.destinations = words.subspan(2 + words[0], words[1]);
+    return;
+  }
+  call.sizes = extension.sizes;
+  const auto p = static_cast<std::size_t>(call.members);
+  if (call.kind == CollectiveKind::kAlltoallv && extension.sizes.size() >= 2 * p) {
+    call.sizes = extension.sizes.first(p);
+    call.receive_sizes = extension.sizes.subspan(p, p);
+  }
+}
+
+}  // namespace
+
+void Collectives::define(CommId comm, std::vector<RankId> members, std::size_t local_members) {
+  if (comm.index() >= communicators_.size()) communicators_.resize(comm.index() + 1);
+  communicators_[comm.index()] = std::make_unique<Communicator>();
+  Communicator& c = *communicators_[comm.index()];
+  c.local_members = local_members;
+  bool identity = true;
+  for (std::size_t i = 0; i < members.size(); ++i) identity = identity && members[i].index() == i;
+  if (!identity) {
+    for (std::size_t i = 0; i < members.size(); ++i)
+      c.order.emplace_back(members[i], static_cast<std::int32_t>(i));
+    std::sort(c.order.begin(), c.order.end());
+  }
+  c.calls.assign(members.size(), 0);
+  c.members = std::move(members);
+}
+
+const std::vector<RankId>& Collectives::members(CommId comm) const {
+  static const std::vector<RankId> none;
+  const bool defined = comm.index() < communicators_.size() && communicators_[comm.index()];
+  return defined ? communicators_[comm.index()]->members : none;
+}
+
+const Collectives::Communicator& Collectives::communicator(CommId comm) const {
+  if (comm.index() >= communicators_.size() || !communicators_[comm.index()])
+    throw std::invalid_argument("collective call on communicator " + std::to_string(comm.value) +
+                                ", which was never defined");
+  return *communicators_[comm.index()];
+}
+
+Collectives::Communicator& Collectives::communicator(CommId comm) {
+  return const_cast<Communicator&>(std::as_const(*this).communicator(comm));
+}
+
+std::int32_t Collectives::index_of(const Communicator& c, RankId rank) {
+  if (c.order.empty() && rank.index() < c.members.size()) return rank.value;
+  const auto it = std::lower_bound(c.order.begin(), c.order.end(), std::pair{rank, std::int32_t{0}});
+  if (it == c.order.end() || it->first != rank)
+    throw std::invalid_argument("collective call by rank " + std::to_string(rank.value) +
+                                ", which is not a member of the communicator");
+  return it->second;
+}
+
+Collectives::Call& Collectives::next_call(Communicator& c, std::int32_t me) {
+  const std::uint64_t offset = c.calls[static_cast<std::size_t>(me)]++ - c.first_call;
+  while (offset >= c.in_progress.size()) {
+    if (idle_.empty()) idle_.push_back(std::make_unique<Call>());
+    std::unique_ptr<Call> call = std::move(idle_.back());
+    idle_.pop_back();
+    call->members.resize(c.members.size());
+    for (Member& m : call->members) {
+      m.steps.clear();
+      m.entered = m.sent = m.done = false;
+    }
+    call->transfers.clear(c.members.size());
+    call->finished = 0;
+    c.in_progress.push_back(std::move(call));
+  }
+  return *c.in_progress[offset];
+}
+
+void Collectives::schedule(const Communicator& c, std::int32_t me, const events::Event& event,
+                           const events::Extension& extension, std::vector<Step>& steps) const {
+  netmodel::CollectiveCall call;
+  call.kind = event.collective();
+  call.members = static_cast<std::int32_t>(c.members.size());
+  call.me = me;
+  call.root = event.peer;
+  call.size = event.payload();
+  if (c.local_members != 0) {
+    const auto split = static_cast<std::int32_t>(c.local_members);
+    const Group remote = me < split ? Group{split, call.members} : Group{0, split};
+    if (leaves_root(call.kind) || reaches_root(call.kind))
+      return append_linear(event, extension, remote, leaves_root(call.kind), steps);
+    call.kind = CollectiveKind::kSynchronize;
+    call.size = {};
+  } else {
+    read_lists(extension, call);
+  }
+  if (selection_ != nullptr)
+    netmodel::append_steps(call, *selection_, steps);
+  else
+    netmodel::append_steps(call, steps);
+}
+
+void Collectives::enter(RankId rank, const events::Event& event, const events::Extension& extension,
+                        Time entry, std::uint64_t token, std::vector<Done>& done) {
+  Communicator& c = communicator(event.comm);
+  const std::int32_t me = index_of(c, rank);
+  Call& call = next_call(c, me);
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  schedule(c, me, event, extension, member.steps);
+  member.position = 0;
+  member.clock = entry;
+  member.interface_free = entry;
+  member.token = token;
+  member.entered = true;
+  runnable_.push_back(me);
+  while (!runnable_.empty()) {
+    const std::int32_t next = runnable_.back();
+    runnable_.pop_back();
+    advance(c, call, next, done);
+  }
+  retire(c);
+}
+
+/// Runs a member until it waits for a transfer that was not yet sent.
+void Collectives::advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done) {
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  for (; member.position < member.steps.size(); ++member.position, member.sent = false) {
+    const Step step = member.steps[member.position];
+    if (!member.sent && step.send_to != netmodel::kNoMember) send(c, call, me, step);
+    member.sent = true;
+    if (step.receive_from == netmodel::kNoMember) continue;
+    const auto transfer = call.transfers.pop(step.receive_from, me);
+    if (!transfer) return;
+    member.clock = std::max(member.clock, transfer->arrival) + network_.receive_overhead(transfer->size);
+  }
+  finish(c, call, me, done);
+}
+
+void Collectives::send(const Communicator& c, Call& call, std::int32_t me, const Step& step) {
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  const auto to = static_cast<std::size_t>(step.send_to);
+  const semantics::EagerSend sent =
+      semantics::send_eager(network_, member.clock, c.members[static_cast<std::size_t>(me)], c.members[to],
+                            step.size, member.interface_free);
+  member.clock = sent.sender_free;
+  call.transfers.push(me, step.send_to, {sent.arrival, step.size});
+  const Member& peer = call.members[to];
+  const bool waits = peer.entered && peer.sent && !peer.done && peer.position < peer.steps.size() &&
+                     peer.steps[peer.position].receive_from == me;
+  if (waits) runnable_.push_back(step.send_to);
+}
+
+void Collectives::finish(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done) {
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  if (member.done) return;
+  member.done = true;
+  ++call.finished;
+  if (member.steps.capacity() > kKeptSteps) member.steps = {};
+  done.push_back({c.members[static_cast<std::size_t>(me)], member.token, member.clock});
+}
+
+void Collectives::retire(Communicator& c) {
+  while (!c.in_progress.empty() && c.in_progress.front()->finished == c.members.size()) {
+    idle_.push_back(std::move(c.in_progress.front()));
+    c.in_progress.pop_front();
+    ++c.first_call;
+  }
+}
+
+std::vector<RankId> Collectives::awaited(CommId comm, RankId rank, std::uint64_t token) const {
+  const Communicator& c = communicator(comm);
+  const auto me = static_cast<std::size_t>(index_of(c, rank));
+  for (const std::unique_ptr<Call>& call : c.in_progress) {
+    const Member& member = call->members[me];
+    if (!member.entered || member.done || member.token != token) continue;
+    std::vector<RankId> missing;
+    for (std::size_t m = 0; m < c.members.size(); ++m)
+      if (!call->members[m].entered) missing.push_back(c.members[m]);
+    if (missing.empty() && member.position < member.steps.size())
+      missing.push_back(c.members[static_cast<std::size_t>(member.steps[member.position].receive_from)]);
+    return missing;
+  }
+  return {};
+}
+
+}  // namespace nplus1::simnode::engine

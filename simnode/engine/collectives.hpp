@@ -1,0 +1,85 @@
+// Collective calls in progress: every member runs its schedule's steps as a small lane of its own, from its
+// entry to its own end, so that a root leaves a broadcast before its peers come.
+//
+// Private to the engine. Memory of a call is reused when all its members are done.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "events/event.hpp"
+#include "netmodel/collectives/schedule.hpp"
+#include "netmodel/network_model.hpp"
+#include "simnode/engine/transfers.hpp"
+#include "support/ids.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::simnode::engine {
+
+class Collectives {
+ public:
+  /// A member whose steps ended.
+  struct Done {
+    RankId rank;
+    std::uint64_t token;
+    Time at;
+  };
+
+  Collectives(const netmodel::NetworkModel& network, const netmodel::Selection* selection)
+      : network_{network}, selection_{selection} {}
+
+  void define(CommId comm, std::vector<RankId> members, std::size_t local_members);
+  [[nodiscard]] const std::vector<RankId>& members(CommId comm) const;
+
+  /// `rank` enters its next collective on event.comm. Appends to `done` all members whose end became known.
+  void enter(RankId rank, const events::Event& event, const events::Extension& extension, Time entry,
+             std::uint64_t token, std::vector<Done>& done);
+  /// Whom the member that entered with `token` waits for.
+  [[nodiscard]] std::vector<RankId> awaited(CommId comm, RankId rank, std::uint64_t token) const;
+
+ private:
+  struct Member {
+    std::vector<netmodel::Step> steps;
+    std::size_t position = 0;
+    Time clock{};
+    Time interface_free{};
+    std::uint64_t token = 0;
+    bool entered = false;
+    bool sent = false;  // the send of the step at `position`
+    bool done = false;
+  };
+  struct Call {
+    std::vector<Member> members;
+    Transfers transfers;
+    std::size_t finished = 0;
+  };
+  struct Communicator {
+    std::vector<RankId> members;
+    std::vector<std::pair<RankId, std::int32_t>> order;  // member index by rank; empty: rank = index
+    std::size_t local_members = 0;                       // of the first group; 0: not an intercommunicator
+    std::vector<std::uint64_t> calls;                    // made so far, by member
+    std::uint64_t first_call = 0;                        // number of the front of in_progress
+    std::deque<std::unique_ptr<Call>> in_progress;
+  };
+
+  Communicator& communicator(CommId comm);
+  [[nodiscard]] const Communicator& communicator(CommId comm) const;
+  [[nodiscard]] static std::int32_t index_of(const Communicator& c, RankId rank);
+  Call& next_call(Communicator& c, std::int32_t me);
+  void schedule(const Communicator& c, std::int32_t me, const events::Event& event,
+                const events::Extension& extension, std::vector<netmodel::Step>& steps) const;
+  void advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
+  void send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
+  void finish(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
+  void retire(Communicator& c);
+
+  const netmodel::NetworkModel& network_;
+  const netmodel::Selection* selection_;
+  std::vector<std::unique_ptr<Communicator>> communicators_;  // by id; null: not defined
+  std::vector<std::unique_ptr<Call>> idle_;
+  std::vector<std::int32_t> runnable_;
+};
+
+}  // namespace nplus1::simnode::engine

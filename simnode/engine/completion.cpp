@@ -1,0 +1,216 @@
+// Requests, and the calls that wait for them or test them (MPI 4.0, section 3.7).
+#include <algorithm>
+
+#include "simnode/engine/core.hpp"
+
+namespace nplus1::simnode::engine {
+
+using events::CompletionMode;
+using events::EventKind;
+
+void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
+  Request request;
+  request.id = event.request;
+  request.kind = kind;
+  request.report_match = event.has(events::kReportMatch);
+  request.synchronous = kind == Request::Kind::kSend && event.send_mode() == events::SendMode::kSynchronous;
+  request.thread = lane.thread.value;
+  request.comm = event.comm;
+  request.peer = event.peer;
+  rank_of(lane).requests.insert(request);
+}
+
+void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhead) {
+  RequestTable& requests = rank_of(rank).requests;
+  Request* request = requests.find(id);
+  if (request == nullptr || request->known) return;
+  if (request->freed) return requests.erase(id);
+  request->known = true;
+  request->at = at;
+  request->overhead = overhead;
+  if (request->waiter == kNoLane) return;
+  Lane& lane = lanes_[request->waiter];
+  request->waiter = kNoLane;
+  --lane.unknown;
+  const bool all =
+      lane.current.kind == EventKind::kWait && lane.current.completion_mode() == CompletionMode::kAll;
+  if (!all || lane.unknown == 0) reconsider(lane);
+}
+
+bool Core::free_request(Lane& lane, const Event& event, Outcome& out) {
+  out.exit = lane.entry;
+  RequestTable& requests = rank_of(lane).requests;
+  Request* request = requests.find(event.request);
+  if (request == nullptr) return true;
+  if (request->known)
+    requests.erase(event.request);
+  else
+    request->freed = true;
+  return true;
+}
+
+bool Core::wait(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+  const Tally seen = tally(lane, extension.words);
+  bool certain = false;
+  const std::optional<Time> when = decision_time(lane, event, seen, certain);
+  if (certain) {
+    conclude(lane, event, extension.words, out);
+    return true;
+  }
+  await(lane, extension.words);
+  block(lane, event, extension);
+  if (when) decisions_.set(decision_of(lane), *when, tie_of(lane));
+  return false;
+}
+
+Core::Tally Core::tally(Lane& lane, std::span<const std::uint32_t> ids) {
+  RequestTable& requests = rank_of(lane).requests;
+  Tally t;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Request* request = requests.find(RequestId{ids[i]});
+    if (request == nullptr) continue;
+    ++t.active;
+    if (!request->known) {
+      ++t.unknown;
+      continue;
+    }
+    if (request->at <= lane.entry) ++t.by_entry;
+    if (request->at < t.first) {
+      t.first = request->at;
+      t.position = static_cast<std::int32_t>(i);
+    }
+  }
+  return t;
+}
+
+/// Has the lane told when the requests' completions become known.
+void Core::await(Lane& lane, std::span<const std::uint32_t> ids) {
+  RequestTable& requests = rank_of(lane).requests;
+  lane.unknown = 0;
+  for (const std::uint32_t id : ids) {
+    Request* request = requests.find(RequestId{id});
+    if (request == nullptr || request->known || request->waiter != kNoLane) continue;
+    request->waiter = index_of(lane);
+    ++lane.unknown;
+  }
+}
+
+void Core::forget(Lane& lane, std::span<const std::uint32_t> ids) {
+  if (lane.unknown == 0) return;
+  RequestTable& requests = rank_of(lane).requests;
+  for (const std::uint32_t id : ids) {
+    Request* request = requests.find(RequestId{id});
+    if (request != nullptr && request->waiter == index_of(lane)) request->waiter = kNoLane;
+  }
+  lane.unknown = 0;
+}
+
+/// The virtual time after which the call's outcome is fixed, given what is known; none while nothing is.
+/// `certain`: it is fixed now.
+std::optional<Time> Core::decision_time(const Lane& lane, const Event& event, const Tally& t, bool& certain) {
+  const CompletionMode mode = event.completion_mode();
+  certain = t.unknown == 0;
+  if (event.kind == EventKind::kWait) {
+    if (mode == CompletionMode::kAll || t.position < 0) return std::nullopt;
+    return mode == CompletionMode::kAny ? t.first : std::max(lane.entry, t.first);
+  }
+  const bool late = t.active - t.unknown > t.by_entry;
+  if (mode == CompletionMode::kAll && late) certain = true;  // fails, whatever the others do
+  return mode == CompletionMode::kAny ? std::min(lane.entry, t.first) : lane.entry;
+}
+
+/// Fixes the outcome from what is known: unknown completions come too late to matter.
+void Core::conclude(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, Outcome& out) {
+  const Tally t = tally(lane, ids);
+  out.exit = lane.entry;
+  out.answer.index = -1;
+  out.answer.flag = 1;
+  if (t.active == 0) return lane.poll.reset();
+  switch (event.completion_mode()) {
+    case CompletionMode::kAll:
+      conclude_all(lane, event, ids, t, out);
+      break;
+    case CompletionMode::kAny:
+      conclude_any(lane, event, ids, t, out);
+      break;
+    case CompletionMode::kSome:
+      conclude_some(lane, event, ids, t, out);
+      break;
+  }
+  forget(lane, ids);
+}
+
+void Core::failed_poll(Lane& lane, Outcome& out) {
+  out.answer.flag = 0;
+  out.exit = lane.entry + lane.poll.next();
+}
+
+void Core::conclude_all(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,
+                        Outcome& out) {
+  if (event.kind == EventKind::kTest && t.by_entry < t.active) return failed_poll(lane, out);
+  lane.poll.reset();
+  if (event.has(events::kKeepsRequests)) return;
+  RequestTable& requests = rank_of(lane).requests;
+  completions_.clear();
+  for (const std::uint32_t id : ids) {
+    const Request* request = requests.find(RequestId{id});
+    if (request == nullptr) continue;
+    completions_.push_back({request->at, request->overhead});
+    requests.erase(RequestId{id});
+  }
+  out.exit = semantics::complete_all(lane.entry, completions_);
+}
+
+void Core::conclude_any(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,
+                        Outcome& out) {
+  if (event.kind == EventKind::kTest && t.first > lane.entry) return failed_poll(lane, out);
+  lane.poll.reset();
+  out.answer.index = t.position;
+  out.completed.push_back(static_cast<std::uint32_t>(t.position));
+  if (event.has(events::kKeepsRequests)) return;
+  RequestTable& requests = rank_of(lane).requests;
+  const RequestId id{ids[static_cast<std::size_t>(t.position)]};
+  out.answer.request = id;
+  out.exit = std::max(lane.entry, t.first) + requests.find(id)->overhead;
+  requests.erase(id);
+}
+
+void Core::conclude_some(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,
+                         Outcome& out) {
+  out.answer.index = 0;
+  if (event.kind == EventKind::kTest && t.first > lane.entry) return failed_poll(lane, out);
+  lane.poll.reset();
+  const Time until = std::max(lane.entry, t.first);
+  RequestTable& requests = rank_of(lane).requests;
+  completions_.clear();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Request* request = requests.find(RequestId{ids[i]});
+    if (request == nullptr || !request->known || request->at > until) continue;
+    out.completed.push_back(static_cast<std::uint32_t>(i));
+    completions_.push_back({request->at, request->overhead});
+    if (!event.has(events::kKeepsRequests)) requests.erase(RequestId{ids[i]});
+  }
+  out.answer.index = static_cast<std::int32_t>(out.completed.size());
+  if (!event.has(events::kKeepsRequests)) out.exit = semantics::complete_all(lane.entry, completions_);
+}
+
+bool Core::collective(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+  const bool immediate = event.kind == EventKind::kIcollective;
+  out.exit = lane.entry;
+  lane.poll.reset();
+  if (immediate)
+    add_request(lane, event, Request::Kind::kCollective);
+  else
+    block(lane, event, extension);
+  const std::uint64_t token = immediate ? event.request.value : kLaneToken | index_of(lane);
+  collectives_.enter(lane.rank, event, extension, lane.entry, token, done_);
+  complete_members();
+  return immediate;
+}
+
+void Core::complete_members() {
+  for (std::size_t i = 0; i < done_.size(); ++i) complete_token(done_[i].rank, done_[i].token, done_[i].at);
+  done_.clear();
+}
+
+}  // namespace nplus1::simnode::engine

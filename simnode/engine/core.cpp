@@ -1,0 +1,254 @@
+#include "simnode/engine/core.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace nplus1::simnode::engine {
+
+using events::EventKind;
+
+Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener, Options options)
+    : network_{network},
+      listener_{listener},
+      options_{options},
+      latency_{network.minimum_latency()},
+      collectives_{network, options.collectives} {
+  const auto n = static_cast<std::size_t>(ranks);
+  ranks_.reserve(n);
+  lanes_.reserve(n);
+  std::vector<RankId> world;
+  for (std::int32_t r = 0; r < ranks; ++r) {
+    world.emplace_back(r);
+    ranks_.emplace_back(latency_);
+    add_lane(RankId{r}, ThreadId{0});
+  }
+  collectives_.define(CommId{0}, std::move(world), 0);
+}
+
+Rank& Core::rank_of(RankId rank) {
+  if (rank.value < 0 || rank.index() >= ranks_.size())
+    throw std::invalid_argument("event names rank " + std::to_string(rank.value) + " of a world of " +
+                                std::to_string(ranks_.size()));
+  return ranks_[rank.index()];
+}
+
+Lane& Core::add_lane(RankId rank, ThreadId thread) {
+  const auto index = static_cast<std::uint32_t>(lanes_.size());
+  Lane& lane = lanes_.emplace_back();
+  lane.rank = rank;
+  lane.thread = thread;
+  lane.poll = options_.poll_cost;
+  std::vector<std::uint32_t>& lanes = ranks_[rank.index()].lanes;
+  if (thread.index() >= lanes.size()) lanes.resize(thread.index() + 1, kNoLane);
+  lanes[thread.index()] = index;
+  ++active_;
+  running_.set(index, lane.clock, 0);
+  return lane;
+}
+
+Lane& Core::lane_of(RankId rank, ThreadId thread) {
+  const std::vector<std::uint32_t>& lanes = rank_of(rank).lanes;
+  if (thread.index() < lanes.size() && lanes[thread.index()] != kNoLane) return lanes_[lanes[thread.index()]];
+  return add_lane(rank, thread);
+}
+
+void Core::push(RankId rank, const Event& event, const Extension& extension) {
+  Lane& lane = lane_of(rank, event.thread);
+  ++counters_.events;
+  Rank& home = rank_of(lane);
+  if (home.withdrawn) {
+    home.withdrawn = false;
+    --withdrawn_;
+    for (const std::uint32_t i : home.lanes)
+      if (i != kNoLane && lanes_[i].run == Run::kRunning) running_.set(i, lanes_[i].clock, 0);
+  }
+  if (lane.run == Run::kGone) return;
+  if (lane.run == Run::kBlocked) return lane.backlog.push(event, extension);
+  start(lane, event, extension);
+  drain();
+}
+
+void Core::drain() {
+  while (!runnable_.empty()) {
+    Lane& lane = lanes_[runnable_.back()];
+    runnable_.pop_back();
+    while (!lane.backlog.empty() && lane.run != Run::kBlocked && lane.run != Run::kGone) {
+      const Event event = lane.backlog.pop(lane.words, lane.sizes);
+      start(lane, event, {lane.words, lane.sizes});
+    }
+    if (lane.run == Run::kRunning) woke(lane);
+  }
+}
+
+void Core::start(Lane& lane, const Event& event, const Extension& extension) {
+  lane.entry = entry_of(lane, event);
+  scratch_.reset();
+  scratch_.exit = lane.entry;
+  if (dispatch(lane, event, extension, scratch_)) finish(lane, event, extension, scratch_);
+}
+
+/// Entry is the last exit plus compute; an event that says otherwise is believed only where time does not run
+/// back.
+Time Core::entry_of(Lane& lane, const Event& event) {
+  switch (event.kind) {
+    case EventKind::kCommDefine:
+    case EventKind::kSiteDefine:
+    case EventKind::kRegionDefine:
+    case EventKind::kNone:
+      return lane.clock;
+    default:
+      break;
+  }
+  const Time computed = lane.clock + event.compute();
+  if (lane.fresh_clock) {
+    lane.fresh_clock = false;
+    return std::max(computed, event.entry());
+  }
+  if (!options_.trust_entry || event.entry() == computed) return computed;
+  if (event.kind == EventKind::kUnmodelledExit) return std::max(computed, event.entry());
+  ++counters_.clock_mismatches;
+  return std::max(computed, event.entry());
+}
+
+/// Carries out a call; false if its lane is blocked in it, or was and has been resumed.
+bool Core::dispatch(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+  switch (event.kind) {
+    case EventKind::kSend:
+    case EventKind::kIsend:
+      return send(lane, event, out);
+    case EventKind::kRecv:
+    case EventKind::kIrecv:
+      return receive(lane, event, out);
+    case EventKind::kWait:
+    case EventKind::kTest:
+      return wait(lane, event, extension, out);
+    case EventKind::kProbe:
+    case EventKind::kIprobe:
+      return probe(lane, event, out);
+    case EventKind::kCancelled:
+      return cancelled(lane, event, out);
+    case EventKind::kRequestFree:
+      return free_request(lane, event, out);
+    case EventKind::kCollective:
+    case EventKind::kIcollective:
+      return collective(lane, event, extension, out);
+    case EventKind::kUnmodelledEnter:
+      set_run(lane, Run::kOutside);
+      return true;
+    case EventKind::kUnmodelledExit:
+      set_run(lane, Run::kRunning);
+      return true;
+    default:
+      return true;
+  }
+}
+
+void Core::block(Lane& lane, const Event& event, const Extension& extension) {
+  lane.current = event;
+  lane.current.entry_ps = lane.entry.time_since_epoch().count();
+  if (extension.words.data() != lane.words.data())
+    lane.words.assign(extension.words.begin(), extension.words.end());
+  if (extension.sizes.data() != lane.sizes.data())
+    lane.sizes.assign(extension.sizes.begin(), extension.sizes.end());
+  set_run(lane, Run::kBlocked);
+}
+
+/// A blocked lane's call returns at out.exit.
+void Core::resume(Lane& lane, Outcome& out) {
+  if (lane.run != Run::kBlocked) return;  // its rank died
+  set_run(lane, Run::kRunning);
+  finish(lane, lane.current, {lane.words, lane.sizes}, out);
+  if (lane.backlog.empty())
+    woke(lane);
+  else
+    runnable_.push_back(index_of(lane));
+}
+
+void Core::woke(const Lane& lane) {
+  Rank& rank = rank_of(lane);
+  if (!rank.woken) woken_.push_back(lane.rank);
+  rank.woken = true;
+}
+
+void Core::finish(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+  lane.clock = out.exit;
+  out.answer.kind = events::AnswerKind::kExit;
+  out.answer.thread = lane.thread;
+  out.answer.exit_ps = out.exit.time_since_epoch().count();
+  const std::int64_t entry = lane.entry.time_since_epoch().count();
+  if (event.entry_ps == entry) {
+    listener_.on_exit({lane.rank, event, extension, out.exit}, out.answer, out.completed);
+  } else {
+    Event corrected = event;
+    corrected.entry_ps = entry;
+    listener_.on_exit({lane.rank, corrected, extension, out.exit}, out.answer, out.completed);
+  }
+  if (event.kind == EventKind::kFinalize) leave(lane);
+}
+
+void Core::set_run(Lane& lane, Run run) {
+  if (lane.run == run) return;
+  const auto counter = [this](Run r) -> std::size_t* {
+    if (r == Run::kGone) return nullptr;
+    return r == Run::kBlocked ? &blocked_ : &active_;
+  };
+  if (std::size_t* count = counter(lane.run)) --*count;
+  if (std::size_t* count = counter(run)) ++*count;
+  if (lane.run == Run::kOutside) --outside_;
+  if (run == Run::kOutside) ++outside_;
+  lane.run = run;
+  // A stale entry of a lane that was blocked meanwhile is early, never late: it may stay.
+  if (run == Run::kRunning && !running_.contains(index_of(lane))) running_.set(index_of(lane), lane.clock, 0);
+}
+
+/// Thread 0 takes the rank with it: MPI_Finalize is its last call.
+void Core::leave(Lane& lane) {
+  if (lane.thread.value == 0) return rank_gone(lane.rank);
+  set_run(lane, Run::kGone);
+}
+
+void Core::rank_gone(RankId rank) {
+  if (rank_of(rank).withdrawn) --withdrawn_;
+  rank_of(rank).withdrawn = false;
+  for (const std::uint32_t i : rank_of(rank).lanes) {
+    if (i == kNoLane) continue;
+    decisions_.erase(decision_of(lanes_[i]));
+    set_run(lanes_[i], Run::kGone);
+  }
+}
+
+void Core::set_bound(RankId rank, Time time) {
+  rank_of(rank).bound = std::max(rank_of(rank).bound, time);
+}
+
+void Core::withdraw(RankId rank) {
+  Rank& r = rank_of(rank);
+  if (!r.withdrawn) ++withdrawn_;
+  r.withdrawn = true;
+}
+
+Time Core::clock(RankId rank) const {
+  Time latest = kTimeZero;
+  for (const std::uint32_t i : ranks_.at(rank.index()).lanes)
+    if (i != kNoLane) latest = std::max(latest, lanes_[i].clock);
+  return latest;
+}
+
+bool Core::ready(RankId rank) const {
+  const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;
+  return std::any_of(lanes.begin(), lanes.end(), [this](std::uint32_t i) {
+    return i != kNoLane && (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside);
+  });
+}
+
+std::optional<RankId> Core::next_woken() {
+  if (woken_.empty()) return std::nullopt;
+  const RankId rank = woken_.back();
+  woken_.pop_back();
+  rank_of(rank).woken = false;
+  return rank;
+}
+
+}  // namespace nplus1::simnode::engine

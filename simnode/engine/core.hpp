@@ -1,0 +1,185 @@
+// The engine's inside. Each thread of a rank is a lane that runs until it blocks; what depends on who is
+// first is a decision, kept in a heap by virtual time, and made when no running lane can still act early
+// enough.
+//
+// Why that is safe: whatever happens later is caused by a running lane, which acts no earlier than its bound,
+// or by a decision, none of which comes before the earliest one. Either way a message takes the network's
+// minimum latency. So the earliest decision stands once every running lane's bound plus that latency lies
+// behind it; lanes blocked on named messages need not be asked. Ties among decisions (possible without
+// latency) go by a fixed order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "simnode/engine/collectives.hpp"
+#include "simnode/engine/engine.hpp"
+#include "simnode/engine/indexed_heap.hpp"
+#include "simnode/engine/lane.hpp"
+
+namespace nplus1::simnode::engine {
+
+class Core {
+ public:
+  Core(int ranks, const netmodel::NetworkModel& network, Listener& listener, Options options);
+
+  void push(RankId rank, const events::Event& event, const events::Extension& extension);
+  void decide();
+  void set_bound(RankId rank, Time time);
+  void withdraw(RankId rank);
+  void rank_gone(RankId rank);
+  State state();
+  std::optional<RankId> awaited();
+  std::vector<BlockedThread> blocked();
+  bool release_rendezvous();
+  Counters counters() const;
+  Time clock(RankId rank) const;
+  bool ready(RankId rank) const;
+  std::optional<RankId> next_woken();
+  Collectives& collectives() { return collectives_; }
+
+ private:
+  using Event = events::Event;
+  using Extension = events::Extension;
+  using Message = semantics::Message;
+  using Receive = semantics::Receive;
+
+  /// What a call's handler found out: when it returns, unless it blocks.
+  struct Outcome {
+    Time exit{};
+    events::Answer answer{};
+    std::vector<std::uint32_t> completed;  // positions in the event's list
+
+    void reset() {
+      answer = {};
+      completed.clear();
+    }
+  };
+
+  /// The completions that a kWait or kTest looks at.
+  struct Tally {
+    std::uint32_t active = 0;
+    std::uint32_t unknown = 0;
+    std::uint32_t by_entry = 0;  // known and complete at entry
+    Time first = kNever;
+    std::int32_t position = -1;  // of the first
+  };
+
+  /// An unmatched rendezvous message whose sender waits.
+  struct Stuck {
+    Message message;
+    RankId destination;
+    std::uint32_t lane;
+
+    [[nodiscard]] bool before(const Stuck& other) const {
+      return std::pair{message.at, message.source} < std::pair{other.message.at, other.message.source};
+    }
+  };
+
+  // core.cpp: lanes, clocks and the run-to-block loop
+  Rank& rank_of(RankId rank);
+  Rank& rank_of(const Lane& lane) { return ranks_[lane.rank.index()]; }
+  Lane& lane_of(RankId rank, ThreadId thread);
+  std::uint32_t index_of(const Lane& lane) const { return static_cast<std::uint32_t>(&lane - lanes_.data()); }
+  Lane& add_lane(RankId rank, ThreadId thread);
+  void start(Lane& lane, const Event& event, const Extension& extension);
+  bool dispatch(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
+  Time entry_of(Lane& lane, const Event& event);
+  void block(Lane& lane, const Event& event, const Extension& extension);
+  void resume(Lane& lane, Outcome& out);
+  void finish(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
+  void drain();
+  void woke(const Lane& lane);
+  void set_run(Lane& lane, Run run);
+  void leave(Lane& lane);
+
+  // point_to_point.cpp
+  bool send(Lane& lane, const Event& event, Outcome& out);
+  bool receive(Lane& lane, const Event& event, Outcome& out);
+  bool receive_taken(Lane& lane, const Event& event, Outcome& out);
+  bool cancelled(Lane& lane, const Event& event, Outcome& out);
+  void deliver(RankId destination, const Message& message);
+  void matched(RankId receiver, const Receive& receive, const Message& message);
+  void settle(RankId receiver);
+  Time transferred(RankId receiver, const Receive& receive, const Message& message);
+  void report_match(RankId receiver, ThreadId thread, RequestId request, const Message& message, Time at);
+  void complete_token(RankId rank, std::uint64_t token, Time at);
+
+  // completion.cpp: requests, waits and tests
+  void add_request(Lane& lane, const Event& event, Request::Kind kind);
+  void complete_request(RankId rank, RequestId id, Time at, Duration overhead);
+  bool wait(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
+  bool free_request(Lane& lane, const Event& event, Outcome& out);
+  Tally tally(Lane& lane, std::span<const std::uint32_t> ids);
+  void await(Lane& lane, std::span<const std::uint32_t> ids);
+  void forget(Lane& lane, std::span<const std::uint32_t> ids);
+  void conclude(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, Outcome& out);
+  void conclude_all(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& tally,
+                    Outcome& out);
+  void conclude_any(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& tally,
+                    Outcome& out);
+  void conclude_some(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& tally,
+                     Outcome& out);
+  void failed_poll(Lane& lane, Outcome& out);
+  static std::optional<Time> decision_time(const Lane& lane, const Event& event, const Tally& tally,
+                                           bool& certain);
+
+  // probe.cpp
+  bool probe(Lane& lane, const Event& event, Outcome& out);
+  std::optional<Time> probe_decision_time(Lane& lane, const Event& event, bool& certain);
+  void conclude_probe(Lane& lane, const Event& event, Outcome& out);
+
+  // collective calls
+  bool collective(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
+  void complete_members();
+
+  // decisions.cpp
+  void touch(RankId rank);
+  void refresh();
+  void refresh_rank(RankId rank);
+  void reconsider(Lane& lane);
+  Time running_bound();
+  bool safe(const IndexedHeap::Entry& decision);
+  void make(const IndexedHeap::Entry& decision);
+  void decide_lane(Lane& lane);
+  std::uint64_t tie_of(const Lane& lane) const;
+  std::uint32_t decision_of(const Lane& lane) const {
+    return static_cast<std::uint32_t>(ranks_.size()) + index_of(lane);
+  }
+
+  // diagnosis.cpp
+  BlockedThread explain(Lane& lane);
+  void explain_requests(Lane& lane, BlockedThread& blocked);
+  std::optional<Stuck> stuck_send(Lane& lane);
+  std::size_t outside_or_withdrawn() const;
+
+  const netmodel::NetworkModel& network_;
+  Listener& listener_;
+  const Options options_;
+  const Duration latency_;
+  std::vector<Rank> ranks_;
+  std::vector<Lane> lanes_;  // lane i is thread 0 of rank i; other threads follow
+  Collectives collectives_;
+  IndexedHeap decisions_;  // rank r: its next any-source match; ranks + lane: its wait, test or probe
+  IndexedHeap running_;    // lanes that ran when last looked at, by a lower bound of their next action
+  std::vector<RankId> dirty_;
+  std::vector<std::uint32_t> runnable_;  // lanes that woke and have a backlog
+  std::vector<RankId> woken_;            // ranks with lanes that woke and have none, each once
+  std::size_t active_ = 0;               // lanes running or outside
+  std::size_t blocked_ = 0;
+  std::size_t outside_ = 0;    // of the active lanes
+  std::size_t withdrawn_ = 0;  // ranks
+  Counters counters_;
+  Outcome scratch_;  // of the call being dispatched
+  Outcome waking_;   // of a lane being resumed
+  std::vector<semantics::Completion> completions_;
+  std::vector<semantics::Match> settled_;
+  std::vector<Collectives::Done> done_;
+};
+
+/// A message or receive belongs to a request (its id) or to a lane blocked in the call itself.
+inline constexpr std::uint64_t kLaneToken = std::uint64_t{1} << 63U;
+
+}  // namespace nplus1::simnode::engine

@@ -1,0 +1,61 @@
+#include "simnode/engine/engine.hpp"
+
+#include "simnode/engine/core.hpp"
+
+namespace nplus1::simnode::engine {
+
+Engine::Engine(int ranks, const netmodel::NetworkModel& network, Listener& listener, Options options)
+    : core_{std::make_unique<Core>(ranks, network, listener, options)} {}
+Engine::~Engine() = default;
+
+void Engine::define_communicator(CommId comm, std::vector<RankId> members) {
+  core_->collectives().define(comm, std::move(members), 0);
+}
+
+void Engine::define_communicator(CommId comm, std::vector<RankId> group, std::vector<RankId> remote_group) {
+  const std::size_t local = group.size();
+  group.insert(group.end(), remote_group.begin(), remote_group.end());
+  core_->collectives().define(comm, std::move(group), local);
+}
+
+void Engine::push(RankId rank, const events::Event& event, const events::Extension& extension) {
+  core_->push(rank, event, extension);
+}
+void Engine::decide() {
+  core_->decide();
+}
+void Engine::set_bound(RankId rank, Time time) {
+  core_->set_bound(rank, time);
+}
+void Engine::withdraw(RankId rank) {
+  core_->withdraw(rank);
+}
+void Engine::rank_gone(RankId rank) {
+  core_->rank_gone(rank);
+}
+State Engine::state() const {
+  return core_->state();
+}
+std::optional<RankId> Engine::awaited() const {
+  return core_->awaited();
+}
+std::vector<BlockedThread> Engine::blocked() const {
+  return core_->blocked();
+}
+bool Engine::release_rendezvous() {
+  return core_->release_rendezvous();
+}
+Counters Engine::counters() const {
+  return core_->counters();
+}
+Time Engine::clock(RankId rank) const {
+  return core_->clock(rank);
+}
+bool Engine::ready(RankId rank) const {
+  return core_->ready(rank);
+}
+std::optional<RankId> Engine::next_woken() {
+  return core_->next_woken();
+}
+
+}  // namespace nplus1::simnode::engine

@@ -1,0 +1,203 @@
+// Sends, receives and their matches. Matching never looks at arrival times except for any-source decisions,
+// so a network that learns arrivals later than the send has one place to hook into: transferred().
+#include <algorithm>
+#include <utility>
+
+#include "simnode/engine/core.hpp"
+
+namespace nplus1::simnode::engine {
+
+using events::EventKind;
+using events::SendMode;
+
+namespace {
+
+bool is_eager(const netmodel::NetworkModel& network, const events::Event& event) {
+  const SendMode mode = event.send_mode();
+  if (mode == SendMode::kBuffered) return true;
+  return mode != SendMode::kSynchronous && network.eager(event.payload());
+}
+
+void describe(const semantics::Message& message, events::Answer& answer) {
+  answer.source = message.source.value;
+  answer.tag = message.tag;
+  answer.sequence = message.sequence;
+  answer.size = count(message.size);
+}
+
+void describe_nobody(events::Answer& answer) {
+  answer.source = kProcNull.value;
+  answer.tag = kAnyTag;
+}
+
+}  // namespace
+
+bool Core::send(Lane& lane, const Event& event, Outcome& out) {
+  const bool immediate = event.kind == EventKind::kIsend;
+  if (immediate) add_request(lane, event, Request::Kind::kSend);
+  if (event.peer_rank() == kProcNull) {
+    if (immediate) complete_request(lane.rank, event.request, lane.entry, {});
+    return true;
+  }
+  rank_of(event.peer_rank());  // must exist
+  Message message{event.comm.value,
+                  lane.rank,
+                  event.tag,
+                  event.payload(),
+                  rank_of(lane).sequences.next(event.peer_rank()),
+                  {},
+                  event.request.value,
+                  false};
+  out.answer.sequence = message.sequence;
+  lane.poll.reset();
+  if (is_eager(network_, event)) {
+    const semantics::EagerSend sent = semantics::send_eager(
+        network_, lane.entry, lane.rank, event.peer_rank(), message.size, lane.interface_free);
+    message.at = sent.arrival;
+    out.exit = sent.sender_free;
+    if (immediate) complete_request(lane.rank, event.request, sent.sender_free, {});
+    finish(lane, event, {}, out);  // told before its receive
+    deliver(event.peer_rank(), message);
+    return false;
+  }
+  message.rendezvous = true;
+  message.at = out.exit = semantics::rendezvous_ready(network_, lane.entry, message.size);
+  if (immediate) {
+    rank_of(lane).requests.find(event.request)->sequence = message.sequence;
+    finish(lane, event, {}, out);
+  } else {
+    message.user = kLaneToken | index_of(lane);
+    block(lane, event, {});
+    lane.current.aux = message.sequence;
+  }
+  deliver(event.peer_rank(), message);
+  return false;
+}
+
+void Core::deliver(RankId destination, const Message& message) {
+  Rank& rank = rank_of(destination);
+  if (rank.mailbox.visible(message) < rank.decided_until) ++counters_.order_inversions;
+  if (const auto receive = rank.mailbox.arrive(message))
+    matched(destination, *receive, message);
+  else
+    touch(destination);
+}
+
+bool Core::receive(Lane& lane, const Event& event, Outcome& out) {
+  const bool immediate = event.kind == EventKind::kIrecv;
+  if (immediate) add_request(lane, event, Request::Kind::kReceive);
+  lane.poll.reset();
+  if (event.peer_rank() == kProcNull) {
+    describe_nobody(out.answer);
+    if (immediate) complete_request(lane.rank, event.request, lane.entry, {});
+    return true;
+  }
+  if (!immediate) block(lane, event, {});
+  if (event.has(events::kMatched)) return receive_taken(lane, event, out);
+  const std::uint64_t id = immediate ? event.request.value : kLaneToken | index_of(lane);
+  const Receive receive{event.comm.value, event.peer_rank(), event.tag, id, lane.entry};
+  Rank& rank = rank_of(lane);
+  if (receive.source == kAnySource) {
+    rank.mailbox.post_undecided(receive);
+    touch(lane.rank);
+  } else if (const auto message = rank.mailbox.post(receive)) {
+    matched(lane.rank, receive, *message);
+    touch(lane.rank);
+  }
+  return immediate;
+}
+
+/// The receive of a message that a matching probe took. An unknown one counts as there already.
+bool Core::receive_taken(Lane& lane, const Event& event, Outcome& out) {
+  const bool immediate = event.kind == EventKind::kIrecv;
+  std::vector<Message>& taken = rank_of(lane).taken;
+  const auto it = std::find_if(taken.begin(), taken.end(), [&](const Message& m) {
+    return m.source == event.peer_rank() && m.sequence == event.aux;
+  });
+  Message message{event.comm.value, event.peer_rank(), event.tag, event.payload(),
+                  event.aux,        lane.entry,        0,         false};
+  if (it != taken.end()) {
+    message = *it;
+    taken.erase(it);
+  } else {
+    ++counters_.order_inversions;
+  }
+  const std::uint64_t id = immediate ? event.request.value : kLaneToken | index_of(lane);
+  matched(lane.rank, {message.comm, message.source, message.tag, id, lane.entry}, message);
+  out.exit = lane.entry;
+  return immediate;
+}
+
+/// When the message is with its receiver; frees a rendezvous sender.
+Time Core::transferred(RankId receiver, const Receive& receive, const Message& message) {
+  if (!message.rendezvous) return message.at;
+  const Time end =
+      semantics::rendezvous_end(network_, message.at, receive.posted, message.source, receiver, message.size);
+  complete_token(message.source, message.user, end);
+  return end;
+}
+
+void Core::matched(RankId receiver, const Receive& receive, const Message& message) {
+  const Time at = transferred(receiver, receive, message);
+  const Duration overhead = network_.receive_overhead(message.size);
+  if ((receive.id & kLaneToken) == 0) {
+    const RequestId id{static_cast<std::uint32_t>(receive.id)};
+    const Request* request = rank_of(receiver).requests.find(id);
+    if (request != nullptr && request->report_match)
+      report_match(receiver, ThreadId{request->thread}, id, message, at);
+    return complete_request(receiver, id, at, overhead);
+  }
+  Lane& lane = lanes_[static_cast<std::uint32_t>(receive.id & ~kLaneToken)];
+  if (lane.run != Run::kBlocked) return;
+  if (lane.current.has(events::kReportMatch))
+    report_match(receiver, lane.thread, lane.current.request, message, at);
+  waking_.reset();
+  describe(message, waking_.answer);
+  waking_.answer.request = lane.current.request;
+  waking_.exit = std::max(lane.entry, at) + overhead;
+  resume(lane, waking_);
+}
+
+void Core::report_match(RankId receiver, ThreadId thread, RequestId request, const Message& message,
+                        Time at) {
+  events::Answer answer;
+  answer.kind = events::AnswerKind::kMatch;
+  answer.thread = thread;
+  answer.request = request;
+  answer.exit_ps = at.time_since_epoch().count();
+  describe(message, answer);
+  listener_.on_match(receiver, answer);
+}
+
+/// A rendezvous send or a member's part of a collective, by its token.
+void Core::complete_token(RankId rank, std::uint64_t token, Time at) {
+  if ((token & kLaneToken) == 0)
+    return complete_request(rank, RequestId{static_cast<std::uint32_t>(token)}, at, {});
+  Lane& lane = lanes_[static_cast<std::uint32_t>(token & ~kLaneToken)];
+  waking_.reset();
+  waking_.exit = at;
+  if (lane.current.kind == EventKind::kSend) std::swap(waking_.answer.sequence, lane.current.aux);
+  resume(lane, waking_);
+}
+
+/// What the mailbox matched when a decision or a cancellation let held receives go.
+void Core::settle(RankId receiver) {
+  for (std::size_t i = 0; i < settled_.size(); ++i) {
+    const semantics::Match match = settled_[i];
+    matched(receiver, match.receive, match.message);
+  }
+  settled_.clear();
+  touch(receiver);
+}
+
+bool Core::cancelled(Lane& lane, const Event& event, Outcome& out) {
+  out.exit = lane.entry;
+  if (rank_of(lane).mailbox.cancel(event.request.value, settled_))
+    complete_request(lane.rank, event.request, lane.entry, {});
+  else if (const Request* request = rank_of(lane).requests.find(event.request); request != nullptr)
+    ++counters_.order_inversions;  // the engine had matched it already
+  settle(lane.rank);
+  return true;
+}
+
+}  // namespace nplus1::simnode::engine

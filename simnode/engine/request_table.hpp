@@ -1,0 +1,94 @@
+// The requests of one rank that are not yet completed by a wait. Ids grow, so most live in a short window:
+// open addressing by the id itself needs no hash and keeps neighbours together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "support/ids.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::simnode::engine {
+
+inline constexpr std::uint32_t kNoLane = 0xffffffffU;
+
+struct Request {
+  enum class Kind : std::uint8_t { kSend, kReceive, kCollective };
+
+  RequestId id{};  // kNoRequest: free slot
+  Kind kind{};
+  bool known = false;         // whether `at` is
+  bool report_match = false;  // tell the rank what it matched
+  bool freed = false;         // nobody will wait for it
+  bool synchronous = false;   // a send that no buffering can complete
+  std::uint16_t thread = 0;   // that made it
+  std::uint32_t waiter = kNoLane;
+  CommId comm{};
+  std::int32_t peer = 0;
+  Time at{};
+  Duration overhead{};
+  std::uint64_t sequence = 0;  // of a send's message
+};
+
+class RequestTable {
+ public:
+  /// The request, or null. Valid until the next insert or erase.
+  [[nodiscard]] Request* find(RequestId id) {
+    if (slots_.empty()) return nullptr;
+    for (std::size_t at = home(id); slots_[at].id != kNoRequest; at = next(at))
+      if (slots_[at].id == id) return &slots_[at];
+    return nullptr;
+  }
+
+  Request& insert(const Request& request) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    ++size_;
+    return place(request);
+  }
+
+  void erase(RequestId id) {
+    Request* found = find(id);
+    if (found == nullptr) return;
+    --size_;
+    auto hole = static_cast<std::size_t>(found - slots_.data());
+    for (std::size_t at = next(hole); slots_[at].id != kNoRequest; at = next(at)) {
+      // An entry may move back into the hole unless its home lies after the hole.
+      const std::size_t from_home = (at - home(slots_[at].id)) & (slots_.size() - 1);
+      const std::size_t from_hole = (at - hole) & (slots_.size() - 1);
+      if (from_home < from_hole) continue;
+      slots_[hole] = slots_[at];
+      hole = at;
+    }
+    slots_[hole].id = kNoRequest;
+  }
+
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (Request& r : slots_)
+      if (r.id != kNoRequest) visit(r);
+  }
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  [[nodiscard]] std::size_t home(RequestId id) const { return id.index() & (slots_.size() - 1); }
+  [[nodiscard]] std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+
+  Request& place(const Request& request) {
+    std::size_t at = home(request.id);
+    while (slots_[at].id != kNoRequest) at = next(at);
+    return slots_[at] = request;
+  }
+  void grow() {
+    std::vector<Request> old(slots_.empty() ? 16 : 2 * slots_.size());
+    old.swap(slots_);
+    for (const Request& r : old)
+      if (r.id != kNoRequest) place(r);
+  }
+
+  std::vector<Request> slots_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace nplus1::simnode::engine
