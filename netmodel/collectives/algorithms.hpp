@@ -28,6 +28,14 @@ inline void exchange(std::vector<Step>& steps, std::int32_t to, std::int64_t siz
   steps.push_back({to, from, bytes(size)});
 }
 
+/// The same where both sides know which blocks are empty: no message for `size` 0, none awaited for
+/// kNoMember.
+inline void exchange_unless_empty(std::vector<Step>& steps, std::int32_t to, std::int64_t size,
+                                  std::int32_t from) {
+  const std::int32_t destination = size > 0 ? to : kNoMember;
+  if (destination != kNoMember || from != kNoMember) exchange(steps, destination, size, from);
+}
+
 [[nodiscard]] constexpr bool power_of_two(std::int32_t n) {
   return std::has_single_bit(static_cast<std::uint32_t>(n));
 }
@@ -81,18 +89,30 @@ class Blocks {
   std::int32_t members_;
 };
 
-/// A vector of `size` bytes cut into `parts` that differ by one byte at most, the longer ones first.
-struct EvenParts {
-  std::int64_t size;
-  std::int32_t parts;
+/// What MPICH counts in elements is counted in these: doubles, unless the size can't be.
+inline constexpr std::int64_t kElement = 8;
 
-  [[nodiscard]] std::int64_t offset(std::int32_t part) const {
-    const std::int64_t extra = size % parts;
-    return size / parts * part + (part < extra ? part : extra);
-  }
+/// A vector of `size` bytes cut into parts that differ by one element at most, the longer ones first.
+class EvenParts {
+ public:
+  EvenParts(std::int64_t size, std::int32_t parts)
+      : element_{size % kElement == 0 ? kElement : 1},
+        each_{size / element_ / parts},
+        longer_{size / element_ % parts} {}
+
+  /// The bytes of parts first..last-1.
   [[nodiscard]] std::int64_t range(std::int32_t first, std::int32_t last) const {
     return offset(last) - offset(first);
   }
+
+ private:
+  [[nodiscard]] std::int64_t offset(std::int32_t part) const {
+    return element_ * (each_ * part + (part < longer_ ? part : longer_));
+  }
+
+  std::int64_t element_;
+  std::int64_t each_;
+  std::int64_t longer_;  // how many parts have one element more
 };
 
 /// How an algorithm for powers of two runs on any number of members: of the first 2*extra members, one of

@@ -27,9 +27,8 @@ void allgather_ring(const CollectiveCall& call, std::vector<Step>& steps) {
   const Blocks blocks{call};
   for (std::int32_t i = 0; i + 1 < call.members; ++i) {
     const std::int64_t given = blocks.of(before(call, i));
-    const std::int32_t to = given > 0 ? after(call, 1) : kNoMember;
-    const std::int32_t from = blocks.of(before(call, i + 1)) > 0 ? before(call, 1) : kNoMember;
-    if (to != kNoMember || from != kNoMember) exchange(steps, to, given, from);
+    const bool receives = blocks.of(before(call, i + 1)) > 0;
+    exchange_unless_empty(steps, after(call, 1), given, receives ? before(call, 1) : kNoMember);
   }
 }
 

@@ -6,8 +6,6 @@
 namespace nplus1::netmodel::algorithms {
 namespace {
 
-constexpr std::int64_t kElement = 8;
-
 AppendFunction bcast(const CollectiveCall& call) {
   if (count(call.size) <= 12288 || call.members < 8) return bcast_binomial;
   if (count(call.size) <= 524288 && power_of_two(call.members))
