@@ -28,6 +28,20 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return static_cast<int>(ExitCode::kUsage);
 }
 
+/// CLI11 would only say that a verb is missing.
+void check_verb(CLI::App& app, const std::vector<std::string>& words) {
+  if (!words.empty() && words.front().rfind('-', 0) == 0) return;
+  std::string names;
+  for (const CLI::App* verb : verbs_of(app)) {
+    if (!words.empty() && verb->get_name() == words.front()) return;
+    names += (names.empty() ? "" : ", ") + verb->get_name();
+  }
+  const std::string cause =
+      words.empty() ? "no verb was given" : fmt::format("there is no verb '{}'", words.front());
+  throw Failure{ExitCode::kUsage, cause, kNothingStarted,
+                fmt::format("use one of: {}; or nplus1 --help", names)};
+}
+
 int parse_and_act(CLI::App& app, Action& chosen, std::vector<std::string> words) {
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them last first
@@ -52,6 +66,7 @@ int run_command_line(int argc, char** argv) {
     Action chosen;
     describe_program(app);
     add_verbs({app, chosen, after, has_dashes});
+    check_verb(app, {words.begin(), dashes});
     return parse_and_act(app, chosen, {words.begin(), dashes});
   } catch (const Failure& failure) {
     print(failure);

@@ -40,7 +40,7 @@ fs::path executable_folder() {
 
 Result<fs::path> find_stubs() {
   return find_part("the library libnplus1-stubs.so", "NPLUS1_STUBS",
-                   {"lib/libnplus1-stubs.so", NPLUS1_LIBDIR "/libnplus1-stubs.so"});
+                   {"lib/libnplus1-stubs.so", NPLUS1_LIBDIR "/nplus1/libnplus1-stubs.so"});
 }
 
 Result<fs::path> find_simnode() {

@@ -38,8 +38,8 @@ void print_options(std::ostream& out, const CLI::App& app) {
   }
 }
 
-void print_verbs(std::ostream& out, const CLI::App& app) {
-  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+void print_verbs(std::ostream& out, CLI::App& app) {
+  const auto verbs = nplus1::cli::verbs_of(app);
   if (verbs.empty()) return;
   out << ".SH VERBS\n";
   for (const CLI::App* verb : verbs) {
@@ -54,7 +54,7 @@ constexpr const char* kExitStatus =
     "runs don't "
     "work here.\n";
 
-bool print_page(const std::filesystem::path& folder, const CLI::App& app, const std::string& name) {
+bool print_page(const std::filesystem::path& folder, CLI::App& app, const std::string& name) {
   std::ofstream out{folder / (name + ".1")};
   const auto manual = manual_of(app);
   out << ".TH " << name << " 1 \"\" \"nplus1 " NPLUS1_VERSION "\"\n"
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   nplus1::cli::describe_program(app);
   nplus1::cli::add_verbs({app, unused, {}, false});
   bool good = print_page(folder, app, "nplus1");
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (CLI::App* verb : nplus1::cli::verbs_of(app)) {
     good = print_page(folder, *verb, "nplus1-" + verb->get_name()) && good;
   }
   return good ? 0 : 73;

@@ -41,10 +41,9 @@ void describe_program(CLI::App& app) {
       "Runs an unmodified MPI program on a network you don't have, and tells what to fix.\n"
       "n ranks run natively; one more, the simulator, keeps virtual time.\n");
   app.formatter(std::make_shared<ExamplesFirst>());
-  app.set_version_flag("--version", "nplus1 " NPLUS1_VERSION);
-  app.set_help_all_flag("--help-all", "Show the options of all verbs");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.set_version_flag("--version", "nplus1 " NPLUS1_VERSION, "Print the version and exit");
   app.require_subcommand(1);
-  app.footer("Each verb has its own --help and man page (nplus1-run(1), ...).");
   set_manual(app, {"nplus1 VERB [OPTIONS]", kTopExamples});
 }
 

@@ -2,10 +2,16 @@
 
 namespace nplus1::cli {
 
+std::vector<CLI::App*> verbs_of(CLI::App& app) {
+  return app.get_subcommands([](CLI::App*) { return true; });
+}
+
 void add_verbs(const Registration& registration) {
   add_run(registration);
   add_doctor(registration);
   add_demo(registration);
+  for (CLI::App* verb : verbs_of(registration.app)) verb->group("Verbs");
+  registration.app.footer("Each verb has its own --help and man page: nplus1-run(1), ...");
 }
 
 }  // namespace nplus1::cli

@@ -26,6 +26,9 @@ void add_demo(const Registration& registration);
 /// Declares all verbs, in the order in which --help lists them.
 void add_verbs(const Registration& registration);
 
+/// All verbs of the command, chosen or not.
+[[nodiscard]] std::vector<CLI::App*> verbs_of(CLI::App& app);
+
 /// The whole program. Prints messages; never throws.
 [[nodiscard]] int run_command_line(int argc, char** argv);
 

@@ -20,6 +20,8 @@ target_include_directories(nplus1_options INTERFACE "${PROJECT_SOURCE_DIR}" "${P
 target_compile_options(nplus1_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
   -Wnon-virtual-dtor -Woverloaded-virtual>
+  # GCC 12 warns falsely about string concatenation (GCC bug 105651).
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
   $<$<BOOL:${NPLUS1_WERROR}>:-Werror>)
 
 # nplus1_library(name sources... [DEPENDS targets...]): static library nplus1_<name>, alias nplus1::<name>.

@@ -1,0 +1,140 @@
+// summary.json: one key a line, matrices a row a line, so that it can be read, and compared line by line.
+// Matrices are written as they are walked and never built in memory.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/exact_time.hpp"
+#include "report/results.hpp"
+
+namespace nplus1::report {
+namespace {
+
+using nlohmann::json;
+
+/// A JSON object under construction, in the order of the calls.
+class Object {
+ public:
+  void raw(std::string_view key, std::string_view value) {
+    text_ += fmt::format("{}  \"{}\": {}", text_.empty() ? "" : ",\n", key, value);
+  }
+  /// Bytes that are no UTF-8 (a program's name may hold any) become replacement characters.
+  void text(std::string_view key, const std::string& value) { raw(key, quoted(value)); }
+  void number(std::string_view key, std::uint64_t value) { raw(key, std::to_string(value)); }
+  void real(std::string_view key, double value) {
+    raw(key, std::isfinite(value) ? json(value).dump() : "null");
+  }
+  void truth(std::string_view key, bool value) { raw(key, value ? "true" : "false"); }
+  template <class Range, class Print>
+  void list(std::string_view key, const Range& range, Print print, const char* separator = ", ") {
+    raw(key, joined(range, print, separator));
+  }
+  [[nodiscard]] std::string document() const { return "{\n" + text_ + "\n}\n"; }
+  [[nodiscard]] std::string inner() const { return "{\n" + text_ + "\n  }"; }
+
+  static std::string quoted(const std::string& value) {
+    return json(value).dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  template <class Range, class Print>
+  static std::string joined(const Range& range, Print print, const char* separator = ", ") {
+    std::string text = "[";
+    const char* between = "";
+    for (const auto& item : range) {
+      text += between + print(item);
+      between = separator;
+    }
+    return text + "]";
+  }
+
+ private:
+  std::string text_;
+};
+
+std::string number(std::uint64_t value) {
+  return std::to_string(value);
+}
+
+std::string matrix(const RankMatrix& counts) {
+  std::string text = "[";
+  for (std::size_t from = 0; from < counts.ranks(); ++from) {
+    text += from == 0 ? "\n    " : ",\n    ";
+    text += Object::joined(counts.row(RankId{static_cast<std::int32_t>(from)}), number);
+  }
+  return text + "]";
+}
+
+std::string collective(const CollectiveCount& count) {
+  return fmt::format("\n    {{\"name\": {}, \"comm_size\": {}, \"root\": {}, \"calls_per_rank\": {}}}",
+                     Object::quoted(count.name), count.comm_size,
+                     count.root ? std::to_string(*count.root) : "null",
+                     Object::joined(count.calls_per_rank, number));
+}
+
+std::string bucket(const SizeBucket& sizes) {
+  const std::string upper = sizes.upper ? std::to_string(count(*sizes.upper)) : "null";
+  return fmt::format("{{\"upper_bytes\": {}, \"count\": {}}}", upper, sizes.count);
+}
+
+std::string unmodelled(const Unmodelled& calls) {
+  Object object;
+  object.number("calls", calls.calls);
+  object.real("share", calls.share);
+  object.list("by_name", calls.by_name, [](const Unmodelled::Calls& c) {
+    return fmt::format("{{\"name\": {}, \"count\": {}}}", Object::quoted(c.name), c.count);
+  });
+  return object.inner();
+}
+
+std::string trust(const Trust& trust) {
+  Object object;
+  object.number("active_ranks", trust.active_ranks);
+  object.number("events", trust.events);
+  object.number("clock_mismatches", trust.clock_mismatches);
+  object.number("order_inversions", trust.order_inversions);
+  object.number("forced_decisions", trust.forced_decisions);
+  object.truth("relies_on_buffering", trust.relies_on_buffering);
+  object.number("cores", trust.cores);
+  return object.inner();
+}
+
+std::string point_to_point(const RunSummary& summary) {
+  Object object;
+  object.raw("messages", matrix(summary.messages));
+  object.raw("bytes", matrix(summary.bytes));
+  return object.inner();
+}
+
+void add_settings(Object& object, const RunSummary& summary) {
+  object.text("network", summary.network);
+  object.text("clock", summary.clock);
+  object.text("clock_reason", summary.clock_reason);
+  object.text("compute", summary.compute);
+  object.text("protocol", summary.protocol);
+  object.text("transport", summary.transport);
+}
+
+}  // namespace
+
+std::string summary_json(const RunSummary& summary) {
+  Object object;
+  object.text("schema", kSummarySchema);
+  object.text("application", summary.application);
+  object.number("ranks", summary.ranks);
+  object.truth("complete", summary.complete);
+  object.raw("virtual_time_s", exact_seconds(summary.virtual_time));
+  object.real("wall_time_s", summary.wall_time_s);
+  add_settings(object, summary);
+  object.raw("point_to_point", point_to_point(summary));
+  object.list("collectives", summary.collectives, collective, ",");
+  object.list("communicator_calls", summary.communicator_calls, collective, ",");
+  object.list("message_sizes", summary.message_sizes, bucket, ",\n    ");
+  object.raw("unmodelled", unmodelled(summary.unmodelled));
+  object.list("rank_end_s", summary.rank_end, [](Time t) { return exact_seconds(t.time_since_epoch()); });
+  object.list("compute_s", summary.compute_time, exact_seconds);
+  object.raw("trust", trust(summary.trust));
+  object.list("notes", summary.notes, Object::quoted);
+  return object.document();
+}
+
+}  // namespace nplus1::report

@@ -1,0 +1,175 @@
+// The terminal summary. Everything has a bounded number of lines, whatever the number of ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/exact_time.hpp"
+#include "report/heatmap.hpp"
+#include "report/results.hpp"
+
+namespace nplus1::report {
+namespace {
+
+constexpr std::size_t kMostBars = 16;
+constexpr std::size_t kBarWidth = 40;
+constexpr std::size_t kMostCollectives = 12;
+constexpr std::size_t kSideBySide = 16;  // two heatmaps of so many ranks fit 80 columns
+
+std::string readable_bytes(double value) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, kUnits[unit]);
+}
+
+std::string upper_limit(const SizeBucket& bucket) {
+  return bucket.upper ? fmt::format("<= {}", readable_bytes(static_cast<double>(count(*bucket.upper))))
+                      : "more";
+}
+
+/// Characters on the screen: UTF-8 continuation bytes don't count.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+/// Text under construction, line by line.
+class Page {
+ public:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void add_head(Page& page, const RunSummary& s) {
+  page.line("nplus1: {} on {} ranks{}", s.application.empty() ? "the run" : s.application, s.ranks,
+            s.complete ? "" : " (INCOMPLETE: the program did not reach MPI_Finalize everywhere)");
+  page.line("  virtual time  {:<12} wall time {}", readable(s.virtual_time),
+            readable(from_seconds(s.wall_time_s)));
+  page.line("  network       {}", s.network);
+  page.line("  clock         {}{}; compute {}; protocol {}", s.clock,
+            s.clock_reason.empty() ? "" : " (" + s.clock_reason + ")", s.compute, s.protocol);
+}
+
+void add_densities(Page& page, const RunSummary& s, TextStyle style) {
+  page.line("");
+  page.line("Point-to-point: {} messages, {} (row = sender, column = receiver; dark = much)",
+            s.messages.total(), readable_bytes(static_cast<double>(s.bytes.total())));
+  if (s.messages.total() == 0) return;
+  const auto messages = heatmap(s.messages, style);
+  const auto bytes = heatmap(s.bytes, style);
+  if (s.ranks > kSideBySide) {
+    page.line("  messages{}",
+              ranks_per_cell(s.ranks) > 1 ? fmt::format(", {} ranks a cell", ranks_per_cell(s.ranks)) : "");
+    for (const std::string& line : messages) page.line("{}", line);
+    page.line("  bytes");
+    for (const std::string& line : bytes) page.line("{}", line);
+    return;
+  }
+  const std::size_t column = 6 + 2 * std::max<std::size_t>(s.ranks, 6);
+  page.line("{:<{}}{}", "  messages", column, "  bytes");
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    page.line("{}{}{}", messages[i], std::string(column - std::min(column, width(messages[i])), ' '),
+              bytes[i]);
+  }
+}
+
+void add_sizes(Page& page, const RunSummary& s) {
+  std::string sizes;
+  for (const SizeBucket& bucket : s.message_sizes) {
+    if (bucket.count > 0)
+      sizes += fmt::format("{}{}: {}", sizes.empty() ? "" : ",  ", upper_limit(bucket), bucket.count);
+  }
+  if (!sizes.empty()) page.line("  sizes  {}", sizes);
+}
+
+void add_collectives(Page& page, const RunSummary& s) {
+  if (s.collectives.empty()) return;
+  page.line("");
+  page.line("Collectives                members   root   calls per rank");
+  for (std::size_t i = 0; i < std::min(kMostCollectives, s.collectives.size()); ++i) {
+    const CollectiveCount& c = s.collectives[i];
+    const auto [least, most] = std::minmax_element(c.calls_per_rank.begin(), c.calls_per_rank.end());
+    const bool any = least != c.calls_per_rank.end();
+    page.line("  {:<24} {:>7} {:>6}   {}", c.name, c.comm_size, c.root ? std::to_string(*c.root) : "-",
+              !any              ? "0"
+              : *least == *most ? std::to_string(*most)
+                                : fmt::format("{} to {}", *least, *most));
+  }
+  if (s.collectives.size() > kMostCollectives) {
+    page.line("  ... and {} more kinds in summary.json", s.collectives.size() - kMostCollectives);
+  }
+}
+
+/// Mean of each group of ranks that shares a bar.
+std::vector<Duration> grouped(const std::vector<Duration>& times, std::size_t per_bar) {
+  std::vector<Duration> means;
+  for (std::size_t at = 0; at < times.size(); at += per_bar) {
+    const auto end = times.begin() + static_cast<std::ptrdiff_t>(std::min(at + per_bar, times.size()));
+    const auto begin = times.begin() + static_cast<std::ptrdiff_t>(at);
+    means.push_back(std::accumulate(begin, end, Duration::zero()) / (end - begin));
+  }
+  return means;
+}
+
+std::string bar(double part, TextStyle style) {
+  std::string text;
+  const auto length = static_cast<std::size_t>(part * static_cast<double>(kBarWidth) + 0.5);
+  for (std::size_t i = 0; i < length; ++i) text += style.unicode ? "█" : "#";
+  return text;
+}
+
+void add_compute(Page& page, const RunSummary& s, TextStyle style) {
+  const auto& times = s.compute_time;
+  if (times.empty()) return;
+  const Duration total = std::accumulate(times.begin(), times.end(), Duration::zero());
+  const Duration most = *std::max_element(times.begin(), times.end());
+  if (most <= Duration::zero()) return;
+  const Duration mean = total / static_cast<std::int64_t>(times.size());
+  const std::size_t per_bar = (times.size() + kMostBars - 1) / kMostBars;
+  page.line("");
+  page.line("Compute time: mean {}, most {}; imbalance (most / mean) {:.2f}{}", readable(mean),
+            readable(most), seconds(most) / seconds(mean),
+            per_bar > 1 ? fmt::format("; means of {} ranks", per_bar) : "");
+  const auto means = grouped(times, per_bar);
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    page.line("{:>5} {} {}", i * per_bar, bar(seconds(means[i]) / seconds(most), style), readable(means[i]));
+  }
+}
+
+void add_trust(Page& page, const RunSummary& s) {
+  page.line("");
+  page.line("Trust: {} of {} ranks observed, {} events; unmodelled calls {} ({:.1f} % of virtual time)",
+            s.trust.active_ranks, s.ranks, s.trust.events, s.unmodelled.calls, 100 * s.unmodelled.share);
+  const auto warn = [&page](std::uint64_t number, const char* what) {
+    if (number > 0) page.line("  {} {}", number, what);
+  };
+  warn(s.trust.clock_mismatches, "clock mismatches between a rank and the simulator");
+  warn(s.trust.order_inversions, "order inversions: matched before an earlier message was known");
+  warn(s.trust.forced_decisions, "forced decisions: made without proof that nothing earlier could come");
+  if (s.trust.relies_on_buffering)
+    page.line("  relies on buffering: it would deadlock if large sends waited");
+  for (const std::string& note : s.notes) page.line("  {}", note);
+}
+
+}  // namespace
+
+std::string summary_text(const RunSummary& summary, const std::string& folder, TextStyle style) {
+  Page page;
+  add_head(page, summary);
+  add_densities(page, summary, style);
+  add_sizes(page, summary);
+  add_collectives(page, summary);
+  add_compute(page, summary, style);
+  add_trust(page, summary);
+  if (!folder.empty()) page.line("Results: {}/ (summary.json, messages.csv, bytes.csv)", folder);
+  return page.take();
+}
+
+}  // namespace nplus1::report
