@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "netmodel/collectives/executor.hpp"
@@ -192,6 +193,19 @@ TEST(Allgather, EveryAlgorithmBringsEachBlockOnceToEachMember) {
       EXPECT_EQ(outcome.makespan(), expected) << algorithm.name;
     }
   }
+}
+
+TEST(Allgatherv, PipelinedRingPassesALargeBlockOnWhileItArrives) {
+  // One block of 3 chunks, from member 0: each hop adds a chunk's time, and the chunks leave back to back.
+  static const LatencyBandwidth lsb{{}};
+  constexpr std::int64_t kChunk = 32768;
+  const std::array<std::int64_t, 4> sizes{3 * kChunk, 0, 0, 0};
+  CollectiveCall call{.kind = CollectiveKind::kAllgatherv};
+  call.sizes = sizes;
+  const Outcome outcome = execute(everywhere(call, 4), select(call.kind, "pipelined_ring"), lsb);
+  EXPECT_EQ(outcome.messages, (std::vector<std::int64_t>{3, 3, 3, 0}));
+  EXPECT_EQ(outcome.total_sent(), 3 * 3 * kChunk);
+  EXPECT_EQ(outcome.left[3], rounds(3, kChunk));
 }
 
 TEST(Allgather, BruckTakesCeilLogRoundsForAnyNumberOfMembers) {

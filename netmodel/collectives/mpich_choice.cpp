@@ -1,6 +1,7 @@
 // MPICH 4.0.2's choice of algorithms: its built-in table (maint/tuning/coll/mpir/generic.json, which is
 // compiled into libmpich) for blocking intracommunicator collectives on a flat communicator. The table counts
-// elements and looks at the operation; here an element has 8 bytes and the operation is built in.
+// elements and looks at the operation; here an element has 8 bytes and the operation is built in. Checked
+// against the messages that libmpich hands to UCX: docs/networks.md.
 #include "netmodel/collectives/algorithms.hpp"
 
 namespace nplus1::netmodel::algorithms {
@@ -33,8 +34,14 @@ AppendFunction allgather(const CollectiveCall& call) {
   return total < 81920 ? allgather_bruck : allgather_ring;
 }
 
+AppendFunction allgatherv(const CollectiveCall& call) {
+  const AppendFunction chosen = allgather(call);
+  return chosen == allgather_ring ? allgatherv_pipelined_ring : chosen;
+}
+
 AppendFunction alltoall(const CollectiveCall& call) {
-  if (count(call.size) <= 256 && call.members >= 8) return alltoall_bruck;
+  // The table says "comm_size<8" for the other branch; the library takes that one for 8 members too.
+  if (count(call.size) <= 256 && call.members > 8) return alltoall_bruck;
   return count(call.size) <= 32768 ? alltoall_scattered : alltoall_pairwise;
 }
 
@@ -60,8 +67,9 @@ AppendFunction mpich_choice(const CollectiveCall& call) {
     case CollectiveKind::kScatterv:
       return scatter_linear;
     case CollectiveKind::kAllgather:
-    case CollectiveKind::kAllgatherv:
       return allgather(call);
+    case CollectiveKind::kAllgatherv:
+      return allgatherv(call);
     case CollectiveKind::kAlltoall:
       return alltoall(call);
     case CollectiveKind::kAlltoallv:

@@ -39,8 +39,10 @@ TEST(Selection, DefaultsToTheThresholdsOfMpichForTheOthers) {
   EXPECT_EQ(mpich(CollectiveKind::kAllgather, 16, 524288 / 16), "ring");
   EXPECT_EQ(mpich(CollectiveKind::kAllgather, 10, 8191), "bruck");
   EXPECT_EQ(mpich(CollectiveKind::kAllgather, 10, 8192), "ring");
-  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 8, 256), "bruck");
-  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 7, 256), "scattered");
+  EXPECT_EQ(mpich(CollectiveKind::kAllgatherv, 10, 8192), "pipelined_ring");
+  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 9, 256), "bruck");
+  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 9, 257), "scattered");
+  EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 8, 256), "scattered");
   EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 8, 32768), "scattered");
   EXPECT_EQ(mpich(CollectiveKind::kAlltoall, 8, 32769), "pairwise");
   EXPECT_EQ(mpich(CollectiveKind::kReduceScatterBlock, 16, 524288 / 16 - 1), "recursive_halving");
