@@ -1,0 +1,13 @@
+#!/bin/sh
+# Builds nplus1 and runs all tests. On a bare Debian 12, as root or with sudo.
+#   ./test.sh                    everything but the long conformance suite
+#   ./test.sh --conformance      MPICH's own test suite, bare and under nplus1 (long)
+#   ./test.sh -L unit            other arguments go to ctest
+set -eu
+cd "$(dirname "$0")"
+tools/build.sh
+if [ "${1:-}" = --conformance ]; then
+  shift
+  exec tests/conformance/run.sh "$@"
+fi
+exec ctest --preset release "$@"

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Holds every #include to the tables in docs/architecture.md.
+
+Usage: check_layers.py [ROOT]. Prints file:line for each include that the tables don't allow; exit code 1 if there is
+one, 2 if the tables can't be read. Knows C, C++ and headers; system headers matter only where the second table
+names them.
+"""
+import pathlib
+import re
+import sys
+
+SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".inc"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+CODE = re.compile(r"`([^`]+)`")
+
+
+def read_tables(text):
+    """Two dicts from the document: folder -> folders it may include, header -> folders that may include it."""
+    tables, header = {"folder": {}, "header": {}}, None
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not line.startswith("|"):
+            header = None
+        elif header is None:
+            header = cells[0] if cells[0] in tables else ""
+        elif header and CODE.search(cells[0]):
+            tables[header][CODE.search(cells[0]).group(1)] = set(CODE.findall(cells[-1]))
+    return tables["folder"], tables["header"]
+
+
+def is_within(path, folder):
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def most_specific(path, folders):
+    """The longest of `folders` that holds `path`, or None."""
+    return max((f for f in folders if is_within(path, f)), key=len, default=None)
+
+
+def judge(path, quote, target, folders, headers, root):
+    """What is wrong with one include, or None."""
+    for header, allowed in headers.items():
+        if target == header or (header.endswith("/") and target.startswith(header)):
+            if not any(is_within(path, folder) for folder in allowed):
+                return f"{target} belongs to {', '.join(sorted(allowed))} only"
+    if quote == "<":
+        return None
+    home, goal = most_specific(path, folders), most_specific(target, folders)
+    if goal is None and (root / "include" / target).exists():
+        goal = "include"
+    if goal is None and target in headers:
+        return None
+    if goal is None:
+        return f'"{target}" is in no folder of the table: include from the root of the tree'
+    if goal == home or (goal.split("/")[0] == home.split("/")[0] and is_within(home, goal)):
+        return None
+    if any(is_within(goal, allowed) for allowed in folders[home]):
+        return None
+    # A part of a folder may be used by the rest of that folder.
+    return None if is_within(goal, home) else f"{home} may not include {goal} ({target})"
+
+
+def check_file(root, file, folders, headers):
+    path = file.relative_to(root).as_posix()
+    for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
+        match = INCLUDE.match(line)
+        wrong = match and judge(path, match.group(1), match.group(2), folders, headers, root)
+        if wrong:
+            yield f"{path}:{number}: {wrong}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    folders, headers = read_tables((root / "docs/architecture.md").read_text())
+    if not folders or not headers:
+        print("check_layers: docs/architecture.md has no tables '| folder |' and '| header |'", file=sys.stderr)
+        return 2
+    files = [f for top in sorted({f.split("/")[0] for f in folders}) for f in sorted((root / top).rglob("*"))
+             if f.suffix in SUFFIXES and f.is_file()]
+    wrong = [message for file in files for message in check_file(root, file, folders, headers)]
+    print("\n".join(wrong) if wrong else f"check_layers: {len(files)} files, all within their layers")
+    return 1 if wrong or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

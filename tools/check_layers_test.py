@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""check_layers.py must find a planted violation of each kind, and nothing in a clean tree."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK = pathlib.Path(__file__).parent / "check_layers.py"
+TABLES = """
+| folder | what | may include |
+|---|---|---|
+| `low` | x | |
+| `high` | x | `low` `mid/part` |
+| `mid` | x | `low` |
+| `mid/part` | x | |
+
+| header | only in |
+|---|---|
+| `mpi.h` | `high` |
+| `simgrid/` | `mid/part` |
+"""
+
+
+class CheckLayers(unittest.TestCase):
+    def run_on(self, path, line):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "docs").mkdir()
+            (root / "docs/architecture.md").write_text(TABLES)
+            (root / path).parent.mkdir(parents=True)
+            (root / path).write_text("// first line\n" + line + "\n")
+            result = subprocess.run([sys.executable, CHECK, root], capture_output=True, text=True, check=False)
+            return result.returncode, result.stdout
+
+    def assert_allowed(self, path, line):
+        self.assertEqual(self.run_on(path, line)[0], 0, line)
+
+    def assert_refused(self, path, line):
+        code, output = self.run_on(path, line)
+        self.assertEqual(code, 1, line)
+        self.assertIn(f"{path}:2:", output)
+
+    def test_allowed_includes_pass(self):
+        self.assert_allowed("low/a.hpp", '#include "low/b.hpp"')
+        self.assert_allowed("high/a.cpp", '#include "low/b.hpp"')
+        self.assert_allowed("high/a.cpp", '#include "mid/part/b.hpp"')
+        self.assert_allowed("mid/a.cpp", '#include "mid/part/b.hpp"')
+        self.assert_allowed("high/a.cpp", "#include <mpi.h>")
+        self.assert_allowed("mid/part/a.cpp", "#include <simgrid/s4u.hpp>")
+        self.assert_allowed("low/a.cpp", "#include <vector>")
+
+    def test_upward_and_sideways_includes_are_refused(self):
+        self.assert_refused("low/a.hpp", '#include "high/b.hpp"')
+        self.assert_refused("high/a.cpp", '#include "mid/b.hpp"')
+        self.assert_refused("mid/part/a.cpp", '  #  include "low/b.hpp"')
+
+    def test_a_part_does_not_inherit_from_its_folder(self):
+        self.assert_refused("mid/part/a.cpp", '#include "low/b.hpp"')
+
+    def test_headers_stay_in_their_corner(self):
+        self.assert_refused("low/a.cpp", "#include <mpi.h>")
+        self.assert_refused("low/a.cpp", '#include "mpi.h"')
+        self.assert_refused("high/a.cpp", "#include <simgrid/s4u.hpp>")
+
+    def test_includes_that_do_not_start_at_the_root_are_refused(self):
+        self.assert_refused("low/a.cpp", '#include "b.hpp"')
+
+
+if __name__ == "__main__":
+    unittest.main()

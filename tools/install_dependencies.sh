@@ -1,0 +1,33 @@
+#!/bin/sh
+# Installs the Debian 12 packages that building and testing need, if any of them is missing. As root, or with sudo.
+set -eu
+
+packages="
+  g++ gfortran cmake ninja-build make python3
+  mpich libmpich-dev
+  libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
+  libgtest-dev libbenchmark-dev clang-format-14
+"
+
+missing=
+for package in $packages; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=
+elif command -v sudo >/dev/null; then
+  as_root=sudo
+else
+  echo "install_dependencies: these packages are missing:$missing" >&2
+  echo "  so:   nothing was built" >&2
+  echo "  next: run this as root, or install sudo, or: apt-get install$missing" >&2
+  exit 1
+fi
+
+echo "Installing:$missing" >&2
+$as_root apt-get update -q >&2
+# shellcheck disable=SC2086  # a list of words
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing >&2
