@@ -54,6 +54,10 @@ enum class CompletionMode : std::uint8_t { kAll, kAny, kSome };
 /// network's eager threshold; a buffered send never waits; a synchronous send waits for its receive.
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered, kReady };
 
+/// `peer` of a rooted collective on an intercommunicator at the root itself (MPI_ROOT). The rest of its group has
+/// kProcNull, the other group the root's index in its group.
+inline constexpr std::int32_t kIntercommRoot = -3;
+
 /// Bits of Event::flags.
 enum EventFlag : std::uint8_t {
   kNeedsAnswer = 1,   // the thread sleeps until the simulator answers
