@@ -93,7 +93,18 @@ bool is_other_mpi(const std::string& library) {
          library.rfind("libmsmpi", 0) == 0 || library.rfind("libmpi_ibm.so", 0) == 0;
 }
 
-/// Judges the list: refuses another MPI and missing libraries; true when MPICH is there.
+/// "PROGRAM: error while loading shared libraries: LIBRARY: cannot open shared object file: ..."
+void refuse_missing_library(const fs::path& program, const std::string& list) {
+  constexpr std::string_view kSign = "error while loading shared libraries: ";
+  const auto at = list.find(kSign);
+  if (at == std::string::npos) return;
+  const auto start = at + kSign.size();
+  const std::string reason = list.substr(start, list.find('\n', start) - start);
+  unsuitable(program, fmt::format("can't be loaded: {}", reason), "it would not run without nplus1 either",
+             "install the library, or add its folder to LD_LIBRARY_PATH");
+}
+
+/// Judges the list: refuses another MPI; true when MPICH is there.
 bool judge_libraries(const fs::path& program, const std::string& list) {
   bool mpich = false;
   std::istringstream lines{list};
@@ -109,10 +120,6 @@ bool judge_libraries(const fs::path& program, const std::string& list) {
                  "nplus1 works with MPICH and its ABI",
                  "build it with mpicc.mpich, mpicxx.mpich or mpifort.mpich");
     }
-    if (line.find("=> not found") != std::string::npos) {
-      unsuitable(program, fmt::format("needs {}, which is not found", library), "the loader can't start it",
-                 "install the library, or add its folder to LD_LIBRARY_PATH");
-    }
   }
   return mpich;
 }
@@ -125,7 +132,9 @@ std::string check_program(const std::string& program) {
   const auto facts = read_elf(path);
   if (!facts) return {};  // a script: what it starts is looked at by nobody before
   refuse_foreign(path, *facts);
-  if (judge_libraries(path, loader_list(path, *facts))) return {};
+  const std::string list = loader_list(path, *facts);
+  refuse_missing_library(path, list);
+  if (judge_libraries(path, list)) return {};
   return fmt::format(
       "program '{}' is not linked with MPI; it can be observed only if it starts or loads an MPI program",
       path.string());

@@ -1,0 +1,183 @@
+"""Bad input: one clear message, the documented exit code, nothing started, nothing overwritten."""
+import shutil
+import unittest
+
+from command import CommandTest, make_setuid
+
+USAGE, UNSUITABLE, NO_INPUT, UNAVAILABLE, CANT_CREATE = 64, 65, 66, 69, 73
+PLAIN = "int main(void) { return 0; }"
+
+
+class Words(CommandTest):
+    def test_unknown_verb(self):
+        self.assert_refused(USAGE, "'frobnicate'", "frobnicate")
+
+    def test_no_verb(self):
+        self.assert_refused(USAGE, "no verb")
+
+    def test_misspelt_option_is_not_taken_for_the_program(self):
+        self.assert_refused(USAGE, "--netwrok", "run", "-n", "2", "--netwrok", "lsb", "--", "./app")
+
+    def test_missing_program(self):
+        self.assert_refused(USAGE, "no program", "run", "-n", "2")
+        self.assert_refused(USAGE, "no program", "run", "-n", "2", "--")
+        self.assert_refused(USAGE, "after ':'", "run", "-n", "2", "--", "./app", ":", "-n", "2")
+
+    def test_number_of_ranks(self):
+        self.assert_refused(USAGE, "missing", "run", "--", "./app")
+        for bad in ("0", "-3", "four", "1e3", "100001"):
+            self.assert_refused(USAGE, f"'{bad}'", "run", f"--ranks={bad}", "--", "./app")
+
+    def test_number_of_ranks_from_the_environment(self):
+        self.set("NPLUS1_RANKS", "0")
+        self.assert_refused(USAGE, "'0'", "run", "--", "./app")
+
+    def test_network(self):
+        self.assert_refused(USAGE, "--network", "run", "-n", "2", "--network", "carrier-pigeon", "--", "./app")
+        self.assert_refused(USAGE, "--network", "run", "-n", "2", "--network", "lsb:latency=soon", "--", "./app")
+
+    def test_choices_and_grammars(self):
+        for flag, value in (("--clock", "sundial"), ("--protocol", "none"), ("--direct", "maybe"),
+                            ("--on-deadlock", "shrug"), ("--transport", "pigeon"), ("--collectives", "bcast=magic")):
+            self.assert_refused(USAGE, flag, "run", "-n", "2", flag, value, "--", "./app")
+        for bad in ("fast", "scale:", "scale:-1", "fixed:x", "file:absent", "fixed"):
+            self.assert_refused(USAGE, "--compute", "run", "-n", "2", "--compute", bad, "--", "./app")
+        for bad in ("soon", "1e-6:", ":1", "1:2:3"):
+            self.assert_refused(USAGE, "--poll-cost", "run", "-n", "2", "--poll-cost", bad, "--", "./app")
+
+    def test_open_quote_in_mpi_args(self):
+        self.assert_refused(USAGE, "quote", "run", "-n", "2", "--mpi-args", "-f 'hosts", "--", "./app")
+
+
+class SettingsFile(CommandTest):
+    def test_absent(self):
+        self.assert_refused(USAGE, "'absent.toml'", "run", "-n", "2", "--config", "absent.toml", "--", "./app")
+
+    def test_not_toml(self):
+        self.write("nplus1.toml", "[run]\nnetwork = \n")
+        self.assert_refused(USAGE, "nplus1.toml:2", "run", "-n", "2", "--", "./app")
+
+    def test_unknown_key(self):
+        self.write("nplus1.toml", "[run]\nnetwrok = 'lsb'\n")
+        self.assert_refused(USAGE, "'netwrok'", "run", "-n", "2", "--", "./app")
+
+    def test_bad_value(self):
+        self.write("nplus1.toml", "[run]\nclock = 'sundial'\n")
+        self.assert_refused(USAGE, "clock", "run", "-n", "2", "--", "./app")
+
+
+class Programs(CommandTest):
+    def refuse(self, code, mention, program="./bad"):
+        self.assert_refused(code, mention, "run", "-n", "2", "--", program)
+
+    def test_absent_folder_or_not_executable(self):
+        self.refuse(NO_INPUT, "./bad")
+        self.refuse(NO_INPUT, "not found in PATH", "no-such-program")
+        self.write("text", "hello")
+        self.refuse(NO_INPUT, "not executable", "./text")
+        (self.folder / "folder").mkdir()
+        self.refuse(NO_INPUT, "is a folder", "./folder")
+        self.refuse(NO_INPUT, "not a regular file", "/dev/null")
+
+    def test_later_sections_are_checked_too(self):
+        self.assert_refused(NO_INPUT, "./bad", "run", "-n", "2", "--", "./app", ":", "-n", "1", "./bad")
+
+    def test_static(self):
+        self.compile("bad", PLAIN, "-static")
+        self.refuse(UNSUITABLE, "statically linked")
+        self.compile("bad", PLAIN, "-static-pie")
+        self.refuse(UNSUITABLE, "statically linked")
+
+    def test_setuid(self):
+        make_setuid(self.compile("bad", PLAIN))
+        self.refuse(UNSUITABLE, "setuid")
+
+    def test_other_mpi(self):
+        self.compile("libmpi.so.40", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
+        self.compile("bad", "int MPI_Init(void); int main(void) { return MPI_Init(); }", "-L.", "-l:libmpi.so.40",
+                     "-Wl,-rpath,$ORIGIN")
+        self.refuse(UNSUITABLE, "libmpi.so.40, Open MPI")
+
+    def test_other_mpi_behind_another_library(self):
+        self.compile("libmpi.so.40", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
+        self.compile("libwork.so", "int MPI_Init(void); int work(void) { return MPI_Init(); }", "-shared", "-fPIC", "-L.",
+                     "-l:libmpi.so.40", "-Wl,-rpath,$ORIGIN")
+        self.compile("bad", "int work(void); int main(void) { return work(); }", "-L.", "-lwork", "-Wl,-rpath,$ORIGIN")
+        self.refuse(UNSUITABLE, "libmpi.so.40")
+
+    def test_missing_library(self):
+        self.compile("libwork.so", "int work(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libwork.so")
+        self.compile("bad", "int work(void); int main(void) { return work(); }", "-L.", "-lwork")
+        (self.folder / "libwork.so").unlink()
+        self.refuse(UNSUITABLE, "libwork.so")
+
+    def test_mpi_linked_statically_into_a_dynamic_program(self):
+        self.compile("bad", "int PMPI_Init(void) { return 0; } int main(void) { return PMPI_Init(); }")
+        self.refuse(UNSUITABLE, "contains an MPI library")
+
+    def test_other_machine_and_32_bits(self):
+        good = self.compile("bad", PLAIN).read_bytes()
+        e_machine, ei_class, riscv = 18, 4, 243
+        other = bytearray(good)
+        other[e_machine] = riscv
+        (self.folder / "bad").write_bytes(other)
+        self.refuse(UNSUITABLE, "another machine")
+        narrow = bytearray(good)
+        narrow[ei_class] = 1
+        (self.folder / "bad").write_bytes(narrow)
+        self.refuse(UNSUITABLE, "32-bit")
+
+    def test_damaged_elf_never_crashes_the_check(self):
+        good = self.compile("bad", PLAIN).read_bytes()
+        for end in (4, 20, 64, 100, len(good) // 2):
+            (self.folder / "bad").write_bytes(good[:end])
+            self.assertGreaterEqual(self.nplus1("run", "-n", "2", "--print", "--", "./bad").returncode, 0)
+
+
+class Output(CommandTest):
+    def refuse(self, mention, path):
+        self.assert_refused(CANT_CREATE, mention, "run", "-n", "2", "-o", path, "--", "./app")
+
+    def test_folder_in_use_is_never_overwritten(self):
+        (self.folder / "old").mkdir()
+        self.write("old/summary.json", "older")
+        self.refuse("not empty", "old")
+        self.assertEqual((self.folder / "old/summary.json").read_text(), "older")
+
+    def test_a_file_is_in_the_way(self):
+        self.write("file", "older")
+        self.refuse("file", "file")
+        self.assertEqual((self.folder / "file").read_text(), "older")
+
+    def test_places_where_no_folder_can_be_made(self):
+        self.refuse("absent/result", "absent/result")
+        self.refuse("/proc/result", "/proc/result")
+        self.write("file", "")
+        self.refuse("file/result", "file/result")
+
+
+class Installation(CommandTest):
+    def test_missing_parts_are_named_and_no_folder_is_left(self):
+        for variable, mention in (("NPLUS1_STUBS", "NPLUS1_STUBS"), ("NPLUS1_SIMNODE", "NPLUS1_SIMNODE"),
+                                  ("NPLUS1_MPIRUN", "NPLUS1_MPIRUN")):
+            kept = self.environment[variable]
+            self.set(variable, "/absent/part")
+            self.assert_refused(UNAVAILABLE, mention, "run", "-n", "2", "--", "./app")
+            self.set(variable, kept)
+
+    def test_no_mpirun_at_all(self):
+        del self.environment["NPLUS1_MPIRUN"]
+        self.set("PATH", self.folder / "empty")
+        self.assert_refused(UNAVAILABLE, "mpirun", "run", "-n", "2", "--", "./app")
+
+
+class Warnings(CommandTest):
+    def test_a_program_without_mpi_is_noted_but_run(self):
+        shutil.copy(self.compile("plain", PLAIN), self.folder / "plain2")
+        result = self.nplus1("run", "-n", "2", "--", "./plain2")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("not linked with MPI", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

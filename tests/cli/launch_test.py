@@ -1,0 +1,161 @@
+"""The mpirun line, and what `nplus1 run` does around mpirun: streams, exit codes, signals, waiting for the simulator."""
+import os
+import shlex
+import signal
+import subprocess
+import time
+import unittest
+
+from command import CommandTest
+
+
+class Line(CommandTest):
+    def line(self, *words):
+        result = self.nplus1("run", "--print", *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return shlex.split(result.stdout)
+
+    def genv(self, line):
+        return {line[i + 1]: line[i + 2] for i, word in enumerate(line) if word == "-genv"}
+
+    def test_one_rank_more_than_asked_for(self):
+        line = self.line("-n", "16", "--", "./app", "-n", "3", "two words", "--", "$HOME")
+        self.assertEqual(line[0], str(self.folder / "mpirun"))
+        self.assertEqual(line[-8:], ["-np", "17", "./app", "-n", "3", "two words", "--", "$HOME"])
+        variables = self.genv(line)
+        self.assertEqual(variables["LD_PRELOAD"], str(self.folder / "stubs.so"))
+        self.assertEqual(variables["NPLUS1_OUTPUT"], str(self.folder / "nplus1-app-16-1"))
+        self.assertEqual(variables["UCX_RNDV_THRESH"], "1m")
+
+    def test_printing_makes_no_folder(self):
+        self.line("-n", "2", "--", "./app")
+        self.assertFalse((self.folder / "nplus1-app-2-1").exists())
+
+    def test_dashes_may_be_left_out(self):
+        self.assertEqual(self.line("-n", "2", "./app", "-x", "--", "y")[-6:], ["-np", "3", "./app", "-x", "--", "y"])
+
+    def test_the_extra_rank_belongs_to_the_last_of_several_programs(self):
+        line = self.line("-n", "4", "--", "./app", "a", ":", "-n", "2", "-host", "here", "./app", "b")
+        self.assertEqual(line[-11:], ["-np", "4", "./app", "a", ":", "-np", "3", "-host", "here", "./app", "b"])
+        self.assertEqual(self.genv(line)["NPLUS1_OUTPUT"], str(self.folder / "nplus1-app-6-1"))
+
+    def test_native_runs_have_no_extra_rank_and_no_folder(self):
+        line = self.line("-n", "4", "--native", "--", "./app")
+        self.assertEqual(line[-3:], ["-np", "4", "./app"])
+        self.assertEqual(self.genv(line)["NPLUS1_NATIVE"], "1")
+        self.assertNotIn("NPLUS1_OUTPUT", self.genv(line))
+
+    def test_options_reach_the_ranks_as_variables(self):
+        self.write("costs", "")
+        variables = self.genv(self.line(
+            "-n", "2", "--network", "lsb:latency=1e-6", "--clock", "wall", "--compute", "file:costs", "--protocol",
+            "riesen", "--transport", "tcp", "--direct", "off", "--virtual-clocks", "--on-deadlock", "continue",
+            "--poll-cost", "1e-7:1e-5", "--quiet", "--verbose", "--", "./app"))
+        wanted = {"NETWORK": "lsb:latency=1e-6", "CLOCK": "wall", "COMPUTE": f"file:{self.folder}/costs",
+                  "PROTOCOL": "riesen", "TRANSPORT": "tcp", "DIRECT": "off", "VIRTUAL_CLOCKS": "1",
+                  "ON_DEADLOCK": "continue", "POLL_COST": "1e-7:1e-5", "QUIET": "1", "VERBOSE": "1"}
+        self.assertEqual({k: variables.get("NPLUS1_" + k) for k in wanted}, wanted)
+
+    def test_flag_beats_environment_beats_file(self):
+        self.write("nplus1.toml", "[run]\nclock = 'cpu'\nprotocol = 'riesen'\ndirect = 'off'\nranks = 5\n")
+        self.set("NPLUS1_CLOCK", "wall")
+        self.set("NPLUS1_PROTOCOL", "conservative")
+        line = self.line("--clock", "auto", "--", "./app")
+        variables = self.genv(line)
+        self.assertEqual(variables["NPLUS1_CLOCK"], "auto")
+        self.assertEqual(variables["NPLUS1_PROTOCOL"], "conservative")
+        self.assertEqual(variables["NPLUS1_DIRECT"], "off")
+        self.assertEqual(line[-2:], ["6", "./app"])
+
+    def test_mpirun_options_go_through_and_excuse_programs_of_other_hosts(self):
+        line = self.line("-n", "2", "--mpi-args", "-f 'my hosts' -ppn 4", "--mpi-args", "-l", "--", "/elsewhere/app")
+        self.assertEqual(line[-8:], ["-f", "my hosts", "-ppn", "4", "-l", "-np", "3", "/elsewhere/app"])
+
+    def test_the_users_own_settings_stay(self):
+        self.set("UCX_RNDV_THRESH", "8k")
+        self.set("LD_PRELOAD", "libm.so.6")
+        variables = self.genv(self.line("-n", "2", "--", "./app"))
+        self.assertNotIn("UCX_RNDV_THRESH", variables)
+        self.assertEqual(variables["LD_PRELOAD"], f"{self.folder}/stubs.so:libm.so.6")
+
+
+class Run(CommandTest):
+    """mpirun is a stand-in that does what the test says."""
+
+    # What the simulator does: survives mpirun in a session of its own, and writes its results late.
+    SIMULATOR = ('for a; do [ "$last" = NPLUS1_OUTPUT ] && dir=$a; last=$a; done\n'
+                 'setsid sh -c "exec <&- >&- 2>&-; sleep 0.5; echo THE SUMMARY > $dir/summary.txt" &\n')
+
+    def test_streams_pass_through_and_the_summary_goes_to_stderr(self):
+        self.script("mpirun", self.SIMULATOR + "cat; echo warning >&2; exit 7")
+        self.write("in", "from stdin\n")
+        with open(self.folder / "in") as stdin:
+            result = self.nplus1("run", "-n", "2", "--", "./app", stdin=stdin)
+        self.assertEqual(result.returncode, 7)
+        self.assertEqual(result.stdout, "from stdin\n")
+        self.assertTrue(result.stderr.endswith("THE SUMMARY\n"), result.stderr)
+        self.assertEqual((self.folder / "nplus1-app-2-1/summary.txt").read_text(), "THE SUMMARY\n")
+
+    def test_the_line_that_is_shown_can_be_pasted(self):
+        self.script("mpirun", 'printf "%s\\n" "$@" >> seen; echo >> seen')
+        result = self.nplus1("run", "-n", "2", "--", "./app", "two words", "$x'")
+        shown = result.stderr.splitlines()[0].removeprefix("nplus1: ")
+        subprocess.run(shown, shell=True, cwd=self.folder, env=self.environment, check=True)
+        first, second, _ = (self.folder / "seen").read_text().split("\n\n")
+        self.assertEqual(first, second)
+
+    def test_quiet_says_nothing(self):
+        self.script("mpirun", self.SIMULATOR)
+        result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+    def test_death_by_signal_becomes_128_plus_its_number(self):
+        self.script("mpirun", "kill -SEGV $$")
+        self.assertEqual(self.nplus1("run", "-n", "2", "--", "./app").returncode, 128 + signal.SIGSEGV)
+
+    def test_without_a_simulator_it_says_so_and_leaves_no_empty_folder(self):
+        result = self.nplus1("run", "-n", "2", "--", "./app")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("there is no result", result.stderr)
+        self.assertFalse((self.folder / "nplus1-app-2-1").exists())
+
+    def test_each_run_has_a_folder_of_its_own(self):
+        self.script("mpirun", self.SIMULATOR)
+        for k in (1, 2):
+            self.nplus1("run", "-n", "2", "--", "./app")
+            self.assertTrue((self.folder / f"nplus1-app-2-{k}/summary.txt").exists())
+
+    def test_a_process_that_the_application_left_behind_does_not_hold_it_up(self):
+        self.script("mpirun", self.SIMULATOR + 'setsid sh -c "exec <&- >&- 2>&-; sleep 30" &\necho $! > left')
+        start = time.monotonic()
+        result = self.nplus1("run", "-n", "2", "--", "./app")
+        self.assertLess(time.monotonic() - start, 15)
+        self.assertIn("THE SUMMARY", result.stderr)
+        os.kill(int((self.folder / "left").read_text()), signal.SIGKILL)
+
+    def test_signals_reach_mpirun(self):
+        self.script("mpirun", "trap 'echo got TERM; exit 9' TERM\ntouch ready\nwhile :; do sleep 0.05; done")
+        process = self.start("run", "-n", "2", "--", "./app")
+        while not (self.folder / "ready").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, output), (9, "got TERM\n"))
+
+    def test_native_runs_have_no_summary_and_no_folder(self):
+        self.script("mpirun", "exit 3")
+        result = self.nplus1("run", "--native", "-n", "2", "--", "./app")
+        self.assertEqual(result.returncode, 3)
+        self.assertNotIn("result", result.stderr)
+        self.assertEqual(list(self.folder.glob("nplus1-*")), [])
+
+
+class Help(CommandTest):
+    def test_examples_come_before_options(self):
+        for words in (("--help",), ("run", "--help"), ("doctor", "--help"), ("demo", "--help")):
+            text = self.nplus1(*words).stdout
+            self.assertLess(text.index("Examples:"), text.index("Options:"), words)
+
+
+if __name__ == "__main__":
+    unittest.main()
