@@ -61,12 +61,12 @@ void check_compute(const std::string& text) {
 
 void check_poll_cost(const std::string& text) {
   if (text.empty()) return;
-  const auto parts = split(text, ':');
+  const auto parts = split(text, ',');
   const bool good =
       !parts.empty() && parts.size() <= 2 && is_amount(parts.front()) && is_amount(parts.back());
-  if (!good || text.back() == ':') {
-    usage(fmt::format("--poll-cost: '{}' is not FIRST or FIRST:CAP in seconds", text),
-          "e.g. --poll-cost 2e-7:1e-5");
+  if (!good || text.back() == ',') {
+    usage(fmt::format("--poll-cost: '{}' is not FIRST or FIRST,CAP in seconds", text),
+          "e.g. --poll-cost 2e-7,1e-5");
   }
 }
 
@@ -107,7 +107,7 @@ const std::vector<PassedOption>& passed_options() {
        "Whether time stamps go straight from rank to rank where the network model allows it", "on|off"},
       {"--on-deadlock", "NPLUS1_ON_DEADLOCK", "WHAT", "abort the job with a report, or continue (and hang)",
        "abort|continue"},
-      {"--poll-cost", "NPLUS1_POLL_COST", "S[:CAP]",
+      {"--poll-cost", "NPLUS1_POLL_COST", "S[,CAP]",
        "Virtual seconds that an unsuccessful Test or Probe costs at first, and at most", nullptr},
       {"--collectives", "NPLUS1_COLLECTIVES", "SPEC",
        "Algorithms of the simulated collectives: mpich, or e.g. bcast=chain,allreduce=ring", nullptr},

@@ -38,26 +38,34 @@ static inline void* nplus1_lookup(const char* name, void** cache) {
 
 static inline void nplus1_compute(double seconds) {
   static void* cache;
-  void* f = nplus1_lookup("nplus1_compute", &cache);
-  if (f) ((void (*)(double))f)(seconds);
+  void (*call)(double) = NPLUS1_NULL;
+  void* found = nplus1_lookup("nplus1_compute", &cache);
+  __builtin_memcpy(&call, &found, sizeof call); /* ISO C has no cast from object to function pointer */
+  if (call) call(seconds);
 }
 
 static inline void nplus1_region_begin(const char* name) {
   static void* cache;
-  void* f = nplus1_lookup("nplus1_region_begin", &cache);
-  if (f) ((void (*)(const char*))f)(name);
+  void (*call)(const char*) = NPLUS1_NULL;
+  void* found = nplus1_lookup("nplus1_region_begin", &cache);
+  __builtin_memcpy(&call, &found, sizeof call);
+  if (call) call(name);
 }
 
 static inline void nplus1_region_end(const char* name) {
   static void* cache;
-  void* f = nplus1_lookup("nplus1_region_end", &cache);
-  if (f) ((void (*)(const char*))f)(name);
+  void (*call)(const char*) = NPLUS1_NULL;
+  void* found = nplus1_lookup("nplus1_region_end", &cache);
+  __builtin_memcpy(&call, &found, sizeof call);
+  if (call) call(name);
 }
 
 static inline int nplus1_active(void) {
   static void* cache;
-  void* f = nplus1_lookup("nplus1_active", &cache);
-  return f ? ((int (*)(void))f)() : 0;
+  int (*call)(void) = NPLUS1_NULL;
+  void* found = nplus1_lookup("nplus1_active", &cache);
+  __builtin_memcpy(&call, &found, sizeof call);
+  return call ? call() : 0;
 }
 
 #undef NPLUS1_NULL

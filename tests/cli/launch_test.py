@@ -50,10 +50,10 @@ class Line(CommandTest):
         variables = self.genv(self.line(
             "-n", "2", "--network", "lsb:latency=1e-6", "--clock", "wall", "--compute", "file:costs", "--protocol",
             "riesen", "--transport", "tcp", "--direct", "off", "--virtual-clocks", "--on-deadlock", "continue",
-            "--poll-cost", "1e-7:1e-5", "--quiet", "--verbose", "--", "./app"))
+            "--poll-cost", "1e-7,1e-5", "--quiet", "--verbose", "--", "./app"))
         wanted = {"NETWORK": "lsb:latency=1e-6", "CLOCK": "wall", "COMPUTE": f"file:{self.folder}/costs",
                   "PROTOCOL": "riesen", "TRANSPORT": "tcp", "DIRECT": "off", "VIRTUAL_CLOCKS": "1",
-                  "ON_DEADLOCK": "continue", "POLL_COST": "1e-7:1e-5", "QUIET": "1", "VERBOSE": "1"}
+                  "ON_DEADLOCK": "continue", "POLL_COST": "1e-7,1e-5", "QUIET": "1", "VERBOSE": "1"}
         self.assertEqual({k: variables.get("NPLUS1_" + k) for k in wanted}, wanted)
 
     def test_flag_beats_environment_beats_file(self):
