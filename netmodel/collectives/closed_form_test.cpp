@@ -195,6 +195,15 @@ TEST(Allgather, EveryAlgorithmBringsEachBlockOnceToEachMember) {
   }
 }
 
+TEST(Allgather, NoAlgorithmBringsAMemberWhatItHas) {
+  for (std::int32_t p = 2; p <= 33; ++p) {
+    for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kAllgather)) {
+      const Outcome outcome = run(CollectiveKind::kAllgather, algorithm.name, p, 1000);
+      EXPECT_EQ(outcome.total_sent(), 1000 * p * (p - 1)) << algorithm.name << ' ' << p;
+    }
+  }
+}
+
 TEST(Allgatherv, PipelinedRingPassesALargeBlockOnWhileItArrives) {
   // One block of 3 chunks, from member 0: each hop adds a chunk's time, and the chunks leave back to back.
   static const LatencyBandwidth lsb{{}};
