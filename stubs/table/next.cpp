@@ -17,20 +17,20 @@ void* next_symbol(const char* name) noexcept {
 
 namespace {
 
-const int* special_address(const char* name) noexcept {
-  const auto* variable = static_cast<const int* const*>(next_symbol(name));
+int* special_address(const char* name) noexcept {
+  const auto* variable = static_cast<int* const*>(next_symbol(name));
   return variable == nullptr ? nullptr : *variable;
 }
 
 }  // namespace
 
-const int* unweighted() noexcept {
-  static const int* const address = special_address("MPI_UNWEIGHTED");
+int* unweighted() noexcept {
+  static int* const address = special_address("MPI_UNWEIGHTED");
   return address;
 }
 
-const int* weights_empty() noexcept {
-  static const int* const address = special_address("MPI_WEIGHTS_EMPTY");
+int* weights_empty() noexcept {
+  static int* const address = special_address("MPI_WEIGHTS_EMPTY");
   return address;
 }
 

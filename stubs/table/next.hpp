@@ -14,9 +14,10 @@ namespace nplus1::stubs::pmpi {
 /// somebody opened with RTLD_LOCAL (as mpi4py does). Null if there is none.
 [[nodiscard]] void* next_symbol(const char* name) noexcept;
 
-/// The MPI library's special addresses, without linking to it: compare neighbour weights against these.
-[[nodiscard]] const int* unweighted() noexcept;
-[[nodiscard]] const int* weights_empty() noexcept;
+/// The MPI library's special addresses, without linking to it: compare neighbour weights against these, or
+/// pass them.
+[[nodiscard]] int* unweighted() noexcept;
+[[nodiscard]] int* weights_empty() noexcept;
 
 namespace detail {
 

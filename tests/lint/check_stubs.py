@@ -89,7 +89,7 @@ def check_objects(options):
     for path in options.objects:
         for symbol in symbols(path):
             if symbol.kind in "Uu" and is_mpi(symbol.name):
-                yield f"{path}: calls {symbol.name}, which is our own wrapper; use pmpi::"
+                yield f"{path}: refers to {symbol.name}: our own wrapper, or data that is not linked; use pmpi::"
 
 
 def check_fallbacks(options):
