@@ -112,6 +112,7 @@ enum class AnswerKind : std::uint8_t {
   kNone = 0,
   kExit,      // the call that asked ends at `exit_ps`; extension: u32 positions completed (kSome)
   kMatch,     // receive `request` got the message (source, tag, sequence); may come before its wait
+  kNotice,    // print `extension` as text on stderr and go on
   kDeadlock,  // every rank is blocked for ever: print `extension` as text if told to, and end the job
 };
 

@@ -1,3 +1,25 @@
 # The runtime's sources, relative to stubs/ (guard, keeper and progress_hook are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
+  runtime/call.cpp
+  runtime/clock_functions.cpp
+  runtime/collective.cpp
+  runtime/collective_handlers.cpp
+  runtime/communicator_handlers.cpp
+  runtime/communicators.cpp
+  runtime/completion.cpp
+  runtime/connect.cpp
+  runtime/environment_handlers.cpp
+  runtime/neighbor_handlers.cpp
+  runtime/point_to_point.cpp
+  runtime/private_copy.cpp
+  runtime/probe_handlers.cpp
+  runtime/public_api.cpp
+  runtime/receive_handlers.cpp
+  runtime/request_handlers.cpp
+  runtime/requests.cpp
+  runtime/runtime.cpp
+  runtime/send_handlers.cpp
+  runtime/settings.cpp
+  runtime/thread_clock.cpp
+  runtime/wait_handlers.cpp
 )

@@ -1,0 +1,263 @@
+#include "simnode/node/node.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+namespace nplus1::simnode::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kSlotsPerTurn = transport::kEventSlots;
+constexpr int kIdleMs = 2;
+constexpr int kAloneMs = 50;  // nobody connected yet, or nobody left
+
+void add_to(int epoll, int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+bool ended(int fd) {
+  char byte;
+  const ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+}  // namespace
+
+Node::Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network, netmodel::Selection collectives)
+    : settings_{std::move(settings)}, network_{std::move(network)}, collectives_{std::move(collectives)} {
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  add_to(epoll_, wake_);
+}
+
+Node::~Node() = default;
+
+std::uint16_t Node::listen(const std::string& job) {
+  std::uint16_t port = 0;
+  unix_listener_ = transport::listen_unix(job);
+  if (unix_listener_ < 0) return 0;
+  tcp_listener_ = transport::listen_tcp(port);
+  if (tcp_listener_ < 0) return 0;
+  add_to(epoll_, unix_listener_);
+  add_to(epoll_, tcp_listener_);
+  return port;
+}
+
+void Node::run(int input) {
+  input_ = input;
+  add_to(epoll_, input_);
+  while (!job_over_) {
+    const std::size_t slots = drain();
+    if (engine_) {
+      engine_->decide();
+      watch();
+      look_for_deadlock();
+    }
+    flush();
+    if (slots == 0) wait_for_work();
+  }
+  while (drain() > 0) {
+  }
+  if (engine_) engine_->decide();
+  write_results();
+}
+
+void Node::wait_for_work() {
+  const bool somebody_waits = engine_ && engine_->state() == engine::State::kWaiting;
+  if (segment_) {
+    segment_.header().simulator_sleeping.store(somebody_waits ? 2 : 1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (const Rank& r : ranks_) {
+      if (r.port && r.port->has_input()) {
+        segment_.header().simulator_sleeping.store(0, std::memory_order_relaxed);
+        return;
+      }
+    }
+  }
+  epoll_event found[64];
+  const int n = epoll_wait(epoll_, found, 64, started_ > 0 ? kIdleMs : kAloneMs);
+  if (segment_) segment_.header().simulator_sleeping.store(0, std::memory_order_relaxed);
+  for (int i = 0; i < n; ++i) {
+    const int fd = found[i].data.fd;
+    if (fd == wake_) {
+      std::uint64_t count = 0;
+      [[maybe_unused]] const ssize_t got = read(wake_, &count, sizeof(count));
+    } else if (fd == unix_listener_ || fd == tcp_listener_) {
+      accept_guests(fd, fd == unix_listener_);
+    } else if (fd == input_) {
+      char buffer[64];
+      job_over_ = read(input_, buffer, sizeof(buffer)) <= 0;
+    } else {
+      for (std::size_t r = 0; r < ranks_.size(); ++r) {
+        if (ranks_[r].socket != fd) continue;
+        if (!ranks_[r].started)
+          start_rank(ranks_[r]);
+        else if (ended(fd))
+          lose(RankId{static_cast<std::int32_t>(r)});
+      }
+    }
+  }
+  for (const Guest& guest : std::exchange(guests_, {})) welcome(guest);
+}
+
+void Node::accept_guests(int listener, bool local) {
+  const int socket = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  if (socket >= 0) guests_.push_back({socket, local});
+}
+
+void Node::begin_segment(int ranks) {
+  ranks_.resize(static_cast<std::size_t>(ranks));
+  memory_ = transport::create_segment_fd(ranks);
+  if (memory_ >= 0) segment_ = transport::map_segment(memory_, transport::Segment::bytes_for(ranks));
+  if (segment_) segment_.initialise(ranks, getpid());
+}
+
+void Node::welcome(const Guest& guest) {
+  transport::Hello hello;
+  const timeval limit{5, 0};
+  setsockopt(guest.socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  const bool understood = transport::receive_all(guest.socket, &hello, sizeof(hello)) &&
+                          hello.version == transport::kProtocolVersion && hello.ranks > 0 && hello.rank >= 0 &&
+                          hello.rank < hello.ranks;
+  if (understood && ranks_.empty()) begin_segment(hello.ranks);
+  if (!understood || static_cast<std::size_t>(hello.ranks) != ranks_.size() ||
+      ranks_[static_cast<std::size_t>(hello.rank)].socket >= 0) {
+    close(guest.socket);
+    return;
+  }
+  if (settings_.output.empty()) settings_.output = choose_output(hello.pid);
+  if (application_.empty()) application_ = program_of(hello.pid);
+  Rank& rank = ranks_[static_cast<std::size_t>(hello.rank)];
+  rank.socket = guest.socket;
+  rank.pid = hello.pid;
+  transport::Welcome answer;
+  answer.has_segment = guest.local && segment_ ? 1 : 0;
+  answer.segment_bytes = transport::Segment::bytes_for(hello.ranks);
+  answer.config = settings_.config();
+  if (transport::send_all(rank.socket, &answer, sizeof(answer)) && answer.has_segment != 0)
+    [[maybe_unused]] const bool sent = transport::send_descriptors(rank.socket, memory_, wake_);
+  add_to(epoll_, rank.socket);
+}
+
+void Node::start_rank(Rank& rank) {
+  if (!transport::receive_all(rank.socket, &rank.start, sizeof(rank.start)) || rank.start.active == 0) {
+    epoll_ctl(epoll_, EPOLL_CTL_DEL, rank.socket, nullptr);
+    close(rank.socket);
+    rank.socket = -1;
+    rank.gone = true;
+    return;
+  }
+  rank.started = true;
+  const auto index = static_cast<std::int32_t>(&rank - ranks_.data());
+  rank.port = rank.start.shared_memory != 0 ? make_shared_memory_port(segment_.rank(index))
+                                            : make_tcp_port(rank.socket);
+  if (++started_ == static_cast<int>(ranks_.size())) all_started();
+}
+
+void Node::all_started() {
+  const int n = static_cast<int>(ranks_.size());
+  engine::Options options;
+  options.poll_cost = semantics::PollCost{settings_.poll_first, settings_.poll_cap};
+  options.collectives = &collectives_;
+  engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
+  translator_ = std::make_unique<Translator>(n, *engine_);
+  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size());
+  events_per_rank_.assign(ranks_.size(), 0);
+  Watch::Clock clock;
+  clock.measured = settings_.compute.rfind("fixed", 0) != 0 && settings_.compute.rfind("file", 0) != 0;
+  clock.wall = uses_wall_clock();
+  if (settings_.compute.rfind("scale:", 0) == 0) clock.scale = std::atof(settings_.compute.c_str() + 6);
+  watch_ = std::make_unique<Watch>(n, clock);
+  for (int r = 0; r < n; ++r) {
+    Rank& rank = ranks_[static_cast<std::size_t>(r)];
+    watch_->add(RankId{r}, rank.pid, rank.port->block());
+  }
+  begin_ = std::chrono::steady_clock::now();
+}
+
+bool Node::uses_wall_clock() const {
+  if (settings_.clock != "auto") return settings_.clock == "wall";
+  return !ranks_.empty() && static_cast<int>(ranks_.size()) + 1 <= ranks_.front().start.cores;
+}
+
+std::size_t Node::drain() {
+  if (!engine_) return 0;
+  std::size_t slots = 0;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Rank& r = ranks_[i];
+    if (!r.port) continue;
+    const RankId rank{static_cast<std::int32_t>(i)};
+    slots += r.port->read(kSlotsPerTurn, [&](const transport::Slot& slot) {
+      if (!r.port->assembler.take(slot)) return;
+      if (settings_.delay_per_event > 0)
+        std::this_thread::sleep_for(std::chrono::duration<double>(settings_.delay_per_event));
+      const events::Event& event = r.port->assembler.event();
+      ++events_per_rank_[i];
+      r.finalized = r.finalized || event.kind == events::EventKind::kFinalize;
+      translator_->take(rank, event, r.port->assembler.extension(), *statistics_);
+    });
+  }
+  return slots;
+}
+
+void Node::flush() {
+  for (Rank& r : ranks_)
+    if (r.port && r.port->has_output() && !r.gone) r.port->flush();
+}
+
+void Node::lose(RankId rank) {
+  Rank& r = ranks_[rank.index()];
+  while (drain() > 0) {  // what it said before it went
+  }
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, r.socket, nullptr);
+  close(r.socket);
+  r.socket = -1;
+  r.gone = true;
+  if (engine_) engine_->rank_gone(rank);
+  if (engine_) wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void Node::on_exit(const events::TimedEvent& event, const events::Answer& answer,
+                   std::span<const std::uint32_t> completed) {
+  statistics_->on_event(event);
+  if (!event.event.has(events::kNeedsAnswer)) return;
+  Rank& r = ranks_[event.rank.index()];
+  if (r.port) r.port->send(answer, std::as_bytes(completed));
+}
+
+void Node::on_match(RankId receiver, const events::Answer& answer) {
+  Rank& r = ranks_[receiver.index()];
+  if (r.port) r.port->send(answer, {});
+}
+
+void Node::send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text) {
+  events::Answer answer;
+  answer.kind = kind;
+  answer.flag = flag ? 1 : 0;
+  answer.aux = text.size();
+  Rank& r = ranks_[rank.index()];
+  if (r.port) r.port->send(answer, std::as_bytes(std::span{text.c_str(), text.size() + 1}));
+}
+
+void Node::watch() {
+  watch_->look(*engine_);
+  const auto rank = watch_->long_awaited();
+  if (!rank) return;
+  const auto blocked = engine_->blocked();
+  if (blocked.empty()) return;
+  send_text(blocked.front().rank, events::AnswerKind::kNotice, true,
+            "nplus1: rank " + std::to_string(rank->value) +
+                " has computed for 10 s while others wait for its next MPI call; still running\n");
+}
+
+}  // namespace nplus1::simnode::node

@@ -1,0 +1,99 @@
+// The simulator process: accepts the ranks, feeds their events to the engine, sends its answers back, watches for
+// stalls and deadlocks, and writes the results when the job is over. One thread; it sleeps in epoll.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "netmodel/collectives/selection.hpp"
+#include "patterns/message_statistics.hpp"
+#include "simnode/engine/engine.hpp"
+#include "simnode/node/port.hpp"
+#include "simnode/node/settings.hpp"
+#include "simnode/node/translator.hpp"
+#include "simnode/node/watch.hpp"
+#include "stubs/transport/handshake.hpp"
+
+namespace nplus1::simnode::node {
+
+class Node final : engine::Listener {
+ public:
+  Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network, netmodel::Selection collectives);
+  ~Node() override;
+
+  /// Starts listening; the TCP port for the `ready` line, 0 on failure (errno is set).
+  std::uint16_t listen(const std::string& job);
+  /// Serves the job until `input` (the keeper's pipe) ends and nothing is left; then writes the results.
+  void run(int input);
+
+ private:
+  struct Rank {
+    int socket = -1;
+    std::unique_ptr<Port> port;
+    transport::Start start;
+    std::int32_t pid = 0;
+    bool started = false;
+    bool gone = false;
+    bool finalized = false;
+  };
+  /// A connection that has not said who it is.
+  struct Guest {
+    int socket;
+    bool local;
+  };
+
+  void on_exit(const events::TimedEvent& event, const events::Answer& answer,
+               std::span<const std::uint32_t> completed) override;
+  void on_match(RankId receiver, const events::Answer& answer) override;
+
+  void wait_for_work();
+  void accept_guests(int listener, bool local);
+  void welcome(const Guest& guest);
+  void begin_segment(int ranks);
+  void start_rank(Rank& rank);
+  void all_started();
+  std::size_t drain();
+  void flush();
+  void lose(RankId rank);
+  void look_for_deadlock();
+  [[nodiscard]] bool uses_wall_clock() const;
+  [[nodiscard]] std::string place_of(RankId rank, CallSiteId site) const;
+  [[nodiscard]] bool threads_may_run() const;
+  [[nodiscard]] std::string deadlock_report() const;
+  void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
+  void watch();
+  void write_results();
+  /// The name of a process's executable.
+  [[nodiscard]] static std::string program_of(std::int32_t pid);
+  [[nodiscard]] std::string choose_output(std::int32_t pid) const;
+  [[nodiscard]] report::RunSummary summary() const;
+
+  Settings settings_;
+  std::unique_ptr<netmodel::NetworkModel> network_;
+  netmodel::Selection collectives_;
+  int epoll_ = -1;
+  int wake_ = -1;
+  int unix_listener_ = -1;
+  int tcp_listener_ = -1;
+  int input_ = -1;
+  bool job_over_ = false;
+  int memory_ = -1;
+  transport::Segment segment_;
+  std::vector<Guest> guests_;
+  std::vector<Rank> ranks_;
+  int started_ = 0;
+  std::unique_ptr<engine::Engine> engine_;
+  std::unique_ptr<Translator> translator_;
+  std::unique_ptr<patterns::MessageStatistics> statistics_;
+  std::unique_ptr<Watch> watch_;
+  std::vector<std::uint64_t> events_per_rank_;
+  std::vector<std::string> notes_;
+  bool deadlock_said_ = false;
+  std::string application_;
+  std::chrono::steady_clock::time_point begin_;
+  double wall_time_s_ = 0;
+};
+
+}  // namespace nplus1::simnode::node

@@ -1,0 +1,72 @@
+// What the run came to: the result folder and its contents.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+
+#include "report/results.hpp"
+#include "simnode/node/node.hpp"
+
+namespace nplus1::simnode::node {
+
+std::string Node::program_of(std::int32_t pid) {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error);
+  return error ? std::string{"app"} : path.filename().string();
+}
+
+/// nplus1-APP-N-K with the first K that is free; made here, so that nobody else takes it.
+std::string Node::choose_output(std::int32_t pid) const {
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  for (int k = 1; k < 100000; ++k) {
+    const auto folder = here / fmt::format("nplus1-{}-{}-{}", program_of(pid), ranks_.size(), k);
+    if (mkdir(folder.c_str(), 0777) == 0) return folder.string();
+    if (errno != EEXIST) break;
+  }
+  return {};
+}
+
+report::RunSummary Node::summary() const {
+  report::RunSummary s;
+  statistics_->fill(s);
+  s.application = application_;
+  s.wall_time_s = wall_time_s_;
+  s.network = network_->describe();
+  const int processes = static_cast<int>(ranks_.size()) + 1;
+  const int cores = ranks_.front().start.cores;
+  s.clock = uses_wall_clock() ? "wall" : "cpu";
+  s.clock_reason = settings_.clock != "auto" ? "asked for"
+                                             : fmt::format("{} processes on {} cores", processes, cores);
+  s.compute = settings_.compute;
+  s.protocol = settings_.protocol;
+  s.transport = ranks_.front().start.shared_memory != 0 ? "shm" : "tcp";
+  const engine::Counters counters = engine_->counters();
+  for (const std::uint64_t n : events_per_rank_) s.trust.active_ranks += n > 0 ? 1 : 0;
+  s.trust.events = counters.events;
+  s.trust.clock_mismatches = counters.clock_mismatches;
+  s.trust.order_inversions = counters.order_inversions;
+  s.trust.forced_decisions = counters.forced_decisions;
+  s.trust.relies_on_buffering = counters.relies_on_buffering > 0;
+  s.trust.cores = static_cast<std::uint32_t>(cores);
+  s.complete = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.finalized; });
+  s.notes = notes_;
+  return s;
+}
+
+void Node::write_results() {
+  if (!engine_ || settings_.output.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(settings_.output, error);
+  const auto written = report::write_results(settings_.output, summary(), {report::unicode_locale()});
+  if (written.ok()) return;
+  // Nobody reads our stderr; leave the reason where the results should be.
+  std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
+  if (file == nullptr) return;
+  fmt::print(file, "{}\n{}\n", written.error().what, written.error().remedy);
+  std::fclose(file);
+}
+
+}  // namespace nplus1::simnode::node

@@ -1,0 +1,32 @@
+// The simulator's settings, from the environment that mpirun's -genv gave (NPLUS1_*; docs/cli.md lists them).
+#pragma once
+
+#include <string>
+
+#include "netmodel/network_model.hpp"
+#include "stubs/transport/handshake.hpp"
+#include "support/result.hpp"
+
+namespace nplus1::simnode::node {
+
+struct Settings {
+  std::string network;
+  std::string compute;
+  std::string clock;       // auto | cpu | wall
+  std::string protocol;    // conservative | riesen
+  std::string collectives;
+  std::string output;      // empty: chosen by name
+  bool direct = true;
+  bool virtual_clocks = false;
+  bool quiet = false;
+  bool abort_on_deadlock = true;
+  double delay_per_event = 0;  // seconds, for tests: NPLUS1_TEST_DELAY
+  Duration poll_first{};
+  Duration poll_cap{};
+
+  [[nodiscard]] transport::Config config() const;
+};
+
+[[nodiscard]] Settings settings_from_environment();
+
+}  // namespace nplus1::simnode::node

@@ -1,0 +1,81 @@
+#include "simnode/node/watch.hpp"
+
+#include <cstdio>
+#include <fstream>
+
+namespace nplus1::simnode::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A rank that uses no CPU outside MPI waits for something that we don't see.
+constexpr auto kIdleGrace = 200ms;
+/// A rank that waits inside the MPI library may wait for a rank that waits for us.
+constexpr auto kNativeGrace = 50ms;
+/// With given compute times CPU time says nothing: a rank that spins this long waits for somebody.
+constexpr auto kSpinGrace = 10s;
+constexpr auto kWatchdog = 10s;
+/// CPU time sampled from outside may include a little of the stubs' own.
+constexpr double kSafety = 0.9;
+
+/// CPU time of the process's main thread; -1 if it is gone.
+std::int64_t main_thread_cpu_ns(std::int32_t pid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/schedstat"};
+  std::int64_t ns = -1;
+  file >> ns;
+  return ns;
+}
+
+}  // namespace
+
+void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block) {
+  ranks_[rank.index()].pid = pid;
+  ranks_[rank.index()].block = block;
+}
+
+bool Watch::look_at(RankId rank, engine::Engine& engine) {
+  Rank& r = ranks_[rank.index()];
+  const Instant now = std::chrono::steady_clock::now();
+  const std::uint32_t activity = r.block == nullptr ? 0 : r.block->activity.load(std::memory_order_acquire);
+  const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
+  if (!r.sampled || activity != r.activity) {
+    r = {r.pid, r.block, activity, cpu, now, now, true};
+    return false;
+  }
+  const bool in_application = activity % 2 == 0;
+  const std::int64_t since = clock_.wall ? (now - r.seen) / 1ns : cpu - r.cpu_ns;
+  if (in_application && clock_.measured && since > 0 && r.block != nullptr) {
+    const auto before = engine.clock(rank);
+    engine.set_bound(rank, before + Duration{static_cast<std::int64_t>(static_cast<double>(since) * 1000.0 *
+                                                                       clock_.scale * kSafety)});
+    r.moved = now;
+    return true;
+  }
+  const bool native = r.block != nullptr && r.block->native_wait.load(std::memory_order_relaxed) != 0;
+  const auto grace = native ? kNativeGrace : (clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace});
+  if (now - r.moved < grace) return false;
+  engine.withdraw(rank);
+  r.moved = now;
+  return true;
+}
+
+void Watch::look(engine::Engine& engine) {
+  for (std::size_t i = 0; i <= ranks_.size(); ++i) {
+    const auto awaited = engine.awaited();
+    if (awaited != awaited_) {
+      awaited_ = awaited;
+      awaited_since_ = std::chrono::steady_clock::now();
+      said_ = false;
+    }
+    if (!awaited || !look_at(*awaited, engine)) return;
+    engine.decide();
+  }
+}
+
+std::optional<RankId> Watch::long_awaited() {
+  if (!awaited_ || said_ || std::chrono::steady_clock::now() - awaited_since_ < kWatchdog) return std::nullopt;
+  said_ = true;
+  return awaited_;
+}
+
+}  // namespace nplus1::simnode::node

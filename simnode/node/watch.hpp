@@ -1,0 +1,56 @@
+// What the simulator knows about ranks that run without speaking: how far their virtual clock has moved at least, and
+// whether they are stuck outside the simulator's view. Reads /proc and the shared activity words of this host's ranks.
+//
+// A running rank that another waits for gets a better bound from its CPU time since its last call. One that uses no
+// CPU, or waits inside the MPI library, is withdrawn after a grace period: the decision is then forced and counted.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simnode/engine/engine.hpp"
+#include "stubs/transport/segment.hpp"
+
+namespace nplus1::simnode::node {
+
+class Watch {
+ public:
+  struct Clock {
+    bool measured = true;  // compute is measured: CPU or wall time bounds the virtual clock
+    bool wall = false;
+    double scale = 1.0;
+  };
+
+  Watch(int ranks, Clock clock) : clock_{clock}, ranks_(static_cast<std::size_t>(ranks)) {}
+
+  void add(RankId rank, std::int32_t pid, transport::RankBlock* block);
+  /// Looks at the rank that the engine awaits, while there is one and looking helps.
+  void look(engine::Engine& engine);
+  /// The rank that has been awaited for long, once each; for the watchdog's line.
+  [[nodiscard]] std::optional<RankId> long_awaited();
+
+ private:
+  using Instant = std::chrono::steady_clock::time_point;
+  struct Rank {
+    std::int32_t pid = 0;
+    transport::RankBlock* block = nullptr;
+    std::uint32_t activity = 1;  // at the last sample
+    std::int64_t cpu_ns = 0;
+    Instant seen{};     // when `activity` was sampled first
+    Instant moved{};    // when CPU time or activity last changed
+    bool sampled = false;
+  };
+
+  /// Whether the engine learned something.
+  bool look_at(RankId rank, engine::Engine& engine);
+
+  Clock clock_;
+  std::vector<Rank> ranks_;
+  std::optional<RankId> awaited_;
+  Instant awaited_since_{};
+  bool said_ = false;
+};
+
+}  // namespace nplus1::simnode::node

@@ -1,0 +1,109 @@
+#include <sched.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/runtime.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+constexpr int kYieldsBeforeSleep = 16;
+
+double thread_cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+}  // namespace
+
+Call::Call() : Call{*runtime()} {}
+
+Call::Call(Runtime& r) : rt{r}, saved_errno_{errno}, held_{r.lock}, thread{r.thread()}, site_{r.site_id(call_site())} {
+  const bool table = rt.settings().compute == ComputeMode::kTable;
+  const Duration rule = table ? rt.table_length(current_call(), site_) : Duration{-1};
+  now_ = thread.clock.base() + thread.clock.stop(rule);
+  rt.set_inside(true);
+  if (rt.has_background()) rt.progress_background(2);
+}
+
+Call::~Call() {
+  rt.set_inside(false);
+  thread.clock.start(now_);
+  errno = saved_errno_;
+}
+
+void Call::emit(events::Event event, const void* extension) {
+  if (event.has(events::kNeedsAnswer)) thread.answer.reset();
+  event.thread = thread.id;
+  event.call = static_cast<std::uint16_t>(current_call());
+  event.site = site_;
+  event.compute_ps = (now_ - thread.reported).count();
+  event.entry_ps = now_.time_since_epoch().count();
+  rt.write(event, extension);
+  thread.reported = now_;
+  emitted_ = true;
+}
+
+std::optional<events::Answer> Call::await_answer(bool ring) {
+  if (rt.degraded()) return std::nullopt;
+  if (ring) rt.ring();
+  if (!wait([this] { return thread.answer.has_value(); })) return std::nullopt;
+  return thread.answer;
+}
+
+std::optional<events::Answer> Call::ask(events::Event event, const void* extension, bool ring) {
+  event.flags |= events::kNeedsAnswer;
+  emit(event, extension);
+  return await_answer(ring);
+}
+
+void Call::exit_at(Time t) {
+  now_ = t;
+  if (emitted_) thread.reported = t;
+}
+
+void Call::poll_native(const std::function<bool()>& test, RankId peer) {
+  const double start = rt.settings().riesen ? thread_cpu_seconds() : 0.0;
+  for (int i = 0; !test(); ++i) {
+    if (i == kYieldsBeforeSleep) rt.set_native_wait(true);
+    if (i < kYieldsBeforeSleep) {
+      held_.unlock();
+      sched_yield();
+    } else {
+      rt.absorb();  // a match decided elsewhere may need its native receive posted now
+      rt.nudge(peer);
+      held_.unlock();
+      rt.idle();
+    }
+    held_.lock();
+    if (i >= kYieldsBeforeSleep && rt.has_background()) rt.progress_background(4);
+  }
+  rt.set_native_wait(false);
+  if (rt.settings().riesen) native_cost_ += from_seconds(thread_cpu_seconds() - start);
+}
+
+int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer) {
+  int code = MPI_SUCCESS;
+  poll_native(
+      [&] {
+        int flag = 0;
+        code = pmpi::Test(&native, &flag, status);
+        return flag != 0 || code != MPI_SUCCESS;
+      },
+      peer);
+  return code;
+}
+
+void Call::await(MPI_Request native, RankId peer) {
+  poll_native(
+      [&] {
+        int flag = 0;
+        return pmpi::Request_get_status(native, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+      },
+      peer);
+}
+
+}  // namespace nplus1::stubs

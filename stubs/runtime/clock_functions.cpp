@@ -1,0 +1,113 @@
+// The operating system's clocks and sleeps, interposed. Sleeping advances the virtual clock by what was asked for;
+// with --virtual-clocks the time of day is the virtual one. Only on threads that call MPI, and only outside MPI.
+#include <dlfcn.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "stubs/runtime/guard.hpp"
+#include "stubs/runtime/runtime.hpp"
+
+#define NPLUS1_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace nplus1::stubs {
+namespace {
+
+template <class Function>
+Function* real(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+/// The calling thread's clock if it is in the application's code; null inside MPI and on foreign threads.
+ThreadClock* application_clock() {
+  if (!active() || call_state.depth != 0) return nullptr;
+  ThreadState* thread = Runtime::thread_if_known();
+  return thread == nullptr ? nullptr : &thread->clock;
+}
+
+ThreadClock* virtual_clock() {
+  ThreadClock* clock = application_clock();
+  return clock != nullptr && runtime()->settings().virtual_clocks ? clock : nullptr;
+}
+
+void add_sleep(double slept) {
+  if (ThreadClock* clock = application_clock()) clock->add(from_seconds(slept));
+}
+
+double seconds_of(const timespec& t) { return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec); }
+
+/// The virtual time of day: when the program started, plus virtual time.
+timespec virtual_now(ThreadClock& clock, clockid_t id) {
+  static timespec origin[2] = {};
+  timespec& start = origin[id == CLOCK_REALTIME ? 0 : 1];
+  if (start.tv_sec == 0) real<int(clockid_t, timespec*)>("clock_gettime")(id, &start);
+  const std::int64_t ns = clock.read().time_since_epoch().count() / 1000 + start.tv_nsec;
+  return {start.tv_sec + ns / 1'000'000'000, ns % 1'000'000'000};
+}
+
+}  // namespace
+}  // namespace nplus1::stubs
+
+using namespace nplus1::stubs;
+
+NPLUS1_EXPORT int clock_gettime(clockid_t id, timespec* t) noexcept {
+  static auto* const next = real<int(clockid_t, timespec*)>("clock_gettime");
+  const bool of_day = id == CLOCK_REALTIME || id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_RAW ||
+                      id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE || id == CLOCK_BOOTTIME;
+  ThreadClock* clock = of_day ? virtual_clock() : nullptr;
+  if (clock == nullptr) return next(id, t);
+  const bool real_time = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
+  *t = virtual_now(*clock, real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+  return 0;
+}
+
+NPLUS1_EXPORT int gettimeofday(timeval* t, void* zone) noexcept {
+  static auto* const next = real<int(timeval*, void*)>("gettimeofday");
+  ThreadClock* clock = virtual_clock();
+  if (clock == nullptr) return next(t, zone);
+  const timespec now = virtual_now(*clock, CLOCK_REALTIME);
+  *t = {now.tv_sec, now.tv_nsec / 1000};
+  return 0;
+}
+
+NPLUS1_EXPORT time_t time(time_t* t) noexcept {
+  static auto* const next = real<time_t(time_t*)>("time");
+  ThreadClock* clock = virtual_clock();
+  if (clock == nullptr) return next(t);
+  const time_t now = virtual_now(*clock, CLOCK_REALTIME).tv_sec;
+  if (t != nullptr) *t = now;
+  return now;
+}
+
+NPLUS1_EXPORT int nanosleep(const timespec* wanted, timespec* left) {
+  static auto* const next = real<int(const timespec*, timespec*)>("nanosleep");
+  const int code = next(wanted, left);
+  if (code == 0) add_sleep(seconds_of(*wanted));
+  return code;
+}
+
+NPLUS1_EXPORT int clock_nanosleep(clockid_t id, int flags, const timespec* wanted, timespec* left) {
+  static auto* const next = real<int(clockid_t, int, const timespec*, timespec*)>("clock_nanosleep");
+  timespec before{};
+  if ((flags & TIMER_ABSTIME) != 0) clock_gettime(id, &before);
+  const int code = next(id, flags, wanted, left);
+  const double slept = seconds_of(*wanted) - seconds_of(before);
+  if (code == 0 && slept > 0) add_sleep(slept);
+  return code;
+}
+
+NPLUS1_EXPORT int usleep(useconds_t wanted) {
+  static auto* const next = real<int(useconds_t)>("usleep");
+  const int code = next(wanted);
+  if (code == 0) add_sleep(1e-6 * wanted);
+  return code;
+}
+
+NPLUS1_EXPORT unsigned sleep(unsigned wanted) {
+  static auto* const next = real<unsigned(unsigned)>("sleep");
+  const unsigned left = next(wanted);
+  add_sleep(wanted - left);
+  return left;
+}

@@ -1,0 +1,132 @@
+#include "stubs/runtime/collective.hpp"
+
+#include <cstring>
+
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/unmodelled.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+using events::EventKind;
+
+/// The event's extension: bytes per member, or neighbourhood edges.
+std::vector<std::byte> extension_of(const Collective& c, events::Event& event) {
+  const std::size_t used =
+      c.sizes.empty() ? c.words.size() * sizeof(std::uint32_t) : c.sizes.size() * sizeof(std::int64_t);
+  const std::size_t slots = (used + events::kSlotBytes - 1) / events::kSlotBytes;
+  std::vector<std::byte> bytes(slots * events::kSlotBytes);
+  if (!c.sizes.empty())
+    std::memcpy(bytes.data(), c.sizes.data(), used);
+  else if (used > 0)
+    std::memcpy(bytes.data(), c.words.data(), used);
+  event.extension = static_cast<std::uint32_t>(slots);
+  event.aux = c.sizes.empty() ? c.words.size() : c.sizes.size();
+  if (!c.sizes.empty()) event.flags |= events::kHasBytesPerMember;
+  return bytes;
+}
+
+events::Event event_of(const Collective& c, EventKind kind) {
+  events::Event event;
+  event.kind = kind;
+  // An intercommunicator's collectives are priced as a synchronisation of both groups (docs/networks.md).
+  event.operation = static_cast<std::uint8_t>(c.comm->inter ? CollectiveKind::kSynchronize : c.kind);
+  event.comm = c.comm->number;
+  event.peer = c.comm->inter ? -1 : c.root;
+  event.size = c.size;
+  return event;
+}
+
+void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool asks) {
+  events::Event event = event_of(c, kind);
+  event.request = id;
+  if (asks) event.flags |= events::kNeedsAnswer;
+  const std::vector<std::byte> extension = extension_of(c, event);
+  call.emit(event, extension.data());
+}
+
+int run_synchronising(Call& call, const Collective& c) {
+  emit(call, c, EventKind::kCollective, kNoRequest, true);
+  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+  return call.unlocked(c.blocking);
+}
+
+/// Starts natively first, so that the data moves while the virtual end is awaited.
+int run_rooted(Call& call, const Collective& c) {
+  MPI_Request native = MPI_REQUEST_NULL;
+  std::vector<std::shared_ptr<void>> keep;
+  const int code = c.start(&native, keep);
+  if (code != MPI_SUCCESS) return code;
+  emit(call, c, EventKind::kCollective, kNoRequest, true);
+  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+  if (!c.leaves_early || call.rt.degraded()) return call.finish(native, MPI_STATUS_IGNORE);
+  int flag = 0;
+  const int tested = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
+  if (flag == 0 && tested == MPI_SUCCESS) call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep));
+  return tested;
+}
+
+int start_request(Call& call, const Collective& c, Request& request) {
+  const int code = c.start(&request.native, request.keep);
+  if (code != MPI_SUCCESS) return code;
+  request.kind = RequestKind::kCollective;
+  request.comm = c.comm->shared_from_this();
+  request.id = call.rt.next_request_id();
+  request.active = true;
+  request.may_leave = c.leaves_early;
+  request.peer = kAnySource;
+  emit(call, c, EventKind::kIcollective, request.id, false);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int run(Collective&& c) {
+  if (c.comm == nullptr) {
+    const UnmodelledScope scope{current_call()};
+    return c.blocking();
+  }
+  Call call;
+  return c.synchronises ? run_synchronising(call, c) : run_rooted(call, c);
+}
+
+int start(Collective&& c, MPI_Request* handle) {
+  if (c.comm == nullptr) {
+    const UnmodelledScope scope{current_call()};
+    auto keep = new std::vector<std::shared_ptr<void>>;  // as long as the process: nobody sees this request complete
+    return c.start(handle, *keep);
+  }
+  Call call;
+  std::unique_ptr<Request> request = call.rt.requests.make();
+  const int code = start_request(call, c, *request);
+  if (code != MPI_SUCCESS) return code;
+  *handle = request->native;
+  call.rt.requests.insert(*handle, std::move(request));
+  return MPI_SUCCESS;
+}
+
+int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int()>& make_handle) {
+  const int code = make_handle();
+  if (code != MPI_SUCCESS || c.comm == nullptr) return code;
+  Call call;
+  std::unique_ptr<Request> request = call.rt.requests.make();
+  request->persistent = true;
+  request->kind = RequestKind::kCollective;
+  request->start = [collective = std::move(c)](Call& starting, Request& r) {
+    return start_request(starting, collective, r);
+  };
+  call.rt.requests.insert(*handle, std::move(request));
+  return MPI_SUCCESS;
+}
+
+void synchronize(Call& call, const Communicator& comm) {
+  events::Event event;
+  event.kind = EventKind::kCollective;
+  event.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
+  event.comm = comm.number;
+  event.peer = -1;
+  if (const auto answer = call.ask(event)) call.exit_at(answer->exit());
+}
+
+}  // namespace nplus1::stubs

@@ -1,0 +1,44 @@
+// One collective call, whatever its form: what it means to the simulator and how MPI performs it. The handlers
+// (collective_handlers.cpp, neighbor_handlers.cpp) describe the call once; blocking, non-blocking and persistent
+// forms run the same description.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "stubs/runtime/runtime.hpp"
+#include "support/collective_kind.hpp"
+
+namespace nplus1::stubs {
+
+struct Collective {
+  CollectiveKind kind{};
+  Communicator* comm = nullptr;  // null: not a communicator that the simulator knows
+  std::int32_t root = -1;        // member index
+  std::int64_t size = 0;         // as netmodel::CollectiveCall::size
+  std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
+  std::vector<std::uint32_t> words;  // neighbourhood edges
+  /// Nobody can leave before everybody has entered. The blocking form then runs natively after the virtual end:
+  /// all others are there, and nobody waits inside MPI while his answers are wanted.
+  bool synchronises = false;
+  /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private copies.
+  bool leaves_early = false;
+  /// MPI's own forms. `start` may use private copies, which it keeps alive through `keep`.
+  std::function<int()> blocking;
+  std::function<int(MPI_Request*, std::vector<std::shared_ptr<void>>& keep)> start;
+};
+
+/// MPI_X: returns MPI's code.
+int run(Collective&& collective);
+/// MPI_IX: `request` becomes a request of ours.
+int start(Collective&& collective, MPI_Request* request);
+/// MPI_X_init: `make_handle` makes MPI's inactive handle, which the application gets.
+int make_persistent(Collective&& collective, MPI_Request* request, const std::function<int()>& make_handle);
+
+/// Emits a kCollective(kSynchronize)-like event and waits for its end: for the creation of communicators.
+void synchronize(Call& call, const Communicator& comm);
+
+}  // namespace nplus1::stubs

@@ -1,0 +1,473 @@
+// The collectives of MPI 4.0, chapter 6, each described once (see collective_forms.hpp).
+//
+// A rank that receives nothing from others leaves when its virtual time says so: its send data then goes into a
+// private copy (research: natively the root of a 32 KiB Bcast stays inside until its late peer enters).
+#include <algorithm>
+
+#include "stubs/runtime/collective_forms.hpp"
+
+namespace nplus1::stubs {
+
+Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises) {
+  Runtime& rt = *runtime();
+  const std::lock_guard guard{rt.lock};
+  Collective c;
+  c.kind = kind;
+  c.comm = rt.communicators.find(comm);
+  c.synchronises = synchronises || (c.comm != nullptr && c.comm->inter);
+  return c;
+}
+
+namespace {
+
+using Keep = std::vector<std::shared_ptr<void>>;
+
+PrivateCopy& keep_copy(Keep& keep, const void* buffer, MPI_Count count, MPI_Datatype type, bool packable = true) {
+  auto copy = std::make_shared<PrivateCopy>(buffer, count, type, packable);
+  keep.push_back(copy);
+  return *copy;
+}
+
+bool is_me(const Collective& c, int rank) { return c.comm != nullptr && !c.comm->inter && rank == c.comm->my_index; }
+bool intra(const Collective& c) { return c.comm != nullptr && !c.comm->inter; }
+std::size_t members(const Collective& c) { return c.comm->local.size(); }
+
+template <class C>
+std::vector<std::int64_t> bytes_each(const Collective& c, const C counts[], MPI_Datatype type) {
+  std::vector<std::int64_t> sizes;
+  const MPI_Count one = payload_bytes(1, type);
+  for (std::size_t i = 0; i < members(c); ++i) sizes.push_back(one * counts[i]);
+  return sizes;
+}
+
+template <class C>
+std::vector<std::int64_t> bytes_each(const Collective& c, const C counts[], const MPI_Datatype types[]) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < members(c); ++i) sizes.push_back(payload_bytes(counts[i], types[i]));
+  return sizes;
+}
+
+/// Elements from a buffer's start to the end of the last block of a v-form.
+template <class C, class D>
+MPI_Count reach(std::size_t blocks, const C counts[], const D displacements[]) {
+  MPI_Count end = 0;
+  for (std::size_t i = 0; i < blocks; ++i)
+    if (counts[i] > 0) end = std::max(end, MPI_Count{displacements[i]} + MPI_Count{counts[i]});
+  return end;
+}
+
+template <class C, class D>
+Collective barrier(MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kBarrier, comm, true);
+  c.blocking = [=] { return pmpi::Barrier(comm); };
+  c.start = [=](MPI_Request* request, Keep&) { return pmpi::Ibarrier(comm, request); };
+  return c;
+}
+
+template <class C, class D>
+Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kBcast, comm, false);
+  c.root = root;
+  c.size = payload_bytes(count, type);
+  c.leaves_early = is_me(c, root);
+  c.blocking = [=] { return pmpi::Bcast(buffer, count, type, root, comm); };
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early) return pmpi::Ibcast(buffer, count, type, root, comm, request);
+    PrivateCopy& mine = keep_copy(keep, buffer, count, type);
+    return pmpi::Ibcast(mine.buffer(), mine.count(), mine.type(), root, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                  MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kGather, comm, false);
+  c.root = root;
+  c.size = sendbuf == MPI_IN_PLACE ? payload_bytes(recvcount, recvtype) : payload_bytes(sendcount, sendtype);
+  c.leaves_early = intra(c) && !is_me(c, root);
+  c.blocking = [=] {
+    return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  };
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early)
+      return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount, sendtype);
+    return pmpi::Igather(mine.buffer(), mine.count(), mine.type(), recvbuf, MPI_Count{recvcount}, recvtype, root, comm,
+                         request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, const C recvcounts[],
+                   const D displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kGatherv, comm, false);
+  c.root = root;
+  if (sendbuf == MPI_IN_PLACE)
+    c.size = intra(c) ? payload_bytes(recvcounts[root], recvtype) : 0;
+  else
+    c.size = payload_bytes(sendcount, sendtype);
+  c.leaves_early = intra(c) && !is_me(c, root);
+  c.blocking = [=] {
+    return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+  };
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early)
+      return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+    PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount, sendtype);
+    return pmpi::Igatherv(mine.buffer(), static_cast<C>(mine.count()), mine.type(), recvbuf, recvcounts, displs,
+                          recvtype, root, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kScatter, comm, false);
+  c.root = root;
+  c.leaves_early = is_me(c, root);
+  c.size = c.leaves_early ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
+  c.blocking = [=] {
+    return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  };
+  const MPI_Count blocks = c.comm == nullptr ? 0 : static_cast<MPI_Count>(members(c));
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early)
+      return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (recvbuf != MPI_IN_PLACE) {  // the root's own block, now: its receive buffer is the application's again
+      MPI_Count lower = 0;
+      MPI_Count extent = 0;
+      pmpi::Type_get_extent_x(sendtype, &lower, &extent);
+      const auto* own = static_cast<const std::byte*>(sendbuf) + extent * sendcount * root;
+      const int code = pmpi::Sendrecv(own, sendcount, sendtype, 0, 0, recvbuf, recvcount, recvtype, 0, 0,
+                                      MPI_COMM_SELF, MPI_STATUS_IGNORE);
+      if (code != MPI_SUCCESS) return code;
+    }
+    PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false);
+    return pmpi::Iscatter(mine.buffer(), sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[], MPI_Datatype sendtype, void* recvbuf,
+                    C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kScatterv, comm, false);
+  c.root = root;
+  c.leaves_early = is_me(c, root);
+  if (c.leaves_early) c.sizes = bytes_each(c, sendcounts, sendtype);
+  c.size = c.leaves_early ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
+  c.blocking = [=] {
+    return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+  };
+  const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early)
+      return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    if (recvbuf != MPI_IN_PLACE) {
+      MPI_Count lower = 0;
+      MPI_Count extent = 0;
+      pmpi::Type_get_extent_x(sendtype, &lower, &extent);
+      const auto* own = static_cast<const std::byte*>(sendbuf) + extent * MPI_Count{displs[root]};
+      const int code = pmpi::Sendrecv(own, sendcounts[root], sendtype, 0, 0, recvbuf, recvcount, recvtype, 0, 0,
+                                      MPI_COMM_SELF, MPI_STATUS_IGNORE);
+      if (code != MPI_SUCCESS) return code;
+    }
+    PrivateCopy& mine = keep_copy(keep, sendbuf, reach(blocks, sendcounts, displs), sendtype, false);
+    auto counts = std::make_shared<std::vector<C>>(sendcounts, sendcounts + blocks);
+    auto places = std::make_shared<std::vector<D>>(displs, displs + blocks);
+    keep.push_back(counts);
+    keep.push_back(places);
+    return pmpi::Iscatterv(mine.buffer(), counts->data(), places->data(), sendtype, MPI_IN_PLACE, recvcount, recvtype,
+                           root, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAllgather, comm, true);
+  c.size = payload_bytes(recvcount, recvtype);
+  c.blocking = [=] { return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, const C recvcounts[],
+                      const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
+  if (intra(c)) {
+    c.sizes = bytes_each(c, recvcounts, recvtype);
+    c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
+  }
+  c.blocking = [=] {
+    return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAlltoall, comm, true);
+  c.size = payload_bytes(recvcount, recvtype);
+  c.blocking = [=] { return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  };
+  return c;
+}
+
+/// Bytes to each member, then bytes from each.
+void set_exchange(Collective& c, std::vector<std::int64_t> out, const std::vector<std::int64_t>& in) {
+  const auto me = static_cast<std::size_t>(c.comm->my_index);
+  for (const std::int64_t bytes : out) c.size += bytes;
+  bool receives = false;
+  bool sends_to_all = true;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    receives = receives || (i != me && in[i] > 0);
+    sends_to_all = sends_to_all && (i == me || in[i] > 0);
+  }
+  c.synchronises = sends_to_all;  // everybody sends me something: I cannot leave before they have entered
+  c.leaves_early = !receives;
+  c.sizes = std::move(out);
+  c.sizes.insert(c.sizes.end(), in.begin(), in.end());
+}
+
+template <class C, class D>
+Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[], MPI_Datatype sendtype,
+                     void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (intra(c))
+    set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtype) : bytes_each(c, sendcounts, sendtype),
+                 bytes_each(c, recvcounts, recvtype));
+  if (in_place) c.leaves_early = false;
+  c.blocking = [=] {
+    return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+  };
+  const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
+  const auto me = static_cast<std::size_t>(c.comm == nullptr ? 0 : c.comm->my_index);
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early)
+      return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                              request);
+    // My own block goes through MPI_COMM_SELF at once; natively it becomes empty.
+    const auto counts = std::make_shared<std::vector<C>>(sendcounts, sendcounts + blocks);
+    const auto places = std::make_shared<std::vector<D>>(sdispls, sdispls + blocks);
+    const auto nothing = std::make_shared<std::vector<C>>(blocks, C{0});
+    const auto nowhere = std::make_shared<std::vector<D>>(blocks, D{0});
+    for (const auto& p : {std::shared_ptr<void>{counts}, std::shared_ptr<void>{places}, std::shared_ptr<void>{nothing},
+                          std::shared_ptr<void>{nowhere}})
+      keep.push_back(p);
+    MPI_Count lower = 0;
+    MPI_Count send_extent = 0;
+    MPI_Count recv_extent = 0;
+    pmpi::Type_get_extent_x(sendtype, &lower, &send_extent);
+    pmpi::Type_get_extent_x(recvtype, &lower, &recv_extent);
+    const int code = pmpi::Sendrecv(static_cast<const std::byte*>(sendbuf) + send_extent * MPI_Count{sdispls[me]},
+                                    sendcounts[me], sendtype, 0, 0,
+                                    static_cast<std::byte*>(recvbuf) + recv_extent * MPI_Count{rdispls[me]},
+                                    recvcounts[me], recvtype, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) return code;
+    (*counts)[me] = 0;
+    PrivateCopy& mine = keep_copy(keep, sendbuf, reach(blocks, sendcounts, sdispls), sendtype, false);
+    return pmpi::Ialltoallv(mine.buffer(), counts->data(), places->data(), sendtype, recvbuf, nothing->data(),
+                            nowhere->data(), recvtype, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[], const MPI_Datatype sendtypes[],
+                     void* recvbuf, const C recvcounts[], const D rdispls[], const MPI_Datatype recvtypes[],
+                     MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (intra(c))
+    set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtypes) : bytes_each(c, sendcounts, sendtypes),
+                 bytes_each(c, recvcounts, recvtypes));
+  c.leaves_early = false;
+  c.blocking = [=] {
+    return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                            request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op, int root,
+                  MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kReduce, comm, false);
+  c.root = root;
+  c.size = payload_bytes(count, type);
+  c.leaves_early = intra(c) && !is_me(c, root);
+  c.blocking = [=] { return pmpi::Reduce(sendbuf, recvbuf, count, type, op, root, comm); };
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early) return pmpi::Ireduce(sendbuf, recvbuf, count, type, op, root, comm, request);
+    PrivateCopy& mine = keep_copy(keep, sendbuf, count, type, false);
+    return pmpi::Ireduce(mine.buffer(), recvbuf, count, type, op, root, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAllreduce, comm, true);
+  c.size = payload_bytes(count, type);
+  c.blocking = [=] { return pmpi::Allreduce(sendbuf, recvbuf, count, type, op, comm); };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount, MPI_Datatype type, MPI_Op op,
+                                MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kReduceScatterBlock, comm, true);
+  c.size = payload_bytes(recvcount, type);
+  c.blocking = [=] { return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm); };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts[], MPI_Datatype type, MPI_Op op,
+                          MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
+  if (intra(c)) {
+    c.sizes = bytes_each(c, recvcounts, type);
+    c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
+  }
+  c.blocking = [=] { return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm); };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request);
+  };
+  return c;
+}
+
+/// Rank 0 of a prefix reduction has its own contribution as result (Scan) or none (Exscan).
+template <class C, bool kInclusive>
+Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm) {
+  Collective c = describe(kind, comm, false);
+  c.size = payload_bytes(count, type);
+  c.leaves_early = is_me(c, 0);
+  const auto native = [=](const void* from, void* to, MPI_Request* request) {
+    return kInclusive ? pmpi::Iscan(from, to, count, type, op, comm, request)
+                      : pmpi::Iexscan(from, to, count, type, op, comm, request);
+  };
+  c.blocking = [=] {
+    return kInclusive ? pmpi::Scan(sendbuf, recvbuf, count, type, op, comm)
+                      : pmpi::Exscan(sendbuf, recvbuf, count, type, op, comm);
+  };
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early) return native(sendbuf, recvbuf, request);
+    const bool in_place = sendbuf == MPI_IN_PLACE;
+    PrivateCopy& mine = keep_copy(keep, in_place ? recvbuf : sendbuf, count, type, false);
+    PrivateCopy& result = keep_copy(keep, in_place ? recvbuf : sendbuf, count, type, false);
+    if (kInclusive && !in_place) {
+      const int code = pmpi::Sendrecv(sendbuf, count, type, 0, 0, recvbuf, count, type, 0, 0, MPI_COMM_SELF,
+                                      MPI_STATUS_IGNORE);
+      if (code != MPI_SUCCESS) return code;
+    }
+    return native(mine.buffer(), result.buffer(), request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective scan(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  return prefix<C, true>(CollectiveKind::kScan, sendbuf, recvbuf, count, type, op, comm);
+}
+
+template <class C, class D>
+Collective exscan(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  return prefix<C, false>(CollectiveKind::kExscan, sendbuf, recvbuf, count, type, op, comm);
+}
+
+}  // namespace
+
+namespace handlers {
+
+int Barrier(MPI_Comm comm) { return run(barrier<int, int>(comm)); }
+int Ibarrier(MPI_Comm comm, MPI_Request* request) { return start(barrier<int, int>(comm), request); }
+int Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return make_persistent(barrier<int, int>(comm), request,
+                         [&] { return pmpi::Barrier_init(comm, info, request); });
+}
+
+#define NPLUS1_COLLECTIVES(C, D)                                                                             \
+  NPLUS1_FORM(Bcast, Ibcast, bcast, C, D, (void* buf, C n, MPI_Datatype t, int root, MPI_Comm comm),         \
+              (buf, n, t, root, comm))                                                                       \
+  NPLUS1_FORM(Gather, Igather, gather, C, D,                                                                 \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, int root, MPI_Comm comm),   \
+              (s, n, t, r, m, u, root, comm))                                                                \
+  NPLUS1_FORM(Gatherv, Igatherv, gatherv, C, D,                                                              \
+              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,       \
+               int root, MPI_Comm comm),                                                                     \
+              (s, n, t, r, m, at, u, root, comm))                                                            \
+  NPLUS1_FORM(Scatter, Iscatter, scatter, C, D,                                                              \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, int root, MPI_Comm comm),   \
+              (s, n, t, r, m, u, root, comm))                                                                \
+  NPLUS1_FORM(Scatterv, Iscatterv, scatterv, C, D,                                                           \
+              (const void* s, const C n[], const D at[], MPI_Datatype t, void* r, C m, MPI_Datatype u,       \
+               int root, MPI_Comm comm),                                                                     \
+              (s, n, at, t, r, m, u, root, comm))                                                            \
+  NPLUS1_FORM(Allgather, Iallgather, allgather, C, D,                                                        \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
+              (s, n, t, r, m, u, comm))                                                                      \
+  NPLUS1_FORM(Allgatherv, Iallgatherv, allgatherv, C, D,                                                     \
+              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,       \
+               MPI_Comm comm),                                                                               \
+              (s, n, t, r, m, at, u, comm))                                                                  \
+  NPLUS1_FORM(Alltoall, Ialltoall, alltoall, C, D,                                                           \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
+              (s, n, t, r, m, u, comm))                                                                      \
+  NPLUS1_FORM(Alltoallv, Ialltoallv, alltoallv, C, D,                                                        \
+              (const void* s, const C n[], const D from[], MPI_Datatype t, void* r, const C m[],             \
+               const D to[], MPI_Datatype u, MPI_Comm comm),                                                 \
+              (s, n, from, t, r, m, to, u, comm))                                                            \
+  NPLUS1_FORM(Alltoallw, Ialltoallw, alltoallw, C, D,                                                        \
+              (const void* s, const C n[], const D from[], const MPI_Datatype t[], void* r, const C m[],     \
+               const D to[], const MPI_Datatype u[], MPI_Comm comm),                                         \
+              (s, n, from, t, r, m, to, u, comm))                                                            \
+  NPLUS1_FORM(Reduce, Ireduce, reduce, C, D,                                                                 \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm),             \
+              (s, r, n, t, op, root, comm))                                                                  \
+  NPLUS1_FORM(Allreduce, Iallreduce, allreduce, C, D,                                                        \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
+              (s, r, n, t, op, comm))                                                                        \
+  NPLUS1_FORM(Reduce_scatter_block, Ireduce_scatter_block, reduce_scatter_block, C, D,                       \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
+              (s, r, n, t, op, comm))                                                                        \
+  NPLUS1_FORM(Reduce_scatter, Ireduce_scatter, reduce_scatter, C, D,                                         \
+              (const void* s, void* r, const C n[], MPI_Datatype t, MPI_Op op, MPI_Comm comm),               \
+              (s, r, n, t, op, comm))                                                                        \
+  NPLUS1_FORM(Scan, Iscan, scan, C, D,                                                                       \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
+              (s, r, n, t, op, comm))                                                                        \
+  NPLUS1_FORM(Exscan, Iexscan, exscan, C, D,                                                                 \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
+              (s, r, n, t, op, comm))
+
+NPLUS1_COLLECTIVES(int, int)
+NPLUS1_COLLECTIVES(MPI_Count, MPI_Aint)
+
+}  // namespace handlers
+}  // namespace nplus1::stubs

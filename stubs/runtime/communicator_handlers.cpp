@@ -1,0 +1,207 @@
+// Creation and freeing of communicators (MPI 4.0, sections 7.4, 7.6, 8.5). In virtual time all members of the parent
+// wait for each other; natively each call runs when all are there.
+#include "stubs/handlers.hpp"
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/collective.hpp"
+#include "stubs/runtime/point_to_point.hpp"
+#include "stubs/runtime/unmodelled.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+/// What tells creations on one parent apart; equal on all members.
+enum Creation : std::uint64_t { kFromParent = 1, kFromGroup = 2, kIntercomm = 3, kMerge = 4 };
+
+void add_and_define(Call& call, MPI_Comm comm, std::uint64_t parent, std::uint64_t creation) {
+  if (comm == MPI_COMM_NULL) return;
+  call.rt.define(call.rt.communicators.add(comm, parent, creation));
+}
+
+/// A creation that all members of `parent` take part in; `create` calls MPI and fills `*result`.
+template <class Create>
+int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Create&& create) {
+  Communicator* known = communicator(parent);
+  if (known == nullptr) {
+    const UnmodelledScope scope{current_call()};
+    return create();
+  }
+  Call call;
+  synchronize(call, *known);
+  const int code = call.unlocked(create);
+  if (code == MPI_SUCCESS) add_and_define(call, *result, known->key, creation);
+  return code;
+}
+
+template <class Create>
+int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&& create) {
+  Communicator* known = communicator(parent);
+  Collective c;
+  c.kind = CollectiveKind::kSynchronize;
+  c.comm = known;
+  c.blocking = [=] { return create(handle); };
+  c.start = [=](MPI_Request* request, std::vector<std::shared_ptr<void>>&) { return create(request); };
+  const int code = start(std::move(c), handle);
+  if (code != MPI_SUCCESS || known == nullptr) return code;
+  const std::lock_guard guard{runtime()->lock};
+  Request* request = runtime()->requests.find(*handle);
+  request->when_complete = [result, key = known->key] {  // runs inside the completing call, lock held
+    Runtime& rt = *runtime();
+    rt.define(rt.communicators.add(*result, key, kFromParent));
+  };
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+namespace handlers {
+
+int Comm_dup(MPI_Comm comm, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_dup(comm, made); });
+}
+int Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_dup_with_info(comm, info, made); });
+}
+int Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_create(comm, group, made); });
+}
+int Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_split(comm, color, key, made); });
+}
+int Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_split_type(comm, type, key, info, made); });
+}
+int Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent,
+                     [=] { return pmpi::Cart_create(comm, ndims, dims, periods, reorder, made); });
+}
+int Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] { return pmpi::Cart_sub(comm, remain, made); });
+}
+int Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent,
+                     [=] { return pmpi::Graph_create(comm, nodes, index, edges, reorder, made); });
+}
+int Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
+                      const int weights[], MPI_Info info, int reorder, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] {
+    return pmpi::Dist_graph_create(comm, n, sources, degrees, destinations, weights, info, reorder, made);
+  });
+}
+int Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[],
+                               int outdegree, const int destinations[], const int destweights[], MPI_Info info,
+                               int reorder, MPI_Comm* made) {
+  return create_from(comm, made, kFromParent, [=] {
+    return pmpi::Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree, destinations,
+                                            destweights, info, reorder, made);
+  });
+}
+int Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* made) {
+  return create_from(comm, made, kMerge, [=] { return pmpi::Intercomm_merge(comm, high, made); });
+}
+
+int Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  return create_later(comm, made, request, [=](MPI_Request* r) { return pmpi::Comm_idup(comm, made, r); });
+}
+int Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
+  return create_later(comm, made, request,
+                      [=](MPI_Request* r) { return pmpi::Comm_idup_with_info(comm, info, made, r); });
+}
+
+/// Only the group takes part: it synchronises on the new communicator, known to the simulator before it exists.
+int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
+  Communicator* known = communicator(comm);
+  int me = MPI_UNDEFINED;
+  if (group != MPI_GROUP_NULL) pmpi::Group_rank(group, &me);
+  if (known == nullptr || me == MPI_UNDEFINED) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Comm_create_group(comm, group, tag, made);
+  }
+  Call call;
+  const std::uint64_t creation = kFromGroup + (static_cast<std::uint64_t>(tag) << 8);
+  std::shared_ptr<Communicator> future = call.rt.communicators.make(world_ranks(group), known->key, creation);
+  call.rt.define(*future);
+  synchronize(call, *future);
+  const int code = call.unlocked([=] { return pmpi::Comm_create_group(comm, group, tag, made); });
+  if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) call.rt.communicators.adopt(*made, std::move(future));
+  return code;
+}
+
+/// The two groups know each other only when MPI has connected them; then they synchronise on the intercommunicator.
+int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote_leader, int tag, MPI_Comm* made) {
+  int code = MPI_SUCCESS;
+  {
+    const UnmodelledScope scope{current_call()};
+    code = pmpi::Intercomm_create(local, local_leader, peer, remote_leader, tag, made);
+  }
+  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
+  Call call;
+  add_and_define(call, *made, 0, kIntercomm);
+  synchronize(call, *call.rt.communicators.find(*made));
+  return code;
+}
+
+int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* made) {
+  int code = MPI_SUCCESS;
+  {
+    const UnmodelledScope scope{current_call()};
+    code = pmpi::Comm_create_from_group(group, tag, info, handler, made);
+  }
+  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
+  Call call;
+  add_and_define(call, *made, 0, kFromGroup);
+  return code;
+}
+
+int Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group remote, int remote_leader,
+                                 const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* made) {
+  int code = MPI_SUCCESS;
+  {
+    const UnmodelledScope scope{current_call()};
+    code = pmpi::Intercomm_create_from_groups(local, local_leader, remote, remote_leader, tag, info, handler, made);
+  }
+  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
+  Call call;
+  add_and_define(call, *made, 0, kIntercomm);
+  return code;
+}
+
+int Comm_free(MPI_Comm* comm) {
+  Communicator* known = communicator(*comm);
+  if (known == nullptr) return pmpi::Comm_free(comm);
+  Call call;
+  const std::shared_ptr<Communicator> kept = known->shared_from_this();
+  if (kept->undecided > 0) {  // receives are still to be posted on it: MPI frees it after the last
+    kept->free_later = true;
+    call.rt.communicators.forget(*comm);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
+  }
+  const MPI_Comm handle = *comm;
+  const int code = call.unlocked([=] { return pmpi::Comm_free(comm); });
+  if (code == MPI_SUCCESS) call.rt.communicators.forget(handle);
+  return code;
+}
+
+int Comm_disconnect(MPI_Comm* comm) {
+  Communicator* known = communicator(*comm);
+  if (known == nullptr) return pmpi::Comm_disconnect(comm);
+  Call call;
+  synchronize(call, *known);
+  call.rt.finish_background();
+  const MPI_Comm handle = *comm;
+  const int code = call.unlocked([=] { return pmpi::Comm_disconnect(comm); });
+  if (code == MPI_SUCCESS) call.rt.communicators.forget(handle);
+  return code;
+}
+
+int Buffer_detach(void* buffer, int* size) {
+  const UnmodelledScope scope{current_call()};
+  return pmpi::Buffer_detach(buffer, size);
+}
+int Buffer_detach(void* buffer, MPI_Count* size) {
+  const UnmodelledScope scope{current_call()};
+  return pmpi::Buffer_detach(buffer, size);
+}
+
+}  // namespace handlers
+}  // namespace nplus1::stubs

@@ -1,0 +1,99 @@
+#include "stubs/runtime/completion.hpp"
+
+#include <algorithm>
+
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/point_to_point.hpp"
+
+namespace nplus1::stubs {
+
+using events::CompletionMode;
+using events::EventKind;
+
+events::Event completion_event(EventKind kind, CompletionMode mode, std::span<Request* const> requests,
+                               std::vector<std::uint32_t>& slots) {
+  constexpr std::size_t kWords = events::kSlotBytes / sizeof(std::uint32_t);
+  slots.assign((requests.size() + kWords - 1) / kWords * kWords, 0);
+  std::transform(requests.begin(), requests.end(), slots.begin(), [](const Request* r) { return r->id.value; });
+  events::Event event;
+  event.kind = kind;
+  event.operation = static_cast<std::uint8_t>(mode);
+  event.aux = requests.size();
+  event.extension = static_cast<std::uint32_t>(slots.size() / kWords);
+  return event;
+}
+
+void end_all(Call& call, std::span<Request* const> requests) {
+  std::vector<std::uint32_t> slots;
+  const events::Event event = completion_event(EventKind::kWait, CompletionMode::kAll, requests, slots);
+  const bool local = std::all_of(requests.begin(), requests.end(),
+                                 [&](const Request* r) { return locally_decided(call.rt, *r); });
+  if (!local) {
+    if (const auto answer = call.ask(event, slots.data())) call.exit_at(answer->exit());
+    return;
+  }
+  call.emit(event, slots.data());
+  const Time entry = call.entry();
+  std::vector<semantics::Completion> completions;
+  completions.reserve(requests.size());
+  for (Request* r : requests) {
+    if (!call.wait([&] { return r->known; })) return;
+    completions.push_back({r->at, r->overhead});
+  }
+  call.exit_at(semantics::complete_all(entry, completions));
+}
+
+void settle_native(Call& call, Request& request) {
+  if (request.held) call.rt.post_held(request, request.arguments.peer, request.arguments.tag);
+  if (request.partner) {
+    Request& send = *request.partner;
+    if (send.eager)
+      release_send(call, send);
+    else
+      call.finish(send.native, MPI_STATUS_IGNORE, send.peer);
+  }
+  if (request.kind == RequestKind::kSend && request.eager && request.copy.buffer() != nullptr) {
+    int flag = 0;
+    pmpi::Request_get_status(request.native, &flag, MPI_STATUS_IGNORE);
+    if (flag != 0) return;
+    call.rt.leave_in_background(request.native, std::move(request.copy), std::move(request.keep));
+    request.native = MPI_REQUEST_NULL;
+    return;
+  }
+  if (request.may_leave) {  // a collective of which nothing is awaited here any more
+    int flag = 0;
+    pmpi::Request_get_status(request.native, &flag, MPI_STATUS_IGNORE);
+    if (flag != 0) return;
+    call.rt.leave_in_background(request.native, PrivateCopy{}, std::move(request.keep));
+    request.native = MPI_REQUEST_NULL;
+    return;
+  }
+  call.await(request.native, request.peer);
+}
+
+void retire(Call& call, MPI_Request& handle) {
+  Request* request = call.rt.requests.find(handle);
+  if (request == nullptr) return;
+  call.rt.requests.unindex(request->id);
+  if (request->when_complete) std::exchange(request->when_complete, nullptr)();
+  if (request->persistent) {
+    request->active = request->held = request->known = request->engine_decided = false;
+    request->native = MPI_REQUEST_NULL;
+    request->copy = PrivateCopy{};
+    request->keep.clear();
+    return;
+  }
+  std::unique_ptr<Request> gone = call.rt.requests.remove(handle);
+  if (gone->own_handle) pmpi::Request_free(&gone->app);
+  handle = MPI_REQUEST_NULL;
+  call.rt.requests.recycle(std::move(gone));
+}
+
+void set_empty(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  MPI_Request none = MPI_REQUEST_NULL;
+  int flag = 0;
+  pmpi::Test(&none, &flag, status);  // MPI fills in the empty status
+}
+
+}  // namespace nplus1::stubs

@@ -1,0 +1,144 @@
+// How a rank joins the simulation at the end of MPI_Init: it finds the simulator, and all ranks agree on what they
+// use. Where one of them cannot join, none does, and the job runs as plain MPI.
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/keeper.hpp"
+#include "stubs/runtime/keeper_pmi.hpp"
+#include "stubs/runtime/runtime.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+using transport::Hello;
+using transport::Start;
+using transport::Welcome;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string{} : std::string{value};
+}
+
+int processors() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+std::string value_of(const std::string& line, const std::string& key) {
+  const std::size_t at = line.find(" " + key + "=");
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + key.size() + 2;
+  return line.substr(begin, line.find(' ', begin) - begin);
+}
+
+/// The address that the keeper published through Hydra, for ranks on other hosts. MPI's own PMI client is at rest.
+std::string published_address() {
+  const std::string descriptor = environment("PMI_FD");
+  if (descriptor.empty()) return {};
+  const int fd = std::atoi(descriptor.c_str());
+  LineReader reader{fd};
+  const auto ask = [&](const std::string& command) {
+    if (!write_all(fd, command + "\n")) return std::string{};
+    return reader.next(std::chrono::milliseconds{5000}).value_or(std::string{});
+  };
+  const std::string space = value_of(ask("cmd=get_my_kvsname"), "kvsname");
+  return value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
+}
+
+struct Line {
+  int socket = -1;
+  int wake = -1;
+  Welcome welcome;
+  transport::Segment segment;
+};
+
+bool greet(Line& line, const Hello& hello) {
+  if (!transport::send_all(line.socket, &hello, sizeof(hello)) ||
+      !transport::receive_all(line.socket, &line.welcome, sizeof(line.welcome)) ||
+      line.welcome.version != transport::kProtocolVersion)
+    return false;
+  if (line.welcome.has_segment == 0) return true;
+  int memory = -1;
+  if (!transport::receive_descriptors(line.socket, memory, line.wake)) return false;
+  line.segment = transport::map_segment(memory, line.welcome.segment_bytes);
+  close(memory);
+  return static_cast<bool>(line.segment);
+}
+
+Line open_line(const Hello& hello) {
+  Line line;
+  const bool tcp_only = environment("NPLUS1_TRANSPORT") == "tcp";
+  if (!tcp_only) line.socket = transport::connect_unix(job_name());
+  if (line.socket < 0 && environment("NPLUS1_TRANSPORT") != "shm")
+    line.socket = transport::connect_tcp(published_address());
+  if (line.socket >= 0 && !greet(line, hello)) {
+    close(line.socket);
+    line.socket = -1;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threads) {
+  Hello hello;
+  pmpi::Comm_rank(MPI_COMM_WORLD, &hello.rank);
+  pmpi::Comm_size(MPI_COMM_WORLD, &hello.ranks);
+  hello.pid = getpid();
+  Line line = open_line(hello);
+  const int cores = processors();
+
+  int mine[3] = {line.socket >= 0 ? 1 : 0, line.segment ? 1 : 0, cores};
+  int all[3] = {};
+  pmpi::Allreduce(mine, all, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  const auto network = netmodel::parse(line.welcome.config.network);
+  Start start;
+  start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
+  start.direct = static_cast<std::uint32_t>(all[1] != 0 && line.welcome.config.direct != 0 && network.ok() &&
+                                            network.value()->contention_free());
+  start.shared_memory = static_cast<std::uint32_t>(all[1] != 0);
+  start.threads_provided = threads_provided;
+  start.native_threads = native_threads;
+  start.cores = all[2];
+  if (line.socket >= 0 && !transport::send_all(line.socket, &start, sizeof(start))) start.active = 0;
+  if (start.active == 0) {
+    if (line.socket >= 0) close(line.socket);
+    return nullptr;
+  }
+
+  std::unique_ptr<Runtime> rt{new Runtime};
+  rt->me_ = RankId{hello.rank};
+  rt->ranks_ = hello.ranks;
+  rt->direct_ = start.direct != 0;
+  rt->settings_ = make_settings(line.welcome.config, hello.ranks, all[2]);
+  rt->network_ = std::move(netmodel::parse(line.welcome.config.network)).value();
+  rt->output_ = line.welcome.config.output;
+  rt->segment_ = line.segment;
+  if (line.segment) {
+    rt->channel_ = transport::make_shared_memory_channel(line.segment, hello.rank, line.socket, line.wake);
+    line.segment.rank(hello.rank).pid = hello.pid;
+  } else {
+    rt->channel_ = transport::make_tcp_channel(line.socket);
+  }
+  if (rt->direct_) {
+    rt->stamps_out_.emplace(line.segment, hello.rank);
+    rt->stamps_in_.emplace(line.segment, hello.rank);
+  }
+  rt->mailbox_ = semantics::Mailbox{rt->network_->minimum_latency()};
+  rt->sent_to_.assign(static_cast<std::size_t>(hello.ranks), 0);
+  calibrate_ticks();
+  rt->thread();
+  rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
+  rt->define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
+  pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
+  rt->thread().clock.start(kTimeZero);
+  return rt;
+}
+
+}  // namespace nplus1::stubs

@@ -1,0 +1,89 @@
+// MPI_Init, MPI_Finalize, MPI_Abort and the clock (MPI 4.0, chapter 11; section 9.6), and the scope of calls that are
+// not modelled.
+#include <dirent.h>
+
+#include "stubs/handlers.hpp"
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/keeper.hpp"
+#include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/unmodelled.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+Runtime* the_runtime = nullptr;  // lives until the process ends: its socket is the sign of life
+
+int count_threads() {
+  int n = 0;
+  if (DIR* tasks = opendir("/proc/self/task")) {
+    while (const dirent* entry = readdir(tasks)) n += entry->d_name[0] != '.';
+    closedir(tasks);
+  }
+  return n;
+}
+
+void connect(int threads_before) {
+  if (role() != Role::kRank || the_runtime != nullptr) return;
+  int provided = MPI_THREAD_SINGLE;
+  pmpi::Query_thread(&provided);
+  the_runtime = Runtime::connect(provided, count_threads() - threads_before).release();
+  set_active(the_runtime != nullptr);
+}
+
+void emit_bare(events::EventKind kind) {
+  Call call;
+  events::Event event;
+  event.kind = kind;
+  call.emit(event);
+  call.rt.ring();
+}
+
+}  // namespace
+
+Runtime* runtime() noexcept { return the_runtime; }
+
+UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {
+  emit_bare(events::EventKind::kUnmodelledEnter);
+}
+UnmodelledScope::~UnmodelledScope() { emit_bare(events::EventKind::kUnmodelledExit); }
+
+namespace handlers {
+
+int Init(int* argc, char*** argv) {
+  const int threads = count_threads();
+  const int code = pmpi::Init(argc, argv);
+  if (code == MPI_SUCCESS) connect(threads);
+  return code;
+}
+
+int Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int threads = count_threads();
+  const int code = pmpi::Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) connect(threads);
+  return code;
+}
+
+int Finalize() {
+  {
+    Call call;
+    events::Event event;
+    event.kind = events::EventKind::kFinalize;
+    call.emit(event);
+    call.rt.ring();
+    call.rt.finish_background();
+  }
+  set_active(false);
+  return pmpi::Finalize();
+}
+
+int Abort(MPI_Comm comm, int code) {
+  runtime()->ring();
+  return pmpi::Abort(comm, code);
+}
+
+double Wtime() { return seconds(runtime()->locked_thread().clock.read()); }
+
+int Pcontrol(const int level) { return pmpi::Pcontrol(level); }
+
+}  // namespace handlers
+}  // namespace nplus1::stubs

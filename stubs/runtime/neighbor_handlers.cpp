@@ -1,0 +1,194 @@
+// Neighbourhood collectives (MPI 4.0, section 8.6): send to every destination, receive from every source of the
+// process topology.
+#include <numeric>
+
+#include "stubs/runtime/collective_forms.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+using Keep = std::vector<std::shared_ptr<void>>;
+
+struct Neighbors {
+  std::vector<int> sources;
+  std::vector<int> destinations;
+};
+
+Neighbors cartesian(MPI_Comm comm) {
+  int dimensions = 0;
+  pmpi::Cartdim_get(comm, &dimensions);
+  Neighbors n;
+  for (int d = 0; d < dimensions; ++d) {
+    int below = MPI_PROC_NULL;
+    int above = MPI_PROC_NULL;
+    pmpi::Cart_shift(comm, d, 1, &below, &above);
+    n.sources.insert(n.sources.end(), {below, above});
+  }
+  n.destinations = n.sources;
+  return n;
+}
+
+Neighbors graph(MPI_Comm comm, int me) {
+  int count = 0;
+  pmpi::Graph_neighbors_count(comm, me, &count);
+  Neighbors n;
+  n.sources.resize(static_cast<std::size_t>(count));
+  pmpi::Graph_neighbors(comm, me, count, n.sources.data());
+  n.destinations = n.sources;
+  return n;
+}
+
+Neighbors distributed_graph(MPI_Comm comm) {
+  int in = 0;
+  int out = 0;
+  int weighted = 0;
+  pmpi::Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+  Neighbors n;
+  n.sources.resize(static_cast<std::size_t>(in));
+  n.destinations.resize(static_cast<std::size_t>(out));
+  pmpi::Dist_graph_neighbors(comm, in, n.sources.data(), MPI_UNWEIGHTED, out, n.destinations.data(), MPI_UNWEIGHTED);
+  return n;
+}
+
+Neighbors neighbors(MPI_Comm comm, int me) {
+  int topology = MPI_UNDEFINED;
+  pmpi::Topo_test(comm, &topology);
+  if (topology == MPI_CART) return cartesian(comm);
+  if (topology == MPI_GRAPH) return graph(comm, me);
+  if (topology == MPI_DIST_GRAPH) return distributed_graph(comm);
+  return {};
+}
+
+/// The extension of docs/formats/events.md: numbers of sources and destinations, then their member indices.
+Collective describe_exchange(CollectiveKind kind, MPI_Comm comm, MPI_Count total) {
+  Collective c = describe(kind, comm, false);
+  if (c.comm == nullptr) return c;
+  Neighbors n = neighbors(comm, c.comm->my_index);
+  std::erase(n.sources, MPI_PROC_NULL);
+  std::erase(n.destinations, MPI_PROC_NULL);
+  c.words = {static_cast<std::uint32_t>(n.sources.size()), static_cast<std::uint32_t>(n.destinations.size())};
+  for (const int r : n.sources) c.words.push_back(static_cast<std::uint32_t>(r));
+  for (const int r : n.destinations) c.words.push_back(static_cast<std::uint32_t>(r));
+  // v and w forms: the mean over the destinations (docs/formats/events.md).
+  if (!n.destinations.empty()) c.size = total / static_cast<MPI_Count>(n.destinations.size());
+  return c;
+}
+
+std::size_t outdegree(MPI_Comm comm) {
+  int me = 0;
+  pmpi::Comm_rank(comm, &me);
+  return neighbors(comm, me).destinations.size();
+}
+
+template <class C, class D>
+Collective neighbor_allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                              MPI_Datatype recvtype, MPI_Comm comm) {
+  const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
+  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
+  c.blocking = [=] {
+    return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective neighbor_allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
+  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
+  c.blocking = [=] {
+    return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+                                      request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective neighbor_alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm) {
+  const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, total);
+  c.blocking = [=] {
+    return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective neighbor_alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[], MPI_Datatype sendtype,
+                              void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype,
+                              MPI_Comm comm) {
+  const MPI_Count elements = std::accumulate(sendcounts, sendcounts + outdegree(comm), MPI_Count{0});
+  Collective c =
+      describe_exchange(CollectiveKind::kNeighborAlltoall, comm, payload_bytes(elements, sendtype));
+  c.blocking = [=] {
+    return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                                    comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                                     comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective neighbor_alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[],
+                              const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[], const D rdispls[],
+                              const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  MPI_Count total = 0;
+  for (std::size_t i = 0, n = outdegree(comm); i < n; ++i) total += payload_bytes(sendcounts[i], sendtypes[i]);
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, total);
+  c.blocking = [=] {
+    return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                                    comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                                     comm, request);
+  };
+  return c;
+}
+
+}  // namespace
+
+namespace handlers {
+
+#define NPLUS1_NEIGHBOR_COLLECTIVES(C, D)                                                                    \
+  NPLUS1_FORM(Neighbor_allgather, Ineighbor_allgather, neighbor_allgather, C, D,                             \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
+              (s, n, t, r, m, u, comm))                                                                      \
+  NPLUS1_FORM(Neighbor_allgatherv, Ineighbor_allgatherv, neighbor_allgatherv, C, D,                          \
+              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,       \
+               MPI_Comm comm),                                                                               \
+              (s, n, t, r, m, at, u, comm))                                                                  \
+  NPLUS1_FORM(Neighbor_alltoall, Ineighbor_alltoall, neighbor_alltoall, C, D,                                \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
+              (s, n, t, r, m, u, comm))                                                                      \
+  NPLUS1_FORM(Neighbor_alltoallv, Ineighbor_alltoallv, neighbor_alltoallv, C, D,                             \
+              (const void* s, const C n[], const D from[], MPI_Datatype t, void* r, const C m[],             \
+               const D to[], MPI_Datatype u, MPI_Comm comm),                                                 \
+              (s, n, from, t, r, m, to, u, comm))
+
+#define NPLUS1_NEIGHBOR_ALLTOALLW(C)                                                                         \
+  NPLUS1_FORM(Neighbor_alltoallw, Ineighbor_alltoallw, neighbor_alltoallw, C, MPI_Aint,                      \
+              (const void* s, const C n[], const MPI_Aint from[], const MPI_Datatype t[], void* r,           \
+               const C m[], const MPI_Aint to[], const MPI_Datatype u[], MPI_Comm comm),                     \
+              (s, n, from, t, r, m, to, u, comm))
+
+NPLUS1_NEIGHBOR_COLLECTIVES(int, int)
+NPLUS1_NEIGHBOR_COLLECTIVES(MPI_Count, MPI_Aint)
+NPLUS1_NEIGHBOR_ALLTOALLW(int)
+NPLUS1_NEIGHBOR_ALLTOALLW(MPI_Count)
+
+}  // namespace handlers
+}  // namespace nplus1::stubs

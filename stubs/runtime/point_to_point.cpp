@@ -1,0 +1,177 @@
+#include "stubs/runtime/point_to_point.hpp"
+
+#include "stubs/pmpi.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+/// Up to here MPICH finishes a send without its receiver, so the application's own buffer will do.
+constexpr MPI_Count kNativeEager = 8192;
+
+int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Request* request) {
+  MPI_Comm comm = t.comm->handle;
+  switch (t.mode) {
+    case events::SendMode::kSynchronous:
+      return pmpi::Issend(buffer, count, type, t.peer, t.tag, comm, request);
+    case events::SendMode::kBuffered:
+      return pmpi::Ibsend(buffer, count, type, t.peer, t.tag, comm, request);
+    case events::SendMode::kReady:  // its receive may be held back natively: a standard send is always allowed
+    case events::SendMode::kStandard:
+      break;
+  }
+  return pmpi::Isend(buffer, count, type, t.peer, t.tag, comm, request);
+}
+
+events::Event event_of(const Transfer& t, const Request& request, events::EventKind kind, std::uint8_t flags) {
+  events::Event e;
+  e.kind = kind;
+  e.flags = flags;
+  e.operation = static_cast<std::uint8_t>(t.mode);
+  e.comm = t.comm->number;
+  e.request = request.id;
+  e.peer = request.peer.value;
+  e.tag = t.tag == MPI_ANY_TAG ? kAnyTag : t.tag;
+  e.size = payload_bytes(t.count, t.type);
+  return e;
+}
+
+/// Only the simulator can match a receive from any source, and every receive posted behind one.
+bool needs_simulator(const Runtime& rt, const Communicator& comm, RankId source) {
+  if (rt.degraded() || source == kProcNull) return false;
+  return source == kAnySource || comm.undecided > 0;
+}
+
+void hold(Transfer const& t, Request& request) {
+  Arguments& a = request.arguments;
+  a.buffer = const_cast<void*>(t.buffer);
+  a.count = t.count;
+  a.peer = t.peer;
+  a.tag = t.tag;
+  pmpi::Type_dup(t.type, &a.type);  // the application may free its type before the match
+  request.keep.push_back(std::shared_ptr<void>(nullptr, [type = a.type](void*) mutable { pmpi::Type_free(&type); }));
+  request.held = true;
+}
+
+}  // namespace
+
+Communicator* communicator(MPI_Comm comm) {
+  Runtime& rt = *runtime();
+  const std::lock_guard guard{rt.lock};
+  return rt.communicators.find(comm);
+}
+
+int post_send(Call& call, const Transfer& t, Request& request) {
+  request.kind = RequestKind::kSend;
+  request.comm = t.comm->shared_from_this();
+  request.peer = t.comm->world(t.peer);
+  const MPI_Count size = payload_bytes(t.count, t.type);
+  request.eager = request.peer == kProcNull || t.mode == events::SendMode::kBuffered ||
+                  (t.mode != events::SendMode::kSynchronous && call.rt.network().eager(bytes(size)));
+  const bool copies = request.eager && size > kNativeEager && t.mode != events::SendMode::kBuffered &&
+                      request.peer != kProcNull;
+  if (!copies) return native_send(t, t.buffer, t.count, t.type, &request.native);
+  request.copy = PrivateCopy{t.buffer, t.count, t.type};
+  return native_send(t, request.copy.buffer(), request.copy.count(), request.copy.type(), &request.native);
+}
+
+void announce_send(Call& call, const Transfer& t, Request& request, events::EventKind kind, std::uint8_t flags) {
+  Runtime& rt = call.rt;
+  request.id = rt.next_request_id();
+  request.active = true;
+  const events::Event event = event_of(t, request, kind, flags);
+  call.emit(event);
+  if (request.peer == kProcNull) {
+    request.known = true;
+    request.at = call.entry();
+    return;
+  }
+  const Bytes size = event.payload();
+  if (request.eager) {
+    const auto times =
+        semantics::send_eager(rt.network(), call.entry(), rt.me(), request.peer, size, rt.interface_free());
+    request.known = true;
+    request.at = times.sender_free;
+    rt.publish_message(*t.comm, request.peer, t.tag, size, false, times.arrival);
+  } else {
+    rt.publish_message(*t.comm, request.peer, t.tag, size, true,
+                       semantics::rendezvous_ready(rt.network(), call.entry(), size));
+  }
+}
+
+int start_send(Call& call, const Transfer& t, Request& request) {
+  const int code = post_send(call, t, request);
+  if (code != MPI_SUCCESS) return code;
+  announce_send(call, t, request, events::EventKind::kIsend);
+  if (request.peer != kProcNull)
+    call.exit_at(call.entry() + call.rt.network().send_overhead(bytes(payload_bytes(t.count, t.type))));
+  return MPI_SUCCESS;
+}
+
+int post_receive(Call& call, const Transfer& t, Request& request) {
+  request.kind = RequestKind::kReceive;
+  request.comm = t.comm->shared_from_this();
+  request.peer = t.comm->world(t.peer);
+  if (needs_simulator(call.rt, *t.comm, request.peer)) {
+    // An inactive persistent receive checks the arguments and is a real handle (a persistent request has one).
+    const int code = request.persistent ? MPI_SUCCESS : pmpi::Recv_init(const_cast<void*>(t.buffer), t.count, t.type, t.peer, t.tag, t.comm->handle,
+                                     &request.app);
+    if (code != MPI_SUCCESS) return code;
+    hold(t, request);
+    request.engine_decided = true;
+    return MPI_SUCCESS;
+  }
+  return pmpi::Irecv(const_cast<void*>(t.buffer), t.count, t.type, t.peer, t.tag, t.comm->handle,
+                     &request.native);
+}
+
+void announce_receive(Call& call, const Transfer& t, Request& request, events::EventKind kind, std::uint8_t flags) {
+  Runtime& rt = call.rt;
+  request.id = rt.next_request_id();
+  request.active = true;
+  request.posted = call.entry();
+  if (request.engine_decided) {
+    flags |= events::kReportMatch;
+    ++t.comm->undecided;
+    rt.requests.index(request);
+  }
+  call.emit(event_of(t, request, kind, flags));
+  if (request.peer == kProcNull) {
+    request.known = true;
+    request.at = call.entry();
+    return;
+  }
+  if (request.engine_decided || !rt.direct()) return;
+  const semantics::Receive receive{t.comm->key, request.peer, t.tag == MPI_ANY_TAG ? kAnyTag : t.tag,
+                                   request.id.value, call.entry()};
+  if (const auto message = rt.mailbox().post(receive))
+    rt.settle(request, *message);
+  else
+    rt.requests.index(request);
+}
+
+int start_receive(Call& call, const Transfer& t, Request& request) {
+  const int code = post_receive(call, t, request);
+  if (code != MPI_SUCCESS) return code;
+  announce_receive(call, t, request, events::EventKind::kIrecv);
+  return MPI_SUCCESS;
+}
+
+bool locally_decided(const Runtime& rt, const Request& request) {
+  if (request.known) return true;
+  return rt.direct() && request.kind == RequestKind::kReceive && !request.engine_decided;
+}
+
+void release_send(Call& call, Request& request) {
+  if (request.native == MPI_REQUEST_NULL) return;
+  int flag = 0;
+  pmpi::Test(&request.native, &flag, MPI_STATUS_IGNORE);
+  if (flag != 0) return;
+  if (request.copy.buffer() == nullptr) {  // the application's own buffer: small, so MPI soon has it
+    call.finish(request.native, MPI_STATUS_IGNORE, request.peer);
+    return;
+  }
+  call.rt.leave_in_background(request.native, std::move(request.copy), std::move(request.keep));
+  request.native = MPI_REQUEST_NULL;
+}
+
+}  // namespace nplus1::stubs

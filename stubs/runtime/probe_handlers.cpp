@@ -1,0 +1,238 @@
+// Probes and matched probes (MPI 4.0, section 3.8).
+#include "stubs/handlers.hpp"
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/point_to_point.hpp"
+#include "stubs/runtime/unmodelled.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+using events::EventKind;
+
+struct Probe {
+  int source;
+  int tag;
+  Communicator* comm;
+  bool takes;  // a matched probe
+};
+
+/// What a probe found, in the communicator's ranks.
+struct Found {
+  int source = MPI_PROC_NULL;
+  std::int32_t tag = MPI_ANY_TAG;
+  semantics::Message message;
+};
+
+/// Messages that a matched probe took, by MPI's handle.
+std::unordered_map<MPI_Message, semantics::Message>& taken_messages() {
+  static auto* const messages = new std::unordered_map<MPI_Message, semantics::Message>;
+  return *messages;
+}
+
+events::Event event_of(const Probe& p, EventKind kind) {
+  events::Event event;
+  event.kind = kind;
+  event.flags = p.takes ? events::kTakesMessage : 0;
+  event.comm = p.comm->number;
+  event.peer = p.comm->world(p.source).value;
+  event.tag = p.tag == MPI_ANY_TAG ? kAnyTag : p.tag;
+  return event;
+}
+
+bool local(const Runtime& rt, const Probe& p) {
+  return rt.direct() && p.source != MPI_ANY_SOURCE && p.comm->undecided == 0 && !rt.degraded();
+}
+
+const semantics::Message* peek(Runtime& rt, const Probe& p) {
+  return rt.mailbox().peek(p.comm->key, p.comm->world(p.source), p.tag == MPI_ANY_TAG ? kAnyTag : p.tag);
+}
+
+Found take(Runtime& rt, const Probe& p, const semantics::Message& message) {
+  Found found{p.comm->rank_of(message.source.value), message.tag, message};
+  if (p.takes) rt.mailbox().take(p.comm->key, message.source, message.sequence);
+  return found;
+}
+
+Found from_answer(Runtime& rt, const Probe& p, const events::Answer& answer) {
+  const RankId source{answer.source};
+  if (p.takes && rt.direct()) rt.take_message(*p.comm, source, answer.sequence);
+  semantics::Message message;
+  message.source = source;
+  message.tag = answer.tag;
+  message.size = bytes(answer.size);
+  message.sequence = answer.sequence;
+  return {p.comm->rank_of(answer.source), answer.tag, message};
+}
+
+std::optional<Found> probe(Call& call, const Probe& p) {
+  const events::Event event = event_of(p, EventKind::kProbe);
+  const Time entry = call.entry();
+  if (local(call.rt, p)) {
+    call.emit(event);
+    const semantics::Message* message = nullptr;
+    if (!call.wait([&] { return (message = peek(call.rt, p)) != nullptr; })) return std::nullopt;
+    call.exit_at(std::max(entry, call.rt.mailbox().visible(*message)));
+    return take(call.rt, p, *message);
+  }
+  const auto answer = call.ask(event);
+  if (!answer) return std::nullopt;
+  call.exit_at(answer->exit());
+  return from_answer(call.rt, p, *answer);
+}
+
+/// `found` only when the message was there at the virtual time of the call.
+bool iprobe(Call& call, const Probe& p, Found& found) {
+  const events::Event event = event_of(p, EventKind::kIprobe);
+  if (local(call.rt, p)) {
+    call.rt.absorb();
+    const semantics::Message* message = peek(call.rt, p);
+    if (message != nullptr && call.rt.mailbox().visible(*message) <= call.entry()) {
+      call.emit(event);
+      found = take(call.rt, p, *message);
+      return true;
+    }
+  }
+  const auto answer = call.ask(event);
+  if (!answer) return false;
+  call.exit_at(answer->exit());
+  if (answer->flag == 0) return false;
+  found = from_answer(call.rt, p, *answer);
+  return true;
+}
+
+void set_status(MPI_Status* status, const Found& found) {
+  if (status == MPI_STATUS_IGNORE) return;
+  pmpi::Status_set_elements_x(status, MPI_BYTE, count(found.message.size));
+  pmpi::Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = found.source;
+  status->MPI_TAG = found.tag;
+}
+
+/// Gets MPI's handle of the message that a matched probe took in virtual time.
+int native_mprobe(Call& call, const Probe& p, const Found& found, MPI_Message* message, MPI_Status* status) {
+  int flag = 0;
+  int code = MPI_SUCCESS;
+  call.poll_native(
+      [&] {
+        code = pmpi::Improbe(found.source, found.tag, p.comm->handle, &flag, message, status);
+        return flag != 0 || code != MPI_SUCCESS;
+      },
+      found.message.source);
+  if (code == MPI_SUCCESS) {
+    semantics::Message kept = found.message;
+    kept.comm = p.comm->number.value;
+    taken_messages()[*message] = kept;
+  }
+  return code;
+}
+
+/// Receives a message that a matched probe took.
+int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* handle, MPI_Status* status,
+                    MPI_Request* request_handle) {
+  Call call;
+  const auto it = taken_messages().find(*handle);
+  const semantics::Message message = it->second;
+  taken_messages().erase(it);
+  std::unique_ptr<Request> request = call.rt.requests.make();
+  request->kind = RequestKind::kReceive;
+  request->peer = message.source;
+  const int code = pmpi::Imrecv(buf, count, type, handle, &request->native);
+  if (code != MPI_SUCCESS) return code;
+  request->id = call.rt.next_request_id();
+  request->active = true;
+  request->posted = call.entry();
+  events::Event event;
+  event.kind = request_handle == nullptr ? EventKind::kRecv : EventKind::kIrecv;
+  event.flags = events::kMatched;
+  event.comm = CommId{static_cast<std::uint32_t>(message.comm)};
+  event.request = request->id;
+  event.peer = message.source.value;
+  event.tag = message.tag;
+  event.size = payload_bytes(count, type);
+  event.aux = message.sequence;
+  if (request_handle == nullptr) {
+    if (const auto answer = call.ask(event)) call.exit_at(answer->exit());
+    return call.finish(request->native, status, message.source);
+  }
+  call.emit(event);
+  *request_handle = request->native;
+  call.rt.requests.insert(*request_handle, std::move(request));
+  return MPI_SUCCESS;
+}
+
+bool is_taken(MPI_Message message) {
+  const std::lock_guard guard{runtime()->lock};
+  return taken_messages().count(message) != 0;
+}
+
+}  // namespace
+
+namespace handlers {
+
+int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr || source == MPI_PROC_NULL) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Probe(source, tag, comm, status);
+  }
+  Call call;
+  const auto found = probe(call, {source, tag, known, false});
+  if (!found) return call.unlocked([&] { return pmpi::Probe(source, tag, comm, status); });
+  set_status(status, *found);
+  return MPI_SUCCESS;
+}
+
+int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr || source == MPI_PROC_NULL) return pmpi::Iprobe(source, tag, comm, flag, status);
+  Call call;
+  Found found;
+  *flag = iprobe(call, {source, tag, known, false}, found) ? 1 : 0;
+  if (call.rt.degraded()) return pmpi::Iprobe(source, tag, comm, flag, status);
+  if (*flag != 0) set_status(status, found);
+  return MPI_SUCCESS;
+}
+
+int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr || source == MPI_PROC_NULL) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Mprobe(source, tag, comm, message, status);
+  }
+  Call call;
+  const stubs::Probe p{source, tag, known, true};
+  const auto found = probe(call, p);
+  if (!found) return call.unlocked([&] { return pmpi::Mprobe(source, tag, comm, message, status); });
+  return native_mprobe(call, p, *found, message, status);
+}
+
+int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr || source == MPI_PROC_NULL) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  Call call;
+  const stubs::Probe p{source, tag, known, true};
+  Found found;
+  *flag = iprobe(call, p, found) ? 1 : 0;
+  if (call.rt.degraded()) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  return *flag == 0 ? MPI_SUCCESS : native_mprobe(call, p, found, message, status);
+}
+
+int Mrecv(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  if (is_taken(*message)) return receive_matched(buf, count, type, message, status, nullptr);
+  const UnmodelledScope scope{current_call()};
+  return pmpi::Mrecv(buf, count, type, message, status);
+}
+int Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+  return Mrecv(buf, MPI_Count{count}, type, message, status);
+}
+
+int Imrecv(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  if (is_taken(*message)) return receive_matched(buf, count, type, message, MPI_STATUS_IGNORE, request);
+  return pmpi::Imrecv(buf, count, type, message, request);
+}
+int Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+  return Imrecv(buf, MPI_Count{count}, type, message, request);
+}
+
+}  // namespace handlers
+}  // namespace nplus1::stubs

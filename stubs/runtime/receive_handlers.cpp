@@ -1,0 +1,216 @@
+// MPI_Recv, MPI_Irecv and the combined calls (MPI 4.0, sections 3.2, 3.7, 3.10).
+#include "stubs/handlers.hpp"
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/point_to_point.hpp"
+#include "stubs/runtime/unmodelled.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+using events::EventKind;
+using events::SendMode;
+
+/// Waits for the virtual end of a blocking receive and lets the clock go on from there.
+void end_receive(Call& call, Request& request) {
+  if (locally_decided(call.rt, request)) {
+    const Time entry = call.entry();
+    if (!call.wait([&] { return request.known; })) return;
+    const bool was_there = request.at <= entry;
+    call.exit_at(std::max(entry, request.at) + request.overhead);
+    if (was_there) call.drift(call.native_cost());
+    return;
+  }
+  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+}
+
+int blocking_receive(const Transfer& t, MPI_Status* status) {
+  Call call;
+  Request request;
+  const int code = post_receive(call, t, request);
+  if (code != MPI_SUCCESS) return code;
+  const bool asks = request.peer != kProcNull && !locally_decided(call.rt, request);
+  const Time entry = call.entry();
+  announce_receive(call, t, request, EventKind::kRecv, static_cast<std::uint8_t>(asks ? events::kNeedsAnswer : 0));
+  end_receive(call, request);
+  if (request.held) call.rt.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
+  const int finished = call.finish(request.native, status, request.peer);
+  if (request.known && request.at <= entry) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
+  call.rt.requests.unindex(request.id);
+  if (request.app != MPI_REQUEST_NULL) pmpi::Request_free(&request.app);
+  return finished;
+}
+
+int nonblocking_receive(const Transfer& t, MPI_Request* handle) {
+  Call call;
+  std::unique_ptr<Request> request = call.rt.requests.make();
+  const int code = start_receive(call, t, *request);
+  if (code != MPI_SUCCESS) return code;
+  request->own_handle = request->held;
+  *handle = request->held ? request->app : request->native;
+  call.rt.requests.insert(*handle, std::move(request));
+  return MPI_SUCCESS;
+}
+
+/// Both halves of a Sendrecv. `send` and `receive` are started at the same time and waited for together.
+int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status) {
+  Call call;
+  Request send;
+  Request receive;
+  int code = post_receive(call, in, receive);
+  if (code != MPI_SUCCESS) return code;
+  code = post_send(call, out, send);
+  if (code != MPI_SUCCESS) {
+    abandon(receive);
+    return code;
+  }
+  announce_send(call, out, send, EventKind::kIsend);
+  if (send.peer != kProcNull)
+    call.exit_at(call.entry() + call.rt.network().send_overhead(bytes(payload_bytes(out.count, out.type))));
+  announce_receive(call, in, receive, EventKind::kIrecv);
+  Request* both[] = {&send, &receive};
+  end_all(call, both);
+  if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
+  code = call.finish(receive.native, status, receive.peer);
+  if (send.eager)
+    release_send(call, send);
+  else
+    call.finish(send.native, MPI_STATUS_IGNORE, send.peer);
+  call.rt.requests.unindex(receive.id);
+  if (receive.app != MPI_REQUEST_NULL) pmpi::Request_free(&receive.app);
+  return code;
+}
+
+/// One handle for both halves: the receive's, with the send as its partner.
+int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, MPI_Request* handle) {
+  Call call;
+  std::unique_ptr<Request> receive = call.rt.requests.make();
+  receive->partner = std::make_unique<Request>();
+  Request& send = *receive->partner;
+  const bool wildcard = in.peer == MPI_ANY_SOURCE || in.comm->undecided > 0;
+  int code = post_receive(call, in, *receive);
+  if (code == MPI_SUCCESS && !wildcard)  // a handle of our own: the native one is just one half
+    code = pmpi::Recv_init(const_cast<void*>(in.buffer), in.count, in.type, in.peer, in.tag, in.comm->handle,
+                           &receive->app);
+  if (code == MPI_SUCCESS) code = post_send(call, out, send);
+  if (code != MPI_SUCCESS) {
+    abandon(*receive);
+    return code;
+  }
+  receive->keep.push_back(std::make_shared<PrivateCopy>(std::move(replaced)));
+  announce_send(call, out, send, EventKind::kIsend);
+  if (send.peer != kProcNull)
+    call.exit_at(call.entry() + call.rt.network().send_overhead(bytes(payload_bytes(out.count, out.type))));
+  announce_receive(call, in, *receive, EventKind::kIrecv);
+  receive->own_handle = true;
+  *handle = receive->app;
+  call.rt.requests.insert(*handle, std::move(receive));
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+void abandon(Request& receive) {
+  if (receive.app != MPI_REQUEST_NULL) pmpi::Request_free(&receive.app);
+  if (receive.native == MPI_REQUEST_NULL) return;
+  pmpi::Cancel(&receive.native);
+  pmpi::Request_free(&receive.native);
+}
+
+namespace handlers {
+
+int Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Recv(buf, count, type, source, tag, comm, status);
+  }
+  return blocking_receive({buf, count, type, source, tag, known}, status);
+}
+int Recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  return Recv(buf, MPI_Count{count}, type, source, tag, comm, status);
+}
+
+int Irecv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+          MPI_Request* request) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Irecv(buf, count, type, source, tag, comm, request);
+  }
+  return nonblocking_receive({buf, count, type, source, tag, known}, request);
+}
+int Irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+  return Irecv(buf, MPI_Count{count}, type, source, tag, comm, request);
+}
+
+int Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+             MPI_Status* status) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+                          comm, status);
+  }
+  return send_and_receive({sendbuf, sendcount, sendtype, dest, sendtag, known},
+                          {recvbuf, recvcount, recvtype, source, recvtag, known}, status);
+}
+int Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+             int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
+  return Sendrecv(sendbuf, MPI_Count{sendcount}, sendtype, dest, sendtag, recvbuf, MPI_Count{recvcount}, recvtype,
+                  source, recvtag, comm, status);
+}
+
+int Sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
+                     MPI_Comm comm, MPI_Status* status) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr || count < 0 || type == MPI_DATATYPE_NULL) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Sendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, status);
+  }
+  const PrivateCopy out{buf, count, type};
+  return send_and_receive({out.buffer(), out.count(), out.type(), dest, sendtag, known},
+                          {buf, count, type, source, recvtag, known}, status);
+}
+int Sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
+                     MPI_Comm comm, MPI_Status* status) {
+  return Sendrecv_replace(buf, MPI_Count{count}, type, dest, sendtag, source, recvtag, comm, status);
+}
+
+int Isendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+              MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+              MPI_Request* request) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
+                           comm, request);
+  }
+  return isendrecv({sendbuf, sendcount, sendtype, dest, sendtag, known},
+                   {recvbuf, recvcount, recvtype, source, recvtag, known}, PrivateCopy{}, request);
+}
+int Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
+              int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  return Isendrecv(sendbuf, MPI_Count{sendcount}, sendtype, dest, sendtag, recvbuf, MPI_Count{recvcount}, recvtype,
+                   source, recvtag, comm, request);
+}
+
+int Isendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
+                      MPI_Comm comm, MPI_Request* request) {
+  Communicator* known = communicator(comm);
+  if (known == nullptr || count < 0 || type == MPI_DATATYPE_NULL) {
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Isendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, request);
+  }
+  PrivateCopy out{buf, count, type};
+  const Transfer send{out.buffer(), out.count(), out.type(), dest, sendtag, known};
+  return isendrecv(send, {buf, count, type, source, recvtag, known}, std::move(out), request);
+}
+int Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
+                      MPI_Comm comm, MPI_Request* request) {
+  return Isendrecv_replace(buf, MPI_Count{count}, type, dest, sendtag, source, recvtag, comm, request);
+}
+
+}  // namespace handlers
+}  // namespace nplus1::stubs

@@ -1,0 +1,42 @@
+#include "stubs/runtime/requests.hpp"
+
+#include <algorithm>
+
+namespace nplus1::stubs {
+
+std::unique_ptr<Request> RequestTable::make() {
+  if (pool_.empty()) return std::make_unique<Request>();
+  std::unique_ptr<Request> request = std::move(pool_.back());
+  pool_.pop_back();
+  return request;
+}
+
+Request& RequestTable::insert(MPI_Request handle, std::unique_ptr<Request> request) {
+  request->app = handle;
+  std::unique_ptr<Request>& place = by_handle_[handle];
+  place = std::move(request);
+  return *place;
+}
+
+std::unique_ptr<Request> RequestTable::remove(MPI_Request handle) {
+  const auto it = by_handle_.find(handle);
+  if (it == by_handle_.end()) return nullptr;
+  std::unique_ptr<Request> request = std::move(it->second);
+  by_handle_.erase(it);
+  return request;
+}
+
+void RequestTable::recycle(std::unique_ptr<Request> request) {
+  constexpr std::size_t kKept = 256;
+  if (pool_.size() >= kKept) return;
+  *request = Request{};
+  pool_.push_back(std::move(request));
+}
+
+void RequestTable::drop_detached(const Request& request) {
+  const auto it = std::find_if(detached_.begin(), detached_.end(),
+                               [&](const std::unique_ptr<Request>& r) { return r.get() == &request; });
+  if (it != detached_.end()) detached_.erase(it);
+}
+
+}  // namespace nplus1::stubs

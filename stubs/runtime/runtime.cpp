@@ -1,0 +1,338 @@
+#include "stubs/runtime/runtime.hpp"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/progress_hook.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+constexpr int kDeadlockExitCode = 86;  // documented in docs/cli.md
+constexpr std::int64_t kLongestSleepNs = 20'000'000;
+/// With native sends outstanding: they may need this process to push them.
+constexpr std::int64_t kBackgroundSleepNs = 200'000;
+
+constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+
+std::uint64_t early_key(std::int32_t source, std::uint64_t sequence) {
+  return (static_cast<std::uint64_t>(source) << 40) ^ sequence;
+}
+
+}  // namespace
+
+ThreadState& Runtime::thread() {
+  if (this_thread == nullptr) {
+    threads_.push_back(std::make_unique<ThreadState>());
+    this_thread = threads_.back().get();
+    this_thread->id = ThreadId{static_cast<std::uint16_t>(threads_.size() - 1)};
+    this_thread->poll_cost = settings_.poll_cost;
+    this_thread->clock.configure(&settings_);
+    // A new thread's virtual time begins where the process is now; what it computed before is not known.
+    this_thread->clock.start(threads_.front()->clock.base());
+  }
+  return *this_thread;
+}
+
+ThreadState* Runtime::thread_if_known() noexcept { return this_thread; }
+
+ThreadState& Runtime::locked_thread() {
+  if (this_thread != nullptr) return *this_thread;
+  const std::lock_guard guard{lock};
+  return thread();
+}
+
+void Runtime::write(const events::Event& event, const void* extension) {
+  if (!degraded_) channel_->write(event, extension);
+}
+
+void Runtime::absorb() {
+  transport::Slot slot;
+  while (channel_->read(slot)) {
+    if (pending_slots_ > 0) {
+      take_extension(slot);
+    } else {
+      std::memcpy(&pending_, slot.bytes, sizeof(pending_));
+      pending_words_.clear();
+      pending_slots_ = pending_.extension;
+    }
+    if (pending_slots_ == 0) take_answer(pending_);
+  }
+  if (stamps_in_) stamps_in_->drain([this](const transport::Stamp& s) { take_stamp(s); });
+}
+
+void Runtime::take_extension(const transport::Slot& slot) {
+  constexpr std::size_t kWords = events::kSlotBytes / sizeof(std::uint32_t);
+  const std::size_t at = pending_words_.size();
+  pending_words_.resize(at + kWords);
+  std::memcpy(pending_words_.data() + at, slot.bytes, events::kSlotBytes);
+  --pending_slots_;
+}
+
+void Runtime::take_answer(const events::Answer& answer) {
+  switch (answer.kind) {
+    case events::AnswerKind::kExit:
+      for (const auto& t : threads_) {
+        if (t->id != answer.thread) continue;
+        t->answer_words = pending_words_;
+        t->answer = answer;
+      }
+      return;
+    case events::AnswerKind::kMatch:
+      matched_elsewhere(answer);
+      return;
+    case events::AnswerKind::kNotice:
+      print_text();
+      return;
+    case events::AnswerKind::kDeadlock:
+      if (answer.flag == 0) return;  // another rank prints, and ends the job
+      print_text();
+      pmpi::Abort(MPI_COMM_WORLD, kDeadlockExitCode);
+      return;
+    case events::AnswerKind::kNone:
+      return;
+  }
+}
+
+void Runtime::print_text() const {
+  const char* text = reinterpret_cast<const char*>(pending_words_.data());
+  const std::size_t length = strnlen(text, pending_words_.size() * sizeof(std::uint32_t));
+  [[maybe_unused]] const ssize_t n = ::write(STDERR_FILENO, text, length);
+}
+
+void Runtime::take_stamp(const transport::Stamp& stamp) {
+  const auto early = taken_early_.find(early_key(stamp.source, stamp.sequence));
+  if (early != taken_early_.end()) {
+    taken_early_.erase(early);
+    return;
+  }
+  const semantics::Message message{stamp.comm, RankId{stamp.source}, stamp.tag, bytes(stamp.size),
+                                   stamp.sequence, Time{Duration{stamp.at_ps}}, 0, stamp.rendezvous != 0};
+  if (const auto receive = mailbox_.arrive(message)) {
+    const RequestId id{static_cast<std::uint32_t>(receive->id)};
+    Request* request = requests.find(id);
+    requests.unindex(id);
+    if (request != nullptr) settle(*request, message);
+  }
+}
+
+void Runtime::settle(Request& request, const semantics::Message& message) const {
+  request.known = true;
+  request.overhead = network_->receive_overhead(message.size);
+  request.peer = message.source;
+  request.at = message.rendezvous ? semantics::rendezvous_end(*network_, message.at, request.posted, message.source,
+                                                              me_, message.size)
+                                  : message.at;
+}
+
+void Runtime::take_message(const Communicator& comm, RankId source, std::uint64_t sequence) {
+  if (!mailbox_.take(comm.key, source, sequence)) taken_early_[early_key(source.value, sequence)] = true;
+}
+
+/// The simulator has matched a receive that could not be matched here: its native receive can be posted now.
+void Runtime::matched_elsewhere(const events::Answer& match) {
+  Request* request = requests.find(match.request);
+  requests.unindex(match.request);
+  if (direct_ && request != nullptr && match.source >= 0)
+    take_message(*request->comm, RankId{match.source}, match.sequence);
+  if (request == nullptr) return;
+  Communicator& comm = *request->comm;
+  if (comm.undecided > 0) --comm.undecided;
+  request->engine_decided = false;
+  request->known = true;
+  request->at = match.exit();
+  request->overhead = network_->receive_overhead(bytes(match.size));
+  request->peer = RankId{match.source};
+  post_held(*request, comm.rank_of(match.source), match.tag);
+  if (comm.free_later && comm.undecided == 0) pmpi::Comm_free(&comm.handle);
+}
+
+void Runtime::post_held(Request& request, int source, std::int32_t tag) {
+  if (!request.held) return;
+  request.held = false;
+  const Arguments& a = request.arguments;
+  pmpi::Irecv(a.buffer, a.count, a.type, source, tag, request.comm->handle, &request.native);
+  if (!request.detached) return;
+  if (request.native != MPI_REQUEST_NULL) pmpi::Request_free(&request.native);
+  requests.drop_detached(request);
+}
+
+bool Runtime::sleep_once(std::unique_lock<std::mutex>& held, SleepState& state) {
+  if (degraded_) return false;
+  if (!state.armed) {  // take a ticket, then look once more before sleeping on it
+    state.ticket = channel_->prepare_sleep();
+    state.armed = true;
+    return true;
+  }
+  held.unlock();
+  channel_->sleep(state.ticket, state.nanoseconds);
+  held.lock();
+  channel_->awake();
+  state.armed = false;
+  const std::int64_t longest = background_.empty() ? kLongestSleepNs : kBackgroundSleepNs;
+  state.nanoseconds = std::min(longest, 2 * state.nanoseconds);
+  push_native();
+  if (++state.sleeps % 8 == 0 && channel_->simulator_gone()) degrade();
+  return !degraded_;
+}
+
+void Runtime::push_native() {
+  progress_background(4);
+  int flag = 0;
+  pmpi::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
+
+/// The simulator has died: from here on the job is plain MPI. Held receives are posted as they were asked for.
+void Runtime::degrade() {
+  degraded_ = true;
+  requests.for_each([this](Request& r) {
+    if (r.held) post_held(r, r.arguments.peer, r.arguments.tag);
+  });
+}
+
+void idle_wait() noexcept {
+  if (Runtime* rt = runtime())
+    rt->idle();
+  else
+    ::usleep(50);
+}
+
+void Runtime::idle() {
+  const std::uint32_t ticket = channel_->prepare_sleep();
+  channel_->sleep(ticket, 100'000);
+  channel_->awake();
+}
+
+void Runtime::publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size,
+                              bool rendezvous, Time at) {
+  const std::uint64_t sequence = sent_to_[destination.index()]++;
+  if (!direct_ || degraded_) return;
+  transport::Stamp* stamp = stamps_out_->allocate();
+  while (stamp == nullptr) {  // 64 million messages in flight: wait for receivers
+    usleep(1000);
+    stamp = stamps_out_->allocate();
+  }
+  stamp->comm = comm.key;
+  stamp->at_ps = at.time_since_epoch().count();
+  stamp->size = count(size);
+  stamp->sequence = sequence;
+  stamp->source = me_.value;
+  stamp->tag = tag;
+  stamp->rendezvous = rendezvous ? 1 : 0;
+  stamps_out_->deliver(*stamp, destination.value);
+}
+
+void Runtime::nudge(RankId source) {
+  if (segment_ && source.value >= 0) transport::ring_doorbell(segment_.rank(source.value));
+}
+
+void Runtime::set_native_wait(bool on) {
+  if (transport::RankBlock* block = channel_->block()) block->native_wait.store(on ? 1 : 0, std::memory_order_relaxed);
+}
+
+void Runtime::set_inside(bool inside) {
+  if (transport::RankBlock* block = channel_->block())
+    block->activity.fetch_add(1, inside ? std::memory_order_relaxed : std::memory_order_release);
+}
+
+void Runtime::leave_in_background(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep) {
+  background_.push_back({native, std::move(copy), std::move(keep)});
+}
+
+void Runtime::progress_background(std::size_t at_most) {
+  for (std::size_t i = 0; i < at_most && !background_.empty(); ++i) {
+    if (next_background_ >= background_.size()) next_background_ = 0;
+    Background& b = background_[next_background_];
+    int flag = 0;
+    if (pmpi::Test(&b.native, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 0) {
+      ++next_background_;
+    } else {
+      std::swap(b, background_.back());
+      background_.pop_back();
+    }
+  }
+}
+
+void Runtime::finish_background() {
+  while (!background_.empty()) {
+    const std::size_t before = background_.size();
+    progress_background(before);
+    if (background_.size() == before) idle_wait();
+  }
+}
+
+CallSiteId Runtime::site_id(const void* return_address) {
+  const auto known = sites_.find(return_address);
+  if (known != sites_.end()) return known->second;
+  const CallSiteId id{static_cast<std::uint32_t>(sites_.size() + 1)};
+  sites_.emplace(return_address, id);
+  Dl_info info{};
+  std::string name = "?";
+  if (dladdr(return_address, &info) != 0 && info.dli_fname != nullptr) {
+    char offset[32];
+    std::snprintf(offset, sizeof(offset), "+0x%zx",
+                  static_cast<std::size_t>(static_cast<const char*>(return_address) -
+                                           static_cast<const char*>(info.dli_fbase)));
+    name = std::string{info.dli_fname} + offset;
+  }
+  site_names_.push_back(name);
+  events::Event event;
+  event.kind = events::EventKind::kSiteDefine;
+  event.site = id;
+  event.aux = name.size();
+  write_text(event, name);
+  return id;
+}
+
+void Runtime::write_text(events::Event event, const std::string& text) {
+  std::vector<char> slots((text.size() / events::kSlotBytes + 1) * events::kSlotBytes, '\0');
+  std::memcpy(slots.data(), text.data(), text.size());
+  event.extension = static_cast<std::uint32_t>(slots.size() / events::kSlotBytes);
+  write(event, slots.data());
+}
+
+std::uint64_t Runtime::region_id(const std::string& name) {
+  const auto [place, is_new] = regions_.emplace(name, regions_.size() + 1);
+  if (is_new) {
+    events::Event event;
+    event.kind = events::EventKind::kRegionDefine;
+    event.aux = place->second;
+    event.size = static_cast<std::int64_t>(name.size());
+    write_text(event, name);
+  }
+  return place->second;
+}
+
+Duration Runtime::table_length(MpiCall call, CallSiteId site) const {
+  const std::string_view function = events::name(call);
+  const std::string& place = site_names_[site.index() - 1];
+  for (const ComputeRule& rule : settings_.rules) {
+    if (rule.rank >= 0 && rule.rank != me_.value) continue;
+    const bool fits = rule.where.empty() || rule.where == function ||
+                      (place.size() >= rule.where.size() &&
+                       place.compare(place.size() - rule.where.size(), rule.where.size(), rule.where) == 0);
+    if (fits) return rule.length;
+  }
+  return Duration{-1};
+}
+
+void Runtime::define(const Communicator& comm) {
+  events::Event event;
+  event.kind = events::EventKind::kCommDefine;
+  event.comm = comm.number;
+  event.aux = comm.key;
+  event.size = static_cast<std::int64_t>(comm.all.size());
+  event.peer = comm.first_group;
+  constexpr std::size_t kWords = events::kSlotBytes / sizeof(std::uint32_t);
+  std::vector<std::int32_t> slots((comm.all.size() + kWords - 1) / kWords * kWords);
+  std::copy(comm.all.begin(), comm.all.end(), slots.begin());
+  event.extension = static_cast<std::uint32_t>(slots.size() / kWords);
+  write(event, slots.data());
+}
+
+}  // namespace nplus1::stubs

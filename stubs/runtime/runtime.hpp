@@ -1,0 +1,242 @@
+// The rank's side of nplus1: one Runtime per process, alive between MPI_Init and MPI_Finalize, and one Call per
+// modelled MPI call. A handler's shape is always the same:
+//   Call call;                       // takes the lock, stops the thread's virtual clock
+//   PMPI_I...                        // the real operation, its return code untouched
+//   call.emit(event)                 // what the simulator must know
+//   call.wait(...) / call.ask(...)   // sleep until the virtual outcome is known
+//   native completion                // finds the data there
+//   call.exit_at(time)               // the clock runs on from there
+// Threads: any number; the lock is released while a call sleeps.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "events/event.hpp"
+#include "netmodel/network_model.hpp"
+#include "semantics/mailbox.hpp"
+#include "stubs/runtime/communicators.hpp"
+#include "stubs/runtime/guard.hpp"
+#include "stubs/runtime/requests.hpp"
+#include "stubs/runtime/settings.hpp"
+#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/transport/channel.hpp"
+#include "stubs/transport/inbox.hpp"
+
+namespace nplus1::stubs {
+
+/// What a thread keeps between calls.
+struct ThreadState {
+  ThreadId id{};
+  ThreadClock clock;
+  semantics::PollCost poll_cost;
+  Time reported = kTimeZero;                  // the exit of the last call that the simulator knows of
+  std::optional<events::Answer> answer;       // the answer this thread waits for
+  std::vector<std::uint32_t> answer_words;    // its extension
+  std::vector<Request*> selected;             // scratch of completing calls
+};
+
+class Call;
+
+class Runtime {
+ public:
+  /// Connects to the simulator and agrees with all ranks on what is used. Called at the end of MPI_Init;
+  /// null if this job runs as plain MPI.
+  static std::unique_ptr<Runtime> connect(int threads_provided, int native_threads);
+
+  /// The calling thread's state, made at its first call (with the lock held).
+  ThreadState& thread();
+  /// The same, taking the lock only if it must.
+  ThreadState& locked_thread();
+  [[nodiscard]] static ThreadState* thread_if_known() noexcept;
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] const netmodel::NetworkModel& network() const { return *network_; }
+  [[nodiscard]] RankId me() const { return me_; }
+  [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] bool direct() const { return direct_; }
+  /// Set when the simulator died: everything is passed through from then on.
+  [[nodiscard]] bool degraded() const { return degraded_; }
+  [[nodiscard]] const std::string& output() const { return output_; }
+
+  std::mutex lock;
+  Communicators communicators;
+  RequestTable requests;
+
+  // --- the line to the simulator (with the lock held) ---
+  void write(const events::Event& event, const void* extension);
+  void ring() { channel_->ring(); }
+  /// Takes in answers and stamps that have come.
+  void absorb();
+  /// Sleeps until `done()`; false when the simulator has died meanwhile. Releases the lock while asleep.
+  template <class Done>
+  bool sleep_until(std::unique_lock<std::mutex>& held, Done&& done) {
+    SleepState state;
+    for (;;) {
+      absorb();
+      const bool ended = done();
+      if (ended || !sleep_once(held, state)) {
+        if (state.armed) channel_->awake();
+        return ended;
+      }
+    }
+  }
+  /// For waits inside the MPI library (progress hook): a short sleep on the doorbell.
+  void idle();
+
+  // --- messages (with the lock held) ---
+  /// Numbers a message to `destination` and, in direct mode, sends its stamp there.
+  void publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size, bool rendezvous,
+                       Time at);
+  [[nodiscard]] Time& interface_free() { return interface_free_; }
+  semantics::Mailbox& mailbox() { return mailbox_; }
+  /// Removes a message that the simulator gave to a matched probe; its stamp may still be on its way.
+  void take_message(const Communicator& comm, RankId source, std::uint64_t sequence);
+  /// A receive of mine, known to the mailbox under its request id, has met `message`.
+  void settle(Request& request, const semantics::Message& message) const;
+  /// Posts the native receive of a held request: from (source, tag), ranks in its communicator.
+  void post_held(Request& request, int source, std::int32_t tag);
+  /// Rings `source`, which may have to push a long message.
+  void nudge(RankId source);
+
+  /// Native sends that the application believes finished.
+  void leave_in_background(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep = {});
+  void progress_background(std::size_t at_most);
+  void finish_background();
+  [[nodiscard]] bool has_background() const { return !background_.empty(); }
+
+  [[nodiscard]] RequestId next_request_id() { return RequestId{++last_request_}; }
+  std::uint64_t region_id(const std::string& name);
+  CallSiteId site_id(const void* return_address);
+  /// Length of the interval before `call` at `site` by the compute table; negative if there is none.
+  Duration table_length(MpiCall call, CallSiteId site) const;
+  void define(const Communicator& comm);
+
+  /// While the rank waits for the MPI library itself, the simulator must not wait for the rank.
+  void set_native_wait(bool on);
+  /// Marks the change between application and MPI, for the simulator's bound on a running rank.
+  void set_inside(bool inside);
+
+ private:
+  struct SleepState {
+    std::int64_t nanoseconds = 200'000;
+    std::uint32_t sleeps = 0;
+    std::uint32_t ticket = 0;
+    bool armed = false;  // a ticket is held: sleep next
+  };
+  struct Background {
+    MPI_Request native;
+    PrivateCopy copy;
+    std::vector<std::shared_ptr<void>> keep;
+  };
+
+  Runtime() = default;
+  bool sleep_once(std::unique_lock<std::mutex>& held, SleepState& state);
+  void take_stamp(const transport::Stamp& stamp);
+  void take_answer(const events::Answer& answer);
+  void take_extension(const transport::Slot& slot);
+  void matched_elsewhere(const events::Answer& match);
+  void print_text() const;
+  void push_native();
+  void degrade();
+  void write_text(events::Event event, const std::string& text);
+
+  RankId me_{};
+  int ranks_ = 0;
+  bool direct_ = false;
+  bool degraded_ = false;
+  std::string output_;
+  Settings settings_;
+  std::unique_ptr<netmodel::NetworkModel> network_;
+  std::unique_ptr<transport::Channel> channel_;
+  transport::Segment segment_;
+  std::optional<transport::StampSender> stamps_out_;
+  std::optional<transport::StampReceiver> stamps_in_;
+  semantics::Mailbox mailbox_;
+  Time interface_free_ = kTimeZero;
+  std::vector<std::uint64_t> sent_to_;  // messages so far, by destination
+  std::unordered_map<std::uint64_t, bool> taken_early_;  // (source, sequence) matched before the stamp came
+  std::uint32_t last_request_ = 0;
+  std::vector<Background> background_;
+  std::size_t next_background_ = 0;
+  std::unordered_map<const void*, CallSiteId> sites_;
+  std::vector<std::string> site_names_;
+  std::unordered_map<std::string, std::uint64_t> regions_;
+  std::vector<std::unique_ptr<ThreadState>> threads_;
+  events::Answer pending_{};  // answer whose extension is still coming
+  std::uint32_t pending_slots_ = 0;
+  std::vector<std::uint32_t> pending_words_;
+};
+
+/// The process's runtime; null while inactive.
+Runtime* runtime() noexcept;
+
+/// One modelled call in progress. Constructed first in every handler.
+class Call {
+ public:
+  Call();
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  /// Virtual time at which the call (or its next part) begins.
+  [[nodiscard]] Time entry() const { return now_; }
+  /// When the application goes on; also the entry of a second part of the call.
+  void exit_at(Time t);
+
+  /// Sends `event` after filling in compute time, entry, thread, call and site.
+  void emit(events::Event event, const void* extension = nullptr);
+  /// As emit() with kNeedsAnswer, then sleeps until the answer; nullopt when the simulator has died.
+  /// `ring` = false where the simulator cannot answer before others have spoken anyway.
+  std::optional<events::Answer> ask(events::Event event, const void* extension = nullptr, bool ring = true);
+  /// The answer to an event that was emitted with kNeedsAnswer.
+  std::optional<events::Answer> await_answer(bool ring = true);
+  /// Lets the clock run on by `d` without the simulator's knowledge: it becomes part of the next compute interval.
+  void drift(Duration d) { now_ += d; }
+  /// Sleeps until the (local) condition holds; false when the simulator has died.
+  template <class Done>
+  bool wait(Done&& done) {
+    return rt.sleep_until(held_, done);
+  }
+  /// Waits until `native` is complete and frees it; `peer` is rung, as it may have to push the message.
+  int finish(MPI_Request& native, MPI_Status* status, RankId peer = kAnySource);
+  /// Waits until `native` is complete without freeing it.
+  void await(MPI_Request native, RankId peer = kAnySource);
+  /// Waits in the MPI library until `test()` returns true.
+  void poll_native(const std::function<bool()>& test, RankId peer = kAnySource);
+  /// Runs a blocking MPI function with the lock released, so that other threads go on.
+  template <class Function>
+  auto unlocked(Function&& function) {
+    held_.unlock();
+    const auto result = function();
+    held_.lock();
+    return result;
+  }
+  /// CPU time that the MPI library took in this call; measured under --protocol riesen only, else zero.
+  [[nodiscard]] Duration native_cost() const { return native_cost_; }
+
+  Runtime& rt;
+
+ private:
+  explicit Call(Runtime& r);
+
+  int saved_errno_;
+  std::unique_lock<std::mutex> held_;
+
+ public:
+  ThreadState& thread;
+
+ private:
+  CallSiteId site_;
+  Time now_{};
+  Duration native_cost_{};
+  bool emitted_ = false;
+};
+
+}  // namespace nplus1::stubs

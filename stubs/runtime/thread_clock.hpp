@@ -1,0 +1,51 @@
+// One thread's virtual clock: runs while the thread is in the application, stands still inside the stubs.
+//
+// Measured compute is thread CPU time (or wall time with --clock wall). Reading the thread CPU clock takes a system
+// call, so intervals under kShortInterval are taken from the time stamp counter alone, and the CPU clock is read at
+// the start of an interval only where the last interval was long (docs/architecture.md, "The clock").
+#pragma once
+
+#include <cstdint>
+
+#include "stubs/runtime/settings.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::stubs {
+
+/// Nanoseconds per tick of the time stamp counter, set once by calibrate_ticks().
+void calibrate_ticks();
+[[nodiscard]] std::int64_t ticks();
+[[nodiscard]] double nanoseconds_per_tick();
+
+class ThreadClock {
+ public:
+  void configure(const Settings* settings) { settings_ = settings; }
+
+  /// The thread enters the application at virtual time `now`.
+  void start(Time now);
+  /// The compute time since start(); the clock stands still until the next start(). `rule_length` is the length
+  /// given by a compute table, negative if none applies.
+  [[nodiscard]] Duration stop(Duration rule_length);
+  /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
+  void add(Duration d) { pending_ += d; }
+  /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time, more
+  /// while no communication call comes between, so that loops on the clock end (DESIGN.md, decision 4).
+  [[nodiscard]] Time read();
+  /// Compute time since start() without stopping; includes what was added.
+  [[nodiscard]] Duration elapsed() const;
+  [[nodiscard]] Time base() const { return base_; }
+
+ private:
+  [[nodiscard]] Duration measured() const;
+
+  const Settings* settings_ = nullptr;
+  Time base_ = kTimeZero;
+  Duration pending_{};
+  semantics::PollCost read_cost_{Duration{20'000}, Duration{10'000'000}};
+  std::int64_t start_tick_ = 0;
+  std::int64_t start_cpu_ns_ = 0;  // at or before the start of the interval
+  bool cpu_is_exact_ = false;      // start_cpu_ns_ was read at the very start
+  mutable bool last_was_long_ = true;
+};
+
+}  // namespace nplus1::stubs

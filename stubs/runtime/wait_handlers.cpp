@@ -1,0 +1,374 @@
+// MPI_Wait, MPI_Test and their relatives (MPI 4.0, sections 3.7.3 to 3.7.6).
+#include <algorithm>
+
+#include "stubs/handlers.hpp"
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/point_to_point.hpp"
+#include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/unmodelled.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+using events::CompletionMode;
+using events::EventKind;
+
+/// The active requests of ours in an array of handles, and where they stand in it.
+struct Selection {
+  std::vector<Request*> requests;
+  std::vector<int> positions;
+  bool foreign = false;  // some pending request is not ours (MPI-IO, RMA, generalised)
+};
+
+Selection select(Runtime& rt, int count, const MPI_Request handles[]) {
+  Selection s;
+  for (int i = 0; i < count; ++i) {
+    if (handles[i] == MPI_REQUEST_NULL) continue;
+    Request* request = rt.requests.find(handles[i]);
+    if (request == nullptr) {
+      s.foreign = true;
+    } else if (request->active) {
+      s.requests.push_back(request);
+      s.positions.push_back(i);
+    }
+  }
+  return s;
+}
+
+/// Selected under the lock but before a Call, so that a call without requests of ours costs no event.
+Selection select_locked(int count, const MPI_Request handles[]) {
+  Runtime& rt = *runtime();
+  const std::lock_guard guard{rt.lock};
+  return select(rt, count, handles);
+}
+
+bool all_known(Call& call, const Selection& s) {
+  call.rt.absorb();
+  return std::all_of(s.requests.begin(), s.requests.end(), [](const Request* r) { return r->known; });
+}
+
+Time end_of_any(const Request& r, Time entry) { return std::max(entry, r.at) + r.overhead; }
+
+/// Position (in the selection) of the request with the earliest virtual completion; its event; the exit.
+int end_any(Call& call, const Selection& s) {
+  std::vector<std::uint32_t> slots;
+  const events::Event event = completion_event(EventKind::kWait, CompletionMode::kAny, s.requests, slots);
+  if (all_known(call, s)) {
+    call.emit(event, slots.data());
+    const auto first = std::min_element(s.requests.begin(), s.requests.end(),
+                                        [](const Request* a, const Request* b) { return a->at < b->at; });
+    call.exit_at(end_of_any(**first, call.entry()));
+    return static_cast<int>(first - s.requests.begin());
+  }
+  const auto answer = call.ask(event, slots.data());
+  if (!answer) return -1;
+  call.exit_at(answer->exit());
+  return answer->index;
+}
+
+/// Completes one virtually finished request natively.
+int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
+  settle_native(call, request);
+  int code = MPI_SUCCESS;
+  if (request.native == MPI_REQUEST_NULL)
+    set_empty(status);
+  else
+    code = pmpi::Wait(&request.native, status);
+  retire(call, handle);
+  return code;
+}
+
+int complete_all_native(Call& call, int count, MPI_Request handles[], const Selection& s, MPI_Status statuses[]) {
+  std::vector<MPI_Request> natives(handles, handles + count);
+  for (std::size_t i = 0; i < s.requests.size(); ++i) {
+    settle_native(call, *s.requests[i]);
+    natives[static_cast<std::size_t>(s.positions[i])] = s.requests[i]->native;
+  }
+  if (s.foreign) {
+    for (const MPI_Request& native : natives)
+      if (native != MPI_REQUEST_NULL) call.await(native);
+  }
+  const int code = pmpi::Waitall(count, natives.data(), statuses);
+  for (int i = 0; i < count; ++i) {
+    Request* ours = call.rt.requests.find(handles[i]);
+    if (ours == nullptr)
+      handles[i] = natives[static_cast<std::size_t>(i)];
+    else if (ours->active)
+      retire(call, handles[i]);
+  }
+  return code;
+}
+
+/// Completes the selected entries `chosen` natively, in their order; statuses are packed. MPI_ERR_IN_STATUS if one
+/// failed.
+int complete_some_native(Call& call, MPI_Request handles[], const Selection& s, const std::vector<int>& chosen,
+                         int indices[], MPI_Status statuses[]) {
+  int result = MPI_SUCCESS;
+  std::vector<int> codes;
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    const auto at = static_cast<std::size_t>(chosen[k]);
+    indices[k] = s.positions[at];
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[k];
+    codes.push_back(complete_one(call, handles[indices[k]], *s.requests[at], status));
+    if (codes.back() != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+  }
+  if (result == MPI_ERR_IN_STATUS && statuses != MPI_STATUSES_IGNORE) {
+    for (std::size_t k = 0; k < codes.size(); ++k) statuses[k].MPI_ERROR = codes[k];
+  }
+  return result;
+}
+
+std::vector<int> words_as_positions(const ThreadState& thread, int n) {
+  std::vector<int> chosen;
+  for (int i = 0; i < n; ++i) chosen.push_back(static_cast<int>(thread.answer_words[static_cast<std::size_t>(i)]));
+  return chosen;
+}
+
+std::vector<int> complete_by(const Selection& s, Time limit) {
+  std::vector<int> chosen;
+  for (std::size_t i = 0; i < s.requests.size(); ++i)
+    if (s.requests[i]->at <= limit) chosen.push_back(static_cast<int>(i));
+  return chosen;
+}
+
+Time end_of(const Selection& s, const std::vector<int>& chosen, Time entry) {
+  std::vector<semantics::Completion> completions;
+  for (const int i : chosen) {
+    const Request& r = *s.requests[static_cast<std::size_t>(i)];
+    completions.push_back({r.at, r.overhead});
+  }
+  return semantics::complete_all(entry, completions);
+}
+
+/// Which of the selection a Test finds complete. `mode` decides what counts; empty: none.
+std::vector<int> test(Call& call, const Selection& s, CompletionMode mode, std::uint8_t flags = 0) {
+  std::vector<std::uint32_t> slots;
+  events::Event event = completion_event(EventKind::kTest, mode, s.requests, slots);
+  event.flags = flags;
+  const Time entry = call.entry();
+  std::vector<int> done = all_known(call, s) ? complete_by(s, entry) : std::vector<int>{};
+  // Only success is decided here: what a failed test costs is the simulator's business.
+  const bool success = mode == CompletionMode::kAll ? done.size() == s.requests.size() : !done.empty();
+  if (success) {
+    call.emit(event, slots.data());
+    if (mode == CompletionMode::kAny)
+      done = {*std::min_element(done.begin(), done.end(), [&](int a, int b) {
+        return s.requests[static_cast<std::size_t>(a)]->at < s.requests[static_cast<std::size_t>(b)]->at;
+      })};
+    call.exit_at((flags & events::kKeepsRequests) != 0 ? entry : end_of(s, done, entry));
+    return done;
+  }
+  const auto answer = call.ask(event, slots.data());
+  if (!answer) return {};
+  call.exit_at(answer->exit());
+  if (answer->flag == 0) return {};
+  if (mode == CompletionMode::kSome) return words_as_positions(call.thread, answer->index);
+  if (mode == CompletionMode::kAny) return {answer->index};
+  done.resize(s.requests.size());
+  for (std::size_t i = 0; i < done.size(); ++i) done[i] = static_cast<int>(i);
+  return done;
+}
+
+/// Without a simulator: the requests that MPI itself has completed. True if there is one.
+bool first_native(const std::vector<Request*>& requests, std::vector<int>& ready) {
+  ready.clear();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    int flag = 0;
+    pmpi::Request_get_status(requests[i]->native, &flag, MPI_STATUS_IGNORE);
+    if (flag != 0) ready.push_back(static_cast<int>(i));
+  }
+  return !ready.empty();
+}
+
+/// Testany over the foreign requests among `handles` alone.
+int test_foreign(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
+  std::vector<MPI_Request> foreign(handles, handles + count);
+  {
+    Runtime& rt = *runtime();
+    const std::lock_guard guard{rt.lock};
+    for (MPI_Request& h : foreign)
+      if (rt.requests.find(h) != nullptr) h = MPI_REQUEST_NULL;
+  }
+  const int code = pmpi::Testany(count, foreign.data(), index, flag, status);
+  if (*flag != 0 && *index == MPI_UNDEFINED) *flag = 0;
+  if (*flag != 0) handles[*index] = foreign[static_cast<std::size_t>(*index)];
+  return code;
+}
+
+/// A pending foreign request may depend on others in ways we don't see.
+template <class Function>
+int unmodelled(Function&& function) {
+  const UnmodelledScope scope{current_call()};
+  return function();
+}
+
+}  // namespace
+
+namespace handlers {
+
+int Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
+  const Selection s = select_locked(count, handles);
+  if (s.requests.empty())
+    return s.foreign ? unmodelled([&] { return pmpi::Waitall(count, handles, statuses); })
+                     : pmpi::Waitall(count, handles, statuses);
+  Call call;
+  std::vector<Request*> all = s.requests;
+  for (Request* r : s.requests)
+    if (r->partner) all.push_back(r->partner.get());
+  end_all(call, all);
+  return complete_all_native(call, count, handles, s, statuses);
+}
+
+int Wait(MPI_Request* handle, MPI_Status* status) {
+  const Selection s = select_locked(1, handle);
+  if (s.requests.empty())
+    return s.foreign ? unmodelled([&] { return pmpi::Wait(handle, status); }) : pmpi::Wait(handle, status);
+  Call call;
+  Request& request = *s.requests.front();
+  Request* both[] = {&request, request.partner.get()};
+  const Time entry = call.entry();
+  end_all(call, {both, request.partner ? 2u : 1u});
+  const bool was_there = request.known && request.at <= entry;
+  const int code = complete_one(call, *handle, request, status);
+  if (was_there) call.drift(call.native_cost());
+  return code;
+}
+
+int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
+  const Selection s = select_locked(count, handles);
+  if (s.requests.empty())
+    return s.foreign ? unmodelled([&] { return pmpi::Waitany(count, handles, index, status); })
+                     : pmpi::Waitany(count, handles, index, status);
+  if (s.foreign) {
+    for (int flag = 0;; idle_wait()) {
+      const int code = Testany(count, handles, index, &flag, status);
+      if (flag != 0 || code != MPI_SUCCESS) return code;
+    }
+  }
+  Call call;
+  const int chosen = end_any(call, s);
+  if (chosen < 0) {  // the simulator died: as MPI does it
+    std::vector<int> ready;
+    call.poll_native([&] { return first_native(s.requests, ready); });
+    *index = s.positions[static_cast<std::size_t>(ready.front())];
+    return complete_one(call, handles[*index], *s.requests[static_cast<std::size_t>(ready.front())], status);
+  }
+  *index = s.positions[static_cast<std::size_t>(chosen)];
+  return complete_one(call, handles[*index], *s.requests[static_cast<std::size_t>(chosen)], status);
+}
+
+int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
+  const Selection s = select_locked(incount, handles);
+  if (s.requests.empty())
+    return s.foreign ? unmodelled([&] { return pmpi::Waitsome(incount, handles, outcount, indices, statuses); })
+                     : pmpi::Waitsome(incount, handles, outcount, indices, statuses);
+  if (s.foreign) {
+    for (;; idle_wait()) {
+      const int code = Testsome(incount, handles, outcount, indices, statuses);
+      if (*outcount != 0 || code != MPI_SUCCESS) return code;
+    }
+  }
+  Call call;
+  std::vector<std::uint32_t> slots;
+  const events::Event event = completion_event(EventKind::kWait, CompletionMode::kSome, s.requests, slots);
+  std::vector<int> chosen;
+  if (all_known(call, s)) {
+    call.emit(event, slots.data());
+    Time first = kNever;
+    for (const Request* r : s.requests) first = std::min(first, r->at);
+    chosen = complete_by(s, std::max(call.entry(), first));
+    call.exit_at(end_of(s, chosen, call.entry()));
+  } else if (const auto answer = call.ask(event, slots.data())) {
+    call.exit_at(answer->exit());
+    chosen = words_as_positions(call.thread, answer->index);
+  } else {
+    call.poll_native([&] { return first_native(s.requests, chosen); });
+  }
+  *outcount = static_cast<int>(chosen.size());
+  return complete_some_native(call, handles, s, chosen, indices, statuses);
+}
+
+int Test(MPI_Request* handle, int* flag, MPI_Status* status) {
+  const Selection s = select_locked(1, handle);
+  if (s.requests.empty()) return pmpi::Test(handle, flag, status);
+  Call call;
+  std::vector<int> done = test(call, s, CompletionMode::kAll);
+  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
+  *flag = done.empty() ? 0 : 1;
+  return done.empty() ? MPI_SUCCESS : complete_one(call, *handle, *s.requests.front(), status);
+}
+
+int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
+  const Selection s = select_locked(count, handles);
+  if (s.requests.empty()) return pmpi::Testall(count, handles, flag, statuses);
+  if (s.foreign) {
+    for (int i = 0; i < count; ++i) {
+      if (handles[i] == MPI_REQUEST_NULL || runtime()->requests.find(handles[i]) != nullptr) continue;
+      *flag = 0;
+      const int code = pmpi::Request_get_status(handles[i], flag, MPI_STATUS_IGNORE);
+      if (code != MPI_SUCCESS || *flag == 0) return code;
+    }
+  }
+  Call call;
+  std::vector<int> done = test(call, s, CompletionMode::kAll);
+  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
+  *flag = done.size() == s.requests.size() ? 1 : 0;
+  return *flag == 0 ? MPI_SUCCESS : complete_all_native(call, count, handles, s, statuses);
+}
+
+int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
+  const Selection s = select_locked(count, handles);
+  if (s.requests.empty()) return pmpi::Testany(count, handles, index, flag, status);
+  if (s.foreign) {
+    const int code = test_foreign(count, handles, index, flag, status);
+    if (code != MPI_SUCCESS || *flag != 0) return code;
+  }
+  Call call;
+  std::vector<int> done = test(call, s, CompletionMode::kAny);
+  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
+  *flag = done.empty() ? 0 : 1;
+  *index = MPI_UNDEFINED;
+  if (done.empty()) return MPI_SUCCESS;
+  *index = s.positions[static_cast<std::size_t>(done.front())];
+  return complete_one(call, handles[*index], *s.requests[static_cast<std::size_t>(done.front())], status);
+}
+
+int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
+  const Selection s = select_locked(incount, handles);
+  if (s.requests.empty()) return pmpi::Testsome(incount, handles, outcount, indices, statuses);
+  if (s.foreign) {
+    int flag = 0;
+    MPI_Status* first = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
+    const int code = test_foreign(incount, handles, indices, &flag, first);
+    if (code != MPI_SUCCESS || flag != 0) {
+      *outcount = 1;
+      return code;
+    }
+  }
+  Call call;
+  std::vector<int> done = test(call, s, CompletionMode::kSome);
+  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
+  *outcount = static_cast<int>(done.size());
+  return complete_some_native(call, handles, s, done, indices, statuses);
+}
+
+int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
+  const Selection s = select_locked(1, &handle);
+  if (s.requests.empty()) return pmpi::Request_get_status(handle, flag, status);
+  Call call;
+  Request& request = *s.requests.front();
+  std::vector<int> done = test(call, s, CompletionMode::kAll, events::kKeepsRequests);
+  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
+  *flag = done.empty() ? 0 : 1;
+  if (done.empty()) return MPI_SUCCESS;
+  if (request.kind == RequestKind::kSend && request.eager) {
+    set_empty(status);
+    return MPI_SUCCESS;
+  }
+  call.await(request.native, request.peer);
+  return pmpi::Request_get_status(request.native, flag, status);
+}
+
+}  // namespace handlers
+}  // namespace nplus1::stubs
