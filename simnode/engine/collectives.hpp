@@ -33,6 +33,8 @@ class Collectives {
   void define(CommId comm, std::vector<RankId> members, std::size_t local_members);
   [[nodiscard]] const std::vector<RankId>& members(CommId comm) const;
 
+  /// Throws std::invalid_argument unless the communicator is defined and `rank` belongs to it.
+  void require_member(CommId comm, RankId rank) const { (void)index_of(communicator(comm), rank); }
   /// `rank` enters its next collective on event.comm. Appends to `done` all members whose end became known.
   void enter(RankId rank, const events::Event& event, const events::Extension& extension, Time entry,
              std::uint64_t token, std::vector<Done>& done);

@@ -195,6 +195,7 @@ void Core::conclude_some(Lane& lane, const Event& event, std::span<const std::ui
 }
 
 bool Core::collective(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+  collectives_.require_member(event.comm, lane.rank);  // before anything changes
   const bool immediate = event.kind == EventKind::kIcollective;
   out.exit = lane.entry;
   lane.poll.reset();

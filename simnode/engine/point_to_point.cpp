@@ -34,12 +34,12 @@ void describe_nobody(events::Answer& answer) {
 
 bool Core::send(Lane& lane, const Event& event, Outcome& out) {
   const bool immediate = event.kind == EventKind::kIsend;
+  if (event.peer_rank() != kProcNull) rank_of(event.peer_rank());  // must exist, before anything changes
   if (immediate) add_request(lane, event, Request::Kind::kSend);
   if (event.peer_rank() == kProcNull) {
     if (immediate) complete_request(lane.rank, event.request, lane.entry, {});
     return true;
   }
-  rank_of(event.peer_rank());  // must exist
   Message message{event.comm.value,
                   lane.rank,
                   event.tag,

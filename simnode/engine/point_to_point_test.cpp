@@ -1,0 +1,233 @@
+// L = 1000 ns, B = 1 byte/ns unless a test says otherwise: a message of s bytes takes 1000 + s ns.
+#include <gtest/gtest.h>
+
+#include "simnode/engine/test_world.hpp"
+
+namespace nplus1::simnode::engine {
+namespace {
+
+using events::SendMode;
+
+constexpr const char* kRendezvous = "lsb:latency=1e-06,bandwidth=1e+09,eager=100,handshake=2e-06";
+
+TEST(PointToPoint, PingPongTakesTwiceLatencyPlusTransferPerRound) {
+  World world{2};
+  for (int round = 1; round <= 10; ++round) {
+    world.send(0, 1, 0, 500);
+    world.recv(1, 0, 0);
+    world.send(1, 0, 0, 500);
+    world.recv(0, 1, 0);
+    EXPECT_EQ(world.exit(0), ns(round * 2 * 1500.0));
+  }
+}
+
+TEST(PointToPoint, ALateSenderOfFiveMillisecondsCostsTheReceiverFiveMilliseconds) {
+  World world{2};
+  world.recv(1, 0, 0);
+  EXPECT_TRUE(world.returned(1, 0));
+  world.compute(5e6).send(0, 1, 0, 0);
+  EXPECT_EQ(world.exit(1), ns(5e6 + 1000));
+}
+
+TEST(PointToPoint, AnEarlyMessageCostsTheReceiverNothing) {
+  World world{2};
+  world.send(0, 1, 0, 500);
+  world.compute(7000).recv(1, 0, 0);
+  EXPECT_EQ(world.exit(1), ns(7000));
+}
+
+TEST(PointToPoint, AnEagerSendReturnsAtOnce) {
+  World world{2};
+  world.send(0, 1, 0, 500);
+  EXPECT_EQ(world.exit(0), ns(0));
+}
+
+TEST(PointToPoint, RendezvousWaitsForTheReceiver) {
+  World world{2, kRendezvous};
+  world.send(0, 1, 0, 500);
+  EXPECT_TRUE(world.returned(0, 0));
+  world.compute(40000).recv(1, 0, 0);
+  EXPECT_EQ(world.exit(0), ns(40000 + 2000 + 1500));
+  EXPECT_EQ(world.exit(1), ns(40000 + 2000 + 1500));
+}
+
+TEST(PointToPoint, RendezvousWaitsForTheSender) {
+  World world{2, kRendezvous};
+  world.recv(1, 0, 0);
+  world.compute(40000).send(0, 1, 0, 500);
+  EXPECT_EQ(world.exit(0), ns(40000 + 2000 + 1500));
+  EXPECT_EQ(world.exit(1), ns(40000 + 2000 + 1500));
+}
+
+TEST(PointToPoint, RendezvousStartsWhenTheNonBlockingReceiveIsPosted) {
+  World world{2, kRendezvous};
+  const auto request = world.compute(1000).irecv(1, 0, 0);
+  world.send(0, 1, 0, 500);
+  world.compute(50000).wait(1, {request});
+  EXPECT_EQ(world.exit(0), ns(1000 + 2000 + 1500));
+  EXPECT_EQ(world.exit(1), ns(51000));
+}
+
+TEST(PointToPoint, ANonBlockingRendezvousSendCompletesInItsWait) {
+  World world{2, kRendezvous};
+  const auto request = world.isend(0, 1, 0, 500);
+  EXPECT_EQ(world.exit(0), ns(0));
+  world.compute(10).wait(0, {request});
+  EXPECT_TRUE(world.returned(0, 1));
+  world.compute(9000).recv(1, 0, 0);
+  EXPECT_EQ(world.exit(0), ns(9000 + 2000 + 1500));
+}
+
+TEST(PointToPoint, SynchronousSendsWaitHoweverSmallAndBufferedOnesNever) {
+  World world{2, kRendezvous};
+  world.send(0, 1, 0, 5000, SendMode::kBuffered);
+  EXPECT_TRUE(world.returned(0, 1));
+  world.send(0, 1, 0, 0, SendMode::kSynchronous);
+  EXPECT_TRUE(world.returned(0, 1));
+  world.recv(1, 0, 0);
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.exit(0), ns(6000 + 2000 + 1000));
+}
+
+TEST(PointToPoint, OverheadsOfLogGopsAreChargedToTheCaller) {
+  World world{2, "loggops:L=1e-06,o=1e-07,g=0,G=1e-09,O=1e-09"};
+  world.send(0, 1, 0, 50);
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.exit(0), ns(150));
+  EXPECT_EQ(world.exit(1), ns(150 + 1000 + 50 + 150));
+}
+
+TEST(PointToPoint, MessagesDoNotOvertakeWhateverTheirSize) {
+  World world{2};
+  world.send(0, 1, 0, 100000);
+  world.send(0, 1, 0, 0);
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.last(1).answer.size, 100000);
+  EXPECT_EQ(world.exit(1), ns(101000));
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.last(1).answer.size, 0);
+  EXPECT_EQ(world.exit(1), ns(101000));
+}
+
+TEST(PointToPoint, TagsSelectAndAnyTagTakesTheFirstSent) {
+  World world{2};
+  for (const int tag : {7, 8, 9}) world.send(0, 1, tag, tag);
+  world.recv(1, 0, 8);
+  EXPECT_EQ(world.last(1).answer.tag, 8);
+  world.recv(1, 0, kAny);
+  EXPECT_EQ(world.last(1).answer.tag, 7);
+  world.recv(1, 0, kAny);
+  EXPECT_EQ(world.last(1).answer.tag, 9);
+}
+
+TEST(PointToPoint, SequenceNumbersCountAllMessagesOfAPairOverCommunicators) {
+  World world{3};
+  events::Event other = World::transfer(events::EventKind::kSend, 1, 0, 0);
+  other.comm = CommId{5};
+  world.send(0, 1, 0, 0);
+  world.push(0, other);
+  world.send(0, 2, 0, 0);
+  world.send(0, 1, 0, 0);
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.last(1).answer.sequence, 0U);
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.last(1).answer.sequence, 2U);
+  world.recv(2, 0, 0);
+  EXPECT_EQ(world.last(2).answer.sequence, 0U);
+}
+
+TEST(PointToPoint, SendsToSelfWork) {
+  World world{1};
+  const auto request = world.irecv(0, 0, 3);
+  world.send(0, 0, 3, 500);
+  world.wait(0, {request});
+  EXPECT_EQ(world.exit(0), ns(1500));
+}
+
+TEST(PointToPoint, ProcNullIsDoneAtOnce) {
+  World world{1};
+  world.compute(10).send(0, kProcNull.value, 0, 500, SendMode::kSynchronous);
+  world.recv(0, kProcNull.value, 0);
+  EXPECT_EQ(world.last(0).answer.source, kProcNull.value);
+  const auto request = world.irecv(0, kProcNull.value, 0);
+  world.wait(0, {request});
+  world.probe(0, kProcNull.value, 0);
+  EXPECT_TRUE(world.returned(0, 5));
+  EXPECT_EQ(world.exit(0), ns(10));
+}
+
+TEST(PointToPoint, ReportsTheMatchOfAReceiveBeforeItsWait) {
+  World world{2};
+  const auto request = world.irecv(1, 0, kAny, events::kReportMatch);
+  EXPECT_TRUE(world.matches(1).empty());
+  world.send(0, 1, 4, 500);
+  ASSERT_EQ(world.matches(1).size(), 1U);
+  EXPECT_EQ(world.matches(1)[0].request, RequestId{request});
+  EXPECT_EQ(world.matches(1)[0].tag, 4);
+  EXPECT_EQ(world.matches(1)[0].size, 500);
+  EXPECT_EQ(world.matches(1)[0].exit(), ns(1500));
+}
+
+TEST(PointToPoint, ACancelledReceiveTakesNothing) {
+  World world{2};
+  const auto cancelled = world.irecv(1, 0, 0);
+  const auto kept = world.irecv(1, 0, 0);
+  world.compute(5).about(1, events::EventKind::kCancelled, cancelled);
+  world.wait(1, {cancelled});
+  EXPECT_EQ(world.exit(1), ns(5));
+  world.send(0, 1, 0, 0);
+  world.wait(1, {kept});
+  EXPECT_EQ(world.exit(1), ns(1000));
+}
+
+TEST(PointToPoint, AFreedRequestCompletesByItself) {
+  World world{2, kRendezvous};
+  const auto request = world.isend(0, 1, 0, 500);
+  world.about(0, events::EventKind::kRequestFree, request);
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.exit(1), ns(2000 + 1500));
+  EXPECT_EQ(world.engine().counters().unmatched_messages, 0U);
+}
+
+TEST(PointToPoint, EventsOfABlockedThreadWaitTheirTurn) {
+  World world{2};
+  world.recv(1, 0, 0);
+  world.compute(100).send(1, 0, 1, 0);
+  world.compute(100).send(1, 0, 2, 0);
+  world.finalize(1);
+  EXPECT_TRUE(world.returned(1, 0));
+  world.send(0, 1, 0, 0);
+  ASSERT_TRUE(world.returned(1, 4));
+  EXPECT_EQ(world.exit(1), ns(1200));
+  world.recv(0, 1, 2);
+  EXPECT_EQ(world.exit(0), ns(2200));
+}
+
+TEST(PointToPoint, ThreadsHaveClocksOfTheirOwnAndShareTheMailbox) {
+  World world{2};
+  world.compute(9000).local(1);
+  world.thread(1).compute(50).recv(1, 0, 0);
+  world.thread(0).send(0, 1, 0, 0);
+  EXPECT_EQ(world.exit(1, 1), ns(1000));
+  EXPECT_EQ(world.exit(1, 0), ns(9000));
+  world.send(0, 1, 0, 0);
+  world.recv(1, 0, 0);
+  EXPECT_EQ(world.exit(1, 0), ns(9000));
+}
+
+TEST(PointToPoint, CountsWhatIsNeverMatched) {
+  World world{2};
+  world.send(0, 1, 0, 0);
+  world.irecv(1, 0, 5);
+  EXPECT_EQ(world.engine().counters().unmatched_messages, 1U);
+  EXPECT_EQ(world.engine().counters().unmatched_receives, 1U);
+}
+
+TEST(PointToPoint, RejectsRanksThatDoNotExist) {
+  World world{2};
+  EXPECT_THROW(world.send(0, 2, 0, 0), std::invalid_argument);
+  EXPECT_THROW(world.send(7, 0, 0, 0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace nplus1::simnode::engine
