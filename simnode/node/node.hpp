@@ -18,7 +18,7 @@
 
 namespace nplus1::simnode::node {
 
-class Node final : engine::Listener {
+class Node final : public engine::Listener {
  public:
   Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network, netmodel::Selection collectives);
   ~Node() override;

@@ -46,7 +46,7 @@ Neighbors distributed_graph(MPI_Comm comm) {
   Neighbors n;
   n.sources.resize(static_cast<std::size_t>(in));
   n.destinations.resize(static_cast<std::size_t>(out));
-  pmpi::Dist_graph_neighbors(comm, in, n.sources.data(), MPI_UNWEIGHTED, out, n.destinations.data(), MPI_UNWEIGHTED);
+  pmpi::Dist_graph_neighbors(comm, in, n.sources.data(), pmpi::unweighted(), out, n.destinations.data(), pmpi::unweighted());
   return n;
 }
 
