@@ -48,7 +48,9 @@ struct Candidate {
   std::uint64_t receive_id;
   RankId source;
   std::uint64_t sequence;
-  Time at;  // when the message can be matched: its arrival, or its announcement if rendezvous
+  /// When they meet: the message's arrival (its announcement if rendezvous); behind another undecided
+  /// receive, whose turn may come in between, not before the posting.
+  Time at;
 };
 
 class Mailbox {

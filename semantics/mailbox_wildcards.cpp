@@ -66,13 +66,13 @@ std::optional<Candidate> Mailbox::candidate() {
   for (const ReceiveNode& w : undecided_) {
     const bool same =
         previous != nullptr && previous->comm == w.receive.comm && previous->tag == w.receive.tag;
+    const bool first = previous == nullptr;
     previous = &w.receive;
     if (same) continue;  // the one posted before has the same choice
     const Message* m = best(w.receive.comm, w.receive.tag, w.order);
     if (m == nullptr) continue;
-    const Candidate found{w.receive.id, m->source, m->sequence, visible(*m)};
-    if (!earliest || std::pair{found.at, found.source} < std::pair{earliest->at, earliest->source})
-      earliest = found;
+    const Time meet = first ? visible(*m) : std::max(visible(*m), w.receive.posted);
+    if (!earliest || meet < earliest->at) earliest = Candidate{w.receive.id, m->source, m->sequence, meet};
   }
   return earliest;
 }

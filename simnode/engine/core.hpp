@@ -5,8 +5,9 @@
 // Why that is safe: whatever happens later is caused by a running lane, which acts no earlier than its bound,
 // or by a decision, none of which comes before the earliest one. Either way a message takes the network's
 // minimum latency. So the earliest decision stands once every running lane's bound plus that latency lies
-// behind it; lanes blocked on named messages need not be asked. Ties among decisions (possible without
-// latency) go by a fixed order.
+// behind it; lanes blocked on named messages need not be asked. (What a rank itself does at an earlier time,
+// such as posting another receive, needs no message: its own running lanes must have come as far as the
+// decision.) Ties among decisions (possible without latency) go by a fixed order.
 #pragma once
 
 #include <cstdint>
@@ -142,6 +143,7 @@ class Core {
   void reconsider(Lane& lane);
   Time running_bound();
   bool safe(const IndexedHeap::Entry& decision);
+  RankId rank_of_decision(const IndexedHeap::Entry& decision) const;
   void make(const IndexedHeap::Entry& decision);
   void decide_lane(Lane& lane);
   std::uint64_t tie_of(const Lane& lane) const;

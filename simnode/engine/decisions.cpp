@@ -99,11 +99,18 @@ Time Core::running_bound() {
 bool Core::safe(const IndexedHeap::Entry& decision) {
   const Time bound = running_bound();
   if (bound == kNever) return true;
-  // Another thread of the same rank can post a receive that takes what a probe sees, without any latency.
-  const bool races = decision.item >= ranks_.size() &&
-                     is_probe(lanes_[decision.item - ranks_.size()].current) &&
-                     rank_of(lanes_[decision.item - ranks_.size()]).lanes.size() > 1;
-  return bound + (races ? Duration{} : latency_) > decision.time;
+  if (bound + latency_ <= decision.time) return false;
+  // The rank's own threads post receives and probe without any latency: they must have come this far.
+  const Rank& rank = ranks_[rank_of_decision(decision).index()];
+  return std::all_of(rank.lanes.begin(), rank.lanes.end(), [&](std::uint32_t i) {
+    if (i == kNoLane || lanes_[i].run != Run::kRunning || rank.withdrawn) return true;
+    return std::max(lanes_[i].clock, rank.bound) >= decision.time;
+  });
+}
+
+RankId Core::rank_of_decision(const IndexedHeap::Entry& decision) const {
+  if (decision.item < ranks_.size()) return RankId{static_cast<std::int32_t>(decision.item)};
+  return lanes_[decision.item - ranks_.size()].rank;
 }
 
 void Core::decide() {
@@ -117,8 +124,7 @@ void Core::decide() {
 
 void Core::make(const IndexedHeap::Entry& decision) {
   const bool match = decision.item < ranks_.size();
-  const RankId rank =
-      match ? RankId{static_cast<std::int32_t>(decision.item)} : lanes_[decision.item - ranks_.size()].rank;
+  const RankId rank = rank_of_decision(decision);
   Rank& r = rank_of(rank);
   r.decided_until = std::max(r.decided_until, decision.time);
   if (!match) {

@@ -128,9 +128,9 @@ bool Core::receive_taken(Lane& lane, const Event& event, Outcome& out) {
   return immediate;
 }
 
-/// When the message is with its receiver; frees a rendezvous sender.
+/// When the receive is complete, never before it was posted; frees a rendezvous sender.
 Time Core::transferred(RankId receiver, const Receive& receive, const Message& message) {
-  if (!message.rendezvous) return message.at;
+  if (!message.rendezvous) return std::max(message.at, receive.posted);
   const Time end =
       semantics::rendezvous_end(network_, message.at, receive.posted, message.source, receiver, message.size);
   complete_token(message.source, message.user, end);
