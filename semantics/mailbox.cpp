@@ -1,5 +1,7 @@
 #include "semantics/mailbox.hpp"
 
+#include <algorithm>
+
 #include "semantics/mailbox_index.hpp"
 
 namespace nplus1::semantics {
@@ -139,12 +141,10 @@ bool Mailbox::cancel(std::uint64_t receive_id, std::vector<Match>& settled) {
 // ---- channels -------------------------------------------------------------------------------------------
 
 Mailbox::Channel* Mailbox::lookup(std::uint64_t comm, RankId source) {
-  if (slots_.empty()) return nullptr;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = hash(comm, source) & mask; slots_[at] != kNil; at = (at + 1) & mask) {
-    Channel& c = channels_[slots_[at]];
-    if (c.comm == comm && c.source == source) return &c;
-  }
+  if (channels_.empty()) return nullptr;
+  const std::size_t mask = channels_.size() - 1;
+  for (std::size_t at = hash(comm, source) & mask; channels_[at].source != kAnySource; at = (at + 1) & mask)
+    if (channels_[at].source == source && channels_[at].comm == comm) return &channels_[at];
   return nullptr;
 }
 
@@ -154,26 +154,28 @@ const Mailbox::Channel* Mailbox::lookup(std::uint64_t comm, RankId source) const
 
 Mailbox::Channel& Mailbox::channel(std::uint64_t comm, RankId source) {
   if (Channel* c = lookup(comm, source)) return *c;
-  if (2 * (channels_.size() + 1) > slots_.size()) grow();
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = hash(comm, source) & mask;
-  while (slots_[at] != kNil) at = (at + 1) & mask;
-  slots_[at] = static_cast<Node>(channels_.size());
-  return channels_.emplace_back(Channel{comm, source, {}, {}});
+  if (2 * (used_channels_ + 1) > channels_.size()) grow();
+  return insert({comm, source, {}, {}});
+}
+
+Mailbox::Channel& Mailbox::insert(const Channel& c) {
+  const std::size_t mask = channels_.size() - 1;
+  std::size_t at = hash(c.comm, c.source) & mask;
+  while (channels_[at].source != kAnySource) at = (at + 1) & mask;
+  ++used_channels_;
+  return channels_[at] = c;
 }
 
 // Programs that create communicators for ever must not fill the table: idle channels go when it is full.
 void Mailbox::grow() {
-  std::erase_if(channels_,
-                [](const Channel& c) { return c.messages.head == kNil && c.receives.head == kNil; });
-  std::size_t size = std::max<std::size_t>(8, slots_.size());
-  while (size < 4 * (channels_.size() + 1)) size *= 2;
-  slots_.assign(size, kNil);
-  for (std::size_t i = 0; i < channels_.size(); ++i) {
-    std::size_t at = hash(channels_[i].comm, channels_[i].source) & (size - 1);
-    while (slots_[at] != kNil) at = (at + 1) & (size - 1);
-    slots_[at] = static_cast<Node>(i);
-  }
+  std::vector<Channel> old;
+  old.swap(channels_);
+  std::erase_if(old, [](const Channel& c) { return c.messages.head == kNil && c.receives.head == kNil; });
+  std::size_t size = 8;
+  while (size < 4 * (old.size() + 1)) size *= 2;
+  channels_.resize(std::max(size, 2 * used_channels_));
+  used_channels_ = 0;
+  for (const Channel& c : old) insert(c);
 }
 
 // ---- lists ----------------------------------------------------------------------------------------------

@@ -112,8 +112,8 @@ class Mailbox {
   /// All that concerns one (communicator, source): messages in order of sending, receives in order of
   /// posting.
   struct Channel {
-    std::uint64_t comm;
-    RankId source;
+    std::uint64_t comm = 0;
+    RankId source = kAnySource;  // which no channel has: a free slot
     List messages;
     List receives;
   };
@@ -122,6 +122,7 @@ class Mailbox {
   [[nodiscard]] Channel* lookup(std::uint64_t comm, RankId source);
   [[nodiscard]] const Channel* lookup(std::uint64_t comm, RankId source) const;
   Channel& channel(std::uint64_t comm, RankId source);
+  Channel& insert(const Channel& c);
   void grow();
   void keep(Channel& c, const Message& message);
   void keep(Channel& c, const Receive& receive);
@@ -137,8 +138,8 @@ class Mailbox {
   Index& index();
 
   Duration announcement_;
-  std::vector<Channel> channels_;
-  std::vector<Node> slots_;  // open addressing: positions in channels_
+  std::vector<Channel> channels_;  // a hash table with open addressing
+  std::size_t used_channels_ = 0;
   std::vector<MessageNode> message_nodes_;
   std::vector<ReceiveNode> receive_nodes_;
   Node free_messages_ = kNil;

@@ -8,6 +8,14 @@ namespace nplus1::simnode::engine {
 using events::CompletionMode;
 using events::EventKind;
 
+namespace {
+
+bool waits_for_all(const events::Event& event) {
+  return event.kind == EventKind::kWait && event.completion_mode() == CompletionMode::kAll;
+}
+
+}  // namespace
+
 void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
   Request request;
   request.id = event.request;
@@ -50,14 +58,19 @@ bool Core::free_request(Lane& lane, const Event& event, Outcome& out) {
 }
 
 bool Core::wait(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
-  const Tally seen = tally(lane, extension.words);
   bool certain = false;
-  const std::optional<Time> when = decision_time(lane, event, seen, certain);
+  std::optional<Time> when;
+  if (waits_for_all(event)) {
+    await(lane, extension.words);
+    certain = lane.unknown == 0;
+  } else {
+    when = decision_time(lane, event, tally(lane, extension.words), certain);
+    if (!certain) await(lane, extension.words);
+  }
   if (certain) {
     conclude(lane, event, extension.words, out);
     return true;
   }
-  await(lane, extension.words);
   block(lane, event, extension);
   if (when) decisions_.set(decision_of(lane), *when, tie_of(lane));
   return false;
@@ -121,10 +134,11 @@ std::optional<Time> Core::decision_time(const Lane& lane, const Event& event, co
 
 /// Fixes the outcome from what is known: unknown completions come too late to matter.
 void Core::conclude(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, Outcome& out) {
-  const Tally t = tally(lane, ids);
   out.exit = lane.entry;
   out.answer.index = -1;
   out.answer.flag = 1;
+  if (waits_for_all(event)) return complete_all(lane, ids, out);
+  const Tally t = tally(lane, ids);
   if (t.active == 0) return lane.poll.reset();
   switch (event.completion_mode()) {
     case CompletionMode::kAll:
@@ -147,16 +161,20 @@ void Core::failed_poll(Lane& lane, Outcome& out) {
 
 void Core::conclude_all(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,
                         Outcome& out) {
-  if (event.kind == EventKind::kTest && t.by_entry < t.active) return failed_poll(lane, out);
+  if (t.by_entry < t.active) return failed_poll(lane, out);
+  if (!event.has(events::kKeepsRequests)) complete_all(lane, ids, out);
   lane.poll.reset();
-  if (event.has(events::kKeepsRequests)) return;
+}
+
+void Core::complete_all(Lane& lane, std::span<const std::uint32_t> ids, Outcome& out) {
+  lane.poll.reset();
   RequestTable& requests = rank_of(lane).requests;
   completions_.clear();
   for (const std::uint32_t id : ids) {
-    const Request* request = requests.find(RequestId{id});
+    Request* request = requests.find(RequestId{id});
     if (request == nullptr) continue;
     completions_.push_back({request->at, request->overhead});
-    requests.erase(RequestId{id});
+    requests.erase(request);
   }
   out.exit = semantics::complete_all(lane.entry, completions_);
 }

@@ -27,11 +27,9 @@ Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener,
   collectives_.define(CommId{0}, std::move(world), 0);
 }
 
-Rank& Core::rank_of(RankId rank) {
-  if (rank.value < 0 || rank.index() >= ranks_.size())
-    throw std::invalid_argument("event names rank " + std::to_string(rank.value) + " of a world of " +
-                                std::to_string(ranks_.size()));
-  return ranks_[rank.index()];
+void Core::reject(RankId rank) const {
+  throw std::invalid_argument("event names rank " + std::to_string(rank.value) + " of a world of " +
+                              std::to_string(ranks_.size()));
 }
 
 Lane& Core::add_lane(RankId rank, ThreadId thread) {
@@ -49,6 +47,7 @@ Lane& Core::add_lane(RankId rank, ThreadId thread) {
 }
 
 Lane& Core::lane_of(RankId rank, ThreadId thread) {
+  if (thread.value == 0 && rank.index() < ranks_.size()) return lanes_[rank.index()];
   const std::vector<std::uint32_t>& lanes = rank_of(rank).lanes;
   if (thread.index() < lanes.size() && lanes[thread.index()] != kNoLane) return lanes_[lanes[thread.index()]];
   return add_lane(rank, thread);
@@ -237,10 +236,12 @@ Time Core::clock(RankId rank) const {
 }
 
 bool Core::ready(RankId rank) const {
-  const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;
-  return std::any_of(lanes.begin(), lanes.end(), [this](std::uint32_t i) {
+  const auto takes_events = [this](std::uint32_t i) {
     return i != kNoLane && (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside);
-  });
+  };
+  if (takes_events(static_cast<std::uint32_t>(rank.index()))) return true;  // thread 0
+  const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;
+  return std::any_of(lanes.begin(), lanes.end(), takes_events);
 }
 
 std::optional<RankId> Core::next_woken() {

@@ -80,7 +80,11 @@ class Core {
   };
 
   // core.cpp: lanes, clocks and the run-to-block loop
-  Rank& rank_of(RankId rank);
+  Rank& rank_of(RankId rank) {
+    if (rank.index() >= ranks_.size()) reject(rank);  // a negative rank becomes a large index
+    return ranks_[rank.index()];
+  }
+  [[noreturn]] void reject(RankId rank) const;
   Rank& rank_of(const Lane& lane) { return ranks_[lane.rank.index()]; }
   Lane& lane_of(RankId rank, ThreadId thread);
   std::uint32_t index_of(const Lane& lane) const { return static_cast<std::uint32_t>(&lane - lanes_.data()); }
@@ -119,6 +123,7 @@ class Core {
   void conclude(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, Outcome& out);
   void conclude_all(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& tally,
                     Outcome& out);
+  void complete_all(Lane& lane, std::span<const std::uint32_t> ids, Outcome& out);
   void conclude_any(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& tally,
                     Outcome& out);
   void conclude_some(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& tally,

@@ -42,14 +42,17 @@ class RequestTable {
   }
 
   Request& insert(const Request& request) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
+    if (4 * (size_ + 1) > 3 * slots_.size()) grow();
     ++size_;
     return place(request);
   }
 
   void erase(RequestId id) {
-    Request* found = find(id);
-    if (found == nullptr) return;
+    if (Request* found = find(id)) erase(found);
+  }
+
+  /// Removes a request that find() returned; other pointers into the table end here.
+  void erase(Request* found) {
     --size_;
     auto hole = static_cast<std::size_t>(found - slots_.data());
     for (std::size_t at = next(hole); slots_[at].id != kNoRequest; at = next(at)) {
