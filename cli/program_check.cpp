@@ -33,7 +33,7 @@ constexpr std::chrono::seconds kLoaderLimit{20};
 /// Where the program is, or why it can't be run.
 fs::path locate(const std::string& program) {
   if (program.find('/') == std::string::npos) {
-    const fs::path found = find_in_path(program);
+    fs::path found = find_in_path(program);
     if (!found.empty()) return found;
     struct stat here {};
     const bool exists = stat(program.c_str(), &here) == 0;

@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{30};
 constexpr const char* kSummary = "summary.txt";  // the simulator writes it last
+constexpr const char* kTrouble = "error.txt";    // why it could not write something
 
 constexpr const char* kExamples =
     "  nplus1 run -n 16 -- ./app args                     16 ranks on the default network\n"
@@ -79,9 +80,14 @@ void append_sections(std::vector<std::string>& line, const std::vector<Section>&
 /// Progress on stderr, the application's own output apart.
 void show_summary(const fs::path& folder, const Ended& ended) {
   std::ifstream file{folder / kSummary};
-  if (file) {
-    std::cerr << file.rdbuf() << std::flush;
-  } else if (!ended.simulator_done) {
+  std::ifstream trouble{folder / kTrouble};
+  if (file) std::cerr << file.rdbuf() << std::flush;
+  if (trouble) {
+    fmt::print(stderr, "nplus1: the results are not complete:\n");
+    std::cerr << trouble.rdbuf() << std::flush;
+  }
+  if (file || trouble) return;
+  if (!ended.simulator_done) {
     fmt::print(stderr, "nplus1: the simulator is still writing after {} s; its results will be in {}\n",
                kPatience.count(), folder.string());
   } else {
@@ -119,7 +125,7 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;
-  if (!options.quiet) show_summary(output, ended);
+  if (!options.quiet || fs::exists(output / kTrouble)) show_summary(output, ended);
   if (ended.simulator_done) folder->remove_if_empty();
   return ended.exit_code;
 }

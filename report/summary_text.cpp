@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "report/exact_time.hpp"
@@ -120,7 +121,7 @@ std::vector<Duration> grouped(const std::vector<Duration>& times, std::size_t pe
 
 std::string bar(double part, TextStyle style) {
   std::string text;
-  const auto length = static_cast<std::size_t>(part * static_cast<double>(kBarWidth) + 0.5);
+  const auto length = static_cast<std::size_t>(std::lround(part * static_cast<double>(kBarWidth)));
   for (std::size_t i = 0; i < length; ++i) text += style.unicode ? "█" : "#";
   return text;
 }

@@ -104,6 +104,12 @@ class Run(CommandTest):
         first, second, _ = (self.folder / "seen").read_text().split("\n\n")
         self.assertEqual(first, second)
 
+    def test_what_the_simulator_could_not_write_is_said_even_with_quiet(self):
+        self.script("mpirun", self.SIMULATOR.replace("THE SUMMARY > $dir/summary.txt", "DISK FULL > $dir/error.txt"))
+        result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("DISK FULL", result.stderr)
+
     def test_quiet_says_nothing(self):
         self.script("mpirun", self.SIMULATOR)
         result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
