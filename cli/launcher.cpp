@@ -25,11 +25,13 @@ constexpr milliseconds kGrace{1000};  // for the simulator to leave after its la
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<pid_t> mpirun_pid{0};
+std::atomic<int> unsent{0};  // a signal that came while there was no mpirun to send it to
 
 // A terminal sends Ctrl-C to mpirun as well, being in the same process group; Hydra takes a second one as
 // "kill". So only signals that a process sent are passed on (si_code <= 0).
 void forward(int signal, siginfo_t* info, void*) {
   const pid_t pid = mpirun_pid.load(std::memory_order_relaxed);
+  if (pid == 0) unsent.store(signal, std::memory_order_relaxed);
   if (pid > 0 && info->si_code <= 0) kill(pid, signal);
 }
 
@@ -88,6 +90,7 @@ bool wait_for_simulator(const std::filesystem::path& result, std::chrono::second
   bool written = false;
   std::error_code error;
   while (children_left()) {
+    if (unsent.load(std::memory_order_relaxed) != 0) return written;  // the user has waited enough
     if (!written && !result.empty() && std::filesystem::exists(result, error)) {
       written = true;
       until = steady_clock::now() + kGrace;
@@ -106,6 +109,7 @@ Ended run_job(const std::vector<std::string>& words, const std::filesystem::path
   forward_signals();
   const pid_t pid = spawn(words);
   mpirun_pid.store(pid, std::memory_order_relaxed);
+  if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
   Ended ended;
   ended.exit_code = wait_for(pid);
   mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now

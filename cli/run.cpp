@@ -88,8 +88,7 @@ void show_summary(const fs::path& folder, const Ended& ended) {
   }
   if (file || trouble) return;
   if (!ended.simulator_done) {
-    fmt::print(stderr, "nplus1: the simulator is still writing after {} s; its results will be in {}\n",
-               kPatience.count(), folder.string());
+    fmt::print(stderr, "nplus1: the simulator is not done yet; its results will be in {}\n", folder.string());
   } else {
     fmt::print(stderr,
                "nplus1: there is no result: the simulator never started, or ended early\n"
