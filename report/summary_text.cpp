@@ -40,7 +40,9 @@ class Page {
  public:
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+    text_ += fmt::format(format, std::forward<Args>(args)...);
+    text_.resize(text_.find_last_not_of(' ') + 1);
+    text_ += '\n';
   }
   [[nodiscard]] std::string take() { return std::move(text_); }
 
