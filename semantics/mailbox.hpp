@@ -137,19 +137,20 @@ class Mailbox {
   void settle(Channel& c, std::vector<Match>& settled);
   Index& index();
 
-  Duration announcement_;
+  // Most used first: these fill the cache lines that every message touches.
   std::vector<Channel> channels_;  // a hash table with open addressing
-  std::size_t used_channels_ = 0;
-  std::vector<MessageNode> message_nodes_;
   std::vector<ReceiveNode> receive_nodes_;
+  std::unique_ptr<Index> index_;
+  std::vector<ReceiveNode> undecided_;  // in order of posting
+  std::vector<MessageNode> message_nodes_;
   Node free_messages_ = kNil;
   Node free_receives_ = kNil;
   std::uint64_t next_order_ = 0;
   std::size_t waiting_messages_ = 0;
   std::size_t waiting_receives_ = 0;
-  std::vector<ReceiveNode> undecided_;                           // in order of posting
+  Duration announcement_;
+  std::size_t used_channels_ = 0;
   std::vector<std::pair<std::uint64_t, RankId>> held_channels_;  // with a receive and a message it may get
-  std::unique_ptr<Index> index_;
 };
 
 }  // namespace nplus1::semantics

@@ -23,8 +23,7 @@ void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
   request.report_match = event.has(events::kReportMatch);
   request.synchronous = kind == Request::Kind::kSend && event.send_mode() == events::SendMode::kSynchronous;
   request.thread = lane.thread.value;
-  request.comm = event.comm;
-  request.peer = event.peer;
+  request.pending() = {0, event.comm, event.peer};
   rank_of(lane).requests.insert(request);
 }
 
@@ -33,9 +32,7 @@ void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhea
   Request* request = requests.find(id);
   if (request == nullptr || request->known) return;
   if (request->freed) return requests.erase(id);
-  request->known = true;
-  request->at = at;
-  request->overhead = overhead;
+  request->complete({at, overhead});
   if (request->waiter == kNoLane) return;
   Lane& lane = lanes_[request->waiter];
   request->waiter = kNoLane;
@@ -61,11 +58,11 @@ bool Core::wait(Lane& lane, const Event& event, const Extension& extension, Outc
   bool certain = false;
   std::optional<Time> when;
   if (waits_for_all(event)) {
-    await(lane, extension.words);
+    await(lane, event, extension.words);
     certain = lane.unknown == 0;
   } else {
     when = decision_time(lane, event, tally(lane, extension.words), certain);
-    if (!certain) await(lane, extension.words);
+    if (!certain) await(lane, event, extension.words);
   }
   if (certain) {
     conclude(lane, event, extension.words, out);
@@ -87,9 +84,9 @@ Core::Tally Core::tally(Lane& lane, std::span<const std::uint32_t> ids) {
       ++t.unknown;
       continue;
     }
-    if (request->at <= lane.entry) ++t.by_entry;
-    if (request->at < t.first) {
-      t.first = request->at;
+    if (request->at() <= lane.entry) ++t.by_entry;
+    if (request->at() < t.first) {
+      t.first = request->at();
       t.position = static_cast<std::int32_t>(i);
     }
   }
@@ -97,9 +94,10 @@ Core::Tally Core::tally(Lane& lane, std::span<const std::uint32_t> ids) {
 }
 
 /// Has the lane told when the requests' completions become known.
-void Core::await(Lane& lane, std::span<const std::uint32_t> ids) {
+void Core::await(Lane& lane, const Event& event, std::span<const std::uint32_t> ids) {
   RequestTable& requests = rank_of(lane).requests;
   lane.unknown = 0;
+  lane.waits_for_all = waits_for_all(event);
   for (const std::uint32_t id : ids) {
     Request* request = requests.find(RequestId{id});
     if (request == nullptr || request->known || request->waiter != kNoLane) continue;
@@ -173,7 +171,7 @@ void Core::complete_all(Lane& lane, std::span<const std::uint32_t> ids, Outcome&
   for (const std::uint32_t id : ids) {
     Request* request = requests.find(RequestId{id});
     if (request == nullptr) continue;
-    completions_.push_back({request->at, request->overhead});
+    completions_.push_back({request->done().at, request->done().overhead});
     requests.erase(request);
   }
   out.exit = semantics::complete_all(lane.entry, completions_);
@@ -189,7 +187,7 @@ void Core::conclude_any(Lane& lane, const Event& event, std::span<const std::uin
   RequestTable& requests = rank_of(lane).requests;
   const RequestId id{ids[static_cast<std::size_t>(t.position)]};
   out.answer.request = id;
-  out.exit = std::max(lane.entry, t.first) + requests.find(id)->overhead;
+  out.exit = std::max(lane.entry, t.first) + requests.find(id)->done().overhead;
   requests.erase(id);
 }
 
@@ -203,9 +201,9 @@ void Core::conclude_some(Lane& lane, const Event& event, std::span<const std::ui
   completions_.clear();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Request* request = requests.find(RequestId{ids[i]});
-    if (request == nullptr || !request->known || request->at > until) continue;
+    if (request == nullptr || !request->known || request->at() > until) continue;
     out.completed.push_back(static_cast<std::uint32_t>(i));
-    completions_.push_back({request->at, request->overhead});
+    completions_.push_back({request->done().at, request->done().overhead});
     if (!event.has(events::kKeepsRequests)) requests.erase(RequestId{ids[i]});
   }
   out.answer.index = static_cast<std::int32_t>(out.completed.size());

@@ -43,7 +43,7 @@ TEST(RequestTable, FindsWhatWasInsertedThroughRandomChanges) {
   for (std::uint32_t id = 1; id < 20000; ++id) {
     Request request;
     request.id = RequestId{id};
-    request.sequence = id;
+    request.pending().sequence = id;
     table.insert(request);
     live.push_back(id);
     while (live.size() > random() % 60) {
@@ -55,9 +55,9 @@ TEST(RequestTable, FindsWhatWasInsertedThroughRandomChanges) {
     }
     ASSERT_EQ(table.size(), live.size());
     for (const std::uint32_t l : live) {
-      const Request* found = table.find(RequestId{l});
+      Request* found = table.find(RequestId{l});
       ASSERT_NE(found, nullptr);
-      ASSERT_EQ(found->sequence, l);
+      ASSERT_EQ(found->pending().sequence, l);
     }
   }
 }
@@ -114,6 +114,8 @@ TEST(SequenceTable, CountsEachDestinationByItself) {
   EXPECT_EQ(table.next(RankId{4000}), 0U);
   EXPECT_EQ(table.next(RankId{3}), 0U);
   EXPECT_EQ(table.next(RankId{4000}), 1U);
+  for (std::uint64_t round = 0; round < 3; ++round)
+    for (std::int32_t r = 0; r < 1000; ++r) EXPECT_EQ(table.next(RankId{r}), round + (r == 3 ? 1 : 0));
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ class Core {
   bool wait(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
   bool free_request(Lane& lane, const Event& event, Outcome& out);
   Tally tally(Lane& lane, std::span<const std::uint32_t> ids);
-  void await(Lane& lane, std::span<const std::uint32_t> ids);
+  void await(Lane& lane, const Event& event, std::span<const std::uint32_t> ids);
   void forget(Lane& lane, std::span<const std::uint32_t> ids);
   void conclude(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, Outcome& out);
   void conclude_all(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& tally,

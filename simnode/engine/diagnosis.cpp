@@ -60,17 +60,18 @@ BlockedThread Core::explain(Lane& lane) {
 
 void Core::explain_requests(Lane& lane, BlockedThread& blocked) {
   for (const std::uint32_t id : lane.words) {
-    const Request* request = rank_of(lane).requests.find(RequestId{id});
+    Request* request = rank_of(lane).requests.find(RequestId{id});
     if (request == nullptr || request->known) continue;
     if (request->kind == Request::Kind::kCollective) {
-      for (const RankId r : collectives_.awaited(request->comm, lane.rank, id)) blocked.awaits.push_back(r);
+      for (const RankId r : collectives_.awaited(request->pending().comm, lane.rank, id))
+        blocked.awaits.push_back(r);
       continue;
     }
     blocked.rendezvous = blocked.rendezvous || request->kind == Request::Kind::kSend;
-    if (request->peer == kAnySource.value)
+    if (request->pending().peer == kAnySource.value)
       blocked.any_source = true;
     else
-      blocked.awaits.push_back(RankId{request->peer});
+      blocked.awaits.push_back(RankId{request->pending().peer});
   }
   std::sort(blocked.awaits.begin(), blocked.awaits.end());
   blocked.awaits.erase(std::unique(blocked.awaits.begin(), blocked.awaits.end()), blocked.awaits.end());
@@ -92,10 +93,10 @@ std::optional<Core::Stuck> Core::stuck_send(Lane& lane) {
   }
   if (lane.current.kind != EventKind::kWait) return earliest;
   for (const std::uint32_t id : lane.words) {
-    const Request* request = rank_of(lane).requests.find(RequestId{id});
+    Request* request = rank_of(lane).requests.find(RequestId{id});
     if (request != nullptr && !request->known && request->kind == Request::Kind::kSend &&
         !request->synchronous)
-      consider(request->comm, RankId{request->peer}, request->sequence);
+      consider(request->pending().comm, RankId{request->pending().peer}, request->pending().sequence);
   }
   return earliest;
 }

@@ -1,7 +1,6 @@
 // What the engine knows of a rank and of each of its threads ("lanes": separate clocks, shared matching).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -63,20 +62,39 @@ class Backlog {
   std::size_t next_size_ = 0;
 };
 
-/// Counters per destination, in chunks, so that a rank pays for the neighbourhood it talks to.
+/// Counters per destination, in a small hash table: a rank pays for the neighbourhood it talks to.
 class SequenceTable {
  public:
   std::uint64_t next(RankId destination) {
-    const std::size_t chunk = destination.index() / kChunk;
-    if (chunk >= chunks_.size()) chunks_.resize(chunk + 1);
-    if (!chunks_[chunk]) chunks_[chunk] = std::make_unique<Chunk>();
-    return (*chunks_[chunk])[destination.index() % kChunk]++;
+    if (2 * (used_ + 1) > slots_.size()) grow();
+    Slot& slot = find(destination);
+    if (slot.destination == kFree) ++used_;
+    slot.destination = destination.value;
+    return slot.count++;
   }
 
  private:
-  static constexpr std::size_t kChunk = 64;
-  using Chunk = std::array<std::uint64_t, kChunk>;
-  std::vector<std::unique_ptr<Chunk>> chunks_;
+  static constexpr std::int32_t kFree = -1;
+  struct Slot {
+    std::int32_t destination = kFree;
+    std::uint64_t count = 0;
+  };
+
+  Slot& find(RankId destination) {
+    std::size_t at = (destination.index() * 0x9e3779b97f4a7c15U >> 32U) & (slots_.size() - 1);
+    while (slots_[at].destination != kFree && slots_[at].destination != destination.value)
+      at = (at + 1) & (slots_.size() - 1);
+    return slots_[at];
+  }
+  void grow() {
+    std::vector<Slot> old(slots_.empty() ? 4 : 2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old)
+      if (slot.destination != kFree) find(RankId{slot.destination}) = slot;
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;
 };
 
 enum class Run : std::uint8_t {
@@ -86,15 +104,17 @@ enum class Run : std::uint8_t {
   kGone,
 };
 
-struct Lane {
+/// The first cache line is what other ranks' messages touch.
+struct alignas(64) Lane {
   RankId rank{};
   ThreadId thread{};
   Run run = Run::kRunning;
-  bool fresh_clock = true;    // the next entry_ps is taken as it is: its first event's
-  std::uint32_t unknown = 0;  // requests it waits for whose completion is not known
-  Time clock{};               // last exit
-  Time entry{};               // of the call it is in
-  Time interface_free{};      // when its sends so far have left
+  bool fresh_clock : 1 = true;     // the next entry_ps is taken as it is: its first event's
+  bool waits_for_all : 1 = false;  // blocked in a kWait of mode kAll
+  std::uint32_t unknown = 0;       // requests it waits for whose completion is not known
+  Time clock{};                    // last exit
+  Time entry{};                    // of the call it is in
+  Time interface_free{};           // when its sends so far have left
   semantics::PollCost poll;
   events::Event current;  // while blocked; entry_ps is the virtual entry
   std::vector<std::uint32_t> words;
@@ -102,21 +122,21 @@ struct Lane {
   Backlog backlog;
 };
 
-struct Rank {
+struct alignas(64) Rank {
   explicit Rank(Duration announcement) : mailbox{announcement} {}
 
   semantics::Mailbox mailbox;
   RequestTable requests;
-  SequenceTable sequences;
-  std::vector<std::uint32_t> lanes;               // by thread; kNoLane: not seen
-  std::vector<semantics::Message> taken;          // by Mprobe, not yet received
-  std::optional<semantics::Candidate> candidate;  // of the next any-source decision
-  Time bound{};                                   // its running threads make no event before
-  Time decided_until = Time::min();               // later arrivals before this contradict a decision
-  std::uint32_t probing = 0;                      // lanes in a probe
+  Time decided_until = Time::min();  // later arrivals before this contradict a decision
+  std::uint32_t probing = 0;         // lanes in a probe
   bool withdrawn = false;
   bool woken = false;  // in the list of next_woken()
   bool dirty = false;  // decisions to be computed anew
+  SequenceTable sequences;
+  Time bound{};                                   // its running threads make no event before
+  std::optional<semantics::Candidate> candidate;  // of the next any-source decision
+  std::vector<std::uint32_t> lanes;               // by thread; kNoLane: not seen
+  std::vector<semantics::Message> taken;          // by Mprobe, not yet received
 };
 
 }  // namespace nplus1::simnode::engine

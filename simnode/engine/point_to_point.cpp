@@ -63,7 +63,7 @@ bool Core::send(Lane& lane, const Event& event, Outcome& out) {
   message.rendezvous = true;
   message.at = out.exit = semantics::rendezvous_ready(network_, lane.entry, message.size);
   if (immediate) {
-    rank_of(lane).requests.find(event.request)->sequence = message.sequence;
+    rank_of(lane).requests.find(event.request)->pending().sequence = message.sequence;
     finish(lane, event, {}, out);
   } else {
     message.user = kLaneToken | index_of(lane);

@@ -13,23 +13,49 @@ namespace nplus1::simnode::engine {
 
 inline constexpr std::uint32_t kNoLane = 0xffffffffU;
 
+/// 32 bytes, because a large world's requests are what the engine misses the cache for.
 struct Request {
   enum class Kind : std::uint8_t { kSend, kReceive, kCollective };
 
+  /// What a request is before its completion is known, for diagnosis and for the release of rendezvous sends.
+  struct Pending {
+    std::uint64_t sequence;  // of a send's message
+    CommId comm;
+    std::int32_t peer;
+  };
+  struct Done {
+    Time at;
+    Duration overhead;
+  };
+
   RequestId id{};  // kNoRequest: free slot
-  Kind kind{};
-  bool known = false;         // whether `at` is
-  bool report_match = false;  // tell the rank what it matched
-  bool freed = false;         // nobody will wait for it
-  bool synchronous = false;   // a send that no buffering can complete
-  std::uint16_t thread = 0;   // that made it
   std::uint32_t waiter = kNoLane;
-  CommId comm{};
-  std::int32_t peer = 0;
-  Time at{};
-  Duration overhead{};
-  std::uint64_t sequence = 0;  // of a send's message
+  std::uint16_t thread = 0;  // that made it
+  Kind kind{};
+  bool known : 1 = false;         // whether done() is
+  bool report_match : 1 = false;  // tell the rank what it matched
+  bool freed : 1 = false;         // nobody will wait for it
+  bool synchronous : 1 = false;   // a send that no buffering can complete
+
+  [[nodiscard]] Pending& pending() { return pending_; }  // while not known
+  [[nodiscard]] Done done() const { return {at(), Duration{done_.overhead}}; }
+  [[nodiscard]] Time at() const { return Time{Duration{done_.at}}; }
+  void complete(Done done) {
+    known = true;
+    done_ = {done.at.time_since_epoch().count(), done.overhead.count()};
+  }
+
+ private:
+  struct Picoseconds {
+    std::int64_t at;
+    std::int64_t overhead;
+  };
+  union {
+    Pending pending_{};
+    Picoseconds done_;
+  };
 };
+static_assert(sizeof(Request) == 32);
 
 class RequestTable {
  public:
