@@ -17,14 +17,12 @@ bool waits_for_all(const events::Event& event) {
 }  // namespace
 
 void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
-  Request request;
-  request.id = event.request;
+  Request& request = rank_of(lane).requests.insert(event.request);
   request.kind = kind;
   request.report_match = event.has(events::kReportMatch);
   request.synchronous = kind == Request::Kind::kSend && event.send_mode() == events::SendMode::kSynchronous;
   request.thread = lane.thread.value;
   request.pending() = {0, event.comm, event.peer};
-  rank_of(lane).requests.insert(request);
 }
 
 void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhead) {

@@ -41,10 +41,7 @@ TEST(RequestTable, FindsWhatWasInsertedThroughRandomChanges) {
   RequestTable table;
   std::vector<std::uint32_t> live;
   for (std::uint32_t id = 1; id < 20000; ++id) {
-    Request request;
-    request.id = RequestId{id};
-    request.pending().sequence = id;
-    table.insert(request);
+    table.insert(RequestId{id}).pending().sequence = id;
     live.push_back(id);
     while (live.size() > random() % 60) {
       const std::size_t victim = random() % live.size();

@@ -109,8 +109,8 @@ struct alignas(64) Lane {
   RankId rank{};
   ThreadId thread{};
   Run run = Run::kRunning;
-  bool fresh_clock : 1 = true;     // the next entry_ps is taken as it is: its first event's
-  bool waits_for_all : 1 = false;  // blocked in a kWait of mode kAll
+  bool fresh_clock = true;     // the next entry_ps is taken as it is: its first event's
+  bool waits_for_all = false;  // blocked in a kWait of mode kAll
   std::uint32_t unknown = 0;       // requests it waits for whose completion is not known
   Time clock{};                    // last exit
   Time entry{};                    // of the call it is in

@@ -32,10 +32,10 @@ struct Request {
   std::uint32_t waiter = kNoLane;
   std::uint16_t thread = 0;  // that made it
   Kind kind{};
-  bool known : 1 = false;         // whether done() is
-  bool report_match : 1 = false;  // tell the rank what it matched
-  bool freed : 1 = false;         // nobody will wait for it
-  bool synchronous : 1 = false;   // a send that no buffering can complete
+  bool known = false;         // whether done() is
+  bool report_match = false;  // tell the rank what it matched
+  bool freed = false;         // nobody will wait for it
+  bool synchronous = false;   // a send that no buffering can complete
 
   [[nodiscard]] Pending& pending() { return pending_; }  // while not known
   [[nodiscard]] Done done() const { return {at(), Duration{done_.overhead}}; }
@@ -67,10 +67,14 @@ class RequestTable {
     return nullptr;
   }
 
-  Request& insert(const Request& request) {
+  /// A new request with this id, to be filled in place.
+  Request& insert(RequestId id) {
     if (4 * (size_ + 1) > 3 * slots_.size()) grow();
     ++size_;
-    return place(request);
+    Request& slot = free_slot(id);
+    slot = Request{};
+    slot.id = id;
+    return slot;
   }
 
   void erase(RequestId id) {
@@ -81,21 +85,17 @@ class RequestTable {
   void erase(Request* found) {
     --size_;
     auto hole = static_cast<std::size_t>(found - slots_.data());
-    for (std::size_t at = next(hole); slots_[at].id != kNoRequest; at = next(at)) {
+    if (home(found->id) != hole) --displaced_;
+    for (std::size_t at = next(hole); displaced_ > 0 && slots_[at].id != kNoRequest; at = next(at)) {
       // An entry may move back into the hole unless its home lies after the hole.
       const std::size_t from_home = (at - home(slots_[at].id)) & (slots_.size() - 1);
       const std::size_t from_hole = (at - hole) & (slots_.size() - 1);
       if (from_home < from_hole) continue;
+      if (from_home == from_hole) --displaced_;
       slots_[hole] = slots_[at];
       hole = at;
     }
     slots_[hole].id = kNoRequest;
-  }
-
-  template <class Visit>
-  void for_each(Visit visit) {
-    for (Request& r : slots_)
-      if (r.id != kNoRequest) visit(r);
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -104,20 +104,23 @@ class RequestTable {
   [[nodiscard]] std::size_t home(RequestId id) const { return id.index() & (slots_.size() - 1); }
   [[nodiscard]] std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
 
-  Request& place(const Request& request) {
-    std::size_t at = home(request.id);
+  Request& free_slot(RequestId id) {
+    std::size_t at = home(id);
+    if (slots_[at].id != kNoRequest) ++displaced_;
     while (slots_[at].id != kNoRequest) at = next(at);
-    return slots_[at] = request;
+    return slots_[at];
   }
   void grow() {
     std::vector<Request> old(slots_.empty() ? 16 : 2 * slots_.size());
     old.swap(slots_);
+    displaced_ = 0;
     for (const Request& r : old)
-      if (r.id != kNoRequest) place(r);
+      if (r.id != kNoRequest) free_slot(r.id) = r;
   }
 
   std::vector<Request> slots_;
   std::size_t size_ = 0;
+  std::size_t displaced_ = 0;  // not at their home; without any, erasing moves nothing
 };
 
 }  // namespace nplus1::simnode::engine
