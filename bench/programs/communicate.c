@@ -1,0 +1,66 @@
+/* Workloads of bench/whole_programs.py: communicate PATTERN STEPS [COMPUTE_US]
+ * empty | pingpong (8 B) | halo (1 KiB to both neighbours of a ring) | allreduce (8 B) | wavefront (1 KiB pipeline).
+ * Each step also computes for about COMPUTE_US microseconds. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kBytes = 1024 };
+
+static volatile double sink;
+static long spins_per_us;
+
+static void compute(double us) {
+  double x = 1.0;
+  for (long i = 0; i < (long)(us * (double)spins_per_us); ++i) x = x * 1.0000001 + 1e-9;
+  sink = x;
+}
+
+static void halo(int rank, int size) {
+  static char out[2][kBytes], in[2][kBytes];
+  MPI_Request requests[4];
+  int left = (rank + size - 1) % size, right = (rank + 1) % size;
+  MPI_Irecv(in[0], kBytes, MPI_CHAR, left, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(in[1], kBytes, MPI_CHAR, right, 1, MPI_COMM_WORLD, &requests[1]);
+  MPI_Isend(out[0], kBytes, MPI_CHAR, right, 0, MPI_COMM_WORLD, &requests[2]);
+  MPI_Isend(out[1], kBytes, MPI_CHAR, left, 1, MPI_COMM_WORLD, &requests[3]);
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+}
+
+static void wavefront(int rank, int size) {
+  static char buffer[kBytes];
+  if (rank > 0) MPI_Recv(buffer, kBytes, MPI_CHAR, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank < size - 1) MPI_Send(buffer, kBytes, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
+}
+
+static void pingpong(int rank) {
+  static char buffer[8];
+  if (rank > 1) return;
+  if (rank == 0) MPI_Send(buffer, 8, MPI_CHAR, 1, 0, MPI_COMM_WORLD);
+  MPI_Recv(buffer, 8, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) MPI_Send(buffer, 8, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const char* pattern = argc > 1 ? argv[1] : "empty";
+  const int steps = argc > 2 ? atoi(argv[2]) : 0;
+  const double us = argc > 3 ? atof(argv[3]) : 0.0;
+  spins_per_us = 500; /* about: a multiply-add chain of 2 ns */
+  for (int i = 0; i < steps; ++i) {
+    if (us > 0) compute(us);
+    if (!strcmp(pattern, "pingpong")) pingpong(rank);
+    if (!strcmp(pattern, "halo")) halo(rank, size);
+    if (!strcmp(pattern, "wavefront")) wavefront(rank, size);
+    if (!strcmp(pattern, "allreduce")) {
+      double x = rank, sum = 0;
+      MPI_Allreduce(&x, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+  }
+  MPI_Finalize();
+  return 0;
+}
