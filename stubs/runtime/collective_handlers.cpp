@@ -232,12 +232,9 @@ void set_exchange(Collective& c, std::vector<std::int64_t> out, const std::vecto
   const auto me = static_cast<std::size_t>(c.comm->my_index);
   for (const std::int64_t bytes : out) c.size += bytes;
   bool receives = false;
-  bool sends_to_all = true;
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    receives = receives || (i != me && in[i] > 0);
-    sends_to_all = sends_to_all && (i == me || in[i] > 0);
-  }
-  c.synchronises = sends_to_all;  // everybody sends me something: I cannot leave before they have entered
+  for (std::size_t i = 0; i < in.size(); ++i) receives = receives || (i != me && in[i] > 0);
+  // Never c.synchronises: whether everybody sends me something is my own affair, and MPI does not match one rank's
+  // blocking form with another's non-blocking one.
   c.leaves_early = !receives;
   c.sizes = std::move(out);
   c.sizes.insert(c.sizes.end(), in.begin(), in.end());

@@ -76,7 +76,11 @@ void become_cancelled(Call& call, Request& request) {
 /// Only the simulator knows whether the receive was matched in virtual time.
 void cancel_held(Call& call, Request& request) {
   const auto answer = call.ask(about(request, events::EventKind::kCancelled));
-  if (!request.held || !answer) return;  // a match came first
+  if (!answer) {  // the simulator died: the receive is MPI's now
+    pmpi::Cancel(&request.native);
+    return;
+  }
+  if (!request.held) return;  // a match came first
   call.exit_at(answer->exit());
   request.held = request.engine_decided = false;
   if (request.comm->undecided > 0) --request.comm->undecided;

@@ -187,12 +187,16 @@ void Runtime::push_native() {
   pmpi::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 }
 
-/// The simulator has died: from here on the job is plain MPI. Held receives are posted as they were asked for.
+/// The simulator has died: from here on the job is plain MPI. Held receives are posted as they were asked for, and in
+/// that order, which MPI matches by.
 void Runtime::degrade() {
   degraded_ = true;
-  requests.for_each([this](Request& r) {
-    if (r.held) post_held(r, r.arguments.peer, r.arguments.tag);
+  std::vector<Request*> held;
+  requests.for_each([&](Request& r) {
+    if (r.held) held.push_back(&r);
   });
+  std::sort(held.begin(), held.end(), [](const Request* a, const Request* b) { return a->id < b->id; });
+  for (Request* r : held) post_held(*r, r->arguments.peer, r->arguments.tag);
 }
 
 void idle_wait() noexcept {
