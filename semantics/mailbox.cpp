@@ -152,6 +152,11 @@ const Mailbox::Channel* Mailbox::lookup(std::uint64_t comm, RankId source) const
   return const_cast<Mailbox*>(this)->lookup(comm, source);
 }
 
+void Mailbox::prefetch(std::uint64_t comm, RankId source) const {
+  if (channels_.empty()) return;
+  __builtin_prefetch(&channels_[hash(comm, source) & (channels_.size() - 1)]);
+}
+
 Mailbox::Channel& Mailbox::channel(std::uint64_t comm, RankId source) {
   if (Channel* c = lookup(comm, source)) return *c;
   if (2 * (used_channels_ + 1) > channels_.size()) grow();

@@ -90,6 +90,8 @@ class Mailbox {
   [[nodiscard]] Time visible(const Message& message) const {
     return message.rendezvous ? message.at + announcement_ : message.at;
   }
+  /// A hint that something of this source will follow.
+  void prefetch(std::uint64_t comm, RankId source) const;
   [[nodiscard]] std::size_t waiting_messages() const { return waiting_messages_; }
   [[nodiscard]] std::size_t waiting_receives() const { return waiting_receives_; }
 
