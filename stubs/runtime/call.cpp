@@ -25,14 +25,21 @@ Call::Call(Runtime& r) : rt{r}, saved_errno_{errno}, held_{r.lock}, thread{r.thr
   const bool table = rt.settings().compute == ComputeMode::kTable;
   const Duration rule = table ? rt.table_length(current_call(), site_) : Duration{-1};
   now_ = thread.clock.base() + thread.clock.stop(rule);
+  if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
   rt.set_inside(true);
+  call_state.waits_itself = true;
   if (rt.has_background()) rt.progress_background(2);
 }
 
 Call::~Call() {
+  call_state.waits_itself = false;
   rt.set_inside(false);
   thread.clock.start(now_);
   errno = saved_errno_;
+}
+
+Duration Call::native_cost() const {
+  return rt.settings().riesen ? from_seconds(thread_cpu_seconds() - cpu_at_entry_) : Duration{};
 }
 
 void Call::emit(events::Event event, const void* extension) {
@@ -66,7 +73,6 @@ void Call::exit_at(Time t) {
 }
 
 void Call::poll_native(const std::function<bool()>& test, RankId peer) {
-  const double start = rt.settings().riesen ? thread_cpu_seconds() : 0.0;
   for (int i = 0; !test(); ++i) {
     if (i == kYieldsBeforeSleep) rt.set_native_wait(true);
     if (i < kYieldsBeforeSleep) {
@@ -82,7 +88,6 @@ void Call::poll_native(const std::function<bool()>& test, RankId peer) {
     if (i >= kYieldsBeforeSleep && rt.has_background()) rt.progress_background(4);
   }
   rt.set_native_wait(false);
-  if (rt.settings().riesen) native_cost_ += from_seconds(thread_cpu_seconds() - start);
 }
 
 int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer) {

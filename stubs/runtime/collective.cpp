@@ -48,7 +48,7 @@ void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool as
 
 int run_synchronising(Call& call, const Collective& c) {
   emit(call, c, EventKind::kCollective, kNoRequest, true);
-  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+  if (const auto answer = call.await_answer(call.rt.last_to_arrive(*c.comm))) call.exit_at(answer->exit());
   return call.unlocked(c.blocking);
 }
 

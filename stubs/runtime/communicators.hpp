@@ -24,6 +24,7 @@ struct Communicator : std::enable_shared_from_this<Communicator> {
   std::int32_t first_group = 0;        // intercommunicators: how many of `all` are one side
   std::vector<std::int32_t> local;     // world ranks of the local group
   std::vector<std::int32_t> remote;    // intercommunicators only
+  std::uint64_t collectives = 0;       // synchronising ones so far
   std::uint32_t undecided = 0;         // receives that only the simulator can match
   bool free_later = false;             // the application freed it while receives are undecided
 

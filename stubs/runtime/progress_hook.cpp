@@ -60,6 +60,7 @@ unsigned yields_before_sleep() noexcept {
 /// Yields whenever the thread finds nothing for long; sleeps only within one long MPI call: a program that
 /// polls with MPI_Test between pieces of work must not sleep in each poll.
 void wait_a_little() noexcept {
+  if (call_state.waits_itself) return;
   ++call_state.idle_polls;
   if (++idle_polls <= kPollsBeforeYield) return;
   const int saved = errno;

@@ -244,6 +244,15 @@ void Runtime::set_inside(bool inside) {
     block->activity.fetch_add(1, inside ? std::memory_order_relaxed : std::memory_order_release);
 }
 
+bool Runtime::last_to_arrive(Communicator& comm) {
+  const std::uint64_t call = comm.key + 0x9e3779b97f4a7c15u * comm.collectives++;
+  if (!segment_) return true;
+  auto& counter = segment_.header().arrivals[(call ^ (call >> 32)) % transport::kArrivalCounters];
+  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 < comm.all.size()) return false;
+  counter.store(0, std::memory_order_release);
+  return true;
+}
+
 void Runtime::leave_in_background(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep) {
   background_.push_back({native, std::move(copy), std::move(keep)});
 }

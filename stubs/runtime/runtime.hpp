@@ -122,6 +122,9 @@ class Runtime {
   void set_native_wait(bool on);
   /// Marks the change between application and MPI, for the simulator's bound on a running rank.
   void set_inside(bool inside);
+  /// Counts this rank's arrival at the next collective on `comm`; true if all members have arrived (or it is not
+  /// known): only then is there something for the simulator to answer.
+  bool last_to_arrive(Communicator& comm);
 
  private:
   struct SleepState {
@@ -214,12 +217,14 @@ class Call {
   template <class Function>
   auto unlocked(Function&& function) {
     held_.unlock();
+    call_state.waits_itself = false;
     const auto result = function();
+    call_state.waits_itself = true;
     held_.lock();
     return result;
   }
-  /// CPU time that the MPI library took in this call; measured under --protocol riesen only, else zero.
-  [[nodiscard]] Duration native_cost() const { return native_cost_; }
+  /// CPU time that this call has taken so far; measured under --protocol riesen only, else zero.
+  [[nodiscard]] Duration native_cost() const;
 
   Runtime& rt;
 
@@ -235,7 +240,7 @@ class Call {
  private:
   CallSiteId site_;
   Time now_{};
-  Duration native_cost_{};
+  double cpu_at_entry_ = 0;
   bool emitted_ = false;
 };
 

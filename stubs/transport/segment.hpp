@@ -60,6 +60,8 @@ struct alignas(64) RankBlock {
   Slot answers[kAnswerSlots];
 };
 
+inline constexpr std::size_t kArrivalCounters = 4096;
+
 struct alignas(64) Header {
   std::uint64_t magic;
   std::int32_t ranks;
@@ -68,7 +70,9 @@ struct alignas(64) Header {
   std::uint64_t arena_begin;
   alignas(64) std::atomic<std::uint64_t> arena_next;
   alignas(64) std::atomic<std::uint32_t> simulator_sleeping;
-  std::atomic<std::uint32_t> simulator_gone;
+  // Members that have entered a synchronising collective, by a hash of communicator and call. Only saves wake-ups:
+  // where two calls share a counter, the simulator looks by itself a little later.
+  alignas(64) std::atomic<std::uint32_t> arrivals[kArrivalCounters];
 };
 
 /// A mapped segment. Copyable view; the mapping lives until the process ends.
