@@ -41,7 +41,7 @@ BlockedThread Core::explain(Lane& lane) {
     case EventKind::kSend:
       blocked.event.aux = 0;
       blocked.awaits.push_back(lane.current.peer_rank());
-      blocked.rendezvous = true;
+      blocked.rendezvous = lane.current.send_mode() != events::SendMode::kSynchronous;
       break;
     case EventKind::kRecv:
     case EventKind::kProbe:
@@ -67,7 +67,7 @@ void Core::explain_requests(Lane& lane, BlockedThread& blocked) {
         blocked.awaits.push_back(r);
       continue;
     }
-    blocked.rendezvous = blocked.rendezvous || request->kind == Request::Kind::kSend;
+    if (request->kind == Request::Kind::kSend && !request->synchronous) blocked.rendezvous = true;
     if (request->pending().peer == kAnySource.value)
       blocked.any_source = true;
     else
