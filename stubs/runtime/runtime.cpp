@@ -183,8 +183,10 @@ bool Runtime::sleep_once(std::unique_lock<std::mutex>& held, SleepState& state) 
 
 void Runtime::push_native() {
   progress_background(4);
+  // A probe makes progress only if it finds nothing, and never on MPI_COMM_SELF, which MPICH keeps to itself.
+  constexpr int kNobodySendsThis = 32767;
   int flag = 0;
-  pmpi::Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  pmpi::Iprobe(me_.value, kNobodySendsThis, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
 /// The simulator has died: from here on the job is plain MPI. Held receives are posted as they were asked for, and in
