@@ -1,0 +1,80 @@
+#!/bin/sh
+# Gets MPICH's own test suite from Debian's source package and builds it against the installed MPICH, outside the
+# checkout. What is there already is kept, so a second call only makes what is missing.
+#   build.sh [--into FOLDER] [DIRECTORY...]   directories of the suite, e.g. pt2pt f77/coll; all that we run if none
+# It prints the folder on its last line. The default is ${XDG_CACHE_HOME:-~/.cache}/nplus1-conformance. It needs no root:
+# deb-src is enabled in a list file of its own, with package lists of its own.
+set -eu
+
+folder=${XDG_CACHE_HOME:-$HOME/.cache}/nplus1-conformance
+if [ "${1:-}" = --into ]; then
+  folder=$2
+  shift 2
+fi
+[ $# -gt 0 ] || set -- pt2pt coll comm datatype topo attr group init info f77 f90 f08
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+suite=$folder/suite/test/mpi
+
+fail() { # CAUSE NEXT
+  echo "conformance: $1" >&2
+  echo "  so:   MPICH's test suite cannot run" >&2
+  echo "  next: $2" >&2
+  exit 1
+}
+
+# The source package's mirror is the one that the installed packages came from, as apt itself tells it.
+source_list() {
+  apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages' |
+    awk '$4 == "Debian" && $3 == "main" {
+      keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+      if (!seen[$1 $2]++) print "deb-src [signed-by=" keyring "]", $1, $2, $3
+    }'
+}
+
+download() {
+  apt=$folder/apt
+  mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+  source_list >"$apt/sources.list"
+  [ -s "$apt/sources.list" ] || fail "apt knows no Debian mirror" "apt-get update, as root"
+  set -- -q -o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+    -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User="$(id -un)"
+  version=$(dpkg-query -W -f '${source:Version}' libmpich-dev) || fail "libmpich-dev is not installed" "tools/build.sh"
+  (cd "$folder" && apt-get "$@" update && apt-get "$@" source --download-only --only-source "mpich=$version") >&2 ||
+    fail "the source package of mpich $version could not be fetched" "check the network, then repeat"
+}
+
+unpack() {
+  rm -rf "$folder/suite.partial"
+  mkdir "$folder/suite.partial"
+  tar -xf "$1" -C "$folder/suite.partial" --strip-components=1 --wildcards '*/test/mpi' ||
+    fail "$1 cannot be unpacked" "remove it and repeat"
+  mv "$folder/suite.partial" "$folder/suite"
+}
+
+# MPICH builds its f08 tests only inside its own tree; elsewhere they build as well.
+configure() {
+  sed -i 's/test "$enable_f08" = "yes" -a "$FROM_MPICH" = "yes"/test "$enable_f08" = "yes"/' "$suite/configure"
+  (cd "$suite" && ./configure --with-mpi=/usr --enable-fortran=all --enable-threads=multiple --enable-xfail \
+    --disable-spawn --disable-rma --disable-part --disable-romio --disable-cxx --disable-ft-tests \
+    MPICC=/usr/bin/mpicc.mpich MPICXX=/usr/bin/mpicxx.mpich MPIF77=/usr/bin/mpif77.mpich \
+    MPIFC=/usr/bin/mpifort.mpich MPIEXEC=/usr/bin/mpirun.mpich CFLAGS="$1" CXXFLAGS="$1" \
+    FFLAGS="$1 -fallow-argument-mismatch" FCFLAGS="$1 -fallow-argument-mismatch") >"$folder/configure.log" 2>&1 ||
+    fail "the suite's configure failed" "read $folder/configure.log"
+}
+
+tarball() { find "$folder" -maxdepth 1 -name 'mpich_*.orig.tar.*' | head -n 1; }
+[ -n "$(tarball)" ] || download
+[ -d "$suite" ] || unpack "$(tarball)"
+[ -f "$suite/config.status" ] || configure '-O0 -g'
+
+# Single programs may fail to build; run.py names those as skipped.
+make -C "$suite/util" >"$folder/make.log" 2>&1 || fail "the suite's library failed to build" "read $folder/make.log"
+[ ! -d "$suite/dtpools" ] || make -C "$suite/dtpools" >>"$folder/make.log" 2>&1 ||
+  fail "the suite's datatype pools failed to build" "read $folder/make.log"
+for directory; do
+  [ -d "$suite/$directory" ] || fail "the suite has no directory $directory" "name others"
+  make -C "$suite/$directory" -k -j "${NPLUS1_JOBS:-$(nproc)}" >>"$folder/make.log" 2>&1 ||
+    echo "conformance: not all of $directory built; see $folder/make.log" >&2
+done
+echo "$suite"

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""The harness itself: testlist lines, verdicts and the proof that the stubs were active."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import judge  # noqa: E402
+import testlist  # noqa: E402
+from judge import Run  # noqa: E402
+
+PLAIN = testlist.TestCase("pt2pt", "sendself")
+
+
+class TestLists(unittest.TestCase):
+    def test_a_line_may_be_only_a_program(self):
+        case = testlist.parse_line("attr", "attrt")
+        self.assertEqual((case.program, case.ranks, case.time_limit), ("attrt", 2, 0))
+
+    def test_keys_are_collected_in_order(self):
+        case = testlist.parse_line("coll", "x 5 arg=-a arg=b=c env=V=1=2 mpiexecarg=-f timeLimit=300 mem=1.5 strict=FALSE")
+        self.assertEqual((case.ranks, case.arguments, case.environment), (5, ["-a", "b=c"], {"V": "1=2"}))
+        self.assertEqual((case.mpiexec_arguments, case.time_limit, case.memory, case.strict), (["-f"], 300, 1.5, "false"))
+
+    def test_comments_and_rules_are_no_tests(self):
+        self.assertIsNone(testlist.parse_line("coll", "  # only a comment"))
+        self.assertIsNone(testlist.parse_line("coll", "!util:library"))
+        self.assertEqual(testlist.parse_line("coll", "bcast 4 # four").ranks, 4)
+
+    def test_what_is_not_understood_is_refused(self):
+        with self.assertRaises(ValueError):
+            testlist.parse_line("coll", "bcast 4 colour=red")
+        with self.assertRaises(ValueError):
+            testlist.parse_line("coll", "bcast 4 resultTest=TestMood")
+
+    def test_a_newer_standard_is_noticed(self):
+        self.assertFalse(testlist.parse_line("coll", "x 2 mpiversion=3.1").needs_newer_mpi())
+        self.assertTrue(testlist.parse_line("coll", "x 2 mpiversion=4.1").needs_newer_mpi())
+
+    def test_directories_in_a_list_are_followed(self):
+        with tempfile.TemporaryDirectory() as suite:
+            inner = pathlib.Path(suite) / "f77" / "coll"
+            inner.mkdir(parents=True)
+            (inner.parent / "testlist").write_text("coll\n#io\nalone 1\n")
+            (inner / "testlist").write_text("redscatf 4\n")
+            names = [case.name for case in testlist.read(suite, "f77")]
+        self.assertEqual(names, ["f77/coll/redscatf 4", "f77/alone 1"])
+
+    def test_a_missing_list_has_no_tests(self):
+        self.assertEqual(testlist.read("/nonexistent", "pt2pt"), [])
+
+
+class Verdicts(unittest.TestCase):
+    def judged(self, output, code=0, timed_out=False, kind=""):
+        case = testlist.TestCase("init", "x", result_test=kind)
+        return judge.failure(case, Run(code, output, 1.0, timed_out))
+
+    def test_only_no_errors_passes(self):
+        self.assertIsNone(self.judged(" No Errors\n"))
+        self.assertIsNone(self.judged("No errors\nTest Passed\nFORTRAN STOP\n"))
+        self.assertIn("without No Errors", self.judged(""))
+
+    def test_other_output_and_repeated_output_fail(self):
+        self.assertIn("unexpected", self.judged("No Errors\nwarning: x\n"))
+        self.assertIn("unexpected", self.judged("No Errors\nNo Errors\n"))
+        self.assertIn("unexpected", self.judged("\nNo Errors\n"))
+
+    def test_an_exit_code_fails_where_none_is_wanted(self):
+        self.assertEqual(self.judged("No Errors\n", code=3), "exit code 3")
+        self.assertIsNone(self.judged("No Errors\n", code=3, kind="TestStatusNoErrors"))
+        self.assertEqual(self.judged("No Errors\n", kind="TestStatusNoErrors"), "exit code 0")
+
+    def test_a_demanded_failure_passes_with_any_output(self):
+        for kind in ("TestStatus", "TestErrFatal"):
+            self.assertIsNone(self.judged("killed\n", code=9, kind=kind))
+            self.assertIsNotNone(self.judged("No Errors\n", kind=kind))
+
+    def test_the_time_limit_is_a_failure(self):
+        self.assertEqual(self.judged("No Errors\n", timed_out=True), "time limit")
+
+    def test_the_simulators_own_words_are_not_the_tests(self):
+        self.assertIsNone(self.judged(f"No Errors\n\n{judge.SIMULATOR_MARK}\nterminate called\n"))
+
+
+class Activity(unittest.TestCase):
+    def judged(self, summary):
+        with tempfile.TemporaryDirectory() as folder:
+            if summary is not None:
+                (pathlib.Path(folder) / "summary.json").write_text(json.dumps(summary))
+            return judge.inactivity(PLAIN, folder)
+
+    def test_all_ranks_with_events_are_active(self):
+        self.assertIsNone(self.judged({"ranks": 2, "trust": {"active_ranks": 2, "events": 9}}))
+
+    def test_fewer_ranks_another_world_or_no_events_are_not(self):
+        self.assertIn("1 of 2", self.judged({"ranks": 2, "trust": {"active_ranks": 1, "events": 9}}))
+        self.assertIn("3 ranks", self.judged({"ranks": 3, "trust": {"active_ranks": 3, "events": 9}}))
+        self.assertIn("no events", self.judged({"ranks": 2, "trust": {"active_ranks": 2, "events": 0}}))
+        self.assertIn("summary", self.judged(None))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+"""Whether a run of a test passed: the rules of the suite's own `runtests`, and whether nplus1 was really there."""
+
+import dataclasses
+import json
+import pathlib
+import re
+
+# Fortran's STOP, and what the suite's checkpoint tests say.
+_IGNORED = re.compile(r"FORTRAN STOP|^\s*Test Passed\s*$|requesting checkpoint\s*$|checkpoint completed\s*$")
+# What follows this line in an output was said by the simulator and not by the test.
+SIMULATOR_MARK = "--- the simulator's log ---"
+_NO_ERRORS = re.compile(r"^\s*No [Ee]rrors\s*$")
+
+
+@dataclasses.dataclass
+class Run:
+    """What one run of a test left."""
+
+    code: int
+    output: str  # stdout and stderr
+    seconds: float
+    timed_out: bool = False
+
+
+def _unexpected(output):
+    """The first line that the suite does not allow, or that repeats "No Errors"; and whether that was said at all."""
+    found = False
+    for line in output.partition(f"\n{SIMULATOR_MARK}\n")[0].splitlines():
+        if _IGNORED.search(line):
+            continue
+        if _NO_ERRORS.match(line) and not found:
+            found = True
+            continue
+        return line, found
+    return None, found
+
+
+def failure(case, run):
+    """Why the run failed, in one line; None if it passed."""
+    if case.result_test in ("TestStatus", "TestErrFatal"):
+        return None if run.code != 0 else "exit code 0 where the test demands another"
+    if run.timed_out:
+        return "time limit"
+    line, found = _unexpected(run.output)
+    if line is not None:
+        return f"unexpected output: {line.strip()[:160]}"
+    if not found:
+        return "ended without No Errors"
+    wants_failure = case.result_test == "TestStatusNoErrors"
+    if wants_failure == (run.code == 0):
+        return f"exit code {run.code}"
+    return None
+
+
+def inactivity(case, folder):
+    """Why the stubs were not active on all ranks, judged by the result folder of the run; None if they were."""
+    path = pathlib.Path(folder) / "summary.json"
+    try:
+        summary = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return "no summary.json"
+    trust = summary.get("trust", {})
+    if summary.get("ranks") != case.ranks:
+        return f"the world had {summary.get('ranks')} ranks instead of {case.ranks}"
+    if trust.get("active_ranks") != case.ranks:
+        return f"{trust.get('active_ranks')} of {case.ranks} ranks were active"
+    if not trust.get("events"):
+        return "no events"
+    return None

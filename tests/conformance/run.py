@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""MPICH's own test suite, each test bare and under nplus1, back to back: what passes bare must pass under nplus1.
+
+Where the bare run exceeds its time limit (MPICH's waits spin, which is slow when ranks share cores) the native run with
+yielding waits (`nplus1 run --native`) is the baseline. A test of ours that fails is repeated with its baseline twice:
+if it passes then, it is reported as flaky. The exit code is 1 if any test failed that passes bare, if a directory ran
+no test, or if a test passed without the stubs being active.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import judge  # noqa: E402
+import testlist  # noqa: E402
+
+DIRECTORIES = ("pt2pt", "coll", "comm", "datatype", "topo", "attr", "group", "init", "info", "f77", "f90", "f08")
+SAMPLE = pathlib.Path(__file__).resolve().parent / "sample.txt"
+INACTIVE = pathlib.Path(__file__).resolve().parent / "never_active.txt"
+DEFAULT_LIMIT = 60  # seconds
+GRACE = 40  # seconds on top for mpirun and the simulator to end
+REPEATS = 2
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of one test."""
+
+    case: testlist.TestCase
+    verdict: str  # passed, failed, flaky, skipped
+    why: str = ""
+    baseline: str = ""  # which one: bare or native
+    baseline_passed: bool = False
+    active: bool = False
+    seconds: dict = dataclasses.field(default_factory=dict)
+    output: str = ""
+
+
+class Launcher:
+    """Runs one test in one way; every run has a process group, a time limit and an end."""
+
+    def __init__(self, options):
+        self.options = options
+        self.scratch = tempfile.mkdtemp(prefix="nplus1-conformance-")
+
+    def close(self):
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def limit(self, case):
+        return int((case.time_limit or DEFAULT_LIMIT) * self.options.time_factor)
+
+    def command(self, case, way, folder):
+        program = [f"./{pathlib.Path(case.program).name}", *case.arguments]
+        if way == "bare":
+            return [self.options.mpirun, "-np", str(case.ranks), *case.mpiexec_arguments, *program]
+        passed_on = [word for argument in case.mpiexec_arguments for word in ("--mpi-args", argument)]
+        mode = ["--native"] if way == "native" else ["-o", folder]
+        return [self.options.nplus1, "run", "--quiet", "-n", str(case.ranks), *mode, *passed_on, "--", *program]
+
+    def run(self, case, way):
+        """One run, and why nplus1 was not active in it (None for the other ways)."""
+        place = tempfile.mkdtemp(dir=self.scratch)
+        folder, log = os.path.join(place, "results"), os.path.join(place, "simulator.log")
+        limit = self.limit(case)
+        environment = {**os.environ, **case.environment, "MPIEXEC_TIMEOUT": str(limit), "NPLUS1_SIMNODE_LOG": log}
+        result = self._execute(self.command(case, way, folder), self._working_folder(case), environment, limit)
+        inactive = None
+        if way == "nplus1":
+            inactive = judge.inactivity(case, folder)
+            result.output += self._last_words(log)
+        shutil.rmtree(place, ignore_errors=True)
+        return result, inactive
+
+    def _working_folder(self, case):
+        return (pathlib.Path(self.options.suite) / case.directory / case.program).parent
+
+    @staticmethod
+    def _execute(command, folder, environment, limit):
+        start = time.monotonic()
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
+                                   errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+        try:
+            output = process.communicate(timeout=limit + GRACE)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output = process.communicate()[0]
+        seconds = time.monotonic() - start
+        return judge.Run(process.returncode, output, seconds, seconds >= limit)
+
+    @staticmethod
+    def _last_words(log):
+        """The simulator's own messages, which are no output of the test; kept apart by a mark."""
+        try:
+            text = pathlib.Path(log).read_text(errors="replace")
+        except OSError:
+            return ""
+        return f"\n{judge.SIMULATOR_MARK}\n{text[-2000:]}" if text.strip() else ""
+
+
+def reason_to_skip(case, options):
+    """Why a test is not run at all; empty if it is."""
+    program = pathlib.Path(options.suite) / case.directory / case.program
+    if not os.access(program, os.X_OK):
+        return "not built"
+    if case.needs_newer_mpi():
+        return f"needs MPI {case.version}"
+    if case.memory > options.memory:
+        return f"needs {case.memory} GB of memory"
+    return ""
+
+
+def baseline(case, launcher):
+    """Runs without nplus1: which way it was, the run, and why it failed."""
+    run, _ = launcher.run(case, "bare")
+    why = judge.failure(case, run)
+    if why and run.timed_out:
+        yielding, _ = launcher.run(case, "native")
+        if judge.failure(case, yielding) is None:
+            return "native", yielding, None
+    return "bare", run, why
+
+
+def compare(case, launcher):
+    """Baseline and nplus1, back to back: (way, baseline's run, its failure, our run, our failure, inactive)."""
+    way, base, base_why = baseline(case, launcher)
+    ours, inactive = launcher.run(case, "nplus1")
+    why = judge.failure(case, ours)
+    if why is None and ours.timed_out and not base.timed_out:  # a test that demands a bad end must not get it so
+        why = "time limit"
+    return way, base, base_why, ours, why, inactive
+
+
+def examine(case, launcher, exempt):
+    """The whole procedure for one test."""
+    skip = reason_to_skip(case, launcher.options)
+    if skip:
+        return Outcome(case, "skipped", skip)
+    way, base, base_why, ours, why, inactive = compare(case, launcher)
+    outcome = Outcome(case, "passed", why or "", way, base_why is None, inactive is None,
+                      {way: round(base.seconds, 2), "nplus1": round(ours.seconds, 2)}, ours.output if why else "")
+    if base_why is not None:
+        outcome.verdict = "skipped"
+        outcome.why = f"fails bare: {base_why}; under nplus1: {why or 'passes'}"
+        outcome.output = base.output
+    elif why is not None:
+        settle(outcome, case, launcher)
+    elif inactive is not None and f"{case.directory}/{case.program}" not in exempt:
+        outcome.verdict, outcome.why = "failed", f"passed without us: {inactive}"
+    return outcome
+
+
+def settle(outcome, case, launcher):
+    """Repeats a failed comparison: still failing, flaky, or no better bare."""
+    outcome.verdict = "failed"
+    for _ in range(REPEATS if launcher.options.repeat else 0):
+        _, _, base_why, _, why, _ = compare(case, launcher)
+        if base_why is not None:
+            outcome.verdict, outcome.why = "skipped", f"unstable bare: {base_why}; under nplus1: {outcome.why}"
+            return
+        if why is None:
+            outcome.verdict = "flaky"
+            return
+
+
+def words_of(path):
+    """The first word of each line that says something."""
+    lines = (line.partition("#")[0].split() for line in path.read_text().splitlines())
+    return [words[0] for words in lines if words]
+
+
+def selection(options):
+    """The tests to run."""
+    directories = options.dir or list(DIRECTORIES)
+    cases = []
+    for directory in directories:
+        for list_name in options.list:
+            cases += testlist.read(options.suite, directory, list_name)
+    if options.test:
+        cases = [c for c in cases if any(word in c.name for word in options.test)]
+    if not options.sample:
+        return directories, cases
+    wanted = words_of(SAMPLE)
+    first = {}
+    for case in cases:
+        first.setdefault(f"{case.directory}/{case.program}", case)
+    missing = [name for name in wanted if name not in first]
+    if missing:
+        sys.exit(f"conformance: the suite has no {', '.join(missing)}\n  next: tests/conformance/build.sh")
+    return sorted({first[name].directory for name in wanted}), [first[name] for name in wanted]
+
+
+def run_all(cases, launcher, exempt):
+    """All outcomes in order, each told as soon as it is known."""
+    outcomes = []
+    with concurrent.futures.ThreadPoolExecutor(launcher.options.jobs) as pool:
+        for outcome in pool.map(lambda case: examine(case, launcher, exempt), cases):
+            times = " ".join(f"{way} {seconds:.1f} s" for way, seconds in outcome.seconds.items())
+            why = f" ({outcome.why})" if outcome.why else ""
+            print(f"{outcome.verdict:8} {outcome.case.name}  {times}{why}", flush=True)
+            outcomes.append(outcome)
+    return outcomes
+
+
+def top(directory):
+    """Directories are counted by their first part: f77/coll belongs to f77."""
+    return directory.partition("/")[0]
+
+
+def table(outcomes):
+    """Counts per directory, and a sorted list of reasons for skipping."""
+    rows = collections.defaultdict(collections.Counter)
+    reasons = collections.Counter()
+    for o in outcomes:
+        row = rows[top(o.case.directory)]
+        row[o.verdict] += 1
+        row["run"] += bool(o.seconds)
+        row["bare"] += o.baseline_passed and o.baseline == "bare"
+        row["native"] += o.baseline_passed and o.baseline == "native"
+        row["nplus1"] += o.verdict in ("passed", "flaky")
+        row["active"] += o.active
+        if o.verdict == "skipped":
+            reasons[f"{o.case.name}: {o.why}"] += 1
+    return rows, reasons
+
+
+def print_report(outcomes):
+    rows, reasons = table(outcomes)
+    columns = ("run", "bare", "native", "nplus1", "active", "failed", "flaky", "skipped")
+    print("\n" + "directory".ljust(10) + "".join(c.rjust(9) for c in columns))
+    for directory, row in rows.items():
+        print(directory.ljust(10) + "".join(str(row[c]).rjust(9) for c in columns))
+    print("run = tests started; bare, native (yielding waits) = passed without nplus1; active = stubs on all ranks")
+    for reason, count in reasons.items():
+        print(f"skipped: {reason}" + (f" ({count} times)" if count > 1 else ""))
+    for o in outcomes:
+        if o.verdict in ("failed", "flaky"):
+            print(f"{o.verdict}: {o.case.name}: {o.why}")
+
+
+def write_json(path, outcomes, directories):
+    rows, _ = table(outcomes)
+    content = {
+        "schema": "nplus1-conformance/1",
+        "directories": {name: dict(rows[top(name)]) for name in directories},
+        "tests": [dataclasses.asdict(o) | {"name": o.case.name} for o in outcomes],
+    }
+    pathlib.Path(path).write_text(json.dumps(content, indent=1) + "\n")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    parser.add_argument("--suite", default=f"{cache}/nplus1-conformance/suite/test/mpi", help="the built suite")
+    parser.add_argument("--nplus1", default="nplus1", help="the command nplus1")
+    parser.add_argument("--mpirun", default="mpirun.mpich", help="MPICH's mpirun")
+    parser.add_argument("--sample", action="store_true", help="only the quick tests of sample.txt")
+    parser.add_argument("--dir", action="append", help="only this directory; may be repeated")
+    parser.add_argument("--test", action="append", help="only tests whose name contains this; may be repeated")
+    parser.add_argument("--list", action="append", help="names of the lists (default: testlist)")
+    parser.add_argument("--jobs", type=int, default=1, help="tests at a time")
+    parser.add_argument("--time-factor", type=float, default=1, help="multiplies all time limits")
+    parser.add_argument("--memory", type=float, default=12, help="GB that a test may need")
+    parser.add_argument("--no-repeat", dest="repeat", action="store_false", help="do not repeat failed tests")
+    parser.add_argument("--json", default="", help="where the results go")
+    options = parser.parse_args()
+    options.list = options.list or ["testlist"]
+    for name in ("nplus1", "mpirun"):
+        found = shutil.which(getattr(options, name))
+        if found is None:
+            parser.error(f"--{name}: {getattr(options, name)} is not an executable program")
+        setattr(options, name, os.path.abspath(found))
+    return options
+
+
+def main():
+    options = arguments()
+    if not os.path.isfile(os.path.join(options.suite, "config.status")):
+        sys.exit("conformance: MPICH's test suite is not built\n  so:   nothing was tested\n"
+                 "  next: tests/conformance/build.sh (needs the network once)")
+    directories, cases = selection(options)
+    launcher = Launcher(options)
+    try:
+        outcomes = run_all(cases, launcher, set(words_of(INACTIVE)))
+    finally:
+        launcher.close()
+    print_report(outcomes)
+    if options.json:
+        write_json(options.json, outcomes, directories)
+    ran = {top(o.case.directory) for o in outcomes if o.seconds}
+    empty = [] if options.test else sorted({top(d) for d in directories} - ran)
+    for directory in empty:
+        print(f"failed: no test of directory {directory} ran")
+    counts = collections.Counter(o.verdict for o in outcomes)
+    failed = counts["failed"] + len(empty)
+    print(f"{counts['passed'] + counts['flaky']} passed, {failed} failed, {counts['skipped']} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
