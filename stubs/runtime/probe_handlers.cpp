@@ -136,6 +136,7 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
   std::unique_ptr<Request> request = call.rt.requests.make();
   request->kind = RequestKind::kReceive;
   request->peer = message.source;
+  request->engine_decided = true;  // no message will come for it any more: the simulator knows when it ends
   const int code = pmpi::Imrecv(buf, count, type, handle, &request->native);
   if (code != MPI_SUCCESS) return code;
   request->id = call.rt.next_request_id();
