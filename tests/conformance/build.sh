@@ -1,9 +1,11 @@
 #!/bin/sh
 # Gets MPICH's own test suite from Debian's source package and builds it against the installed MPICH, outside the
 # checkout. What is there already is kept, so a second call only makes what is missing.
-#   build.sh [--into FOLDER] [DIRECTORY...]   directories of the suite, e.g. pt2pt f77/coll; all that we run if none
-# It prints the folder on its last line. The default is ${XDG_CACHE_HOME:-~/.cache}/nplus1-conformance. It needs no root:
-# deb-src is enabled in a list file of its own, with package lists of its own.
+#   build.sh [--into FOLDER] [DIRECTORY...]      directories of the suite, e.g. pt2pt f77/coll; all that we run if none
+#   build.sh [--into FOLDER] --programs PROGRAM...   only these, e.g. coll/allred3
+# It prints the suite's folder on its last line; FOLDER is ${XDG_CACHE_HOME:-~/.cache}/nplus1-conformance if not given.
+# It needs no root: deb-src is enabled in a list file of its own, with package lists of its own. Exit code 77: the
+# source package could not be fetched.
 set -eu
 
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/nplus1-conformance
@@ -11,16 +13,21 @@ if [ "${1:-}" = --into ]; then
   folder=$2
   shift 2
 fi
+what=directories
+if [ "${1:-}" = --programs ]; then
+  what=programs
+  shift
+fi
 [ $# -gt 0 ] || set -- pt2pt coll comm datatype topo attr group init info f77 f90 f08
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 suite=$folder/suite/test/mpi
 
-fail() { # CAUSE NEXT
+fail() { # CAUSE NEXT [EXIT CODE]
   echo "conformance: $1" >&2
   echo "  so:   MPICH's test suite cannot run" >&2
   echo "  next: $2" >&2
-  exit 1
+  exit "${3:-1}"
 }
 
 # The source package's mirror is the one that the installed packages came from, as apt itself tells it.
@@ -36,12 +43,12 @@ download() {
   apt=$folder/apt
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
   source_list >"$apt/sources.list"
-  [ -s "$apt/sources.list" ] || fail "apt knows no Debian mirror" "apt-get update, as root"
+  [ -s "$apt/sources.list" ] || fail "apt knows no Debian mirror" "apt-get update, as root" 77
   set -- -q -o "Dir::Etc::SourceList=$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
     -o "Dir::State::Lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User="$(id -un)"
   version=$(dpkg-query -W -f '${source:Version}' libmpich-dev) || fail "libmpich-dev is not installed" "tools/build.sh"
   (cd "$folder" && apt-get "$@" update && apt-get "$@" source --download-only --only-source "mpich=$version") >&2 ||
-    fail "the source package of mpich $version could not be fetched" "check the network, then repeat"
+    fail "the source package of mpich $version could not be fetched" "check the network, then repeat" 77
 }
 
 unpack() {
@@ -72,9 +79,14 @@ tarball() { find "$folder" -maxdepth 1 -name 'mpich_*.orig.tar.*' | head -n 1; }
 make -C "$suite/util" >"$folder/make.log" 2>&1 || fail "the suite's library failed to build" "read $folder/make.log"
 [ ! -d "$suite/dtpools" ] || make -C "$suite/dtpools" >>"$folder/make.log" 2>&1 ||
   fail "the suite's datatype pools failed to build" "read $folder/make.log"
-for directory; do
-  [ -d "$suite/$directory" ] || fail "the suite has no directory $directory" "name others"
-  make -C "$suite/$directory" -k -j "${NPLUS1_JOBS:-$(nproc)}" >>"$folder/make.log" 2>&1 ||
-    echo "conformance: not all of $directory built; see $folder/make.log" >&2
+for name; do
+  if [ "$what" = programs ]; then
+    folder_of_it=$(dirname "$name") target=$(basename "$name")
+  else
+    folder_of_it=$name target=all
+  fi
+  [ -d "$suite/$folder_of_it" ] || fail "the suite has no directory $folder_of_it" "name others"
+  make -C "$suite/$folder_of_it" -k -j "${NPLUS1_JOBS:-$(nproc)}" "$target" >>"$folder/make.log" 2>&1 ||
+    echo "conformance: not all of $name was built; see $folder/make.log" >&2
 done
 echo "$suite"
