@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "events/mpi_call.hpp"
@@ -49,35 +50,45 @@ bool Node::threads_may_run() const {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
     if (r.gone || r.start.threads_provided < kSerialized) continue;
-    const auto mine = std::count_if(blocked.begin(), blocked.end(), [&](const engine::BlockedThread& b) {
-      return b.rank.index() == i;
-    });
+    const auto mine = std::count_if(blocked.begin(), blocked.end(),
+                                    [&](const engine::BlockedThread& b) { return b.rank.index() == i; });
     if (threads_of(r.pid) - r.start.native_threads > mine) return true;
   }
   return false;
 }
 
-std::string Node::place_of(RankId rank, CallSiteId site) const {
+std::string Node::place_of(RankId rank, CallSiteId site) {
   const std::string place = translator_->site(rank, site);
-  return place.empty() ? std::string{"an unknown place"} : place.substr(place.rfind('/') + 1);
+  const std::size_t plus = place.rfind("+0x");
+  if (plus == std::string::npos) return "an unknown place";
+  std::string module = place.substr(0, plus);
+  // The loader calls a program what its caller called it.
+  if (module.empty() || module.front() != '/')
+    module = "/proc/" + std::to_string(ranks_[rank.index()].pid) + "/exe";
+  std::error_code error;
+  const auto resolved = std::filesystem::canonical(module, error);
+  return source_lines_.call_returning_to(error ? module : resolved.string(),
+                                         std::strtoull(place.c_str() + plus + 1, nullptr, 16));
 }
 
-std::string Node::deadlock_report() const {
+std::string Node::deadlock_report() {
   const auto blocked = engine_->blocked();
   std::string text = fmt::format(
       "\nnplus1: deadlock: all {} ranks wait for each other and no message is on its way.\n", ranks_.size());
   constexpr std::size_t kShown = 64;
   for (std::size_t i = 0; i < blocked.size() && i < kShown; ++i) {
     const engine::BlockedThread& b = blocked[i];
-    text += fmt::format("  rank {} in {}", b.rank.value, events::name(static_cast<events::MpiCall>(b.event.call)));
+    text += fmt::format("  rank {} in {}", b.rank.value,
+                        events::name(static_cast<events::MpiCall>(b.event.call)));
     if (b.event.tag >= 0 && b.event.request.value != 0) text += fmt::format(", tag {}", b.event.tag);
     text += fmt::format(" on {}, called from {}, waits for {}\n", comm_name(b.event.comm),
                         place_of(b.rank, b.event.site), awaited_text(b));
   }
   if (blocked.size() > kShown) text += fmt::format("  and {} more\n", blocked.size() - kShown);
-  text += settings_.abort_on_deadlock
-              ? "The job is ended with exit code 86. Break the cycle above, or run with --on-deadlock continue.\n"
-              : "The job is left as it is (--on-deadlock continue).\n";
+  text +=
+      settings_.abort_on_deadlock
+          ? "The job is ended with exit code 86. Break the cycle above, or run with --on-deadlock continue.\n"
+          : "The job is left as it is (--on-deadlock continue).\n";
   return text;
 }
 

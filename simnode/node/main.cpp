@@ -1,6 +1,6 @@
 // nplus1-simnode: started by the keeper of a job (stubs/runtime/keeper.hpp), never by hand. Says
-// `ready NAME ADDRESS` on stdout when ranks can connect; ends when its stdin ends and the results are written.
-// Exit codes: 0; 1 when it could not start (the reason is on stderr).
+// `ready NAME ADDRESS` on stdout when ranks can connect; ends when its stdin ends and the results are
+// written. Exit codes: 0; 1 when it could not start (the reason is on stderr).
 #include <unistd.h>
 
 #include <csignal>

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <thread>
 
 namespace nplus1::simnode::node {
 namespace {
@@ -33,8 +32,12 @@ bool ended(int fd) {
 
 }  // namespace
 
-Node::Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network, netmodel::Selection collectives)
-    : settings_{std::move(settings)}, network_{std::move(network)}, collectives_{std::move(collectives)} {
+Node::Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network,
+           netmodel::Selection collectives)
+    : settings_{std::move(settings)},
+      network_{std::move(network)},
+      collectives_{std::move(collectives)},
+      test_delay_{settings_.test_delay} {
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   add_to(epoll_, wake_);
@@ -127,8 +130,8 @@ void Node::welcome(const Guest& guest) {
   const timeval limit{5, 0};
   setsockopt(guest.socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
   const bool understood = transport::receive_all(guest.socket, &hello, sizeof(hello)) &&
-                          hello.version == transport::kProtocolVersion && hello.ranks > 0 && hello.rank >= 0 &&
-                          hello.rank < hello.ranks;
+                          hello.version == transport::kProtocolVersion && hello.ranks > 0 &&
+                          hello.rank >= 0 && hello.rank < hello.ranks;
   if (understood && ranks_.empty()) begin_segment(hello.ranks);
   if (!understood || static_cast<std::size_t>(hello.ranks) != ranks_.size() ||
       ranks_[static_cast<std::size_t>(hello.rank)].socket >= 0) {
@@ -144,8 +147,8 @@ void Node::welcome(const Guest& guest) {
   answer.has_segment = guest.local && segment_ ? 1 : 0;
   answer.segment_bytes = transport::Segment::bytes_for(hello.ranks);
   answer.config = settings_.config();
-  if (transport::send_all(rank.socket, &answer, sizeof(answer)) && answer.has_segment != 0)
-    [[maybe_unused]] const bool sent = transport::send_descriptors(rank.socket, memory_, wake_);
+  if (transport::send_all(rank.socket, &answer, sizeof(answer)) && answer.has_segment != 0) [[maybe_unused]]
+    const bool sent = transport::send_descriptors(rank.socket, memory_, wake_);
   add_to(epoll_, rank.socket);
 }
 
@@ -195,12 +198,11 @@ std::size_t Node::drain() {
   std::size_t slots = 0;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     Rank& r = ranks_[i];
-    if (!r.port) continue;
+    if (!r.port || r.gone) continue;
     const RankId rank{static_cast<std::int32_t>(i)};
     slots += r.port->read(kSlotsPerTurn, [&](const transport::Slot& slot) {
       if (!r.port->assembler.take(slot)) return;
-      if (settings_.delay_per_event > 0)
-        std::this_thread::sleep_for(std::chrono::duration<double>(settings_.delay_per_event));
+      test_delay_.pause();
       const events::Event& event = r.port->assembler.event();
       ++events_per_rank_[i];
       r.finalized = r.finalized || event.kind == events::EventKind::kFinalize;
@@ -224,7 +226,8 @@ void Node::lose(RankId rank) {
   r.socket = -1;
   r.gone = true;
   if (engine_) engine_->rank_gone(rank);
-  if (engine_) wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  if (engine_)
+    wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
 void Node::on_exit(const events::TimedEvent& event, const events::Answer& answer,

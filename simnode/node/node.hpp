@@ -1,5 +1,5 @@
-// The simulator process: accepts the ranks, feeds their events to the engine, sends its answers back, watches for
-// stalls and deadlocks, and writes the results when the job is over. One thread; it sleeps in epoll.
+// The simulator process: accepts the ranks, feeds their events to the engine, sends its answers back, watches
+// for stalls and deadlocks, and writes the results when the job is over. One thread; it sleeps in epoll.
 #pragma once
 
 #include <chrono>
@@ -12,6 +12,8 @@
 #include "simnode/engine/engine.hpp"
 #include "simnode/node/port.hpp"
 #include "simnode/node/settings.hpp"
+#include "simnode/node/source_lines.hpp"
+#include "simnode/node/test_delay.hpp"
 #include "simnode/node/translator.hpp"
 #include "simnode/node/watch.hpp"
 #include "stubs/transport/handshake.hpp"
@@ -59,9 +61,9 @@ class Node final : public engine::Listener {
   void lose(RankId rank);
   void look_for_deadlock();
   [[nodiscard]] bool uses_wall_clock() const;
-  [[nodiscard]] std::string place_of(RankId rank, CallSiteId site) const;
+  [[nodiscard]] std::string place_of(RankId rank, CallSiteId site);
   [[nodiscard]] bool threads_may_run() const;
-  [[nodiscard]] std::string deadlock_report() const;
+  [[nodiscard]] std::string deadlock_report();
   void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
   void watch();
   void write_results();
@@ -73,6 +75,7 @@ class Node final : public engine::Listener {
   Settings settings_;
   std::unique_ptr<netmodel::NetworkModel> network_;
   netmodel::Selection collectives_;
+  TestDelay test_delay_;
   int epoll_ = -1;
   int wake_ = -1;
   int unix_listener_ = -1;
@@ -91,6 +94,7 @@ class Node final : public engine::Listener {
   std::vector<std::uint64_t> events_per_rank_;
   std::vector<std::string> notes_;
   bool deadlock_said_ = false;
+  SourceLines source_lines_;
   std::string application_;
   std::chrono::steady_clock::time_point begin_;
   double wall_time_s_ = 0;

@@ -24,7 +24,8 @@ class SharedMemoryPort final : public Port {
 
   void flush() override {
     const std::uint64_t before = head_;
-    while (!queue_.empty() && head_ - block_.answer_tail.load(std::memory_order_acquire) < transport::kAnswerSlots) {
+    while (!queue_.empty() &&
+           head_ - block_.answer_tail.load(std::memory_order_acquire) < transport::kAnswerSlots) {
       block_.answers[head_ % transport::kAnswerSlots] = queue_.front();
       queue_.pop_front();
       block_.answer_head.store(++head_, std::memory_order_release);
@@ -48,7 +49,8 @@ class TcpPort final : public Port {
   std::size_t read(std::size_t limit, const std::function<void(const transport::Slot&)>& take) override {
     std::byte buffer[64 * events::kSlotBytes];
     ssize_t n = 0;
-    while ((n = recv(socket_, buffer, sizeof(buffer), MSG_DONTWAIT)) > 0) in_.insert(in_.end(), buffer, buffer + n);
+    while ((n = recv(socket_, buffer, sizeof(buffer), MSG_DONTWAIT)) > 0)
+      in_.insert(in_.end(), buffer, buffer + n);
     std::size_t used = 0;
     std::size_t slots = 0;
     for (; slots < limit && in_.size() - used >= events::kSlotBytes; ++slots, used += events::kSlotBytes) {
@@ -63,7 +65,8 @@ class TcpPort final : public Port {
   void flush() override {
     for (; !queue_.empty(); queue_.pop_front())
       out_.insert(out_.end(), queue_.front().bytes, queue_.front().bytes + events::kSlotBytes);
-    const ssize_t n = out_.empty() ? 0 : ::send(socket_, out_.data(), out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t n =
+        out_.empty() ? 0 : ::send(socket_, out_.data(), out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n > 0) out_.erase(out_.begin(), out_.begin() + n);
   }
 
@@ -98,8 +101,8 @@ void Port::send(const events::Answer& answer, std::span<const std::byte> extensi
   queue_.push_back(slot);
   for (std::size_t i = 0; i < slots; ++i) {
     slot = {};
-    const auto part = extension.subspan(i * events::kSlotBytes,
-                                        std::min(events::kSlotBytes, extension.size() - i * events::kSlotBytes));
+    const auto part = extension.subspan(
+        i * events::kSlotBytes, std::min(events::kSlotBytes, extension.size() - i * events::kSlotBytes));
     std::memcpy(slot.bytes, part.data(), part.size());
     queue_.push_back(slot);
   }
@@ -108,6 +111,8 @@ void Port::send(const events::Answer& answer, std::span<const std::byte> extensi
 std::unique_ptr<Port> make_shared_memory_port(transport::RankBlock& block) {
   return std::make_unique<SharedMemoryPort>(block);
 }
-std::unique_ptr<Port> make_tcp_port(int socket) { return std::make_unique<TcpPort>(socket); }
+std::unique_ptr<Port> make_tcp_port(int socket) {
+  return std::make_unique<TcpPort>(socket);
+}
 
 }  // namespace nplus1::simnode::node

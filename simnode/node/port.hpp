@@ -1,5 +1,5 @@
-// The simulator's end of one rank's line: slots in, slots out. Shared memory for ranks of this host, TCP for others.
-// Single-threaded.
+// The simulator's end of one rank's line: slots in, slots out. Shared memory for ranks of this host, TCP for
+// others. Single-threaded.
 #pragma once
 
 #include <cstdint>

@@ -38,8 +38,8 @@ report::RunSummary Node::summary() const {
   const int processes = static_cast<int>(ranks_.size()) + 1;
   const int cores = ranks_.front().start.cores;
   s.clock = uses_wall_clock() ? "wall" : "cpu";
-  s.clock_reason = settings_.clock != "auto" ? "asked for"
-                                             : fmt::format("{} processes on {} cores", processes, cores);
+  s.clock_reason =
+      settings_.clock != "auto" ? "asked for" : fmt::format("{} processes on {} cores", processes, cores);
   s.compute = settings_.compute;
   s.protocol = settings_.protocol;
   s.transport = ranks_.front().start.shared_memory != 0 ? "shm" : "tcp";

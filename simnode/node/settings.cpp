@@ -35,7 +35,7 @@ Settings settings_from_environment() {
   s.virtual_clocks = is_on("NPLUS1_VIRTUAL_CLOCKS", false);
   s.quiet = is_on("NPLUS1_QUIET", false);
   s.abort_on_deadlock = environment("NPLUS1_ON_DEADLOCK", "abort") != "continue";
-  s.delay_per_event = std::atof(environment("NPLUS1_TEST_DELAY", "0").c_str());
+  s.test_delay = environment("NPLUS1_TEST_DELAY", "");
   const std::string poll = environment("NPLUS1_POLL_COST", "200e-9,10e-6");  // FIRST[,CAP] in seconds
   const std::size_t comma = poll.find(',');
   s.poll_first = from_seconds(std::atof(poll.c_str()));

@@ -12,15 +12,15 @@ namespace nplus1::simnode::node {
 struct Settings {
   std::string network;
   std::string compute;
-  std::string clock;       // auto | cpu | wall
-  std::string protocol;    // conservative | riesen
+  std::string clock;     // auto | cpu | wall
+  std::string protocol;  // conservative | riesen
   std::string collectives;
-  std::string output;      // empty: chosen by name
+  std::string output;  // empty: chosen by name
   bool direct = true;
   bool virtual_clocks = false;
   bool quiet = false;
   bool abort_on_deadlock = true;
-  double delay_per_event = 0;  // seconds, for tests: NPLUS1_TEST_DELAY
+  std::string test_delay;  // simnode/node/test_delay.hpp
   Duration poll_first{};
   Duration poll_cap{};
 

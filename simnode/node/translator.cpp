@@ -14,7 +14,8 @@ events::Extension lists(const events::Event& event, std::span<const std::byte> b
     const auto* at = reinterpret_cast<const std::int64_t*>(bytes.data());
     e.sizes = {at, std::min<std::size_t>(event.aux, bytes.size() / sizeof(std::int64_t))};
   } else {
-    const std::uint64_t n = event.kind == EventKind::kCommDefine ? static_cast<std::uint64_t>(event.size) : event.aux;
+    const std::uint64_t n =
+        event.kind == EventKind::kCommDefine ? static_cast<std::uint64_t>(event.size) : event.aux;
     const auto* at = reinterpret_cast<const std::uint32_t*>(bytes.data());
     e.words = {at, std::min<std::size_t>(n, bytes.size() / sizeof(std::uint32_t))};
   }

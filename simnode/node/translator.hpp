@@ -1,5 +1,5 @@
-// From the events of single ranks to events that mean the same everywhere: communicators get global numbers, call
-// sites and regions get their texts. Feeds the engine; definitions go to the sinks directly.
+// From the events of single ranks to events that mean the same everywhere: communicators get global numbers,
+// call sites and regions get their texts. Feeds the engine; definitions go to the sinks directly.
 #pragma once
 
 #include <span>
@@ -28,7 +28,8 @@ class Translator {
     std::unordered_map<std::uint32_t, std::string> sites;
     std::unordered_map<std::uint64_t, std::string> regions;
   };
-  void define_comm(RankId rank, events::Event& event, const events::Extension& extension, events::EventSink& sink);
+  void define_comm(RankId rank, events::Event& event, const events::Extension& extension,
+                   events::EventSink& sink);
 
   engine::Engine& engine_;
   std::vector<Rank> ranks_;

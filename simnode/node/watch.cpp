@@ -52,7 +52,8 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
     return true;
   }
   const bool native = r.block != nullptr && r.block->native_wait.load(std::memory_order_relaxed) != 0;
-  const auto grace = native ? kNativeGrace : (clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace});
+  const auto grace =
+      native ? kNativeGrace : (clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace});
   if (now - r.moved < grace) return false;
   engine.withdraw(rank);
   r.moved = now;
@@ -73,7 +74,8 @@ void Watch::look(engine::Engine& engine) {
 }
 
 std::optional<RankId> Watch::long_awaited() {
-  if (!awaited_ || said_ || std::chrono::steady_clock::now() - awaited_since_ < kWatchdog) return std::nullopt;
+  if (!awaited_ || said_ || std::chrono::steady_clock::now() - awaited_since_ < kWatchdog)
+    return std::nullopt;
   said_ = true;
   return awaited_;
 }

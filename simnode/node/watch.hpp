@@ -1,8 +1,10 @@
-// What the simulator knows about ranks that run without speaking: how far their virtual clock has moved at least, and
-// whether they are stuck outside the simulator's view. Reads /proc and the shared activity words of this host's ranks.
+// What the simulator knows about ranks that run without speaking: how far their virtual clock has moved at
+// least, and whether they are stuck outside the simulator's view. Reads /proc and the shared activity words
+// of this host's ranks.
 //
-// A running rank that another waits for gets a better bound from its CPU time since its last call. One that uses no
-// CPU, or waits inside the MPI library, is withdrawn after a grace period: the decision is then forced and counted.
+// A running rank that another waits for gets a better bound from its CPU time since its last call. One that
+// uses no CPU, or waits inside the MPI library, is withdrawn after a grace period: the decision is then
+// forced and counted.
 #pragma once
 
 #include <chrono>
@@ -38,8 +40,8 @@ class Watch {
     transport::RankBlock* block = nullptr;
     std::uint32_t activity = 1;  // at the last sample
     std::int64_t cpu_ns = 0;
-    Instant seen{};     // when `activity` was sampled first
-    Instant moved{};    // when CPU time or activity last changed
+    Instant seen{};   // when `activity` was sampled first
+    Instant moved{};  // when CPU time or activity last changed
     bool sampled = false;
   };
 

@@ -15,10 +15,7 @@ using events::SendMode;
 void end_receive(Call& call, Request& request) {
   if (locally_decided(call.rt, request)) {
     const Time entry = call.entry();
-    if (!call.wait([&] { return request.known; })) return;
-    const bool was_there = request.at <= entry;
-    call.exit_at(std::max(entry, request.at) + request.overhead);
-    if (was_there) call.drift(call.native_cost());
+    if (call.wait([&] { return request.known; })) call.exit_at(std::max(entry, request.at) + request.overhead);
     return;
   }
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
@@ -33,9 +30,10 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
   const Time entry = call.entry();
   announce_receive(call, t, request, EventKind::kRecv, static_cast<std::uint8_t>(asks ? events::kNeedsAnswer : 0));
   end_receive(call, request);
+  const bool was_there = call.entry() <= entry + request.overhead;
   if (request.held) call.rt.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
   const int finished = call.finish(request.native, status, request.peer);
-  if (request.known && request.at <= entry) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
+  if (was_there) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
   call.rt.requests.unindex(request.id);
   if (request.app != MPI_REQUEST_NULL) pmpi::Request_free(&request.app);
   return finished;

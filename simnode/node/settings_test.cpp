@@ -1,0 +1,60 @@
+#include "simnode/node/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace nplus1::simnode::node {
+namespace {
+
+class SettingsTest : public testing::Test {
+ protected:
+  void set(const char* name, const char* value) {
+    setenv(name, value, 1);
+    names_.emplace_back(name);
+  }
+  ~SettingsTest() override {
+    for (const std::string& name : names_) unsetenv(name.c_str());
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+TEST_F(SettingsTest, HaveTheDocumentedDefaults) {
+  const Settings s = settings_from_environment();
+  EXPECT_EQ(s.network, netmodel::kDefaultNetwork);
+  EXPECT_EQ(s.compute, "measured");
+  EXPECT_EQ(s.clock, "auto");
+  EXPECT_EQ(s.protocol, "conservative");
+  EXPECT_TRUE(s.direct);
+  EXPECT_TRUE(s.abort_on_deadlock);
+  EXPECT_EQ(s.poll_first, std::chrono::nanoseconds{200});
+  EXPECT_EQ(s.poll_cap, std::chrono::microseconds{10});
+}
+
+TEST_F(SettingsTest, ReadThePollCostAsTheCommandLineWritesIt) {
+  set("NPLUS1_POLL_COST", "1e-6,5e-5");
+  EXPECT_EQ(settings_from_environment().poll_first, std::chrono::microseconds{1});
+  EXPECT_EQ(settings_from_environment().poll_cap, std::chrono::microseconds{50});
+  set("NPLUS1_POLL_COST", "3e-6");
+  EXPECT_EQ(settings_from_environment().poll_first, std::chrono::microseconds{3});
+  EXPECT_EQ(settings_from_environment().poll_cap, std::chrono::microseconds{3});
+}
+
+TEST_F(SettingsTest, AreToldToTheRanks) {
+  set("NPLUS1_NETWORK", "loggops:L=1us");
+  set("NPLUS1_DIRECT", "off");
+  set("NPLUS1_PROTOCOL", "riesen");
+  set("NPLUS1_VIRTUAL_CLOCKS", "1");
+  const transport::Config config = settings_from_environment().config();
+  EXPECT_STREQ(config.network, "loggops:L=1us");
+  EXPECT_EQ(config.direct, 0);
+  EXPECT_EQ(config.riesen, 1);
+  EXPECT_EQ(config.virtual_clocks, 1);
+  EXPECT_EQ(config.poll_first_ps, 200'000);
+}
+
+}  // namespace
+}  // namespace nplus1::simnode::node

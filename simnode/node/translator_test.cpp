@@ -1,0 +1,101 @@
+#include "simnode/node/translator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace nplus1::simnode::node {
+namespace {
+
+using events::Event;
+using events::EventKind;
+
+class TranslatorTest : public testing::Test, public engine::Listener, public events::EventSink {
+ protected:
+  TranslatorTest() {
+    define(0, 0, kWorld, {0, 1, 2});
+    define(1, 0, kWorld, {0, 1, 2});
+    define(2, 0, kWorld, {0, 1, 2});
+  }
+
+  void on_exit(const events::TimedEvent& event, const events::Answer&,
+               std::span<const std::uint32_t>) override {
+    seen_.push_back(event.event);
+  }
+  void on_match(RankId, const events::Answer&) override {}
+  void on_event(const events::TimedEvent& event) override { defined_.push_back(event.event.comm.value); }
+
+  /// `number` is the rank's own, `key` everybody's.
+  void define(int rank, std::uint32_t number, std::uint64_t key, const std::vector<std::int32_t>& members) {
+    Event event;
+    event.kind = EventKind::kCommDefine;
+    event.comm = CommId{number};
+    event.aux = key;
+    event.size = static_cast<std::int64_t>(members.size());
+    give(rank, event, members.data(), members.size() * sizeof(members[0]));
+  }
+  void barrier(int rank, std::uint32_t number) {
+    Event event;
+    event.kind = EventKind::kCollective;
+    event.operation = static_cast<std::uint8_t>(CollectiveKind::kBarrier);
+    event.comm = CommId{number};
+    event.peer = -1;
+    give(rank, event, nullptr, 0);
+  }
+  void give(int rank, const Event& event, const void* data, std::size_t bytes) {
+    std::vector<std::byte> extension(bytes);
+    if (bytes > 0) std::memcpy(extension.data(), data, bytes);
+    translator_.take(RankId{rank}, event, extension, *this);
+  }
+
+  static constexpr std::uint64_t kWorld = 0x1111;
+  std::unique_ptr<netmodel::NetworkModel> network_ = std::move(netmodel::parse("lsb")).value();
+  engine::Engine engine_{3, *network_, *this};
+  Translator translator_{3, engine_};
+  std::vector<Event> seen_;
+  std::vector<std::uint32_t> defined_;
+};
+
+TEST_F(TranslatorTest, KnowsTheWorldAsNumberZeroAndSaysSoOnce) {
+  EXPECT_EQ(defined_, std::vector<std::uint32_t>{0});
+}
+
+TEST_F(TranslatorTest, RanksThatNumberACommunicatorDifferentlyMeetOnIt) {
+  define(0, 5, 0x2222, {0, 2});
+  define(2, 9, 0x2222, {0, 2});
+  EXPECT_EQ(translator_.members(CommId{1}), 2u);
+  barrier(0, 5);
+  EXPECT_TRUE(seen_.empty());
+  barrier(2, 9);
+  ASSERT_EQ(seen_.size(), 2u);
+  EXPECT_EQ(seen_[0].comm, CommId{1});
+  EXPECT_EQ(seen_[1].comm, CommId{1});
+}
+
+TEST_F(TranslatorTest, OneNumberMayMeanDifferentCommunicatorsOnDifferentRanks) {
+  define(0, 3, 0xaaaa, {0});
+  define(1, 3, 0xbbbb, {1});
+  barrier(0, 3);
+  barrier(1, 3);
+  ASSERT_EQ(seen_.size(), 2u);
+  EXPECT_NE(seen_[0].comm, seen_[1].comm);
+}
+
+TEST_F(TranslatorTest, RemembersCallSitesPerRank) {
+  const std::string text = "/usr/bin/app+0x1a2b";
+  Event event;
+  event.kind = EventKind::kSiteDefine;
+  event.site = CallSiteId{4};
+  event.aux = text.size();
+  std::vector<char> padded(64, '\0');
+  std::memcpy(padded.data(), text.data(), text.size());
+  give(1, event, padded.data(), padded.size());
+  EXPECT_EQ(translator_.site(RankId{1}, CallSiteId{4}), text);
+  EXPECT_EQ(translator_.site(RankId{0}, CallSiteId{4}), "");
+  EXPECT_EQ(translator_.site(RankId{1}, CallSiteId{5}), "");
+}
+
+}  // namespace
+}  // namespace nplus1::simnode::node

@@ -1,0 +1,93 @@
+#include "simnode/node/watch.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace nplus1::simnode::node {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Rank 0 waits for a message from anybody; rank 1, this very process, is the one that could still send it.
+class WatchTest : public testing::Test, public engine::Listener {
+ protected:
+  void on_exit(const events::TimedEvent&, const events::Answer&, std::span<const std::uint32_t>) override {}
+  void on_match(RankId, const events::Answer&) override {}
+
+  void wait_for_anybody() {
+    events::Event send;
+    send.kind = events::EventKind::kSend;
+    send.peer = 0;
+    engine_.push(RankId{2}, send);
+    events::Event receive;
+    receive.kind = events::EventKind::kRecv;
+    receive.flags = events::kNeedsAnswer | events::kReportMatch;
+    receive.peer = kAnySource.value;
+    receive.tag = kAnyTag;
+    receive.request = RequestId{1};
+    engine_.push(RankId{0}, receive);
+    events::Event finalize;
+    finalize.kind = events::EventKind::kFinalize;
+    engine_.push(RankId{2}, finalize);
+    engine_.decide();
+  }
+  /// Looks until rank 0 is free or the time is up.
+  bool decided_within(Watch& watch, std::chrono::milliseconds limit) {
+    const auto until = std::chrono::steady_clock::now() + limit;
+    while (engine_.awaited() && std::chrono::steady_clock::now() < until) {
+      watch.look(engine_);
+      std::this_thread::sleep_for(1ms);
+    }
+    return !engine_.awaited();
+  }
+
+  std::unique_ptr<netmodel::NetworkModel> network_ = std::move(netmodel::parse("lsb")).value();
+  engine::Engine engine_{3, *network_, *this};
+  transport::RankBlock block_{};
+};
+
+TEST_F(WatchTest, AwaitsTheRankThatCouldStillSend) {
+  wait_for_anybody();
+  ASSERT_TRUE(engine_.awaited());
+  EXPECT_EQ(engine_.awaited()->value, 1);
+}
+
+TEST_F(WatchTest, ARankWithGivenComputeTimesIsWaitedForHoweverIdle) {
+  wait_for_anybody();
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, getpid(), &block_);
+  EXPECT_FALSE(decided_within(watch, 400ms));
+}
+
+TEST_F(WatchTest, ARankThatUsesNoCpuIsWithdrawnAndTheDecisionCountedAsForced) {
+  wait_for_anybody();
+  Watch watch{3, {.measured = true, .scale = 0}};  // no bound from CPU time
+  watch.add(RankId{1}, getppid(), &block_);
+  EXPECT_TRUE(decided_within(watch, 5s));
+  EXPECT_EQ(engine_.counters().forced_decisions, 1u);
+}
+
+TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
+  wait_for_anybody();
+  block_.activity = 1;
+  block_.native_wait = 1;
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, getpid(), &block_);
+  EXPECT_TRUE(decided_within(watch, 5s));
+}
+
+TEST_F(WatchTest, CpuTimeRaisesTheBoundOfARunningRank) {
+  wait_for_anybody();
+  Watch watch{3, {.measured = true}};
+  watch.add(RankId{1}, getpid(), &block_);
+  const auto until = std::chrono::steady_clock::now() + 5s;
+  while (engine_.awaited() && std::chrono::steady_clock::now() < until)
+    watch.look(engine_);  // this is the rank's work
+  EXPECT_FALSE(engine_.awaited());
+  EXPECT_EQ(engine_.counters().forced_decisions, 0u);
+}
+
+}  // namespace
+}  // namespace nplus1::simnode::node
