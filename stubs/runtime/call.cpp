@@ -26,7 +26,6 @@ Call::Call(Runtime& r) : rt{r}, saved_errno_{errno}, held_{r.lock}, thread{r.thr
   const Duration rule = table ? rt.table_length(current_call(), site_) : Duration{-1};
   now_ = thread.clock.base() + thread.clock.stop(rule);
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
-  if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
   rt.set_inside(true);
   call_state.waits_itself = true;
   if (rt.has_background()) rt.progress_background(2);
@@ -37,10 +36,6 @@ Call::~Call() {
   rt.set_inside(false);
   thread.clock.start(now_);
   errno = saved_errno_;
-}
-
-Duration Call::native_cost() const {
-  return rt.settings().riesen ? from_seconds(thread_cpu_seconds() - cpu_at_entry_) : Duration{};
 }
 
 Duration Call::native_cost() const {
