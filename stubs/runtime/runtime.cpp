@@ -127,7 +127,7 @@ void Runtime::settle(Request& request, const semantics::Message& message) const 
   request.peer = message.source;
   request.at = message.rendezvous ? semantics::rendezvous_end(*network_, message.at, request.posted, message.source,
                                                               me_, message.size)
-                                  : message.at;
+                                  : std::max(message.at, request.posted);
 }
 
 void Runtime::take_message(const Communicator& comm, RankId source, std::uint64_t sequence) {
