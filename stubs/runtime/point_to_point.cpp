@@ -1,6 +1,7 @@
 #include "stubs/runtime/point_to_point.hpp"
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/send_hook.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 constexpr MPI_Count kNativeEager = 8192;
 
 int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Request* request) {
+  const SendingTo hint{t.comm->world(t.peer).value};
   MPI_Comm comm = t.comm->handle;
   switch (t.mode) {
     case events::SendMode::kSynchronous:

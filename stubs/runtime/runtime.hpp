@@ -77,6 +77,7 @@ class Runtime {
   /// Sleeps until `done()`; false when the simulator has died meanwhile. Releases the lock while asleep.
   template <class Done>
   bool sleep_until(std::unique_lock<std::mutex>& held, Done&& done) {
+    if (spins_ && spin_until(done)) return true;
     SleepState state;
     for (;;) {
       absorb();
@@ -86,6 +87,17 @@ class Runtime {
         return ended;
       }
     }
+  }
+  /// With a core for each rank: a short look before sleeping, as waking up costs more than most messages take.
+  template <class Done>
+  bool spin_until(Done&& done) {
+    constexpr double kSpinNs = 10'000;
+    const auto limit = static_cast<std::int64_t>(kSpinNs / nanoseconds_per_tick());
+    for (const std::int64_t begin = ticks(); ticks() - begin < limit;) {
+      absorb();
+      if (done()) return true;
+    }
+    return false;
   }
   /// For waits inside the MPI library (progress hook): a short sleep on the doorbell.
   void idle();
@@ -153,6 +165,7 @@ class Runtime {
   RankId me_{};
   int ranks_ = 0;
   bool direct_ = false;
+  bool spins_ = false;
   bool degraded_ = false;
   std::string output_;
   Settings settings_;

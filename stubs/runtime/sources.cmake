@@ -19,6 +19,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/requests.cpp
   runtime/runtime.cpp
   runtime/send_handlers.cpp
+  runtime/send_hook.cpp
   runtime/settings.cpp
   runtime/thread_clock.cpp
   runtime/wait_handlers.cpp
