@@ -1,0 +1,133 @@
+"""Runs MPI programs bare and under nplus1, with real ranks and the real simulator. The summary is the oracle of
+virtual times: its numbers are read as Decimal, so that comparisons are exact.
+
+Environment (set by ctest): NPLUS1 the command, NPLUS1_TEST_PROGRAMS the folder of the programs in programs/."""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+from decimal import Decimal
+
+NPLUS1 = pathlib.Path(os.environ["NPLUS1"])
+PROGRAMS = pathlib.Path(os.environ["NPLUS1_TEST_PROGRAMS"])
+EXAMPLES = NPLUS1.parent / "examples"
+MPIRUN = os.environ.get("NPLUS1_MPIRUN") or shutil.which("mpirun.mpich") or "mpirun"
+LIMIT = 60
+
+Run = collections.namedtuple("Run", "stdout stderr code summary folder")
+
+
+def environment(more=None):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("NPLUS1", "UCX_", "LD_PRELOAD", "PMI_"))}
+    return {**kept, **{k: str(v) for k, v in (more or {}).items()}}
+
+
+def path_of(program):
+    for folder in (PROGRAMS, EXAMPLES):
+        if (folder / program).exists():
+            return str(folder / program)
+    return program
+
+
+def simulators():
+    """Process ids of all simulators and keepers of this machine's jobs."""
+    found = set()
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            if (entry / "comm").read_text() == "nplus1-simnode\n":
+                found.add(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def descendants(pid):
+    """All processes below `pid`, as {pid: comm}."""
+    children, names = collections.defaultdict(list), {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            name, rest = (entry / "stat").read_text().split("(", 1)[1].rsplit(")", 1)
+        except (OSError, IndexError):
+            continue
+        children[int(rest.split()[1])].append(int(entry.name))
+        names[int(entry.name)] = name
+    below, waiting = {}, [pid]
+    while waiting:
+        for child in children[waiting.pop()]:
+            below[child] = names[child]
+            waiting.append(child)
+    return below
+
+
+def wait_until(condition, seconds=10.0):
+    """The first true value of `condition`; its last value when time is up."""
+    until = time.monotonic() + seconds
+    while not (value := condition()) and time.monotonic() < until:
+        time.sleep(0.01)
+    return value
+
+
+class LiveTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="nplus1-mpi-test-")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+        self.runs = 0
+
+    def command(self, ranks, *words, options=(), output=None):
+        output = ("-o", output) if output else ()
+        return [str(w) for w in (NPLUS1, "run", "-q", "-n", ranks, *output, *options, "--", path_of(words[0]),
+                                 *words[1:])]
+
+    def run_command(self, command, more=None, **named):
+        return subprocess.run(command, cwd=self.folder, env=environment(more), text=True, capture_output=True,
+                              timeout=named.pop("timeout", LIMIT), check=False,
+                              **({} if "input" in named else {"stdin": subprocess.DEVNULL}), **named)
+
+    def observe(self, ranks, *words, options=(), more=None, code=0, **named):
+        """Runs a program under nplus1; `code` is what it must return (None: anything)."""
+        self.runs += 1
+        folder = self.folder / f"result-{self.runs}"
+        done = self.run_command(self.command(ranks, *words, options=options, output=folder), more, **named)
+        if code is not None:
+            self.assertEqual(done.returncode, code, done.stderr)
+        summary = None
+        if (folder / "summary.json").exists():
+            summary = json.loads((folder / "summary.json").read_text(), parse_float=Decimal)
+        return Run(done.stdout, done.stderr, done.returncode, summary, folder)
+
+    def exact(self, *words, ranks=None, network="lsb:latency=1e-3,bandwidth=1e6", compute="fixed:0", options=(), more=None,
+              **named):
+        """A complete run with given compute costs. Without `ranks`: a script with one argument per rank."""
+        if ranks is None:
+            ranks, words = len(words), ("script", *words)
+        run = self.observe(ranks, *words, options=("--network", network, "--compute", compute, *options), more=more,
+                           **named)
+        self.assertIsNotNone(run.summary, run.stderr)
+        self.assertTrue(run.summary["complete"])
+        self.assertEqual(run.summary["trust"]["active_ranks"], ranks)
+        self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
+        return run
+
+    def ends(self, *words, **named):
+        """The virtual times at which the ranks ended."""
+        return self.exact(*words, **named).summary["rank_end_s"]
+
+    def bare(self, ranks, *words, **named):
+        done = self.run_command([MPIRUN, "-np", str(ranks), path_of(words[0]), *map(str, words[1:])], **named)
+        return Run(done.stdout, done.stderr, done.returncode, None, None)
+
+
+def seconds(text):
+    return Decimal(str(text))
