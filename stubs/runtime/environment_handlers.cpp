@@ -2,6 +2,9 @@
 // not modelled.
 #include <dirent.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/keeper.hpp"
@@ -22,11 +25,20 @@ int count_threads() {
   return n;
 }
 
+/// `nplus1 run` names the folder itself; under plain mpirun somebody has to.
+void say_where_results_go(const Runtime& rt) {
+  if (rt.me().value != 0 || rt.output().empty() || std::getenv("NPLUS1_OUTPUT") != nullptr) return;
+  const char* quiet = std::getenv("NPLUS1_QUIET");
+  if (quiet == nullptr || *quiet == '0')
+    std::fprintf(stderr, "nplus1: the results will be in %s\n", rt.output().c_str());
+}
+
 void connect(int threads_before) {
   if (role() != Role::kRank || the_runtime != nullptr) return;
   int provided = MPI_THREAD_SINGLE;
   pmpi::Query_thread(&provided);
   the_runtime = Runtime::connect(provided, count_threads() - threads_before).release();
+  if (the_runtime != nullptr) say_where_results_go(*the_runtime);
   set_active(the_runtime != nullptr);
 }
 
