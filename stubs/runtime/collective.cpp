@@ -48,8 +48,15 @@ void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool as
 
 int run_synchronising(Call& call, const Collective& c) {
   emit(call, c, EventKind::kCollective, kNoRequest, true);
-  if (const auto answer = call.await_answer(call.rt.last_to_arrive(*c.comm))) call.exit_at(answer->exit());
-  return call.unlocked(c.blocking);
+  const bool last = call.rt.last_to_arrive(*c.comm);
+  if (call.rt.waits_for_decisions()) {  // a peer may need a receive that is posted when its match is decided
+    if (const auto answer = call.await_answer(last)) call.exit_at(answer->exit());
+    return call.unlocked(c.blocking);
+  }
+  if (last) call.rt.ring();
+  const int code = call.unlocked(c.blocking);  // meanwhile the simulator answers
+  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+  return code;
 }
 
 /// Starts natively first, so that the data moves while the virtual end is awaited.

@@ -21,8 +21,8 @@ struct Collective {
   std::int64_t size = 0;         // as netmodel::CollectiveCall::size
   std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
   std::vector<std::uint32_t> words;  // neighbourhood edges
-  /// Nobody can leave before everybody has entered. The blocking form then runs natively after the virtual end:
-  /// all others are there, and nobody waits inside MPI while his answers are wanted.
+  /// Nobody can leave before everybody has entered, so the blocking form runs natively; after the virtual end where
+  /// answers may come that need this rank outside MPI.
   bool synchronises = false;
   /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private copies.
   bool leaves_early = false;

@@ -133,7 +133,7 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
   request.posted = call.entry();
   if (request.engine_decided) {
     flags |= events::kReportMatch;
-    ++t.comm->undecided;
+    rt.count_undecided(*t.comm, +1);
     rt.requests.index(request);
   }
   call.emit(event_of(t, request, kind, flags));

@@ -83,7 +83,7 @@ void cancel_held(Call& call, Request& request) {
   if (!request.held) return;  // a match came first
   call.exit_at(answer->exit());
   request.held = request.engine_decided = false;
-  if (request.comm->undecided > 0) --request.comm->undecided;
+  call.rt.count_undecided(*request.comm, -1);
   request.native = cancelled_request();
   become_cancelled(call, request);
 }

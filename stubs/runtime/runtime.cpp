@@ -142,7 +142,7 @@ void Runtime::matched_elsewhere(const events::Answer& match) {
     take_message(*request->comm, RankId{match.source}, match.sequence);
   if (request == nullptr) return;
   Communicator& comm = *request->comm;
-  if (comm.undecided > 0) --comm.undecided;
+  count_undecided(comm, -1);
   request->engine_decided = false;
   request->known = true;
   request->at = match.exit();
@@ -209,6 +209,12 @@ void idle_wait() noexcept {
 }
 
 void Runtime::idle() {
+  // Inside a blocking MPI call nobody else reads the answers. A match may post its receive from here: we are between
+  // two polls of MPI's progress loop, where MPICH's own schedules post theirs.
+  if (!call_state.waits_itself && lock.try_lock()) {
+    absorb();
+    lock.unlock();
+  }
   const std::uint32_t ticket = channel_->prepare_sleep();
   channel_->sleep(ticket, 100'000);
   channel_->awake();
@@ -244,6 +250,11 @@ void Runtime::set_native_wait(bool on) {
 void Runtime::set_inside(bool inside) {
   if (transport::RankBlock* block = channel_->block())
     block->activity.fetch_add(1, inside ? std::memory_order_relaxed : std::memory_order_release);
+}
+
+void Runtime::count_undecided(Communicator& comm, int change) {
+  comm.undecided += static_cast<std::uint32_t>(change);
+  undecided_ += static_cast<std::uint32_t>(change);
 }
 
 bool Runtime::last_to_arrive(Communicator& comm) {

@@ -134,6 +134,9 @@ class Runtime {
   void set_native_wait(bool on);
   /// Marks the change between application and MPI, for the simulator's bound on a running rank.
   void set_inside(bool inside);
+  /// Whether receives of this rank wait for the simulator to match them.
+  [[nodiscard]] bool waits_for_decisions() const { return undecided_ > 0; }
+  void count_undecided(Communicator& comm, int change);
   /// Counts this rank's arrival at the next collective on `comm`; true if all members have arrived (or it is not
   /// known): only then is there something for the simulator to answer.
   bool last_to_arrive(Communicator& comm);
@@ -179,6 +182,7 @@ class Runtime {
   std::vector<std::uint64_t> sent_to_;  // messages so far, by destination
   std::unordered_map<std::uint64_t, bool> taken_early_;  // (source, sequence) matched before the stamp came
   std::uint32_t last_request_ = 0;
+  std::uint32_t undecided_ = 0;  // over all communicators
   std::vector<Background> background_;
   std::size_t next_background_ = 0;
   std::unordered_map<const void*, CallSiteId> sites_;
