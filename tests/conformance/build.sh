@@ -1,24 +1,12 @@
 #!/bin/sh
 # Gets MPICH's own test suite from Debian's source package and builds it against the installed MPICH, outside the
-# checkout. What is there already is kept, so a second call only makes what is missing.
-#   build.sh [--into FOLDER] [DIRECTORY...]      directories of the suite, e.g. pt2pt f77/coll; all that we run if none
-#   build.sh [--into FOLDER] --programs PROGRAM...   only these, e.g. coll/allred3
-# It prints the suite's folder on its last line; FOLDER is ${XDG_CACHE_HOME:-~/.cache}/nplus1-conformance if not given.
-# It needs no root: deb-src is enabled in a list file of its own, with package lists of its own. Exit code 77: the
-# source package could not be fetched.
+# checkout: all but the tests, which run.py makes one by one, as the suite's own `runtests` does.
+#   build.sh [FOLDER]     ${XDG_CACHE_HOME:-~/.cache}/nplus1-conformance if not given
+# What is there already is kept. Its only output is the suite's folder. It needs no root: deb-src is enabled in a list
+# file of its own, with package lists of its own. Exit code 77: the source package could not be fetched.
 set -eu
 
-folder=${XDG_CACHE_HOME:-$HOME/.cache}/nplus1-conformance
-if [ "${1:-}" = --into ]; then
-  folder=$2
-  shift 2
-fi
-what=directories
-if [ "${1:-}" = --programs ]; then
-  what=programs
-  shift
-fi
-[ $# -gt 0 ] || set -- pt2pt coll comm datatype topo attr group init info f77 f90 f08
+folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/nplus1-conformance}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 suite=$folder/suite/test/mpi
@@ -75,18 +63,7 @@ tarball() { find "$folder" -maxdepth 1 -name 'mpich_*.orig.tar.*' | head -n 1; }
 [ -d "$suite" ] || unpack "$(tarball)"
 [ -f "$suite/config.status" ] || configure '-O0 -g'
 
-# Single programs may fail to build; run.py names those as skipped.
 make -C "$suite/util" >"$folder/make.log" 2>&1 || fail "the suite's library failed to build" "read $folder/make.log"
 [ ! -d "$suite/dtpools" ] || make -C "$suite/dtpools" >>"$folder/make.log" 2>&1 ||
   fail "the suite's datatype pools failed to build" "read $folder/make.log"
-for name; do
-  if [ "$what" = programs ]; then
-    folder_of_it=$(dirname "$name") target=$(basename "$name")
-  else
-    folder_of_it=$name target=all
-  fi
-  [ -d "$suite/$folder_of_it" ] || fail "the suite has no directory $folder_of_it" "name others"
-  make -C "$suite/$folder_of_it" -k -j "${NPLUS1_JOBS:-$(nproc)}" "$target" >>"$folder/make.log" 2>&1 ||
-    echo "conformance: not all of $name was built; see $folder/make.log" >&2
-done
 echo "$suite"

@@ -54,8 +54,11 @@ class Launcher:
     def __init__(self, options):
         self.options = options
         self.scratch = tempfile.mkdtemp(prefix="nplus1-conformance-")
+        self.running = set()
 
     def close(self):
+        for process in list(self.running):
+            os.killpg(process.pid, signal.SIGTERM)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def limit(self, case):
@@ -86,17 +89,18 @@ class Launcher:
     def _working_folder(self, case):
         return (pathlib.Path(self.options.suite) / case.directory / case.program).parent
 
-    @staticmethod
-    def _execute(command, folder, environment, limit):
+    def _execute(self, command, folder, environment, limit):
         start = time.monotonic()
         process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
                                    errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True)
+        self.running.add(process)
         try:
             output = process.communicate(timeout=limit + GRACE)[0]
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             output = process.communicate()[0]
+        self.running.discard(process)
         seconds = time.monotonic() - start
         return judge.Run(process.returncode, output, seconds, seconds >= limit)
 
@@ -110,16 +114,26 @@ class Launcher:
         return f"\n{judge.SIMULATOR_MARK}\n{text[-2000:]}" if text.strip() else ""
 
 
+def build(case, options):
+    """Makes the program, as runtests does before each test; the compiler's last words if it can't be made."""
+    program = pathlib.Path(options.suite) / case.directory / case.program
+    if os.access(program, os.X_OK):
+        return None
+    made = subprocess.run(["make", "-C", program.parent, program.name], capture_output=True, text=True, errors="replace")
+    if os.access(program, os.X_OK):
+        return None
+    errors = [line for line in made.stderr.splitlines() if "rror" in line] or ["make made nothing"]
+    return errors[0].strip()[:160]
+
+
 def reason_to_skip(case, options):
     """Why a test is not run at all; empty if it is."""
-    program = pathlib.Path(options.suite) / case.directory / case.program
-    if not os.access(program, os.X_OK):
-        return "not built"
     if case.needs_newer_mpi():
         return f"needs MPI {case.version}"
     if case.memory > options.memory:
         return f"needs {case.memory} GB of memory"
-    return ""
+    trouble = build(case, options)
+    return f"does not build: {trouble}" if trouble else ""
 
 
 def baseline(case, launcher):
@@ -148,6 +162,10 @@ def examine(case, launcher, exempt):
     skip = reason_to_skip(case, launcher.options)
     if skip:
         return Outcome(case, "skipped", skip)
+    if launcher.options.ours_first:
+        ours, inactive = launcher.run(case, "nplus1")
+        if judge.failure(case, ours) is None and inactive is None:
+            return Outcome(case, "passed", active=True, seconds={"nplus1": round(ours.seconds, 2)})
     way, base, base_why, ours, why, inactive = compare(case, launcher)
     outcome = Outcome(case, "passed", why or "", way, base_why is None, inactive is None,
                       {way: round(base.seconds, 2), "nplus1": round(ours.seconds, 2)}, ours.output if why else "")
@@ -274,6 +292,8 @@ def arguments():
     parser.add_argument("--time-factor", type=float, default=1, help="multiplies all time limits")
     parser.add_argument("--memory", type=float, default=12, help="GB that a test may need")
     parser.add_argument("--no-repeat", dest="repeat", action="store_false", help="do not repeat failed tests")
+    parser.add_argument("--ours-first", action="store_true",
+                        help="run bare only what fails under nplus1: fast, but without the bare counts")
     parser.add_argument("--json", default="", help="where the results go")
     options = parser.parse_args()
     options.list = options.list or ["testlist"]
@@ -292,6 +312,13 @@ def main():
                  "  next: tests/conformance/build.sh (needs the network once)")
     directories, cases = selection(options)
     launcher = Launcher(options)
+
+    def stop(number, _frame):
+        launcher.close()
+        os._exit(128 + number)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
     try:
         outcomes = run_all(cases, launcher, set(words_of(INACTIVE)))
     finally:

@@ -6,11 +6,5 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 nplus1=${NPLUS1:-$here/../../build/bin/nplus1}
-case " $* " in
-  *" --sample "*)
-    # shellcheck disable=SC2046  # a list of words
-    suite=$("$here/build.sh" --programs $(sed 's/#.*//' "$here/sample.txt")) || exit $?
-    ;;
-  *) suite=$("$here/build.sh") || exit $? ;;
-esac
+suite=$("$here/build.sh") || exit $?
 exec python3 "$here/run.py" --suite "$suite" --nplus1 "$nplus1" "$@"
