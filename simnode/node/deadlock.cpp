@@ -11,6 +11,12 @@
 namespace nplus1::simnode::node {
 namespace {
 
+using namespace std::chrono_literals;
+
+constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED and above (MPICH's values)
+constexpr std::chrono::milliseconds kPatience = 20ms;
+constexpr std::chrono::milliseconds kThreadPatience = 1s;
+
 std::string comm_name(CommId comm) {
   return comm.value == 0 ? std::string{"MPI_COMM_WORLD"} : fmt::format("communicator {}", comm.value);
 }
@@ -45,7 +51,6 @@ int threads_of(std::int32_t pid) {
 
 /// Where the program may call MPI from several threads, one that is not in a call may still send.
 bool Node::threads_may_run() const {
-  constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED and above (MPICH's values)
   const auto blocked = engine_->blocked();
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
@@ -92,8 +97,25 @@ std::string Node::deadlock_report() {
   return text;
 }
 
+bool Node::threads_allowed() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const Rank& r) { return !r.gone && r.start.threads_provided >= kSerialized; });
+}
+
+/// Whether all have been blocked for long enough. A thread may have sent something just before it ended.
+bool Node::blocked_for_long() {
+  const auto now = std::chrono::steady_clock::now();
+  if (engine_->state() != engine::State::kAllBlocked) all_blocked_since_.reset();
+  if (engine_->state() != engine::State::kAllBlocked || deadlock_said_) return false;
+  if (!all_blocked_since_) all_blocked_since_ = now;
+  if (!threads_allowed()) return true;
+  // Idle helper threads (OpenMP) look like threads that may still send: they get long, not for ever.
+  return now - *all_blocked_since_ > (threads_may_run() ? kThreadPatience : kPatience);
+}
+
 void Node::look_for_deadlock() {
-  if (deadlock_said_ || engine_->state() != engine::State::kAllBlocked) return;
+  if (!blocked_for_long()) return;
+  all_blocked_since_.reset();
   if (engine_->release_rendezvous()) {
     engine_->decide();
     return;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,8 @@ class Node final : public engine::Listener {
   std::size_t drain();
   void flush();
   void lose(RankId rank);
+  [[nodiscard]] bool threads_allowed() const;
+  [[nodiscard]] bool blocked_for_long();
   void look_for_deadlock();
   [[nodiscard]] bool uses_wall_clock() const;
   [[nodiscard]] std::string place_of(RankId rank, CallSiteId site);
@@ -94,6 +97,7 @@ class Node final : public engine::Listener {
   std::vector<std::uint64_t> events_per_rank_;
   std::vector<std::string> notes_;
   bool deadlock_said_ = false;
+  std::optional<std::chrono::steady_clock::time_point> all_blocked_since_;
   SourceLines source_lines_;
   std::string application_;
   std::chrono::steady_clock::time_point begin_;

@@ -47,12 +47,12 @@ void settle_native(Call& call, Request& request) {
   if (request.held) call.rt.post_held(request, request.arguments.peer, request.arguments.tag);
   if (request.partner) {
     Request& send = *request.partner;
-    if (send.eager)
-      release_send(call, send);
-    else
+    if (waits_natively(send))
       call.finish(send.native, MPI_STATUS_IGNORE, send.peer);
+    else
+      release_send(call, send);
   }
-  if (request.kind == RequestKind::kSend && request.eager && request.copy.buffer() != nullptr) {
+  if (request.kind == RequestKind::kSend && request.copy.buffer() != nullptr) {
     int flag = 0;
     pmpi::Request_get_status(request.native, &flag, MPI_STATUS_IGNORE);
     if (flag != 0) return;

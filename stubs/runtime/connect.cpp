@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "stubs/pmpi.hpp"
@@ -50,6 +51,12 @@ std::string published_address() {
   };
   const std::string space = value_of(ask("cmd=get_my_kvsname"), "kvsname");
   return value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
+}
+
+/// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp that the
+/// receiver got is wrong.
+bool all_eager(const netmodel::NetworkModel& network) {
+  return network.eager(bytes(std::numeric_limits<std::int64_t>::max()));
 }
 
 struct Line {
@@ -118,7 +125,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   Start start;
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
   start.direct = static_cast<std::uint32_t>(all[1] != 0 && line.welcome.config.direct != 0 && network.ok() &&
-                                            network.value()->contention_free());
+                                            network.value()->contention_free() && all_eager(*network.value()));
   start.shared_memory = static_cast<std::uint32_t>(all[1] != 0);
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;

@@ -69,8 +69,9 @@ int post_send(Call& call, const Transfer& t, Request& request) {
   const MPI_Count size = payload_bytes(t.count, t.type);
   request.eager = request.peer == kProcNull || t.mode == events::SendMode::kBuffered ||
                   (t.mode != events::SendMode::kSynchronous && call.rt.network().eager(bytes(size)));
-  const bool copies = request.eager && size > kNativeEager && t.mode != events::SendMode::kBuffered &&
-                      request.peer != kProcNull;
+  // A standard send above the model's threshold too: the simulator lets it go where only the model blocks it.
+  const bool copies = size > kNativeEager && t.mode != events::SendMode::kBuffered &&
+                      t.mode != events::SendMode::kSynchronous && request.peer != kProcNull;
   if (!copies) return native_send(t, t.buffer, t.count, t.type, &request.native);
   request.copy = PrivateCopy{t.buffer, t.count, t.type};
   return native_send(t, request.copy.buffer(), request.copy.count(), request.copy.type(), &request.native);
@@ -162,6 +163,8 @@ bool locally_decided(const Runtime& rt, const Request& request) {
   if (request.known) return true;
   return rt.direct() && request.kind == RequestKind::kReceive && !request.engine_decided;
 }
+
+bool waits_natively(const Request& send) { return !send.eager && send.copy.buffer() == nullptr; }
 
 void release_send(Call& call, Request& request) {
   if (request.native == MPI_REQUEST_NULL) return;

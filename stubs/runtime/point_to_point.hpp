@@ -39,6 +39,9 @@ void announce_receive(Call& call, const Transfer& transfer, Request& request, ev
 
 /// What a finished virtual send leaves behind natively: nothing, or a native send in the background.
 void release_send(Call& call, Request& request);
+/// Whether a virtually complete send must be waited for natively: MPI works on the application's own buffer, and may do
+/// so for long.
+bool waits_natively(const Request& send);
 
 /// Takes back a native receive that was posted in vain (its call failed otherwise).
 void abandon(Request& receive);

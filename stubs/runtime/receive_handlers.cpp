@@ -70,10 +70,10 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
   end_all(call, both);
   if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
   code = call.finish(receive.native, status, receive.peer);
-  if (send.eager)
-    release_send(call, send);
-  else
+  if (waits_natively(send))
     call.finish(send.native, MPI_STATUS_IGNORE, send.peer);
+  else
+    release_send(call, send);
   call.rt.requests.unindex(receive.id);
   if (receive.app != MPI_REQUEST_NULL) pmpi::Request_free(&receive.app);
   return code;

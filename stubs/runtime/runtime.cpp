@@ -1,6 +1,8 @@
 #include "stubs/runtime/runtime.hpp"
 
 #include <dlfcn.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +21,13 @@ constexpr std::int64_t kLongestSleepNs = 20'000'000;
 constexpr std::int64_t kBackgroundSleepNs = 200'000;
 
 constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+
+/// Hydra drops what it has not read when it ends a job: waits, not for ever, until it has read all, and passed it on.
+void await_empty_pipe(int descriptor) {
+  int unread = 1;
+  for (int i = 0; i < 200 && ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0; ++i) ::poll(nullptr, 0, 10);
+  ::poll(nullptr, 0, 200);
+}
 
 std::uint64_t early_key(std::int32_t source, std::uint64_t sequence) {
   return (static_cast<std::uint64_t>(source) << 40) ^ sequence;
@@ -92,6 +101,7 @@ void Runtime::take_answer(const events::Answer& answer) {
     case events::AnswerKind::kDeadlock:
       if (answer.flag == 0) return;  // another rank prints, and ends the job
       print_text();
+      await_empty_pipe(STDERR_FILENO);
       pmpi::Abort(MPI_COMM_WORLD, kDeadlockExitCode);
       return;
     case events::AnswerKind::kNone:
@@ -250,6 +260,8 @@ void Runtime::set_native_wait(bool on) {
 void Runtime::set_inside(bool inside) {
   if (transport::RankBlock* block = channel_->block())
     block->activity.fetch_add(1, inside ? std::memory_order_relaxed : std::memory_order_release);
+  else if (!inside && !degraded_)
+    ring();  // over TCP nobody sees what is only written: others may wait for it while the application computes
 }
 
 void Runtime::count_undecided(Communicator& comm, int change) {

@@ -22,7 +22,9 @@ int blocking_send(const Transfer& t) {
   } else {
     announce_send(call, t, request, EventKind::kSend, events::kNeedsAnswer);
     if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
-    const int finished = call.finish(request.native, MPI_STATUS_IGNORE, request.peer);
+    const bool waits = waits_natively(request);
+    const int finished = waits ? call.finish(request.native, MPI_STATUS_IGNORE, request.peer) : MPI_SUCCESS;
+    if (!waits) release_send(call, request);
     call.drift(call.native_cost());
     return finished;
   }

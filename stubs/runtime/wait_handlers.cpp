@@ -372,7 +372,7 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
   *flag = done.empty() ? 0 : 1;
   if (done.empty()) return MPI_SUCCESS;
-  if (request.kind == RequestKind::kSend && request.eager) {
+  if (request.kind == RequestKind::kSend && !waits_natively(request)) {
     set_empty(status);
     return MPI_SUCCESS;
   }

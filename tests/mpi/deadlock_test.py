@@ -1,0 +1,129 @@
+"""A deadlock ends with a report of who waits for whom and where; what only looks like one goes on."""
+import pathlib
+import subprocess
+import unittest
+
+from live import LiveTest, environment
+
+SOURCE = pathlib.Path(__file__).parent / "programs" / "deadlocks.c"
+DEADLOCK = 86
+
+
+def line_of(name):
+    lines = SOURCE.read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if f"{name}: waits here" in line)
+
+
+class Deadlocks(LiveTest):
+    def report(self, ranks, name, *options):
+        run = self.observe(ranks, "deadlocks", name, code=DEADLOCK, options=options)
+        self.assertEqual(sorted(run.stdout.splitlines()), [f"rank {r} begins" for r in range(ranks)])
+        self.assertIn("nplus1: deadlock:", run.stderr)
+        self.assertFalse(run.summary["complete"])
+        self.assertTrue(any("deadlock" in note for note in run.summary["notes"]))
+        return run.stderr
+
+    def assert_waits(self, report, rank, function, place, name, whom):
+        line = next((x for x in report.splitlines() if x.startswith(f"  rank {rank} in ")), "")
+        self.assertIn(f"rank {rank} in {function}", line)
+        self.assertIn(f"{place} (deadlocks.c:{line_of(name)})", line)
+        self.assertTrue(line.endswith(f"waits for {whom}"), line)
+
+    def test_two_blocking_receives(self):
+        for options in ((), ("--direct", "off"), ("--transport", "tcp")):
+            with self.subTest(options=options):
+                report = self.report(2, "receives", *options)
+                self.assert_waits(report, 0, "MPI_Recv, tag 7", "both_receive", "receives", "rank 1")
+                self.assert_waits(report, 1, "MPI_Recv, tag 7", "both_receive", "receives", "rank 0")
+
+    def test_a_cycle_of_synchronous_sends(self):
+        report = self.report(3, "ssends")
+        for rank in range(3):
+            self.assert_waits(report, rank, "MPI_Ssend", "ring_of_synchronous_sends", "ssends", f"rank {(rank + 1) % 3}")
+
+    def test_a_receive_from_a_rank_that_has_finalized(self):
+        report = self.report(2, "finalized")
+        self.assert_waits(report, 0, "MPI_Recv", "receive_from_one_that_has_finalized", "finalized", "rank 1")
+        self.assertNotIn("  rank 1 in", report)
+
+    def test_a_barrier_against_a_receive(self):
+        report = self.report(2, "barrier")
+        self.assert_waits(report, 0, "MPI_Barrier", "barrier_against_receive", "barrier", "rank 1")
+        self.assert_waits(report, 1, "MPI_Wait", "barrier_against_receive", "wait", "rank 0")
+
+    def test_all_wait_for_anybody(self):
+        report = self.report(3, "anybody")
+        for rank in range(3):
+            self.assert_waits(report, rank, "MPI_Recv", "anybody", "anybody", "a message from any source")
+
+    def test_the_job_is_left_as_it_is_when_asked(self):
+        command = self.command(2, "deadlocks", "receives", options=("--on-deadlock", "continue"))
+        job = subprocess.Popen(command, cwd=self.folder, env=environment(), text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            said = [job.stderr.readline() for _ in range(5)]
+            self.assertIn("nplus1: deadlock:", "".join(said))
+            self.assertIn("--on-deadlock continue", said[-1])
+            with self.assertRaises(subprocess.TimeoutExpired):
+                job.wait(2)
+        finally:
+            job.terminate()
+            job.wait(20)
+            job.stderr.close()
+
+    def test_it_is_reported_once_with_many_ranks(self):
+        run = self.observe(16, "deadlocks", "anybody", code=DEADLOCK)
+        self.assertEqual(run.stderr.count("nplus1: deadlock:"), 1)
+
+
+class NoDeadlocks(LiveTest):
+    def check(self, name, *words, ranks=3):
+        for options in ((), ("--compute", "fixed:1e-6"), ("--transport", "tcp")):
+            with self.subTest(options=options):
+                run = self.observe(ranks, "not_deadlocks", name, *words, options=options)
+                self.assertEqual(run.stdout, f"{name}: done\n")
+                self.assertNotIn("deadlock", run.stderr)
+                self.assertTrue(run.summary["complete"])
+
+    def test_fences(self):
+        self.check("fence")
+
+    def test_locks_and_flushes(self):
+        self.check("lock")
+
+    def test_flags_in_a_shared_window(self):
+        self.check("flag")
+
+    def test_files(self):
+        self.check("file", self.folder / "shared")
+
+    def test_a_helper_thread_that_sends_while_all_wait(self):
+        self.check("thread")
+
+    def test_a_rank_that_does_nothing_for_3_seconds(self):
+        self.check("pause")
+
+    def test_unmodelled_calls_are_counted(self):
+        summary = self.observe(2, "not_deadlocks", "fence").summary
+        names = {call["name"]: call["count"] for call in summary["unmodelled"]["by_name"]}
+        self.assertEqual(names.get("MPI_Win_fence"), 4)
+        self.assertEqual(names.get("MPI_Put"), 2)
+
+
+class SimulatedRendezvous(LiveTest):
+    def test_two_crossing_sends_that_only_the_model_blocks_complete_and_are_reported(self):
+        network = "lsb:latency=1e-3,bandwidth=1e6,eager=1024"
+        run = self.exact("send 1 1025; recv 1 1025", "send 0 1025; recv 0 1025", network=network)
+        self.assertTrue(run.summary["trust"]["relies_on_buffering"])
+        run = self.exact("send 1 1024; recv 1 1024", "send 0 1024; recv 0 1024", network=network)
+        self.assertFalse(run.summary["trust"]["relies_on_buffering"])
+
+    def test_the_same_with_messages_that_mpi_itself_would_block(self):
+        network = "lsb:latency=1e-3,bandwidth=1e6,eager=1024"
+        large = 4 << 20
+        run = self.exact(f"send 1 {large}; recv 1 {large}", f"send 0 {large}; recv 0 {large}", network=network)
+        self.assertTrue(run.summary["trust"]["relies_on_buffering"])
+
+
+if __name__ == "__main__":
+    unittest.main()

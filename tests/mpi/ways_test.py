@@ -1,0 +1,54 @@
+"""Virtual times don't depend on how events travel: with time stamps straight from rank to rank or not, through shared
+memory or TCP, on one host or (as far as Hydra's launcher can pretend) two."""
+import unittest
+
+import determinism_test
+import early_leavers_test
+from live import LiveTest
+
+EXAMPLES = [(4, "ping_pong", 50, 3000), (4, "halo", 20, 20000), (5, "master_worker", 40, 10), (4, "waitany", 6, 10),
+            (4, "wavefront", 10), (4, "cg_traffic"), (4, "imbalance", 4, 1), (3, "hello_c"), (3, "hello_cpp"),
+            (3, "hello_mpifh"), (3, "hello_mpi"), (3, "hello_f08")]
+WAYS = [("--direct", "off"), ("--transport", "tcp"), ("--transport", "tcp", "--direct", "off"),
+        ("--mpi-args", "-launcher fork -hosts ha,hb")]
+NETWORKS = ["lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=1e-6,bandwidth=1e9,eager=1024",
+            "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11"]
+
+
+class Ways(LiveTest):
+    def told(self, ranks, *words, network=NETWORKS[0], options=()):
+        run = self.exact(*words, ranks=ranks, network=network, compute="fixed:1e-7", options=options)
+        return run.summary["rank_end_s"], run.summary["point_to_point"]
+
+    def check(self, ranks, *words, **named):
+        first = self.told(ranks, *words, **named)
+        for way in WAYS:
+            with self.subTest(program=words[0], way=way, **named):
+                self.assertEqual(self.told(ranks, *words, options=way, **named), first)
+
+    def test_every_example_has_the_same_times_every_way(self):
+        for example in EXAMPLES:
+            self.check(*example)
+
+    def test_other_networks_too(self):
+        for network in NETWORKS[1:]:
+            for example in EXAMPLES[:5]:
+                self.check(*example, network=network)
+
+    def test_scripts_have_the_same_times_every_way(self):
+        for name in determinism_test.RECEIVERS:
+            self.check(4, "script", *determinism_test.Determinism.scripts(None, name))
+
+    def test_early_leavers_have_the_same_times_every_way(self):
+        for name in ("Bcast", "Scatter"):
+            collective, leaver, late = early_leavers_test.CASES[name]
+            self.check(4, "script", *early_leavers_test.EarlyLeavers.scripts(None, collective.format(1 << 16), leaver, late))
+
+    def test_the_transport_asked_for_is_used(self):
+        for transport in ("shm", "tcp"):
+            run = self.exact("send 1 8", "recv 0 8", options=("--transport", transport))
+            self.assertEqual(run.summary["transport"], transport)
+
+
+if __name__ == "__main__":
+    unittest.main()
