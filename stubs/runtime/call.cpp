@@ -17,6 +17,12 @@ double thread_cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+/// 0, 1, 2, 4, ... 64, then each 64th.
+bool is_rare(int round) {
+  constexpr int kLongest = 64;
+  return (round & (round - 1)) == 0 || round % kLongest == 0;
+}
+
 }  // namespace
 
 Call::Call() : Call{*runtime()} {}
@@ -72,7 +78,7 @@ void Call::exit_at(Time t) {
   if (emitted_) thread.reported = t;
 }
 
-void Call::poll_native(const std::function<bool()>& test, RankId peer) {
+void Call::poll_native(const std::function<bool()>& test, RankId peer, const Communicator* members) {
   for (int i = 0; !test(); ++i) {
     if (i == kYieldsBeforeSleep) rt.set_native_wait(true);
     if (i < kYieldsBeforeSleep) {
@@ -81,6 +87,8 @@ void Call::poll_native(const std::function<bool()>& test, RankId peer) {
     } else {
       rt.absorb();  // a match decided elsewhere may need its native receive posted now
       rt.nudge(peer);
+      // All may have to push a collective; more and more seldom, as the one who is late may be computing.
+      if (members != nullptr && is_rare(i - kYieldsBeforeSleep)) rt.nudge(*members);
       held_.unlock();
       rt.idle();
     }
@@ -90,7 +98,7 @@ void Call::poll_native(const std::function<bool()>& test, RankId peer) {
   rt.set_native_wait(false);
 }
 
-int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer) {
+int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer, const Communicator* members) {
   int code = MPI_SUCCESS;
   poll_native(
       [&] {
@@ -98,17 +106,17 @@ int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer) {
         code = pmpi::Test(&native, &flag, status);
         return flag != 0 || code != MPI_SUCCESS;
       },
-      peer);
+      peer, members);
   return code;
 }
 
-void Call::await(MPI_Request native, RankId peer) {
+void Call::await(MPI_Request native, RankId peer, const Communicator* members) {
   poll_native(
       [&] {
         int flag = 0;
         return pmpi::Request_get_status(native, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
       },
-      peer);
+      peer, members);
 }
 
 }  // namespace nplus1::stubs

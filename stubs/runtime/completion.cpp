@@ -68,7 +68,7 @@ void settle_native(Call& call, Request& request) {
     request.native = MPI_REQUEST_NULL;
     return;
   }
-  call.await(request.native, request.peer);
+  call.await(request.native, request.peer, request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
 }
 
 void retire(Call& call, MPI_Request& handle) {

@@ -253,6 +253,14 @@ void Runtime::nudge(RankId source) {
   if (segment_ && source.value >= 0) transport::ring_doorbell(segment_.rank(source.value));
 }
 
+void Runtime::nudge(const Communicator& comm) {
+  if (!segment_) return;
+  for (const std::int32_t member : comm.all) {
+    transport::RankBlock& block = segment_.rank(member);
+    if (member != me_.value && block.native_wait.load(std::memory_order_relaxed) == 0) transport::ring_doorbell(block);
+  }
+}
+
 void Runtime::set_native_wait(bool on) {
   if (transport::RankBlock* block = channel_->block()) block->native_wait.store(on ? 1 : 0, std::memory_order_relaxed);
 }

@@ -116,6 +116,8 @@ class Runtime {
   void post_held(Request& request, int source, std::int32_t tag);
   /// Rings `source`, which may have to push a long message.
   void nudge(RankId source);
+  /// Rings the members that sleep on the simulator's answer: MPI may need them to push a collective.
+  void nudge(const Communicator& comm);
 
   /// Native sends that the application believes finished.
   void leave_in_background(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep = {});
@@ -224,12 +226,15 @@ class Call {
   bool wait(Done&& done) {
     return rt.sleep_until(held_, done);
   }
-  /// Waits until `native` is complete and frees it; `peer` is rung, as it may have to push the message.
-  int finish(MPI_Request& native, MPI_Status* status, RankId peer = kAnySource);
+  /// Waits until `native` is complete and frees it; `peer`, or all `members` of a collective, are rung, as they may
+  /// have to push the message.
+  int finish(MPI_Request& native, MPI_Status* status, RankId peer = kAnySource,
+             const Communicator* members = nullptr);
   /// Waits until `native` is complete without freeing it.
-  void await(MPI_Request native, RankId peer = kAnySource);
+  void await(MPI_Request native, RankId peer = kAnySource, const Communicator* members = nullptr);
   /// Waits in the MPI library until `test()` returns true.
-  void poll_native(const std::function<bool()>& test, RankId peer = kAnySource);
+  void poll_native(const std::function<bool()>& test, RankId peer = kAnySource,
+                   const Communicator* members = nullptr);
   /// Runs a blocking MPI function with the lock released, so that other threads go on.
   template <class Function>
   auto unlocked(Function&& function) {

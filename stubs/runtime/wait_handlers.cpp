@@ -376,7 +376,7 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     set_empty(status);
     return MPI_SUCCESS;
   }
-  call.await(request.native, request.peer);
+  call.await(request.native, request.peer, request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
   return pmpi::Request_get_status(request.native, flag, status);
 }
 
