@@ -67,24 +67,50 @@ int run_rooted(Call& call, const Collective& c) {
   if (code != MPI_SUCCESS) return code;
   emit(call, c, EventKind::kCollective, kNoRequest, true);
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
-  if (!c.leaves_early || call.rt.degraded()) return call.finish(native, MPI_STATUS_IGNORE);
+  if (!c.leaves_early || call.rt.degraded()) return call.finish(native, MPI_STATUS_IGNORE, kAnySource, c.comm);
   int flag = 0;
   const int tested = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
   if (flag == 0 && tested == MPI_SUCCESS) call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep));
   return tested;
 }
 
-int start_request(Call& call, const Collective& c, Request& request) {
-  const int code = c.start(&request.native, request.keep);
-  if (code != MPI_SUCCESS) return code;
+void announce(Call& call, const Collective& c, Request& request, bool may_leave) {
   request.kind = RequestKind::kCollective;
   request.comm = c.comm->shared_from_this();
   request.id = call.rt.next_request_id();
   request.active = true;
-  request.may_leave = c.leaves_early;
+  request.may_leave = may_leave;
   request.peer = kAnySource;
   emit(call, c, EventKind::kIcollective, request.id, false);
+}
+
+int start_request(Call& call, const Collective& c, Request& request) {
+  const int code = c.start(&request.native, request.keep);
+  if (code == MPI_SUCCESS) announce(call, c, request, c.leaves_early);
+  return code;
+}
+
+/// Persistent collectives match in the order of their initialisation, and each rank may start them in another order
+/// (MPI 4.0, section 6.13). So MPI's own request is started, and to the simulator each is alone on a communicator.
+int start_persistent(Call& call, const Collective& c, Request& request) {
+  const int code = pmpi::Start(&request.app);
+  if (code != MPI_SUCCESS) return code;
+  request.native = request.app;
+  announce(call, c, request, false);
   return MPI_SUCCESS;
+}
+
+std::shared_ptr<Communicator> persistent_communicator(Runtime& rt, const Communicator& comm) {
+  constexpr std::uint64_t kCreation = 0x70657273;
+  std::shared_ptr<Communicator> own = rt.communicators.make(comm.all, comm.key, kCreation);
+  own->handle = comm.handle;
+  own->inter = comm.inter;
+  own->my_index = comm.my_index;
+  own->first_group = comm.first_group;
+  own->local = comm.local;
+  own->remote = comm.remote;
+  rt.define(*own);
+  return own;
 }
 
 }  // namespace
@@ -117,11 +143,13 @@ int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int
   const int code = make_handle();
   if (code != MPI_SUCCESS || c.comm == nullptr) return code;
   Call call;
+  const std::shared_ptr<Communicator> own = persistent_communicator(call.rt, *c.comm);
   std::unique_ptr<Request> request = call.rt.requests.make();
   request->persistent = true;
   request->kind = RequestKind::kCollective;
-  request->start = [collective = std::move(c)](Call& starting, Request& r) {
-    return start_request(starting, collective, r);
+  c.comm = own.get();
+  request->start = [collective = std::move(c), own](Call& starting, Request& r) {
+    return start_persistent(starting, collective, r);
   };
   call.rt.requests.insert(*handle, std::move(request));
   return MPI_SUCCESS;
