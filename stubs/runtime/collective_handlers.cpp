@@ -56,6 +56,17 @@ MPI_Count reach(std::size_t blocks, const C counts[], const D displacements[]) {
   return end;
 }
 
+/// Moves this rank's own block at once, so that its receive buffer is the application's again: `displacement` is in
+/// elements of `sendtype`.
+int copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count sendcount, MPI_Datatype sendtype,
+                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  pmpi::Type_get_extent_x(sendtype, &lower, &extent);
+  return pmpi::Sendrecv(static_cast<const std::byte*>(sendbuf) + extent * displacement, sendcount, sendtype, 0, 0,
+                        recvbuf, recvcount, recvtype, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
 template <class C, class D>
 Collective barrier(MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kBarrier, comm, true);
@@ -136,13 +147,9 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     if (!early)
       return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    if (recvbuf != MPI_IN_PLACE) {  // the root's own block, now: its receive buffer is the application's again
-      MPI_Count lower = 0;
-      MPI_Count extent = 0;
-      pmpi::Type_get_extent_x(sendtype, &lower, &extent);
-      const auto* own = static_cast<const std::byte*>(sendbuf) + extent * sendcount * root;
-      const int code = pmpi::Sendrecv(own, sendcount, sendtype, 0, 0, recvbuf, recvcount, recvtype, 0, 0,
-                                      MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    if (recvbuf != MPI_IN_PLACE) {
+      const int code = copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype, recvbuf, recvcount,
+                                      recvtype);
       if (code != MPI_SUCCESS) return code;
     }
     PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false);
@@ -167,12 +174,7 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
     if (!early)
       return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (recvbuf != MPI_IN_PLACE) {
-      MPI_Count lower = 0;
-      MPI_Count extent = 0;
-      pmpi::Type_get_extent_x(sendtype, &lower, &extent);
-      const auto* own = static_cast<const std::byte*>(sendbuf) + extent * MPI_Count{displs[root]};
-      const int code = pmpi::Sendrecv(own, sendcounts[root], sendtype, 0, 0, recvbuf, recvcount, recvtype, 0, 0,
-                                      MPI_COMM_SELF, MPI_STATUS_IGNORE);
+      const int code = copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf, recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
     PrivateCopy& mine = keep_copy(keep, sendbuf, reach(blocks, sendcounts, displs), sendtype, false);
@@ -267,14 +269,11 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                           std::shared_ptr<void>{nowhere}})
       keep.push_back(p);
     MPI_Count lower = 0;
-    MPI_Count send_extent = 0;
-    MPI_Count recv_extent = 0;
-    pmpi::Type_get_extent_x(sendtype, &lower, &send_extent);
-    pmpi::Type_get_extent_x(recvtype, &lower, &recv_extent);
-    const int code = pmpi::Sendrecv(static_cast<const std::byte*>(sendbuf) + send_extent * MPI_Count{sdispls[me]},
-                                    sendcounts[me], sendtype, 0, 0,
-                                    static_cast<std::byte*>(recvbuf) + recv_extent * MPI_Count{rdispls[me]},
-                                    recvcounts[me], recvtype, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Count extent = 0;
+    pmpi::Type_get_extent_x(recvtype, &lower, &extent);
+    const int code = copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
+                                    static_cast<std::byte*>(recvbuf) + extent * MPI_Count{rdispls[me]}, recvcounts[me],
+                                    recvtype);
     if (code != MPI_SUCCESS) return code;
     (*counts)[me] = 0;
     PrivateCopy& mine = keep_copy(keep, sendbuf, reach(blocks, sendcounts, sdispls), sendtype, false);
