@@ -25,6 +25,7 @@ int main(int argc, char** argv) try {
   if (argc != 3 || std::string_view{argv[1]} != "--job")
     return fail({"started without --job NAME", "run programs with: nplus1 run -n RANKS -- PROGRAM"});
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, like a full disk
   Settings settings = settings_from_environment();
   auto network = netmodel::parse(settings.network);
   if (!network.ok()) return fail(network.error());

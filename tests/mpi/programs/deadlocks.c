@@ -5,7 +5,9 @@
 
 static int rank, size, word;
 
-static int is(const char* name, const char* wanted) { return strcmp(name, wanted) == 0; }
+static int is(const char* name, const char* wanted) {
+  return strcmp(name, wanted) == 0;
+}
 
 __attribute__((noinline)) static void both_receive(void) {
   MPI_Recv(&word, 1, MPI_INT, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* receives: waits here */
@@ -18,12 +20,14 @@ __attribute__((noinline)) static void ring_of_synchronous_sends(void) {
 }
 
 __attribute__((noinline)) static void receive_from_one_that_has_finalized(void) {
-  if (rank == 0) MPI_Recv(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* finalized: waits here */
+  if (rank == 0)
+    MPI_Recv(&word, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* finalized: waits here */
 }
 
 __attribute__((noinline)) static void barrier_against_receive(void) {
   if (rank == 0) {
     MPI_Barrier(MPI_COMM_WORLD); /* barrier: waits here */
+    word = 1;                    /* not the last statement: a jump would leave no return address */
   } else {
     MPI_Request request;
     MPI_Irecv(&word, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);

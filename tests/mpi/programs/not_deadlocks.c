@@ -1,4 +1,5 @@
-/* Programs in which all ranks seem to wait, and yet go on: somebody acts where the simulator does not look. */
+/* Programs in which all ranks seem to wait, and yet go on: somebody acts where the simulator does not look.
+ */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -12,7 +13,9 @@
 static int rank, size;
 static int word = 0;
 
-static int is(const char* name, const char* wanted) { return strcmp(name, wanted) == 0; }
+static int is(const char* name, const char* wanted) {
+  return strcmp(name, wanted) == 0;
+}
 
 /* Real time only: neither CPU time nor virtual time passes. */
 static void pause_for(double seconds) {
@@ -24,7 +27,8 @@ static void pause_for(double seconds) {
 static void fence(void) {
   int* memory;
   MPI_Win window;
-  MPI_Win_allocate((MPI_Aint)sizeof(int) * size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  MPI_Win_allocate((MPI_Aint)sizeof(int) * size, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                   &window);
   MPI_Win_fence(0, window);
   if (rank == 0) pause_for(1);
   MPI_Put(&rank, 1, MPI_INT, 0, rank, 1, MPI_INT, window);
@@ -66,7 +70,8 @@ static void shared_flag(void) {
   MPI_Win window;
   MPI_Aint bytes;
   int unit;
-  MPI_Win_allocate_shared(rank == 0 ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  MPI_Win_allocate_shared(rank == 0 ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                          &window);
   MPI_Win_shared_query(window, 0, &bytes, &unit, &memory);
   if (rank == 0) *memory = 0;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -107,8 +112,10 @@ static void helper_thread(void) {
   pthread_t helper;
   if (rank == 0) pthread_create(&helper, NULL, send_later, NULL);
   MPI_Recv(&word, 1, MPI_INT, (rank + size - 1) % size, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (rank == 0) pthread_join(helper, NULL);
-  else MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD);
+  if (rank == 0)
+    pthread_join(helper, NULL);
+  else
+    MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 5, MPI_COMM_WORLD);
 }
 
 static void long_pause(void) {

@@ -1,0 +1,62 @@
+/* What a program does around MPI:
+ *   early CODE    exits before MPI_Init        late CODE     exits after MPI_Finalize
+ *   stdin         rank 0 tells what it reads   who WORDS...  every rank says who it is
+ *   clocks        how long 60 s of nplus1_compute are on clock_gettime, gettimeofday, time and MPI_Wtime */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "nplus1.h"
+
+static int rank, size;
+
+static void read_input(void) {
+  char line[256];
+  int lines = 0;
+  unsigned long sum = 0;
+  while (rank == 0 && fgets(line, sizeof line, stdin) != NULL) {
+    ++lines;
+    for (const char* c = line; *c != '\0'; ++c) sum = sum * 31 + (unsigned char)*c;
+  }
+  MPI_Bcast(&lines, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (rank == size - 1) printf("%d lines\n", lines);
+  if (rank == 0) printf("sum %lu\n", sum);
+}
+
+static double monotonic(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double time_of_day(void) {
+  struct timeval t;
+  gettimeofday(&t, NULL);
+  return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+static void measure_a_minute(void) {
+  const double start[] = {monotonic(), time_of_day(), (double)time(NULL), MPI_Wtime()};
+  nplus1_compute(60);
+  const double end[] = {monotonic(), time_of_day(), (double)time(NULL), MPI_Wtime()};
+  for (int i = 0; i < 4 && rank == 0; ++i) printf("%.0f\n", end[i] - start[i]);
+}
+
+int main(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "";
+  if (strcmp(name, "early") == 0) exit(atoi(argv[2]));
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (strcmp(name, "stdin") == 0) read_input();
+  if (strcmp(name, "who") == 0) printf("rank %d of %d: %s\n", rank, size, argc > 2 ? argv[2] : "");
+  if (strcmp(name, "clocks") == 0) measure_a_minute();
+  fflush(stdout);
+  MPI_Finalize();
+  if (strcmp(name, "late") == 0) exit(atoi(argv[2]));
+  return 0;
+}

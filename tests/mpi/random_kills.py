@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Starts jobs and kills, at a random moment, the simulator, a rank, the keeper, Hydra's proxy, mpirun or nplus1 itself.
+Afterwards no process of the job and no new file in /dev/shm may be left. Seeded.
+
+    random_kills.py [--kills N] [--seed S]      with NPLUS1 and NPLUS1_TEST_PROGRAMS as in live.py
+"""
+import argparse
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from live import descendants, environment, path_of, NPLUS1, wait_until
+
+VICTIMS = ["simulator", "rank", "keeper", "proxy", "mpirun", "nplus1"]
+SCRIPT = ["repeat 100000 { send 1 100; recv -1 100; allreduce 8 }", "repeat 100000 { recv 0 100; send 0 100; allreduce 8 }",
+          "repeat 100000 { allreduce 8 }"]
+GONE_WITHIN = 20
+
+
+def shared_files():
+    return set(os.listdir("/dev/shm"))
+
+
+def marked(mark):
+    """Processes of the job: they inherited its mark."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if mark in (entry / "environ").read_bytes():
+                found[int(entry.name)] = (entry / "comm").read_text().strip()
+        except OSError:
+            pass
+    return found
+
+
+def choose(victim, job, processes):
+    """A process id of that kind, or None while there is none."""
+    if victim == "nplus1":
+        return job.pid
+    names = {"simulator": "nplus1-simnode", "proxy": "hydra_pmi_proxy", "mpirun": "mpirun.mpich", "rank": "script"}
+    if victim != "keeper":
+        fitting = [p for p, name in processes.items() if name in (names[victim], "mpiexec.hydra") and
+                   (name == names[victim] or victim == "mpirun")]
+        return random.choice(sorted(fitting)) if fitting else None
+    for process, name in processes.items():  # the parent of the simulator
+        if name == "nplus1-simnode":
+            stat = pathlib.Path(f"/proc/{process}/stat").read_text()
+            return int(stat.rsplit(")", 1)[1].split()[1])
+    return None
+
+
+def kill_one(number, folder):
+    victim = VICTIMS[number % len(VICTIMS)]
+    mark = f"kill-{os.getpid()}-{number}"
+    files = shared_files()
+    job = subprocess.Popen([str(NPLUS1), "run", "-q", "-n", "3", "-o", f"{folder}/{number}", "--", path_of("script"), *SCRIPT],
+                           cwd=folder, env=environment({"KILL_MARK": mark}), stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    moment = random.uniform(0, 0.6)
+    time.sleep(moment)
+    process = wait_until(lambda: choose(victim, job, descendants(job.pid)), 5)
+    if process:
+        os.kill(process, signal.SIGKILL)
+    time.sleep(0.2)
+    if victim == "simulator":  # the job goes on, rightly, and would for long
+        job.send_signal(signal.SIGTERM)
+    try:
+        job.wait(GONE_WITHIN)
+    except subprocess.TimeoutExpired:
+        pass
+    left = wait_until(lambda: not marked(mark.encode()), GONE_WITHIN) or marked(mark.encode())
+    new_files = {f for f in shared_files() - files if not str(f).startswith("sem.")}
+    problems = []
+    if left is not True:
+        problems.append(f"processes {left}")
+        for p in left:
+            os.kill(p, signal.SIGKILL)
+    # Hydra and MPICH name their own files after the job's processes and leave them when killed, without us too.
+    ours = {f for f in new_files if "nplus1" in f}
+    if ours:
+        problems.append(f"files {sorted(ours)}")
+    job.poll() is None and job.kill()
+    job.wait()
+    print(f"{number:3}: {victim:9} (pid {process}) after {moment:.2f} s: {', '.join(problems) or 'nothing left'}",
+          flush=True)
+    return not problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    random.seed(options.seed)
+    with tempfile.TemporaryDirectory(prefix="nplus1-kills-") as folder:
+        clean = [kill_one(i, folder) for i in range(options.kills)]
+    return 0 if all(clean) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""The simulator is killed in the middle: the program goes on and ends as if bare. Nothing is left behind, whoever is
+killed."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import unittest
+
+from live import LIMIT, LiveTest, descendants, environment, wait_until
+
+# What rank 0 waits in when the simulator dies; rank 1 sends three messages long after that, rank 2 one.
+WAITS = {
+    "a blocking receive": "recv 1 4; recv 1 4; recv 1 4; recv 2 4",
+    "a receive from anybody": "repeat 4 { recv -1 4 }",
+    "pending wildcards": "irecv -1 4; irecv -1 4; irecv 1 4; irecv -1 4; waitall",
+    "pending wildcards of one sender": "irecv -1 4 0; irecv -1 8 1; irecv -1 12 2; irecv -1 4 0; waitall",
+    "Waitany": "irecv 1 4; irecv 1 4; irecv 1 4; irecv 2 4; repeat 4 { waitany }",
+    "Waitany over wildcards": "irecv -1 4; irecv -1 4; irecv -1 4; irecv -1 4; repeat 4 { waitany }",
+    "Waitsome": "irecv 1 4; irecv 1 4; irecv 1 4; irecv 2 4; waitsome; waitall",
+    "a Test loop": "irecv 1 4; poll 0; recv 1 4; recv 1 4; recv 2 4; waitall",
+    "a Testall loop": "irecv 1 4; irecv 1 4; irecv -1 4; irecv 2 4; testall",
+    "a Testsome loop": "irecv -1 4; testsome; recv -1 4; recv -1 4; recv -1 4; waitall",
+    "a probe": "probe 1 4; recv 1 4; recv 1 4; recv 2 4",
+    "a probe for anybody": "probe -1 4; probe -1 4; probe -1 4; probe -1 4",
+    "an Iprobe loop": "iprobe -1 4; iprobe 1 4; recv -1 4; recv -1 4",
+    "an Mprobe": "mprobe 1 4; mprobe -1 4; improbe -1 4; mprobe -1 4",
+}
+SENDERS = ["delay 0.5; send 0 {0} 0; send 0 {1} {3}; send 0 {2} {4}; barrier", "delay 0.7; send 0 4 0; barrier"]
+COLLECTIVES = {"Barrier": "barrier", "Bcast": "bcast 1 100000", "Allreduce": "allreduce 4000", "Gather": "gather 0 50000",
+               "Alltoallv": "spread 1 1000", "Reduce": "reduce 0 4000", "Scan": "scan 4000", "Scatter": "scatter 1 4"}
+KILLER = pathlib.Path(__file__).parent / "random_kills.py"
+
+
+class Survivors(LiveTest):
+    def kill_simulator(self, *scripts, after="", options=()):
+        """Kills the simulator 0.25 s after the ranks have begun; returns the sorted output."""
+        command = self.command(len(scripts), "script", *(f"barrier; {s}" for s in scripts), options=options)
+        job = subprocess.Popen(command, cwd=self.folder, env=environment(), text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        find = lambda: [p for p, name in descendants(job.pid).items() if name == "nplus1-simnode"]
+        ranks = lambda: sum(name == "script" for name in descendants(job.pid).values()) >= len(scripts)
+        simulators = wait_until(lambda: ranks() and find())
+        self.assertEqual(len(simulators), 1)
+        wait_until(lambda: False, 0.25)
+        os.kill(simulators[0], signal.SIGKILL)
+        try:
+            out, err = job.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            job.communicate()
+            self.fail("the program hangs")
+        self.assertEqual(job.returncode, 0, err)
+        return sorted(out.splitlines())
+
+    def check(self, *scripts, options=()):
+        bare = self.bare(len(scripts), "script", *(f"barrier; {s}" for s in scripts))
+        self.assertEqual(bare.code, 0, bare.stderr)
+        self.assertEqual(self.kill_simulator(*scripts, options=options), sorted(bare.stdout.splitlines()))
+
+    def senders(self, name):
+        sizes = (4, 8, 12, 1, 2) if "one sender" in name else (4, 4, 4, 0, 0)
+        return [s.format(*sizes) for s in SENDERS]
+
+    def test_every_wait_goes_on_without_the_simulator(self):
+        for options in ((), ("--transport", "tcp")):
+            for name, receiver in WAITS.items():
+                with self.subTest(name, options=options):
+                    self.check(receiver + "; barrier", *self.senders(name), options=options)
+
+    def test_every_collective_goes_on_without_the_simulator(self):
+        for name, collective in COLLECTIVES.items():
+            with self.subTest(name):
+                self.check(f"repeat 3 {{ {collective} }}", f"delay 0.5; repeat 3 {{ {collective} }}",
+                           f"repeat 3 {{ {collective} }}")
+
+    def test_a_cancelled_wildcard(self):
+        out = self.kill_simulator("irecv -1 4 7; delay 0.6; cancel 0; recv 1 4", "delay 0.8; send 0 4")
+        self.assertEqual(out, ["cancelled", "from 1, tag 0, 4 bytes"])
+
+    def test_a_program_that_never_stops_talking(self):
+        ping = "repeat 3000 {{ send {0} 64; recv {0} 64; irecv -1 64; send {0} 64; waitall }}"
+        out = self.kill_simulator(ping.format(1), ping.format(0))
+        self.assertEqual(len(out), 6000)
+
+
+class RandomKills(LiveTest):
+    def test_nothing_is_left_behind(self):
+        done = self.run_command([sys.executable, str(KILLER), "--kills", "10", "--seed", "1"],
+                                {k: v for k, v in os.environ.items() if k.startswith("NPLUS1")}, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
