@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Starts jobs and kills, at a random moment, the simulator, a rank, the keeper, Hydra's proxy, mpirun or nplus1 itself.
+"""Starts jobs and kills, at a random moment, the simulator, a rank, the keeper or mpirun. (Without Hydra's proxy the
+ranks run on, bare too.)
 Afterwards no process of the job and no new file in /dev/shm may be left. Seeded.
 
     random_kills.py [--kills N] [--seed S]      with NPLUS1 and NPLUS1_TEST_PROGRAMS as in live.py
@@ -16,7 +17,7 @@ import time
 
 from live import descendants, environment, path_of, NPLUS1, wait_until
 
-VICTIMS = ["simulator", "rank", "keeper", "proxy", "mpirun", "nplus1"]
+VICTIMS = ["simulator", "rank", "keeper", "mpirun"]
 SCRIPT = ["repeat 100000 { send 1 100; recv -1 100; allreduce 8 }", "repeat 100000 { recv 0 100; send 0 100; allreduce 8 }",
           "repeat 100000 { allreduce 8 }"]
 GONE_WITHIN = 20
@@ -40,20 +41,25 @@ def marked(mark):
     return found
 
 
-def choose(victim, job, processes):
+def state_and_parent(process):
+    state, parent = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[:2]
+    return state, int(parent)
+
+
+def choose(victim, processes):
     """A process id of that kind, or None while there is none."""
-    if victim == "nplus1":
-        return job.pid
-    names = {"simulator": "nplus1-simnode", "proxy": "hydra_pmi_proxy", "mpirun": "mpirun.mpich", "rank": "script"}
-    if victim != "keeper":
-        fitting = [p for p, name in processes.items() if name in (names[victim], "mpiexec.hydra") and
-                   (name == names[victim] or victim == "mpirun")]
-        return random.choice(sorted(fitting)) if fitting else None
-    for process, name in processes.items():  # the parent of the simulator
-        if name == "nplus1-simnode":
-            stat = pathlib.Path(f"/proc/{process}/stat").read_text()
-            return int(stat.rsplit(")", 1)[1].split()[1])
-    return None
+    names = {"simulator": "nplus1-simnode", "mpirun": "mpirun.mpich", "rank": "script"}
+    try:
+        simulators = [p for p, name in processes.items() if name == names["simulator"]]
+        keepers = [state_and_parent(p)[1] for p in simulators]
+        if victim == "keeper":
+            return keepers[0] if keepers else None
+        fitting = [p for p, name in sorted(processes.items())
+                   if name == names[victim] and p not in keepers and state_and_parent(p)[0] != "Z"]
+    except OSError:  # it has ended meanwhile
+        return None
+    # Before the keeper has its simulator it looks like a rank.
+    return random.choice(fitting) if fitting and keepers else None
 
 
 def kill_one(number, folder):
@@ -65,7 +71,7 @@ def kill_one(number, folder):
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     moment = random.uniform(0, 0.6)
     time.sleep(moment)
-    process = wait_until(lambda: choose(victim, job, descendants(job.pid)), 5)
+    process = wait_until(lambda: choose(victim, descendants(job.pid)), 5)
     if process:
         os.kill(process, signal.SIGKILL)
     time.sleep(0.2)
