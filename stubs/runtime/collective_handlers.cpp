@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stubs/runtime/collective_forms.hpp"
+#include "stubs/runtime/own_block.hpp"
 
 namespace nplus1::stubs {
 
@@ -54,17 +55,6 @@ MPI_Count reach(std::size_t blocks, const C counts[], const D displacements[]) {
   for (std::size_t i = 0; i < blocks; ++i)
     if (counts[i] > 0) end = std::max(end, MPI_Count{displacements[i]} + MPI_Count{counts[i]});
   return end;
-}
-
-/// Moves this rank's own block at once, so that its receive buffer is the application's again: `displacement` is in
-/// elements of `sendtype`.
-int copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count sendcount, MPI_Datatype sendtype,
-                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
-  MPI_Count lower = 0;
-  MPI_Count extent = 0;
-  pmpi::Type_get_extent_x(sendtype, &lower, &extent);
-  return pmpi::Sendrecv(static_cast<const std::byte*>(sendbuf) + extent * displacement, sendcount, sendtype, 0, 0,
-                        recvbuf, recvcount, recvtype, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }
 
 template <class C, class D>
@@ -138,8 +128,9 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatter, comm, false);
   c.root = root;
-  c.leaves_early = is_me(c, root);
-  c.size = c.leaves_early ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
+  c.size = is_me(c, root) ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
+  c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype,
+                                                        recvbuf, recvcount, recvtype);
   c.blocking = [=] {
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   };
@@ -163,9 +154,10 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
                     C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatterv, comm, false);
   c.root = root;
-  c.leaves_early = is_me(c, root);
-  if (c.leaves_early) c.sizes = bytes_each(c, sendcounts, sendtype);
-  c.size = c.leaves_early ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
+  if (is_me(c, root)) c.sizes = bytes_each(c, sendcounts, sendtype);
+  c.size = is_me(c, root) ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
+  c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf,
+                                                        recvcount, recvtype);
   c.blocking = [=] {
     return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
   };
@@ -256,6 +248,9 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
   };
   const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
   const auto me = static_cast<std::size_t>(c.comm == nullptr ? 0 : c.comm->my_index);
+  c.leaves_early = c.leaves_early && can_copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
+                                                        block_at(recvbuf, rdispls[me], recvtype), recvcounts[me],
+                                                        recvtype);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     if (!early)
       return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
@@ -268,12 +263,8 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
     for (const auto& p : {std::shared_ptr<void>{counts}, std::shared_ptr<void>{places}, std::shared_ptr<void>{nothing},
                           std::shared_ptr<void>{nowhere}})
       keep.push_back(p);
-    MPI_Count lower = 0;
-    MPI_Count extent = 0;
-    pmpi::Type_get_extent_x(recvtype, &lower, &extent);
     const int code = copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
-                                    static_cast<std::byte*>(recvbuf) + extent * MPI_Count{rdispls[me]}, recvcounts[me],
-                                    recvtype);
+                                    block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
     if (code != MPI_SUCCESS) return code;
     (*counts)[me] = 0;
     PrivateCopy& mine = keep_copy(keep, sendbuf, reach(blocks, sendcounts, sdispls), sendtype, false);
@@ -363,7 +354,8 @@ Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C cou
                   MPI_Comm comm) {
   Collective c = describe(kind, comm, false);
   c.size = payload_bytes(count, type);
-  c.leaves_early = is_me(c, 0);
+  c.leaves_early = is_me(c, 0) && (sendbuf == MPI_IN_PLACE ||
+                                   can_copy_own_block(sendbuf, 0, count, type, recvbuf, count, type));
   const auto native = [=](const void* from, void* to, MPI_Request* request) {
     return kInclusive ? pmpi::Iscan(from, to, count, type, op, comm, request)
                       : pmpi::Iexscan(from, to, count, type, op, comm, request);
@@ -378,8 +370,7 @@ Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C cou
     PrivateCopy& mine = keep_copy(keep, in_place ? recvbuf : sendbuf, count, type, false);
     PrivateCopy& result = keep_copy(keep, in_place ? recvbuf : sendbuf, count, type, false);
     if (kInclusive && !in_place) {
-      const int code = pmpi::Sendrecv(sendbuf, count, type, 0, 0, recvbuf, count, type, 0, 0, MPI_COMM_SELF,
-                                      MPI_STATUS_IGNORE);
+      const int code = copy_own_block(sendbuf, 0, count, type, recvbuf, count, type);
       if (code != MPI_SUCCESS) return code;
     }
     return native(mine.buffer(), result.buffer(), request);

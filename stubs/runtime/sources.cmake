@@ -10,6 +10,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/connect.cpp
   runtime/environment_handlers.cpp
   runtime/neighbor_handlers.cpp
+  runtime/own_block.cpp
   runtime/point_to_point.cpp
   runtime/private_copy.cpp
   runtime/probe_handlers.cpp
