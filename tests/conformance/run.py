@@ -102,7 +102,7 @@ class Launcher:
             output = process.communicate()[0]
         self.running.discard(process)
         seconds = time.monotonic() - start
-        return judge.Run(process.returncode, output, seconds, seconds >= limit)
+        return judge.Run(process.returncode, output, seconds, seconds >= limit - 1)  # mpirun keeps time itself
 
     @staticmethod
     def _last_words(log):
