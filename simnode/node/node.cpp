@@ -183,7 +183,8 @@ void Node::all_started() {
   watch_ = std::make_unique<Watch>(n, clock);
   for (int r = 0; r < n; ++r) {
     Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    watch_->add(RankId{r}, rank.pid, rank.port->block());
+    constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED and above (MPICH's values)
+    watch_->add(RankId{r}, rank.pid, rank.port->block(), rank.start.threads_provided >= kSerialized);
   }
   begin_ = std::chrono::steady_clock::now();
 }

@@ -14,6 +14,9 @@ constexpr auto kIdleGrace = 200ms;
 constexpr auto kNativeGrace = 50ms;
 /// With given compute times CPU time says nothing: a rank that spins this long waits for somebody.
 constexpr auto kSpinGrace = 10s;
+/// A thread that waits for another of its process (pthread_join) makes no event, while the other's are
+/// awaited.
+constexpr auto kThreadGrace = 20ms;
 constexpr auto kWatchdog = 10s;
 /// CPU time sampled from outside may include a little of the stubs' own.
 constexpr double kSafety = 0.9;
@@ -28,9 +31,17 @@ std::int64_t main_thread_cpu_ns(std::int32_t pid) {
 
 }  // namespace
 
-void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block) {
+void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads) {
+  ranks_[rank.index()].threads = threads;
   ranks_[rank.index()].pid = pid;
   ranks_[rank.index()].block = block;
+}
+
+std::chrono::milliseconds Watch::patience(const Rank& rank) const {
+  if (rank.threads) return kThreadGrace;
+  if (rank.block == nullptr) return kSpinGrace;  // nothing is known of it
+  if (rank.block->native_wait.load(std::memory_order_relaxed) != 0) return kNativeGrace;
+  return clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace};
 }
 
 bool Watch::look_at(RankId rank, engine::Engine& engine) {
@@ -39,7 +50,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
   const std::uint32_t activity = r.block == nullptr ? 0 : r.block->activity.load(std::memory_order_acquire);
   const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, activity, cpu, now, now, true};
+    r = {r.pid, r.block, r.threads, activity, cpu, now, now, true};
     return false;
   }
   const bool in_application = activity % 2 == 0;
@@ -51,10 +62,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
     r.moved = now;
     return true;
   }
-  const bool native = r.block != nullptr && r.block->native_wait.load(std::memory_order_relaxed) != 0;
-  const auto grace =
-      native ? kNativeGrace : (clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace});
-  if (now - r.moved < grace) return false;
+  if (now - r.moved < patience(r)) return false;
   engine.withdraw(rank);
   r.moved = now;
   return true;

@@ -27,7 +27,8 @@ class Watch {
 
   Watch(int ranks, Clock clock) : clock_{clock}, ranks_(static_cast<std::size_t>(ranks)) {}
 
-  void add(RankId rank, std::int32_t pid, transport::RankBlock* block);
+  /// `block`: null for a rank that is out of sight. `threads`: it may call MPI from several threads.
+  void add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads = false);
   /// Looks at the rank that the engine awaits, while there is one and looking helps.
   void look(engine::Engine& engine);
   /// The rank that has been awaited for long, once each; for the watchdog's line.
@@ -38,6 +39,7 @@ class Watch {
   struct Rank {
     std::int32_t pid = 0;
     transport::RankBlock* block = nullptr;
+    bool threads = false;
     std::uint32_t activity = 1;  // at the last sample
     std::int64_t cpu_ns = 0;
     Instant seen{};   // when `activity` was sampled first
@@ -45,6 +47,8 @@ class Watch {
     bool sampled = false;
   };
 
+  /// How long `rank` may seem idle before it is withdrawn.
+  [[nodiscard]] std::chrono::milliseconds patience(const Rank& rank) const;
   /// Whether the engine learned something.
   bool look_at(RankId rank, engine::Engine& engine);
 

@@ -27,7 +27,7 @@ __attribute__((noinline)) static void receive_from_one_that_has_finalized(void) 
 __attribute__((noinline)) static void barrier_against_receive(void) {
   if (rank == 0) {
     MPI_Barrier(MPI_COMM_WORLD); /* barrier: waits here */
-    word = 1; /* after a last call there would be nothing to return to */
+    word = 1;                    /* after a last call there would be nothing to return to */
   } else {
     MPI_Request request;
     MPI_Irecv(&word, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);

@@ -1,0 +1,36 @@
+"""What the clock says: it ends loops, sleeps advance it by what they asked for, other clocks follow it when told."""
+import unittest
+
+from live import LiveTest, seconds
+
+MESSAGE = seconds("0.002")  # 1000 bytes at L = 1 ms and B = 1 MB/s
+
+
+class Clocks(LiveTest):
+    def test_a_loop_on_wtime_ends(self):
+        for compute in ("fixed:0", "fixed:1e-6", "measured"):
+            with self.subTest(compute=compute):
+                run = self.observe(2, "script", "wtime 0.01; send 1 4", "recv 0 4", options=("--compute", compute))
+                self.assertGreaterEqual(run.summary["rank_end_s"][0], seconds("0.01"))
+                self.assertLess(run.summary["rank_end_s"][0], seconds("0.5" if compute == "measured" else "0.0102"))
+
+    def test_sleeps_advance_the_clock_by_what_they_asked_for(self):
+        for sleep in ("sleep 0.05", "usleep 0.05"):
+            with self.subTest(sleep):
+                self.assertEqual(self.ends(f"{sleep}; send 1 1000", "recv 0 1000"),
+                                 [seconds("0.05"), seconds("0.05") + MESSAGE])
+
+    def test_time_that_passes_unseen_does_not_count(self):
+        self.assertEqual(self.ends("delay 0.2; send 1 1000", "recv 0 1000"), [0, MESSAGE])
+
+    def test_other_clocks_are_virtual_when_told(self):
+        run = self.observe(2, "plain", "clocks", options=("--compute", "fixed:0", "--virtual-clocks"))
+        self.assertEqual(run.stdout.split(), ["60", "60", "60", "60"])
+
+    def test_other_clocks_are_real_unless_told(self):
+        run = self.observe(2, "plain", "clocks", options=("--compute", "fixed:0"))
+        self.assertEqual(run.stdout.split()[0:2] + run.stdout.split()[3:], ["0", "0", "60"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,40 @@
+"""A pending receive from any source is a real handle, in every language and from every thread."""
+import unittest
+
+from live import LiveTest
+
+WAYS = [(), ("--direct", "off"), ("--transport", "tcp"), ("--compute", "fixed:1e-6")]
+
+
+class Wildcards(LiveTest):
+    def check(self, ranks, *words, ways=WAYS):
+        bare = self.bare(ranks, *words)
+        self.assertEqual(bare.code, 0, bare.stderr)
+        for way in ways:
+            with self.subTest(way=way):
+                run = self.observe(ranks, *words, options=way)
+                self.assertEqual((run.stdout, run.stderr), (bare.stdout, ""))
+                self.assertTrue(run.summary["complete"])
+                self.assertEqual(run.summary["trust"]["active_ranks"], ranks)
+                self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
+
+    def test_handles_of_pending_receives(self):
+        self.check(3, "wildcards")
+
+    def test_fortran(self):
+        self.check(3, "wildcards_f08")
+
+    def test_four_threads_with_wildcards_each(self):
+        self.check(3, "threads", 20)
+
+    def test_a_cancelled_receive_that_was_matched_before(self):
+        run = self.exact("irecv -1 4 1; delay 0.2; recv 1 4 2; cancel 0", "send 0 4 1; send 0 4 2")
+        self.assertEqual(run.stdout.splitlines(), ["from 1, tag 2, 4 bytes", "not cancelled", "from 1, tag 1, 4 bytes"])
+
+    def test_receives_behind_a_wildcard_keep_their_order(self):
+        run = self.exact("irecv -1 4; irecv 1 8; compute 1; waitall", "send 0 4; send 0 8")
+        self.assertEqual(run.stdout.splitlines(), ["from 1, tag 0, 4 bytes", "from 1, tag 0, 8 bytes"])
+
+
+if __name__ == "__main__":
+    unittest.main()
