@@ -74,7 +74,7 @@ Communicator& Communicators::adopt(MPI_Comm comm, std::shared_ptr<Communicator> 
   if (made->inter)
     made->remote = members_of(comm, [](MPI_Comm c, MPI_Group* g) { return pmpi::Comm_remote_group(c, g); });
   pmpi::Comm_rank(comm, &made->my_index);
-  last_handle_ = MPI_COMM_NULL;
+  forget_last();
   return *(by_handle_[comm] = std::move(made));
 }
 
@@ -99,7 +99,7 @@ Communicator& Communicators::add(MPI_Comm comm, std::uint64_t parent, std::uint6
 
 void Communicators::forget(MPI_Comm comm) {
   by_handle_.erase(comm);
-  last_handle_ = MPI_COMM_NULL;
+  forget_last();
 }
 
 }  // namespace nplus1::stubs

@@ -56,6 +56,11 @@ class Communicators {
   void forget(MPI_Comm comm);
 
  private:
+  void forget_last() {
+    last_handle_ = MPI_COMM_NULL;
+    last_ = nullptr;  // what find(MPI_COMM_NULL) returns
+  }
+
   std::unordered_map<MPI_Comm, std::shared_ptr<Communicator>> by_handle_;
   std::unordered_map<std::uint64_t, std::uint32_t> creations_;  // how many with this parent, members and tag
   std::uint32_t numbers_ = 0;

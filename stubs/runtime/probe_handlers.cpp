@@ -161,6 +161,12 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
   return MPI_SUCCESS;
 }
 
+/// Whether MPI would probe at all: MPI_PROC_NULL and bad arguments are its own affair.
+bool is_probe(const Communicator* comm, int source, int tag) {
+  return comm != nullptr && (source == MPI_ANY_SOURCE || comm->world(source) != kProcNull) &&
+         (tag == MPI_ANY_TAG || tag >= 0);
+}
+
 bool is_taken(MPI_Message message) {
   const std::lock_guard guard{runtime()->lock};
   return taken_messages().count(message) != 0;
@@ -172,7 +178,7 @@ namespace handlers {
 
 int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   Communicator* known = communicator(comm);
-  if (known == nullptr || source == MPI_PROC_NULL) {
+  if (!is_probe(known, source, tag)) {
     const UnmodelledScope scope{current_call()};
     return pmpi::Probe(source, tag, comm, status);
   }
@@ -185,7 +191,7 @@ int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
 
 int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   Communicator* known = communicator(comm);
-  if (known == nullptr || source == MPI_PROC_NULL) return pmpi::Iprobe(source, tag, comm, flag, status);
+  if (!is_probe(known, source, tag)) return pmpi::Iprobe(source, tag, comm, flag, status);
   Call call;
   Found found;
   *flag = iprobe(call, {source, tag, known, false}, found) ? 1 : 0;
@@ -196,7 +202,7 @@ int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
 
 int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   Communicator* known = communicator(comm);
-  if (known == nullptr || source == MPI_PROC_NULL) {
+  if (!is_probe(known, source, tag)) {
     const UnmodelledScope scope{current_call()};
     return pmpi::Mprobe(source, tag, comm, message, status);
   }
@@ -209,7 +215,7 @@ int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
 
 int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
   Communicator* known = communicator(comm);
-  if (known == nullptr || source == MPI_PROC_NULL) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  if (!is_probe(known, source, tag)) return pmpi::Improbe(source, tag, comm, flag, message, status);
   Call call;
   const stubs::Probe p{source, tag, known, true};
   Found found;
