@@ -73,6 +73,7 @@ class Node final : public engine::Listener {
   /// The name of a process's executable.
   [[nodiscard]] static std::string program_of(std::int32_t pid);
   [[nodiscard]] std::string choose_output(std::int32_t pid) const;
+  [[nodiscard]] std::string transport_used() const;
   [[nodiscard]] report::RunSummary summary() const;
 
   Settings settings_;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -29,6 +30,13 @@ std::string Node::choose_output(std::int32_t pid) const {
   return {};
 }
 
+std::string Node::transport_used() const {
+  const auto shared =
+      std::count_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.start.shared_memory != 0; });
+  if (shared == 0) return "tcp";
+  return static_cast<std::size_t>(shared) == ranks_.size() ? "shm" : "shm+tcp";
+}
+
 report::RunSummary Node::summary() const {
   report::RunSummary s;
   statistics_->fill(s);
@@ -42,7 +50,7 @@ report::RunSummary Node::summary() const {
       settings_.clock != "auto" ? "asked for" : fmt::format("{} processes on {} cores", processes, cores);
   s.compute = settings_.compute;
   s.protocol = settings_.protocol;
-  s.transport = ranks_.front().start.shared_memory != 0 ? "shm" : "tcp";
+  s.transport = transport_used();
   const engine::Counters counters = engine_->counters();
   for (const std::uint64_t n : events_per_rank_) s.trust.active_ranks += n > 0 ? 1 : 0;
   s.trust.events = counters.events;

@@ -126,7 +126,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
   start.direct = static_cast<std::uint32_t>(all[1] != 0 && line.welcome.config.direct != 0 && network.ok() &&
                                             network.value()->contention_free() && all_eager(*network.value()));
-  start.shared_memory = static_cast<std::uint32_t>(all[1] != 0);
+  start.shared_memory = line.segment ? 1 : 0;  // each rank as it can: they may be on several hosts
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;
   start.cores = all[2];

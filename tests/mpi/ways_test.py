@@ -49,6 +49,11 @@ class Ways(LiveTest):
             run = self.exact("send 1 8", "recv 0 8", options=("--transport", transport))
             self.assertEqual(run.summary["transport"], transport)
 
+    def test_ranks_of_another_host_take_tcp_by_themselves(self):
+        """Hydra gives each host a proxy; the simulator can be reached through shared memory from its own only."""
+        run = self.exact("send 1 8", "recv 0 8", "", options=WAYS[-1])
+        self.assertEqual(run.summary["transport"], "shm+tcp")
+
 
 if __name__ == "__main__":
     unittest.main()
