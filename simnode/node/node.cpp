@@ -81,7 +81,7 @@ void Node::wait_for_work() {
     segment_.header().simulator_sleeping.store(somebody_waits ? 2 : 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (const Rank& r : ranks_) {
-      if (engine_ && r.port && r.port->has_input()) {
+      if (engine_ && r.port && !r.gone && r.port->has_input()) {
         segment_.header().simulator_sleeping.store(0, std::memory_order_relaxed);
         return;
       }

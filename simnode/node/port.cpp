@@ -71,6 +71,7 @@ class TcpPort final : public Port {
   }
 
   bool has_input() const override { return in_.size() >= events::kSlotBytes; }
+  bool has_output() const override { return !queue_.empty() || !out_.empty(); }
 
  private:
   int socket_;

@@ -40,7 +40,7 @@ class Port {
   [[nodiscard]] virtual transport::RankBlock* block() { return nullptr; }
 
   void send(const events::Answer& answer, std::span<const std::byte> extension);
-  [[nodiscard]] bool has_output() const { return !queue_.empty(); }
+  [[nodiscard]] virtual bool has_output() const { return !queue_.empty(); }
 
   EventAssembler assembler;
 

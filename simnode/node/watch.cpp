@@ -47,7 +47,10 @@ std::chrono::milliseconds Watch::patience(const Rank& rank) const {
 bool Watch::look_at(RankId rank, engine::Engine& engine) {
   Rank& r = ranks_[rank.index()];
   const Instant now = std::chrono::steady_clock::now();
-  const std::uint32_t activity = r.block == nullptr ? 0 : r.block->activity.load(std::memory_order_acquire);
+  // Over TCP only its events show that it moves.
+  const std::uint32_t activity =
+      r.block == nullptr ? static_cast<std::uint32_t>(engine.clock(rank).time_since_epoch().count())
+                         : r.block->activity.load(std::memory_order_acquire);
   const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
   if (!r.sampled || activity != r.activity) {
     r = {r.pid, r.block, r.threads, activity, cpu, now, now, true};

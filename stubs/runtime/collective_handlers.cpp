@@ -48,13 +48,26 @@ std::vector<std::int64_t> bytes_each(const Collective& c, const C counts[], cons
   return sizes;
 }
 
-/// Elements from a buffer's start to the end of the last block of a v-form.
+/// A private copy of what the blocks of a v-form span; the result stands for `buffer`.
 template <class C, class D>
-MPI_Count reach(std::size_t blocks, const C counts[], const D displacements[]) {
+const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, const C counts[],
+                        const D displacements[], MPI_Datatype type) {
+  MPI_Count begin = 0;
   MPI_Count end = 0;
-  for (std::size_t i = 0; i < blocks; ++i)
-    if (counts[i] > 0) end = std::max(end, MPI_Count{displacements[i]} + MPI_Count{counts[i]});
-  return end;
+  bool any = false;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (counts[i] <= 0) continue;
+    const MPI_Count first{displacements[i]};
+    begin = any ? std::min(begin, first) : first;
+    end = any ? std::max(end, first + MPI_Count{counts[i]}) : first + MPI_Count{counts[i]};
+    any = true;
+  }
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  pmpi::Type_get_extent_x(type, &lower, &extent);
+  PrivateCopy& mine =
+      keep_copy(keep, static_cast<const std::byte*>(buffer) + extent * begin, end - begin, type, false);
+  return static_cast<const std::byte*>(mine.buffer()) - extent * begin;
 }
 
 template <class C, class D>
@@ -169,12 +182,12 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
       const int code = copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf, recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
-    PrivateCopy& mine = keep_copy(keep, sendbuf, reach(blocks, sendcounts, displs), sendtype, false);
+    const void* mine = copy_blocks(keep, sendbuf, blocks, sendcounts, displs, sendtype);
     auto counts = std::make_shared<std::vector<C>>(sendcounts, sendcounts + blocks);
     auto places = std::make_shared<std::vector<D>>(displs, displs + blocks);
     keep.push_back(counts);
     keep.push_back(places);
-    return pmpi::Iscatterv(mine.buffer(), counts->data(), places->data(), sendtype, MPI_IN_PLACE, recvcount, recvtype,
+    return pmpi::Iscatterv(mine, counts->data(), places->data(), sendtype, MPI_IN_PLACE, recvcount, recvtype,
                            root, comm, request);
   };
   return c;
@@ -267,8 +280,8 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                                     block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
     if (code != MPI_SUCCESS) return code;
     (*counts)[me] = 0;
-    PrivateCopy& mine = keep_copy(keep, sendbuf, reach(blocks, sendcounts, sdispls), sendtype, false);
-    return pmpi::Ialltoallv(mine.buffer(), counts->data(), places->data(), sendtype, recvbuf, nothing->data(),
+    const void* mine = copy_blocks(keep, sendbuf, blocks, counts->data(), sdispls, sendtype);
+    return pmpi::Ialltoallv(mine, counts->data(), places->data(), sendtype, recvbuf, nothing->data(),
                             nowhere->data(), recvtype, comm, request);
   };
   return c;

@@ -35,6 +35,13 @@ int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Create&& c
 template <class Create>
 int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&& create) {
   Communicator* known = communicator(parent);
+  std::shared_ptr<Communicator> future;
+  if (known != nullptr) {  // numbered now: the requests may complete in another order elsewhere
+    const std::lock_guard guard{runtime()->lock};
+    future = runtime()->communicators.make(known->all, known->key, kFromParent);
+    future->local = known->local;
+    future->first_group = known->first_group;
+  }
   Collective c;
   c.kind = CollectiveKind::kSynchronize;
   c.comm = known;
@@ -44,9 +51,9 @@ int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&
   if (code != MPI_SUCCESS || known == nullptr) return code;
   const std::lock_guard guard{runtime()->lock};
   Request* request = runtime()->requests.find(*handle);
-  request->when_complete = [result, key = known->key] {  // runs inside the completing call, lock held
+  request->when_complete = [result, future] {  // runs inside the completing call, lock held
     Runtime& rt = *runtime();
-    rt.define(rt.communicators.add(*result, key, kFromParent));
+    rt.define(rt.communicators.adopt(*result, future));
   };
   return MPI_SUCCESS;
 }
@@ -134,7 +141,7 @@ int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote
     code = pmpi::Intercomm_create(local, local_leader, peer, remote_leader, tag, made);
   }
   if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
-  Call call;
+  Call call{false};
   add_and_define(call, *made, 0, kIntercomm);
   synchronize(call, *call.rt.communicators.find(*made));
   return code;
@@ -147,7 +154,7 @@ int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_
     code = pmpi::Comm_create_from_group(group, tag, info, handler, made);
   }
   if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
-  Call call;
+  Call call{false};
   add_and_define(call, *made, 0, kFromGroup);
   return code;
 }
@@ -160,7 +167,7 @@ int Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group re
     code = pmpi::Intercomm_create_from_groups(local, local_leader, remote, remote_leader, tag, info, handler, made);
   }
   if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
-  Call call;
+  Call call{false};
   add_and_define(call, *made, 0, kIntercomm);
   return code;
 }
@@ -177,8 +184,9 @@ int Comm_free(MPI_Comm* comm) {
     return MPI_SUCCESS;
   }
   const MPI_Comm handle = *comm;
+  call.rt.communicators.forget(handle);  // first: another thread may get the same handle as soon as MPI has freed it
   const int code = call.unlocked([=] { return pmpi::Comm_free(comm); });
-  if (code == MPI_SUCCESS) call.rt.communicators.forget(handle);
+  if (code != MPI_SUCCESS) call.rt.communicators.adopt(handle, kept);
   return code;
 }
 

@@ -43,7 +43,7 @@ void connect(int threads_before) {
 }
 
 void emit_bare(events::EventKind kind) {
-  Call call;
+  Call call{kind != events::EventKind::kUnmodelledExit};
   events::Event event;
   event.kind = kind;
   call.emit(event);

@@ -14,7 +14,7 @@ namespace {
 
 void region(events::EventKind kind, const char* name) {
   if (!active() || name == nullptr) return;
-  Call call;
+  Call call{false};
   events::Event event;
   event.kind = kind;
   event.aux = call.rt.region_id(name);

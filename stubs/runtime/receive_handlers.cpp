@@ -85,9 +85,8 @@ int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, M
   std::unique_ptr<Request> receive = call.rt.requests.make();
   receive->partner = std::make_unique<Request>();
   Request& send = *receive->partner;
-  const bool wildcard = in.peer == MPI_ANY_SOURCE || in.comm->undecided > 0;
   int code = post_receive(call, in, *receive);
-  if (code == MPI_SUCCESS && !wildcard)  // a handle of our own: the native one is just one half
+  if (code == MPI_SUCCESS && receive->app == MPI_REQUEST_NULL)  // a handle of our own: the native one is just one half
     code = pmpi::Recv_init(const_cast<void*>(in.buffer), in.count, in.type, in.peer, in.tag, in.comm->handle,
                            &receive->app);
   if (code == MPI_SUCCESS) code = post_send(call, out, send);

@@ -89,6 +89,8 @@ void cancel_held(Call& call, Request& request) {
 }
 
 int cancel_native(Call& call, Request& request) {
+  call.rt.absorb();
+  if (request.kind == RequestKind::kReceive && request.known) return MPI_SUCCESS;  // matched: it will complete
   const int code = pmpi::Cancel(&request.native);
   if (code != MPI_SUCCESS || request.kind != RequestKind::kReceive || request.known) return code;
   int flag = 0;
@@ -106,6 +108,12 @@ int cancel_native(Call& call, Request& request) {
 
 void free_active(Call& call, std::unique_ptr<Request> request) {
   call.emit(about(*request, events::EventKind::kRequestFree));
+  if (request->partner) {  // the send half of an Isendrecv
+    Request& send = *request->partner;
+    call.emit(about(send, events::EventKind::kRequestFree));
+    if (send.native != MPI_REQUEST_NULL)
+      call.rt.leave_in_background(send.native, std::move(send.copy), request->keep);
+  }
   if (request->kind == RequestKind::kSend && request->copy.buffer() != nullptr) {
     call.rt.leave_in_background(request->native, std::move(request->copy), std::move(request->keep));
   } else if (request->held) {
@@ -177,6 +185,7 @@ int Request_free(MPI_Request* handle) {
   std::unique_ptr<Request> gone = call.rt.requests.remove(*handle);
   const bool native_handle = gone->persistent || gone->own_handle;
   MPI_Request app = gone->app;
+  if (gone->pooled_handle) call.rt.requests.give_back(app);
   if (gone->active) free_active(call, std::move(gone));
   *handle = MPI_REQUEST_NULL;
   return native_handle ? pmpi::Request_free(&app) : MPI_SUCCESS;

@@ -2,7 +2,16 @@
 
 #include <algorithm>
 
+#include "stubs/pmpi.hpp"
+
 namespace nplus1::stubs {
+namespace {
+
+/// MPICH's builtin requests, which stand for any operation that was complete when it was started, have kind 1 in the
+/// handle's two upper bits.
+bool is_shared(MPI_Request handle) { return static_cast<unsigned>(handle) >> 30 == 1; }
+
+}  // namespace
 
 std::unique_ptr<Request> RequestTable::make() {
   if (pool_.empty()) return std::make_unique<Request>();
@@ -11,7 +20,16 @@ std::unique_ptr<Request> RequestTable::make() {
   return request;
 }
 
-Request& RequestTable::insert(MPI_Request handle, std::unique_ptr<Request> request) {
+Request& RequestTable::insert(MPI_Request& handle, std::unique_ptr<Request> request) {
+  if (is_shared(handle) || by_handle_.count(handle) != 0) {
+    if (spare_handles_.empty()) {
+      pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &handle);
+    } else {
+      handle = spare_handles_.back();
+      spare_handles_.pop_back();
+    }
+    request->pooled_handle = true;
+  }
   request->app = handle;
   std::unique_ptr<Request>& place = by_handle_[handle];
   place = std::move(request);

@@ -44,6 +44,7 @@ struct Request {
   bool known = false;           // `at` and `overhead` are the virtual completion
   bool eager = false;           // a send that waits for nobody
   bool may_leave = false;       // a collective that brings this rank nothing: its native part may finish later
+  bool pooled_handle = false;   // `app` is from RequestTable's pool: MPI's own handle was not the request's alone
   bool own_handle = false;      // `app` is an inactive persistent request of ours, to be freed
   RequestId id{};
   MPI_Request app = MPI_REQUEST_NULL;
@@ -73,13 +74,17 @@ class RequestTable {
   }
   /// A fresh request, from the pool.
   std::unique_ptr<Request> make();
-  Request& insert(MPI_Request handle, std::unique_ptr<Request> request);
+  /// MPI has one handle for all requests that are complete at once; each of ours gets a handle of its own, so
+  /// `handle` may change.
+  Request& insert(MPI_Request& handle, std::unique_ptr<Request> request);
   /// Makes `request` findable by its id, for as long as a match is outstanding.
   void index(Request& request) { by_id_[request.id.value] = &request; }
   void unindex(RequestId id) { by_id_.erase(id.value); }
   /// Takes the request out of the table.
   std::unique_ptr<Request> remove(MPI_Request handle);
   void recycle(std::unique_ptr<Request> request);
+  /// A handle of a request with `pooled_handle` that is gone.
+  void give_back(MPI_Request handle) { spare_handles_.push_back(handle); }
   /// A request without a handle (Request_free on a held receive) lives here until it is matched.
   void detach(std::unique_ptr<Request> request) { detached_.push_back(std::move(request)); }
   void drop_detached(const Request& request);
@@ -94,6 +99,7 @@ class RequestTable {
   std::unordered_map<MPI_Request, std::unique_ptr<Request>> by_handle_;
   std::unordered_map<std::uint32_t, Request*> by_id_;
   std::vector<std::unique_ptr<Request>> pool_;
+  std::vector<MPI_Request> spare_handles_;  // inactive persistent receives: unique and real
   std::vector<std::unique_ptr<Request>> detached_;
 };
 

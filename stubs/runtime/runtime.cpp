@@ -35,10 +35,32 @@ std::uint64_t early_key(std::int32_t source, std::uint64_t sequence) {
 
 }  // namespace
 
+/// Tells the simulator when a thread that has called MPI ends: nobody must wait for its next call.
+struct ThreadEnd {
+  bool armed = false;
+  ~ThreadEnd() {
+    if (armed && active()) runtime()->end_thread();
+  }
+};
+thread_local ThreadEnd thread_end;
+
+void Runtime::end_thread() {
+  const std::lock_guard guard{lock};
+  if (this_thread == nullptr) return;
+  events::Event event;
+  event.kind = events::EventKind::kFinalize;
+  event.thread = this_thread->id;
+  event.entry_ps = this_thread->reported.time_since_epoch().count();
+  write(event, nullptr);
+  ring();
+  this_thread = nullptr;
+}
+
 ThreadState& Runtime::thread() {
   if (this_thread == nullptr) {
     threads_.push_back(std::make_unique<ThreadState>());
     this_thread = threads_.back().get();
+    thread_end.armed = threads_.size() > 1;
     this_thread->id = ThreadId{static_cast<std::uint16_t>(threads_.size() - 1)};
     this_thread->poll_cost = settings_.poll_cost;
     this_thread->clock.configure(&settings_);
@@ -151,7 +173,8 @@ void Runtime::matched_elsewhere(const events::Answer& match) {
   if (direct_ && request != nullptr && match.source >= 0)
     take_message(*request->comm, RankId{match.source}, match.sequence);
   if (request == nullptr) return;
-  Communicator& comm = *request->comm;
+  const std::shared_ptr<Communicator> kept = request->comm;  // post_held may end the request
+  Communicator& comm = *kept;
   count_undecided(comm, -1);
   request->engine_decided = false;
   request->known = true;

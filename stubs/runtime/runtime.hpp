@@ -56,6 +56,8 @@ class Runtime {
   /// The same, taking the lock only if it must.
   ThreadState& locked_thread();
   [[nodiscard]] static ThreadState* thread_if_known() noexcept;
+  /// The calling thread ends.
+  void end_thread();
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const netmodel::NetworkModel& network() const { return *network_; }
   [[nodiscard]] RankId me() const { return me_; }
@@ -202,7 +204,8 @@ Runtime* runtime() noexcept;
 /// One modelled call in progress. Constructed first in every handler.
 class Call {
  public:
-  Call();
+  /// `first`: a given compute time precedes it (not the second part of a call, nor a region's edge).
+  explicit Call(bool first = true);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -251,7 +254,7 @@ class Call {
   Runtime& rt;
 
  private:
-  explicit Call(Runtime& r);
+  Call(Runtime& r, bool first);
 
   int saved_errno_;
   std::unique_lock<std::mutex> held_;

@@ -69,10 +69,11 @@ Duration ThreadClock::measured() const {
   return from_ns((cpu_is_exact_ ? cpu_ns : std::min(cpu_ns, tick_ns)) * settings_->scale);
 }
 
-Duration ThreadClock::stop(Duration rule_length) {
+Duration ThreadClock::stop(Duration rule_length, bool first) {
   Duration compute = pending_;
   pending_ = Duration{};
   read_cost_.reset();
+  if (!first && settings_->compute != ComputeMode::kMeasured) return compute;
   if (settings_->compute == ComputeMode::kFixed) return compute + settings_->fixed;
   if (settings_->compute == ComputeMode::kTable) return compute + std::max(rule_length, Duration{});
   return compute + measured();

@@ -24,8 +24,8 @@ class ThreadClock {
   /// The thread enters the application at virtual time `now`.
   void start(Time now);
   /// The compute time since start(); the clock stands still until the next start(). `rule_length` is the length
-  /// given by a compute table, negative if none applies.
-  [[nodiscard]] Duration stop(Duration rule_length);
+  /// given by a compute table, negative if none applies. Without `first` only what was measured or added counts.
+  [[nodiscard]] Duration stop(Duration rule_length, bool first);
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
   void add(Duration d) { pending_ += d; }
   /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time, more

@@ -43,6 +43,12 @@ Selection select_locked(int count, const MPI_Request handles[]) {
   return select(rt, count, handles);
 }
 
+bool is_ours(MPI_Request handle) {
+  Runtime& rt = *runtime();
+  const std::lock_guard guard{rt.lock};
+  return rt.requests.find(handle) != nullptr;
+}
+
 bool all_known(Call& call, const Selection& s) {
   call.rt.absorb();
   return std::all_of(s.requests.begin(), s.requests.end(), [](const Request* r) { return r->known; });
@@ -73,6 +79,11 @@ Duration overheads(std::span<Request* const> requests) {
   return sum;
 }
 
+/// What is to follow from a native completion does not, if MPI reports an error (a communicator that was not made).
+void note_error(Request& request, int code) {
+  if (code != MPI_SUCCESS) request.when_complete = nullptr;
+}
+
 /// Completes one virtually finished request natively.
 int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
   settle_native(call, request);
@@ -81,6 +92,7 @@ int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* 
     set_empty(status);
   else
     code = pmpi::Wait(&request.native, status);
+  note_error(request, code);
   retire(call, handle);
   return code;
 }
@@ -100,8 +112,11 @@ int complete_all_native(Call& call, int count, MPI_Request handles[], const Sele
     Request* ours = call.rt.requests.find(handles[i]);
     if (ours == nullptr)
       handles[i] = natives[static_cast<std::size_t>(i)];
-    else if (ours->active)
+    else if (ours->active) {
+      const bool told = code == MPI_ERR_IN_STATUS && statuses != MPI_STATUSES_IGNORE;
+      note_error(*ours, told ? statuses[i].MPI_ERROR : code);
       retire(call, handles[i]);
+    }
   }
   return code;
 }
@@ -314,7 +329,7 @@ int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) 
   if (s.requests.empty()) return pmpi::Testall(count, handles, flag, statuses);
   if (s.foreign) {
     for (int i = 0; i < count; ++i) {
-      if (handles[i] == MPI_REQUEST_NULL || runtime()->requests.find(handles[i]) != nullptr) continue;
+      if (handles[i] == MPI_REQUEST_NULL || is_ours(handles[i])) continue;
       *flag = 0;
       const int code = pmpi::Request_get_status(handles[i], flag, MPI_STATUS_IGNORE);
       if (code != MPI_SUCCESS || *flag == 0) return code;
