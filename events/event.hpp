@@ -22,14 +22,14 @@ namespace nplus1::events {
 enum class EventKind : std::uint8_t {
   kNone = 0,
   // Point-to-point. A blocking call is the non-blocking one with its wait fused in.
-  kSend,     // Send, Ssend, Bsend, Rsend
-  kIsend,    // their I-forms, and Start of a persistent send
-  kRecv,     // Recv, Mrecv (then kMatched is set)
-  kIrecv,    // Irecv, Imrecv, Start of a persistent receive
-  kWait,     // Wait, Waitall, Waitany, Waitsome: see CompletionMode; extension: u32 request ids
-  kTest,     // Test, Testall, Testany, Testsome, Request_get_status: likewise
-  kProbe,    // Probe, Mprobe
-  kIprobe,   // Iprobe, Improbe
+  kSend,         // Send, Ssend, Bsend, Rsend
+  kIsend,        // their I-forms, and Start of a persistent send
+  kRecv,         // Recv, Mrecv (then kMatched is set)
+  kIrecv,        // Irecv, Imrecv, Start of a persistent receive
+  kWait,         // Wait, Waitall, Waitany, Waitsome: see CompletionMode; extension: u32 request ids
+  kTest,         // Test, Testall, Testany, Testsome, Request_get_status: likewise
+  kProbe,        // Probe, Mprobe
+  kIprobe,       // Iprobe, Improbe
   kCancelled,    // the MPI library cancelled receive `request` before any message matched it
   kRequestFree,  // `request` will never be waited for
   // Collectives: `operation` is a CollectiveKind, `peer` the root (member index, -1 if none).
@@ -44,7 +44,7 @@ enum class EventKind : std::uint8_t {
   kRegionEnd,
   kSiteDefine,    // call site `site`: extension: text "MODULE+0xOFFSET", padded with NUL; `aux` its length
   kRegionDefine,  // region `aux`: extension: its name; `size` its length
-  kFinalize,     // the rank's last event
+  kFinalize,      // the rank's last event
 };
 
 /// Which requests a kWait or kTest event completes.
@@ -54,8 +54,8 @@ enum class CompletionMode : std::uint8_t { kAll, kAny, kSome };
 /// network's eager threshold; a buffered send never waits; a synchronous send waits for its receive.
 enum class SendMode : std::uint8_t { kStandard, kSynchronous, kBuffered, kReady };
 
-/// `peer` of a rooted collective on an intercommunicator at the root itself (MPI_ROOT). The rest of its group has
-/// kProcNull, the other group the root's index in its group.
+/// `peer` of a rooted collective on an intercommunicator at the root itself (MPI_ROOT). The rest of its group
+/// has kProcNull, the other group the root's index in its group.
 inline constexpr std::int32_t kIntercommRoot = -3;
 
 /// Bits of Event::flags.
@@ -65,28 +65,28 @@ enum EventFlag : std::uint8_t {
   kMatched = 4,       // kRecv/kIrecv of a message that a matching probe took: `aux` is its sequence number
   kTakesMessage = 8,  // kProbe/kIprobe that is an Mprobe/Improbe: removes the message it finds
   kPersistent = 16,
-  kKeepsRequests = 64,  // kTest that leaves its requests as they are (Request_get_status)
+  kKeepsRequests = 64,      // kTest that leaves its requests as they are (Request_get_status)
   kHasBytesPerMember = 32,  // collective: the extension lists i64 bytes per member, not `bytes` alone
 };
 
 /// One MPI call. Unused fields are zero. Layout is part of the ring protocol (docs/formats/).
 struct Event {
   EventKind kind{};
-  std::uint8_t flags{};       // EventFlag
-  std::uint8_t operation{};   // SendMode | CompletionMode | CollectiveKind, by kind
+  std::uint8_t flags{};      // EventFlag
+  std::uint8_t operation{};  // SendMode | CompletionMode | CollectiveKind, by kind
   std::uint8_t reserved{};
   ThreadId thread{};
-  std::uint16_t call{};       // MpiCall: the function the application called
-  CommId comm{};              // on the ring: the sender's own numbering; from the node on: the global one
-  RequestId request{};        // request created, started, cancelled or freed
+  std::uint16_t call{};  // MpiCall: the function the application called
+  CommId comm{};         // on the ring: the sender's own numbering; from the node on: the global one
+  RequestId request{};   // request created, started, cancelled or freed
   CallSiteId site{};
-  std::int32_t peer{};        // destination or source (world rank, kAnySource, kProcNull); root
+  std::int32_t peer{};  // destination or source (world rank, kAnySource, kProcNull); root
   std::int32_t tag{};
   std::uint32_t extension{};  // number of 64-byte slots that follow
   std::int64_t compute_ps{};  // virtual time since the thread's last exit, charged before the call
   std::int64_t size{};        // payload bytes; collectives: see docs/formats/events.md
   std::int64_t entry_ps{};    // the thread's virtual clock at entry, compute included
-  std::uint64_t aux{};        // by kind; kWait/kTest: number of request ids; collectives: number of list entries
+  std::uint64_t aux{};  // by kind; kWait/kTest: number of request ids; collectives: number of list entries
 
   [[nodiscard]] Duration compute() const { return Duration{compute_ps}; }
   [[nodiscard]] Time entry() const { return Time{Duration{entry_ps}}; }
@@ -103,8 +103,8 @@ inline constexpr std::size_t kSlotBytes = 64;
 
 /// The lists that follow an event. At most one of them is not empty.
 struct Extension {
-  std::span<const std::uint32_t> words;   // request ids; members of a communicator; neighbourhood edges
-  std::span<const std::int64_t> sizes;    // bytes per member
+  std::span<const std::uint32_t> words;  // request ids; members of a communicator; neighbourhood edges
+  std::span<const std::int64_t> sizes;   // bytes per member
 };
 
 /// What the simulator answers to a rank: when a call ends and how it came out. Travels in 64-byte slots too.
@@ -118,18 +118,19 @@ enum class AnswerKind : std::uint8_t {
 
 struct Answer {
   AnswerKind kind{};
-  std::uint8_t flag{};         // kTest/kIprobe: completed; kDeadlock: this rank prints the report
+  std::uint8_t flag{};  // kTest/kIprobe: completed; kDeadlock: this rank prints the report
   ThreadId thread{};
-  std::int32_t index{};        // kAny: position of the completed request, -1 if none; kSome: how many
+  std::int32_t index{};  // kAny: position of the completed request, -1 if none; kSome: how many
   RequestId request{};
-  std::int32_t source{};       // kMatch, probes: world rank of the sender
+  std::int32_t source{};  // kMatch, probes: world rank of the sender
   std::int32_t tag{};
-  std::uint32_t extension{};   // number of 64-byte slots that follow
-  std::uint64_t sequence{};    // which message of that sender to this rank, counted from 0 over all communicators
-  std::int64_t exit_ps{};      // virtual time at which the call returns
-  std::int64_t size{};         // payload bytes of the message
+  std::uint32_t extension{};  // number of 64-byte slots that follow
+  std::uint64_t
+      sequence{};          // which message of that sender to this rank, counted from 0 over all communicators
+  std::int64_t exit_ps{};  // virtual time at which the call returns
+  std::int64_t size{};     // payload bytes of the message
   std::uint64_t aux{};
-  std::uint64_t reserved{};    // fills the slot
+  std::uint64_t reserved{};  // fills the slot
 
   [[nodiscard]] Time exit() const { return Time{Duration{exit_ps}}; }
 };

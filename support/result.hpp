@@ -18,16 +18,28 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_{std::move(value)} {}  // NOLINT(google-explicit-constructor)
+  Result(T value) : state_{std::move(value)} {}      // NOLINT(google-explicit-constructor)
   Result(Error error) : state_{std::move(error)} {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  [[nodiscard]] T& value() & { assert(ok()); return std::get<0>(state_); }
-  [[nodiscard]] const T& value() const& { assert(ok()); return std::get<0>(state_); }
-  [[nodiscard]] T&& value() && { assert(ok()); return std::get<0>(std::move(state_)); }
-  [[nodiscard]] const Error& error() const { assert(!ok()); return std::get<1>(state_); }
+  [[nodiscard]] T& value() & {
+    assert(ok());
+    return std::get<0>(state_);
+  }
+  [[nodiscard]] const T& value() const& {
+    assert(ok());
+    return std::get<0>(state_);
+  }
+  [[nodiscard]] T&& value() && {
+    assert(ok());
+    return std::get<0>(std::move(state_));
+  }
+  [[nodiscard]] const Error& error() const {
+    assert(!ok());
+    return std::get<1>(state_);
+  }
 
  private:
   std::variant<T, Error> state_;

@@ -29,13 +29,23 @@ inline constexpr Time kNever{Duration{std::numeric_limits<std::int64_t>::max()}}
 /// Message and buffer sizes, in bytes.
 enum class Bytes : std::int64_t {};
 
-[[nodiscard]] constexpr std::int64_t count(Bytes b) { return static_cast<std::int64_t>(b); }
-[[nodiscard]] constexpr Bytes bytes(std::int64_t n) { return static_cast<Bytes>(n); }
-constexpr Bytes operator+(Bytes a, Bytes b) { return bytes(count(a) + count(b)); }
+[[nodiscard]] constexpr std::int64_t count(Bytes b) {
+  return static_cast<std::int64_t>(b);
+}
+[[nodiscard]] constexpr Bytes bytes(std::int64_t n) {
+  return static_cast<Bytes>(n);
+}
+constexpr Bytes operator+(Bytes a, Bytes b) {
+  return bytes(count(a) + count(b));
+}
 
 /// Seconds as a double, for reports and for MPI_Wtime only.
-[[nodiscard]] constexpr double seconds(Duration d) { return static_cast<double>(d.count()) * 1e-12; }
-[[nodiscard]] constexpr double seconds(Time t) { return seconds(t.time_since_epoch()); }
+[[nodiscard]] constexpr double seconds(Duration d) {
+  return static_cast<double>(d.count()) * 1e-12;
+}
+[[nodiscard]] constexpr double seconds(Time t) {
+  return seconds(t.time_since_epoch());
+}
 
 /// The nearest picosecond to `s` seconds; the one place where a rate becomes a time.
 [[nodiscard]] constexpr Duration from_seconds(double s) {

@@ -27,7 +27,8 @@ bool is_rare(int round) {
 
 Call::Call(bool first) : Call{*runtime(), first} {}
 
-Call::Call(Runtime& r, bool first) : rt{r}, saved_errno_{errno}, held_{r.lock}, thread{r.thread()}, site_{r.site_id(call_site())} {
+Call::Call(Runtime& r, bool first)
+    : rt{r}, saved_errno_{errno}, held_{r.lock}, thread{r.thread()}, site_{r.site_id(call_site())} {
   const bool table = rt.settings().compute == ComputeMode::kTable;
   const Duration rule = table ? rt.table_length(current_call(), site_) : Duration{-1};
   now_ = thread.clock.base() + thread.clock.stop(rule, first);

@@ -1,5 +1,6 @@
-// The operating system's clocks and sleeps, interposed. Sleeping advances the virtual clock by what was asked for;
-// with --virtual-clocks the time of day is the virtual one. Only on threads that call MPI, and only outside MPI.
+// The operating system's clocks and sleeps, interposed. Sleeping advances the virtual clock by what was asked
+// for; with --virtual-clocks the time of day is the virtual one. Only on threads that call MPI, and only
+// outside MPI.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>
@@ -36,7 +37,9 @@ void add_sleep(double slept) {
   if (ThreadClock* clock = application_clock()) clock->add(from_seconds(slept));
 }
 
-double seconds_of(const timespec& t) { return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec); }
+double seconds_of(const timespec& t) {
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
 
 /// The virtual time of day: when the program started, plus virtual time.
 timespec virtual_now(ThreadClock& clock, clockid_t id) {

@@ -67,7 +67,8 @@ int run_rooted(Call& call, const Collective& c) {
   if (code != MPI_SUCCESS) return code;
   emit(call, c, EventKind::kCollective, kNoRequest, true);
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
-  if (!c.leaves_early || call.rt.degraded()) return call.finish(native, MPI_STATUS_IGNORE, kAnySource, c.comm);
+  if (!c.leaves_early || call.rt.degraded())
+    return call.finish(native, MPI_STATUS_IGNORE, kAnySource, c.comm);
   int flag = 0;
   const int tested = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
   if (flag == 0 && tested == MPI_SUCCESS) call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep));
@@ -90,8 +91,9 @@ int start_request(Call& call, const Collective& c, Request& request) {
   return code;
 }
 
-/// Persistent collectives match in the order of their initialisation, and each rank may start them in another order
-/// (MPI 4.0, section 6.13). So MPI's own request is started, and to the simulator each is alone on a communicator.
+/// Persistent collectives match in the order of their initialisation, and each rank may start them in another
+/// order (MPI 4.0, section 6.13). So MPI's own request is started, and to the simulator each is alone on a
+/// communicator.
 int start_persistent(Call& call, const Collective& c, Request& request) {
   const int code = pmpi::Start(&request.app);
   if (code != MPI_SUCCESS) return code;
@@ -127,7 +129,8 @@ int run(Collective&& c) {
 int start(Collective&& c, MPI_Request* handle) {
   if (c.comm == nullptr) {
     const UnmodelledScope scope{current_call()};
-    auto keep = new std::vector<std::shared_ptr<void>>;  // as long as the process: nobody sees this request complete
+    auto keep =
+        new std::vector<std::shared_ptr<void>>;  // as long as the process: nobody sees this request complete
     return c.start(handle, *keep);
   }
   Call call;

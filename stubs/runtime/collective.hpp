@@ -1,6 +1,6 @@
-// One collective call, whatever its form: what it means to the simulator and how MPI performs it. The handlers
-// (collective_handlers.cpp, neighbor_handlers.cpp) describe the call once; blocking, non-blocking and persistent
-// forms run the same description.
+// One collective call, whatever its form: what it means to the simulator and how MPI performs it. The
+// handlers (collective_handlers.cpp, neighbor_handlers.cpp) describe the call once; blocking, non-blocking
+// and persistent forms run the same description.
 #pragma once
 
 #include <mpi.h>
@@ -16,15 +16,16 @@ namespace nplus1::stubs {
 
 struct Collective {
   CollectiveKind kind{};
-  Communicator* comm = nullptr;  // null: not a communicator that the simulator knows
-  std::int32_t root = -1;        // member index
-  std::int64_t size = 0;         // as netmodel::CollectiveCall::size
+  Communicator* comm = nullptr;      // null: not a communicator that the simulator knows
+  std::int32_t root = -1;            // member index
+  std::int64_t size = 0;             // as netmodel::CollectiveCall::size
   std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
   std::vector<std::uint32_t> words;  // neighbourhood edges
-  /// Nobody can leave before everybody has entered, so the blocking form runs natively; after the virtual end where
-  /// answers may come that need this rank outside MPI.
+  /// Nobody can leave before everybody has entered, so the blocking form runs natively; after the virtual end
+  /// where answers may come that need this rank outside MPI.
   bool synchronises = false;
-  /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private copies.
+  /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private
+  /// copies.
   bool leaves_early = false;
   /// MPI's own forms. `start` may use private copies, which it keeps alive through `keep`.
   std::function<int()> blocking;

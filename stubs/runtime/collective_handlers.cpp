@@ -1,7 +1,7 @@
 // The collectives of MPI 4.0, chapter 6, each described once (see collective_forms.hpp).
 //
-// A rank that receives nothing from others leaves when its virtual time says so: its send data then goes into a
-// private copy (research: natively the root of a 32 KiB Bcast stays inside until its late peer enters).
+// A rank that receives nothing from others leaves when its virtual time says so: its send data then goes into
+// a private copy (research: natively the root of a 32 KiB Bcast stays inside until its late peer enters).
 #include <algorithm>
 
 #include "stubs/runtime/collective_forms.hpp"
@@ -23,15 +23,22 @@ namespace {
 
 using Keep = std::vector<std::shared_ptr<void>>;
 
-PrivateCopy& keep_copy(Keep& keep, const void* buffer, MPI_Count count, MPI_Datatype type, bool packable = true) {
+PrivateCopy& keep_copy(Keep& keep, const void* buffer, MPI_Count count, MPI_Datatype type,
+                       bool packable = true) {
   auto copy = std::make_shared<PrivateCopy>(buffer, count, type, packable);
   keep.push_back(copy);
   return *copy;
 }
 
-bool is_me(const Collective& c, int rank) { return c.comm != nullptr && !c.comm->inter && rank == c.comm->my_index; }
-bool intra(const Collective& c) { return c.comm != nullptr && !c.comm->inter; }
-std::size_t members(const Collective& c) { return c.comm->local.size(); }
+bool is_me(const Collective& c, int rank) {
+  return c.comm != nullptr && !c.comm->inter && rank == c.comm->my_index;
+}
+bool intra(const Collective& c) {
+  return c.comm != nullptr && !c.comm->inter;
+}
+std::size_t members(const Collective& c) {
+  return c.comm->local.size();
+}
 
 template <class C>
 std::vector<std::int64_t> bytes_each(const Collective& c, const C counts[], MPI_Datatype type) {
@@ -107,15 +114,15 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
     if (!early)
       return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount, sendtype);
-    return pmpi::Igather(mine.buffer(), mine.count(), mine.type(), recvbuf, MPI_Count{recvcount}, recvtype, root, comm,
-                         request);
+    return pmpi::Igather(mine.buffer(), mine.count(), mine.type(), recvbuf, MPI_Count{recvcount}, recvtype,
+                         root, comm, request);
   };
   return c;
 }
 
 template <class C, class D>
-Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, const C recvcounts[],
-                   const D displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
+Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   const C recvcounts[], const D displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGatherv, comm, false);
   c.root = root;
   if (sendbuf == MPI_IN_PLACE)
@@ -128,10 +135,11 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     if (!early)
-      return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm, request);
+      return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+                            request);
     PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount, sendtype);
-    return pmpi::Igatherv(mine.buffer(), static_cast<C>(mine.count()), mine.type(), recvbuf, recvcounts, displs,
-                          recvtype, root, comm, request);
+    return pmpi::Igatherv(mine.buffer(), static_cast<C>(mine.count()), mine.type(), recvbuf, recvcounts,
+                          displs, recvtype, root, comm, request);
   };
   return c;
 }
@@ -142,8 +150,8 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   Collective c = describe(CollectiveKind::kScatter, comm, false);
   c.root = root;
   c.size = is_me(c, root) ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
-  c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype,
-                                                        recvbuf, recvcount, recvtype);
+  c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount,
+                                                        sendtype, recvbuf, recvcount, recvtype);
   c.blocking = [=] {
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   };
@@ -152,34 +160,37 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
     if (!early)
       return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     if (recvbuf != MPI_IN_PLACE) {
-      const int code = copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype, recvbuf, recvcount,
-                                      recvtype);
+      const int code = copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype, recvbuf,
+                                      recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
     PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false);
-    return pmpi::Iscatter(mine.buffer(), sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root, comm, request);
+    return pmpi::Iscatter(mine.buffer(), sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root, comm,
+                          request);
   };
   return c;
 }
 
 template <class C, class D>
-Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[], MPI_Datatype sendtype, void* recvbuf,
-                    C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[], MPI_Datatype sendtype,
+                    void* recvbuf, C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatterv, comm, false);
   c.root = root;
   if (is_me(c, root)) c.sizes = bytes_each(c, sendcounts, sendtype);
   c.size = is_me(c, root) ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
-  c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf,
-                                                        recvcount, recvtype);
+  c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype,
+                                                        recvbuf, recvcount, recvtype);
   c.blocking = [=] {
     return pmpi::Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
   };
   const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     if (!early)
-      return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+      return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                             request);
     if (recvbuf != MPI_IN_PLACE) {
-      const int code = copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf, recvcount, recvtype);
+      const int code =
+          copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf, recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
     const void* mine = copy_blocks(keep, sendbuf, blocks, sendcounts, displs, sendtype);
@@ -198,7 +209,9 @@ Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, vo
                      MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgather, comm, true);
   c.size = payload_bytes(recvcount, recvtype);
-  c.blocking = [=] { return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); };
+  c.blocking = [=] {
+    return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
   c.start = [=](MPI_Request* request, Keep&) {
     return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
   };
@@ -206,8 +219,8 @@ Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, vo
 }
 
 template <class C, class D>
-Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, const C recvcounts[],
-                      const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
   if (intra(c)) {
     c.sizes = bytes_each(c, recvcounts, recvtype);
@@ -217,7 +230,8 @@ Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, v
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
   };
   c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, request);
+    return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+                             request);
   };
   return c;
 }
@@ -227,7 +241,9 @@ Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, voi
                     MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoall, comm, true);
   c.size = payload_bytes(recvcount, recvtype);
-  c.blocking = [=] { return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); };
+  c.blocking = [=] {
+    return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
   c.start = [=](MPI_Request* request, Keep&) {
     return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
   };
@@ -240,8 +256,8 @@ void set_exchange(Collective& c, std::vector<std::int64_t> out, const std::vecto
   for (const std::int64_t bytes : out) c.size += bytes;
   bool receives = false;
   for (std::size_t i = 0; i < in.size(); ++i) receives = receives || (i != me && in[i] > 0);
-  // Never c.synchronises: whether everybody sends me something is my own affair, and MPI does not match one rank's
-  // blocking form with another's non-blocking one.
+  // Never c.synchronises: whether everybody sends me something is my own affair, and MPI does not match one
+  // rank's blocking form with another's non-blocking one.
   c.leaves_early = !receives;
   c.sizes = std::move(out);
   c.sizes.insert(c.sizes.end(), in.begin(), in.end());
@@ -249,7 +265,8 @@ void set_exchange(Collective& c, std::vector<std::int64_t> out, const std::vecto
 
 template <class C, class D>
 Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[], MPI_Datatype sendtype,
-                     void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+                     void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype,
+                     MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (intra(c))
@@ -257,24 +274,25 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                  bytes_each(c, recvcounts, recvtype));
   if (in_place) c.leaves_early = false;
   c.blocking = [=] {
-    return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                           comm);
   };
   const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
   const auto me = static_cast<std::size_t>(c.comm == nullptr ? 0 : c.comm->my_index);
-  c.leaves_early = c.leaves_early && can_copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
-                                                        block_at(recvbuf, rdispls[me], recvtype), recvcounts[me],
-                                                        recvtype);
+  c.leaves_early = c.leaves_early &&
+                   can_copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
+                                      block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     if (!early)
-      return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm,
-                              request);
+      return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                              comm, request);
     // My own block goes through MPI_COMM_SELF at once; natively it becomes empty.
     const auto counts = std::make_shared<std::vector<C>>(sendcounts, sendcounts + blocks);
     const auto places = std::make_shared<std::vector<D>>(sdispls, sdispls + blocks);
     const auto nothing = std::make_shared<std::vector<C>>(blocks, C{0});
     const auto nowhere = std::make_shared<std::vector<D>>(blocks, D{0});
-    for (const auto& p : {std::shared_ptr<void>{counts}, std::shared_ptr<void>{places}, std::shared_ptr<void>{nothing},
-                          std::shared_ptr<void>{nowhere}})
+    for (const auto& p : {std::shared_ptr<void>{counts}, std::shared_ptr<void>{places},
+                          std::shared_ptr<void>{nothing}, std::shared_ptr<void>{nowhere}})
       keep.push_back(p);
     const int code = copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
                                     block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
@@ -288,9 +306,9 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
 }
 
 template <class C, class D>
-Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[], const MPI_Datatype sendtypes[],
-                     void* recvbuf, const C recvcounts[], const D rdispls[], const MPI_Datatype recvtypes[],
-                     MPI_Comm comm) {
+Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[],
+                     const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[], const D rdispls[],
+                     const MPI_Datatype recvtypes[], MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (intra(c))
@@ -298,11 +316,12 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
                  bytes_each(c, recvcounts, recvtypes));
   c.leaves_early = false;
   c.blocking = [=] {
-    return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                           comm);
   };
   c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
-                            request);
+    return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                            comm, request);
   };
   return c;
 }
@@ -324,7 +343,8 @@ Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
 }
 
 template <class C, class D>
-Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllreduce, comm, true);
   c.size = payload_bytes(count, type);
   c.blocking = [=] { return pmpi::Allreduce(sendbuf, recvbuf, count, type, op, comm); };
@@ -347,8 +367,8 @@ Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount,
 }
 
 template <class C, class D>
-Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts[], MPI_Datatype type, MPI_Op op,
-                          MPI_Comm comm) {
+Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts[], MPI_Datatype type,
+                          MPI_Op op, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
   if (intra(c)) {
     c.sizes = bytes_each(c, recvcounts, type);
@@ -363,8 +383,8 @@ Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts
 
 /// Rank 0 of a prefix reduction has its own contribution as result (Scan) or none (Exscan).
 template <class C, bool kInclusive>
-Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm comm) {
+Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C count, MPI_Datatype type,
+                  MPI_Op op, MPI_Comm comm) {
   Collective c = describe(kind, comm, false);
   c.size = payload_bytes(count, type);
   c.leaves_early = is_me(c, 0) && (sendbuf == MPI_IN_PLACE ||
@@ -405,65 +425,69 @@ Collective exscan(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
 
 namespace handlers {
 
-int Barrier(MPI_Comm comm) { return run(barrier<int, int>(comm)); }
-int Ibarrier(MPI_Comm comm, MPI_Request* request) { return start(barrier<int, int>(comm), request); }
+int Barrier(MPI_Comm comm) {
+  return run(barrier<int, int>(comm));
+}
+int Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  return start(barrier<int, int>(comm), request);
+}
 int Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return make_persistent(barrier<int, int>(comm), request,
                          [&] { return pmpi::Barrier_init(comm, info, request); });
 }
 
-#define NPLUS1_COLLECTIVES(C, D)                                                                             \
-  NPLUS1_FORM(Bcast, Ibcast, bcast, C, D, (void* buf, C n, MPI_Datatype t, int root, MPI_Comm comm),         \
-              (buf, n, t, root, comm))                                                                       \
-  NPLUS1_FORM(Gather, Igather, gather, C, D,                                                                 \
-              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, int root, MPI_Comm comm),   \
-              (s, n, t, r, m, u, root, comm))                                                                \
-  NPLUS1_FORM(Gatherv, Igatherv, gatherv, C, D,                                                              \
-              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,       \
-               int root, MPI_Comm comm),                                                                     \
-              (s, n, t, r, m, at, u, root, comm))                                                            \
-  NPLUS1_FORM(Scatter, Iscatter, scatter, C, D,                                                              \
-              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, int root, MPI_Comm comm),   \
-              (s, n, t, r, m, u, root, comm))                                                                \
-  NPLUS1_FORM(Scatterv, Iscatterv, scatterv, C, D,                                                           \
-              (const void* s, const C n[], const D at[], MPI_Datatype t, void* r, C m, MPI_Datatype u,       \
-               int root, MPI_Comm comm),                                                                     \
-              (s, n, at, t, r, m, u, root, comm))                                                            \
-  NPLUS1_FORM(Allgather, Iallgather, allgather, C, D,                                                        \
-              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
-              (s, n, t, r, m, u, comm))                                                                      \
-  NPLUS1_FORM(Allgatherv, Iallgatherv, allgatherv, C, D,                                                     \
-              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,       \
-               MPI_Comm comm),                                                                               \
-              (s, n, t, r, m, at, u, comm))                                                                  \
-  NPLUS1_FORM(Alltoall, Ialltoall, alltoall, C, D,                                                           \
-              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
-              (s, n, t, r, m, u, comm))                                                                      \
-  NPLUS1_FORM(Alltoallv, Ialltoallv, alltoallv, C, D,                                                        \
-              (const void* s, const C n[], const D from[], MPI_Datatype t, void* r, const C m[],             \
-               const D to[], MPI_Datatype u, MPI_Comm comm),                                                 \
-              (s, n, from, t, r, m, to, u, comm))                                                            \
-  NPLUS1_FORM(Alltoallw, Ialltoallw, alltoallw, C, D,                                                        \
-              (const void* s, const C n[], const D from[], const MPI_Datatype t[], void* r, const C m[],     \
-               const D to[], const MPI_Datatype u[], MPI_Comm comm),                                         \
-              (s, n, from, t, r, m, to, u, comm))                                                            \
-  NPLUS1_FORM(Reduce, Ireduce, reduce, C, D,                                                                 \
-              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm),             \
-              (s, r, n, t, op, root, comm))                                                                  \
-  NPLUS1_FORM(Allreduce, Iallreduce, allreduce, C, D,                                                        \
-              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
-              (s, r, n, t, op, comm))                                                                        \
-  NPLUS1_FORM(Reduce_scatter_block, Ireduce_scatter_block, reduce_scatter_block, C, D,                       \
-              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
-              (s, r, n, t, op, comm))                                                                        \
-  NPLUS1_FORM(Reduce_scatter, Ireduce_scatter, reduce_scatter, C, D,                                         \
-              (const void* s, void* r, const C n[], MPI_Datatype t, MPI_Op op, MPI_Comm comm),               \
-              (s, r, n, t, op, comm))                                                                        \
-  NPLUS1_FORM(Scan, Iscan, scan, C, D,                                                                       \
-              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
-              (s, r, n, t, op, comm))                                                                        \
-  NPLUS1_FORM(Exscan, Iexscan, exscan, C, D,                                                                 \
-              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                       \
+#define NPLUS1_COLLECTIVES(C, D)                                                                           \
+  NPLUS1_FORM(Bcast, Ibcast, bcast, C, D, (void* buf, C n, MPI_Datatype t, int root, MPI_Comm comm),       \
+              (buf, n, t, root, comm))                                                                     \
+  NPLUS1_FORM(Gather, Igather, gather, C, D,                                                               \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, int root, MPI_Comm comm), \
+              (s, n, t, r, m, u, root, comm))                                                              \
+  NPLUS1_FORM(Gatherv, Igatherv, gatherv, C, D,                                                            \
+              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,     \
+               int root, MPI_Comm comm),                                                                   \
+              (s, n, t, r, m, at, u, root, comm))                                                          \
+  NPLUS1_FORM(Scatter, Iscatter, scatter, C, D,                                                            \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, int root, MPI_Comm comm), \
+              (s, n, t, r, m, u, root, comm))                                                              \
+  NPLUS1_FORM(Scatterv, Iscatterv, scatterv, C, D,                                                         \
+              (const void* s, const C n[], const D at[], MPI_Datatype t, void* r, C m, MPI_Datatype u,     \
+               int root, MPI_Comm comm),                                                                   \
+              (s, n, at, t, r, m, u, root, comm))                                                          \
+  NPLUS1_FORM(Allgather, Iallgather, allgather, C, D,                                                      \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),           \
+              (s, n, t, r, m, u, comm))                                                                    \
+  NPLUS1_FORM(Allgatherv, Iallgatherv, allgatherv, C, D,                                                   \
+              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,     \
+               MPI_Comm comm),                                                                             \
+              (s, n, t, r, m, at, u, comm))                                                                \
+  NPLUS1_FORM(Alltoall, Ialltoall, alltoall, C, D,                                                         \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),           \
+              (s, n, t, r, m, u, comm))                                                                    \
+  NPLUS1_FORM(Alltoallv, Ialltoallv, alltoallv, C, D,                                                      \
+              (const void* s, const C n[], const D from[], MPI_Datatype t, void* r, const C m[],           \
+               const D to[], MPI_Datatype u, MPI_Comm comm),                                               \
+              (s, n, from, t, r, m, to, u, comm))                                                          \
+  NPLUS1_FORM(Alltoallw, Ialltoallw, alltoallw, C, D,                                                      \
+              (const void* s, const C n[], const D from[], const MPI_Datatype t[], void* r, const C m[],   \
+               const D to[], const MPI_Datatype u[], MPI_Comm comm),                                       \
+              (s, n, from, t, r, m, to, u, comm))                                                          \
+  NPLUS1_FORM(Reduce, Ireduce, reduce, C, D,                                                               \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm comm),           \
+              (s, r, n, t, op, root, comm))                                                                \
+  NPLUS1_FORM(Allreduce, Iallreduce, allreduce, C, D,                                                      \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                     \
+              (s, r, n, t, op, comm))                                                                      \
+  NPLUS1_FORM(Reduce_scatter_block, Ireduce_scatter_block, reduce_scatter_block, C, D,                     \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                     \
+              (s, r, n, t, op, comm))                                                                      \
+  NPLUS1_FORM(Reduce_scatter, Ireduce_scatter, reduce_scatter, C, D,                                       \
+              (const void* s, void* r, const C n[], MPI_Datatype t, MPI_Op op, MPI_Comm comm),             \
+              (s, r, n, t, op, comm))                                                                      \
+  NPLUS1_FORM(Scan, Iscan, scan, C, D,                                                                     \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                     \
+              (s, r, n, t, op, comm))                                                                      \
+  NPLUS1_FORM(Exscan, Iexscan, exscan, C, D,                                                               \
+              (const void* s, void* r, C n, MPI_Datatype t, MPI_Op op, MPI_Comm comm),                     \
               (s, r, n, t, op, comm))
 
 NPLUS1_COLLECTIVES(int, int)

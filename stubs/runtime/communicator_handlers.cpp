@@ -1,5 +1,5 @@
-// Creation and freeing of communicators (MPI 4.0, sections 7.4, 7.6, 8.5). In virtual time all members of the parent
-// wait for each other; natively each call runs when all are there.
+// Creation and freeing of communicators (MPI 4.0, sections 7.4, 7.6, 8.5). In virtual time all members of the
+// parent wait for each other; natively each call runs when all are there.
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/collective.hpp"
@@ -75,28 +75,32 @@ int Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
   return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_split(comm, color, key, made); });
 }
 int Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
-  return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_split_type(comm, type, key, info, made); });
+  return create_from(comm, made, kFromParent,
+                     [=] { return pmpi::Comm_split_type(comm, type, key, info, made); });
 }
-int Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* made) {
+int Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
+                MPI_Comm* made) {
   return create_from(comm, made, kFromParent,
                      [=] { return pmpi::Cart_create(comm, ndims, dims, periods, reorder, made); });
 }
 int Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* made) {
   return create_from(comm, made, kFromParent, [=] { return pmpi::Cart_sub(comm, remain, made); });
 }
-int Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder, MPI_Comm* made) {
+int Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
+                 MPI_Comm* made) {
   return create_from(comm, made, kFromParent,
                      [=] { return pmpi::Graph_create(comm, nodes, index, edges, reorder, made); });
 }
-int Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[], const int destinations[],
-                      const int weights[], MPI_Info info, int reorder, MPI_Comm* made) {
+int Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
+                      const int destinations[], const int weights[], MPI_Info info, int reorder,
+                      MPI_Comm* made) {
   return create_from(comm, made, kFromParent, [=] {
     return pmpi::Dist_graph_create(comm, n, sources, degrees, destinations, weights, info, reorder, made);
   });
 }
 int Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[],
-                               int outdegree, const int destinations[], const int destweights[], MPI_Info info,
-                               int reorder, MPI_Comm* made) {
+                               int outdegree, const int destinations[], const int destweights[],
+                               MPI_Info info, int reorder, MPI_Comm* made) {
   return create_from(comm, made, kFromParent, [=] {
     return pmpi::Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree, destinations,
                                             destweights, info, reorder, made);
@@ -114,7 +118,8 @@ int Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Reques
                       [=](MPI_Request* r) { return pmpi::Comm_idup_with_info(comm, info, made, r); });
 }
 
-/// Only the group takes part: it synchronises on the new communicator, known to the simulator before it exists.
+/// Only the group takes part: it synchronises on the new communicator, known to the simulator before it
+/// exists.
 int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   Communicator* known = communicator(comm);
   int me = MPI_UNDEFINED;
@@ -133,8 +138,10 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   return code;
 }
 
-/// The two groups know each other only when MPI has connected them; then they synchronise on the intercommunicator.
-int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote_leader, int tag, MPI_Comm* made) {
+/// The two groups know each other only when MPI has connected them; then they synchronise on the
+/// intercommunicator.
+int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
+                     MPI_Comm* made) {
   int code = MPI_SUCCESS;
   {
     const UnmodelledScope scope{current_call()};
@@ -147,7 +154,8 @@ int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote
   return code;
 }
 
-int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* made) {
+int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
+                           MPI_Comm* made) {
   int code = MPI_SUCCESS;
   {
     const UnmodelledScope scope{current_call()};
@@ -164,7 +172,8 @@ int Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group re
   int code = MPI_SUCCESS;
   {
     const UnmodelledScope scope{current_call()};
-    code = pmpi::Intercomm_create_from_groups(local, local_leader, remote, remote_leader, tag, info, handler, made);
+    code = pmpi::Intercomm_create_from_groups(local, local_leader, remote, remote_leader, tag, info, handler,
+                                              made);
   }
   if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
   Call call{false};
@@ -184,7 +193,8 @@ int Comm_free(MPI_Comm* comm) {
     return MPI_SUCCESS;
   }
   const MPI_Comm handle = *comm;
-  call.rt.communicators.forget(handle);  // first: another thread may get the same handle as soon as MPI has freed it
+  call.rt.communicators.forget(
+      handle);  // first: another thread may get the same handle as soon as MPI has freed it
   const int code = call.unlocked([=] { return pmpi::Comm_free(comm); });
   if (code != MPI_SUCCESS) call.rt.communicators.adopt(handle, kept);
   return code;

@@ -1,5 +1,5 @@
-// Communicators as the simulator knows them: a global key that all members compute alike without talking to each
-// other, the ring's own dense number, and the members' world ranks.
+// Communicators as the simulator knows them: a global key that all members compute alike without talking to
+// each other, the ring's own dense number, and the members' world ranks.
 #pragma once
 
 #include <mpi.h>
@@ -16,17 +16,17 @@ namespace nplus1::stubs {
 
 struct Communicator : std::enable_shared_from_this<Communicator> {
   std::uint64_t key = 0;
-  CommId number{};                     // on this rank's ring
+  CommId number{};  // on this rank's ring
   MPI_Comm handle = MPI_COMM_NULL;
   bool inter = false;
-  std::int32_t my_index = 0;           // in the local group
-  std::vector<std::int32_t> all;       // world ranks of all members, in an order that all members agree on
-  std::int32_t first_group = 0;        // intercommunicators: how many of `all` are one side
-  std::vector<std::int32_t> local;     // world ranks of the local group
-  std::vector<std::int32_t> remote;    // intercommunicators only
-  std::uint64_t collectives = 0;       // synchronising ones so far
-  std::uint32_t undecided = 0;         // receives that only the simulator can match
-  bool free_later = false;             // the application freed it while receives are undecided
+  std::int32_t my_index = 0;         // in the local group
+  std::vector<std::int32_t> all;     // world ranks of all members, in an order that all members agree on
+  std::int32_t first_group = 0;      // intercommunicators: how many of `all` are one side
+  std::vector<std::int32_t> local;   // world ranks of the local group
+  std::vector<std::int32_t> remote;  // intercommunicators only
+  std::uint64_t collectives = 0;     // synchronising ones so far
+  std::uint32_t undecided = 0;       // receives that only the simulator can match
+  bool free_later = false;           // the application freed it while receives are undecided
 
   [[nodiscard]] const std::vector<std::int32_t>& peers() const { return inter ? remote : local; }
   /// World rank of the peer with rank `r` in this communicator; kProcNull, kAnySource pass through.
@@ -47,10 +47,12 @@ class Communicators {
     last_ = it->second.get();
     return last_;
   }
-  /// Registers `comm`. `creation` and `parent` must be the same on all members (e.g. the parent's key and a tag).
+  /// Registers `comm`. `creation` and `parent` must be the same on all members (e.g. the parent's key and a
+  /// tag).
   Communicator& add(MPI_Comm comm, std::uint64_t parent, std::uint64_t creation);
   /// A communicator of the simulator's that has no MPI handle yet: members by world rank.
-  std::shared_ptr<Communicator> make(std::vector<std::int32_t> members, std::uint64_t parent, std::uint64_t creation);
+  std::shared_ptr<Communicator> make(std::vector<std::int32_t> members, std::uint64_t parent,
+                                     std::uint64_t creation);
   Communicator& adopt(MPI_Comm comm, std::shared_ptr<Communicator> made);
   /// Takes the handle out; requests that use the communicator keep it alive.
   void forget(MPI_Comm comm);

@@ -14,7 +14,8 @@ events::Event completion_event(EventKind kind, CompletionMode mode, std::span<Re
                                std::vector<std::uint32_t>& slots) {
   constexpr std::size_t kWords = events::kSlotBytes / sizeof(std::uint32_t);
   slots.assign((requests.size() + kWords - 1) / kWords * kWords, 0);
-  std::transform(requests.begin(), requests.end(), slots.begin(), [](const Request* r) { return r->id.value; });
+  std::transform(requests.begin(), requests.end(), slots.begin(),
+                 [](const Request* r) { return r->id.value; });
   events::Event event;
   event.kind = kind;
   event.operation = static_cast<std::uint8_t>(mode);
@@ -68,7 +69,8 @@ void settle_native(Call& call, Request& request) {
     request.native = MPI_REQUEST_NULL;
     return;
   }
-  call.await(request.native, request.peer, request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
+  call.await(request.native, request.peer,
+             request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
 }
 
 void retire(Call& call, MPI_Request& handle) {

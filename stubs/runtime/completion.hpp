@@ -12,8 +12,8 @@ namespace nplus1::stubs {
 /// Waits for the virtual end of all `requests` (one kWait event) and lets the clock go on from there.
 void end_all(Call& call, std::span<Request* const> requests);
 
-/// Whether the native part of a virtually complete request must be waited for; if not (an eager send that MPI still
-/// holds), it was left in the background and `request.native` is null.
+/// Whether the native part of a virtually complete request must be waited for; if not (an eager send that MPI
+/// still holds), it was left in the background and `request.native` is null.
 void settle_native(Call& call, Request& request);
 
 /// After the native completion: what the application's handle becomes, and what the request leaves behind.

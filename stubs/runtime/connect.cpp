@@ -1,5 +1,5 @@
-// How a rank joins the simulation at the end of MPI_Init: it finds the simulator, and all ranks agree on what they
-// use. Where one of them cannot join, none does, and the job runs as plain MPI.
+// How a rank joins the simulation at the end of MPI_Init: it finds the simulator, and all ranks agree on what
+// they use. Where one of them cannot join, none does, and the job runs as plain MPI.
 #include <sched.h>
 #include <unistd.h>
 
@@ -39,7 +39,8 @@ std::string value_of(const std::string& line, const std::string& key) {
   return line.substr(begin, line.find(' ', begin) - begin);
 }
 
-/// The address that the keeper published through Hydra, for ranks on other hosts. MPI's own PMI client is at rest.
+/// The address that the keeper published through Hydra, for ranks on other hosts. MPI's own PMI client is at
+/// rest.
 std::string published_address() {
   const std::string descriptor = environment("PMI_FD");
   if (descriptor.empty()) return {};
@@ -53,8 +54,8 @@ std::string published_address() {
   return value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
 }
 
-/// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp that the
-/// receiver got is wrong.
+/// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp
+/// that the receiver got is wrong.
 bool all_eager(const netmodel::NetworkModel& network) {
   return network.eager(bytes(std::numeric_limits<std::int64_t>::max()));
 }
@@ -92,7 +93,8 @@ Line open_line(const Hello& hello) {
   return line;
 }
 
-/// One empty message to everybody, so that the send hook knows all endpoints. In big jobs it learns as it goes.
+/// One empty message to everybody, so that the send hook knows all endpoints. In big jobs it learns as it
+/// goes.
 void introduce(const Hello& me) {
   constexpr std::int32_t kMostRanks = 128;
   begin_learning_endpoints(me.ranks);
@@ -124,8 +126,9 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   const auto network = netmodel::parse(line.welcome.config.network);
   Start start;
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
-  start.direct = static_cast<std::uint32_t>(all[1] != 0 && line.welcome.config.direct != 0 && network.ok() &&
-                                            network.value()->contention_free() && all_eager(*network.value()));
+  start.direct =
+      static_cast<std::uint32_t>(all[1] != 0 && line.welcome.config.direct != 0 && network.ok() &&
+                                 network.value()->contention_free() && all_eager(*network.value()));
   start.shared_memory = line.segment ? 1 : 0;  // each rank as it can: they may be on several hosts
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;

@@ -1,5 +1,5 @@
-// MPI_Init, MPI_Finalize, MPI_Abort and the clock (MPI 4.0, chapter 11; section 9.6), and the scope of calls that are
-// not modelled.
+// MPI_Init, MPI_Finalize, MPI_Abort and the clock (MPI 4.0, chapter 11; section 9.6), and the scope of calls
+// that are not modelled.
 #include <dirent.h>
 
 #include <cstdio>
@@ -52,12 +52,16 @@ void emit_bare(events::EventKind kind) {
 
 }  // namespace
 
-Runtime* runtime() noexcept { return the_runtime; }
+Runtime* runtime() noexcept {
+  return the_runtime;
+}
 
 UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {
   emit_bare(events::EventKind::kUnmodelledEnter);
 }
-UnmodelledScope::~UnmodelledScope() { emit_bare(events::EventKind::kUnmodelledExit); }
+UnmodelledScope::~UnmodelledScope() {
+  emit_bare(events::EventKind::kUnmodelledExit);
+}
 
 namespace handlers {
 
@@ -93,9 +97,13 @@ int Abort(MPI_Comm comm, int code) {
   return pmpi::Abort(comm, code);
 }
 
-double Wtime() { return seconds(runtime()->locked_thread().clock.read()); }
+double Wtime() {
+  return seconds(runtime()->locked_thread().clock.read());
+}
 
-int Pcontrol(const int level) { return pmpi::Pcontrol(level); }
+int Pcontrol(const int level) {
+  return pmpi::Pcontrol(level);
+}
 
 }  // namespace handlers
 }  // namespace nplus1::stubs

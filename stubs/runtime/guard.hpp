@@ -19,7 +19,7 @@ struct CallState {
   MpiCall call = MpiCall::kNone;  // the outermost one; kNone outside MPI
   std::uint32_t idle_polls = 0;  // of the MPI library's progress, without a result, within the outermost call
   const void* site = nullptr;    // where the outermost one returns to
-  bool waits_itself = false;      // a handler polls MPI and sleeps by itself: the progress hook must not
+  bool waits_itself = false;     // a handler polls MPI and sleeps by itself: the progress hook must not
 };
 
 // initial-exec: a fixed offset from the thread pointer, which a preloaded library may count on.

@@ -1,5 +1,5 @@
-// Neighbourhood collectives (MPI 4.0, section 8.6): send to every destination, receive from every source of the
-// process topology.
+// Neighbourhood collectives (MPI 4.0, section 8.6): send to every destination, receive from every source of
+// the process topology.
 #include <numeric>
 
 #include "stubs/runtime/collective_forms.hpp"
@@ -46,7 +46,8 @@ Neighbors distributed_graph(MPI_Comm comm) {
   Neighbors n;
   n.sources.resize(static_cast<std::size_t>(in));
   n.destinations.resize(static_cast<std::size_t>(out));
-  pmpi::Dist_graph_neighbors(comm, in, n.sources.data(), pmpi::unweighted(), out, n.destinations.data(), pmpi::unweighted());
+  pmpi::Dist_graph_neighbors(comm, in, n.sources.data(), pmpi::unweighted(), out, n.destinations.data(),
+                             pmpi::unweighted());
   return n;
 }
 
@@ -81,15 +82,16 @@ std::size_t outdegree(MPI_Comm comm) {
 }
 
 template <class C, class D>
-Collective neighbor_allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
-                              MPI_Datatype recvtype, MPI_Comm comm) {
+Collective neighbor_allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
   Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
   c.blocking = [=] {
     return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
   c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    return pmpi::Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                     request);
   };
   return c;
 }
@@ -100,61 +102,64 @@ Collective neighbor_allgatherv(const void* sendbuf, C sendcount, MPI_Datatype se
   const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
   Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
   c.blocking = [=] {
-    return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+    return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                     comm);
   };
   c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
-                                      request);
+    return pmpi::Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                      comm, request);
   };
   return c;
 }
 
 template <class C, class D>
-Collective neighbor_alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
-                             MPI_Datatype recvtype, MPI_Comm comm) {
+Collective neighbor_alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
   Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, total);
   c.blocking = [=] {
     return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
   c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                    request);
   };
   return c;
 }
 
 template <class C, class D>
-Collective neighbor_alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[], MPI_Datatype sendtype,
-                              void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype,
-                              MPI_Comm comm) {
+Collective neighbor_alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[],
+                              MPI_Datatype sendtype, void* recvbuf, const C recvcounts[], const D rdispls[],
+                              MPI_Datatype recvtype, MPI_Comm comm) {
   const MPI_Count elements = std::accumulate(sendcounts, sendcounts + outdegree(comm), MPI_Count{0});
   Collective c =
       describe_exchange(CollectiveKind::kNeighborAlltoall, comm, payload_bytes(elements, sendtype));
   c.blocking = [=] {
-    return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                                    comm);
+    return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                                    recvtype, comm);
   };
   c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                                     comm, request);
+    return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+                                     recvtype, comm, request);
   };
   return c;
 }
 
 template <class C, class D>
 Collective neighbor_alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[],
-                              const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[], const D rdispls[],
-                              const MPI_Datatype recvtypes[], MPI_Comm comm) {
+                              const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[],
+                              const D rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   MPI_Count total = 0;
-  for (std::size_t i = 0, n = outdegree(comm); i < n; ++i) total += payload_bytes(sendcounts[i], sendtypes[i]);
+  for (std::size_t i = 0, n = outdegree(comm); i < n; ++i)
+    total += payload_bytes(sendcounts[i], sendtypes[i]);
   Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, total);
   c.blocking = [=] {
-    return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                                    comm);
+    return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                                    recvtypes, comm);
   };
   c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                                     comm, request);
+    return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                                     recvtypes, comm, request);
   };
   return c;
 }
@@ -163,26 +168,26 @@ Collective neighbor_alltoallw(const void* sendbuf, const C sendcounts[], const D
 
 namespace handlers {
 
-#define NPLUS1_NEIGHBOR_COLLECTIVES(C, D)                                                                    \
-  NPLUS1_FORM(Neighbor_allgather, Ineighbor_allgather, neighbor_allgather, C, D,                             \
-              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
-              (s, n, t, r, m, u, comm))                                                                      \
-  NPLUS1_FORM(Neighbor_allgatherv, Ineighbor_allgatherv, neighbor_allgatherv, C, D,                          \
-              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,       \
-               MPI_Comm comm),                                                                               \
-              (s, n, t, r, m, at, u, comm))                                                                  \
-  NPLUS1_FORM(Neighbor_alltoall, Ineighbor_alltoall, neighbor_alltoall, C, D,                                \
-              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),             \
-              (s, n, t, r, m, u, comm))                                                                      \
-  NPLUS1_FORM(Neighbor_alltoallv, Ineighbor_alltoallv, neighbor_alltoallv, C, D,                             \
-              (const void* s, const C n[], const D from[], MPI_Datatype t, void* r, const C m[],             \
-               const D to[], MPI_Datatype u, MPI_Comm comm),                                                 \
+#define NPLUS1_NEIGHBOR_COLLECTIVES(C, D)                                                              \
+  NPLUS1_FORM(Neighbor_allgather, Ineighbor_allgather, neighbor_allgather, C, D,                       \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),       \
+              (s, n, t, r, m, u, comm))                                                                \
+  NPLUS1_FORM(Neighbor_allgatherv, Ineighbor_allgatherv, neighbor_allgatherv, C, D,                    \
+              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u, \
+               MPI_Comm comm),                                                                         \
+              (s, n, t, r, m, at, u, comm))                                                            \
+  NPLUS1_FORM(Neighbor_alltoall, Ineighbor_alltoall, neighbor_alltoall, C, D,                          \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),       \
+              (s, n, t, r, m, u, comm))                                                                \
+  NPLUS1_FORM(Neighbor_alltoallv, Ineighbor_alltoallv, neighbor_alltoallv, C, D,                       \
+              (const void* s, const C n[], const D from[], MPI_Datatype t, void* r, const C m[],       \
+               const D to[], MPI_Datatype u, MPI_Comm comm),                                           \
               (s, n, from, t, r, m, to, u, comm))
 
-#define NPLUS1_NEIGHBOR_ALLTOALLW(C)                                                                         \
-  NPLUS1_FORM(Neighbor_alltoallw, Ineighbor_alltoallw, neighbor_alltoallw, C, MPI_Aint,                      \
-              (const void* s, const C n[], const MPI_Aint from[], const MPI_Datatype t[], void* r,           \
-               const C m[], const MPI_Aint to[], const MPI_Datatype u[], MPI_Comm comm),                     \
+#define NPLUS1_NEIGHBOR_ALLTOALLW(C)                                                               \
+  NPLUS1_FORM(Neighbor_alltoallw, Ineighbor_alltoallw, neighbor_alltoallw, C, MPI_Aint,            \
+              (const void* s, const C n[], const MPI_Aint from[], const MPI_Datatype t[], void* r, \
+               const C m[], const MPI_Aint to[], const MPI_Datatype u[], MPI_Comm comm),           \
               (s, n, from, t, r, m, to, u, comm))
 
 NPLUS1_NEIGHBOR_COLLECTIVES(int, int)

@@ -6,8 +6,8 @@
 namespace nplus1::stubs {
 namespace {
 
-bool overlap(const std::byte* a, MPI_Count count_a, MPI_Datatype type_a, const std::byte* b, MPI_Count count_b,
-             MPI_Datatype type_b) {
+bool overlap(const std::byte* a, MPI_Count count_a, MPI_Datatype type_a, const std::byte* b,
+             MPI_Count count_b, MPI_Datatype type_b) {
   MPI_Count first_a = 0;
   MPI_Count span_a = 0;
   MPI_Count first_b = 0;
@@ -26,10 +26,12 @@ std::byte* block_at(const void* buffer, MPI_Count displacement, MPI_Datatype typ
   return static_cast<std::byte*>(const_cast<void*>(buffer)) + extent * displacement;
 }
 
-bool can_copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count sendcount, MPI_Datatype sendtype,
-                        const void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
+bool can_copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count sendcount,
+                        MPI_Datatype sendtype, const void* recvbuf, MPI_Count recvcount,
+                        MPI_Datatype recvtype) {
   if (recvbuf == MPI_IN_PLACE) return true;
-  if (sendcount < 0 || recvcount < 0 || sendtype == MPI_DATATYPE_NULL || recvtype == MPI_DATATYPE_NULL) return false;
+  if (sendcount < 0 || recvcount < 0 || sendtype == MPI_DATATYPE_NULL || recvtype == MPI_DATATYPE_NULL)
+    return false;
   const MPI_Count payload = payload_bytes(sendcount, sendtype);
   if (payload > payload_bytes(recvcount, recvtype)) return false;
   return payload == 0 || !overlap(block_at(sendbuf, displacement, sendtype), sendcount, sendtype,
@@ -38,8 +40,8 @@ bool can_copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count s
 
 int copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count sendcount, MPI_Datatype sendtype,
                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
-  return pmpi::Sendrecv(block_at(sendbuf, displacement, sendtype), sendcount, sendtype, 0, 0, recvbuf, recvcount,
-                        recvtype, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+  return pmpi::Sendrecv(block_at(sendbuf, displacement, sendtype), sendcount, sendtype, 0, 0, recvbuf,
+                        recvcount, recvtype, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }
 
 }  // namespace nplus1::stubs

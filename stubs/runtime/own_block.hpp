@@ -1,6 +1,7 @@
-// The block that a rank sends to itself in a collective, moved at once so that the rank can leave before the others come.
-// With arguments that MPI would refuse nothing is moved: the call then goes to MPI as it is, which reports the error
-// through the communicator's own error handler. Any thread, with the runtime's lock held.
+// The block that a rank sends to itself in a collective, moved at once so that the rank can leave before the
+// others come. With arguments that MPI would refuse nothing is moved: the call then goes to MPI as it is,
+// which reports the error through the communicator's own error handler. Any thread, with the runtime's lock
+// held.
 #pragma once
 
 #include <mpi.h>

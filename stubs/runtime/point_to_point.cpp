@@ -9,7 +9,8 @@ namespace {
 /// Up to here MPICH finishes a send without its receiver, so the application's own buffer will do.
 constexpr MPI_Count kNativeEager = 8192;
 
-int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Request* request) {
+int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Datatype type,
+                MPI_Request* request) {
   const SendingTo hint{t.comm->world(t.peer).value};
   MPI_Comm comm = t.comm->handle;
   switch (t.mode) {
@@ -17,14 +18,16 @@ int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Data
       return pmpi::Issend(buffer, count, type, t.peer, t.tag, comm, request);
     case events::SendMode::kBuffered:
       return pmpi::Ibsend(buffer, count, type, t.peer, t.tag, comm, request);
-    case events::SendMode::kReady:  // its receive may be held back natively: a standard send is always allowed
+    case events::SendMode::kReady:  // its receive may be held back natively: a standard send is always
+                                    // allowed
     case events::SendMode::kStandard:
       break;
   }
   return pmpi::Isend(buffer, count, type, t.peer, t.tag, comm, request);
 }
 
-events::Event event_of(const Transfer& t, const Request& request, events::EventKind kind, std::uint8_t flags) {
+events::Event event_of(const Transfer& t, const Request& request, events::EventKind kind,
+                       std::uint8_t flags) {
   events::Event e;
   e.kind = kind;
   e.flags = flags;
@@ -50,7 +53,8 @@ void hold(Transfer const& t, Request& request) {
   a.peer = t.peer;
   a.tag = t.tag;
   pmpi::Type_dup(t.type, &a.type);  // the application may free its type before the match
-  request.keep.push_back(std::shared_ptr<void>(nullptr, [type = a.type](void*) mutable { pmpi::Type_free(&type); }));
+  request.keep.push_back(
+      std::shared_ptr<void>(nullptr, [type = a.type](void*) mutable { pmpi::Type_free(&type); }));
   request.held = true;
 }
 
@@ -77,7 +81,8 @@ int post_send(Call& call, const Transfer& t, Request& request) {
   return native_send(t, request.copy.buffer(), request.copy.count(), request.copy.type(), &request.native);
 }
 
-void announce_send(Call& call, const Transfer& t, Request& request, events::EventKind kind, std::uint8_t flags) {
+void announce_send(Call& call, const Transfer& t, Request& request, events::EventKind kind,
+                   std::uint8_t flags) {
   Runtime& rt = call.rt;
   request.id = rt.next_request_id();
   request.active = true;
@@ -115,9 +120,11 @@ int post_receive(Call& call, const Transfer& t, Request& request) {
   request.comm = t.comm->shared_from_this();
   request.peer = t.comm->world(t.peer);
   if (needs_simulator(call.rt, *t.comm, request.peer)) {
-    // An inactive persistent receive checks the arguments and is a real handle (a persistent request has one).
-    const int code = request.persistent ? MPI_SUCCESS : pmpi::Recv_init(const_cast<void*>(t.buffer), t.count, t.type, t.peer, t.tag, t.comm->handle,
-                                     &request.app);
+    // An inactive persistent receive checks the arguments and is a real handle (a persistent request has
+    // one).
+    const int code = request.persistent ? MPI_SUCCESS
+                                        : pmpi::Recv_init(const_cast<void*>(t.buffer), t.count, t.type,
+                                                          t.peer, t.tag, t.comm->handle, &request.app);
     if (code != MPI_SUCCESS) return code;
     hold(t, request);
     request.engine_decided = true;
@@ -127,7 +134,8 @@ int post_receive(Call& call, const Transfer& t, Request& request) {
                      &request.native);
 }
 
-void announce_receive(Call& call, const Transfer& t, Request& request, events::EventKind kind, std::uint8_t flags) {
+void announce_receive(Call& call, const Transfer& t, Request& request, events::EventKind kind,
+                      std::uint8_t flags) {
   Runtime& rt = call.rt;
   request.id = rt.next_request_id();
   request.active = true;
@@ -164,7 +172,9 @@ bool locally_decided(const Runtime& rt, const Request& request) {
   return rt.direct() && request.kind == RequestKind::kReceive && !request.engine_decided;
 }
 
-bool waits_natively(const Request& send) { return !send.eager && send.copy.buffer() == nullptr; }
+bool waits_natively(const Request& send) {
+  return !send.eager && send.copy.buffer() == nullptr;
+}
 
 void release_send(Call& call, Request& request) {
   if (request.native == MPI_REQUEST_NULL) return;

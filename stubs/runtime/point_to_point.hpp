@@ -18,15 +18,16 @@ struct Transfer {
   events::SendMode mode = events::SendMode::kStandard;
 };
 
-/// Starts the send natively and in virtual time (kIsend); fills `request` (not yet in the table). MPI's return code;
-/// on failure nothing has happened.
+/// Starts the send natively and in virtual time (kIsend); fills `request` (not yet in the table). MPI's
+/// return code; on failure nothing has happened.
 int start_send(Call& call, const Transfer& transfer, Request& request);
 /// Starts the receive (kIrecv); holds it back where only the simulator can tell its match.
 int start_receive(Call& call, const Transfer& transfer, Request& request);
 
 /// Native part of a send only: `request.native`, `request.copy`, `request.eager`.
 int post_send(Call& call, const Transfer& transfer, Request& request);
-/// Publishes a posted send to simulator and receiver as `kind`; returns when it is free if that is known here.
+/// Publishes a posted send to simulator and receiver as `kind`; returns when it is free if that is known
+/// here.
 void announce_send(Call& call, const Transfer& transfer, Request& request, events::EventKind kind,
                    std::uint8_t flags = 0);
 /// Native part of a receive and its entry in the mailbox.
@@ -39,8 +40,8 @@ void announce_receive(Call& call, const Transfer& transfer, Request& request, ev
 
 /// What a finished virtual send leaves behind natively: nothing, or a native send in the background.
 void release_send(Call& call, Request& request);
-/// Whether a virtually complete send must be waited for natively: MPI works on the application's own buffer, and may do
-/// so for long.
+/// Whether a virtually complete send must be waited for natively: MPI works on the application's own buffer,
+/// and may do so for long.
 bool waits_natively(const Request& send);
 
 /// Takes back a native receive that was posted in vain (its call failed otherwise).

@@ -1,6 +1,6 @@
-// A private copy of a send buffer, for a send that the application may forget before the MPI library has: in virtual
-// time the message has left, natively it waits for its receiver. Sent in place of the original, with the same type
-// signature (a span of memory with its datatype, or packed bytes as MPI_PACKED).
+// A private copy of a send buffer, for a send that the application may forget before the MPI library has: in
+// virtual time the message has left, natively it waits for its receiver. Sent in place of the original, with
+// the same type signature (a span of memory with its datatype, or packed bytes as MPI_PACKED).
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,8 @@ namespace nplus1::stubs {
 class PrivateCopy {
  public:
   PrivateCopy() = default;
-  /// Copies `count` elements of `type` at `buffer`. `packable`: MPI_PACKED may stand for the type (not in reductions).
+  /// Copies `count` elements of `type` at `buffer`. `packable`: MPI_PACKED may stand for the type (not in
+  /// reductions).
   PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type, bool packable = true);
 
   /// What to pass to MPI instead of (buffer, count, type).

@@ -27,6 +27,12 @@ NPLUS1_EXPORT void nplus1_compute(double seconds) {
   if (!active()) return;
   runtime()->locked_thread().clock.add(from_seconds(std::max(0.0, seconds)));
 }
-NPLUS1_EXPORT void nplus1_region_begin(const char* name) { region(events::EventKind::kRegionBegin, name); }
-NPLUS1_EXPORT void nplus1_region_end(const char* name) { region(events::EventKind::kRegionEnd, name); }
-NPLUS1_EXPORT int nplus1_active(void) { return active() ? 1 : 0; }
+NPLUS1_EXPORT void nplus1_region_begin(const char* name) {
+  region(events::EventKind::kRegionBegin, name);
+}
+NPLUS1_EXPORT void nplus1_region_end(const char* name) {
+  region(events::EventKind::kRegionEnd, name);
+}
+NPLUS1_EXPORT int nplus1_active(void) {
+  return active() ? 1 : 0;
+}

@@ -15,7 +15,8 @@ using events::SendMode;
 void end_receive(Call& call, Request& request) {
   if (locally_decided(call.rt, request)) {
     const Time entry = call.entry();
-    if (call.wait([&] { return request.known; })) call.exit_at(std::max(entry, request.at) + request.overhead);
+    if (call.wait([&] { return request.known; }))
+      call.exit_at(std::max(entry, request.at) + request.overhead);
     return;
   }
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
@@ -28,7 +29,8 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
   if (code != MPI_SUCCESS) return code;
   const bool asks = request.peer != kProcNull && !locally_decided(call.rt, request);
   const Time entry = call.entry();
-  announce_receive(call, t, request, EventKind::kRecv, static_cast<std::uint8_t>(asks ? events::kNeedsAnswer : 0));
+  announce_receive(call, t, request, EventKind::kRecv,
+                   static_cast<std::uint8_t>(asks ? events::kNeedsAnswer : 0));
   end_receive(call, request);
   const bool was_there = call.entry() <= entry + request.overhead;
   if (request.held) call.rt.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
@@ -86,7 +88,8 @@ int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, M
   receive->partner = std::make_unique<Request>();
   Request& send = *receive->partner;
   int code = post_receive(call, in, *receive);
-  if (code == MPI_SUCCESS && receive->app == MPI_REQUEST_NULL)  // a handle of our own: the native one is just one half
+  if (code == MPI_SUCCESS &&
+      receive->app == MPI_REQUEST_NULL)  // a handle of our own: the native one is just one half
     code = pmpi::Recv_init(const_cast<void*>(in.buffer), in.count, in.type, in.peer, in.tag, in.comm->handle,
                            &receive->app);
   if (code == MPI_SUCCESS) code = post_send(call, out, send);
@@ -116,7 +119,8 @@ void abandon(Request& receive) {
 
 namespace handlers {
 
-int Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+int Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+         MPI_Status* status) {
   Communicator* known = communicator(comm);
   if (known == nullptr) {
     const UnmodelledScope scope{current_call()};
@@ -141,26 +145,27 @@ int Irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm
   return Irecv(buf, MPI_Count{count}, type, source, tag, comm, request);
 }
 
-int Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-             MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-             MPI_Status* status) {
+int Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+             MPI_Comm comm, MPI_Status* status) {
   Communicator* known = communicator(comm);
   if (known == nullptr) {
     const UnmodelledScope scope{current_call()};
-    return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
-                          comm, status);
+    return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                          recvtag, comm, status);
   }
   return send_and_receive({sendbuf, sendcount, sendtype, dest, sendtag, known},
                           {recvbuf, recvcount, recvtype, source, recvtag, known}, status);
 }
 int Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-             int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status* status) {
-  return Sendrecv(sendbuf, MPI_Count{sendcount}, sendtype, dest, sendtag, recvbuf, MPI_Count{recvcount}, recvtype,
-                  source, recvtag, comm, status);
+             int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+             MPI_Status* status) {
+  return Sendrecv(sendbuf, MPI_Count{sendcount}, sendtype, dest, sendtag, recvbuf, MPI_Count{recvcount},
+                  recvtype, source, recvtag, comm, status);
 }
 
-int Sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
-                     MPI_Comm comm, MPI_Status* status) {
+int Sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source,
+                     int recvtag, MPI_Comm comm, MPI_Status* status) {
   Communicator* known = communicator(comm);
   if (known == nullptr || count < 0 || type == MPI_DATATYPE_NULL) {
     const UnmodelledScope scope{current_call()};
@@ -175,26 +180,27 @@ int Sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int send
   return Sendrecv_replace(buf, MPI_Count{count}, type, dest, sendtag, source, recvtag, comm, status);
 }
 
-int Isendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-              MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-              MPI_Request* request) {
+int Isendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+              MPI_Comm comm, MPI_Request* request) {
   Communicator* known = communicator(comm);
   if (known == nullptr) {
     const UnmodelledScope scope{current_call()};
-    return pmpi::Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag,
-                           comm, request);
+    return pmpi::Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
+                           recvtag, comm, request);
   }
   return isendrecv({sendbuf, sendcount, sendtype, dest, sendtag, known},
                    {recvbuf, recvcount, recvtype, source, recvtag, known}, PrivateCopy{}, request);
 }
 int Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
-              int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
-  return Isendrecv(sendbuf, MPI_Count{sendcount}, sendtype, dest, sendtag, recvbuf, MPI_Count{recvcount}, recvtype,
-                   source, recvtag, comm, request);
+              int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+              MPI_Request* request) {
+  return Isendrecv(sendbuf, MPI_Count{sendcount}, sendtype, dest, sendtag, recvbuf, MPI_Count{recvcount},
+                   recvtype, source, recvtag, comm, request);
 }
 
-int Isendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
-                      MPI_Comm comm, MPI_Request* request) {
+int Isendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source,
+                      int recvtag, MPI_Comm comm, MPI_Request* request) {
   Communicator* known = communicator(comm);
   if (known == nullptr || count < 0 || type == MPI_DATATYPE_NULL) {
     const UnmodelledScope scope{current_call()};

@@ -1,5 +1,6 @@
 // Persistent requests, MPI_Request_free and MPI_Cancel (MPI 4.0, sections 3.7.3, 3.8.4, 3.9).
-// A persistent request is a real native handle that is never started natively: each start is an operation of its own.
+// A persistent request is a real native handle that is never started natively: each start is an operation of
+// its own.
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/completion.hpp"
@@ -39,7 +40,8 @@ int make_persistent(RequestKind kind, const void* buf, MPI_Count count, MPI_Data
   Communicator* known = communicator(comm);
   if (code != MPI_SUCCESS || known == nullptr) return code;
   Call call;
-  call.rt.requests.insert(*handle, persistent_request(call, kind, {buf, count, type, peer, tag, known, mode}));
+  call.rt.requests.insert(*handle,
+                          persistent_request(call, kind, {buf, count, type, peer, tag, known, mode}));
   return MPI_SUCCESS;
 }
 
@@ -90,7 +92,8 @@ void cancel_held(Call& call, Request& request) {
 
 int cancel_native(Call& call, Request& request) {
   call.rt.absorb();
-  if (request.kind == RequestKind::kReceive && request.known) return MPI_SUCCESS;  // matched: it will complete
+  if (request.kind == RequestKind::kReceive && request.known)
+    return MPI_SUCCESS;  // matched: it will complete
   const int code = pmpi::Cancel(&request.native);
   if (code != MPI_SUCCESS || request.kind != RequestKind::kReceive || request.known) return code;
   int flag = 0;
@@ -130,7 +133,8 @@ int start_one_by_one(int count, MPI_Request handles[]) {
   std::optional<Call> call;
   for (int i = 0; i < count; ++i) {
     Request* request = call ? call->rt.requests.find(handles[i]) : find_locked(handles[i]);
-    if (request == nullptr || !request->persistent || request->active) {  // partitioned, or an error for MPI to report
+    if (request == nullptr || !request->persistent ||
+        request->active) {  // partitioned, or an error for MPI to report
       call.reset();
       const UnmodelledScope scope{current_call()};
       const int code = pmpi::Start(&handles[i]);
@@ -148,15 +152,15 @@ int start_one_by_one(int count, MPI_Request handles[]) {
 
 namespace handlers {
 
-#define NPLUS1_SEND_INIT(Name, mode)                                                                         \
-  int Name(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,            \
-           MPI_Request* request) {                                                                           \
-    return make_persistent(RequestKind::kSend, buf, count, type, dest, tag, comm, mode, request,             \
-                           [&] { return pmpi::Name(buf, count, type, dest, tag, comm, request); });          \
-  }                                                                                                          \
-  int Name(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,                  \
-           MPI_Request* request) {                                                                           \
-    return Name(buf, MPI_Count{count}, type, dest, tag, comm, request);                                      \
+#define NPLUS1_SEND_INIT(Name, mode)                                                                \
+  int Name(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,   \
+           MPI_Request* request) {                                                                  \
+    return make_persistent(RequestKind::kSend, buf, count, type, dest, tag, comm, mode, request,    \
+                           [&] { return pmpi::Name(buf, count, type, dest, tag, comm, request); }); \
+  }                                                                                                 \
+  int Name(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,         \
+           MPI_Request* request) {                                                                  \
+    return Name(buf, MPI_Count{count}, type, dest, tag, comm, request);                             \
   }
 
 NPLUS1_SEND_INIT(Send_init, SendMode::kStandard)
@@ -167,16 +171,22 @@ NPLUS1_SEND_INIT(Rsend_init, SendMode::kReady)
 
 int Recv_init(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
               MPI_Request* request) {
-  return make_persistent(RequestKind::kReceive, buf, count, type, source, tag, comm, SendMode::kStandard, request,
+  return make_persistent(RequestKind::kReceive, buf, count, type, source, tag, comm, SendMode::kStandard,
+                         request,
                          [&] { return pmpi::Recv_init(buf, count, type, source, tag, comm, request); });
 }
-int Recv_init(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
+int Recv_init(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+              MPI_Request* request) {
   return Recv_init(buf, MPI_Count{count}, type, source, tag, comm, request);
 }
 
-int Start(MPI_Request* handle) { return start_one_by_one(1, handle); }
+int Start(MPI_Request* handle) {
+  return start_one_by_one(1, handle);
+}
 
-int Startall(int count, MPI_Request handles[]) { return start_one_by_one(count, handles); }
+int Startall(int count, MPI_Request handles[]) {
+  return start_one_by_one(count, handles);
+}
 
 int Request_free(MPI_Request* handle) {
   Request* request = find_locked(*handle);

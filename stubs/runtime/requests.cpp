@@ -7,9 +7,11 @@
 namespace nplus1::stubs {
 namespace {
 
-/// MPICH's builtin requests, which stand for any operation that was complete when it was started, have kind 1 in the
-/// handle's two upper bits.
-bool is_shared(MPI_Request handle) { return static_cast<unsigned>(handle) >> 30 == 1; }
+/// MPICH's builtin requests, which stand for any operation that was complete when it was started, have kind 1
+/// in the handle's two upper bits.
+bool is_shared(MPI_Request handle) {
+  return static_cast<unsigned>(handle) >> 30 == 1;
+}
 
 }  // namespace
 

@@ -31,9 +31,10 @@ struct Arguments {
   events::SendMode mode{};
 };
 
-/// One request. `app` is the handle that the application holds, `native` what the MPI library works on; they differ
-/// for persistent requests (each start is a native operation of its own) and for receives that are held back until
-/// the simulator has decided their match (`app` is then an inactive persistent receive: a real handle).
+/// One request. `app` is the handle that the application holds, `native` what the MPI library works on; they
+/// differ for persistent requests (each start is a native operation of its own) and for receives that are
+/// held back until the simulator has decided their match (`app` is then an inactive persistent receive: a
+/// real handle).
 struct Request {
   RequestKind kind{};
   bool persistent = false;
@@ -43,9 +44,10 @@ struct Request {
   bool detached = false;        // Request_free: nobody will wait
   bool known = false;           // `at` and `overhead` are the virtual completion
   bool eager = false;           // a send that waits for nobody
-  bool may_leave = false;       // a collective that brings this rank nothing: its native part may finish later
-  bool pooled_handle = false;   // `app` is from RequestTable's pool: MPI's own handle was not the request's alone
-  bool own_handle = false;      // `app` is an inactive persistent request of ours, to be freed
+  bool may_leave = false;  // a collective that brings this rank nothing: its native part may finish later
+  bool pooled_handle =
+      false;                // `app` is from RequestTable's pool: MPI's own handle was not the request's alone
+  bool own_handle = false;  // `app` is an inactive persistent request of ours, to be freed
   RequestId id{};
   MPI_Request app = MPI_REQUEST_NULL;
   MPI_Request native = MPI_REQUEST_NULL;
@@ -58,8 +60,8 @@ struct Request {
   PrivateCopy copy;
   Arguments arguments;
   std::function<int(Call&, Request&)> start;  // persistent: performs one start
-  std::function<void()> when_complete;     // run once at native completion (Comm_idup)
-  std::vector<std::shared_ptr<void>> keep;  // lives until the native operation is complete
+  std::function<void()> when_complete;        // run once at native completion (Comm_idup)
+  std::vector<std::shared_ptr<void>> keep;    // lives until the native operation is complete
 };
 
 class RequestTable {

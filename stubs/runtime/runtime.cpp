@@ -22,10 +22,12 @@ constexpr std::int64_t kBackgroundSleepNs = 200'000;
 
 constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 
-/// Hydra drops what it has not read when it ends a job: waits, not for ever, until it has read all, and passed it on.
+/// Hydra drops what it has not read when it ends a job: waits, not for ever, until it has read all, and
+/// passed it on.
 void await_empty_pipe(int descriptor) {
   int unread = 1;
-  for (int i = 0; i < 200 && ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0; ++i) ::poll(nullptr, 0, 10);
+  for (int i = 0; i < 200 && ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0; ++i)
+    ::poll(nullptr, 0, 10);
   ::poll(nullptr, 0, 200);
 }
 
@@ -70,7 +72,9 @@ ThreadState& Runtime::thread() {
   return *this_thread;
 }
 
-ThreadState* Runtime::thread_if_known() noexcept { return this_thread; }
+ThreadState* Runtime::thread_if_known() noexcept {
+  return this_thread;
+}
 
 ThreadState& Runtime::locked_thread() {
   if (this_thread != nullptr) return *this_thread;
@@ -143,8 +147,9 @@ void Runtime::take_stamp(const transport::Stamp& stamp) {
     taken_early_.erase(early);
     return;
   }
-  const semantics::Message message{stamp.comm, RankId{stamp.source}, stamp.tag, bytes(stamp.size),
-                                   stamp.sequence, Time{Duration{stamp.at_ps}}, 0, stamp.rendezvous != 0};
+  const semantics::Message message{
+      stamp.comm,     RankId{stamp.source},        stamp.tag, bytes(stamp.size),
+      stamp.sequence, Time{Duration{stamp.at_ps}}, 0,         stamp.rendezvous != 0};
   if (const auto receive = mailbox_.arrive(message)) {
     const RequestId id{static_cast<std::uint32_t>(receive->id)};
     Request* request = requests.find(id);
@@ -157,8 +162,8 @@ void Runtime::settle(Request& request, const semantics::Message& message) const 
   request.known = true;
   request.overhead = network_->receive_overhead(message.size);
   request.peer = message.source;
-  request.at = message.rendezvous ? semantics::rendezvous_end(*network_, message.at, request.posted, message.source,
-                                                              me_, message.size)
+  request.at = message.rendezvous ? semantics::rendezvous_end(*network_, message.at, request.posted,
+                                                              message.source, me_, message.size)
                                   : std::max(message.at, request.posted);
 }
 
@@ -222,8 +227,8 @@ void Runtime::push_native() {
   pmpi::Iprobe(me_.value, kNobodySendsThis, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/// The simulator has died: from here on the job is plain MPI. Held receives are posted as they were asked for, and in
-/// that order, which MPI matches by.
+/// The simulator has died: from here on the job is plain MPI. Held receives are posted as they were asked
+/// for, and in that order, which MPI matches by.
 void Runtime::degrade() {
   degraded_ = true;
   std::vector<Request*> held;
@@ -242,8 +247,8 @@ void idle_wait() noexcept {
 }
 
 void Runtime::idle() {
-  // Inside a blocking MPI call nobody else reads the answers. A match may post its receive from here: we are between
-  // two polls of MPI's progress loop, where MPICH's own schedules post theirs.
+  // Inside a blocking MPI call nobody else reads the answers. A match may post its receive from here: we are
+  // between two polls of MPI's progress loop, where MPICH's own schedules post theirs.
   if (!call_state.waits_itself && lock.try_lock()) {
     absorb();
     lock.unlock();
@@ -280,19 +285,22 @@ void Runtime::nudge(const Communicator& comm) {
   if (!segment_) return;
   for (const std::int32_t member : comm.all) {
     transport::RankBlock& block = segment_.rank(member);
-    if (member != me_.value && block.native_wait.load(std::memory_order_relaxed) == 0) transport::ring_doorbell(block);
+    if (member != me_.value && block.native_wait.load(std::memory_order_relaxed) == 0)
+      transport::ring_doorbell(block);
   }
 }
 
 void Runtime::set_native_wait(bool on) {
-  if (transport::RankBlock* block = channel_->block()) block->native_wait.store(on ? 1 : 0, std::memory_order_relaxed);
+  if (transport::RankBlock* block = channel_->block())
+    block->native_wait.store(on ? 1 : 0, std::memory_order_relaxed);
 }
 
 void Runtime::set_inside(bool inside) {
   if (transport::RankBlock* block = channel_->block())
     block->activity.fetch_add(1, inside ? std::memory_order_relaxed : std::memory_order_release);
   else if (!inside && !degraded_)
-    ring();  // over TCP nobody sees what is only written: others may wait for it while the application computes
+    ring();  // over TCP nobody sees what is only written: others may wait for it while the application
+             // computes
 }
 
 void Runtime::count_undecided(Communicator& comm, int change) {
@@ -309,7 +317,8 @@ bool Runtime::last_to_arrive(Communicator& comm) {
   return true;
 }
 
-void Runtime::leave_in_background(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep) {
+void Runtime::leave_in_background(MPI_Request native, PrivateCopy&& copy,
+                                  std::vector<std::shared_ptr<void>> keep) {
   background_.push_back({native, std::move(copy), std::move(keep)});
 }
 

@@ -1,5 +1,5 @@
-// The rank's side of nplus1: one Runtime per process, alive between MPI_Init and MPI_Finalize, and one Call per
-// modelled MPI call. A handler's shape is always the same:
+// The rank's side of nplus1: one Runtime per process, alive between MPI_Init and MPI_Finalize, and one Call
+// per modelled MPI call. A handler's shape is always the same:
 //   Call call;                       // takes the lock, stops the thread's virtual clock
 //   PMPI_I...                        // the real operation, its return code untouched
 //   call.emit(event)                 // what the simulator must know
@@ -37,10 +37,10 @@ struct ThreadState {
   ThreadId id{};
   ThreadClock clock;
   semantics::PollCost poll_cost;
-  Time reported = kTimeZero;                  // the exit of the last call that the simulator knows of
-  std::optional<events::Answer> answer;       // the answer this thread waits for
-  std::vector<std::uint32_t> answer_words;    // its extension
-  std::vector<Request*> selected;             // scratch of completing calls
+  Time reported = kTimeZero;                // the exit of the last call that the simulator knows of
+  std::optional<events::Answer> answer;     // the answer this thread waits for
+  std::vector<std::uint32_t> answer_words;  // its extension
+  std::vector<Request*> selected;           // scratch of completing calls
 };
 
 class Call;
@@ -90,7 +90,8 @@ class Runtime {
       }
     }
   }
-  /// With a core for each rank: a short look before sleeping, as waking up costs more than most messages take.
+  /// With a core for each rank: a short look before sleeping, as waking up costs more than most messages
+  /// take.
   template <class Done>
   bool spin_until(Done&& done) {
     constexpr double kSpinNs = 10'000;
@@ -106,8 +107,8 @@ class Runtime {
 
   // --- messages (with the lock held) ---
   /// Numbers a message to `destination` and, in direct mode, sends its stamp there.
-  void publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size, bool rendezvous,
-                       Time at);
+  void publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size,
+                       bool rendezvous, Time at);
   [[nodiscard]] Time& interface_free() { return interface_free_; }
   semantics::Mailbox& mailbox() { return mailbox_; }
   /// Removes a message that the simulator gave to a matched probe; its stamp may still be on its way.
@@ -122,7 +123,8 @@ class Runtime {
   void nudge(const Communicator& comm);
 
   /// Native sends that the application believes finished.
-  void leave_in_background(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep = {});
+  void leave_in_background(MPI_Request native, PrivateCopy&& copy,
+                           std::vector<std::shared_ptr<void>> keep = {});
   void progress_background(std::size_t at_most);
   void finish_background();
   [[nodiscard]] bool has_background() const { return !background_.empty(); }
@@ -141,8 +143,8 @@ class Runtime {
   /// Whether receives of this rank wait for the simulator to match them.
   [[nodiscard]] bool waits_for_decisions() const { return undecided_ > 0; }
   void count_undecided(Communicator& comm, int change);
-  /// Counts this rank's arrival at the next collective on `comm`; true if all members have arrived (or it is not
-  /// known): only then is there something for the simulator to answer.
+  /// Counts this rank's arrival at the next collective on `comm`; true if all members have arrived (or it is
+  /// not known): only then is there something for the simulator to answer.
   bool last_to_arrive(Communicator& comm);
 
  private:
@@ -183,7 +185,7 @@ class Runtime {
   std::optional<transport::StampReceiver> stamps_in_;
   semantics::Mailbox mailbox_;
   Time interface_free_ = kTimeZero;
-  std::vector<std::uint64_t> sent_to_;  // messages so far, by destination
+  std::vector<std::uint64_t> sent_to_;                   // messages so far, by destination
   std::unordered_map<std::uint64_t, bool> taken_early_;  // (source, sequence) matched before the stamp came
   std::uint32_t last_request_ = 0;
   std::uint32_t undecided_ = 0;  // over all communicators
@@ -222,15 +224,16 @@ class Call {
   std::optional<events::Answer> ask(events::Event event, const void* extension = nullptr, bool ring = true);
   /// The answer to an event that was emitted with kNeedsAnswer.
   std::optional<events::Answer> await_answer(bool ring = true);
-  /// Lets the clock run on by `d` without the simulator's knowledge: it becomes part of the next compute interval.
+  /// Lets the clock run on by `d` without the simulator's knowledge: it becomes part of the next compute
+  /// interval.
   void drift(Duration d) { now_ += d; }
   /// Sleeps until the (local) condition holds; false when the simulator has died.
   template <class Done>
   bool wait(Done&& done) {
     return rt.sleep_until(held_, done);
   }
-  /// Waits until `native` is complete and frees it; `peer`, or all `members` of a collective, are rung, as they may
-  /// have to push the message.
+  /// Waits until `native` is complete and frees it; `peer`, or all `members` of a collective, are rung, as
+  /// they may have to push the message.
   int finish(MPI_Request& native, MPI_Status* status, RankId peer = kAnySource,
              const Communicator* members = nullptr);
   /// Waits until `native` is complete without freeing it.

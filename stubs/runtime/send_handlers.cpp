@@ -54,8 +54,8 @@ int send(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
 }
 
 template <class Native>
-int isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, SendMode mode,
-          MPI_Request* request, Native&& native) {
+int isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+          SendMode mode, MPI_Request* request, Native&& native) {
   Communicator* known = communicator(comm);
   if (known == nullptr) {
     const UnmodelledScope scope{current_call()};
@@ -69,23 +69,23 @@ int isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag
 namespace handlers {
 
 // Each function and its large-count form.
-#define NPLUS1_SEND(Name, mode)                                                                              \
-  int Name(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {          \
-    return send(buf, count, type, dest, tag, comm, mode,                                                     \
-                [&] { return pmpi::Name(buf, count, type, dest, tag, comm); });                              \
-  }                                                                                                          \
-  int Name(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {                \
-    return Name(buf, MPI_Count{count}, type, dest, tag, comm);                                               \
+#define NPLUS1_SEND(Name, mode)                                                                     \
+  int Name(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) { \
+    return send(buf, count, type, dest, tag, comm, mode,                                            \
+                [&] { return pmpi::Name(buf, count, type, dest, tag, comm); });                     \
+  }                                                                                                 \
+  int Name(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {       \
+    return Name(buf, MPI_Count{count}, type, dest, tag, comm);                                      \
   }
-#define NPLUS1_ISEND(Name, mode)                                                                             \
-  int Name(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,            \
-           MPI_Request* request) {                                                                           \
-    return isend(buf, count, type, dest, tag, comm, mode, request,                                           \
-                 [&] { return pmpi::Name(buf, count, type, dest, tag, comm, request); });                    \
-  }                                                                                                          \
-  int Name(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,                  \
-           MPI_Request* request) {                                                                           \
-    return Name(buf, MPI_Count{count}, type, dest, tag, comm, request);                                      \
+#define NPLUS1_ISEND(Name, mode)                                                                  \
+  int Name(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag, MPI_Comm comm, \
+           MPI_Request* request) {                                                                \
+    return isend(buf, count, type, dest, tag, comm, mode, request,                                \
+                 [&] { return pmpi::Name(buf, count, type, dest, tag, comm, request); });         \
+  }                                                                                               \
+  int Name(const void* buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,       \
+           MPI_Request* request) {                                                                \
+    return Name(buf, MPI_Count{count}, type, dest, tag, comm, request);                           \
   }
 
 NPLUS1_SEND(Send, SendMode::kStandard)

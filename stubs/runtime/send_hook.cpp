@@ -59,12 +59,17 @@ void begin_learning_endpoints(std::int32_t ranks) {
   endpoints.store(new Table{std::bit_ceil(static_cast<std::size_t>(ranks) * 4)}, std::memory_order_release);
 }
 
-SendingTo::SendingTo(std::int32_t rank) noexcept { sending_to = rank; }
-SendingTo::~SendingTo() { sending_to = kNobody; }
+SendingTo::SendingTo(std::int32_t rank) noexcept {
+  sending_to = rank;
+}
+SendingTo::~SendingTo() {
+  sending_to = kNobody;
+}
 
 }  // namespace nplus1::stubs
 
-/// UCX 1.x: ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h, const void*, size_t, ucp_tag_t, const ucp_request_param_t*).
+/// UCX 1.x: ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h, const void*, size_t, ucp_tag_t, const
+/// ucp_request_param_t*).
 extern "C" __attribute__((visibility("default"))) void* ucp_tag_send_nbx(void* endpoint, const void* buffer,
                                                                          std::size_t count, std::uint64_t tag,
                                                                          const void* parameters) {

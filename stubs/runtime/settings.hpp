@@ -1,5 +1,5 @@
-// How a rank's virtual clock is driven: what the user asked for with --clock, --compute and --protocol, as the
-// simulator's Welcome carries it.
+// How a rank's virtual clock is driven: what the user asked for with --clock, --compute and --protocol, as
+// the simulator's Welcome carries it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace nplus1::stubs {
 
 enum class ComputeMode : std::uint8_t { kMeasured, kFixed, kTable };
 
-/// A line of `--compute file:F`: `RANK WHERE SECONDS`. RANK is a number or *; WHERE is an MPI function, a call site
-/// MODULE+0xOFFSET, or *. The first line that fits the call at the interval's end gives its length.
+/// A line of `--compute file:F`: `RANK WHERE SECONDS`. RANK is a number or *; WHERE is an MPI function, a
+/// call site MODULE+0xOFFSET, or *. The first line that fits the call at the interval's end gives its length.
 struct ComputeRule {
   std::int32_t rank = -1;  // -1 = any
   std::string where;       // empty = any
@@ -24,9 +24,9 @@ struct ComputeRule {
 
 struct Settings {
   ComputeMode compute = ComputeMode::kMeasured;
-  double scale = 1.0;                // kMeasured
-  Duration fixed{};                  // kFixed
-  std::vector<ComputeRule> rules;    // kTable
+  double scale = 1.0;              // kMeasured
+  Duration fixed{};                // kFixed
+  std::vector<ComputeRule> rules;  // kTable
   bool wall_clock = false;
   bool riesen = false;
   bool virtual_clocks = false;

@@ -21,7 +21,9 @@ std::int64_t read_ns(clockid_t id) {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
-Duration from_ns(double ns) { return Duration{static_cast<std::int64_t>(ns * 1000.0)}; }
+Duration from_ns(double ns) {
+  return Duration{static_cast<std::int64_t>(ns * 1000.0)};
+}
 
 }  // namespace
 
@@ -33,7 +35,9 @@ std::int64_t ticks() {
 #endif
 }
 
-double nanoseconds_per_tick() { return ns_per_tick; }
+double nanoseconds_per_tick() {
+  return ns_per_tick;
+}
 
 void calibrate_ticks() {
 #if defined(__x86_64__)
@@ -63,8 +67,8 @@ Duration ThreadClock::measured() const {
     return from_ns(tick_ns * settings_->scale);
   }
   last_was_long_ = true;
-  // Without an exact start both readings are upper bounds: the wall time of the interval, and the CPU time since an
-  // earlier reading.
+  // Without an exact start both readings are upper bounds: the wall time of the interval, and the CPU time
+  // since an earlier reading.
   const auto cpu_ns = static_cast<double>(read_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns_);
   return from_ns((cpu_is_exact_ ? cpu_ns : std::min(cpu_ns, tick_ns)) * settings_->scale);
 }

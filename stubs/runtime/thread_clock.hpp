@@ -1,8 +1,9 @@
 // One thread's virtual clock: runs while the thread is in the application, stands still inside the stubs.
 //
-// Measured compute is thread CPU time (or wall time with --clock wall). Reading the thread CPU clock takes a system
-// call, so intervals under kShortInterval are taken from the time stamp counter alone, and the CPU clock is read at
-// the start of an interval only where the last interval was long (docs/architecture.md, "The clock").
+// Measured compute is thread CPU time (or wall time with --clock wall). Reading the thread CPU clock takes a
+// system call, so intervals under kShortInterval are taken from the time stamp counter alone, and the CPU
+// clock is read at the start of an interval only where the last interval was long (docs/architecture.md, "The
+// clock").
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,14 @@ class ThreadClock {
 
   /// The thread enters the application at virtual time `now`.
   void start(Time now);
-  /// The compute time since start(); the clock stands still until the next start(). `rule_length` is the length
-  /// given by a compute table, negative if none applies. Without `first` only what was measured or added counts.
+  /// The compute time since start(); the clock stands still until the next start(). `rule_length` is the
+  /// length given by a compute table, negative if none applies. Without `first` only what was measured or
+  /// added counts.
   [[nodiscard]] Duration stop(Duration rule_length, bool first);
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
   void add(Duration d) { pending_ += d; }
-  /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time, more
-  /// while no communication call comes between, so that loops on the clock end (DESIGN.md, decision 4).
+  /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time,
+  /// more while no communication call comes between, so that loops on the clock end (DESIGN.md, decision 4).
   [[nodiscard]] Time read();
   /// Compute time since start() without stopping; includes what was added.
   [[nodiscard]] Duration elapsed() const;

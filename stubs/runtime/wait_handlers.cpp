@@ -54,7 +54,9 @@ bool all_known(Call& call, const Selection& s) {
   return std::all_of(s.requests.begin(), s.requests.end(), [](const Request* r) { return r->known; });
 }
 
-Time end_of_any(const Request& r, Time entry) { return std::max(entry, r.at) + r.overhead; }
+Time end_of_any(const Request& r, Time entry) {
+  return std::max(entry, r.at) + r.overhead;
+}
 
 /// Position (in the selection) of the request with the earliest virtual completion; its event; the exit.
 int end_any(Call& call, const Selection& s) {
@@ -79,7 +81,8 @@ Duration overheads(std::span<Request* const> requests) {
   return sum;
 }
 
-/// What is to follow from a native completion does not, if MPI reports an error (a communicator that was not made).
+/// What is to follow from a native completion does not, if MPI reports an error (a communicator that was not
+/// made).
 void note_error(Request& request, int code) {
   if (code != MPI_SUCCESS) request.when_complete = nullptr;
 }
@@ -97,7 +100,8 @@ int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* 
   return code;
 }
 
-int complete_all_native(Call& call, int count, MPI_Request handles[], const Selection& s, MPI_Status statuses[]) {
+int complete_all_native(Call& call, int count, MPI_Request handles[], const Selection& s,
+                        MPI_Status statuses[]) {
   std::vector<MPI_Request> natives(handles, handles + count);
   for (std::size_t i = 0; i < s.requests.size(); ++i) {
     settle_native(call, *s.requests[i]);
@@ -121,10 +125,10 @@ int complete_all_native(Call& call, int count, MPI_Request handles[], const Sele
   return code;
 }
 
-/// Completes the selected entries `chosen` natively, in their order; statuses are packed. MPI_ERR_IN_STATUS if one
-/// failed.
-int complete_some_native(Call& call, MPI_Request handles[], const Selection& s, const std::vector<int>& chosen,
-                         int indices[], MPI_Status statuses[]) {
+/// Completes the selected entries `chosen` natively, in their order; statuses are packed. MPI_ERR_IN_STATUS
+/// if one failed.
+int complete_some_native(Call& call, MPI_Request handles[], const Selection& s,
+                         const std::vector<int>& chosen, int indices[], MPI_Status statuses[]) {
   int result = MPI_SUCCESS;
   std::vector<int> codes;
   for (std::size_t k = 0; k < chosen.size(); ++k) {
@@ -142,7 +146,8 @@ int complete_some_native(Call& call, MPI_Request handles[], const Selection& s, 
 
 std::vector<int> words_as_positions(const ThreadState& thread, int n) {
   std::vector<int> chosen;
-  for (int i = 0; i < n; ++i) chosen.push_back(static_cast<int>(thread.answer_words[static_cast<std::size_t>(i)]));
+  for (int i = 0; i < n; ++i)
+    chosen.push_back(static_cast<int>(thread.answer_words[static_cast<std::size_t>(i)]));
   return chosen;
 }
 
@@ -286,8 +291,9 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
 int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty())
-    return s.foreign ? unmodelled([&] { return pmpi::Waitsome(incount, handles, outcount, indices, statuses); })
-                     : pmpi::Waitsome(incount, handles, outcount, indices, statuses);
+    return s.foreign
+               ? unmodelled([&] { return pmpi::Waitsome(incount, handles, outcount, indices, statuses); })
+               : pmpi::Waitsome(incount, handles, outcount, indices, statuses);
   if (s.foreign) {
     for (;; idle_wait()) {
       const int code = Testsome(incount, handles, outcount, indices, statuses);
@@ -391,7 +397,8 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     set_empty(status);
     return MPI_SUCCESS;
   }
-  call.await(request.native, request.peer, request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
+  call.await(request.native, request.peer,
+             request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
   return pmpi::Request_get_status(request.native, flag, status);
 }
 

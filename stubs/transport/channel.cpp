@@ -159,6 +159,8 @@ std::unique_ptr<Channel> make_shared_memory_channel(Segment segment, std::int32_
   return std::make_unique<SharedMemoryChannel>(segment, rank, socket, wake_fd);
 }
 
-std::unique_ptr<Channel> make_tcp_channel(int socket) { return std::make_unique<TcpChannel>(socket); }
+std::unique_ptr<Channel> make_tcp_channel(int socket) {
+  return std::make_unique<TcpChannel>(socket);
+}
 
 }  // namespace nplus1::transport

@@ -1,6 +1,6 @@
-// A rank's line to the simulator: events out, answers in, and a place to sleep. Two kinds: shared memory on the
-// simulator's host, a TCP socket elsewhere. One per process; the caller serialises (the runtime's lock), except
-// prepare_sleep/sleep/awake, which any thread may call.
+// A rank's line to the simulator: events out, answers in, and a place to sleep. Two kinds: shared memory on
+// the simulator's host, a TCP socket elsewhere. One per process; the caller serialises (the runtime's lock),
+// except prepare_sleep/sleep/awake, which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,8 @@ class Channel {
   /// The next slot that the simulator sent, if any.
   virtual bool read(Slot& slot) = 0;
 
-  /// Sleep without missing a wake-up: ticket = prepare_sleep(); if nothing has changed: sleep(ticket, ns); awake().
+  /// Sleep without missing a wake-up: ticket = prepare_sleep(); if nothing has changed: sleep(ticket, ns);
+  /// awake().
   virtual std::uint32_t prepare_sleep() = 0;
   virtual void sleep(std::uint32_t ticket, std::int64_t nanoseconds) = 0;
   virtual void awake() = 0;
@@ -36,7 +37,8 @@ class Channel {
 };
 
 /// `socket` stays open as the sign of life; `wake_fd` is the simulator's eventfd.
-std::unique_ptr<Channel> make_shared_memory_channel(Segment segment, std::int32_t rank, int socket, int wake_fd);
+std::unique_ptr<Channel> make_shared_memory_channel(Segment segment, std::int32_t rank, int socket,
+                                                    int wake_fd);
 std::unique_ptr<Channel> make_tcp_channel(int socket);
 
 }  // namespace nplus1::transport

@@ -1,7 +1,8 @@
-// How a rank and the simulator meet: one stream socket each, unix (same host) or TCP. The rank says Hello, the
-// simulator answers Welcome; over the unix socket the segment's descriptor and the wake-up eventfd come along.
-// When all ranks have agreed on what they use, each says Start. From then on the unix socket carries nothing (its end
-// of file is the sign of death for both sides); the TCP socket carries slots in both directions.
+// How a rank and the simulator meet: one stream socket each, unix (same host) or TCP. The rank says Hello,
+// the simulator answers Welcome; over the unix socket the segment's descriptor and the wake-up eventfd come
+// along. When all ranks have agreed on what they use, each says Start. From then on the unix socket carries
+// nothing (its end of file is the sign of death for both sides); the TCP socket carries slots in both
+// directions.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,16 @@ inline constexpr std::size_t kConfigBytes = 1024;
 
 /// The settings of a run that ranks must know, as the simulator decided them.
 struct Config {
-  char network[256] = {};       // netmodel::parse() specification
-  char compute[256] = {};       // measured | scale:F | fixed:S | file:F
-  char clock[16] = {};          // auto | cpu | wall
-  std::uint8_t direct = 1;      // stamps go straight to the receiver
-  std::uint8_t riesen = 0;      // --protocol riesen
+  char network[256] = {};   // netmodel::parse() specification
+  char compute[256] = {};   // measured | scale:F | fixed:S | file:F
+  char clock[16] = {};      // auto | cpu | wall
+  std::uint8_t direct = 1;  // stamps go straight to the receiver
+  std::uint8_t riesen = 0;  // --protocol riesen
   std::uint8_t virtual_clocks = 0;
   std::uint8_t quiet = 0;
   std::int64_t poll_first_ps = 0;
   std::int64_t poll_cap_ps = 0;
-  char output[512] = {};        // where the results will be
+  char output[512] = {};  // where the results will be
 };
 
 struct Hello {
@@ -56,7 +57,8 @@ struct Start {
 [[nodiscard]] bool send_descriptors(int fd, int first, int second);
 [[nodiscard]] bool receive_descriptors(int fd, int& first, int& second);
 
-/// Connects to the abstract unix socket `name`, or to `HOST:PORT`; -1 if nobody is there within `milliseconds`.
+/// Connects to the abstract unix socket `name`, or to `HOST:PORT`; -1 if nobody is there within
+/// `milliseconds`.
 [[nodiscard]] int connect_unix(const std::string& name);
 [[nodiscard]] int connect_tcp(const std::string& address);
 /// Listens; -1 with errno set.

@@ -1,6 +1,7 @@
-// Message stamps from sender to receiver through shared memory. Each rank's inbox is a lock-free stack: writers
-// push, the reader takes everything at once and reverses it, so stamps of one sender stay in order. Read stamps go
-// back to their sender the same way. Nobody ever waits for anybody, not even for a process that was killed.
+// Message stamps from sender to receiver through shared memory. Each rank's inbox is a lock-free stack:
+// writers push, the reader takes everything at once and reverses it, so stamps of one sender stay in order.
+// Read stamps go back to their sender the same way. Nobody ever waits for anybody, not even for a process
+// that was killed.
 #pragma once
 
 #include "stubs/transport/segment.hpp"

@@ -14,7 +14,8 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint64_t kMagic = 0x31'73'75'6c'70'6e'01'00;  // "nplus1", protocol version in the low half
+inline constexpr std::uint64_t kMagic =
+    0x31'73'75'6c'70'6e'01'00;  // "nplus1", protocol version in the low half
 inline constexpr std::size_t kEventSlots = 1024;
 inline constexpr std::size_t kAnswerSlots = 256;
 inline constexpr std::size_t kStampsPerGrab = 64;
@@ -44,7 +45,7 @@ struct alignas(64) RankBlock {
   // Written by the rank.
   alignas(64) std::atomic<std::uint64_t> event_head;
   std::atomic<std::uint64_t> answer_tail;
-  std::atomic<std::uint32_t> activity;  // odd while inside MPI, even in the application
+  std::atomic<std::uint32_t> activity;     // odd while inside MPI, even in the application
   std::atomic<std::uint32_t> native_wait;  // 1 while the rank waits for the MPI library itself
   std::int32_t pid;
   // Written by the simulator.
@@ -70,8 +71,8 @@ struct alignas(64) Header {
   std::uint64_t arena_begin;
   alignas(64) std::atomic<std::uint64_t> arena_next;
   alignas(64) std::atomic<std::uint32_t> simulator_sleeping;
-  // Members that have entered a synchronising collective, by a hash of communicator and call. Only saves wake-ups:
-  // where two calls share a counter, the simulator looks by itself a little later.
+  // Members that have entered a synchronising collective, by a hash of communicator and call. Only saves
+  // wake-ups: where two calls share a counter, the simulator looks by itself a little later.
   alignas(64) std::atomic<std::uint32_t> arrivals[kArrivalCounters];
 };
 

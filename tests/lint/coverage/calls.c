@@ -1,9 +1,11 @@
-/* Two ranks; every call is known, so that a wrapper's count can be checked. With -DOWN_WRAPPER the program has an
-   MPI_Barrier of its own that calls PMPI_Barrier, as profiling tools do. */
+/* Two ranks; every call is known, so that a wrapper's count can be checked. With -DOWN_WRAPPER the program
+   has an MPI_Barrier of its own that calls PMPI_Barrier, as profiling tools do. */
 #include <mpi.h>
 
 #ifdef OWN_WRAPPER
-int MPI_Barrier(MPI_Comm comm) { return PMPI_Barrier(comm); }
+int MPI_Barrier(MPI_Comm comm) {
+  return PMPI_Barrier(comm);
+}
 #endif
 
 int main(int argc, char** argv) {
