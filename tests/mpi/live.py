@@ -90,10 +90,16 @@ class LiveTest(unittest.TestCase):
         return [str(w) for w in (NPLUS1, "run", "-q", "-n", ranks, *output, *options, "--", path_of(words[0]),
                                  *words[1:])]
 
-    def run_command(self, command, more=None, **named):
-        return subprocess.run(command, cwd=self.folder, env=environment(more), text=True, capture_output=True,
-                              timeout=named.pop("timeout", LIMIT), check=False,
-                              **({} if "input" in named else {"stdin": subprocess.DEVNULL}), **named)
+    def run_command(self, command, more=None, input=None, timeout=LIMIT):
+        job = subprocess.Popen(command, cwd=self.folder, env=environment(more), text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL if input is None else subprocess.PIPE)
+        try:
+            out, err = job.communicate(input, timeout)
+        except subprocess.TimeoutExpired:
+            job.terminate()  # passed on to mpirun, which ends the ranks; a kill would leave them
+            out, err = job.communicate(timeout=LIMIT)
+            self.fail(f"hangs: {' '.join(command)}\n{out}{err}")
+        return subprocess.CompletedProcess(command, job.returncode, out, err)
 
     def observe(self, ranks, *words, options=(), more=None, code=0, **named):
         """Runs a program under nplus1; `code` is what it must return (None: anything)."""
