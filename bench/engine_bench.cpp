@@ -128,10 +128,7 @@ std::vector<Pattern::Peers> random_pairs(int ranks) {  // four random pairings
 
 class Counting : public Listener {
  public:
-  void on_exit(const events::TimedEvent& event, const events::Answer&,
-               std::span<const std::uint32_t>) override {
-    last_ = std::max(last_, event.exit);
-  }
+  void on_exit(const events::TimedEvent& event) override { last_ = std::max(last_, event.exit); }
   void on_match(RankId, const events::Answer&) override {}
   [[nodiscard]] Time last() const { return last_; }
 

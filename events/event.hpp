@@ -42,9 +42,12 @@ enum class EventKind : std::uint8_t {
   kLocal,        // a call or pause whose only effect is its `compute` (e.g. a flush of pending compute)
   kRegionBegin,  // `aux` is the region id
   kRegionEnd,
-  kSiteDefine,    // call site `site`: extension: text "MODULE+0xOFFSET", padded with NUL; `aux` its length
-  kRegionDefine,  // region `aux`: extension: its name; `size` its length
-  kFinalize,      // the rank's last event
+  // Definitions; they stay between rank and simulator, which tells sinks by EventSink::on_...
+  // (events/sink.hpp)
+  kSiteDefine,      // call path `site`: extension: its frames as text; `aux` its length
+  kRegionDefine,    // region `aux`: extension: its name; `size` its length
+  kDatatypeDefine,  // datatype `aux`: extension: its name; `tag` its length; `size` bytes of one element
+  kFinalize,        // the rank's last event
 };
 
 /// Which requests a kWait or kTest event completes.
@@ -67,6 +70,7 @@ enum EventFlag : std::uint8_t {
   kPersistent = 16,
   kKeepsRequests = 64,      // kTest that leaves its requests as they are (Request_get_status)
   kHasBytesPerMember = 32,  // collective: the extension lists i64 bytes per member, not `bytes` alone
+  kHasDetail = 128,         // the first slot that follows the event is a Detail
 };
 
 /// One MPI call. Unused fields are zero. Layout is part of the ring protocol (docs/formats/).
@@ -100,6 +104,24 @@ struct Event {
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
 
 inline constexpr std::size_t kSlotBytes = 64;
+
+/// What a recording keeps of a call beyond what the simulator needs. Fields that do not apply are zero.
+struct Detail {
+  std::int64_t wall_entry_ns{};   // real time (CLOCK_REALTIME) at which the call began
+  std::int64_t wall_before_ns{};  // real time at which the thread's previous MPI call had ended
+  std::uint64_t buffer{};         // address of the data: send buffer of sends, receive buffer of receives
+  std::int64_t count{};           // elements, as the application passed them
+  std::uint64_t prefix{};         // the first 8 bytes of the packed payload, zero-padded; sends only
+  std::uint64_t polynomial{};     // 61-bit polynomial hash of the packed payload; sends only
+  std::uint32_t crc{};            // CRC-32 of the packed payload, as zlib computes it; sends only
+  DatatypeId datatype{};          // on the ring: the sender's own numbering; from the node on: the global one
+  std::uint8_t content{};         // DetailContent
+  std::uint8_t reserved[7]{};
+};
+static_assert(sizeof(Detail) == 64 && std::is_trivially_copyable_v<Detail>);
+
+/// Bits of Detail::content: which hashes were computed.
+enum DetailContent : std::uint8_t { kHasCrc = 1, kHasPrefix = 2, kHasPolynomial = 4 };
 
 /// The lists that follow an event. At most one of them is not empty.
 struct Extension {

@@ -111,10 +111,6 @@ void MessageStatistics::on_event(const events::TimedEvent& timed) {
     case EventKind::kIcollective:
       count_collective(timed.rank, event);
       break;
-    case EventKind::kCommDefine:
-      if (comm_sizes_.size() <= event.comm.index()) comm_sizes_.resize(event.comm.index() + 1);
-      comm_sizes_[event.comm.index()] = static_cast<std::uint32_t>(timed.extension.words.size());
-      break;
     case EventKind::kUnmodelledEnter:
     case EventKind::kUnmodelledExit:
       count_unmodelled(timed);
@@ -122,6 +118,12 @@ void MessageStatistics::on_event(const events::TimedEvent& timed) {
     default:
       break;
   }
+}
+
+void MessageStatistics::on_communicator(const events::Communicator& communicator) {
+  const std::size_t index = communicator.id.index();
+  if (comm_sizes_.size() <= index) comm_sizes_.resize(index + 1);
+  comm_sizes_[index] = static_cast<std::uint32_t>(communicator.members.size());
 }
 
 void MessageStatistics::count_message(RankId from, const events::Event& event) {

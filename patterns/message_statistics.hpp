@@ -26,6 +26,7 @@ class MessageStatistics : public events::EventSink {
 
   /// Events of ranks outside 0..ranks-1 throw std::out_of_range.
   void on_event(const events::TimedEvent& event) override;
+  void on_communicator(const events::Communicator& communicator) override;
 
   /// Writes ranks, densities, collectives, sizes, the unmodelled share, rank_end, compute_time and
   /// virtual_time into `summary`, and leaves the other fields alone. May be called at any time.

@@ -32,9 +32,8 @@ Event collective(CollectiveKind kind, std::int32_t root, CommId comm = CommId{0}
   return event;
 }
 
-void feed(MessageStatistics& statistics, std::int32_t rank, const Event& event, Duration exit = {},
-          std::span<const std::uint32_t> words = {}) {
-  statistics.on_event({RankId{rank}, event, {words, {}}, kTimeZero + exit});
+void feed(MessageStatistics& statistics, std::int32_t rank, const Event& event, Duration exit = {}) {
+  statistics.on_event({RankId{rank}, event, {}, kTimeZero + exit});
 }
 
 report::RunSummary summary_of(const MessageStatistics& statistics) {
@@ -85,10 +84,7 @@ TEST(MessageStatistics, TheLastBucketHasNoLimit) {
 
 TEST(MessageStatistics, CollectivesAreToldApartByCommunicatorSizeAndRoot) {
   MessageStatistics statistics{3};
-  const std::array<std::uint32_t, 2> pair{0, 2};
-  Event define = call(EventKind::kCommDefine);
-  define.comm = CommId{5};
-  feed(statistics, 0, define, {}, pair);
+  statistics.on_communicator({CommId{5}, {RankId{0}, RankId{2}}});
   for (const std::int32_t rank : {0, 1, 2}) feed(statistics, rank, collective(CollectiveKind::kBcast, 1));
   for (const std::int32_t rank : {0, 2})
     feed(statistics, rank, collective(CollectiveKind::kBcast, 1, CommId{5}));

@@ -25,8 +25,12 @@ using RankId = Id<struct RankTag, std::int32_t>;
 using CommId = Id<struct CommTag, std::uint32_t>;
 /// A request of one rank; numbers grow and are never used twice within a run.
 using RequestId = Id<struct RequestTag, std::uint32_t>;
-/// A call site of one rank.
+/// A call path (the return addresses of an MPI call), dense over the whole run from the simulator on.
 using CallSiteId = Id<struct CallSiteTag, std::uint32_t>;
+/// A datatype, dense over the whole run from the simulator on; 0 is unknown.
+using DatatypeId = Id<struct DatatypeTag, std::uint32_t>;
+/// A region of the program, dense over the whole run from the simulator on.
+using RegionId = Id<struct RegionTag, std::uint32_t>;
 /// A thread of one rank that calls MPI, numbered by first call; 0 called MPI_Init.
 using ThreadId = Id<struct ThreadTag, std::uint16_t>;
 

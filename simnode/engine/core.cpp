@@ -178,11 +178,11 @@ void Core::finish(Lane& lane, const Event& event, const Extension& extension, Ou
   out.answer.exit_ps = out.exit.time_since_epoch().count();
   const std::int64_t entry = lane.entry.time_since_epoch().count();
   if (event.entry_ps == entry) {
-    listener_.on_exit({lane.rank, event, extension, out.exit}, out.answer, out.completed);
+    listener_.on_exit({lane.rank, event, extension, out.exit, out.answer, out.completed});
   } else {
     Event corrected = event;
     corrected.entry_ps = entry;
-    listener_.on_exit({lane.rank, corrected, extension, out.exit}, out.answer, out.completed);
+    listener_.on_exit({lane.rank, corrected, extension, out.exit, out.answer, out.completed});
   }
   if (event.kind == EventKind::kFinalize) leave(lane);
 }

@@ -103,13 +103,14 @@ class Core {
   // point_to_point.cpp
   bool send(Lane& lane, const Event& event, Outcome& out);
   bool receive(Lane& lane, const Event& event, Outcome& out);
-  bool receive_taken(Lane& lane, const Event& event, Outcome& out);
+  void receive_taken(Lane& lane, const Event& event);
   bool cancelled(Lane& lane, const Event& event, Outcome& out);
   void deliver(RankId destination, const Message& message);
   void matched(RankId receiver, const Receive& receive, const Message& message);
   void settle(RankId receiver);
   Time transferred(RankId receiver, const Receive& receive, const Message& message);
-  void report_match(RankId receiver, ThreadId thread, RequestId request, const Message& message, Time at);
+  void report_match(RankId receiver, ThreadId thread, bool asked, RequestId request, const Message& message,
+                    Time at);
   void complete_token(RankId rank, std::uint64_t token, Time at);
 
   // completion.cpp: requests, waits and tests

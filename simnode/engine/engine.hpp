@@ -32,13 +32,14 @@ namespace nplus1::simnode::engine {
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// Every event with its virtual entry and exit. `answer` is kExit with `exit_ps`, and by kind: source, tag,
-  /// size, sequence (kRecv, successful probes), flag (kTest, kProbe, kIprobe), index (any: position or -1;
-  /// some: how many or -1). `completed`: positions in the event's list of what a kAny or kSome completed.
-  virtual void on_exit(const events::TimedEvent& event, const events::Answer& answer,
-                       std::span<const std::uint32_t> completed) = 0;
-  /// A receive with kReportMatch has met its message: source, tag, sequence, size, request, thread. Comes as
-  /// soon as it is certain, maybe before its wait. `exit_ps`: when the message is there.
+  /// Every event with its virtual entry and exit; without `detail` and `ordinal`. Its `answer` is kExit with
+  /// `exit_ps`, and by kind: source, tag, size, sequence (kRecv, successful probes), flag (kTest, kProbe,
+  /// kIprobe), index (any: position or -1; some: how many or -1). `completed`: positions in the event's list
+  /// of what a kAny or kSome completed.
+  virtual void on_exit(const events::TimedEvent& event) = 0;
+  /// A receive with kReportMatch (then `flag` is 1), or any kIrecv under Options::report_all_matches, has met
+  /// its message: source, tag, sequence, size, request, thread. Comes as soon as it is certain, maybe before
+  /// its wait. `exit_ps`: when the message is there.
   virtual void on_match(RankId receiver, const events::Answer& answer) = 0;
 };
 
@@ -49,6 +50,8 @@ struct Options {
   bool trust_entry = true;
   /// Which algorithm each collective uses; null: the default. Must outlive the engine.
   const netmodel::Selection* collectives = nullptr;
+  /// Listener::on_match for each kIrecv: for recordings.
+  bool report_all_matches = false;
 };
 
 enum class State : std::uint8_t {

@@ -220,12 +220,12 @@ class LiveRun : public Listener {
     return story_;
   }
 
-  void on_exit(const events::TimedEvent& event, const events::Answer& answer,
-               std::span<const std::uint32_t> completed) override {
+  void on_exit(const events::TimedEvent& event) override {
+    const events::Answer& answer = event.answer;
     const std::size_t rank = event.rank.index();
     story_.calls[rank].emplace_back(event.event.kind, answer.exit_ps, answer.source, answer.tag,
                                     answer.sequence, answer.index, answer.flag);
-    programs_[rank].answered(in_call_[rank], answer, completed);
+    programs_[rank].answered(in_call_[rank], answer, event.completed);
     prepare(rank);
   }
   void on_match(RankId receiver, const events::Answer& answer) override {

@@ -100,8 +100,14 @@ bool Core::receive(Lane& lane, const Event& event, Outcome& out) {
     if (immediate) complete_request(lane.rank, event.request, lane.entry, {});
     return true;
   }
-  if (!immediate) block(lane, event, {});
-  if (event.has(events::kMatched)) return receive_taken(lane, event, out);
+  if (immediate)
+    finish(lane, event, {}, out);  // told before its match
+  else
+    block(lane, event, {});
+  if (event.has(events::kMatched)) {
+    receive_taken(lane, event);
+    return false;
+  }
   const std::uint64_t id = immediate ? event.request.value : kLaneToken | index_of(lane);
   const Receive receive{event.comm.value, event.peer_rank(), event.tag, id, lane.entry};
   Rank& rank = rank_of(lane);
@@ -112,11 +118,11 @@ bool Core::receive(Lane& lane, const Event& event, Outcome& out) {
     matched(lane.rank, receive, *message);
     touch(lane.rank);
   }
-  return immediate;
+  return false;
 }
 
 /// The receive of a message that a matching probe took. An unknown one counts as there already.
-bool Core::receive_taken(Lane& lane, const Event& event, Outcome& out) {
+void Core::receive_taken(Lane& lane, const Event& event) {
   const bool immediate = event.kind == EventKind::kIrecv;
   std::vector<Message>& taken = rank_of(lane).taken;
   const auto it = std::find_if(taken.begin(), taken.end(), [&](const Message& m) {
@@ -132,8 +138,6 @@ bool Core::receive_taken(Lane& lane, const Event& event, Outcome& out) {
   }
   const std::uint64_t id = immediate ? event.request.value : kLaneToken | index_of(lane);
   matched(lane.rank, {message.comm, message.source, message.tag, id, lane.entry}, message);
-  out.exit = lane.entry;
-  return immediate;
 }
 
 /// When the receive is complete, never before it was posted; frees a rendezvous sender.
@@ -151,14 +155,14 @@ void Core::matched(RankId receiver, const Receive& receive, const Message& messa
   if ((receive.id & kLaneToken) == 0) {
     const RequestId id{static_cast<std::uint32_t>(receive.id)};
     const Request* request = rank_of(receiver).requests.find(id);
-    if (request != nullptr && request->report_match)
-      report_match(receiver, ThreadId{request->thread}, id, message, at);
+    if (request != nullptr && (request->report_match || options_.report_all_matches))
+      report_match(receiver, ThreadId{request->thread}, request->report_match, id, message, at);
     return complete_request(receiver, id, at, overhead);
   }
   Lane& lane = lanes_[static_cast<std::uint32_t>(receive.id & ~kLaneToken)];
   if (lane.run != Run::kBlocked) return;
   if (lane.current.has(events::kReportMatch))
-    report_match(receiver, lane.thread, lane.current.request, message, at);
+    report_match(receiver, lane.thread, true, lane.current.request, message, at);
   waking_.reset();
   describe(message, waking_.answer);
   waking_.answer.request = lane.current.request;
@@ -166,9 +170,10 @@ void Core::matched(RankId receiver, const Receive& receive, const Message& messa
   resume(lane, waking_);
 }
 
-void Core::report_match(RankId receiver, ThreadId thread, RequestId request, const Message& message,
-                        Time at) {
+void Core::report_match(RankId receiver, ThreadId thread, bool asked, RequestId request,
+                        const Message& message, Time at) {
   events::Answer answer;
+  answer.flag = asked ? 1 : 0;
   answer.kind = events::AnswerKind::kMatch;
   answer.thread = thread;
   answer.request = request;

@@ -145,10 +145,9 @@ class World : public Listener {
     return e;
   }
 
-  void on_exit(const events::TimedEvent& event, const events::Answer& answer,
-               std::span<const std::uint32_t> completed) override {
+  void on_exit(const events::TimedEvent& event) override {
     calls_[{event.rank.value, event.event.thread.value}].push_back(
-        {event.event, answer, {completed.begin(), completed.end()}});
+        {event.event, event.answer, {event.completed.begin(), event.completed.end()}});
   }
   void on_match(RankId receiver, const events::Answer& answer) override {
     matches_[receiver.value].push_back(answer);

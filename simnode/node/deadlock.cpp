@@ -63,17 +63,15 @@ bool Node::threads_may_run() const {
 }
 
 std::string Node::place_of(RankId rank, CallSiteId site) {
-  const std::string place = translator_->site(rank, site);
-  const std::size_t plus = place.rfind("+0x");
-  if (plus == std::string::npos) return "an unknown place";
-  std::string module = place.substr(0, plus);
+  const auto& frames = translator_->call_path(site).frames;
+  if (frames.empty() || frames.front().offset == 0) return "an unknown place";
+  std::string module = frames.front().module;
   // The loader calls a program what its caller called it.
   if (module.empty() || module.front() != '/')
     module = "/proc/" + std::to_string(ranks_[rank.index()].pid) + "/exe";
   std::error_code error;
   const auto resolved = std::filesystem::canonical(module, error);
-  return source_lines_.call_returning_to(error ? module : resolved.string(),
-                                         std::strtoull(place.c_str() + plus + 1, nullptr, 16));
+  return source_lines_.call_returning_to(error ? module : resolved.string(), frames.front().offset);
 }
 
 std::string Node::deadlock_report() {

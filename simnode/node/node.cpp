@@ -204,10 +204,11 @@ std::size_t Node::drain() {
     slots += r.port->read(kSlotsPerTurn, [&](const transport::Slot& slot) {
       if (!r.port->assembler.take(slot)) return;
       test_delay_.pause();
-      const events::Event& event = r.port->assembler.event();
+      events::Event event = r.port->assembler.event();
       ++events_per_rank_[i];
       r.finalized = r.finalized || event.kind == events::EventKind::kFinalize;
-      translator_->take(rank, event, r.port->assembler.extension(), *statistics_);
+      const auto extension = r.port->assembler.extension();
+      if (translator_->take(rank, event, extension, *statistics_)) translator_->push(rank, event, extension);
     });
   }
   return slots;
@@ -231,15 +232,15 @@ void Node::lose(RankId rank) {
     wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-void Node::on_exit(const events::TimedEvent& event, const events::Answer& answer,
-                   std::span<const std::uint32_t> completed) {
+void Node::on_exit(const events::TimedEvent& event) {
   statistics_->on_event(event);
   if (!event.event.has(events::kNeedsAnswer)) return;
   Rank& r = ranks_[event.rank.index()];
-  if (r.port) r.port->send(answer, std::as_bytes(completed));
+  if (r.port) r.port->send(event.answer, std::as_bytes(event.completed));
 }
 
 void Node::on_match(RankId receiver, const events::Answer& answer) {
+  if (answer.flag == 0) return;
   Rank& r = ranks_[receiver.index()];
   if (r.port) r.port->send(answer, {});
 }

@@ -47,8 +47,7 @@ class Node final : public engine::Listener {
     bool local;
   };
 
-  void on_exit(const events::TimedEvent& event, const events::Answer& answer,
-               std::span<const std::uint32_t> completed) override;
+  void on_exit(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& answer) override;
 
   void wait_for_work();

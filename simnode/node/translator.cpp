@@ -1,5 +1,9 @@
 #include "simnode/node/translator.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
 namespace nplus1::simnode::node {
 namespace {
 
@@ -32,6 +36,45 @@ std::vector<RankId> ranks_of(std::span<const std::uint32_t> words) {
   return ranks;
 }
 
+/// A line of a kSiteDefine: "MODULE+0xOFFSET" or "MODULE+0xOFFSET BUILDID".
+events::Frame frame_of(std::string_view line) {
+  events::Frame frame;
+  const std::size_t plus = line.rfind("+0x");
+  if (plus == std::string_view::npos) return frame;
+  frame.module = line.substr(0, plus);
+  const std::string rest{line.substr(plus + 1)};
+  char* end = nullptr;
+  frame.offset = std::strtoull(rest.c_str(), &end, 16);
+  if (*end == ' ') frame.build_id = end + 1;
+  return frame;
+}
+
+std::vector<events::Frame> frames_of(std::string_view text) {
+  std::vector<events::Frame> frames;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    frames.push_back(frame_of(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return frames;
+}
+
+std::uint32_t global(const std::vector<std::uint32_t>& numbers, std::size_t own) {
+  return own < numbers.size() ? numbers[own] : 0;
+}
+
+void set_global(std::vector<std::uint32_t>& numbers, std::size_t own, std::uint32_t to) {
+  if (own >= numbers.size()) numbers.resize(own + 1);
+  numbers[own] = to;
+}
+
+/// The number of `text`, from 1; whether it is new.
+std::pair<std::uint32_t, bool> intern(std::unordered_map<std::string, std::uint32_t>& known,
+                                      const std::string& text) {
+  const auto [place, is_new] = known.emplace(text, static_cast<std::uint32_t>(known.size() + 1));
+  return {place->second, is_new};
+}
+
 }  // namespace
 
 void Translator::define_comm(RankId rank, events::Event& event, const events::Extension& extension,
@@ -48,34 +91,67 @@ void Translator::define_comm(RankId rank, events::Event& event, const events::Ex
                                 ranks_of(extension.words.subspan(first)));
   else if (event.comm.value != 0)  // the engine knows the world
     engine_.define_communicator(event.comm, ranks_of(extension.words));
-  sink.on_event({rank, event, extension, event.entry()});
+  sink.on_communicator({event.comm, ranks_of(extension.words), first});
 }
 
-void Translator::take(RankId rank, events::Event event, std::span<const std::byte> extension,
+void Translator::define_path(RankId rank, const events::Event& event, const std::string& text,
+                             events::EventSink& sink) {
+  const auto [number, is_new] = intern(path_of_text_, text);
+  set_global(ranks_[rank.index()].sites, event.site.index(), number);
+  if (!is_new) return;
+  paths_.push_back({CallSiteId{number}, frames_of(text)});
+  sink.on_call_path(paths_.back());
+}
+
+void Translator::define_region(RankId rank, const events::Event& event, const std::string& text,
+                               events::EventSink& sink) {
+  const auto [number, is_new] = intern(region_of_name_, text);
+  set_global(ranks_[rank.index()].regions, event.aux, number);
+  if (is_new) sink.on_region({RegionId{number}, text});
+}
+
+void Translator::define_datatype(RankId rank, const events::Event& event, const std::string& text,
+                                 events::EventSink& sink) {
+  const auto [number, is_new] = intern(datatype_of_text_, std::to_string(event.size) + ' ' + text);
+  set_global(ranks_[rank.index()].datatypes, event.aux, number);
+  if (is_new) sink.on_datatype({DatatypeId{number}, text, event.size});
+}
+
+bool Translator::take(RankId rank, events::Event& event, std::span<const std::byte> extension,
                       events::EventSink& sink) {
   Rank& r = ranks_[rank.index()];
   switch (event.kind) {
     case EventKind::kCommDefine:
       define_comm(rank, event, lists(event, extension), sink);
-      return;
+      return false;
     case EventKind::kSiteDefine:
-      r.sites[event.site.value] = text(extension, event.aux);
-      return;
+      define_path(rank, event, text(extension, event.aux), sink);
+      return false;
     case EventKind::kRegionDefine:
-      r.regions[event.aux] = text(extension, static_cast<std::uint64_t>(event.size));
-      return;
+      define_region(rank, event, text(extension, static_cast<std::uint64_t>(event.size)), sink);
+      return false;
+    case EventKind::kDatatypeDefine:
+      define_datatype(rank, event, text(extension, static_cast<std::uint64_t>(event.tag)), sink);
+      return false;
+    case EventKind::kRegionBegin:
+    case EventKind::kRegionEnd:
+      event.aux = global(r.regions, event.aux);
+      break;
     default:
       break;
   }
   const auto known = r.comms.find(event.comm.value);
   if (known != r.comms.end()) event.comm = known->second;
+  event.site = CallSiteId{global(r.sites, event.site.index())};
+  return true;
+}
+
+void Translator::push(RankId rank, const events::Event& event, std::span<const std::byte> extension) {
   engine_.push(rank, event, lists(event, extension));
 }
 
-std::string Translator::site(RankId rank, CallSiteId site) const {
-  const Rank& r = ranks_[rank.index()];
-  const auto it = r.sites.find(site.value);
-  return it == r.sites.end() ? std::string{} : it->second;
+DatatypeId Translator::datatype(RankId rank, DatatypeId own) const {
+  return DatatypeId{global(ranks_[rank.index()].datatypes, own.index())};
 }
 
 }  // namespace nplus1::simnode::node

@@ -1,5 +1,5 @@
-// From the events of single ranks to events that mean the same everywhere: communicators get global numbers,
-// call sites and regions get their texts. Feeds the engine; definitions go to the sinks directly.
+// From the events of single ranks to events that mean the same everywhere: communicators, call paths, regions
+// and datatypes get global numbers. Feeds the engine; definitions go to the sink directly, each once.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "events/event.hpp"
+#include "events/sink.hpp"
 #include "simnode/engine/engine.hpp"
 
 namespace nplus1::simnode::node {
@@ -16,25 +17,43 @@ class Translator {
  public:
   Translator(int ranks, engine::Engine& engine) : engine_{engine}, ranks_(static_cast<std::size_t>(ranks)) {}
 
-  /// The next event of `rank`; definitions are told to `sink` when they are new.
-  void take(RankId rank, events::Event event, std::span<const std::byte> extension, events::EventSink& sink);
-  /// "MODULE+0xOFFSET", empty if unknown.
-  [[nodiscard]] std::string site(RankId rank, CallSiteId site) const;
+  /// The next event of `rank`: a definition, told to `sink` when it is new (false), or a call (true), whose
+  /// ids are then the global ones. `extension`: what followed it, without its Detail.
+  bool take(RankId rank, events::Event& event, std::span<const std::byte> extension, events::EventSink& sink);
+  /// Passes a call on to the engine.
+  void push(RankId rank, const events::Event& event, std::span<const std::byte> extension);
+  /// The global number of a datatype of `rank`.
+  [[nodiscard]] DatatypeId datatype(RankId rank, DatatypeId own) const;
+  /// Call paths by their global numbers, 0 unknown; and a rank that has been there.
+  [[nodiscard]] const events::CallPath& call_path(CallSiteId site) const { return paths_[site.index()]; }
+  [[nodiscard]] std::size_t call_paths() const { return paths_.size(); }
   [[nodiscard]] std::size_t members(CommId comm) const { return comm_sizes_.at(comm.index()); }
 
  private:
+  /// Own numbers to global ones. Ranks number densely, from 0 or 1.
+  using Numbers = std::vector<std::uint32_t>;
   struct Rank {
     std::unordered_map<std::uint32_t, CommId> comms;
-    std::unordered_map<std::uint32_t, std::string> sites;
-    std::unordered_map<std::uint64_t, std::string> regions;
+    Numbers sites;
+    Numbers regions;
+    Numbers datatypes;
   };
   void define_comm(RankId rank, events::Event& event, const events::Extension& extension,
                    events::EventSink& sink);
+  void define_path(RankId rank, const events::Event& event, const std::string& text, events::EventSink& sink);
+  void define_region(RankId rank, const events::Event& event, const std::string& text,
+                     events::EventSink& sink);
+  void define_datatype(RankId rank, const events::Event& event, const std::string& text,
+                       events::EventSink& sink);
 
   engine::Engine& engine_;
   std::vector<Rank> ranks_;
   std::unordered_map<std::uint64_t, CommId> comm_of_key_;
   std::vector<std::size_t> comm_sizes_;
+  std::unordered_map<std::string, std::uint32_t> path_of_text_;
+  std::vector<events::CallPath> paths_{1};
+  std::unordered_map<std::string, std::uint32_t> region_of_name_;
+  std::unordered_map<std::string, std::uint32_t> datatype_of_text_;
 };
 
 }  // namespace nplus1::simnode::node

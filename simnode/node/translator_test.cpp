@@ -20,12 +20,11 @@ class TranslatorTest : public testing::Test, public engine::Listener, public eve
     define(2, 0, kWorld, {0, 1, 2});
   }
 
-  void on_exit(const events::TimedEvent& event, const events::Answer&,
-               std::span<const std::uint32_t>) override {
-    seen_.push_back(event.event);
-  }
+  void on_exit(const events::TimedEvent& event) override { seen_.push_back(event.event); }
   void on_match(RankId, const events::Answer&) override {}
-  void on_event(const events::TimedEvent& event) override { defined_.push_back(event.event.comm.value); }
+  void on_event(const events::TimedEvent&) override {}
+  void on_communicator(const events::Communicator& comm) override { defined_.push_back(comm.id.value); }
+  void on_call_path(const events::CallPath& path) override { paths_.push_back(path); }
 
   /// `number` is the rank's own, `key` everybody's.
   void define(int rank, std::uint32_t number, std::uint64_t key, const std::vector<std::int32_t>& members) {
@@ -44,10 +43,11 @@ class TranslatorTest : public testing::Test, public engine::Listener, public eve
     event.peer = -1;
     give(rank, event, nullptr, 0);
   }
-  void give(int rank, const Event& event, const void* data, std::size_t bytes) {
+  void give(int rank, Event event, const void* data, std::size_t bytes) {
     std::vector<std::byte> extension(bytes);
     if (bytes > 0) std::memcpy(extension.data(), data, bytes);
-    translator_.take(RankId{rank}, event, extension, *this);
+    if (translator_.take(RankId{rank}, event, extension, *this))
+      translator_.push(RankId{rank}, event, extension);
   }
 
   static constexpr std::uint64_t kWorld = 0x1111;
@@ -56,6 +56,7 @@ class TranslatorTest : public testing::Test, public engine::Listener, public eve
   Translator translator_{3, engine_};
   std::vector<Event> seen_;
   std::vector<std::uint32_t> defined_;
+  std::vector<events::CallPath> paths_;
 };
 
 TEST_F(TranslatorTest, KnowsTheWorldAsNumberZeroAndSaysSoOnce) {
@@ -83,18 +84,33 @@ TEST_F(TranslatorTest, OneNumberMayMeanDifferentCommunicatorsOnDifferentRanks) {
   EXPECT_NE(seen_[0].comm, seen_[1].comm);
 }
 
-TEST_F(TranslatorTest, RemembersCallSitesPerRank) {
-  const std::string text = "/usr/bin/app+0x1a2b";
-  Event event;
-  event.kind = EventKind::kSiteDefine;
-  event.site = CallSiteId{4};
-  event.aux = text.size();
+TEST_F(TranslatorTest, OneCallPathHasOneNumberWhateverTheRanksCallIt) {
+  const std::string text = "/usr/bin/app+0x1a2b 00ff\n/usr/lib/libc.so.6+0x10";
+  Event define;
+  define.kind = EventKind::kSiteDefine;
+  define.aux = text.size();
   std::vector<char> padded(64, '\0');
   std::memcpy(padded.data(), text.data(), text.size());
-  give(1, event, padded.data(), padded.size());
-  EXPECT_EQ(translator_.site(RankId{1}, CallSiteId{4}), text);
-  EXPECT_EQ(translator_.site(RankId{0}, CallSiteId{4}), "");
-  EXPECT_EQ(translator_.site(RankId{1}, CallSiteId{5}), "");
+  define.site = CallSiteId{4};
+  give(1, define, padded.data(), padded.size());
+  define.site = CallSiteId{2};
+  give(0, define, padded.data(), padded.size());
+  Event send;
+  send.kind = EventKind::kSend;
+  send.peer = kProcNull.value;
+  send.site = CallSiteId{4};
+  give(1, send, nullptr, 0);
+  send.site = CallSiteId{2};
+  give(0, send, nullptr, 0);
+  ASSERT_EQ(paths_.size(), 1u);
+  ASSERT_EQ(paths_[0].frames.size(), 2u);
+  EXPECT_EQ(paths_[0].frames[0].module, "/usr/bin/app");
+  EXPECT_EQ(paths_[0].frames[0].offset, 0x1a2bu);
+  EXPECT_EQ(paths_[0].frames[0].build_id, "00ff");
+  EXPECT_EQ(paths_[0].frames[1].module, "/usr/lib/libc.so.6");
+  ASSERT_EQ(seen_.size(), 2u);
+  EXPECT_EQ(seen_[0].site, paths_[0].id);
+  EXPECT_EQ(seen_[1].site, paths_[0].id);
 }
 
 }  // namespace

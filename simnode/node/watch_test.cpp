@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 /// Rank 0 waits for a message from anybody; rank 1, this very process, is the one that could still send it.
 class WatchTest : public testing::Test, public engine::Listener {
  protected:
-  void on_exit(const events::TimedEvent&, const events::Answer&, std::span<const std::uint32_t>) override {}
+  void on_exit(const events::TimedEvent&) override {}
   void on_match(RankId, const events::Answer&) override {}
 
   void wait_for_anybody() {
