@@ -21,6 +21,7 @@ struct Registration {
 
 void add_run(const Registration& registration);
 void add_doctor(const Registration& registration);
+void add_convert(const Registration& registration);
 void add_demo(const Registration& registration);
 
 /// Declares all verbs, in the order in which --help lists them.
