@@ -105,7 +105,7 @@ class ArchiveWriter final : public exchange::Exporter {
   void write_receive(Location& at, const Event& posted, const Answer& match, RequestId request);
   void write_collective_end(Location& at, const Event& event, const Moved& moved, RequestId request);
   [[nodiscard]] Moved moved(const TimedEvent& event) const;
-  [[nodiscard]] std::uint32_t in_communicator(CommId comm, std::int32_t world_rank, RankId me) const;
+  [[nodiscard]] std::uint32_t in_communicator(CommId comm, std::int32_t world_rank) const;
   [[nodiscard]] std::uint32_t root_of(const Event& event) const;
   void write_local_definitions();
 
@@ -130,10 +130,11 @@ ArchiveWriter::Location& ArchiveWriter::location(RankId rank, ThreadId thread) {
 /// Fills list_ with what the records will not say.
 void ArchiveWriter::describe(const TimedEvent& event, const exchange::StoredEvent& prediction) {
   add_attributes(values_of(event), values_of(prediction.view()), list_.get());
-  if (event.event.site.value == 0) return;
+  const auto context = definitions_.context(event.event.site);
+  if (!context) return;
   const auto first = static_cast<OTF2_AttributeRef>(attributes().size());
-  OTF2_AttributeList_AddSourceCodeLocationRef(list_.get(), first, event.event.site.value);
-  OTF2_AttributeList_AddCallingContextRef(list_.get(), first + 1, event.event.site.value);
+  OTF2_AttributeList_AddSourceCodeLocationRef(list_.get(), first, *context);
+  OTF2_AttributeList_AddCallingContextRef(list_.get(), first + 1, *context);
 }
 
 void ArchiveWriter::on_event(const TimedEvent& event) {
@@ -170,15 +171,11 @@ void ArchiveWriter::write_lists(Location& at, const TimedEvent& event) {
     OTF2_EvtWriter_ParameterUnsignedInt(at.writer, nullptr, at.last_time, kCompleted, position);
 }
 
-std::uint32_t ArchiveWriter::in_communicator(CommId comm, std::int32_t world_rank, RankId me) const {
+std::uint32_t ArchiveWriter::in_communicator(CommId comm, std::int32_t world_rank) const {
   const Communicator* communicator = definitions_.communicator(comm);
   if (comm.value == 0 || communicator == nullptr) return static_cast<std::uint32_t>(world_rank);
   const auto& members = communicator->members;
-  const auto middle = members.begin() + static_cast<std::ptrdiff_t>(communicator->first_group);
-  // In an intercommunicator, the peer's rank is that in the group to which I don't belong.
-  const bool second = communicator->first_group != 0 && std::find(members.begin(), middle, me) != middle;
-  const auto first = second ? middle : members.begin();
-  return static_cast<std::uint32_t>(std::find(first, members.end(), RankId{world_rank}) - first);
+  return static_cast<std::uint32_t>(std::find(members.begin(), members.end(), RankId{world_rank}) - members.begin());
 }
 
 std::uint32_t ArchiveWriter::root_of(const Event& event) const {
@@ -200,7 +197,7 @@ void ArchiveWriter::write_start(Location& at, const TimedEvent& event) {
   const Event& e = event.event;
   const auto size = static_cast<std::uint64_t>(e.size);
   const auto tag = static_cast<std::uint32_t>(e.tag);
-  const auto receiver = e.peer < 0 ? 0 : in_communicator(e.comm, e.peer, event.rank);
+  const auto receiver = e.peer < 0 ? 0 : in_communicator(e.comm, e.peer);
   if (e.request.value != 0 && e.kind != EventKind::kCancelled) {
     Started& started = started_[key(event.rank, e.request)];
     started.event = e;
@@ -242,7 +239,7 @@ void ArchiveWriter::write_end(Location& at, const TimedEvent& event) {
 
 void ArchiveWriter::write_receive(Location& at, const Event& posted, const Answer& match, RequestId request) {
   if (posted.peer == kProcNull.value || match.source < 0) return;
-  const auto sender = in_communicator(posted.comm, match.source, at.rank);
+  const auto sender = in_communicator(posted.comm, match.source);
   const auto tag = static_cast<std::uint32_t>(match.tag);
   const auto size = static_cast<std::uint64_t>(match.size);
   if (request == kNoRequest) {

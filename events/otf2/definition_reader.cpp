@@ -72,7 +72,7 @@ OTF2_CallbackCode on_line(void* data, OTF2_SourceCodeLocationRef self, OTF2_Stri
 }
 OTF2_CallbackCode on_context(void* data, OTF2_CallingContextRef self, OTF2_RegionRef region,
                              OTF2_SourceCodeLocationRef line, OTF2_CallingContextRef parent) {
-  self_of(data).contexts[self] = {region, line, parent, {}};
+  self_of(data).contexts[self] = {region, line, parent, {}, {}};
   return kOn;
 }
 OTF2_CallbackCode on_context_property(void* data, OTF2_CallingContextRef context, OTF2_StringRef name, OTF2_Type type,
@@ -80,6 +80,7 @@ OTF2_CallbackCode on_context_property(void* data, OTF2_CallingContextRef context
   DefinitionReader& self = self_of(data);
   Frame& frame = self.contexts[context].frame;
   const std::string key = self.text(name);
+  if (key == "nplus1::site" && type == OTF2_TYPE_UINT64) self.contexts[context].site = value.uint64;
   if (key == "nplus1::offset" && type == OTF2_TYPE_UINT64) frame.offset = value.uint64;
   if (key == "nplus1::module" && type == OTF2_TYPE_STRING) frame.module = self.text(value.stringRef);
   if (key == "nplus1::build_id" && type == OTF2_TYPE_STRING) frame.build_id = self.text(value.stringRef);
@@ -240,18 +241,24 @@ void DefinitionReader::number_regions() {
 }
 
 void DefinitionReader::read_machine_properties() {
-  const std::string datatype = "nplus1::datatype ";
-  const std::string property = "nplus1::property ";
   for (const auto& [name, value] : machine_properties) {
     const std::string key = text(name);
+    const std::size_t space = key.find(' ');
+    if (key.rfind("nplus1::", 0) != 0 || space == std::string::npos) continue;
+    const std::string what = key.substr(8, space - 8);
+    const std::string of = key.substr(space + 1);
     const std::string said = text(value);
-    if (key.rfind(property, 0) == 0) preamble_.properties[key.substr(property.size())] = said;
-    if (key.rfind(datatype, 0) != 0) continue;
-    Datatype& type = datatypes_.emplace_back();
-    std::from_chars(key.data() + datatype.size(), key.data() + key.size(), type.id.value);
-    const auto number = std::from_chars(said.data(), said.data() + said.size(), type.bytes);
-    const auto used = static_cast<std::size_t>(number.ptr - said.data());
-    type.name = said.substr(std::min(used + 1, said.size()));
+    std::uint32_t id = 0;
+    std::from_chars(of.data(), of.data() + of.size(), id);
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(said.data(), said.data() + said.size(), number);
+    if (what == "property") preamble_.properties[of] = said;
+    if (what == "region") our_regions_.push_back({RegionId{id}, said});
+    if (what == "first_group" && comms.count(id) != 0) comms[id].communicator.first_group = static_cast<std::size_t>(number);
+    if (what == "datatype") {
+      const auto used = static_cast<std::size_t>(parsed.ptr - said.data());
+      datatypes_.push_back({DatatypeId{id}, said.substr(std::min(used + 1, said.size())), number});
+    }
   }
 }
 
@@ -310,13 +317,10 @@ void DefinitionReader::feed(EventSink& sink) const {
     for (const auto& [ref, id] : user_regions_) sink.on_region({id, text(regions.at(ref))});
     return;
   }
-  constexpr OTF2_RegionRef kUserRegions = 1U << 16;
-  for (const auto& [ref, name] : regions) {
-    if (ref >= kUserRegions && ref - kUserRegions < exchange::kMaxId) sink.on_region({RegionId{ref - kUserRegions}, text(name)});
-  }
+  for (const Region& region : our_regions_) sink.on_region(region);
   for (const auto& [ref, context] : contexts) {
-    if (ref >= exchange::kMaxId) break;
-    CallPath path{CallSiteId{ref}, {frame_of(context)}};
+    if (!context.site || *context.site >= exchange::kMaxId) continue;
+    CallPath path{CallSiteId{static_cast<std::uint32_t>(*context.site)}, {frame_of(context)}};
     auto parent = contexts.find(context.parent);
     for (; parent != contexts.end() && path.frames.size() < 1000; parent = contexts.find(parent->second.parent))
       path.frames.push_back(frame_of(parent->second));

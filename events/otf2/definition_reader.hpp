@@ -73,6 +73,7 @@ class DefinitionReader {
     OTF2_SourceCodeLocationRef line;
     OTF2_CallingContextRef parent;
     Frame frame;
+    std::optional<std::uint64_t> site;
   };
   std::unordered_map<OTF2_StringRef, std::string> strings;
   std::unordered_map<OTF2_RegionRef, OTF2_StringRef> regions;
@@ -104,6 +105,7 @@ class DefinitionReader {
   std::unordered_map<OTF2_ParameterRef, int> parameters_;
   std::unordered_map<OTF2_RegionRef, RegionId> user_regions_;
   std::vector<Datatype> datatypes_;
+  std::vector<Region> our_regions_;
   exchange::Preamble preamble_;
   bool ours_ = false;
 };

@@ -2,15 +2,13 @@
 
 #include <numeric>
 
-#include "events/exchange/checked_sink.hpp"
 #include "events/mpi_call.hpp"
 #include "events/otf2/attributes.hpp"
 
 namespace nplus1::events::otf2 {
 namespace {
 
-constexpr OTF2_RegionRef kUserRegions = 1U << 16;
-constexpr OTF2_RegionRef kFunctions = 1U << 28;
+constexpr std::uint64_t kUserRegions = 1U << 16;  // beyond the numbers of calls
 constexpr OTF2_GroupRef kAllLocations = 0;
 
 std::string region_name(std::uint16_t call) {
@@ -25,16 +23,44 @@ OTF2_AttributeValue value_of(std::uint64_t number) {
 
 }  // namespace
 
-OTF2_RegionRef DefinitionWriter::region(std::uint16_t call) {
-  const auto known = call < kMpiCalls ? call : std::uint16_t{0};
-  auto& name = regions_[known];
-  if (name.empty()) name = region_name(known);
-  return known;
+void DefinitionWriter::add(const CallPath& path) {
+  Path& known = paths_[path.id.value];
+  known.path = path;
+  if (known.path.frames.empty()) known.path.frames.emplace_back();
+  // Parents come first. Once numbered, the innermost stays; frames that are known later get numbers of their own.
+  while (known.contexts.size() < known.path.frames.size()) {
+    const bool first = known.contexts.empty() || known.contexts.front() + 1 == contexts_;
+    if (first) known.contexts.insert(known.contexts.begin(), contexts_++);
+    else known.contexts.push_back(contexts_++);
+  }
 }
 
-OTF2_RegionRef DefinitionWriter::region(RegionId user_region) {
-  user_regions_.try_emplace(user_region.value, "region " + std::to_string(user_region.value));
-  return kUserRegions + user_region.value;
+std::optional<OTF2_CallingContextRef> DefinitionWriter::context(CallSiteId site) const {
+  const auto found = paths_.find(site.value);
+  return found == paths_.end() ? std::nullopt : std::optional{found->second.contexts.front()};
+}
+
+OTF2_RegionRef DefinitionWriter::number_region(std::uint64_t key, const std::string& name, OTF2_Paradigm paradigm) {
+  const auto [place, is_new] = region_numbers_.try_emplace(key, static_cast<OTF2_RegionRef>(regions_.size()));
+  if (is_new) regions_.push_back({name, paradigm, {}, 0});
+  return place->second;
+}
+
+OTF2_RegionRef DefinitionWriter::region(std::uint16_t call) {
+  const auto known = call < kMpiCalls ? call : std::uint16_t{0};
+  return number_region(known, region_name(known), known == 0 ? OTF2_PARADIGM_USER : OTF2_PARADIGM_MPI);
+}
+
+OTF2_RegionRef DefinitionWriter::region(RegionId id) {
+  const auto name = user_regions_.try_emplace(id.value, "region " + std::to_string(id.value)).first;
+  return number_region(kUserRegions + id.value, name->second, OTF2_PARADIGM_USER);
+}
+
+OTF2_RegionRef DefinitionWriter::function(const Frame& frame) {
+  const auto [place, is_new] = functions_.try_emplace({frame.function, frame.file, frame.line},
+                                                      static_cast<OTF2_RegionRef>(regions_.size()));
+  if (is_new) regions_.push_back({frame.function, OTF2_PARADIGM_USER, frame.file, frame.line});
+  return place->second;
 }
 
 const Communicator* DefinitionWriter::communicator(CommId id) const {
@@ -60,8 +86,8 @@ void DefinitionWriter::write(OTF2_GlobalDefWriter* writer, const std::vector<Loc
   write_attributes();
   write_places(locations);
   write_machine_properties();
-  write_paths();
   write_regions();
+  write_paths();
   write_communicators();
 }
 
@@ -102,26 +128,30 @@ void DefinitionWriter::write_machine_properties() {
                                                      value_of(string(value)));
   };
   for (const auto& [key, value] : properties_) write("nplus1::property " + key, value);
+  for (const auto& [id, name] : user_regions_) write("nplus1::region " + std::to_string(id), name);
+  for (const auto& [id, communicator] : communicators_) {
+    if (communicator.first_group != 0)
+      write("nplus1::first_group " + std::to_string(id), std::to_string(communicator.first_group));
+  }
   for (const auto& [id, datatype] : datatypes_)
     write("nplus1::datatype " + std::to_string(id), std::to_string(datatype.bytes) + " " + datatype.name);
 }
 
 void DefinitionWriter::write_regions() {
-  const auto write = [this](OTF2_RegionRef self, const std::string& name, OTF2_RegionRole role, OTF2_Paradigm paradigm) {
-    OTF2_GlobalDefWriter_WriteRegion(writer_, self, string(name), string(name), string(""), role, paradigm,
-                                     OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0);
-  };
-  for (const auto& [self, name] : regions_) {
-    write(self, name, OTF2_REGION_ROLE_FUNCTION, self == 0 ? OTF2_PARADIGM_USER : OTF2_PARADIGM_MPI);
+  for (const auto& [id, path] : paths_) {
+    for (const Frame& frame : path.path.frames) function(frame);
   }
-  for (const auto& [id, name] : user_regions_) {
-    write(kUserRegions + id, name, OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER);
+  for (OTF2_RegionRef self = 0; self < regions_.size(); ++self) {
+    const NumberedRegion& region = regions_[self];
+    const OTF2_StringRef name = string(region.name);
+    OTF2_GlobalDefWriter_WriteRegion(writer_, self, name, name, string(""), OTF2_REGION_ROLE_FUNCTION, region.paradigm,
+                                     OTF2_REGION_FLAG_NONE, string(region.file), region.line, 0);
   }
 }
 
-OTF2_GroupRef DefinitionWriter::write_group(const std::vector<RankId>& members, std::size_t from, std::size_t to) {
+OTF2_GroupRef DefinitionWriter::write_group(const std::vector<RankId>& members) {
   std::vector<std::uint64_t> ranks;
-  for (std::size_t i = from; i < to; ++i) ranks.push_back(members[i].index());
+  for (const RankId member : members) ranks.push_back(member.index());
   OTF2_GlobalDefWriter_WriteGroup(writer_, ++groups_, string(""), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                                   OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(ranks.size()), ranks.data());
   return groups_;
@@ -134,46 +164,31 @@ void DefinitionWriter::write_communicators() {
                                   OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(ranks_),
                                   all.data());
   for (const auto& [id, communicator] : communicators_) {
-    const auto& members = communicator.members;
     const OTF2_StringRef name = id == 0 ? string("MPI_COMM_WORLD") : number("communicator ", id);
-    const std::size_t first = communicator.first_group;
-    const OTF2_GroupRef group = write_group(members, 0, first == 0 ? members.size() : first);
-    if (first == 0) {
-      OTF2_GlobalDefWriter_WriteComm(writer_, id, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
-    } else {
-      const OTF2_GroupRef remote = write_group(members, first, members.size());
-      OTF2_GlobalDefWriter_WriteInterComm(writer_, id, name, group, remote, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
-    }
+    // python3-otf2 3.0.2 cannot read InterComm: intercommunicators are the union of their groups.
+    OTF2_GlobalDefWriter_WriteComm(writer_, id, name, write_group(communicator.members), OTF2_UNDEFINED_COMM,
+                                   OTF2_COMM_FLAG_NONE);
   }
 }
 
-/// A call path's innermost context has the call path's number; its callers are contexts from kMaxId on.
 void DefinitionWriter::write_paths() {
-  contexts_ = exchange::kMaxId;
-  lines_ = exchange::kMaxId;
-  for (const auto& [id, path] : paths_) {
+  for (const auto& [id, numbered] : paths_) {
+    const auto& frames = numbered.path.frames;
     OTF2_CallingContextRef parent = OTF2_UNDEFINED_CALLING_CONTEXT;
-    for (std::size_t i = path.frames.size(); i-- > 1;) parent = write_frame(path.frames[i], parent);
-    const auto contexts = std::exchange(contexts_, id);
-    const auto lines = std::exchange(lines_, id);
-    write_frame(path.frames.empty() ? Frame{} : path.frames.front(), parent);
-    contexts_ = contexts;
-    lines_ = lines;
+    for (std::size_t i = frames.size(); i-- > 0;) {
+      write_frame(numbered.contexts[i], frames[i], parent);
+      parent = numbered.contexts[i];
+    }
+    write_property(numbered.contexts.front(), "nplus1::site", id);
   }
 }
 
-OTF2_CallingContextRef DefinitionWriter::write_frame(const Frame& frame, OTF2_CallingContextRef parent) {
-  const OTF2_CallingContextRef self = contexts_++;
-  const OTF2_RegionRef function = kFunctions + functions_++;
-  OTF2_GlobalDefWriter_WriteRegion(writer_, function, string(frame.function), string(frame.function), string(""),
-                                   OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
-                                   string(frame.file), frame.line, 0);
-  OTF2_GlobalDefWriter_WriteSourceCodeLocation(writer_, lines_, string(frame.file), frame.line);
-  OTF2_GlobalDefWriter_WriteCallingContext(writer_, self, function, lines_++, parent);
+void DefinitionWriter::write_frame(OTF2_CallingContextRef self, const Frame& frame, OTF2_CallingContextRef parent) {
+  OTF2_GlobalDefWriter_WriteSourceCodeLocation(writer_, self, string(frame.file), frame.line);
+  OTF2_GlobalDefWriter_WriteCallingContext(writer_, self, function(frame), self, parent);
   if (!frame.module.empty()) write_property(self, "nplus1::module", frame.module);
   if (!frame.build_id.empty()) write_property(self, "nplus1::build_id", frame.build_id);
   if (frame.offset != 0) write_property(self, "nplus1::offset", frame.offset);
-  return self;
 }
 
 void DefinitionWriter::write_property(OTF2_CallingContextRef context, const char* name, const std::string& value) {

@@ -1,4 +1,5 @@
 // Collects what an archive's events refer to, and writes it as OTF2's global definitions when all of it is known.
+// Tools want each kind of definition numbered from 0 in the order of the file, so numbers are given on first use.
 // One thread.
 #pragma once
 
@@ -6,7 +7,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +31,7 @@ class DefinitionWriter {
   explicit DefinitionWriter(std::int32_t ranks) : ranks_{ranks} {}
 
   void add(const Communicator& communicator) { communicators_[communicator.id.value] = communicator; }
-  void add(const CallPath& path) { paths_[path.id.value] = path; }
+  void add(const CallPath& path);
   void add(const Region& region) { user_regions_[region.id.value] = region.name; }
   void add_property(const std::string& key, const std::string& value) { properties_[key] = value; }
   void add(const Datatype& datatype) { datatypes_[datatype.id.value] = datatype; }
@@ -38,6 +41,8 @@ class DefinitionWriter {
   [[nodiscard]] OTF2_RegionRef region(RegionId user_region);
   /// Null if it was never defined.
   [[nodiscard]] const Communicator* communicator(CommId id) const;
+  /// The calling context, and the source code location of the same number, of a call path that was added.
+  [[nodiscard]] std::optional<OTF2_CallingContextRef> context(CallSiteId site) const;
 
   struct Location {
     RankId rank;
@@ -53,9 +58,11 @@ class DefinitionWriter {
   void write_places(const std::vector<Location>& locations);
   void write_regions();
   void write_communicators();
-  OTF2_GroupRef write_group(const std::vector<RankId>& members, std::size_t from, std::size_t to);
+  OTF2_GroupRef write_group(const std::vector<RankId>& members);
   void write_paths();
-  OTF2_CallingContextRef write_frame(const Frame& frame, OTF2_CallingContextRef parent);
+  OTF2_RegionRef function(const Frame& frame);
+  OTF2_RegionRef number_region(std::uint64_t key, const std::string& name, OTF2_Paradigm paradigm);
+  void write_frame(OTF2_CallingContextRef self, const Frame& frame, OTF2_CallingContextRef parent);
   void write_property(OTF2_CallingContextRef context, const char* name, const std::string& value);
   void write_property(OTF2_CallingContextRef context, const char* name, std::uint64_t value);
   void write_attributes();
@@ -65,15 +72,25 @@ class DefinitionWriter {
   std::int32_t ranks_;
   std::unordered_map<std::string, OTF2_StringRef> strings_;
   std::map<std::uint32_t, Communicator> communicators_;
-  std::map<std::uint32_t, CallPath> paths_;
+  struct Path {
+    CallPath path;
+    std::vector<OTF2_CallingContextRef> contexts;  // innermost first, as the frames
+  };
+  struct NumberedRegion {
+    std::string name;
+    OTF2_Paradigm paradigm;
+    std::string file;
+    std::uint32_t line = 0;
+  };
+  std::map<std::uint32_t, Path> paths_;
   std::map<std::uint32_t, std::string> user_regions_;
   std::map<std::uint32_t, Datatype> datatypes_;
   std::map<std::string, std::string> properties_;
-  std::map<OTF2_RegionRef, std::string> regions_;
+  std::vector<NumberedRegion> regions_;
+  std::unordered_map<std::uint64_t, OTF2_RegionRef> region_numbers_;  // by call, or user region
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, OTF2_RegionRef> functions_;
   OTF2_GroupRef groups_ = 0;
   OTF2_CallingContextRef contexts_ = 0;
-  OTF2_SourceCodeLocationRef lines_ = 0;
-  OTF2_RegionRef functions_ = 0;
 };
 
 }  // namespace nplus1::events::otf2

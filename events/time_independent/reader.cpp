@@ -77,6 +77,12 @@ class Arguments {
     if (size < 0 || size > (std::int64_t{1} << 59)) throw Wrong{"there is no size " + words_[at_ - 1]};
     return size;
   }
+  /// Of a receive: -1 is whatever comes, which is 0 in our events.
+  std::int64_t next_room() {
+    if (at_ >= words_.size() || words_[at_] != "-1") return next_size();
+    ++at_;
+    return 0;
+  }
   std::int32_t next_rank() {
     const std::int64_t rank = next();
     if (rank < -1 || rank >= exchange::kMaxRanks) throw Wrong{"there is no rank " + words_[at_ - 1]};
@@ -200,8 +206,8 @@ class TraceReader final : public exchange::Importer {
   void transfer(RankId id, const std::string& action, Arguments& arguments, UntimedEvents& events) {
     const std::int32_t peer = arguments.next_rank();
     const std::int32_t tag = arguments.next_tag();
-    std::int64_t size = arguments.next_size();
-    size *= arguments.unit();
+    const bool receives = action == "recv" || action == "irecv";
+    const std::int64_t size = (receives ? arguments.next_room() : arguments.next_size()) * arguments.unit();
     auto& started = ranks_[id.index()].started;
     if (action == "send") events.send(id, peer, tag, size);
     if (action == "recv") events.receive(id, peer, tag, size);

@@ -102,9 +102,9 @@ class TraceWriter final : public exchange::Exporter, private exchange::Programs 
     line(rank, fmt::format("isend {} {} {}", message.peer, message.tag, message.size));
     remember(rank, rank.value, message.peer, message.tag, handle);
   }
-  /// A size of 0 lets SMPI probe for it.
+  /// A size of -1 lets SMPI probe for it.
   void receive(RankId rank, const Message& message, std::uint64_t handle) override {
-    line(rank, fmt::format("irecv {} {} {}", message.peer, message.tag, std::max<std::int64_t>(message.size, 0)));
+    line(rank, fmt::format("irecv {} {} {}", message.peer, message.tag, message.size));
     remember(rank, message.peer, rank.value, message.tag, handle);
   }
   void wait(RankId rank, std::uint64_t handle) override {
