@@ -23,8 +23,8 @@ void set_lists(const events::Extension& lists, netmodel::CollectiveCall& call) {
 
 }  // namespace
 
-std::vector<events::exchange::Round> collective_rounds(const events::TimedEvent& collective, std::int32_t member,
-                                                       std::int32_t members) {
+std::vector<events::exchange::Round> collective_rounds(const events::TimedEvent& collective,
+                                                       std::int32_t member, std::int32_t members) {
   netmodel::CollectiveCall call;
   call.kind = collective.event.collective();
   call.members = members;
@@ -35,7 +35,8 @@ std::vector<events::exchange::Round> collective_rounds(const events::TimedEvent&
   std::vector<netmodel::Step> steps;
   netmodel::append_steps(call, steps);
   std::vector<events::exchange::Round> rounds;
-  for (const netmodel::Step& step : steps) rounds.push_back({step.send_to, step.receive_from, count(step.size)});
+  for (const netmodel::Step& step : steps)
+    rounds.push_back({step.send_to, step.receive_from, count(step.size)});
   return rounds;
 }
 

@@ -6,6 +6,7 @@
 namespace nplus1::cli {
 
 [[nodiscard]] std::vector<events::exchange::Round> collective_rounds(const events::TimedEvent& collective,
-                                                                     std::int32_t member, std::int32_t members);
+                                                                     std::int32_t member,
+                                                                     std::int32_t members);
 
 }  // namespace nplus1::cli

@@ -21,7 +21,8 @@ constexpr const char* kNothingConverted = "nothing was converted, and nothing is
 constexpr const char* kExamples =
     "  nplus1 convert nplus1-app-16-1 -o app.otf2          for Vampir, Scalasca, otf2-print\n"
     "  nplus1 convert nplus1-app-16-1 -o app.jsonl         a line per event, for jq and pandas\n"
-    "  nplus1 convert nplus1-app-16-1 -o app.ti            for SimGrid: cd app.ti && smpirun ... -replay replay.txt\n"
+    "  nplus1 convert nplus1-app-16-1 -o app.ti            for SimGrid: cd app.ti && smpirun ... -replay "
+    "replay.txt\n"
     "  nplus1 convert nplus1-app-16-1 -o app.goal          for LogGOPSim\n"
     "  nplus1 convert eztrace_log/ -o app.n1r              another tool's OTF2 archive, as a recording\n";
 
@@ -49,7 +50,9 @@ class Progress final : public events::EventSink {
     }
   }
   void on_match(RankId receiver, const events::Answer& match) override { sink_.on_match(receiver, match); }
-  void on_communicator(const events::Communicator& communicator) override { sink_.on_communicator(communicator); }
+  void on_communicator(const events::Communicator& communicator) override {
+    sink_.on_communicator(communicator);
+  }
   void on_call_path(const events::CallPath& path) override { sink_.on_call_path(path); }
   void on_region(const events::Region& region) override { sink_.on_region(region); }
   void on_datatype(const events::Datatype& datatype) override { sink_.on_datatype(datatype); }
@@ -67,7 +70,8 @@ T or_fail(Result<T> result, ExitCode code) {
   return std::move(result).value();
 }
 
-Format choose(const std::string& said, std::optional<Format> guessed, const std::string& path, const char* option) {
+Format choose(const std::string& said, std::optional<Format> guessed, const std::string& path,
+              const char* option) {
   if (!said.empty()) return format_named(said).value();  // CLI11 has checked it
   if (guessed) return *guessed;
   throw Failure{ExitCode::kUsage, fmt::format("the format of {} cannot be told from its name", path),
@@ -95,21 +99,24 @@ int convert(const ConvertOptions& options) {
   tell(fmt::format("{} lacks", name_of(from)).c_str(), imported.missing);
   tell(fmt::format("{} cannot hold", name_of(to)).c_str(), exported.lost);
   if (!options.quiet)
-    fmt::print(stderr, "nplus1: {} events of {} ranks: {} -> {}\n", exported.events, importer->preamble().ranks,
-               options.input, options.output);
+    fmt::print(stderr, "nplus1: {} events of {} ranks: {} -> {}\n", exported.events,
+               importer->preamble().ranks, options.input, options.output);
   return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace
 
 void add_convert(const Registration& registration) {
-  CLI::App* verb = registration.app.add_subcommand("convert", "Convert recordings to and from OTF2, CSV and others");
+  CLI::App* verb =
+      registration.app.add_subcommand("convert", "Convert recordings to and from OTF2, CSV and others");
   set_manual(*verb, {"nplus1 convert IN -o OUT [--from FORMAT] [--to FORMAT]", kExamples});
   auto options = std::make_shared<ConvertOptions>();
   const CLI::IsMember formats{{"recording", "otf2", "csv", "jsonl", "ti", "goal"}};
-  verb->add_option("IN", options->input, "Recording, result folder, or a file or folder of another format")->required();
-  verb->add_option("-o,--output", options->output,
-                   "What to write; .n1r, .otf2, .csv, .jsonl, .ti and .goal say in which format. Never overwrites")
+  verb->add_option("IN", options->input, "Recording, result folder, or a file or folder of another format")
+      ->required();
+  verb->add_option(
+          "-o,--output", options->output,
+          "What to write; .n1r, .otf2, .csv, .jsonl, .ti and .goal say in which format. Never overwrites")
       ->required();
   verb->add_option("--from", options->from, "Format of IN, where its name doesn't say")->check(formats);
   verb->add_option("--to", options->to, "Format of OUT, where its name doesn't say")->check(formats);

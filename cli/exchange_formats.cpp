@@ -29,9 +29,12 @@ struct Known {
   const char* name;
   const char* ending;
 };
-constexpr Known kKnown[] = {{Format::kRecording, "recording", ".n1r"}, {Format::kOtf2, "otf2", ".otf2"},
-                            {Format::kCsv, "csv", ".csv"},             {Format::kJsonLines, "jsonl", ".jsonl"},
-                            {Format::kTimeIndependent, "ti", ".ti"},   {Format::kGoal, "goal", ".goal"}};
+constexpr Known kKnown[] = {{Format::kRecording, "recording", ".n1r"},
+                            {Format::kOtf2, "otf2", ".otf2"},
+                            {Format::kCsv, "csv", ".csv"},
+                            {Format::kJsonLines, "jsonl", ".jsonl"},
+                            {Format::kTimeIndependent, "ti", ".ti"},
+                            {Format::kGoal, "goal", ".goal"}};
 
 std::optional<Format> by_ending(const fs::path& path) {
   fs::path clean = path.lexically_normal();
@@ -116,7 +119,9 @@ std::optional<Format> format_named(const std::string& name) {
 }
 
 const char* name_of(Format format) {
-  return std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return k.format == format; })->name;
+  return std::find_if(std::begin(kKnown), std::end(kKnown),
+                      [&](const Known& k) { return k.format == format; })
+      ->name;
 }
 
 std::optional<Format> guess_input(const fs::path& path) {
@@ -134,14 +139,21 @@ std::optional<Format> guess_output(const fs::path& path) {
   return by_ending(path);
 }
 
-Result<std::unique_ptr<Importer>> open_input(const fs::path& path, Format format, const ExchangeOptions& options) {
+Result<std::unique_ptr<Importer>> open_input(const fs::path& path, Format format,
+                                             const ExchangeOptions& options) {
   switch (format) {
-    case Format::kRecording: return open_recording(path);
-    case Format::kOtf2: return events::otf2::open(path);
-    case Format::kCsv: return events::text::open(path, events::text::Syntax::kCsv);
-    case Format::kJsonLines: return events::text::open(path, events::text::Syntax::kJsonLines);
-    case Format::kTimeIndependent: return events::time_independent::open(path, options.flops_per_second);
-    case Format::kGoal: return events::goal::open(path);
+    case Format::kRecording:
+      return open_recording(path);
+    case Format::kOtf2:
+      return events::otf2::open(path);
+    case Format::kCsv:
+      return events::text::open(path, events::text::Syntax::kCsv);
+    case Format::kJsonLines:
+      return events::text::open(path, events::text::Syntax::kJsonLines);
+    case Format::kTimeIndependent:
+      return events::time_independent::open(path, options.flops_per_second);
+    case Format::kGoal:
+      return events::goal::open(path);
   }
   return Error{"unknown format", ""};
 }
@@ -149,13 +161,18 @@ Result<std::unique_ptr<Importer>> open_input(const fs::path& path, Format format
 Result<std::unique_ptr<Exporter>> create_output(const fs::path& path, Format format, const Preamble& preamble,
                                                 const ExchangeOptions& options) {
   switch (format) {
-    case Format::kRecording: return create_recording(path, preamble);
-    case Format::kOtf2: return events::otf2::create(path, preamble);
-    case Format::kCsv: return events::text::create(path, events::text::Syntax::kCsv, preamble);
-    case Format::kJsonLines: return events::text::create(path, events::text::Syntax::kJsonLines, preamble);
+    case Format::kRecording:
+      return create_recording(path, preamble);
+    case Format::kOtf2:
+      return events::otf2::create(path, preamble);
+    case Format::kCsv:
+      return events::text::create(path, events::text::Syntax::kCsv, preamble);
+    case Format::kJsonLines:
+      return events::text::create(path, events::text::Syntax::kJsonLines, preamble);
     case Format::kTimeIndependent:
       return events::time_independent::create(path, preamble, collective_rounds, options.flops_per_second);
-    case Format::kGoal: return events::goal::create(path, preamble, collective_rounds);
+    case Format::kGoal:
+      return events::goal::create(path, preamble, collective_rounds);
   }
   return Error{"unknown format", ""};
 }

@@ -26,9 +26,8 @@ struct ExchangeOptions {
   double flops_per_second;
 };
 
-[[nodiscard]] Result<std::unique_ptr<events::exchange::Importer>> open_input(const std::filesystem::path& path,
-                                                                             Format format,
-                                                                             const ExchangeOptions& options);
+[[nodiscard]] Result<std::unique_ptr<events::exchange::Importer>> open_input(
+    const std::filesystem::path& path, Format format, const ExchangeOptions& options);
 [[nodiscard]] Result<std::unique_ptr<events::exchange::Exporter>> create_output(
     const std::filesystem::path& path, Format format, const events::exchange::Preamble& preamble,
     const ExchangeOptions& options);

@@ -36,13 +36,16 @@ bool CheckedSink::check_event(const TimedEvent& event) {
   return demand(is_rank(event.rank.value), "there is no rank", event.rank.value) &&
          demand(e.kind > EventKind::kNone && e.kind <= EventKind::kFinalize, "there is no kind of event",
                 static_cast<int>(e.kind)) &&
-         demand(!is_transfer(e.kind) || is_rank(e.peer) || e.peer == kAnySource.value || e.peer == kProcNull.value,
+         demand(!is_transfer(e.kind) || is_rank(e.peer) || e.peer == kAnySource.value ||
+                    e.peer == kProcNull.value,
                 "there is no peer", e.peer) &&
-         demand(e.size >= 0, "a negative size", e.size) && demand(e.comm.value < kMaxId, "communicator", e.comm.value) &&
-         demand(e.kind < EventKind::kRegionBegin || e.kind > EventKind::kRegionEnd || e.aux < kMaxId, "region",
-                static_cast<std::int64_t>(e.aux)) &&
+         demand(e.size >= 0, "a negative size", e.size) &&
+         demand(e.comm.value < kMaxId, "communicator", e.comm.value) &&
+         demand(e.kind < EventKind::kRegionBegin || e.kind > EventKind::kRegionEnd || e.aux < kMaxId,
+                "region", static_cast<std::int64_t>(e.aux)) &&
          demand(e.site.value < kMaxId, "call path", e.site.value) &&
-         demand(e.entry_ps >= 0 && event.exit >= e.entry(), "a call that ends before it begins, at", e.entry_ps) &&
+         demand(e.entry_ps >= 0 && event.exit >= e.entry(), "a call that ends before it begins, at",
+                e.entry_ps) &&
          check_lists(event);
 }
 

@@ -1,6 +1,6 @@
 // Stands between an importer and whoever takes its events: lets through what a run could have produced, and
-// remembers the first thing that it could not. Analyses index arrays by rank, communicator and region, so a number
-// out of bounds must end here. One thread.
+// remembers the first thing that it could not. Analyses index arrays by rank, communicator and region, so a
+// number out of bounds must end here. One thread.
 #pragma once
 
 #include <optional>

@@ -2,9 +2,9 @@
 // Importer a file that feeds a sink. Either is used from one thread.
 //
 // Bad input is an Error that names the file, the place in it and what to do. An importer may have fed part of
-// the stream before it finds the damage: whoever converts throws the output away then. An exporter writes under
-// a temporary name and takes the real one in close(), never over something that exists; without close() it
-// leaves nothing behind.
+// the stream before it finds the damage: whoever converts throws the output away then. An exporter writes
+// under a temporary name and takes the real one in close(), never over something that exists; without close()
+// it leaves nothing behind.
 #pragma once
 
 #include <cstdint>

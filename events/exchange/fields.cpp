@@ -6,34 +6,68 @@
 namespace nplus1::events::exchange {
 namespace {
 
-constexpr std::array<std::string_view, 23> kKinds{
-    "none",       "send",         "isend",         "recv",          "irecv",
-    "wait",       "test",         "probe",         "iprobe",        "cancelled",
-    "request_free", "collective", "icollective",   "comm_define",   "unmodelled_enter",
-    "unmodelled_exit", "local",   "region_begin",  "region_end",    "site_define",
-    "region_define", "datatype_define", "finalize"};
+constexpr std::array<std::string_view, 23> kKinds{"none",
+                                                  "send",
+                                                  "isend",
+                                                  "recv",
+                                                  "irecv",
+                                                  "wait",
+                                                  "test",
+                                                  "probe",
+                                                  "iprobe",
+                                                  "cancelled",
+                                                  "request_free",
+                                                  "collective",
+                                                  "icollective",
+                                                  "comm_define",
+                                                  "unmodelled_enter",
+                                                  "unmodelled_exit",
+                                                  "local",
+                                                  "region_begin",
+                                                  "region_end",
+                                                  "site_define",
+                                                  "region_define",
+                                                  "datatype_define",
+                                                  "finalize"};
 static_assert(kKinds.size() == static_cast<std::size_t>(EventKind::kFinalize) + 1);
 
 constexpr std::array<std::string_view, 5> kAnswers{"none", "exit", "match", "notice", "deadlock"};
 constexpr std::array<std::string_view, 4> kSendModes{"standard", "synchronous", "buffered", "ready"};
 constexpr std::array<std::string_view, 3> kCompletionModes{"all", "any", "some"};
-constexpr std::array<std::string_view, 19> kCollectives{
-    "barrier",   "bcast",     "gather",     "gatherv",  "scatter",
-    "scatterv",  "allgather", "allgatherv", "alltoall", "alltoallv",
-    "reduce",    "allreduce", "reduce_scatter_block",   "reduce_scatter",
-    "scan",      "exscan",    "neighbor_allgather",     "neighbor_alltoall",
-    "synchronize"};
+constexpr std::array<std::string_view, 19> kCollectives{"barrier",
+                                                        "bcast",
+                                                        "gather",
+                                                        "gatherv",
+                                                        "scatter",
+                                                        "scatterv",
+                                                        "allgather",
+                                                        "allgatherv",
+                                                        "alltoall",
+                                                        "alltoallv",
+                                                        "reduce",
+                                                        "allreduce",
+                                                        "reduce_scatter_block",
+                                                        "reduce_scatter",
+                                                        "scan",
+                                                        "exscan",
+                                                        "neighbor_allgather",
+                                                        "neighbor_alltoall",
+                                                        "synchronize"};
 static_assert(kCollectives.size() == static_cast<std::size_t>(CollectiveKind::kSynchronize) + 1);
 
 std::span<const std::string_view> operations(EventKind kind) {
   switch (kind) {
     case EventKind::kSend:
-    case EventKind::kIsend: return kSendModes;
+    case EventKind::kIsend:
+      return kSendModes;
     case EventKind::kWait:
-    case EventKind::kTest: return kCompletionModes;
+    case EventKind::kTest:
+      return kCompletionModes;
     case EventKind::kCollective:
-    case EventKind::kIcollective: return kCollectives;
-    default: return {};
+    case EventKind::kIcollective:
+      return kCollectives;
+    default:
+      return {};
   }
 }
 

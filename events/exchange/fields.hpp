@@ -1,6 +1,6 @@
-// Every field of an event, by name, once: columns of CSV, keys of JSON lines and attributes of OTF2 all come from
-// here. A visitor has number(name, field), hex(name, field) for what is read as bits, and for the fields with
-// names of their own kind(), call() and operation(). Pure functions.
+// Every field of an event, by name, once: columns of CSV, keys of JSON lines and attributes of OTF2 all come
+// from here. A visitor has number(name, field), hex(name, field) for what is read as bits, and for the fields
+// with names of their own kind(), call() and operation(). Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,8 @@ void visit_detail(D& d, Visitor&& visit) {
 [[nodiscard]] std::string_view answer_name(AnswerKind kind);
 [[nodiscard]] std::optional<AnswerKind> answer_named(std::string_view name);
 
-/// What `operation` means for this kind: "synchronous", "all", "bcast"; empty where 0 says it all or nothing does.
+/// What `operation` means for this kind: "synchronous", "all", "bcast"; empty where 0 says it all or nothing
+/// does.
 [[nodiscard]] std::string_view operation_name(EventKind kind, std::uint8_t operation);
 [[nodiscard]] std::optional<std::uint8_t> operation_named(EventKind kind, std::string_view name);
 

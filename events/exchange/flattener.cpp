@@ -87,15 +87,23 @@ void Flattener::flatten(const StoredEvent& stored) {
     case EventKind::kSend:
     case EventKind::kIsend:
     case EventKind::kRecv:
-    case EventKind::kIrecv: return transfer(stored);
+    case EventKind::kIrecv:
+      return transfer(stored);
     case EventKind::kWait:
-    case EventKind::kTest: return complete(stored);
+    case EventKind::kTest:
+      return complete(stored);
     case EventKind::kCollective:
-    case EventKind::kIcollective: return collective(stored);
+    case EventKind::kIcollective:
+      return collective(stored);
     case EventKind::kProbe:
-    case EventKind::kIprobe: lost_.insert("probes"); break;
-    case EventKind::kUnmodelledEnter: lost_.insert("calls that nplus1 does not model"); break;
-    default: break;
+    case EventKind::kIprobe:
+      lost_.insert("probes");
+      break;
+    case EventKind::kUnmodelledEnter:
+      lost_.insert("calls that nplus1 does not model");
+      break;
+    default:
+      break;
   }
 }
 
@@ -115,8 +123,10 @@ void Flattener::transfer(const StoredEvent& stored) {
   } else {
     programs_.receive(stored.rank, {got.source, tag_of(e.comm, got.tag), got.size}, handle);
   }
-  if (blocking) programs_.wait(stored.rank, handle);
-  else rank.active.insert(e.request.value);
+  if (blocking)
+    programs_.wait(stored.rank, handle);
+  else
+    rank.active.insert(e.request.value);
 }
 
 void Flattener::complete(const StoredEvent& stored) {
@@ -142,7 +152,8 @@ void Flattener::collective(const StoredEvent& stored) {
     lost_.insert("collectives on intercommunicators");
     return;
   }
-  if (e.kind == EventKind::kIcollective) lost_.insert("that some collectives did not block: they do, where they start");
+  if (e.kind == EventKind::kIcollective)
+    lost_.insert("that some collectives did not block: they do, where they start");
   const auto& members = found->second.members;
   const bool all = members.size() == ranks_.size();
   const bool in_order = std::is_sorted(members.begin(), members.end());
@@ -155,11 +166,13 @@ void Flattener::collective(const StoredEvent& stored) {
   for (const Round& round : expand_(stored.view(), static_cast<std::int32_t>(me), count)) {
     if (round.send_to >= 0) {
       sends.push_back(rank.handles++);
-      programs_.send(stored.rank, {members[static_cast<std::size_t>(round.send_to)].value, tag, round.size}, sends.back());
+      programs_.send(stored.rank, {members[static_cast<std::size_t>(round.send_to)].value, tag, round.size},
+                     sends.back());
     }
     if (round.receive_from >= 0) {
       const std::uint64_t handle = rank.handles++;
-      programs_.receive(stored.rank, {members[static_cast<std::size_t>(round.receive_from)].value, tag, -1}, handle);
+      programs_.receive(stored.rank, {members[static_cast<std::size_t>(round.receive_from)].value, tag, -1},
+                        handle);
       programs_.wait(stored.rank, handle);
     }
   }

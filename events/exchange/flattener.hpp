@@ -1,8 +1,8 @@
-// For formats that know no requests, communicators or wildcards as MPI does (SimGrid's time-independent traces,
-// GOAL): a run as one program for each rank, in which every receive names what it got. One thread.
+// For formats that know no requests, communicators or wildcards as MPI does (SimGrid's time-independent
+// traces, GOAL): a run as one program for each rank, in which every receive names what it got. One thread.
 //
-// A rank's events wait here until it is certain what its posted receives got, so a receive that stays open for the
-// whole run (a listener) keeps all of its rank's later events in memory.
+// A rank's events wait here until it is certain what its posted receives got, so a receive that stays open
+// for the whole run (a listener) keeps all of its rank's later events in memory.
 #pragma once
 
 #include <deque>
@@ -25,14 +25,16 @@ struct Message {
   std::int64_t size = 0;
 };
 
-/// What one member does in one round of a collective: it starts the send, if any, and waits for the receive, if any.
+/// What one member does in one round of a collective: it starts the send, if any, and waits for the receive,
+/// if any.
 struct Round {
   std::int32_t send_to = -1;  // member indices
   std::int32_t receive_from = -1;
   std::int64_t size = 0;  // of the send
 };
 /// The rounds of `member`. Folders above events/ know the algorithms.
-using Expand = std::function<std::vector<Round>(const TimedEvent& collective, std::int32_t member, std::int32_t members)>;
+using Expand = std::function<std::vector<Round>(const TimedEvent& collective, std::int32_t member,
+                                                std::int32_t members)>;
 
 /// What a format makes of it. Operations of one rank come in program order; a handle is never used twice.
 class Programs {

@@ -25,7 +25,8 @@ Error cannot_create(const fs::path& path, int code) {
 }
 
 Error taken(const fs::path& path) {
-  return {path.string() + " exists already, and nothing is ever overwritten", "remove it, or give another name with -o"};
+  return {path.string() + " exists already, and nothing is ever overwritten",
+          "remove it, or give another name with -o"};
 }
 
 Result<Done> rename_new(const fs::path& from, const fs::path& to) {

@@ -1,5 +1,5 @@
-// Output that appears whole or not at all: written under a temporary name beside its place, renamed by commit(),
-// never over something that exists; removed if commit() is not reached. One thread.
+// Output that appears whole or not at all: written under a temporary name beside its place, renamed by
+// commit(), never over something that exists; removed if commit() is not reached. One thread.
 #pragma once
 
 #include <cstdio>

@@ -4,7 +4,8 @@
 
 namespace nplus1::events::exchange {
 
-Event UntimedEvents::transfer(EventKind kind, MpiCall call, std::int32_t peer, std::int32_t tag, std::int64_t size) {
+Event UntimedEvents::transfer(EventKind kind, MpiCall call, std::int32_t peer, std::int32_t tag,
+                              std::int64_t size) {
   Event event;
   event.kind = kind;
   event.call = static_cast<std::uint16_t>(call);
@@ -43,7 +44,8 @@ std::uint32_t UntimedEvents::start_send(RankId rank, std::int32_t to, std::int32
   return event.request.value;
 }
 
-std::uint32_t UntimedEvents::start_receive(RankId rank, std::int32_t from, std::int32_t tag, std::int64_t size) {
+std::uint32_t UntimedEvents::start_receive(RankId rank, std::int32_t from, std::int32_t tag,
+                                           std::int64_t size) {
   Event event = transfer(EventKind::kIrecv, MpiCall::MPI_Irecv, from, tag, size);
   event.request = RequestId{++ranks_[rank.index()].requests};
   emit(rank, event);
@@ -61,7 +63,8 @@ std::uint32_t UntimedEvents::start_receive(RankId rank, std::int32_t from, std::
 }
 
 void UntimedEvents::wait(RankId rank, const std::vector<std::uint32_t>& requests) {
-  Event event = transfer(EventKind::kWait, requests.size() == 1 ? MpiCall::MPI_Wait : MpiCall::MPI_Waitall, 0, 0, 0);
+  Event event =
+      transfer(EventKind::kWait, requests.size() == 1 ? MpiCall::MPI_Wait : MpiCall::MPI_Waitall, 0, 0, 0);
   event.aux = requests.size();
   emit(rank, event, {requests, {}});
 }
@@ -72,8 +75,8 @@ void UntimedEvents::test(RankId rank, std::uint32_t request) {
   emit(rank, event, {{&request, 1}, {}});
 }
 
-void UntimedEvents::collective(RankId rank, MpiCall call, CollectiveKind kind, std::int64_t size, std::int32_t root,
-                               const std::vector<std::int64_t>& sizes) {
+void UntimedEvents::collective(RankId rank, MpiCall call, CollectiveKind kind, std::int64_t size,
+                               std::int32_t root, const std::vector<std::int64_t>& sizes) {
   Event event = transfer(EventKind::kCollective, call, root, 0, size);
   event.operation = static_cast<std::uint8_t>(kind);
   event.aux = sizes.size();

@@ -1,11 +1,11 @@
-// For importers of formats that have no times but those of computing: makes events of operations. Calls take no time
-// here; a replay gives them theirs. One thread.
+// For importers of formats that have no times but those of computing: makes events of operations. Calls take
+// no time here; a replay gives them theirs. One thread.
 #pragma once
 
 #include <vector>
 
-#include "events/sink.hpp"
 #include "events/mpi_call.hpp"
+#include "events/sink.hpp"
 
 namespace nplus1::events::exchange {
 

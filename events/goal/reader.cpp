@@ -50,9 +50,12 @@ std::vector<std::string> split(const std::string& line) {
   for (const char c : line) {
     const bool space = c == ' ' || c == '\t' || c == '\r';
     const bool single = c == ':' || c == '{' || c == '}';
-    if (single) words.emplace_back(1, c);
-    else if (!space && !inside) words.emplace_back(1, c);
-    else if (!space) words.back() += c;
+    if (single)
+      words.emplace_back(1, c);
+    else if (!space && !inside)
+      words.emplace_back(1, c);
+    else if (!space)
+      words.back() += c;
     inside = !space && !single;
   }
   return words;
@@ -96,7 +99,8 @@ Operation parse_operation(const std::vector<std::string>& words) {
 void parse_dependency(const std::vector<std::string>& words, Graph& graph) {
   const auto label = [&](const std::string& name) {
     const auto found = graph.labels.find(name);
-    if (found == graph.labels.end()) throw Wrong{"there is no operation \"" + name.substr(0, 40) + "\" before this line"};
+    if (found == graph.labels.end())
+      throw Wrong{"there is no operation \"" + name.substr(0, 40) + "\" before this line"};
     return found->second;
   };
   if (words.size() != 3 || (words[1] != "requires" && words[1] != "irequires"))
@@ -199,7 +203,9 @@ class GoalReader final : public exchange::Importer {
   }
 
  private:
-  Error error(const Wrong& wrong) const { return {fmt::format("{}:{}: {}", file_.string(), line_, wrong.what), kRemedy}; }
+  Error error(const Wrong& wrong) const {
+    return {fmt::format("{}:{}: {}", file_.string(), line_, wrong.what), kRemedy};
+  }
 
   /// The next line with something on it; empty at the end.
   std::vector<std::string> next_line() {
@@ -213,7 +219,8 @@ class GoalReader final : public exchange::Importer {
   }
 
   RankId rank_in(const std::vector<std::string>& words) const {
-    if (words.size() != 3 || words[0] != "rank" || words[2] != "{") throw Wrong{"here a rank should begin: rank N {"};
+    if (words.size() != 3 || words[0] != "rank" || words[2] != "{")
+      throw Wrong{"here a rank should begin: rank N {"};
     return RankId{static_cast<std::int32_t>(number(words[1], preamble_.ranks - 1))};
   }
 

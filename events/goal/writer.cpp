@@ -70,7 +70,9 @@ class GoalWriter final : public exchange::Exporter, private exchange::Programs {
     flattener_.on_event(event);
   }
   void on_match(RankId receiver, const Answer& match) override { flattener_.on_match(receiver, match); }
-  void on_communicator(const Communicator& communicator) override { flattener_.on_communicator(communicator); }
+  void on_communicator(const Communicator& communicator) override {
+    flattener_.on_communicator(communicator);
+  }
 
   Result<Exported> close() override {
     auto lost = flattener_.finish();
@@ -82,7 +84,8 @@ class GoalWriter final : public exchange::Exporter, private exchange::Programs {
       file_.write("}\n");
       failed = failed || parts_[i].failed();
     }
-    if (failed) return Error{spool_.path().string() + ": cannot be written", "make room there, or use another -o"};
+    if (failed)
+      return Error{spool_.path().string() + ": cannot be written", "make room there, or use another -o"};
     if (const auto done = file_.commit(); !done) return done.error();
     return Exported{events_, std::move(lost)};
   }
@@ -98,20 +101,23 @@ class GoalWriter final : public exchange::Exporter, private exchange::Programs {
   }
   void send(RankId rank, const Message& message, std::uint64_t handle) override {
     Part& part = parts_[rank.index()];
-    part.started[handle] = operation(part, fmt::format("send {}b to {} tag {}", message.size, message.peer, message.tag));
+    part.started[handle] =
+        operation(part, fmt::format("send {}b to {} tag {}", message.size, message.peer, message.tag));
   }
   /// LogGOPSim matches by source and tag; a size that is not known here is 0.
   void receive(RankId rank, const Message& message, std::uint64_t handle) override {
     Part& part = parts_[rank.index()];
     const auto size = std::max<std::int64_t>(message.size, 0);
-    part.started[handle] = operation(part, fmt::format("recv {}b from {} tag {}", size, message.peer, message.tag));
+    part.started[handle] =
+        operation(part, fmt::format("recv {}b from {} tag {}", size, message.peer, message.tag));
   }
   void wait(RankId rank, std::uint64_t handle) override {
     Part& part = parts_[rank.index()];
     const auto found = part.started.find(handle);
     const std::uint64_t awaited = found->second;
     part.started.erase(found);
-    if (awaited == part.operations) {  // started just now: what follows requires it, and through it what was before
+    if (awaited ==
+        part.operations) {  // started just now: what follows requires it, and through it what was before
       part.last = awaited;
       return;
     }

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-OTF2_ErrorCode ignore_error(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*, va_list) {
+OTF2_ErrorCode ignore_error(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*,
+                            va_list) {
   return code;
 }
 
@@ -44,9 +45,11 @@ void read_local_definitions(OTF2_Reader* reader, const std::vector<Place>& place
 class Merge {
  public:
   Merge(OTF2_Reader* reader, const DefinitionReader& definitions, EventSink& sink)
-      : ours_{definitions.is_ours()}, sink_{sink}, ordinals_(static_cast<std::size_t>(definitions.preamble().ranks)) {
+      : ours_{definitions.is_ours()},
+        sink_{sink},
+        ordinals_(static_cast<std::size_t>(definitions.preamble().ranks)) {
     for (const Place& place : definitions.places()) {
-      if (place.events == 0) continue;
+      if (place.events == 0 && ours_) continue;
       readers_.push_back(std::make_unique<LocationReader>(reader, definitions, place));
       ranks_.push_back(place.rank);
       push(readers_.size() - 1);
@@ -104,7 +107,8 @@ std::vector<std::string> read_archive(const fs::path& anchor, int descriptor) {
   definitions.read(reader.get());
   for (const Place& place : definitions.places()) OTF2_Reader_SelectLocation(reader.get(), place.location);
   read_local_definitions(reader.get(), definitions.places());
-  if (OTF2_Reader_OpenEvtFiles(reader.get()) != OTF2_SUCCESS) throw Damaged{"its event files cannot be opened"};
+  if (OTF2_Reader_OpenEvtFiles(reader.get()) != OTF2_SUCCESS)
+    throw Damaged{"its event files cannot be opened"};
 
   const auto rows = text::print_to(descriptor, text::Syntax::kCsv, definitions.preamble());
   definitions.feed(*rows);
@@ -112,8 +116,9 @@ std::vector<std::string> read_archive(const fs::path& anchor, int descriptor) {
   merge.run();
   auto missing = merge.missing();
   if (!definitions.is_ours())
-    missing.insert(missing.begin(), {"datatypes and counts, hashes, buffers, call paths",
-                                     "which message of its sender a receive got (they are matched in order)"});
+    missing.insert(missing.begin(),
+                   {"datatypes and counts, hashes, buffers, call paths",
+                    "which message of its sender a receive got (they are matched in order)"});
   return missing;
 }
 
@@ -130,16 +135,28 @@ Result<fs::path> find_anchor(const fs::path& path) {
     }
   }
   if (found.size() == 1) return found.front();
-  return Error{path.string() + (found.empty() ? ": no OTF2 anchor file (*.otf2) there" : ": several OTF2 anchor files there"),
+  return Error{path.string() + (found.empty() ? ": no OTF2 anchor file (*.otf2) there"
+                                              : ": several OTF2 anchor files there"),
                "name the anchor file itself, often traces.otf2"};
+}
+
+std::chrono::seconds time_for(const fs::path& folder) {
+  std::uintmax_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator{folder, ignored}) {
+    if (entry.is_regular_file(ignored)) bytes += entry.file_size(ignored);
+  }
+  return std::chrono::seconds{30 + static_cast<std::int64_t>(bytes >> 20)};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<exchange::Importer>> open(const fs::path& archive, const Limits& limits) {
+Result<std::unique_ptr<exchange::Importer>> open(const fs::path& archive, const Limits& wanted) {
   auto anchor = find_anchor(archive);
   if (!anchor) return anchor.error();
   const fs::path file = anchor.value();
+  Limits limits = wanted;
+  if (limits.time.count() == 0) limits.time = time_for(file.parent_path());
   return read_guarded(file, limits, [file](int descriptor) { return read_archive(file, descriptor); });
 }
 

@@ -52,13 +52,19 @@ bool is_region(EventKind kind) {
 class ArchiveWriter final : public exchange::Exporter {
  public:
   ArchiveWriter(NewFolder folder, OTF2_Archive* archive, std::int32_t ranks)
-      : folder_{std::move(folder)}, archive_{archive}, list_{OTF2_AttributeList_New()}, definitions_{ranks}, ranks_{ranks} {
+      : folder_{std::move(folder)},
+        archive_{archive},
+        list_{OTF2_AttributeList_New()},
+        definitions_{ranks},
+        ranks_{ranks} {
     Communicator world{CommId{0}, {}, 0};
     for (std::int32_t rank = 0; rank < ranks; ++rank) world.members.emplace_back(rank);
     definitions_.add(world);
   }
 
-  void add_property(const std::string& key, const std::string& value) { definitions_.add_property(key, value); }
+  void add_property(const std::string& key, const std::string& value) {
+    definitions_.add_property(key, value);
+  }
   void on_communicator(const Communicator& communicator) override { definitions_.add(communicator); }
   void on_call_path(const CallPath& path) override { definitions_.add(path); }
   void on_region(const Region& region) override { definitions_.add(region); }
@@ -175,7 +181,8 @@ std::uint32_t ArchiveWriter::in_communicator(CommId comm, std::int32_t world_ran
   const Communicator* communicator = definitions_.communicator(comm);
   if (comm.value == 0 || communicator == nullptr) return static_cast<std::uint32_t>(world_rank);
   const auto& members = communicator->members;
-  return static_cast<std::uint32_t>(std::find(members.begin(), members.end(), RankId{world_rank}) - members.begin());
+  return static_cast<std::uint32_t>(std::find(members.begin(), members.end(), RankId{world_rank}) -
+                                    members.begin());
 }
 
 std::uint32_t ArchiveWriter::root_of(const Event& event) const {
@@ -210,7 +217,8 @@ void ArchiveWriter::write_start(Location& at, const TimedEvent& event) {
       break;
     case EventKind::kIsend:
       if (e.peer >= 0)
-        OTF2_EvtWriter_MpiIsend(at.writer, nullptr, at.last_time, receiver, e.comm.value, tag, size, e.request.value);
+        OTF2_EvtWriter_MpiIsend(at.writer, nullptr, at.last_time, receiver, e.comm.value, tag, size,
+                                e.request.value);
       break;
     case EventKind::kIrecv:
       if (e.peer != kProcNull.value)
@@ -219,21 +227,31 @@ void ArchiveWriter::write_start(Location& at, const TimedEvent& event) {
     case EventKind::kCancelled:
       OTF2_EvtWriter_MpiRequestCancelled(at.writer, nullptr, at.last_time, e.request.value);
       break;
-    case EventKind::kCollective: OTF2_EvtWriter_MpiCollectiveBegin(at.writer, nullptr, at.last_time); break;
+    case EventKind::kCollective:
+      OTF2_EvtWriter_MpiCollectiveBegin(at.writer, nullptr, at.last_time);
+      break;
     case EventKind::kIcollective:
       OTF2_EvtWriter_NonBlockingCollectiveRequest(at.writer, nullptr, at.last_time, e.request.value);
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
 void ArchiveWriter::write_end(Location& at, const TimedEvent& event) {
   switch (event.event.kind) {
-    case EventKind::kRecv: write_receive(at, event.event, event.answer, kNoRequest); break;
-    case EventKind::kCollective: write_collective_end(at, event.event, moved(event), kNoRequest); break;
+    case EventKind::kRecv:
+      write_receive(at, event.event, event.answer, kNoRequest);
+      break;
+    case EventKind::kCollective:
+      write_collective_end(at, event.event, moved(event), kNoRequest);
+      break;
     case EventKind::kWait:
-    case EventKind::kTest: write_completions(at, event); break;
-    default: break;
+    case EventKind::kTest:
+      write_completions(at, event);
+      break;
+    default:
+      break;
   }
 }
 
@@ -246,19 +264,23 @@ void ArchiveWriter::write_receive(Location& at, const Event& posted, const Answe
     OTF2_EvtWriter_MpiRecv(at.writer, nullptr, at.last_time, sender, posted.comm.value, tag, size);
     return;
   }
-  add_attributes(values_of({at.rank, posted, {}, {}, match}), values_of({at.rank, posted, {}, {}}), list_.get());
-  OTF2_EvtWriter_MpiIrecv(at.writer, list_.get(), at.last_time, sender, posted.comm.value, tag, size, request.value);
+  add_attributes(values_of({at.rank, posted, {}, {}, match}), values_of({at.rank, posted, {}, {}}),
+                 list_.get());
+  OTF2_EvtWriter_MpiIrecv(at.writer, list_.get(), at.last_time, sender, posted.comm.value, tag, size,
+                          request.value);
   --unused_matches_;
 }
 
-void ArchiveWriter::write_collective_end(Location& at, const Event& event, const Moved& moved, RequestId request) {
+void ArchiveWriter::write_collective_end(Location& at, const Event& event, const Moved& moved,
+                                         RequestId request) {
   const auto operation = operation_of(event.collective());
   if (request == kNoRequest) {
-    OTF2_EvtWriter_MpiCollectiveEnd(at.writer, nullptr, at.last_time, operation, event.comm.value, root_of(event),
-                                    moved.sent, moved.received);
+    OTF2_EvtWriter_MpiCollectiveEnd(at.writer, nullptr, at.last_time, operation, event.comm.value,
+                                    root_of(event), moved.sent, moved.received);
   } else {
-    OTF2_EvtWriter_NonBlockingCollectiveComplete(at.writer, nullptr, at.last_time, operation, event.comm.value,
-                                                 root_of(event), moved.sent, moved.received, request.value);
+    OTF2_EvtWriter_NonBlockingCollectiveComplete(at.writer, nullptr, at.last_time, operation,
+                                                 event.comm.value, root_of(event), moved.sent, moved.received,
+                                                 request.value);
   }
 }
 
@@ -321,7 +343,8 @@ Result<Exported> ArchiveWriter::close() {
   whole = OTF2_Archive_CloseGlobalDefWriter(archive_.get(), writer) == OTF2_SUCCESS && whole;
   whole = OTF2_Archive_Close(archive_.release()) == OTF2_SUCCESS && whole;
   if (!whole)
-    return Error{folder_.path().string() + ": OTF2 could not write the archive", "make room there, or use another -o"};
+    return Error{folder_.path().string() + ": OTF2 could not write the archive",
+                 "make room there, or use another -o"};
   if (const auto summed = write_checksums(folder_.path()); !summed) return summed.error();
   if (const auto done = folder_.commit(); !done) return done.error();
   Exported result{events_, {}};
@@ -331,7 +354,8 @@ Result<Exported> ArchiveWriter::close() {
 }
 
 /// OTF2 prints its errors; what they mean for the user is in our results.
-OTF2_ErrorCode ignore_error(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*, va_list) {
+OTF2_ErrorCode ignore_error(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*,
+                            va_list) {
   return code;
 }
 
@@ -341,9 +365,11 @@ Result<std::unique_ptr<exchange::Exporter>> create(const fs::path& path, const e
   OTF2_Error_RegisterCallback(ignore_error, nullptr);
   auto folder = NewFolder::create(path);
   if (!folder) return folder.error();
-  OTF2_Archive* archive = OTF2_Archive_Open(folder.value().path().c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
-                                            kDefinitionChunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
-  if (archive == nullptr) return Error{path.string() + ": OTF2 cannot make an archive there", "use another -o"};
+  OTF2_Archive* archive =
+      OTF2_Archive_Open(folder.value().path().c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
+                        kDefinitionChunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+  if (archive == nullptr)
+    return Error{path.string() + ": OTF2 cannot make an archive there", "use another -o"};
   OTF2_Archive_SetFlushCallbacks(archive, &kFlush, nullptr);
   OTF2_Archive_SetSerialCollectiveCallbacks(archive);
   OTF2_Archive_SetCreator(archive, "nplus1");

@@ -10,11 +10,16 @@ namespace {
 
 template <class T>
 constexpr OTF2_Type type_of() {
-  if constexpr (std::is_enum_v<T>) return type_of<std::underlying_type_t<T>>();
-  else if constexpr (sizeof(T) == 1) return OTF2_TYPE_UINT8;
-  else if constexpr (sizeof(T) == 2) return OTF2_TYPE_UINT16;
-  else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? OTF2_TYPE_INT32 : OTF2_TYPE_UINT32;
-  else return std::is_signed_v<T> ? OTF2_TYPE_INT64 : OTF2_TYPE_UINT64;
+  if constexpr (std::is_enum_v<T>)
+    return type_of<std::underlying_type_t<T>>();
+  else if constexpr (sizeof(T) == 1)
+    return OTF2_TYPE_UINT8;
+  else if constexpr (sizeof(T) == 2)
+    return OTF2_TYPE_UINT16;
+  else if constexpr (sizeof(T) == 4)
+    return std::is_signed_v<T> ? OTF2_TYPE_INT32 : OTF2_TYPE_UINT32;
+  else
+    return std::is_signed_v<T> ? OTF2_TYPE_INT64 : OTF2_TYPE_UINT64;
 }
 
 /// Gives every field, whatever it is, to one function.
@@ -127,13 +132,20 @@ void add_attributes(const Values& values, const Values& predicted, OTF2_Attribut
 
 std::optional<std::uint64_t> integer(OTF2_Type type, OTF2_AttributeValue value) {
   switch (type) {
-    case OTF2_TYPE_UINT8: return value.uint8;
-    case OTF2_TYPE_UINT16: return value.uint16;
-    case OTF2_TYPE_UINT32: return value.uint32;
-    case OTF2_TYPE_UINT64: return value.uint64;
-    case OTF2_TYPE_INT32: return bits(value.int32);
-    case OTF2_TYPE_INT64: return bits(value.int64);
-    default: return std::nullopt;
+    case OTF2_TYPE_UINT8:
+      return value.uint8;
+    case OTF2_TYPE_UINT16:
+      return value.uint16;
+    case OTF2_TYPE_UINT32:
+      return value.uint32;
+    case OTF2_TYPE_UINT64:
+      return value.uint64;
+    case OTF2_TYPE_INT32:
+      return bits(value.int32);
+    case OTF2_TYPE_INT64:
+      return bits(value.int64);
+    default:
+      return std::nullopt;
   }
 }
 

@@ -1,6 +1,6 @@
-// The fields of our events as typed OTF2 attributes named "nplus1::FIELD": they stand on the Enter of a call (on the
-// Leave where a call is only left) and say whatever OTF2's own records have no field for. A field is left out where
-// it is what predict() makes of the record, so most events carry only a few. Pure functions.
+// The fields of our events as typed OTF2 attributes named "nplus1::FIELD": they stand on the Enter of a call
+// (on the Leave where a call is only left) and say whatever OTF2's own records have no field for. A field is
+// left out where it is what predict() makes of the record, so most events carry only a few. Pure functions.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -31,8 +31,8 @@ using Values = std::vector<std::uint64_t>;
 /// The other way; a detail only where there is one.
 void set_values(const Values& values, exchange::StoredEvent& event);
 
-/// What an event is if no attribute says otherwise: entry and exit at the times of its records, and computing since
-/// the thread's last exit.
+/// What an event is if no attribute says otherwise: entry and exit at the times of its records, and computing
+/// since the thread's last exit.
 [[nodiscard]] exchange::StoredEvent predict(Time entry, Time exit, Time last_exit);
 
 /// Adds those values that differ from the prediction; the kind always, which marks an event as ours.

@@ -70,9 +70,11 @@ Result<exchange::Done> verify_checksums(const fs::path& folder) {
     const fs::path file = folder / name;
     if (name.empty() || !fs::is_regular_file(file)) return damaged(file, "is missing");
     if (list.eof() || line.substr(0, 10) != checksum(file) + "  ")
-      return damaged(file, "is not as it was written: its CRC-32 is not the one in " + std::string{kChecksums});
+      return damaged(file,
+                     "is not as it was written: its CRC-32 is not the one in " + std::string{kChecksums});
   }
-  if (lines != files_of(folder).size()) return damaged(folder / kChecksums, "does not list the archive's files");
+  if (lines != files_of(folder).size())
+    return damaged(folder / kChecksums, "does not list the archive's files");
   return exchange::Done{};
 }
 

@@ -1,5 +1,5 @@
-// Collectives in OTF2's terms: the operation, and the bytes that a member sends and receives as Score-P counts them
-// (the member's own block included). Pure functions.
+// Collectives in OTF2's terms: the operation, and the bytes that a member sends and receives as Score-P
+// counts them (the member's own block included). Pure functions.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -29,7 +29,8 @@ struct Part {
 
 [[nodiscard]] Moved bytes_moved(const Part& part);
 /// `size` again, from what another tool counted; exact for archives that count as bytes_moved() does.
-[[nodiscard]] std::int64_t size_from(CollectiveKind kind, const Moved& moved, std::uint64_t members, bool is_root);
+[[nodiscard]] std::int64_t size_from(CollectiveKind kind, const Moved& moved, std::uint64_t members,
+                                     bool is_root);
 
 [[nodiscard]] OTF2_CollectiveOp operation_of(CollectiveKind kind);
 /// Creation and destruction of handles is kSynchronize; nullopt for an operation that MPI does not have.

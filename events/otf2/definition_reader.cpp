@@ -17,7 +17,8 @@ DefinitionReader& self_of(void* data) {
 }
 constexpr OTF2_CallbackCode kOn = OTF2_CALLBACK_SUCCESS;
 
-OTF2_CallbackCode on_clock(void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t, std::uint64_t) {
+OTF2_CallbackCode on_clock(void* data, std::uint64_t resolution, std::uint64_t offset, std::uint64_t,
+                           std::uint64_t) {
   self_of(data).resolution = resolution;
   self_of(data).offset = offset;
   return kOn;
@@ -26,7 +27,8 @@ OTF2_CallbackCode on_string(void* data, OTF2_StringRef self, const char* text) {
   self_of(data).strings[self] = text;
   return kOn;
 }
-OTF2_CallbackCode on_attribute(void* data, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef, OTF2_Type) {
+OTF2_CallbackCode on_attribute(void* data, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef,
+                               OTF2_Type) {
   self_of(data).attribute_names[self] = name;
   return kOn;
 }
@@ -34,8 +36,9 @@ OTF2_CallbackCode on_parameter(void* data, OTF2_ParameterRef self, OTF2_StringRe
   self_of(data).parameter_names[self] = name;
   return kOn;
 }
-OTF2_CallbackCode on_location_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef, OTF2_LocationGroupType type,
-                                    OTF2_SystemTreeNodeRef, OTF2_LocationGroupRef) {
+OTF2_CallbackCode on_location_group(void* data, OTF2_LocationGroupRef self, OTF2_StringRef,
+                                    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef,
+                                    OTF2_LocationGroupRef) {
   self_of(data).location_groups[self] = type;
   return kOn;
 }
@@ -51,13 +54,18 @@ OTF2_CallbackCode on_region(void* data, OTF2_RegionRef self, OTF2_StringRef name
   self_of(data).regions[self] = name == OTF2_UNDEFINED_STRING ? canonical : name;
   return kOn;
 }
-OTF2_CallbackCode on_group(void* data, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type, OTF2_Paradigm paradigm,
-                           OTF2_GroupFlag flags, std::uint32_t count, const std::uint64_t* members) {
-  if (paradigm == OTF2_PARADIGM_MPI) self_of(data).groups[self] = {type, flags, {members, members + count}};
+OTF2_CallbackCode on_group(void* data, OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type,
+                           OTF2_Paradigm paradigm, OTF2_GroupFlag flags, std::uint32_t count,
+                           const std::uint64_t* members) {
+  if (paradigm != OTF2_PARADIGM_MPI) return kOn;
+  if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
+    self_of(data).mpi_locations.emplace(members, members + count);
+  else
+    self_of(data).groups[self] = {type, flags, {members, members + count}};
   return kOn;
 }
-OTF2_CallbackCode on_comm(void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef,
-                          OTF2_CommFlag) {
+OTF2_CallbackCode on_comm(void* data, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
+                          OTF2_CommRef, OTF2_CommFlag) {
   self_of(data).comms[self] = {name, group, OTF2_UNDEFINED_GROUP, {}, false};
   return kOn;
 }
@@ -66,7 +74,8 @@ OTF2_CallbackCode on_inter_comm(void* data, OTF2_CommRef self, OTF2_StringRef na
   self_of(data).comms[self] = {name, first, second, {}, false};
   return kOn;
 }
-OTF2_CallbackCode on_line(void* data, OTF2_SourceCodeLocationRef self, OTF2_StringRef file, std::uint32_t line) {
+OTF2_CallbackCode on_line(void* data, OTF2_SourceCodeLocationRef self, OTF2_StringRef file,
+                          std::uint32_t line) {
   self_of(data).lines[self] = {file, line};
   return kOn;
 }
@@ -75,8 +84,8 @@ OTF2_CallbackCode on_context(void* data, OTF2_CallingContextRef self, OTF2_Regio
   self_of(data).contexts[self] = {region, line, parent, {}, {}};
   return kOn;
 }
-OTF2_CallbackCode on_context_property(void* data, OTF2_CallingContextRef context, OTF2_StringRef name, OTF2_Type type,
-                                      OTF2_AttributeValue value) {
+OTF2_CallbackCode on_context_property(void* data, OTF2_CallingContextRef context, OTF2_StringRef name,
+                                      OTF2_Type type, OTF2_AttributeValue value) {
   DefinitionReader& self = self_of(data);
   Frame& frame = self.contexts[context].frame;
   const std::string key = self.text(name);
@@ -93,7 +102,9 @@ OTF2_CallbackCode on_machine_property(void* data, OTF2_SystemTreeNodeRef, OTF2_S
 }
 
 struct DeleteCallbacks {
-  void operator()(OTF2_GlobalDefReaderCallbacks* callbacks) const { OTF2_GlobalDefReaderCallbacks_Delete(callbacks); }
+  void operator()(OTF2_GlobalDefReaderCallbacks* callbacks) const {
+    OTF2_GlobalDefReaderCallbacks_Delete(callbacks);
+  }
 };
 using Callbacks = std::unique_ptr<OTF2_GlobalDefReaderCallbacks, DeleteCallbacks>;
 
@@ -132,7 +143,8 @@ void DefinitionReader::read(OTF2_Reader* reader) {
   OTF2_Reader_GetNumberOfGlobalDefinitions(reader, &declared);
   const auto status = OTF2_Reader_ReadGlobalDefinitions(reader, definitions, declared, &count);
   if (status != OTF2_SUCCESS || count != declared)
-    throw Damaged{"of " + std::to_string(declared) + " global definitions " + std::to_string(count) + " can be read"};
+    throw Damaged{"of " + std::to_string(declared) + " global definitions " + std::to_string(count) +
+                  " can be read"};
   OTF2_Reader_CloseGlobalDefReader(reader, definitions);
   if (resolution == 0) throw Damaged{"the clock has no resolution"};
   for (const auto& [ref, name] : attribute_names) {
@@ -159,11 +171,9 @@ std::string DefinitionReader::text(OTF2_StringRef ref) const {
 void DefinitionReader::number_ranks() {
   std::map<OTF2_LocationGroupRef, RankId> of_group;
   std::set<OTF2_LocationRef> first_threads;
-  const auto all = std::find_if(groups.begin(), groups.end(), [](const auto& group) {
-    return group.second.type == OTF2_GROUP_TYPE_COMM_LOCATIONS;
-  });
-  if (all != groups.end()) {
-    for (const OTF2_LocationRef member : all->second.members) {
+  const bool listed = mpi_locations.has_value();
+  if (listed) {
+    for (const OTF2_LocationRef member : *mpi_locations) {
       const auto location = locations.find(member);
       if (location == locations.end()) throw Damaged{"an MPI rank is no location: " + std::to_string(member)};
       const RankId rank{static_cast<std::int32_t>(first_threads.size())};
@@ -173,7 +183,7 @@ void DefinitionReader::number_ranks() {
     }
   }
   for (auto& [ref, place] : locations) {
-    if (all == groups.end()) of_group.try_emplace(place.group, RankId{static_cast<std::int32_t>(of_group.size())});
+    if (!listed) of_group.try_emplace(place.group, RankId{static_cast<std::int32_t>(of_group.size())});
     const auto rank = of_group.find(place.group);
     if (place.rank.value < 0 && rank != of_group.end()) place.rank = rank->second;
   }
@@ -183,13 +193,13 @@ void DefinitionReader::number_ranks() {
     ranks_[ref] = place.rank;
     if (ours_) {
       place.thread = ThreadId{static_cast<std::uint16_t>(ref >> 32)};
-    } else if (all == groups.end() || first_threads.count(ref) == 0) {
-      place.thread = ThreadId{static_cast<std::uint16_t>(threads[place.rank] + (all != groups.end() ? 1 : 0))};
+    } else if (!listed || first_threads.count(ref) == 0) {
+      place.thread = ThreadId{static_cast<std::uint16_t>(threads[place.rank] + (listed ? 1 : 0))};
       ++threads[place.rank];
     }
     places_.push_back(place);
   }
-  preamble_.ranks = static_cast<std::int32_t>(all != groups.end() ? first_threads.size() : of_group.size());
+  preamble_.ranks = static_cast<std::int32_t>(listed ? first_threads.size() : of_group.size());
   if (preamble_.ranks < 1) throw Damaged{"there is no MPI process in it"};
   mpi_ranks_.resize(static_cast<std::size_t>(preamble_.ranks));
   for (std::size_t i = 0; i < mpi_ranks_.size(); ++i) mpi_ranks_[i] = RankId{static_cast<std::int32_t>(i)};
@@ -254,7 +264,8 @@ void DefinitionReader::read_machine_properties() {
     const auto parsed = std::from_chars(said.data(), said.data() + said.size(), number);
     if (what == "property") preamble_.properties[of] = said;
     if (what == "region") our_regions_.push_back({RegionId{id}, said});
-    if (what == "first_group" && comms.count(id) != 0) comms[id].communicator.first_group = static_cast<std::size_t>(number);
+    if (what == "first_group" && comms.count(id) != 0)
+      comms[id].communicator.first_group = static_cast<std::size_t>(number);
     if (what == "datatype") {
       const auto used = static_cast<std::size_t>(parsed.ptr - said.data());
       datatypes_.push_back({DatatypeId{id}, said.substr(std::min(used + 1, said.size())), number});
@@ -274,7 +285,8 @@ Time DefinitionReader::time(std::uint64_t ticks) const {
 
 std::string DefinitionReader::region_name(OTF2_RegionRef region) const {
   const auto found = regions.find(region);
-  if (found == regions.end()) throw Damaged{"an event in a region that is not defined: " + std::to_string(region)};
+  if (found == regions.end())
+    throw Damaged{"an event in a region that is not defined: " + std::to_string(region)};
   return text(found->second);
 }
 
@@ -300,7 +312,8 @@ RegionId DefinitionReader::user_region(OTF2_RegionRef region) const {
 
 Frame DefinitionReader::frame_of(const Context& context) const {
   Frame frame = context.frame;
-  if (const auto region = regions.find(context.region); region != regions.end()) frame.function = text(region->second);
+  if (const auto region = regions.find(context.region); region != regions.end())
+    frame.function = text(region->second);
   if (const auto line = lines.find(context.line); line != lines.end()) {
     frame.file = text(line->second.first);
     frame.line = line->second.second;
@@ -322,7 +335,8 @@ void DefinitionReader::feed(EventSink& sink) const {
     if (!context.site || *context.site >= exchange::kMaxId) continue;
     CallPath path{CallSiteId{static_cast<std::uint32_t>(*context.site)}, {frame_of(context)}};
     auto parent = contexts.find(context.parent);
-    for (; parent != contexts.end() && path.frames.size() < 1000; parent = contexts.find(parent->second.parent))
+    for (; parent != contexts.end() && path.frames.size() < 1000;
+         parent = contexts.find(parent->second.parent))
       path.frames.push_back(frame_of(parent->second));
     sink.on_call_path(path);
   }

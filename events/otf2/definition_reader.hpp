@@ -1,5 +1,5 @@
-// What an archive's global definitions say, in our terms: locations are threads of ranks, groups are lists of ranks.
-// Runs in the child process that reads the archive (guarded.hpp). Throws Damaged.
+// What an archive's global definitions say, in our terms: locations are threads of ranks, groups are lists of
+// ranks. Runs in the child process that reads the archive (guarded.hpp). Throws Damaged.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -79,6 +79,7 @@ class DefinitionReader {
   std::unordered_map<OTF2_RegionRef, OTF2_StringRef> regions;
   std::map<OTF2_CommRef, Comm> comms;
   std::map<OTF2_GroupRef, Group> groups;
+  std::optional<std::vector<std::uint64_t>> mpi_locations;  // apart: EZTrace gives its group's number twice
   std::map<OTF2_LocationRef, Place> locations;
   std::map<OTF2_LocationGroupRef, OTF2_LocationGroupType> location_groups;
   std::unordered_map<OTF2_AttributeRef, OTF2_StringRef> attribute_names;

@@ -27,11 +27,14 @@ void DefinitionWriter::add(const CallPath& path) {
   Path& known = paths_[path.id.value];
   known.path = path;
   if (known.path.frames.empty()) known.path.frames.emplace_back();
-  // Parents come first. Once numbered, the innermost stays; frames that are known later get numbers of their own.
+  // Parents come first. Once numbered, the innermost stays; frames that are known later get numbers of their
+  // own.
   while (known.contexts.size() < known.path.frames.size()) {
     const bool first = known.contexts.empty() || known.contexts.front() + 1 == contexts_;
-    if (first) known.contexts.insert(known.contexts.begin(), contexts_++);
-    else known.contexts.push_back(contexts_++);
+    if (first)
+      known.contexts.insert(known.contexts.begin(), contexts_++);
+    else
+      known.contexts.push_back(contexts_++);
   }
 }
 
@@ -40,7 +43,8 @@ std::optional<OTF2_CallingContextRef> DefinitionWriter::context(CallSiteId site)
   return found == paths_.end() ? std::nullopt : std::optional{found->second.contexts.front()};
 }
 
-OTF2_RegionRef DefinitionWriter::number_region(std::uint64_t key, const std::string& name, OTF2_Paradigm paradigm) {
+OTF2_RegionRef DefinitionWriter::number_region(std::uint64_t key, const std::string& name,
+                                               OTF2_Paradigm paradigm) {
   const auto [place, is_new] = region_numbers_.try_emplace(key, static_cast<OTF2_RegionRef>(regions_.size()));
   if (is_new) regions_.push_back({name, paradigm, {}, 0});
   return place->second;
@@ -81,7 +85,8 @@ OTF2_StringRef DefinitionWriter::number(const char* before, std::uint64_t number
 void DefinitionWriter::write(OTF2_GlobalDefWriter* writer, const std::vector<Location>& locations,
                              std::uint64_t last_time) {
   writer_ = writer;
-  OTF2_GlobalDefWriter_WriteClockProperties(writer, 1'000'000'000'000, 0, last_time, OTF2_UNDEFINED_TIMESTAMP);
+  OTF2_GlobalDefWriter_WriteClockProperties(writer, 1'000'000'000'000, 0, last_time,
+                                            OTF2_UNDEFINED_TIMESTAMP);
   OTF2_GlobalDefWriter_WriteParadigm(writer, OTF2_PARADIGM_MPI, string("MPI"), OTF2_PARADIGM_CLASS_PROCESS);
   write_attributes();
   write_places(locations);
@@ -93,9 +98,11 @@ void DefinitionWriter::write(OTF2_GlobalDefWriter* writer, const std::vector<Loc
 
 void DefinitionWriter::write_attributes() {
   const auto write = [this](std::size_t self, const char* name, OTF2_Type type) {
-    OTF2_GlobalDefWriter_WriteAttribute(writer_, static_cast<OTF2_AttributeRef>(self), string(name), string(""), type);
+    OTF2_GlobalDefWriter_WriteAttribute(writer_, static_cast<OTF2_AttributeRef>(self), string(name),
+                                        string(""), type);
   };
-  for (std::size_t i = 0; i < attributes().size(); ++i) write(i, attributes()[i].name.c_str(), attributes()[i].type);
+  for (std::size_t i = 0; i < attributes().size(); ++i)
+    write(i, attributes()[i].name.c_str(), attributes()[i].type);
   write(attributes().size(), "nplus1::source", OTF2_TYPE_SOURCE_CODE_LOCATION);
   write(attributes().size() + 1, "nplus1::call_path", OTF2_TYPE_CALLING_CONTEXT);
   const auto list = [this](ListParameter self, const char* name, OTF2_ParameterType type) {
@@ -110,14 +117,15 @@ void DefinitionWriter::write_places(const std::vector<Location>& locations) {
   OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, 0, string("simulated machine"), string("machine"),
                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE);
   for (std::int32_t rank = 0; rank < ranks_; ++rank) {
-    OTF2_GlobalDefWriter_WriteLocationGroup(writer_, static_cast<OTF2_LocationGroupRef>(rank),
-                                            number("rank ", static_cast<std::uint64_t>(rank)),
-                                            OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
+    OTF2_GlobalDefWriter_WriteLocationGroup(
+        writer_, static_cast<OTF2_LocationGroupRef>(rank), number("rank ", static_cast<std::uint64_t>(rank)),
+        OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
   }
   for (const Location& location : locations) {
     OTF2_GlobalDefWriter_WriteLocation(writer_, location_of(location.rank, location.thread),
-                                       number("thread ", location.thread.value), OTF2_LOCATION_TYPE_CPU_THREAD,
-                                       location.events, static_cast<OTF2_LocationGroupRef>(location.rank.value));
+                                       number("thread ", location.thread.value),
+                                       OTF2_LOCATION_TYPE_CPU_THREAD, location.events,
+                                       static_cast<OTF2_LocationGroupRef>(location.rank.value));
   }
 }
 
@@ -144,16 +152,18 @@ void DefinitionWriter::write_regions() {
   for (OTF2_RegionRef self = 0; self < regions_.size(); ++self) {
     const NumberedRegion& region = regions_[self];
     const OTF2_StringRef name = string(region.name);
-    OTF2_GlobalDefWriter_WriteRegion(writer_, self, name, name, string(""), OTF2_REGION_ROLE_FUNCTION, region.paradigm,
-                                     OTF2_REGION_FLAG_NONE, string(region.file), region.line, 0);
+    OTF2_GlobalDefWriter_WriteRegion(writer_, self, name, name, string(""), OTF2_REGION_ROLE_FUNCTION,
+                                     region.paradigm, OTF2_REGION_FLAG_NONE, string(region.file), region.line,
+                                     0);
   }
 }
 
 OTF2_GroupRef DefinitionWriter::write_group(const std::vector<RankId>& members) {
   std::vector<std::uint64_t> ranks;
   for (const RankId member : members) ranks.push_back(member.index());
-  OTF2_GlobalDefWriter_WriteGroup(writer_, ++groups_, string(""), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
-                                  OTF2_GROUP_FLAG_NONE, static_cast<std::uint32_t>(ranks.size()), ranks.data());
+  OTF2_GlobalDefWriter_WriteGroup(writer_, ++groups_, string(""), OTF2_GROUP_TYPE_COMM_GROUP,
+                                  OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                                  static_cast<std::uint32_t>(ranks.size()), ranks.data());
   return groups_;
 }
 
@@ -183,7 +193,8 @@ void DefinitionWriter::write_paths() {
   }
 }
 
-void DefinitionWriter::write_frame(OTF2_CallingContextRef self, const Frame& frame, OTF2_CallingContextRef parent) {
+void DefinitionWriter::write_frame(OTF2_CallingContextRef self, const Frame& frame,
+                                   OTF2_CallingContextRef parent) {
   OTF2_GlobalDefWriter_WriteSourceCodeLocation(writer_, self, string(frame.file), frame.line);
   OTF2_GlobalDefWriter_WriteCallingContext(writer_, self, function(frame), self, parent);
   if (!frame.module.empty()) write_property(self, "nplus1::module", frame.module);
@@ -191,13 +202,15 @@ void DefinitionWriter::write_frame(OTF2_CallingContextRef self, const Frame& fra
   if (frame.offset != 0) write_property(self, "nplus1::offset", frame.offset);
 }
 
-void DefinitionWriter::write_property(OTF2_CallingContextRef context, const char* name, const std::string& value) {
+void DefinitionWriter::write_property(OTF2_CallingContextRef context, const char* name,
+                                      const std::string& value) {
   OTF2_GlobalDefWriter_WriteCallingContextProperty(writer_, context, string(name), OTF2_TYPE_STRING,
                                                    value_of(string(value)));
 }
 
 void DefinitionWriter::write_property(OTF2_CallingContextRef context, const char* name, std::uint64_t value) {
-  OTF2_GlobalDefWriter_WriteCallingContextProperty(writer_, context, string(name), OTF2_TYPE_UINT64, value_of(value));
+  OTF2_GlobalDefWriter_WriteCallingContextProperty(writer_, context, string(name), OTF2_TYPE_UINT64,
+                                                   value_of(value));
 }
 
 }  // namespace nplus1::events::otf2

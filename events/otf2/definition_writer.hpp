@@ -1,6 +1,6 @@
-// Collects what an archive's events refer to, and writes it as OTF2's global definitions when all of it is known.
-// Tools want each kind of definition numbered from 0 in the order of the file, so numbers are given on first use.
-// One thread.
+// Collects what an archive's events refer to, and writes it as OTF2's global definitions when all of it is
+// known. Tools want each kind of definition numbered from 0 in the order of the file, so numbers are given on
+// first use. One thread.
 #pragma once
 
 #include <otf2/otf2.h>

@@ -51,7 +51,8 @@ class Descriptor {
 
 std::pair<Descriptor, Descriptor> make_pipe() {
   int ends[2] = {-1, -1};
-  [[maybe_unused]] const int made = pipe2(ends, O_CLOEXEC);  // without descriptors the first write fails, and says so
+  [[maybe_unused]] const int made =
+      pipe2(ends, O_CLOEXEC);  // without descriptors the first write fails, and says so
   return std::pair{Descriptor{ends[0]}, Descriptor{ends[1]}};
 }
 
@@ -101,7 +102,8 @@ std::string read_all(int descriptor) {
 std::string describe(int status, const Limits& limits) {
   if (!WIFSIGNALED(status)) return "the OTF2 library gave up on it";
   if (WTERMSIG(status) == SIGXCPU || (WTERMSIG(status) == SIGKILL))
-    return "the OTF2 library did not come to an end within " + std::to_string(limits.time.count()) + " s of CPU time";
+    return "the OTF2 library did not come to an end within " + std::to_string(limits.time.count()) +
+           " s of CPU time";
   return std::string{"the OTF2 library crashed on it ("} + strsignal(WTERMSIG(status)) + ")";
 }
 
@@ -131,7 +133,8 @@ class Child {
 
 class GuardedImporter final : public Importer {
  public:
-  GuardedImporter(std::unique_ptr<Importer> rows, std::unique_ptr<Child> child, std::string name, Limits limits)
+  GuardedImporter(std::unique_ptr<Importer> rows, std::unique_ptr<Child> child, std::string name,
+                  Limits limits)
       : rows_{std::move(rows)}, child_{std::move(child)}, name_{std::move(name)}, limits_{limits} {}
 
   const exchange::Preamble& preamble() const override { return rows_->preamble(); }
@@ -161,7 +164,8 @@ class GuardedImporter final : public Importer {
 
 }  // namespace
 
-Result<std::unique_ptr<Importer>> read_guarded(const fs::path& archive, const Limits& limits, GuardedRead read) {
+Result<std::unique_ptr<Importer>> read_guarded(const fs::path& archive, const Limits& limits,
+                                               GuardedRead read) {
   auto [rows_out, rows_in] = make_pipe();
   auto [status_out, status_in] = make_pipe();
   std::fflush(nullptr);

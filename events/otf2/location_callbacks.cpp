@@ -24,7 +24,8 @@ Code on_enter(Location, Ticks ticks, std::uint64_t, void* data, List list, OTF2_
 Code on_leave(Location, Ticks ticks, std::uint64_t, void* data, List list, OTF2_RegionRef) {
   return self_of(data).guarded(ticks, [&](LocationReader& self) { self.leave(list); });
 }
-Code on_int(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_ParameterRef parameter, std::int64_t value) {
+Code on_int(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_ParameterRef parameter,
+            std::int64_t value) {
   return self_of(data).guarded(
       ticks, [&](LocationReader& self) { self.parameter(parameter, static_cast<std::uint64_t>(value)); });
 }
@@ -32,13 +33,15 @@ Code on_unsigned(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_Pa
                  std::uint64_t value) {
   return self_of(data).guarded(ticks, [&](LocationReader& self) { self.parameter(parameter, value); });
 }
-Code on_send(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t receiver, OTF2_CommRef comm,
-             std::uint32_t tag, std::uint64_t size) {
+Code on_send(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t receiver,
+             OTF2_CommRef comm, std::uint32_t tag, std::uint64_t size) {
   return self_of(data).guarded(ticks, [&](LocationReader& self) { self.sent({receiver, comm, tag, size}); });
 }
-Code on_isend(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t receiver, OTF2_CommRef comm,
-              std::uint32_t tag, std::uint64_t size, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.sent({receiver, comm, tag, size}, request); });
+Code on_isend(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t receiver,
+              OTF2_CommRef comm, std::uint32_t tag, std::uint64_t size, std::uint64_t request) {
+  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+    self.sent({receiver, comm, tag, size}, request);
+  });
 }
 Code on_isend_complete(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
   return self_of(data).guarded(ticks, [&](LocationReader& self) { self.send_completed(request); });
@@ -48,12 +51,15 @@ Code on_irecv_request(Location, Ticks ticks, std::uint64_t, void* data, List, st
 }
 Code on_recv(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t sender, OTF2_CommRef comm,
              std::uint32_t tag, std::uint64_t size) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.received({sender, comm, tag, size}); });
+  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+    self.received({sender, comm, tag, size});
+  });
 }
-Code on_irecv(Location, Ticks ticks, std::uint64_t, void* data, List list, std::uint32_t sender, OTF2_CommRef comm,
-              std::uint32_t tag, std::uint64_t size, std::uint64_t request) {
-  return self_of(data).guarded(
-      ticks, [&](LocationReader& self) { self.received({sender, comm, tag, size}, request, list); });
+Code on_irecv(Location, Ticks ticks, std::uint64_t, void* data, List list, std::uint32_t sender,
+              OTF2_CommRef comm, std::uint32_t tag, std::uint64_t size, std::uint64_t request) {
+  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+    self.received({sender, comm, tag, size}, request, list);
+  });
 }
 Code on_test(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
   return self_of(data).guarded(ticks, [&](LocationReader& self) { self.tested(request); });
@@ -63,17 +69,19 @@ Code on_cancelled(Location, Ticks ticks, std::uint64_t, void* data, List, std::u
 }
 Code on_collective(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_CollectiveOp operation,
                    OTF2_CommRef comm, std::uint32_t root, std::uint64_t sent, std::uint64_t received) {
-  return self_of(data).guarded(
-      ticks, [&](LocationReader& self) { self.collective({operation, comm, root, {sent, received}}); });
+  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+    self.collective({operation, comm, root, {sent, received}});
+  });
 }
 Code on_collective_request(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
   return self_of(data).guarded(ticks, [&](LocationReader& self) { self.collective_posted(request); });
 }
-Code on_collective_complete(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_CollectiveOp operation,
-                            OTF2_CommRef comm, std::uint32_t root, std::uint64_t sent, std::uint64_t received,
-                            std::uint64_t request) {
-  return self_of(data).guarded(
-      ticks, [&](LocationReader& self) { self.collective({operation, comm, root, {sent, received}}, request); });
+Code on_collective_complete(Location, Ticks ticks, std::uint64_t, void* data, List,
+                            OTF2_CollectiveOp operation, OTF2_CommRef comm, std::uint32_t root,
+                            std::uint64_t sent, std::uint64_t received, std::uint64_t request) {
+  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+    self.collective({operation, comm, root, {sent, received}}, request);
+  });
 }
 
 struct DeleteCallbacks {
@@ -105,9 +113,10 @@ Callbacks make_callbacks() {
 }  // namespace
 
 LocationReader::LocationReader(OTF2_Reader* reader, const DefinitionReader& definitions, const Place& place)
-    : reader_{reader}, definitions_{definitions}, place_{place}, left_{place.events} {
+    : reader_{reader}, definitions_{definitions}, place_{place} {
   events_ = OTF2_Reader_GetEvtReader(reader, place.location);
-  if (events_ == nullptr) throw Damaged{"the events of location " + std::to_string(place.location) + " cannot be opened"};
+  if (events_ == nullptr)
+    throw Damaged{"the events of location " + std::to_string(place.location) + " cannot be opened"};
   OTF2_Reader_RegisterEvtCallbacks(reader, events_, make_callbacks().get(), this);
 }
 
@@ -116,22 +125,27 @@ void LocationReader::close() {
   events_ = nullptr;
 }
 
-/// Bounded by the declared number of records: after a short file the library would go on for ever.
+/// Ours are bounded by the declared number of records: after a short file the library would go on for ever.
+/// EZTrace declares 2 whatever there is, so others are read to the end that the library sees; if it goes
+/// round in circles, time runs backward.
 void LocationReader::fill() {
-  std::uint64_t read = 0;
-  const std::uint64_t wanted = std::min(left_, kBatch);
-  const std::uint64_t before = left_;
-  const auto status = OTF2_Reader_ReadLocalEvents(reader_, events_, wanted, &read);
-  if (!trouble_.empty()) throw Damaged{"location " + std::to_string(place_.location) + ": " + trouble_};
-  if (status != OTF2_SUCCESS || read != wanted)
-    throw Damaged{"location " + std::to_string(place_.location) + " ends " + std::to_string(before - read) +
-                  " records early"};
-  left_ = before - read;  // records without a callback count too
-  if (left_ == 0) finish();
+  const std::uint64_t wanted = definitions_.is_ours() ? std::min(place_.events - read_, kBatch) : kBatch;
+  std::uint64_t got = 0;
+  const auto status = OTF2_Reader_ReadLocalEvents(reader_, events_, wanted, &got);
+  const std::string where = "location " + std::to_string(place_.location) + ": ";
+  if (!trouble_.empty()) throw Damaged{where + trouble_};
+  if (status != OTF2_SUCCESS)
+    throw Damaged{where + "record " + std::to_string(read_ + got) + " cannot be read"};
+  read_ += got;
+  ended_ = got < wanted || (definitions_.is_ours() && read_ == place_.events);
+  if (ended_ && read_ < place_.events)
+    throw Damaged{where + std::to_string(read_) + " of " + std::to_string(place_.events) +
+                  " records are there"};
+  if (ended_) finish();
 }
 
 const LocationReader::Item* LocationReader::front() {
-  while (left_ > 0 && (items_.empty() || items_.front().open)) fill();
+  while (!ended_ && (items_.empty() || items_.front().open)) fill();
   if (items_.empty()) {
     if (!stack_.empty()) finish();
     if (items_.empty()) return nullptr;

@@ -1,6 +1,6 @@
-// Reads one location of an archive and makes events of its records: of our own archives by their attributes, of
-// others by what Enter, Leave and OTF2's MPI records say (Score-P's event model). Used in the child process.
-// Throws Damaged.
+// Reads one location of an archive and makes events of its records: of our own archives by their attributes,
+// of others by what Enter, Leave and OTF2's MPI records say (Score-P's event model). Used in the child
+// process. Throws Damaged.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -113,13 +113,15 @@ class LocationReader {
   std::uint32_t complete(std::uint64_t request);
   Event* posted_event(std::uint32_t request);
   Item* open_item(std::uint32_t request);
+  void leave_unknown(Item& item);
   void finish();
 
   OTF2_Reader* reader_;
   const DefinitionReader& definitions_;
   Place place_;
   OTF2_EvtReader* events_ = nullptr;
-  std::uint64_t left_;  // records
+  std::uint64_t read_ = 0;  // records
+  bool ended_ = false;
   std::string trouble_;
   OTF2_TimeStamp last_ticks_ = 0;
   Time now_{};

@@ -38,7 +38,8 @@ std::vector<Column> make_columns() {
   exchange::visit_answer(static_cast<const Answer&>(Answer{}), lister);
   all.push_back({"detail", CellType::kNumber});
   exchange::visit_detail(static_cast<const Detail&>(Detail{}), lister);
-  for (const char* number : {"id", "bytes", "first_group", "ranks"}) all.push_back({number, CellType::kNumber});
+  for (const char* number : {"id", "bytes", "first_group", "ranks"})
+    all.push_back({number, CellType::kNumber});
   all.push_back({"members", CellType::kList});
   for (const char* text : {"name", "text"}) all.push_back({text, CellType::kText});
   all.push_back({"frames", CellType::kFrames});
@@ -47,8 +48,8 @@ std::vector<Column> make_columns() {
 
 /// Where the groups of columns begin.
 struct Places {
-  std::size_t record = 0, rank = 1, event = 2, exit, ordinal, words, sizes, completed, answer, detail, id, bytes,
-              first_group, ranks, members, name, text, frames;
+  std::size_t record = 0, rank = 1, event = 2, exit, ordinal, words, sizes, completed, answer, detail, id,
+              bytes, first_group, ranks, members, name, text, frames;
 };
 
 const Places& places() {
@@ -90,7 +91,9 @@ struct Filler {
     std::string& cell = next();
     if (value != 0) cell = fmt::format("{:#x}", value);
   }
-  void kind(std::string_view, EventKind kind) { put_word(next(), exchange::kind_name(kind), static_cast<int>(kind)); }
+  void kind(std::string_view, EventKind kind) {
+    put_word(next(), exchange::kind_name(kind), static_cast<int>(kind));
+  }
   void call(std::string_view, std::uint16_t call) {
     std::string& cell = next();
     const bool known = call != 0 && call < kMpiCalls;
@@ -286,9 +289,11 @@ Trouble read_datatype(const Row& row, EventSink& sink) {
 Trouble read_run(const Row& row, exchange::Preamble& preamble) {
   Trouble trouble;
   if (row[places().text] != kFormat)
-    return fmt::format("text is \"{}\", and this version reads {}", row[places().text].substr(0, 60), kFormat);
+    return fmt::format("text is \"{}\", and this version reads {}", row[places().text].substr(0, 60),
+                       kFormat);
   Taker{row, places().ranks, trouble}.number({}, preamble.ranks);
-  if (!trouble && (preamble.ranks < 1 || preamble.ranks > exchange::kMaxRanks)) trouble = "no such number of ranks";
+  if (!trouble && (preamble.ranks < 1 || preamble.ranks > exchange::kMaxRanks))
+    trouble = "no such number of ranks";
   return trouble;
 }
 

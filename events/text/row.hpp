@@ -1,5 +1,5 @@
-// A line of CSV or JSON lines as cells: both formats have the same columns (docs/formats/exchange.md), and an empty
-// cell is a field that is 0 or does not apply. One thread.
+// A line of CSV or JSON lines as cells: both formats have the same columns (docs/formats/exchange.md), and an
+// empty cell is a field that is 0 or does not apply. One thread.
 #pragma once
 
 #include <array>

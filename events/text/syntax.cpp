@@ -13,7 +13,8 @@ using nlohmann::json;
 constexpr std::size_t kLongestLine = std::size_t{256} << 20;  // a communicator of 2^24 members
 
 bool is_number(const std::string& cell) {
-  return std::all_of(cell.begin(), cell.end(), [](unsigned char c) { return std::isdigit(c) != 0 || c == '-'; });
+  return std::all_of(cell.begin(), cell.end(),
+                     [](unsigned char c) { return std::isdigit(c) != 0 || c == '-'; });
 }
 
 void append_csv_cell(const std::string& cell, std::string& text) {
@@ -34,7 +35,8 @@ void append_json_list(const std::string& cell, std::string& text) {
 
 void append_json_cell(const std::string& cell, CellType type, std::string& text) {
   if (type == CellType::kList) return append_json_list(cell, text);
-  const bool raw = type == CellType::kNumber || type == CellType::kFrames || (type == CellType::kWord && is_number(cell));
+  const bool raw =
+      type == CellType::kNumber || type == CellType::kFrames || (type == CellType::kWord && is_number(cell));
   text += raw ? cell : json(cell).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -65,8 +67,8 @@ class CsvReader final : public RowReader {
   bool next(Row& row) override {
     if (order_.empty() && !read_heading()) return false;
     if (!read_record()) return false;
-    if (cells_.size() != order_.size()) return fail(std::to_string(cells_.size()) + " cells instead of " +
-                                                    std::to_string(order_.size()));
+    if (cells_.size() != order_.size())
+      return fail(std::to_string(cells_.size()) + " cells instead of " + std::to_string(order_.size()));
     row.assign(columns().size(), {});
     for (std::size_t i = 0; i < order_.size(); ++i) row[order_[i]].swap(cells_[i]);
     return true;
@@ -105,8 +107,10 @@ class CsvReader final : public RowReader {
       const char c = line_[i];
       if (c == '"') {
         const bool doubled = quoted && i + 1 < line_.size() && line_[i + 1] == '"';
-        if (doubled) cell += line_[i++];
-        else quoted = !quoted;
+        if (doubled)
+          cell += line_[i++];
+        else
+          quoted = !quoted;
       } else if (c == ',' && !quoted) {
         cells_.push_back(std::move(cell));
         cell.clear();
@@ -138,27 +142,34 @@ class JsonReader final : public RowReader {
   bool parse(Row& row) {
     bool deep = false;
     // A frame's value is at depth 3; what is deeper is not ours and may be deep enough to hurt.
-    const auto shallow = [&deep](int depth, json::parse_event_t, json&) { return !(deep = deep || depth > 3); };
+    const auto shallow = [&deep](int depth, json::parse_event_t, json&) {
+      return !(deep = deep || depth > 3);
+    };
     const json object = json::parse(line_, shallow, false);
     if (deep || !object.is_object()) return fail("not a JSON object as this format has them");
     row.assign(columns().size(), {});
     for (const auto& [key, value] : object.items()) {
       const auto place = column_named(key);
       if (!place) return fail("there is no key \"" + key.substr(0, 60) + "\"");
-      if (!take(value, columns()[*place], row[*place])) return fail("the value of \"" + key + "\" has the wrong type");
+      if (!take(value, columns()[*place], row[*place]))
+        return fail("the value of \"" + key + "\" has the wrong type");
     }
     return true;
   }
 
   static bool take(const json& value, const Column& column, std::string& cell) {
     switch (column.type) {
-      case CellType::kText: return value.is_string() && (cell = value.get<std::string>(), true);
+      case CellType::kText:
+        return value.is_string() && (cell = value.get<std::string>(), true);
       case CellType::kWord:
         if (value.is_string()) return cell = value.get<std::string>(), true;
         [[fallthrough]];
-      case CellType::kNumber: return value.is_number_integer() && (cell = value.dump(), true);
-      case CellType::kFrames: return value.is_array() && (cell = value.dump(), true);
-      case CellType::kList: return value.is_array() && take_list(value, cell);
+      case CellType::kNumber:
+        return value.is_number_integer() && (cell = value.dump(), true);
+      case CellType::kFrames:
+        return value.is_array() && (cell = value.dump(), true);
+      case CellType::kList:
+        return value.is_array() && take_list(value, cell);
     }
     return false;
   }

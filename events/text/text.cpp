@@ -23,7 +23,8 @@ using exchange::Importer;
 using exchange::NewFile;
 using exchange::Preamble;
 
-constexpr const char* kSeeDocs = "docs/formats/exchange.md lists the columns; convert the recording again if it was cut";
+constexpr const char* kSeeDocs =
+    "docs/formats/exchange.md lists the columns; convert the recording again if it was cut";
 
 /// Hands rows on as text; a base for whoever puts them somewhere.
 template <class Base>
@@ -67,7 +68,8 @@ class RowWriter : public Base {
 
 class FileWriter final : public RowWriter<Exporter> {
  public:
-  FileWriter(NewFile file, Syntax syntax, const Preamble& preamble) : RowWriter{syntax}, file_{std::move(file)} {
+  FileWriter(NewFile file, Syntax syntax, const Preamble& preamble)
+      : RowWriter{syntax}, file_{std::move(file)} {
     begin(preamble);
   }
   Result<Exported> close() override {
@@ -152,9 +154,11 @@ Result<std::unique_ptr<Exporter>> create(const fs::path& file, Syntax syntax, co
 }
 
 Result<std::unique_ptr<Importer>> open(const fs::path& path, Syntax syntax) {
-  if (fs::is_directory(path)) return Error{path.string() + " is a folder, not a file", "name the file itself"};
+  if (fs::is_directory(path))
+    return Error{path.string() + " is a folder, not a file", "name the file itself"};
   File file{std::fopen(path.c_str(), "re")};
-  if (file == nullptr) return Error{path.string() + ": " + std::strerror(errno), "name a file that can be read"};
+  if (file == nullptr)
+    return Error{path.string() + ": " + std::strerror(errno), "name a file that can be read"};
   return import_from(std::move(file), path.string(), syntax);
 }
 

@@ -12,16 +12,21 @@ namespace nplus1::events::text {
 
 enum class Syntax { kCsv, kJsonLines };
 
-[[nodiscard]] Result<std::unique_ptr<exchange::Exporter>> create(const std::filesystem::path& file, Syntax syntax,
+[[nodiscard]] Result<std::unique_ptr<exchange::Exporter>> create(const std::filesystem::path& file,
+                                                                 Syntax syntax,
                                                                  const exchange::Preamble& preamble);
 
 /// Reads up to the first event.
-[[nodiscard]] Result<std::unique_ptr<exchange::Importer>> open(const std::filesystem::path& file, Syntax syntax);
+[[nodiscard]] Result<std::unique_ptr<exchange::Importer>> open(const std::filesystem::path& file,
+                                                               Syntax syntax);
 
-/// As open(), from a descriptor that another process writes to; `name` stands for it in errors. Takes it over.
-[[nodiscard]] Result<std::unique_ptr<exchange::Importer>> open(int descriptor, const std::string& name, Syntax syntax);
+/// As open(), from a descriptor that another process writes to; `name` stands for it in errors. Takes it
+/// over.
+[[nodiscard]] Result<std::unique_ptr<exchange::Importer>> open(int descriptor, const std::string& name,
+                                                               Syntax syntax);
 
 /// A sink that prints rows to `descriptor`, and flushes when it dies.
-[[nodiscard]] std::unique_ptr<EventSink> print_to(int descriptor, Syntax syntax, const exchange::Preamble& preamble);
+[[nodiscard]] std::unique_ptr<EventSink> print_to(int descriptor, Syntax syntax,
+                                                  const exchange::Preamble& preamble);
 
 }  // namespace nplus1::events::text

@@ -23,7 +23,8 @@ using exchange::UntimedEvents;
 using Kind = CollectiveKind;
 using Words = std::vector<std::string>;
 
-constexpr const char* kRemedy = "docs/formats/exchange.md says which actions are read; make the trace again if it was cut";
+constexpr const char* kRemedy =
+    "docs/formats/exchange.md says which actions are read; make the trace again if it was cut";
 
 /// What is wrong with a line.
 struct Wrong {
@@ -33,7 +34,8 @@ struct Wrong {
 std::int64_t number(const std::string& word) {
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || stop != word.data() + word.size()) throw Wrong{"\"" + word.substr(0, 40) + "\" is no integer"};
+  if (error != std::errc{} || stop != word.data() + word.size())
+    throw Wrong{"\"" + word.substr(0, 40) + "\" is no integer"};
   return value;
 }
 
@@ -59,7 +61,8 @@ Words split(const std::string& line) {
 std::int64_t bytes_of(const std::string& datatype) {
   constexpr std::int64_t kBytes[] = {8, 4, 1, 2, 8, 4, 1};
   const std::int64_t id = number(datatype);
-  if (id < 0 || id >= static_cast<std::int64_t>(std::size(kBytes))) throw Wrong{"there is no datatype " + datatype};
+  if (id < 0 || id >= static_cast<std::int64_t>(std::size(kBytes)))
+    throw Wrong{"there is no datatype " + datatype};
   return kBytes[id];
 }
 
@@ -90,7 +93,8 @@ class Arguments {
   }
   std::int32_t next_tag() {
     const std::int64_t tag = next();
-    if (tag < -1 || tag > std::numeric_limits<std::int32_t>::max()) throw Wrong{"there is no tag " + words_[at_ - 1]};
+    if (tag < -1 || tag > std::numeric_limits<std::int32_t>::max())
+      throw Wrong{"there is no tag " + words_[at_ - 1]};
     return static_cast<std::int32_t>(tag);
   }
   std::vector<std::int64_t> next_list(std::size_t count) {
@@ -135,10 +139,11 @@ class TraceReader final : public exchange::Importer {
       if (checked.trouble()) throw Wrong{*checked.trouble()};
     });
     if (!done) return done.error();
-    return Imported{checked.events(),
-                    checked.matches(),
-                    {"times other than those of computing: calls take none", "communicators other than MPI_COMM_WORLD",
-                     "send modes, wildcards, probes, datatypes, hashes, buffers, call paths"}};
+    return Imported{
+        checked.events(),
+        checked.matches(),
+        {"times other than those of computing: calls take none", "communicators other than MPI_COMM_WORLD",
+         "send modes, wildcards, probes, datatypes, hashes, buffers, call paths"}};
   }
 
  private:
@@ -158,7 +163,9 @@ class TraceReader final : public exchange::Importer {
   Result<exchange::Done> for_each(const std::function<void(const Words&)>& take) {
     for (const fs::path& file : files_) {
       std::ifstream stream{file};
-      if (!stream) return Error{file.string() + ": cannot be read", "smpirun and nplus1 look for it from the current folder"};
+      if (!stream)
+        return Error{file.string() + ": cannot be read",
+                     "smpirun and nplus1 look for it from the current folder"};
       std::string line;
       for (std::uint64_t count = 1; std::getline(stream, line); ++count) {
         const Words words = split(line);
@@ -212,7 +219,8 @@ class TraceReader final : public exchange::Importer {
     if (action == "send") events.send(id, peer, tag, size);
     if (action == "recv") events.receive(id, peer, tag, size);
     if (action == "isend") started[{id.value, peer, tag}].push_back(events.start_send(id, peer, tag, size));
-    if (action == "irecv") started[{peer, id.value, tag}].push_back(events.start_receive(id, peer, tag, size));
+    if (action == "irecv")
+      started[{peer, id.value, tag}].push_back(events.start_receive(id, peer, tag, size));
   }
 
   void complete(RankId id, bool wait, Arguments& arguments, UntimedEvents& events) {
@@ -280,7 +288,8 @@ class TraceReader final : public exchange::Importer {
       const std::int32_t root = action == "gatherv" ? arguments.next_rank() : -1;
       const std::int64_t unit = arguments.unit();
       scale(sizes, unit);
-      if (action == "allgatherv") return emit(MpiCall::MPI_Allgatherv, Kind::kAllgatherv, size * unit, -1, sizes);
+      if (action == "allgatherv")
+        return emit(MpiCall::MPI_Allgatherv, Kind::kAllgatherv, size * unit, -1, sizes);
       return emit(MpiCall::MPI_Gatherv, Kind::kGatherv, size * unit, root,
                   id.value == root ? sizes : std::vector<std::int64_t>{});
     }
@@ -296,8 +305,8 @@ class TraceReader final : public exchange::Importer {
     if (action == "gather" || action == "scatter") {
       const bool gathers = action == "gather";
       const std::int32_t root = arguments.next_rank();
-      return emit(gathers ? MpiCall::MPI_Gather : MpiCall::MPI_Scatter, gathers ? Kind::kGather : Kind::kScatter,
-                  size * arguments.unit(), root);
+      return emit(gathers ? MpiCall::MPI_Gather : MpiCall::MPI_Scatter,
+                  gathers ? Kind::kGather : Kind::kScatter, size * arguments.unit(), root);
     }
     const std::int64_t total = size * arguments.unit();
     if (action == "allreduce") return emit(MpiCall::MPI_Allreduce, Kind::kAllreduce, total);
@@ -317,7 +326,9 @@ class TraceReader final : public exchange::Importer {
 /// The files that a list names: from the current folder, as smpirun takes them, or from the list's own.
 Result<std::vector<fs::path>> files_in(const fs::path& list) {
   std::ifstream stream{list};
-  if (!stream || fs::is_directory(list)) return Error{list.string() + ": cannot be read", "name a list of trace files, or a folder with replay.txt"};
+  if (!stream || fs::is_directory(list))
+    return Error{list.string() + ": cannot be read",
+                 "name a list of trace files, or a folder with replay.txt"};
   std::vector<fs::path> files;
   for (std::string line; std::getline(stream, line);) {
     const Words words = split(line);

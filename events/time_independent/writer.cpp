@@ -33,20 +33,34 @@ std::string action(const TimedEvent& event, std::size_t members) {
   const auto sizes = event.extension.sizes;
   switch (e.collective()) {
     case Kind::kBarrier:
-    case Kind::kSynchronize: return "barrier";
-    case Kind::kBcast: return fmt::format("bcast {} {}", size, e.peer);
-    case Kind::kReduce: return fmt::format("reduce {} 0 {}", size, e.peer);
-    case Kind::kAllreduce: return fmt::format("allreduce {} 0", size);
-    case Kind::kScan: return fmt::format("scan {} 0", size);
-    case Kind::kExscan: return fmt::format("exscan {} 0", size);
-    case Kind::kGather: return fmt::format("gather {0} {0} {1}", size, e.peer);
-    case Kind::kScatter: return fmt::format("scatter {0} {0} {1}", size, e.peer);
-    case Kind::kGatherv: return fmt::format("gatherv {}{} {}", size, list(sizes, members), e.peer);
-    case Kind::kScatterv: return fmt::format("scatterv{} {} {}", list(sizes, members), size, e.peer);
-    case Kind::kAllgather: return fmt::format("allgather {0} {0}", size);
-    case Kind::kAllgatherv: return fmt::format("allgatherv {}{}", size, list(sizes, members));
-    case Kind::kAlltoall: return fmt::format("alltoall {0} {0}", size);
-    case Kind::kReduceScatter: return fmt::format("reducescatter{} 0", list(sizes, members));
+    case Kind::kSynchronize:
+      return "barrier";
+    case Kind::kBcast:
+      return fmt::format("bcast {} {}", size, e.peer);
+    case Kind::kReduce:
+      return fmt::format("reduce {} 0 {}", size, e.peer);
+    case Kind::kAllreduce:
+      return fmt::format("allreduce {} 0", size);
+    case Kind::kScan:
+      return fmt::format("scan {} 0", size);
+    case Kind::kExscan:
+      return fmt::format("exscan {} 0", size);
+    case Kind::kGather:
+      return fmt::format("gather {0} {0} {1}", size, e.peer);
+    case Kind::kScatter:
+      return fmt::format("scatter {0} {0} {1}", size, e.peer);
+    case Kind::kGatherv:
+      return fmt::format("gatherv {}{} {}", size, list(sizes, members), e.peer);
+    case Kind::kScatterv:
+      return fmt::format("scatterv{} {} {}", list(sizes, members), size, e.peer);
+    case Kind::kAllgather:
+      return fmt::format("allgather {0} {0}", size);
+    case Kind::kAllgatherv:
+      return fmt::format("allgatherv {}{}", size, list(sizes, members));
+    case Kind::kAlltoall:
+      return fmt::format("alltoall {0} {0}", size);
+    case Kind::kReduceScatter:
+      return fmt::format("reducescatter{} 0", list(sizes, members));
     case Kind::kReduceScatterBlock: {
       const std::vector<std::int64_t> blocks(members, size);
       return fmt::format("reducescatter{} 0", list(blocks, members));
@@ -55,17 +69,20 @@ std::string action(const TimedEvent& event, std::size_t members) {
       if (sizes.size() < 2 * members) return {};
       const auto sent = sizes.first(members);
       const auto received = sizes.subspan(members, members);
-      return fmt::format("alltoallv {}{} {}{}", sum(sent), list(sent, members), sum(received), list(received, members));
+      return fmt::format("alltoallv {}{} {}{}", sum(sent), list(sent, members), sum(received),
+                         list(received, members));
     }
     case Kind::kNeighborAllgather:
-    case Kind::kNeighborAlltoall: return {};
+    case Kind::kNeighborAlltoall:
+      return {};
   }
   return {};
 }
 
 class TraceWriter final : public exchange::Exporter, private exchange::Programs {
  public:
-  TraceWriter(NewFolder folder, NewFile file, const exchange::Preamble& preamble, exchange::Expand expand, double rate)
+  TraceWriter(NewFolder folder, NewFile file, const exchange::Preamble& preamble, exchange::Expand expand,
+              double rate)
       : folder_{std::move(folder)},
         file_{std::move(file)},
         ranks_{static_cast<std::size_t>(preamble.ranks)},
@@ -80,7 +97,9 @@ class TraceWriter final : public exchange::Exporter, private exchange::Programs 
     flattener_.on_event(event);
   }
   void on_match(RankId receiver, const Answer& match) override { flattener_.on_match(receiver, match); }
-  void on_communicator(const Communicator& communicator) override { flattener_.on_communicator(communicator); }
+  void on_communicator(const Communicator& communicator) override {
+    flattener_.on_communicator(communicator);
+  }
 
   Result<Exported> close() override {
     auto lost = flattener_.finish();

@@ -12,7 +12,6 @@ import sys
 import tempfile
 
 import otf2
-from otf2.enums import CollectiveOp
 
 PREFIX = "nplus1::"
 FIELDS = ("peer", "tag", "size", "request", "comm", "site", "flags", "aux", "ordinal", "crc", "count", "wall_entry_ns",
@@ -101,7 +100,7 @@ def compare_records(sends, receives, collectives, events, matches):
         assert len(collectives[rank]) == len(operations)
         for op, e in zip(collectives[rank], operations):
             name = str(e.get("operation", "barrier")).upper()
-            assert CollectiveOp(op).name.upper() == name, (rank, op, e)
+            assert str(op) == f"CollectiveOp.{name}", (rank, op, e)
 
 
 def compare_printed(anchor, events):

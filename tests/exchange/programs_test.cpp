@@ -17,7 +17,8 @@ using events::EventKind;
 
 struct Kind {
   const char* name;
-  Result<std::unique_ptr<events::exchange::Exporter>> (*create)(const fs::path&, const events::exchange::Preamble&);
+  Result<std::unique_ptr<events::exchange::Exporter>> (*create)(const fs::path&,
+                                                                const events::exchange::Preamble&);
   Result<std::unique_ptr<events::exchange::Importer>> (*open)(const fs::path&);
   const char* file;  // within what was written
 };
@@ -55,7 +56,8 @@ Log read(const Kind& kind, const fs::path& path) {
 Log::Matrix application_messages(Log log, const Log& original) {
   std::set<std::pair<std::uint32_t, int>> foreign;  // messages of other communicators keep their sizes
   for (const auto& e : original.events)
-    if (e.event.comm.value != 0 && e.event.kind == EventKind::kSend) foreign.insert({0, static_cast<int>(e.event.size)});
+    if (e.event.comm.value != 0 && e.event.kind == EventKind::kSend)
+      foreign.insert({0, static_cast<int>(e.event.size)});
   std::erase_if(log.events, [&](const StoredEvent& e) {
     return e.event.tag >= static_cast<std::int32_t>(events::exchange::kFirstOwnTag) &&
            foreign.count({0, static_cast<int>(e.event.size)}) == 0;
@@ -80,10 +82,13 @@ TEST_P(Programs, EveryMessageHasItsReceive) {
   std::map<std::tuple<int, int, int>, int> balance;  // source, destination, tag
   for (const auto& e : back.events) {
     const auto kind = e.event.kind;
-    if (kind == EventKind::kSend || kind == EventKind::kIsend) ++balance[{e.rank.value, e.event.peer, e.event.tag}];
-    if (kind == EventKind::kRecv || kind == EventKind::kIrecv) --balance[{e.event.peer, e.rank.value, e.event.tag}];
+    if (kind == EventKind::kSend || kind == EventKind::kIsend)
+      ++balance[{e.rank.value, e.event.peer, e.event.tag}];
+    if (kind == EventKind::kRecv || kind == EventKind::kIrecv)
+      --balance[{e.event.peer, e.rank.value, e.event.tag}];
   }
-  for (const auto& [key, count] : balance) EXPECT_EQ(count, 0) << std::get<0>(key) << " to " << std::get<1>(key);
+  for (const auto& [key, count] : balance)
+    EXPECT_EQ(count, 0) << std::get<0>(key) << " to " << std::get<1>(key);
 }
 
 TEST_P(Programs, ComputingComesBack) {
@@ -97,7 +102,8 @@ TEST_P(Programs, ComputingComesBack) {
       for (const auto& e : l.of(rank)) sum += e.event.compute_ps;
       return sum;
     };
-    EXPECT_NEAR(static_cast<double>(total(back)), static_cast<double>(total(log)), 1000.0);  // GOAL: nanoseconds
+    EXPECT_NEAR(static_cast<double>(total(back)), static_cast<double>(total(log)),
+                1000.0);  // GOAL: nanoseconds
   }
 }
 
@@ -111,7 +117,8 @@ TEST(TimeIndependent, CollectivesComeBack) {
     for (const auto& e : l.events) {
       if (e.event.kind != EventKind::kCollective || e.event.comm.value != 0) continue;
       // Reduce_scatter_block has no action of its own.
-      if (e.event.collective() == CollectiveKind::kReduceScatterBlock || e.event.collective() == CollectiveKind::kReduceScatter ||
+      if (e.event.collective() == CollectiveKind::kReduceScatterBlock ||
+          e.event.collective() == CollectiveKind::kReduceScatter ||
           e.event.collective() == CollectiveKind::kAllreduce)
         continue;
       found.insert({e.rank.value, e.event.operation, e.event.size, e.event.peer});
@@ -143,8 +150,9 @@ INSTANTIATE_TEST_SUITE_P(Formats, Programs, testing::Values(&kTi, &kGoal),
 
 TEST(Goal, AWorkedExampleReadsAsWritten) {
   const Scratch scratch;
-  std::ofstream{scratch.path() / "x.goal"} << "num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: send 10b to 1 tag 5 cpu 0\n"
-                                              "l2 requires l1\n}\nrank 1 {\na: recv 10b from 0 tag 5\nb: calc 7\nb requires a\n}\n";
+  std::ofstream{scratch.path() / "x.goal"}
+      << "num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: send 10b to 1 tag 5 cpu 0\n"
+         "l2 requires l1\n}\nrank 1 {\na: recv 10b from 0 tag 5\nb: calc 7\nb requires a\n}\n";
   const Log back = read(kGoal, scratch.path() / "x.goal");
   ASSERT_EQ(back.of(0).size(), 3U);  // send, wait, finalize
   EXPECT_EQ(back.of(0)[0].event.compute_ps, 100'000);

@@ -48,8 +48,7 @@ class Recorder final : public simnode::engine::Listener {
 
 class Sample {
  public:
-  Sample()
-      : network_{netmodel::parse("lsb:latency=1e-06,bandwidth=1e+09").value()}, recorder_{log_} {
+  Sample() : network_{netmodel::parse("lsb:latency=1e-06,bandwidth=1e+09").value()}, recorder_{log_} {
     simnode::engine::Options options;
     options.trust_entry = false;
     options.report_all_matches = true;
@@ -63,7 +62,8 @@ class Sample {
     collectives();
     rest();
     engine_->decide();
-    if (engine_->state() != simnode::engine::State::kFinished) throw std::logic_error{"the sample run does not end"};
+    if (engine_->state() != simnode::engine::State::kFinished)
+      throw std::logic_error{"the sample run does not end"};
     return std::move(log_);
   }
 
@@ -74,7 +74,9 @@ class Sample {
     log_.on_communicator({CommId{2}, {RankId{0}, RankId{1}, RankId{2}, RankId{3}}, 2});
     engine_->define_communicator(CommId{1}, {RankId{3}, RankId{1}});
     engine_->define_communicator(CommId{2}, {RankId{0}, RankId{1}}, {RankId{2}, RankId{3}});
-    log_.on_call_path({CallSiteId{1}, {{"/bin/app", "0123abcd", 0x1234, "main", "app.c", 17}, {"/lib/libc.so.6", "", 0x99, "", "", 0}}});
+    log_.on_call_path(
+        {CallSiteId{1},
+         {{"/bin/app", "0123abcd", 0x1234, "main", "app.c", 17}, {"/lib/libc.so.6", "", 0x99, "", "", 0}}});
     log_.on_call_path({CallSiteId{2}, {{"/bin/app, \"quoted\"", "", 0x1, "solve<double>", "a b.cpp", 3}}});
     log_.on_region({RegionId{0}, "time step"});
     log_.on_datatype({DatatypeId{1}, "MPI_DOUBLE", 8});
@@ -87,7 +89,8 @@ class Sample {
     e.site = CallSiteId{static_cast<std::uint32_t>(1 + rank % 2)};
     engine_->push(RankId{rank}, e, extension);
   }
-  static Event make(EventKind kind, int peer = 0, int tag = 0, std::int64_t size = 0, std::uint32_t comm = 0) {
+  static Event make(EventKind kind, int peer = 0, int tag = 0, std::int64_t size = 0,
+                    std::uint32_t comm = 0) {
     Event e;
     e.kind = kind;
     e.peer = peer;
@@ -116,7 +119,8 @@ class Sample {
       for (int round = 0; round < 3; ++round) {
         const auto receive = start(rank, make(EventKind::kIrecv, before, 5, 4096), MpiCall::MPI_Irecv);
         Event send = make(EventKind::kIsend, next, 5, 1000 * (rank + 1) + round);
-        send.operation = static_cast<std::uint8_t>(round == 1 ? events::SendMode::kSynchronous : events::SendMode::kStandard);
+        send.operation = static_cast<std::uint8_t>(round == 1 ? events::SendMode::kSynchronous
+                                                              : events::SendMode::kStandard);
         const auto sent = start(rank, send, round == 1 ? MpiCall::MPI_Issend : MpiCall::MPI_Isend);
         complete(rank, EventKind::kWait, {receive, 0, sent}, MpiCall::MPI_Waitall);
       }
@@ -124,7 +128,8 @@ class Sample {
   }
 
   void wildcards_and_tests() {
-    for (int rank = 1; rank < kSampleRanks; ++rank) push(rank, make(EventKind::kSend, 0, rank, 64 * rank), MpiCall::MPI_Send);
+    for (int rank = 1; rank < kSampleRanks; ++rank)
+      push(rank, make(EventKind::kSend, 0, rank, 64 * rank), MpiCall::MPI_Send);
     const auto any = start(0, make(EventKind::kIrecv, -1, -1, 1024), MpiCall::MPI_Irecv);
     complete(0, EventKind::kTest, {any}, MpiCall::MPI_Test);
     const auto more = start(0, make(EventKind::kIrecv, -1, -1, 1024), MpiCall::MPI_Irecv);
@@ -156,7 +161,8 @@ class Sample {
           ((kind == CollectiveKind::kGatherv || kind == CollectiveKind::kScatterv) && at_root))
         sizes = {10, 20, 30, 40};
       if (kind == CollectiveKind::kAlltoallv) sizes.assign(8, 16);
-      if (kind == CollectiveKind::kGatherv || kind == CollectiveKind::kScatterv || kind == CollectiveKind::kAllgatherv)
+      if (kind == CollectiveKind::kGatherv || kind == CollectiveKind::kScatterv ||
+          kind == CollectiveKind::kAllgatherv)
         e.size = 10 * (rank + 1);
       if (!sizes.empty()) e.flags = events::kHasBytesPerMember;
       e.aux = sizes.size();
@@ -232,9 +238,8 @@ void Log::play(events::EventSink& sink) const {
 
 std::vector<StoredEvent> Log::of(int rank, int thread) const {
   std::vector<StoredEvent> found;
-  std::copy_if(events.begin(), events.end(), std::back_inserter(found), [&](const StoredEvent& e) {
-    return e.rank.value == rank && e.event.thread.value == thread;
-  });
+  std::copy_if(events.begin(), events.end(), std::back_inserter(found),
+               [&](const StoredEvent& e) { return e.rank.value == rank && e.event.thread.value == thread; });
   return found;
 }
 
@@ -280,7 +285,8 @@ Log random_events(std::uint64_t seed, int count) {
     e.exit = Time{Duration{now += static_cast<std::int64_t>(below(1'000'000))}};
     for (auto n = below(4); n > 0; --n) e.words.push_back(static_cast<std::uint32_t>(random()));
     for (auto n = below(4); n > 0; --n) e.sizes.push_back(static_cast<std::int64_t>(random()));
-    if (!e.words.empty() && below(2) != 0) e.completed.push_back(static_cast<std::uint32_t>(below(e.words.size())));
+    if (!e.words.empty() && below(2) != 0)
+      e.completed.push_back(static_cast<std::uint32_t>(below(e.words.size())));
     const bool completes = e.event.kind == EventKind::kWait || e.event.kind == EventKind::kTest;
     const bool region = e.event.kind == EventKind::kRegionBegin || e.event.kind == EventKind::kRegionEnd;
     e.event.aux = completes ? e.words.size() : region ? below(100) : random();
@@ -288,7 +294,8 @@ Log random_events(std::uint64_t seed, int count) {
     for (std::size_t b = 0; b < sizeof e.answer; ++b) answer[b] = static_cast<unsigned char>(random());
     if (below(2) != 0) {
       auto* detail = reinterpret_cast<unsigned char*>(&e.detail.emplace());
-      for (std::size_t b = 0; b < offsetof(events::Detail, reserved); ++b) detail[b] = static_cast<unsigned char>(random());
+      for (std::size_t b = 0; b < offsetof(events::Detail, reserved); ++b)
+        detail[b] = static_cast<unsigned char>(random());
     }
     e.ordinal = static_cast<std::uint64_t>(i);
     log.events.push_back(e);

@@ -1,5 +1,5 @@
-// A small run with a bit of everything, through the real engine, for the tests of the exchange formats; and a log that
-// keeps what a sink was told.
+// A small run with a bit of everything, through the real engine, for the tests of the exchange formats; and a
+// log that keeps what a sink was told.
 #pragma once
 
 #include <map>
@@ -23,7 +23,9 @@ class Log final : public events::EventSink {
     }
   };
   void on_event(const events::TimedEvent& event) override { events.emplace_back(event); }
-  void on_match(RankId receiver, const events::Answer& match) override { matches.push_back({receiver, match}); }
+  void on_match(RankId receiver, const events::Answer& match) override {
+    matches.push_back({receiver, match});
+  }
   void on_communicator(const events::Communicator& c) override { communicators.push_back(c); }
   void on_call_path(const events::CallPath& path) override { paths.push_back(path); }
   void on_region(const events::Region& region) override { regions.push_back(region); }
@@ -47,8 +49,8 @@ class Log final : public events::EventSink {
 
 inline constexpr int kSampleRanks = 4;
 
-/// Sends in all modes, wildcards, tests, probes, cancels, persistent requests, all collectives, sub-communicators,
-/// regions, unmodelled calls, details, an unfinished call.
+/// Sends in all modes, wildcards, tests, probes, cancels, persistent requests, all collectives,
+/// sub-communicators, regions, unmodelled calls, details, an unfinished call.
 [[nodiscard]] Log sample_run();
 
 /// Events with every field at random, within what a run can have.

@@ -40,11 +40,15 @@ inline std::string mutate(std::string bytes, std::mt19937_64& random) {
   const auto place = [&] { return random() % bytes.size(); };
   const std::size_t at = place();
   switch (random() % 4) {
-    case 0: return bytes.substr(0, at);
-    case 1: return bytes.erase(at, 1 + random() % 40);
-    case 2: return bytes.insert(at, bytes.substr(place(), 1 + random() % 40));
+    case 0:
+      return bytes.substr(0, at);
+    case 1:
+      return bytes.erase(at, 1 + random() % 40);
+    case 2:
+      return bytes.insert(at, bytes.substr(place(), 1 + random() % 40));
     default:
-      for (auto flips = 1 + random() % 8; flips > 0; --flips) bytes[place()] ^= static_cast<char>(1U << (random() % 8));
+      for (auto flips = 1 + random() % 8; flips > 0; --flips)
+        bytes[place()] ^= static_cast<char>(1U << (random() % 8));
       return bytes;
   }
 }

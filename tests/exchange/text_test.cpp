@@ -6,8 +6,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/exchange/scratch.hpp"
 #include "tests/exchange/sample_run.hpp"
+#include "tests/exchange/scratch.hpp"
 
 namespace nplus1::tests {
 namespace {
