@@ -1,0 +1,52 @@
+#include "simnode/node/recorder.hpp"
+
+#include <stdexcept>
+
+namespace nplus1::simnode::node {
+
+void Recorder::pushed(RankId rank, const events::Event& event, const events::Extension& lists,
+                      const events::Detail* detail) {
+  Rank& r = ranks_[rank.index()];
+  const std::uint64_t ordinal = r.events++;
+  Call& call = r.open[event.thread.value].emplace_back();
+  call.event = event;
+  call.ordinal = ordinal;
+  call.recorded = detail != nullptr;
+  if (detail == nullptr) return;
+  call.detail = *detail;
+  call.words.assign(lists.words.begin(), lists.words.end());
+  call.sizes.assign(lists.sizes.begin(), lists.sizes.end());
+}
+
+void Recorder::exited(const events::TimedEvent& event) {
+  std::deque<Call>& open = ranks_[event.rank.index()].open[event.event.thread.value];
+  if (open.empty() || open.front().event.kind != event.event.kind)
+    throw std::logic_error{"a call came out of the engine that was not the next of its thread"};
+  const Call& call = open.front();
+  if (call.recorded) {
+    events::TimedEvent whole = event;
+    whole.detail = &call.detail;
+    whole.ordinal = call.ordinal;
+    recording_.on_event(whole);
+  }
+  open.pop_front();
+}
+
+void Recorder::matched(RankId receiver, const events::Answer& match) {
+  recording_.on_match(receiver, match);
+}
+
+void Recorder::finish() {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    for (auto& [thread, open] : ranks_[r].open) {
+      for (const Call& call : open) {
+        if (!call.recorded) continue;
+        recording_.on_event({RankId{static_cast<std::int32_t>(r)}, call.event, {call.words, call.sizes},
+                             events::kUnfinished, events::kNoAnswer, {}, &call.detail, call.ordinal});
+      }
+      open.clear();
+    }
+  }
+}
+
+}  // namespace nplus1::simnode::node
