@@ -147,7 +147,8 @@ const std::vector<PassedOption>& passed_options() {
        "off|crc"},
       {"--frames", "NPLUS1_FRAMES", "N", "Stack frames of a recorded call, 1 to 16 (default: 4)", nullptr},
       {"--pcontrol", "NPLUS1_PCONTROL", "HOW",
-       "What MPI_Pcontrol means: mpip (0 pauses the recording, others resume it) or ipm ((1, \"name\") begins "
+       "What MPI_Pcontrol means: mpip (0 pauses the recording, others resume it) or ipm ((1, \"name\") "
+       "begins "
        "a region, (-1, \"name\") ends it)",
        "mpip|ipm"},
   };

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "netmodel/collectives/selection.hpp"
 #include "events/recording/writer.hpp"
+#include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/node/port.hpp"
@@ -103,8 +103,8 @@ class Node final : public engine::Listener {
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<patterns::MessageStatistics> statistics_;
-  SinkList sinks_;        // what counts every call
-  SinkList definitions_;  // these, and the recording
+  SinkList sinks_;                                     // what counts every call
+  SinkList definitions_;                               // these, and the recording
   std::unique_ptr<events::recording::Writer> writer_;  // null where nothing is recorded
   std::unique_ptr<Recorder> recorder_;
   bool recording_trouble_said_ = false;

@@ -41,8 +41,14 @@ void Recorder::finish() {
     for (auto& [thread, open] : ranks_[r].open) {
       for (const Call& call : open) {
         if (!call.recorded) continue;
-        recording_.on_event({RankId{static_cast<std::int32_t>(r)}, call.event, {call.words, call.sizes},
-                             events::kUnfinished, events::kNoAnswer, {}, &call.detail, call.ordinal});
+        recording_.on_event({RankId{static_cast<std::int32_t>(r)},
+                             call.event,
+                             {call.words, call.sizes},
+                             events::kUnfinished,
+                             events::kNoAnswer,
+                             {},
+                             &call.detail,
+                             call.ordinal});
       }
       open.clear();
     }

@@ -15,8 +15,10 @@ void Node::begin_recording(std::int32_t ranks) {
   std::filesystem::create_directories(settings_.output, error);
   events::recording::Header header;
   header.ranks = ranks;
-  header.properties = {{"application", application_},         {"network", settings_.network},
-                       {"compute", settings_.compute},        {"protocol", settings_.protocol},
+  header.properties = {{"application", application_},
+                       {"network", settings_.network},
+                       {"compute", settings_.compute},
+                       {"protocol", settings_.protocol},
                        {"collectives", settings_.collectives}};
   events::recording::WriterOptions options;
   options.size_cap = settings_.record_cap;
@@ -82,11 +84,13 @@ void Node::finish_recording() {
   writer_->set_property("transport", transport_used());
   writer_->set_property("clock", uses_wall_clock() ? "wall" : "cpu");
   const auto trouble = writer_->close();
-  if (trouble) notes_.push_back(fmt::format("The recording is not complete: {}; {}", trouble->what, trouble->remedy));
+  if (trouble)
+    notes_.push_back(fmt::format("The recording is not complete: {}; {}", trouble->what, trouble->remedy));
   if (const Totals totals = writer_->totals(); totals.dropped_events > 0 && !trouble)
-    notes_.push_back(fmt::format("The recording ends at its size cap: {} of {} events are not in it; see "
-                                 "--record-cap and --record-region",
-                                 totals.dropped_events, totals.events + totals.dropped_events));
+    notes_.push_back(
+        fmt::format("The recording ends at its size cap: {} of {} events are not in it; see "
+                    "--record-cap and --record-region",
+                    totals.dropped_events, totals.events + totals.dropped_events));
 }
 
 /// No simulation came about.

@@ -1,7 +1,7 @@
 #include "simnode/node/settings.hpp"
 
-#include <cstdlib>
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "support/size.hpp"

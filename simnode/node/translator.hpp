@@ -21,7 +21,8 @@ class Translator {
   /// ids are then the global ones. `extension`: what followed it, without its Detail.
   bool take(RankId rank, events::Event& event, std::span<const std::byte> extension, events::EventSink& sink);
   /// The lists in `extension`, which follow `event`.
-  [[nodiscard]] static events::Extension lists(const events::Event& event, std::span<const std::byte> extension);
+  [[nodiscard]] static events::Extension lists(const events::Event& event,
+                                               std::span<const std::byte> extension);
   /// Passes a call on to the engine.
   void push(RankId rank, const events::Event& event, std::span<const std::byte> extension);
   /// The global number of a datatype of `rank`.

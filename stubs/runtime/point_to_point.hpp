@@ -17,7 +17,7 @@ struct Transfer {
   Communicator* comm = nullptr;
   events::SendMode mode = events::SendMode::kStandard;
   std::optional<Payload> shown{};  // what the application passed, where the above is a copy of it
-  KnownDatatype datatype{};      // its type, where it may have been freed since
+  KnownDatatype datatype{};        // its type, where it may have been freed since
 };
 
 /// Starts the send natively and in virtual time (kIsend); fills `request` (not yet in the table). MPI's

@@ -1,7 +1,6 @@
-# The runtime's sources, relative to stubs/ (guard, keeper and progress_hook are listed there).
+# The runtime's sources, relative to stubs/ (guard, keeper, progress_hook and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/call.cpp
-  runtime/call_paths.cpp
   runtime/capture.cpp
   runtime/clock_functions.cpp
   runtime/collective.cpp
@@ -13,10 +12,8 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/datatypes.cpp
   runtime/environment_handlers.cpp
   runtime/instrumented_functions.cpp
-  runtime/modules.cpp
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp
-  runtime/payload_hash.cpp
   runtime/point_to_point.cpp
   runtime/private_copy.cpp
   runtime/probe_handlers.cpp
