@@ -2,11 +2,11 @@
 // come out of the engine (L+s/B, full MPI semantics), with what a live run adds: noise in compute times and
 // real clocks, buffers, hashes.
 //
-// A benchmark is called WHAT/PATTERN/ORDER/CONTENT/RANKS. ORDER: `blocks`: each rank runs until it blocks, as a
-// replay records; `live`: by the real time of each call, ranks interleaved at random, as a live run records.
-// CONTENT: `full`: clocks, buffers, CRC-32, prefix; `poly`: a 61-bit hash as well; `clocks`: no hashes;
-// `bare`: no detail. An irecv's match is a record of its own, counted in `rows` and not in `events`: bytes are
-// per event, matches included. Run: recording_bench --benchmark_counters_tabular=true
+// A benchmark is called WHAT/PATTERN/ORDER/CONTENT/RANKS. ORDER: `blocks`: each rank runs until it blocks, as
+// a replay records; `live`: by the real time of each call, ranks interleaved at random, as a live run
+// records. CONTENT: `full`: clocks, buffers, CRC-32, prefix; `poly`: a 61-bit hash as well; `clocks`: no
+// hashes; `bare`: no detail. An irecv's match is a record of its own, counted in `rows` and not in `events`:
+// bytes are per event, matches included. Run: recording_bench --benchmark_counters_tabular=true
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -81,10 +81,8 @@ struct Workload {
   bool collective = false;    // an allreduce after each fourth waitall
   bool varied_sizes = false;  // and tags that count steps
 };
-const Workload kWorkloads[] = {{"halo", halo},
-                               {"ring", ring},
-                               {"random", random_pairs},
-                               {"mixed", random_pairs, true, true}};
+const Workload kWorkloads[] = {
+    {"halo", halo}, {"ring", ring}, {"random", random_pairs}, {"mixed", random_pairs, true, true}};
 
 /// compute, irecv from each source, isend to each destination, waitall; see Workload.
 class Program : public simnode::engine::Streams {
@@ -292,8 +290,14 @@ void play(const std::vector<Row>& rows, bool bare, EventSink& sink) {
     if (row.is_match)
       sink.on_match(row.rank, row.answer);
     else
-      sink.on_event({row.rank, row.event, {row.words, {}}, row.exit, row.answer, {},
-                     bare ? nullptr : &row.detail, row.ordinal});
+      sink.on_event({row.rank,
+                     row.event,
+                     {row.words, {}},
+                     row.exit,
+                     row.answer,
+                     {},
+                     bare ? nullptr : &row.detail,
+                     row.ordinal});
   }
 }
 
@@ -365,10 +369,12 @@ void read(benchmark::State& state, const Case& c) {
 
 bool register_all() {
   const auto add = [](const Case& c) {
-    benchmark::RegisterBenchmark(("write/" + c.name()).c_str(), [c](auto& state) { write(state, c, false); })
-        ->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark(("read/" + c.name()).c_str(), [c](auto& state) { read(state, c); })
-        ->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("write/" + c.name()).c_str(), [c](auto& state) {
+      write(state, c, false);
+    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("read/" + c.name()).c_str(), [c](auto& state) {
+      read(state, c);
+    })->Unit(benchmark::kMillisecond);
   };
   for (const Workload& workload : kWorkloads)
     for (const bool live : {false, true})
@@ -376,9 +382,9 @@ bool register_all() {
   for (const Content content : {kPoly, kClocks, kBare}) add({&kWorkloads[0], true, content, 1024});
   const Case c{&kWorkloads[3], true, kFull, 1024};
   // Time of the calling thread: what the simulator is held up by.
-  benchmark::RegisterBenchmark(("write_in_background/" + c.name()).c_str(),
-                               [c](auto& state) { write(state, c, true); })
-      ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark(("write_in_background/" + c.name()).c_str(), [c](auto& state) {
+    write(state, c, true);
+  })->Unit(benchmark::kMillisecond);
   return true;
 }
 [[maybe_unused]] const bool registered = register_all();

@@ -78,6 +78,7 @@ class Node final : public engine::Listener {
   void finish_recording();
   void discard_recording();
   void tell_source_lines();
+  [[nodiscard]] report::Recording recording_summary() const;
   void write_results();
   /// The name of a process's executable.
   [[nodiscard]] static std::string program_of(std::int32_t pid);

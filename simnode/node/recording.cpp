@@ -10,6 +10,10 @@ namespace nplus1::simnode::node {
 using events::recording::Totals;
 using events::recording::Writer;
 
+namespace {
+constexpr const char* kFolder = "recording";
+}
+
 void Node::begin_recording(std::int32_t ranks) {
   std::error_code error;
   std::filesystem::create_directories(settings_.output, error);
@@ -22,7 +26,7 @@ void Node::begin_recording(std::int32_t ranks) {
                        {"collectives", settings_.collectives}};
   events::recording::WriterOptions options;
   options.size_cap = settings_.record_cap;
-  auto writer = Writer::create(std::filesystem::path{settings_.output} / "recording", header, options);
+  auto writer = Writer::create(std::filesystem::path{settings_.output} / kFolder, header, options);
   if (writer.ok()) {
     writer_ = std::move(writer).value();
     return;
@@ -93,12 +97,26 @@ void Node::finish_recording() {
                     totals.dropped_events, totals.events + totals.dropped_events));
 }
 
+report::Recording Node::recording_summary() const {
+  const Totals totals = writer_->totals();
+  report::Recording r;
+  r.path = kFolder;
+  r.bytes = writer_->bytes();
+  r.events = totals.events;
+  r.dropped = totals.dropped_events;
+  r.expected_bytes = r.bytes;
+  if (r.events > 0 && r.dropped > 0)
+    r.expected_bytes += static_cast<std::uint64_t>(
+        static_cast<double>(r.bytes) * static_cast<double>(r.dropped) / static_cast<double>(r.events));
+  return r;
+}
+
 /// No simulation came about.
 void Node::discard_recording() {
   if (!writer_) return;
   writer_.reset();
   std::error_code error;
-  std::filesystem::remove_all(std::filesystem::path{settings_.output} / "recording", error);
+  std::filesystem::remove_all(std::filesystem::path{settings_.output} / kFolder, error);
 }
 
 }  // namespace nplus1::simnode::node

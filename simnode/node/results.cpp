@@ -60,6 +60,7 @@ report::RunSummary Node::summary() const {
   s.trust.relies_on_buffering = counters.relies_on_buffering > 0;
   s.trust.cores = static_cast<std::uint32_t>(cores);
   s.complete = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.finalized; });
+  if (writer_) s.recording = recording_summary();
   s.notes = notes_;
   return s;
 }
