@@ -12,7 +12,10 @@ void Recorder::pushed(RankId rank, const events::Event& event, const events::Ext
   call.event = event;
   call.ordinal = ordinal;
   call.recorded = detail != nullptr;
-  if (detail == nullptr) return;
+  if (detail == nullptr) {
+    if (event.kind == events::EventKind::kIrecv) r.unrecorded.insert(event.request.value);
+    return;
+  }
   call.detail = *detail;
   call.words.assign(lists.words.begin(), lists.words.end());
   call.sizes.assign(lists.sizes.begin(), lists.sizes.end());
@@ -33,7 +36,8 @@ void Recorder::exited(const events::TimedEvent& event) {
 }
 
 void Recorder::matched(RankId receiver, const events::Answer& match) {
-  recording_.on_match(receiver, match);
+  if (ranks_[receiver.index()].unrecorded.erase(match.request.value) == 0)
+    recording_.on_match(receiver, match);
 }
 
 void Recorder::finish() {

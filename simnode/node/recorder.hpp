@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <unordered_set>
 #include <vector>
 
 #include "events/sink.hpp"
@@ -39,6 +40,7 @@ class Recorder {
   struct Rank {
     std::map<std::uint16_t, std::deque<Call>> open;  // by thread
     std::uint64_t events = 0;
+    std::unordered_set<std::uint32_t> unrecorded;  // receives whose match must not be recorded either
   };
 
   std::vector<Rank> ranks_;

@@ -24,7 +24,11 @@ class Rows final : public events::EventSink {
                     t.exit != events::kUnfinished,
                     {t.extension.words.begin(), t.extension.words.end()}});
   }
+  void on_match(RankId /*receiver*/, const events::Answer& match) override {
+    matches.push_back(match.request.value);
+  }
   std::vector<Row> rows;
+  std::vector<std::uint32_t> matches;
 };
 
 events::Event call(std::uint16_t thread, std::int32_t tag) {
@@ -75,6 +79,25 @@ TEST(Recorder, LeavesOutWhatHasNoDetailAndStillCountsIt) {
   ASSERT_EQ(rows.rows.size(), 1u);
   EXPECT_EQ(rows.rows[0].ordinal, 1u);
   EXPECT_EQ(rows.rows[0].crc, 2u);
+}
+
+TEST(Recorder, LeavesOutMatchesOfReceivesThatAreNotRecorded) {
+  Rows rows;
+  Recorder recorder{1, rows};
+  events::Event receive;
+  receive.kind = events::EventKind::kIrecv;
+  const events::Detail detail{};
+  for (const std::uint32_t id : {1u, 2u}) {
+    receive.request = RequestId{id};
+    recorder.pushed(RankId{0}, receive, {}, id == 1 ? nullptr : &detail);
+    recorder.exited({RankId{0}, receive, {}, kEnd});
+  }
+  for (const std::uint32_t id : {1u, 2u}) {
+    events::Answer match;
+    match.request = RequestId{id};
+    recorder.matched(RankId{0}, match);
+  }
+  EXPECT_EQ(rows.matches, std::vector<std::uint32_t>{2});
 }
 
 TEST(Recorder, RecordsCallsThatNeverReturnedAsUnfinishedWithTheirLists) {

@@ -31,23 +31,6 @@ std::string readable(const char* name) {
   return status == 0 && text ? std::string{text.get()} : std::string{name};
 }
 
-/// The name of a function's DIE; C++ functions with scope and parameters.
-std::string name_of(Dwarf_Die* die) {
-  Dwarf_Attribute attribute;
-  for (const unsigned which : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}}) {
-    const char* linkage = dwarf_formstring(dwarf_attr_integrate(die, which, &attribute));
-    if (linkage != nullptr) return readable(linkage);
-  }
-  const char* name = dwarf_diename(die);
-  return name == nullptr ? std::string{} : std::string{name};
-}
-
-Dwarf_Word number(Dwarf_Die* die, unsigned attribute) {
-  Dwarf_Attribute found;
-  Dwarf_Word value = 0;
-  return dwarf_formudata(dwarf_attr(die, attribute, &found), &value) == 0 ? value : 0;
-}
-
 /// A scope's DIEs, innermost first; malloc'd by libdw.
 struct Scopes {
   Dwarf_Die* dies = nullptr;
@@ -57,6 +40,49 @@ struct Scopes {
   Scopes(const Scopes&) = delete;
   Scopes& operator=(const Scopes&) = delete;
 };
+
+/// Where a function was declared: there its DIE lies within its classes and namespaces.
+Dwarf_Die declaration(const Dwarf_Die& die) {
+  Dwarf_Die at = die;
+  Dwarf_Attribute attribute;
+  for (const unsigned link : {unsigned{DW_AT_abstract_origin}, unsigned{DW_AT_specification}}) {
+    Dwarf_Die next;
+    if (dwarf_formref_die(dwarf_attr(&at, link, &attribute), &next) != nullptr) at = next;
+  }
+  return at;
+}
+
+/// "(anonymous namespace)::Solver::", of what a function is declared in.
+std::string scope_of(const Dwarf_Die& die) {
+  Dwarf_Die declared = declaration(die);
+  Scopes scopes;
+  scopes.count = dwarf_getscopes_die(&declared, &scopes.dies);
+  std::string text;
+  for (int i = 1; i < scopes.count; ++i) {
+    const int tag = dwarf_tag(&scopes.dies[i]);
+    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type) continue;
+    const char* name = dwarf_diename(&scopes.dies[i]);
+    text = (name == nullptr ? std::string{"(anonymous namespace)"} : std::string{name}) + "::" + text;
+  }
+  return text;
+}
+
+/// The name of a function's DIE; C++ functions with their scope, and parameters where the compiler says.
+std::string name_of(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned which : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}}) {
+    const char* linkage = dwarf_formstring(dwarf_attr_integrate(die, which, &attribute));
+    if (linkage != nullptr) return readable(linkage);
+  }
+  const char* name = dwarf_diename(die);
+  return name == nullptr ? std::string{} : scope_of(*die) + name;
+}
+
+Dwarf_Word number(Dwarf_Die* die, unsigned attribute) {
+  Dwarf_Attribute found;
+  Dwarf_Word value = 0;
+  return dwarf_formudata(dwarf_attr(die, attribute, &found), &value) == 0 ? value : 0;
+}
 
 /// The physical scopes around `address`: dwarf_getscopes alone follows inlined functions to where they were
 /// written.
@@ -97,11 +123,12 @@ class SourceLines::Module {
   }
   /// File and line; empty and 0 if unknown.
   void line(std::uint64_t offset, std::string& file, std::uint32_t& number) const {
-    Dwfl_Line* found = module_ == nullptr ? nullptr : dwfl_module_getsrc(module_, start_ + offset);
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* its_unit = unit(offset, bias);
+    Dwarf_Line* found = its_unit == nullptr ? nullptr : dwarf_getsrc_die(its_unit, start_ + offset - bias);
     int line = 0;
-    const char* name =
-        found == nullptr ? nullptr : dwfl_lineinfo(found, nullptr, &line, nullptr, nullptr, nullptr);
-    if (name == nullptr) return;
+    const char* name = found == nullptr ? nullptr : dwarf_linesrc(found, nullptr, nullptr);
+    if (name == nullptr || dwarf_lineno(found, &line) != 0) return;
     file = name;
     number = static_cast<std::uint32_t>(line);
   }
@@ -115,14 +142,24 @@ class SourceLines::Module {
   }
 
  private:
+  /// The compilation unit of an address. libdw looks in a table that clang does not write.
+  Dwarf_Die* unit(std::uint64_t offset, Dwarf_Addr& bias) const {
+    if (module_ == nullptr) return nullptr;
+    Dwarf_Die* unit = dwfl_module_addrdie(module_, start_ + offset, &bias);
+    if (unit != nullptr) return unit;
+    while ((unit = dwfl_module_nextcu(module_, unit, &bias)) != nullptr)
+      if (dwarf_haspc(unit, start_ + offset - bias) > 0) return unit;
+    return nullptr;
+  }
+
   void expand(std::uint64_t offset, std::vector<events::Frame>& frames) const {
     Dwarf_Addr bias = 0;
-    Dwarf_Die* unit = module_ == nullptr ? nullptr : dwfl_module_addrdie(module_, start_ + offset, &bias);
-    if (unit == nullptr) return;
+    Dwarf_Die* its_unit = unit(offset, bias);
+    if (its_unit == nullptr) return;
     Scopes scopes;
-    find_scopes(unit, start_ + offset - bias, scopes);
+    find_scopes(its_unit, start_ + offset - bias, scopes);
     Dwarf_Files* files = nullptr;
-    dwarf_getsrcfiles(unit, &files, nullptr);
+    dwarf_getsrcfiles(its_unit, &files, nullptr);
     for (int i = 0; i < scopes.count; ++i) {
       Dwarf_Die* die = &scopes.dies[i];
       const int tag = dwarf_tag(die);

@@ -70,12 +70,12 @@ static void derived(void) {
 static void both_ways(int rank) {
   unsigned char in[64];
   const int peer = 1 - rank;
-  MPI_Sendrecv(fill(15, 64), 64, MPI_BYTE, peer, 15, in, 64, MPI_BYTE, peer, 15,
-               MPI_COMM_WORLD, /* SEND(15) */
-               MPI_STATUS_IGNORE);
-  unsigned char* buffer = fill(16 + rank, 20000);
-  MPI_Sendrecv_replace(buffer, 5000, MPI_INT, peer, 16, peer, 16, MPI_COMM_WORLD,
-                       MPI_STATUS_IGNORE); /* SEND(16) */
+  unsigned char* out = fill(15, 64);
+  MPI_Sendrecv(out, 64, MPI_BYTE, peer, 15, /* SEND(15) */
+               in, 64, MPI_BYTE, peer, 15, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  out = fill(16 + rank, 20000);
+  MPI_Sendrecv_replace(out, 5000, MPI_INT, peer, 16, peer, 16, /* SEND(16) */
+                       MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void receive(int tag, int bytes) {
