@@ -162,11 +162,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   introduce(hello);
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();
-<<<<<<< HEAD
   rt->begin_capture();
-=======
   rt->begin_progress();
->>>>>>> main
   rt->thread();
   rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
   rt->define(rt->communicators.add(MPI_COMM_SELF, 0, 0));

@@ -205,14 +205,9 @@ class Runtime {
   std::uint32_t undecided_ = 0;  // over all communicators
   std::vector<Background> background_;
   std::size_t next_background_ = 0;
-<<<<<<< HEAD
+  MPI_Request never_complete_ = MPI_REQUEST_NULL;
   std::unique_ptr<CallPaths> call_paths_;
   std::unique_ptr<Capture> capture_;
-=======
-  MPI_Request never_complete_ = MPI_REQUEST_NULL;
-  std::unordered_map<const void*, CallSiteId> sites_;
-  std::vector<std::string> site_names_;
->>>>>>> main
   std::unordered_map<std::string, std::uint64_t> regions_;
   std::vector<std::unique_ptr<ThreadState>> threads_;
   events::Answer pending_{};  // answer whose extension is still coming
