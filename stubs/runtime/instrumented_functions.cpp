@@ -1,7 +1,7 @@
 // Functions of programs built with -finstrument-functions as regions. The compiler calls these two at each
 // edge of each function; other programs never do. Recorded runs only.
-// Bounded: a function that turns out to be short (kShortTicks on average over its first calls) is left out
-// from then on, so that those that are kept cost a few per cent.
+// Bounded: a function of whose last 1000 calls most were short is left out from then on, so that those that
+// are kept cost a few per cent. (Not the mean: it says more about a busy machine than about the function.)
 #include <new>
 #include <unordered_map>
 #include <vector>
@@ -13,12 +13,13 @@ namespace nplus1::stubs {
 namespace {
 
 constexpr std::uint32_t kCallsToJudge = 1000;
+constexpr std::uint32_t kMostShort = kCallsToJudge / 2;
 constexpr double kShortNs = 20'000;
 
 struct Function {
   std::string place;  // MODULE+0xOFFSET, named after the run
   std::uint32_t calls = 0;
-  std::int64_t ticks = 0;
+  std::uint32_t short_calls = 0;
   bool left_out = false;
 };
 
@@ -65,17 +66,19 @@ void close(Profile& own, const void* site, const void* frame) {
   own.open.pop_back();
   Function* f = last.function;
   if (f == nullptr) return;
-  f->ticks += ticks() - last.since;
-  if (++f->calls == kCallsToJudge)
-    f->left_out = static_cast<double>(f->ticks) * nanoseconds_per_tick() < kShortNs * kCallsToJudge;
+  if (static_cast<double>(ticks() - last.since) * nanoseconds_per_tick() < kShortNs) ++f->short_calls;
+  if (++f->calls == kCallsToJudge) {
+    f->left_out = f->short_calls > kMostShort;
+    f->calls = f->short_calls = 0;
+  }
   region_edge(events::EventKind::kRegionEnd, f->place, site, frame, true);
 }
 
 void enter(void* address, const void* site, const void* frame) {
   Profile& own = own_profile();
   Function& f = function_at(own, address);
-  own.open.push_back({address, f.left_out ? nullptr : &f, ticks()});
   if (!f.left_out) region_edge(events::EventKind::kRegionBegin, f.place, site, frame, true);
+  own.open.push_back({address, f.left_out ? nullptr : &f, ticks()});
 }
 
 /// Functions that a longjmp has left end here, too. One that was entered before MPI_Init is not known.

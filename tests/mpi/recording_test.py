@@ -225,8 +225,8 @@ class Scope(RecordedTest):
         self.assertEqual(recording.edges(), [])
 
     def test_a_size_cap(self):
-        words = ("script", "repeat 20000 { send 1 10 }", "repeat 20000 { recv 0 10 }")
-        run = self.observe(2, *words, options=("--record-cap", "100K"))
+        words = ("script", "repeat 60000 { send 1 10 }", "repeat 60000 { recv 0 10 }")
+        run = self.observe(2, *words, options=("--record-cap", "20K"))
         recording = Recording(run.folder)
         told = run.summary["recording"]
         self.assertLess(told["bytes"], 250 * 1024)
