@@ -123,7 +123,7 @@ std::uint64_t MessageStatistics::count_fan(const events::TimedEvent& timed) {
   const Communicators::Entry* comm = communicators_.find(timed.event.comm);
   const Fan fan = fan_of(timed, comm == nullptr ? nullptr : &comm->definition);
   unplaced_ += fan.unplaced ? 1 : 0;
-  if (!fan.root && fan.neighbors.empty()) return 0;
+  if (timed.event.collective() >= CollectiveKind::kSynchronize) return 0;
   auto& layer = collective_layers_[static_cast<std::size_t>(timed.event.collective())];
   if (!layer) layer = std::make_unique<LayerCounts>(ranks_.size());
   std::uint64_t total = 0;
