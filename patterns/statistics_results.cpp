@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 
+#include "patterns/layers.hpp"
 #include "patterns/message_statistics.hpp"
 
 namespace nplus1::patterns {
@@ -36,14 +37,6 @@ void count_degrees(const Layer& layer, std::vector<RankTotals>& ranks) {
     const auto end = std::unique(partners[r].begin(), partners[r].end());
     ranks[r].partners = static_cast<std::uint64_t>(end - partners[r].begin());
   }
-}
-
-report::RankMatrix matrix(const Layer& layer, std::size_t ranks, std::uint64_t Cell::*what) {
-  report::RankMatrix matrix{ranks};
-  for (const MatrixRow& row : layer.rows)
-    for (const Cell& cell : row.cells)
-      if (cell.*what > 0) matrix.add(RankId{row.source}, RankId{cell.destination}, cell.*what);
-  return matrix;
 }
 
 std::vector<report::CollectiveCount> counts(const std::vector<CollectiveUse>& uses) {
@@ -157,8 +150,8 @@ void MessageStatistics::fill(report::RunSummary& summary) const {
   const Patterns all = patterns();
   const Layer& sent = all.layers.front();
   summary.ranks = static_cast<std::uint32_t>(ranks_.size());
-  summary.messages = matrix(sent, ranks_.size(), &Cell::messages);
-  summary.bytes = matrix(sent, ranks_.size(), &Cell::bytes);
+  summary.messages = matrix_of(sent, ranks_.size(), &Cell::messages);
+  summary.bytes = matrix_of(sent, ranks_.size(), &Cell::bytes);
   summary.message_sizes.clear();
   for (std::size_t b = 0; b < kSizeBuckets; ++b) {
     const auto limit = bucket_limit(b);
