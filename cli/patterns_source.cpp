@@ -38,13 +38,15 @@ PatternsSource from_recording(recording::Reader reader) {
   const std::string network_text = property(header, "network");
   // A network that this build does not know charges nothing; the note says so.
   auto network = netmodel::parse(network_text);
-  patterns::MessageStatistics statistics{static_cast<std::size_t>(header.ranks), network ? network.value().get() : nullptr};
+  patterns::MessageStatistics statistics{static_cast<std::size_t>(header.ranks),
+                                         network ? network.value().get() : nullptr};
   const recording::Coverage coverage = or_fail(reader.read(statistics));
   source.patterns = statistics.patterns();
   source.patterns.application = property(header, "application");
   source.patterns.network = network_text;
   if (!coverage.complete) source.note = "recording: " + coverage.text();
-  if (!network && !network_text.empty()) source.note += "; unknown network model: all time in blocking calls is waiting";
+  if (!network && !network_text.empty())
+    source.note += "; unknown network model: all time in blocking calls is waiting";
   return source;
 }
 
