@@ -176,10 +176,10 @@ void Node::all_started() {
   engine::Options options;
   options.poll_cost = semantics::PollCost{settings_.poll_first, settings_.poll_cap};
   options.collectives = &collectives_;
-  options.report_all_matches = writer_ != nullptr;
+  options.report_all_matches = settings_.record != Record::kOff;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
   translator_ = std::make_unique<Translator>(n, *engine_);
-  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size());
+  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get());
   sinks_.add(*statistics_);
   definitions_.add(*statistics_);
   if (writer_) {

@@ -84,7 +84,7 @@ void Node::tell_source_lines() {
 void Node::finish_recording() {
   if (!engine_) return discard_recording();
   if (recorder_) recorder_->finish();
-  if (writer_) tell_source_lines();
+  if (settings_.record != Record::kOff) tell_source_lines();
   if (!writer_) return;
   writer_->set_property("transport", transport_used());
   writer_->set_property("clock", uses_wall_clock() ? "wall" : "cpu");
