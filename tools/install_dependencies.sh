@@ -6,7 +6,8 @@ packages="
   g++ gfortran cmake ninja-build make python3
   mpich libmpich-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
-  libdw-dev libgtest-dev libbenchmark-dev clang-format-14
+  libdw-dev zlib1g-dev node-d3 libgtest-dev libbenchmark-dev clang-format-14
+  chromium chromium-driver
 "
 
 missing=

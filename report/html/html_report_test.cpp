@@ -1,0 +1,73 @@
+#include "report/html/html_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace nplus1::report::html {
+namespace {
+
+using nlohmann::json;
+
+/// What is between the tags of the element with that id.
+std::string content(const std::string& page, const std::string& id) {
+  const std::size_t tag = page.find("id=\"" + id + "\"");
+  const std::size_t begin = page.find('>', tag) + 1;
+  return page.substr(begin, page.find("</script>", begin) - begin);
+}
+
+std::size_t occurrences(const std::string& text, const std::string& of) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(of); at != text.npos; at = text.find(of, at + 1)) ++count;
+  return count;
+}
+
+TEST(HtmlReport, HoldsItsDocumentsAsTheyAre) {
+  const Document document{"patterns", R"({"ranks": 4, "name": "a"})"};
+  const std::string html = page("CG", {&document, 1});
+  EXPECT_EQ(json::parse(content(html, "data-patterns")), json::parse(document.json));
+  EXPECT_NE(html.find("<title>CG</title>"), html.npos);
+}
+
+TEST(HtmlReport, NoStringInTheDataCanEndItsElement) {
+  const json original{{"name", "</script><script>alert(1)</script><!--\xe2\x80\xa8\xe2\x80\xa9"}};
+  const std::string text = original.dump();
+  const Document document{"patterns", text};
+  const Document harmless{"patterns", "{}"};
+  const std::string html = page("x", {&document, 1});
+  EXPECT_EQ(occurrences(html, "</script>"), occurrences(page("x", {&harmless, 1}), "</script>"));
+  EXPECT_EQ(html.find("\xe2\x80\xa8"), html.npos);
+  EXPECT_EQ(json::parse(content(html, "data-patterns")), original);
+}
+
+TEST(HtmlReport, TheTitleIsText) {
+  EXPECT_NE(page("<b>&", {}).find("<title>&lt;b&gt;&amp;</title>"), std::string::npos);
+}
+
+TEST(HtmlReport, LoadsNothingFromAnywhere) {
+  const std::string html = page("x", {});
+  EXPECT_EQ(html.find(" src="), html.npos);
+  EXPECT_NE(html.find("default-src 'none'"), html.npos);
+}
+
+TEST(HtmlReport, LargeDocumentsAreCompressed) {
+  json large;
+  for (int i = 0; i < 300000; ++i) large["numbers"].push_back(i % 1000);
+  const std::string text = large.dump();
+  ASSERT_GT(text.size(), std::size_t{1} << 20U);
+  const Document document{"patterns", text};
+  const std::string html = page("x", {&document, 1});
+  EXPECT_NE(html.find("id=\"data-patterns\" data-encoding=\"deflate\""), html.npos);
+  EXPECT_LT(content(html, "data-patterns").size(), text.size() / 4);
+}
+
+TEST(HtmlReport, WithoutAMemberTheRestKeepsItsOrder) {
+  EXPECT_EQ(without_member(R"({"b": 1, "point_to_point": {"a": [1, 2]}, "a": {"point_to_point": 3}})",
+                           "point_to_point"),
+            R"({"b":1,"a":{"point_to_point":3}})");
+  EXPECT_EQ(without_member("nonsense", "a"), "nonsense");
+}
+
+}  // namespace
+}  // namespace nplus1::report::html
