@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Puts the report's page together: template, style, D3 and our modules, as one C++ string.
 
-Usage: bundle.py OUTPUT.cpp D3.js APP_FOLDER TEMPLATE STYLE. Modules are joined in the order of their imports, without
-`import` and `export`, so they share one scope: a name may be declared at the top of one module only.
+Usage: bundle.py OUTPUT.cpp D3.js APP_FOLDER TEMPLATE STYLE. Modules become functions, in the
+order of their imports, each on one line: `import { a, b } from "./x.js";`. No module may import itself, by way of others either.
 """
 import pathlib
 import re
 import sys
 
 IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w.]+)";\n', re.M)
-DECLARED = re.compile(r"^(?:export )?(?:async )?(?:const|let|class|function) (\w+)", re.M)
 EXPORTED = re.compile(r"^export (?:async )?(?:const|class|function) (\w+)", re.M)
 LITERAL = 12000  # characters per C++ string literal: some compilers refuse long ones
 
@@ -37,21 +36,28 @@ def in_order(modules):
     return done
 
 
-def check_names(modules):
-    owner = {}
+def check_uses(modules):
     for name, text in modules.items():
-        for declared in DECLARED.findall(text):
-            if owner.setdefault(declared, name) != name:
-                sys.exit(f"bundle: {declared} is declared in {owner[declared]} and in {name}")
         for names, _ in IMPORT.findall(text):
             for unused in (n for n in names.split(", ") if len(re.findall(rf"\b{n}\b", text)) < 2):
                 sys.exit(f"bundle: {name} imports {unused} and does not use it")
 
 
+def variable(module):
+    return "module_" + module.replace(".js", "")
+
+
+def scoped(name, text):
+    """The module as a function of its own scope, which returns what it exports."""
+    imports = "".join(f"const {{ {names} }} = {variable(other)};\n" for names, other in IMPORT.findall(text))
+    body = re.sub(r"^export ", "", IMPORT.sub("", text), flags=re.M)
+    return f"const {variable(name)} = (() => {{\n{imports}{body}\nreturn {{ {', '.join(EXPORTED.findall(text))} }};\n}})();"
+
+
 def joined(folder):
     modules = {p.name: p.read_text() for p in pathlib.Path(folder).glob("*.js")}
-    check_names(modules)
-    return "\n".join(re.sub(r"^export ", "", IMPORT.sub("", modules[n]), flags=re.M) for n in in_order(modules))
+    check_uses(modules)
+    return "\n".join(scoped(name, modules[name]) for name in in_order(modules))
 
 
 def main():
