@@ -50,8 +50,8 @@ class CallSites {
   std::unordered_map<std::uint32_t, std::vector<events::Frame>> frames_;
 };
 
-/// "MPI_Send"; large-count forms count as what they enlarge (MPI_Send_c is MPI_Send), and an event without its
-/// function, as synthetic ones are, is named after its kind.
+/// "MPI_Send"; large-count forms count as what they enlarge (MPI_Send_c is MPI_Send), and an event without
+/// its function, as synthetic ones are, is named after its kind.
 [[nodiscard]] std::string call_name(const events::Event& event);
 [[nodiscard]] std::string call_name(std::uint16_t call);
 

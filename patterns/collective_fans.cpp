@@ -10,12 +10,25 @@ namespace {
 using events::Communicator;
 using events::Event;
 
-constexpr std::array<std::string_view, kCollectiveKinds> kNames{
-    "barrier",        "bcast",          "gather",         "gatherv",
-    "scatter",        "scatterv",       "allgather",      "allgatherv",
-    "alltoall",       "alltoallv",      "reduce",         "allreduce",
-    "reduce_scatter_block", "reduce_scatter", "scan",     "exscan",
-    "neighbor_allgather",   "neighbor_alltoall", ""};
+constexpr std::array<std::string_view, kCollectiveKinds> kNames{"barrier",
+                                                                "bcast",
+                                                                "gather",
+                                                                "gatherv",
+                                                                "scatter",
+                                                                "scatterv",
+                                                                "allgather",
+                                                                "allgatherv",
+                                                                "alltoall",
+                                                                "alltoallv",
+                                                                "reduce",
+                                                                "allreduce",
+                                                                "reduce_scatter_block",
+                                                                "reduce_scatter",
+                                                                "scan",
+                                                                "exscan",
+                                                                "neighbor_allgather",
+                                                                "neighbor_alltoall",
+                                                                ""};
 
 std::int64_t sum(std::span<const std::int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
@@ -28,7 +41,8 @@ bool in_first_group(const Communicator& c, RankId rank) {
 
 /// What rank gets of a reduce_scatter.
 std::int64_t own_size(std::span<const std::int64_t> sizes, const Communicator& c, RankId rank) {
-  const auto at = static_cast<std::size_t>(std::find(c.members.begin(), c.members.end(), rank) - c.members.begin());
+  const auto at =
+      static_cast<std::size_t>(std::find(c.members.begin(), c.members.end(), rank) - c.members.begin());
   return at < sizes.size() ? sizes[at] : 0;
 }
 

@@ -1,5 +1,5 @@
-// The communicators of a run, and the traffic and time on each. Memory: their members, and a few counters each.
-// Not thread-safe.
+// The communicators of a run, and the traffic and time on each. Memory: their members, and a few counters
+// each. Not thread-safe.
 #pragma once
 
 #include <vector>
@@ -34,7 +34,8 @@ class Communicators {
                : nullptr;
   }
   [[nodiscard]] std::uint32_t size(CommId id) const;
-  /// Those that were used: by number, or, where there are more than kMostCommunicators, those with the most time.
+  /// Those that were used: by number, or, where there are more than kMostCommunicators, those with the most
+  /// time.
   [[nodiscard]] std::vector<CommunicatorUse> uses(std::uint64_t& left_out) const;
 
  private:

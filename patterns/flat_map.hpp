@@ -1,5 +1,5 @@
-// A hash table from 64-bit keys to small values that only grows: open addressing in one array, so that a look-up
-// on the simulator's thread costs one cache line. Not thread-safe.
+// A hash table from 64-bit keys to small values that only grows: open addressing in one array, so that a
+// look-up on the simulator's thread costs one cache line. Not thread-safe.
 #pragma once
 
 #include <cstddef>

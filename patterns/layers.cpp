@@ -95,7 +95,8 @@ Layer combine(const Patterns& patterns, const std::vector<std::string>& names) {
       if (layer.name != name) continue;
       sum.messages += layer.messages;
       sum.bytes += layer.bytes;
-      merge(sum.rows, layer.rows, [](const MatrixRow& row) { return row.source; }, add_cells);
+      merge(
+          sum.rows, layer.rows, [](const MatrixRow& row) { return row.source; }, add_cells);
       add_sizes(sum.sizes, layer.sizes);
       all_have_elements = all_have_elements && (layer.elements || layer.messages == 0);
       if (layer.elements) add_sizes(elements, *layer.elements);

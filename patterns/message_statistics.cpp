@@ -106,8 +106,8 @@ void MessageStatistics::count_collective(const events::TimedEvent& timed, RankCo
   }
   call.bytes = count_fan(timed);
   const bool blocking = event.kind == EventKind::kCollective;
-  CollectiveCounts& counts = collectives_[{event.call, blocking, event.collective(),
-                                           communicators_.size(event.comm), event.peer}];
+  CollectiveCounts& counts =
+      collectives_[{event.call, blocking, event.collective(), communicators_.size(event.comm), event.peer}];
   if (counts.calls.empty()) {
     counts.name = call_name(event);
     counts.calls.resize(ranks_.size());

@@ -1,7 +1,7 @@
 // Counts a run's communication patterns where the events are decided (Riesen 2006, section 3, and
-// docs/formats/patterns.md): matrices and sizes by layer, collectives, time and waiting by rank, communicator, call
-// site and over time. Fed by the simulator or by a reader of a recording, with the same numbers, from one thread.
-// Memory: O(ranks * peers + call sites + communicators), nothing per message.
+// docs/formats/patterns.md): matrices and sizes by layer, collectives, time and waiting by rank,
+// communicator, call site and over time. Fed by the simulator or by a reader of a recording, with the same
+// numbers, from one thread. Memory: O(ranks * peers + call sites + communicators), nothing per message.
 #pragma once
 
 #include <array>

@@ -28,7 +28,8 @@ Duration OwnOverhead::charged(const events::TimedEvent& timed) {
     case EventKind::kSend:
       return timed.event.peer < 0 ? Duration::zero() : network_->send_overhead(timed.event.payload());
     case EventKind::kRecv:
-      return timed.answer.source < 0 ? Duration::zero() : network_->receive_overhead(bytes(timed.answer.size));
+      return timed.answer.source < 0 ? Duration::zero()
+                                     : network_->receive_overhead(bytes(timed.answer.size));
     case EventKind::kWait:
       return completed(timed);
     case EventKind::kTest:

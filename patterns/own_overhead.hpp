@@ -1,6 +1,6 @@
-// The CPU time that the network model charges for a call itself: what is left of a blocking call's time is waiting
-// (docs/formats/patterns.md, "Waiting"). Free where the model charges nothing; else it remembers the receives that
-// have met their message and are not completed yet. Not thread-safe.
+// The CPU time that the network model charges for a call itself: what is left of a blocking call's time is
+// waiting (docs/formats/patterns.md, "Waiting"). Free where the model charges nothing; else it remembers the
+// receives that have met their message and are not completed yet. Not thread-safe.
 #pragma once
 
 #include <unordered_map>

@@ -15,8 +15,7 @@ MatrixRow PairCounts::row(std::size_t from) const {
   MatrixRow row;
   row.source = static_cast<std::int32_t>(from);
   const auto add = [&row](std::uint64_t to, const Count& count) {
-    if (count.messages > 0)
-      row.cells.push_back({static_cast<std::int32_t>(to), count.messages, count.bytes});
+    if (count.messages > 0) row.cells.push_back({static_cast<std::int32_t>(to), count.messages, count.bytes});
   };
   if (!dense_.empty())
     for (std::size_t to = 0; to < ranks_; ++to) add(to, dense_[from * ranks_ + to]);

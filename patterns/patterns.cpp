@@ -54,8 +54,8 @@ Imbalance Patterns::imbalance() const {
   result.compute = excess(rank, &RankTotals::compute);
   result.mpi = excess(rank, &RankTotals::mpi);
   result.waiting = excess(rank, &RankTotals::waiting);
-  const auto most = std::max_element(
-      rank.begin(), rank.end(), [](const auto& a, const auto& b) { return a.compute < b.compute; });
+  const auto most = std::max_element(rank.begin(), rank.end(),
+                                     [](const auto& a, const auto& b) { return a.compute < b.compute; });
   if (most->compute <= Duration::zero()) return result;
   result.most_loaded_rank = static_cast<std::int32_t>(most - rank.begin());
   result.compute_time = most->compute - totals().compute / static_cast<std::int64_t>(rank.size());

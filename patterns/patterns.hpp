@@ -1,6 +1,6 @@
 // What one run's communication came to, as plain data: made by MessageStatistics, written and read as
-// patterns.json, shown by first_screen() and compared by compare(). The meaning of each field, and its unit, is
-// in docs/formats/patterns.md; a field has its key's name.
+// patterns.json, shown by first_screen() and compared by compare(). The meaning of each field, and its unit,
+// is in docs/formats/patterns.md; a field has its key's name.
 #pragma once
 
 #include <array>
@@ -77,8 +77,8 @@ struct Imbalance {
 };
 
 struct CollectiveUse {
-  std::string name;                 // "MPI_Bcast"
-  std::optional<std::string> layer; // nothing for calls that create communicators
+  std::string name;                  // "MPI_Bcast"
+  std::optional<std::string> layer;  // nothing for calls that create communicators
   std::uint32_t comm_size = 0;
   std::optional<std::int32_t> root;
   std::vector<std::uint64_t> calls_per_rank;
@@ -152,9 +152,7 @@ struct Renumbering {
   std::uint64_t hop_bytes_after = 0;
   std::vector<std::int32_t> place_of_rank;
   [[nodiscard]] double saving() const {
-    return hop_bytes == 0
-               ? 0
-               : 1 - static_cast<double>(hop_bytes_after) / static_cast<double>(hop_bytes);
+    return hop_bytes == 0 ? 0 : 1 - static_cast<double>(hop_bytes_after) / static_cast<double>(hop_bytes);
   }
   friend bool operator==(const Renumbering&, const Renumbering&) = default;
 };

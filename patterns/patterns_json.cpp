@@ -82,28 +82,30 @@ std::string sizes(const Sizes& sizes) {
   const auto exact = Object::joined(
       sizes.exact, [](const auto& size) { return fmt::format("[{}, {}]", size.first, size.second); });
   return fmt::format(
-      "{{\"buckets\": [{}],\n      \"exact\": {},\n      \"others\": {}, \"least\": {}, \"most\": {}, \"sum\": {}}}",
+      "{{\"buckets\": [{}],\n      \"exact\": {},\n      \"others\": {}, \"least\": {}, \"most\": {}, "
+      "\"sum\": {}}}",
       buckets, exact, sizes.others, optional_number(sizes.least), optional_number(sizes.most), sizes.sum);
 }
 
 std::string row(const MatrixRow& row) {
-  return fmt::format("\n      {{\"source\": {}, \"destinations\": {}, \"messages\": {}, \"bytes\": {}}}", row.source,
-                     column(row.cells, &Cell::destination), column(row.cells, &Cell::messages),
+  return fmt::format("\n      {{\"source\": {}, \"destinations\": {}, \"messages\": {}, \"bytes\": {}}}",
+                     row.source, column(row.cells, &Cell::destination), column(row.cells, &Cell::messages),
                      column(row.cells, &Cell::bytes));
 }
 
 std::string layer(const Layer& layer) {
-  std::string text =
-      fmt::format("\n    {{\"name\": {}, \"messages\": {}, \"bytes\": {},\n    \"rows\": {},\n    \"sizes\": {}",
-                  Object::quoted(layer.name), layer.messages, layer.bytes, Object::joined(layer.rows, row, ","),
-                  sizes(layer.sizes));
+  std::string text = fmt::format(
+      "\n    {{\"name\": {}, \"messages\": {}, \"bytes\": {},\n    \"rows\": {},\n    \"sizes\": {}",
+      Object::quoted(layer.name), layer.messages, layer.bytes, Object::joined(layer.rows, row, ","),
+      sizes(layer.sizes));
   if (layer.elements) text += ",\n    \"elements\": " + sizes(*layer.elements);
   return text + "}";
 }
 
 std::string collective(const CollectiveUse& use) {
   return fmt::format(
-      "\n    {{\"name\": {}, \"layer\": {}, \"comm_size\": {}, \"root\": {}, \"calls\": {}, \"operations\": {}, "
+      "\n    {{\"name\": {}, \"layer\": {}, \"comm_size\": {}, \"root\": {}, \"calls\": {}, \"operations\": "
+      "{}, "
       "\"bytes\": {}, \"time_s\": {}, \"waiting_s\": {}, \"calls_per_rank\": {}}}",
       Object::quoted(use.name), use.layer ? Object::quoted(*use.layer) : "null", use.comm_size,
       use.root ? std::to_string(*use.root) : "null", use.calls(), use.operations(), use.bytes,
@@ -112,10 +114,11 @@ std::string collective(const CollectiveUse& use) {
 
 std::string communicator(const CommunicatorUse& use) {
   return fmt::format(
-      "\n    {{\"id\": {}, \"size\": {}, \"first_group\": {}, \"members\": {}, \"messages\": {}, \"bytes\": {}, "
+      "\n    {{\"id\": {}, \"size\": {}, \"first_group\": {}, \"members\": {}, \"messages\": {}, \"bytes\": "
+      "{}, "
       "\"collective_calls\": {}, \"time_s\": {}, \"waiting_s\": {}}}",
-      use.id, use.size, use.first_group, Object::quoted(use.members), use.messages, use.bytes, use.collective_calls,
-      exact_seconds(use.time), exact_seconds(use.waiting));
+      use.id, use.size, use.first_group, Object::quoted(use.members), use.messages, use.bytes,
+      use.collective_calls, exact_seconds(use.time), exact_seconds(use.waiting));
 }
 
 std::string frame(const SiteFrame& frame) {
@@ -145,7 +148,8 @@ std::string over_time(const OverTime& bins) {
   object.list(
       "busy", bins.busy,
       [](const std::vector<double>& shares) {
-        return "\n    " + Object::joined(shares, [](double share) { return fmt::format("{:g}", share); }, ",");
+        return "\n    " + Object::joined(
+                              shares, [](double share) { return fmt::format("{:g}", share); }, ",");
       },
       ",");
   return object.inner();
@@ -168,7 +172,8 @@ std::string renumbering(const Renumbering& advice) {
   object.number("hop_bytes", advice.hop_bytes);
   object.number("hop_bytes_after", advice.hop_bytes_after);
   object.real("saving", advice.saving());
-  object.list("place_of_rank", advice.place_of_rank, [](std::int32_t place) { return std::to_string(place); });
+  object.list("place_of_rank", advice.place_of_rank,
+              [](std::int32_t place) { return std::to_string(place); });
   return object.inner();
 }
 

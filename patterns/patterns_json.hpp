@@ -1,5 +1,5 @@
-// patterns.json: docs/formats/patterns.md. Writing is a pure function; reading refuses what is not such a document,
-// or a newer one, with an error that names the file and the key.
+// patterns.json: docs/formats/patterns.md. Writing is a pure function; reading refuses what is not such a
+// document, or a newer one, with an error that names the file and the key.
 #pragma once
 
 #include <filesystem>

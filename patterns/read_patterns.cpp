@@ -1,5 +1,5 @@
-// patterns.json read back. nlohmann's exceptions say which key is missing or has the wrong type; they end here.
-// Times come as doubles: a virtual time below two hours keeps its picosecond.
+// patterns.json read back. nlohmann's exceptions say which key is missing or has the wrong type; they end
+// here. Times come as doubles: a virtual time below two hours keeps its picosecond.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -268,7 +268,8 @@ Result<Patterns> parse_patterns(const std::string& text, const std::string& name
     return Error{name + " is not JSON, or not whole: reading stopped at byte " + std::to_string(error.byte),
                  "make it again with nplus1 patterns --json from the recording"};
   } catch (const Malformed& error) {
-    return Error{name + ": " + error.what(), "use a patterns.json that this version of nplus1, or an older one, wrote"};
+    return Error{name + ": " + error.what(),
+                 "use a patterns.json that this version of nplus1, or an older one, wrote"};
   } catch (const json::exception&) {
     return Error{name + ": a value has the wrong type",
                  "use a patterns.json that this version of nplus1, or an older one, wrote"};
@@ -279,7 +280,8 @@ Result<Patterns> read_patterns(const std::filesystem::path& file) {
   std::ifstream stream{file, std::ios::binary};
   std::string text{std::istreambuf_iterator<char>{stream}, {}};
   if (!stream.is_open() || stream.bad() || std::filesystem::is_directory(file))
-    return Error{"cannot read " + file.string() + ": " + std::strerror(errno), "check the path and its permissions"};
+    return Error{"cannot read " + file.string() + ": " + std::strerror(errno),
+                 "check the path and its permissions"};
   return parse_patterns(text, file.string());
 }
 

@@ -87,7 +87,8 @@ class Search {
     return best;
   }
 
-  [[nodiscard]] std::size_t nearest(std::size_t rank, const Places& place, const std::vector<bool>& taken) const {
+  [[nodiscard]] std::size_t nearest(std::size_t rank, const Places& place,
+                                    const std::vector<bool>& taken) const {
     std::size_t best = ranks_;
     std::int64_t least = 0;
     for (std::size_t where = 0; where < ranks_; ++where) {
@@ -114,8 +115,9 @@ std::uint64_t hop_bytes(const Layer& layer, const Topology& topology, const Plac
   std::uint64_t sum = 0;
   for (const MatrixRow& row : layer.rows)
     for (const Cell& cell : row.cells)
-      sum += cell.bytes * topology.hops(static_cast<std::size_t>(place[static_cast<std::size_t>(row.source)]),
-                                        static_cast<std::size_t>(place[static_cast<std::size_t>(cell.destination)]));
+      sum += cell.bytes *
+             topology.hops(static_cast<std::size_t>(place[static_cast<std::size_t>(row.source)]),
+                           static_cast<std::size_t>(place[static_cast<std::size_t>(cell.destination)]));
   return sum;
 }
 

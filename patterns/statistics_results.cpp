@@ -155,7 +155,8 @@ void MessageStatistics::fill(report::RunSummary& summary) const {
   summary.message_sizes.clear();
   for (std::size_t b = 0; b < kSizeBuckets; ++b) {
     const auto limit = bucket_limit(b);
-    summary.message_sizes.push_back({limit ? std::optional{bytes(*limit)} : std::nullopt, sent.sizes.buckets[b]});
+    summary.message_sizes.push_back(
+        {limit ? std::optional{bytes(*limit)} : std::nullopt, sent.sizes.buckets[b]});
   }
   summary.rank_end.clear();
   summary.compute_time.clear();
@@ -167,7 +168,8 @@ void MessageStatistics::fill(report::RunSummary& summary) const {
   summary.collectives = counts(all.collectives);
   summary.communicator_calls = counts(all.communicator_calls);
   summary.unmodelled = {all.unmodelled.calls, all.unmodelled.share, {}};
-  for (const auto& [name, count] : all.unmodelled.by_name) summary.unmodelled.by_name.push_back({name, count});
+  for (const auto& [name, count] : all.unmodelled.by_name)
+    summary.unmodelled.by_name.push_back({name, count});
 }
 
 }  // namespace nplus1::patterns

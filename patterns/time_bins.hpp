@@ -1,6 +1,7 @@
-// Counts and times over virtual time, in at most kBins bins of equal width. The end is not known beforehand: when
-// time outgrows the bins, the width doubles and neighbours merge, which loses nothing but resolution. The result
-// does not depend on the order of the calls. Memory: kBins for each of at most kRows rows. Not thread-safe.
+// Counts and times over virtual time, in at most kBins bins of equal width. The end is not known beforehand:
+// when time outgrows the bins, the width doubles and neighbours merge, which loses nothing but resolution.
+// The result does not depend on the order of the calls. Memory: kBins for each of at most kRows rows. Not
+// thread-safe.
 #pragma once
 
 #include <array>

@@ -24,6 +24,7 @@ struct TimelineOptions {
 
 /// Written into timeline.json; a reader refuses a greater number after the slash.
 inline constexpr const char* kTimelineSchema = "nplus1-timeline/1";
+inline constexpr const char* kTimelineFile = "timeline.json";  // in the result folder
 
 class Timeline : public events::EventSink {
  public:

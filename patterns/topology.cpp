@@ -65,7 +65,8 @@ std::uint32_t Topology::hops(std::size_t a, std::size_t b) const {
   if (per_node_ > 0) return a / per_node_ == b / per_node_ ? 0 : 1;
   std::size_t sum = 0;
   for (auto extent = extents_.rbegin(); extent != extents_.rend(); ++extent) {
-    const std::size_t apart = a % *extent > b % *extent ? a % *extent - b % *extent : b % *extent - a % *extent;
+    const std::size_t apart =
+        a % *extent > b % *extent ? a % *extent - b % *extent : b % *extent - a % *extent;
     sum += std::min(apart, *extent - apart);
     a /= *extent;
     b /= *extent;

@@ -1,5 +1,6 @@
-// JSON written in the order of the calls, one key a line, so that a result file can be read, and compared line by
-// line. For files whose numbers must stay exact (virtual times with 12 decimals). Not thread-safe; never fails.
+// JSON written in the order of the calls, one key a line, so that a result file can be read, and compared
+// line by line. For files whose numbers must stay exact (virtual times with 12 decimals). Not thread-safe;
+// never fails.
 #pragma once
 
 #include <cmath>

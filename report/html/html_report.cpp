@@ -83,12 +83,15 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-std::string element(const Document& document) {
-  const bool large = document.json.size() > kLargestPlainDocument;
-  return fmt::format("<script type=\"{}\" id=\"data-{}\"{}>\n{}\n</script>\n",
-                     large ? "application/octet-stream" : "application/json", document.name,
-                     large ? " data-encoding=\"deflate\"" : "",
-                     large ? base64(deflated(document.json)) : escaped_json(document.json));
+std::string element(std::string_view name, std::string_view json) {
+  if (json.empty()) return {};
+  if (json.size() <= kLargestPlainDocument) {
+    return fmt::format("<script type=\"application/json\" id=\"data-{}\">\n{}\n</script>\n", name,
+                       escaped_json(json));
+  }
+  return fmt::format(
+      "<script type=\"application/octet-stream\" id=\"data-{}\" data-encoding=\"deflate\">\n{}\n</script>\n",
+      name, base64(deflated(json)));
 }
 
 /// `text` up to `mark`, which is taken out of it.
@@ -102,12 +105,15 @@ std::string_view take_until(std::string_view& text, std::string_view mark) {
 
 }  // namespace
 
-std::string page(std::string_view title, std::span<const Document> documents) {
+std::string page(std::string_view title, const Documents& documents) {
   std::string_view rest = kPageTemplate;
   std::string out{take_until(rest, "@TITLE@")};
   out += escaped_text(title);
   out += take_until(rest, "@DATA@");
-  for (const Document& document : documents) out += element(document);
+  out += element("patterns", documents.patterns);
+  if (!documents.summary.empty())
+    out += element("summary", without_member(documents.summary, "point_to_point"));
+  out += element("timeline", documents.timeline);
   out += rest;
   return out;
 }
@@ -122,7 +128,7 @@ std::string without_member(std::string_view json, std::string_view key) {
 }
 
 Result<Done> write_report(const std::filesystem::path& path, std::string_view title,
-                          std::span<const Document> documents) {
+                          const Documents& documents) {
   return write_file(path, page(title, documents));
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,22 +11,24 @@
 
 namespace nplus1::report::html {
 
-/// A document for the page: "patterns" (required), "summary" or "timeline", and its JSON text, which must be
-/// valid.
-struct Document {
-  std::string_view name;
-  std::string_view json;
+inline constexpr const char* kReportFile = "report.html";  // in the result folder
+
+/// The JSON texts of a run, all valid; only the patterns are required.
+struct Documents {
+  std::string_view patterns;
+  std::string_view summary = {};
+  std::string_view timeline = {};
 };
 
-/// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file.
-[[nodiscard]] std::string page(std::string_view title, std::span<const Document> documents);
+/// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The
+/// summary's matrices are left out: the patterns have them.
+[[nodiscard]] std::string page(std::string_view title, const Documents& documents);
 
-/// `json` without the member `key` of its top level, for documents that say twice what is large. Text that is
-/// no JSON object is returned as it is.
+/// `json` without the member `key` of its top level. Text that is no JSON object is returned as it is.
 [[nodiscard]] std::string without_member(std::string_view json, std::string_view key);
 
 /// Writes the page to `path`: all of it, or nothing (report/files.hpp).
 [[nodiscard]] Result<Done> write_report(const std::filesystem::path& path, std::string_view title,
-                                        std::span<const Document> documents);
+                                        const Documents& documents);
 
 }  // namespace nplus1::report::html

@@ -172,9 +172,11 @@ void Node::all_started() {
   engine::Options options;
   options.poll_cost = semantics::PollCost{settings_.poll_first, settings_.poll_cap};
   options.collectives = &collectives_;
+  options.report_all_matches = true;  // the timeline ties messages by them
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
   translator_ = std::make_unique<Translator>(n, *engine_);
   statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get());
+  timeline_ = std::make_unique<patterns::Timeline>(ranks_.size());
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
   clock.measured = settings_.compute.rfind("fixed", 0) != 0 && settings_.compute.rfind("file", 0) != 0;
@@ -234,6 +236,7 @@ void Node::lose(RankId rank) {
 
 void Node::on_exit(const events::TimedEvent& event) {
   statistics_->on_event(event);
+  timeline_->on_event(event);
   if (!event.event.has(events::kNeedsAnswer)) return;
   Rank& r = ranks_[event.rank.index()];
   if (r.port) r.port->send(event.answer, std::as_bytes(event.completed));
@@ -241,6 +244,7 @@ void Node::on_exit(const events::TimedEvent& event) {
 
 void Node::on_match(RankId receiver, const events::Answer& answer) {
   statistics_->on_match(receiver, answer);
+  timeline_->on_match(receiver, answer);
   if (answer.flag == 0) return;
   Rank& r = ranks_[receiver.index()];
   if (r.port) r.port->send(answer, {});

@@ -10,6 +10,7 @@
 
 #include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
+#include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/node/port.hpp"
 #include "simnode/node/settings.hpp"
@@ -94,6 +95,7 @@ class Node final : public engine::Listener {
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<patterns::MessageStatistics> statistics_;
+  std::unique_ptr<patterns::Timeline> timeline_;
   std::unique_ptr<Watch> watch_;
   std::vector<std::uint64_t> events_per_rank_;
   std::vector<std::string> notes_;

@@ -1,8 +1,10 @@
 // The drawings that several views share: columns (stacked or side by side), stems, horizontal bars, legends.
 
 import { el } from "./dom.js";
+import { formatBytes } from "./format.js";
 
-const MARGIN = { top: 10, right: 12, bottom: 40, left: 64 };
+const MARGIN = { top: 10, right: 26, bottom: 40, left: 80 };
+const HINT = "Point at the chart, or use the arrow keys, to read single values.";
 
 /** Coloured squares with names: keys [{ label, color }], color being a custom property's name. */
 export function legend(keys) {
@@ -28,15 +30,21 @@ function newSvg(body, width, height, label) {
 
 /** From 0 (linear), or from below the least value above 0 (log). */
 export function valueScale(log, greatest, least, range) {
-  if (!log) return d3.scaleLinear().domain([0, greatest > 0 ? greatest : 1]).nice().range(range);
+  if (!log) return d3.scaleLinear().domain([0, greatest > 0 ? greatest * 1.04 : 1]).range(range);
   const floor = Math.pow(10, Math.floor(Math.log10(least > 0 ? least : 1) - 1e-9));
   return d3.scaleLog().domain([Math.min(floor, (greatest || 1) / 10), greatest || 1]).nice().range(range).clamp(true);
+}
+
+/** Round numbers of KiB, MiB ...: powers of two apart. */
+function binaryTicks(most) {
+  const step = Math.pow(2, Math.max(0, Math.round(Math.log2(most / 5))));
+  return d3.range(0, most + step / 2, step).filter((v) => v <= most);
 }
 
 /** Values on a log axis only at the powers of ten; else five of them. */
 export function valueTicks(scale, log, format) {
   const axis = d3.axisLeft(scale).tickFormat(format);
-  if (!log) return axis.ticks(5);
+  if (!log) return format === formatBytes ? axis.tickValues(binaryTicks(scale.domain()[1])) : axis.ticks(5);
   const powers = scale.ticks().filter((t) => Math.abs(Math.log10(t) % 1) < 1e-9);
   const step = Math.ceil(powers.length / 6);
   return axis.tickValues(powers.filter((_, i) => i % step === 0));
@@ -44,7 +52,7 @@ export function valueTicks(scale, log, format) {
 
 /** Lets pointer and arrow keys walk over `count` places; says describe(i) in a line below, and marks the place. */
 function explorable(body, svg, size, count, placeOf, describe) {
-  const readout = el("p", { class: "readout", "aria-live": "polite" }, " ");
+  const readout = el("p", { class: "readout", "aria-live": "polite" }, el("span", { class: "muted" }, HINT));
   const band = svg.insert("rect", ":first-child").attr("class", "cursor-band").attr("visibility", "hidden")
     .attr("y", MARGIN.top).attr("height", size.height - MARGIN.top - MARGIN.bottom);
   let current = -1;
@@ -88,7 +96,7 @@ export function columns(body, width, items, options) {
   const size = { width, height: options.height || 230 };
   const svg = newSvg(body, width, size.height, options.label);
   const band = d3.scaleBand().domain(d3.range(items.length)).range([MARGIN.left, width - MARGIN.right])
-    .paddingInner(items.length > 100 ? 0 : 0.15);
+    .paddingInner(items.length > 64 ? 0 : 0.15);
   const single = grouped || keys.length === 1;
   const greatest = options.most || d3.max(items, (item) => single ? d3.max(item.values) : d3.sum(item.values)) || 0;
   const least = d3.min(items, (item) => d3.min(item.values.filter((v) => v > 0)));

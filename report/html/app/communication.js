@@ -9,6 +9,7 @@ import { gridOf, pairList } from "./matrix.js";
 
 const MOST_CELLS = 256;
 const SMALLEST_BLOCK = 8;
+const HINT = "Point at a cell to read it, or move with the arrow keys; Enter or a double click zooms in, Backspace out.";
 
 class Communication {
   constructor({ layers, ranks }) {
@@ -19,7 +20,8 @@ class Communication {
       onKey: (event) => this.key(event) };
     this.maps = [new Heatmap({ what: "messages", title: "Message density", format: formatCount, ...events }),
       new Heatmap({ what: "bytes", title: "Data density", format: formatBytes, ...events })];
-    this.readout = el("p", { class: "readout", id: "cell-readout", "aria-live": "polite" });
+    this.readout = el("p", { class: "readout", id: "cell-readout", "aria-live": "polite" }, el("span", { class: "muted" }, HINT));
+    this.pointed = false;
     this.status = el("p", { class: "note", role: "status" });
     this.element = this.build();
   }
@@ -73,13 +75,19 @@ class Communication {
     this.status.textContent = span < this.ranks || factor > 1 ? `Senders ${row}–${Math.min(row + span, this.ranks) - 1}, receivers ` +
       `${column}–${Math.min(column + span, this.ranks) - 1} of ${this.ranks}; ` +
       (factor > 1 ? `a cell is the sum of ${factor} × ${factor} pairs.` : "a cell is one pair.") : "";
-    this.moveTo(Math.min(this.cursor.row, cells - 1), Math.min(this.cursor.column, cells - 1));
+    this.cursor = { row: Math.min(this.cursor.row, cells - 1), column: Math.min(this.cursor.column, cells - 1) };
+    this.drawMaps();
   }
 
   moveTo(row, column) {
     this.cursor = { row, column };
-    for (const map of this.maps) map.draw(this.cursor);
-    this.readout.textContent = this.describe(row, column);
+    this.pointed = true;
+    this.drawMaps();
+  }
+
+  drawMaps() {
+    for (const map of this.maps) map.draw(this.pointed ? this.cursor : null);
+    if (this.pointed) this.readout.textContent = this.describe(this.cursor.row, this.cursor.column);
   }
 
   ranksAt(first, index) {

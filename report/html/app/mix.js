@@ -48,7 +48,7 @@ function collectivesFigure({ collectives, communicator_calls: creating }) {
     note: "Operations: a collective of p ranks is one, though p ranks call it.",
     draw: (body) => body.replaceChildren(rows.length === 0 ? el("p", { class: "empty" }, "The program calls no collectives.") :
       barList(rows.map((c) => ({ label: collectiveLabel(c), parts: [{ value: c.operations || c.calls, color: "--collective" }],
-        text: `${formatExact(c.operations)} · ${formatBytes(c.bytes)} · ${formatTime(c.time_s)}` })))),
+        text: `${plural(c.operations, "operation")} · ${formatBytes(c.bytes)} · ${formatTime(c.time_s)}` })))),
     table: () => ({
       columns: [{ label: "function" }, { label: "ranks" }, { label: "root" }, { label: "operations" }, { label: "calls" },
         { label: "bytes", format: formatBytes }, { label: "time (s)", format: formatTime }, { label: "waiting (s)", format: formatTime }],

@@ -25,11 +25,11 @@ function binned(over, { title, name, keys, values, format, yLabel, wide, note })
 
 /** Share of computing per rank (rows) and bin (columns): white is idle, dark is busy. */
 function drawBusy(body, width, { over, perRow, ranks }) {
-  const left = 64;
+  const left = 80;
   const rows = over.busy.length;
   const height = Math.max(60, Math.min(420, rows * (rows > 40 ? 3 : 14)));
   const canvas = el("canvas", { role: "img", tabindex: 0, "aria-label": "Share of computing per rank over time. Arrow keys move the cursor." });
-  const readout = el("p", { class: "readout", "aria-live": "polite" }, "\u00a0");
+  const readout = el("p", { class: "readout", "aria-live": "polite" }, el("span", { class: "muted" }, "Point at a cell, or use the arrow keys, to read it."));
   body.replaceChildren(canvas, readout);
   const context = sizeCanvas(canvas, width, height + 20);
   const bins = over.messages.length;
@@ -94,10 +94,10 @@ export const overTime = {
     if (over.messages.length === 0) return [el("p", { class: "empty card" }, "No virtual time has passed.")];
     const note = `Each bar is ${formatTime(over.bin_s)} of virtual time.`;
     const counts = (key) => (i) => [over[key][i]];
-    const share = (i) => [over.compute_s[i], Math.max(0, over.mpi_s[i] - over.waiting_s[i]), over.waiting_s[i]];
+    const share = (i) => [over.compute_s[i], Math.max(0, over.mpi_s[i] - over.waiting_s[i]), over.waiting_s[i]].map((s) => s / over.bin_s);
     return [
-      binned(over, { title: "Time of all ranks", name: "time-over-time", keys: TIME_KEYS, values: share, format: formatTime,
-        yLabel: "ranks' time", wide: true, note: `${note} Waiting stands at the end of its call.` }),
+      binned(over, { title: "How many ranks do what", name: "time-over-time", keys: TIME_KEYS, values: share, format: formatCount,
+        yLabel: "ranks, on average", wide: true, note: `${note} Waiting stands at the end of its call.` }),
       busyFigure(patterns),
       binned(over, { title: "Messages", name: "messages-over-time", keys: [{ label: "messages", color: "--messages" }],
         values: counts("messages"), format: formatCount, yLabel: "messages", wide: true }),

@@ -14,6 +14,7 @@ const TALLEST_ROW = 26;
 const MOST_LINES = 4000;
 const SHORTEST_VIEW = 1000;  // picoseconds
 
+const HINT = "Point at a call, or use the arrow keys, to read what it is.";
 const seconds = (ps) => ps * 1e-12;
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 
@@ -24,10 +25,11 @@ class TimelineView {
     this.total = this.data.rows.length;
     this.view = { from: this.data.begin, to: this.data.end, row: 0, rows: this.total };
     this.cursor = { row: 0, time: this.data.begin };
+    this.pointed = false;
     this.lines = this.total <= 64;
     this.width = 0;
     this.canvas = this.newCanvas();
-    this.readout = el("p", { class: "readout", id: "timeline-readout", "aria-live": "polite" }, "\u00a0");
+    this.readout = el("p", { class: "readout", id: "timeline-readout", "aria-live": "polite" }, HINT);
     this.status = el("p", { class: "note", role: "status", id: "timeline-status" });
     this.element = this.build();
   }
@@ -145,15 +147,15 @@ class TimelineView {
     const ticks = scale.ticks(Math.max(2, Math.floor(this.plotWidth / 130)));
     const label = axisFormat(ticks);
     context.fillStyle = themeColor("--muted");
-    context.strokeStyle = themeColor("--grid");
+    context.strokeStyle = themeColor("--muted");
     context.textBaseline = "middle";
     for (const tick of ticks) {
       const x = Math.round(scale(tick)) + 0.5;
       context.textAlign = x - LEFT < 30 ? "left" : LEFT + this.plotWidth - x < 30 ? "right" : "center";
       context.fillText(label(tick), x, 10);
       context.beginPath();
-      context.moveTo(x, TOP - 6);
-      context.lineTo(x, TOP + this.height);
+      context.moveTo(x, TOP - 7);
+      context.lineTo(x, TOP - 1);
       context.stroke();
     }
   }
@@ -182,7 +184,7 @@ class TimelineView {
     context.rect(LEFT, TOP, this.plotWidth, this.height);
     context.clip();
     context.strokeStyle = themeColor("--line-message");
-    context.globalAlpha = inView.length > 400 ? 0.35 : 0.8;
+    context.globalAlpha = clamp(150 / inView.length, 0.2, 0.85);
     context.beginPath();
     const middle = (this.rowHeight - this.gap) / 2;
     for (let k = 0; k < inView.length; k += step) {
@@ -202,7 +204,7 @@ class TimelineView {
 
   drawCursor(context) {
     const { row, time } = this.cursor;
-    if (row < this.view.row || row >= this.view.row + this.view.rows) return;
+    if (!this.pointed || row < this.view.row || row >= this.view.row + this.view.rows) return;
     const y = this.y(row - (row - this.view.row) % this.group);
     context.strokeStyle = themeColor("--accent");
     context.lineWidth = 1.5;
@@ -301,6 +303,7 @@ class TimelineView {
 
   point(row, time) {
     this.cursor = { row, time };
+    this.pointed = true;
     this.draw();
     this.readout.textContent = this.describe(row, time);
   }
