@@ -62,9 +62,8 @@ void check_elements(const patterns::Layer& layer) {
 std::string advise(patterns::Patterns& patterns, const patterns::Layer& layer, const std::string& text) {
   const auto topology = or_fail(patterns::Topology::parse(text, patterns.ranks()), ExitCode::kUsage);
   if (patterns.ranks() > patterns::kMostRenumbered) {
-    throw Failure{ExitCode::kUsage,
-                  fmt::format("{} ranks are too many for --topology", patterns.ranks()), kNothingShown,
-                  fmt::format("it takes up to {}", patterns::kMostRenumbered)};
+    throw Failure{ExitCode::kUsage, fmt::format("{} ranks are too many for --topology", patterns.ranks()),
+                  kNothingShown, fmt::format("it takes up to {}", patterns::kMostRenumbered)};
   }
   patterns.renumbering = patterns::renumber(layer, patterns.ranks(), topology);
   return patterns.renumbering ? "" : fmt::format("\nRenumbering for {}: nothing better found\n", text);
@@ -90,9 +89,10 @@ void declare(CLI::App& verb, PatternsOptions& options) {
   verb.add_option("source", options.source, "Result folder of a run, its patterns.json, or a recording")
       ->type_name("DIR|RECORDING")
       ->required();
-  verb.add_option("--layers", options.layers,
-                  "Layers of sizes, heatmaps, tables and advice: p2p, a collective such as bcast, several with "
-                  "commas, or all [p2p]")
+  verb.add_option(
+          "--layers", options.layers,
+          "Layers of sizes, heatmaps, tables and advice: p2p, a collective such as bcast, several with "
+          "commas, or all [p2p]")
       ->type_name("NAMES");
   verb.add_flag("--heatmap", options.heatmap, "Show message density and data density as shades");
   verb.add_option("--size-unit", options.size_unit, "Message sizes in bytes or elements [bytes]")

@@ -44,7 +44,8 @@ PatternsSource from_recording(recording::Reader reader) {
   source.patterns.application = property(header, "application");
   source.patterns.network = network_text;
   if (!coverage.complete) source.note = "recording: " + coverage.text();
-  if (!network && !network_text.empty()) source.note += "; unknown network model: all time in blocking calls is waiting";
+  if (!network && !network_text.empty())
+    source.note += "; unknown network model: all time in blocking calls is waiting";
   return source;
 }
 

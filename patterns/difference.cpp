@@ -44,7 +44,8 @@ std::vector<Change> sorted(std::vector<Change> changes) {
 std::vector<Change> totals(const Patterns& a, const Patterns& b) {
   const RankTotals x = a.totals();
   const RankTotals y = b.totals();
-  const auto count = [](const char* what, std::uint64_t before, std::uint64_t after, Unit unit = Unit::kCount) {
+  const auto count = [](const char* what, std::uint64_t before, std::uint64_t after,
+                        Unit unit = Unit::kCount) {
     return Change{what, unit, static_cast<std::int64_t>(before), static_cast<std::int64_t>(after)};
   };
   const auto time = [](const char* what, Duration before, Duration after) {

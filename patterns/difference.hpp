@@ -1,6 +1,6 @@
-// Two runs' patterns compared. The *pattern* is who sends what to whom: number of ranks, all layers' matrices and
-// sizes, and collective calls per rank. Times and call sites are shown as well, but decide nothing: times vary from
-// run to run, and addresses with every build. Pure functions.
+// Two runs' patterns compared. The *pattern* is who sends what to whom: number of ranks, all layers' matrices
+// and sizes, and collective calls per rank. Times and call sites are shown as well, but decide nothing: times
+// vary from run to run, and addresses with every build. Pure functions.
 #pragma once
 
 #include <cstdint>

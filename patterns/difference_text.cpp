@@ -34,14 +34,15 @@ std::string relative(const Change& c) {
 }
 
 void add_change(Page& page, const Change& c) {
-  page.line("  {:<{}} {:>12} {:>12} {:>10}", c.what, kWidestName, amount(c.before, c.unit), amount(c.after, c.unit),
-            relative(c));
+  page.line("  {:<{}} {:>12} {:>12} {:>10}", c.what, kWidestName, amount(c.before, c.unit),
+            amount(c.after, c.unit), relative(c));
 }
 
 void add_list(Page& page, const char* title, const std::vector<Change>& changes) {
   if (changes.empty()) return;
   page.line("");
-  page.line("{}: {} differ{}", title, changes.size(), changes.size() > kMostChanges ? ", the greatest first" : "");
+  page.line("{}: {} differ{}", title, changes.size(),
+            changes.size() > kMostChanges ? ", the greatest first" : "");
   for (std::size_t i = 0; i < std::min(kMostChanges, changes.size()); ++i) add_change(page, changes[i]);
 }
 
@@ -49,8 +50,9 @@ void add_list(Page& page, const char* title, const std::vector<Change>& changes)
 
 std::string difference_text(const Difference& d, const std::string& before, const std::string& after) {
   Page page;
-  page.line("{}: {} and {}", d.same_pattern ? "Same communication pattern" : "Different communication patterns",
-            before, after);
+  page.line("{}: {} and {}",
+            d.same_pattern ? "Same communication pattern" : "Different communication patterns", before,
+            after);
   page.line("");
   page.line("{:<{}} {:>12} {:>12} {:>10}", "", kWidestName + 2, "first", "second", "change");
   for (const Change& change : d.totals) add_change(page, change);

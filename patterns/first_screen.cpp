@@ -35,8 +35,9 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 void add_head(Page& page, const Patterns& p) {
-  page.line("{} on {} ranks: {} of virtual time{}", p.application.empty() ? "The run" : p.application, p.ranks(),
-            readable(p.virtual_time()), p.complete ? "" : " (INCOMPLETE: not all ranks reached MPI_Finalize)");
+  page.line("{} on {} ranks: {} of virtual time{}", p.application.empty() ? "The run" : p.application,
+            p.ranks(), readable(p.virtual_time()),
+            p.complete ? "" : " (INCOMPLETE: not all ranks reached MPI_Finalize)");
   if (!p.network.empty()) page.line("  network {}", p.network);
 }
 
@@ -75,8 +76,8 @@ void add_times(Page& page, const Patterns& p) {
   add_time_line(page, p, "  of it wait", &RankTotals::waiting);
   const Imbalance imbalance = p.imbalance();
   if (imbalance.most_loaded_rank && imbalance.compute >= 0.005) {
-    page.line("  Balanced computing would end at most {} earlier ({} of the run).", readable(imbalance.compute_time),
-              percent(ratio(imbalance.compute_time, p.virtual_time())));
+    page.line("  Balanced computing would end at most {} earlier ({} of the run).",
+              readable(imbalance.compute_time), percent(ratio(imbalance.compute_time, p.virtual_time())));
   }
   if (p.unmodelled.calls > 0) {
     page.line("  {} calls were not modelled: {} of the virtual time.", p.unmodelled.calls,
@@ -109,16 +110,21 @@ RankTotals mean_of(const Patterns& p, std::size_t first, std::size_t end) {
     sum.bytes_sent += p.rank[r].bytes_sent;
   }
   const auto n = static_cast<std::int64_t>(end - first);
-  return {{}, sum.compute / n, sum.mpi / n, sum.waiting / n, sum.messages_sent / (end - first),
+  return {{},
+          sum.compute / n,
+          sum.mpi / n,
+          sum.waiting / n,
+          sum.messages_sent / (end - first),
           sum.bytes_sent / (end - first)};
 }
 
 void add_ranks(Page& page, const Patterns& p, report::TextStyle style) {
   const std::size_t per_row = (p.ranks() + kMostRows - 1) / kMostRows;
   page.line("");
-  page.line("{:<47}{:>10}{:>10}  {:>9} {:>11}",
-            style.unicode ? "  rank  █ computing  ▒ in MPI  ░ waiting" : "  rank  # computing  + in MPI  . waiting",
-            "computing", "waiting", "messages", "bytes sent");
+  page.line(
+      "{:<47}{:>10}{:>10}  {:>9} {:>11}",
+      style.unicode ? "  rank  █ computing  ▒ in MPI  ░ waiting" : "  rank  # computing  + in MPI  . waiting",
+      "computing", "waiting", "messages", "bytes sent");
   for (std::size_t r = 0; r < p.ranks(); r += per_row) {
     const RankTotals mean = mean_of(p, r, std::min(p.ranks(), r + per_row));
     page.line("  {:>5} {} {:>9} {:>9}  {:>9} {:>11}", r,
@@ -132,7 +138,9 @@ void add_traffic(Page& page, const Patterns& p) {
   page.line("");
   page.line("{:<22}{:>12}{:>13}{:>14}{:>13}", "Traffic by layer", "messages", "bytes", "smallest", "largest");
   for (const Layer& layer : p.layers) {
-    const auto size = [](const auto& value) { return value ? readable_bytes(static_cast<double>(*value)) : "-"; };
+    const auto size = [](const auto& value) {
+      return value ? readable_bytes(static_cast<double>(*value)) : "-";
+    };
     page.line("  {:<20}{:>12}{:>13}{:>14}{:>13}", layer.name, layer.messages, size_text(layer.bytes),
               size(layer.sizes.least), size(layer.sizes.most));
   }
@@ -141,8 +149,8 @@ void add_traffic(Page& page, const Patterns& p) {
   page.line("  Per rank: {:.6g} point-to-point messages, {:.6g} collective calls.",
             static_cast<double>(sum.messages_sent) / n, static_cast<double>(sum.collective_calls) / n);
   const Spread s = spread(p.rank, [](const RankTotals& r) { return r.partners; });
-  page.line("  Partners of a rank: {} (rank {}) to {} (rank {}), mean {:.4g}.", p.rank[s.least].partners, s.least,
-            p.rank[s.most].partners, s.most, s.mean);
+  page.line("  Partners of a rank: {} (rank {}) to {} (rank {}), mean {:.4g}.", p.rank[s.least].partners,
+            s.least, p.rank[s.most].partners, s.most, s.mean);
   if (p.unplaced_messages > 0)
     page.line("  {} collective calls on unknown communicators are in no layer.", p.unplaced_messages);
 }
@@ -154,13 +162,13 @@ void add_collectives(Page& page, const Patterns& p) {
   std::stable_sort(uses.begin(), uses.end(),
                    [](const CollectiveUse* a, const CollectiveUse* b) { return a->time > b->time; });
   page.line("");
-  page.line("{:<26}{:>8}{:>6}{:>11}{:>12}{:>11}{:>10}", "Collectives", "members", "root", "operations", "bytes",
-            "time", "waiting");
+  page.line("{:<26}{:>8}{:>6}{:>11}{:>12}{:>11}{:>10}", "Collectives", "members", "root", "operations",
+            "bytes", "time", "waiting");
   for (std::size_t i = 0; i < std::min(uses.size(), kMostListed); ++i) {
     const CollectiveUse& use = *uses[i];
     page.line("  {:<24}{:>8}{:>6}{:>11}{:>12}{:>11}{:>10}", use.name, use.comm_size,
-              use.root ? std::to_string(*use.root) : "-", use.operations(), size_text(use.bytes), readable(use.time),
-              readable(use.waiting));
+              use.root ? std::to_string(*use.root) : "-", use.operations(), size_text(use.bytes),
+              readable(use.time), readable(use.waiting));
   }
   if (uses.size() > kMostListed) page.line("  ... and {} more kinds", uses.size() - kMostListed);
 }
@@ -186,7 +194,8 @@ void add_sizes(Page& page, const Patterns& p, const ScreenOptions& options) {
                           options.style));
   }
   auto common = sizes.exact;
-  std::stable_sort(common.begin(), common.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(common.begin(), common.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string list;
   for (std::size_t i = 0; i < std::min<std::size_t>(5, common.size()); ++i)
     list += fmt::format("{}{} ({} x)", i == 0 ? "" : ", ", common[i].first, common[i].second);
@@ -211,8 +220,9 @@ void add_sites_by_time(Page& page, const Patterns& p) {
   for (std::size_t i = 0; i < std::min(kMostSites, sites.size()); ++i) {
     const CallSiteUse& s = *sites[i];
     if (s.time <= Duration::zero()) break;
-    page.line("  {:<15}{:>10}{:>7} {:>9} {:>9} {:>9}   {}", s.call, readable(s.time), percent(ratio(s.time, all)),
-              readable(s.waiting), s.calls, readable(s.time / static_cast<std::int64_t>(s.calls)), place_of(s));
+    page.line("  {:<15}{:>10}{:>7} {:>9} {:>9} {:>9}   {}", s.call, readable(s.time),
+              percent(ratio(s.time, all)), readable(s.waiting), s.calls,
+              readable(s.time / static_cast<std::int64_t>(s.calls)), place_of(s));
   }
 }
 
@@ -245,10 +255,11 @@ void add_heatmaps(Page& page, const Patterns& p, const ScreenOptions& options) {
 
 void add_renumbering(Page& page, const Renumbering& advice) {
   page.line("");
-  page.line("Renumbering for {}: {} x hops instead of {}, {} less", advice.topology, size_text(advice.hop_bytes_after),
-            size_text(advice.hop_bytes), percent(advice.saving()));
+  page.line("Renumbering for {}: {} x hops instead of {}, {} less", advice.topology,
+            size_text(advice.hop_bytes_after), size_text(advice.hop_bytes), percent(advice.saving()));
   const std::size_t n = advice.place_of_rank.size();
-  if (n > kMostRanksListed) return page.line("  The new places are in the JSON (--json FILE), key renumbering.");
+  if (n > kMostRanksListed)
+    return page.line("  The new places are in the JSON (--json FILE), key renumbering.");
   std::string ranks = "  rank      ";
   std::string places = "  should be ";
   for (std::size_t r = 0; r < n; ++r) {

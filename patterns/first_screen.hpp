@@ -1,5 +1,5 @@
-// What `nplus1 patterns` prints: the first page of mpiP's report and Riesen's categories, in a bounded number of
-// lines however many ranks there were. Pure function.
+// What `nplus1 patterns` prints: the first page of mpiP's report and Riesen's categories, in a bounded number
+// of lines however many ranks there were. Pure function.
 #pragma once
 
 #include <string>

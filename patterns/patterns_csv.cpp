@@ -28,10 +28,10 @@ std::string ranks_csv(const Patterns& p) {
       "collective_calls,destinations,sources,partners\n";
   for (std::size_t i = 0; i < p.ranks(); ++i) {
     const RankTotals& r = p.rank[i];
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", i, exact_seconds(r.end), exact_seconds(r.compute),
-                        exact_seconds(r.mpi), exact_seconds(r.waiting), r.messages_sent, r.bytes_sent,
-                        r.messages_received, r.bytes_received, r.collective_calls, r.destinations, r.sources,
-                        r.partners);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", i, exact_seconds(r.end),
+                        exact_seconds(r.compute), exact_seconds(r.mpi), exact_seconds(r.waiting),
+                        r.messages_sent, r.bytes_sent, r.messages_received, r.bytes_received,
+                        r.collective_calls, r.destinations, r.sources, r.partners);
   }
   return text;
 }
@@ -56,8 +56,9 @@ std::string collectives_csv(const Patterns& p) {
 std::string call_sites_csv(const Patterns& p) {
   std::string text = "path,call,place,calls,messages,bytes,time_s,waiting_s,longest_s\n";
   for (const CallSiteUse& s : p.call_sites) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", s.path, s.call, quoted(place_of(s)), s.calls, s.messages,
-                        s.bytes, exact_seconds(s.time), exact_seconds(s.waiting), exact_seconds(s.longest));
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{}\n", s.path, s.call, quoted(place_of(s)), s.calls, s.messages,
+                    s.bytes, exact_seconds(s.time), exact_seconds(s.waiting), exact_seconds(s.longest));
   }
   return text;
 }
@@ -65,17 +66,18 @@ std::string call_sites_csv(const Patterns& p) {
 std::string over_time_csv(const OverTime& bins) {
   std::string text = "begin_s,messages,bytes,collective_calls,compute_s,mpi_s,waiting_s\n";
   for (std::size_t i = 0; i < bins.messages.size(); ++i) {
-    text += fmt::format("{},{},{},{},{},{},{}\n", exact_seconds(bins.bin * static_cast<std::int64_t>(i)),
-                        bins.messages[i], bins.bytes[i], bins.collective_calls[i], exact_seconds(bins.compute[i]),
-                        exact_seconds(bins.mpi[i]), exact_seconds(bins.waiting[i]));
+    text +=
+        fmt::format("{},{},{},{},{},{},{}\n", exact_seconds(bins.bin * static_cast<std::int64_t>(i)),
+                    bins.messages[i], bins.bytes[i], bins.collective_calls[i], exact_seconds(bins.compute[i]),
+                    exact_seconds(bins.mpi[i]), exact_seconds(bins.waiting[i]));
   }
   return text;
 }
 
 }  // namespace
 
-Result<report::Done> write_csv(const std::filesystem::path& folder, const Patterns& patterns, const Layer& layer,
-                               bool elements) {
+Result<report::Done> write_csv(const std::filesystem::path& folder, const Patterns& patterns,
+                               const Layer& layer, bool elements) {
   const Sizes& sizes = elements && layer.elements ? *layer.elements : layer.sizes;
   const std::vector<std::pair<const char*, std::string>> files{
       {"messages.csv", report::matrix_csv(matrix_of(layer, patterns.ranks(), &Cell::messages))},

@@ -105,7 +105,8 @@ void add_compute(Page& page, const RunSummary& s, TextStyle style) {
             per_bar > 1 ? fmt::format("; means of {} ranks", per_bar) : "");
   const auto means = grouped(times, per_bar);
   for (std::size_t i = 0; i < means.size(); ++i) {
-    page.line("{:>5} {} {}", i * per_bar, bar(seconds(means[i]) / seconds(most), kBarWidth, style), readable(means[i]));
+    page.line("{:>5} {} {}", i * per_bar, bar(seconds(means[i]) / seconds(most), kBarWidth, style),
+              readable(means[i]));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -125,6 +126,27 @@ std::string without_member(std::string_view json, std::string_view key) {
   };
   const Json rest = Json::parse(json, keep, false);
   return rest.is_object() ? rest.dump() : std::string{json};
+}
+
+Result<Done> check_document(std::string_view text, std::string_view schema, const std::string& name) {
+  using nlohmann::json;
+  const Error damaged{name + " is no " + std::string{schema} + " document",
+                      "it may be cut off or of another program: make it again"};
+  std::string found;
+  // Only the top level's strings are kept: the document may be large.
+  const auto keep = [&](int depth, json::parse_event_t event, json& parsed) {
+    return depth <= 1 && (event == json::parse_event_t::key ? parsed == "schema" : true);
+  };
+  const json top = json::parse(text, keep, false);
+  if (top.is_object() && top.contains("schema") && top["schema"].is_string()) found = top["schema"];
+  const std::string family{schema.substr(0, schema.find('/') + 1)};
+  if (found.rfind(family, 0) != 0) return damaged;
+  if (std::atoi(found.c_str() + family.size()) > std::atoi(schema.data() + family.size())) {
+    return Error{
+        name + " is of schema " + found + ", newer than this nplus1 knows (" + std::string{schema} + ")",
+        "use the nplus1 that made it, or a newer one"};
+  }
+  return Done{};
 }
 
 Result<Done> write_report(const std::filesystem::path& path, std::string_view title,

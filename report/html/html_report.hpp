@@ -27,6 +27,11 @@ struct Documents {
 /// `json` without the member `key` of its top level. Text that is no JSON object is returned as it is.
 [[nodiscard]] std::string without_member(std::string_view json, std::string_view key);
 
+/// Whether `text` is a JSON object whose `schema` is that one ("nplus1-timeline/1") or an older one; `name`
+/// is what messages call it.
+[[nodiscard]] Result<Done> check_document(std::string_view text, std::string_view schema,
+                                          const std::string& name);
+
 /// Writes the page to `path`: all of it, or nothing (report/files.hpp).
 [[nodiscard]] Result<Done> write_report(const std::filesystem::path& path, std::string_view title,
                                         const Documents& documents);

@@ -61,6 +61,20 @@ TEST(HtmlReport, LargeDocumentsAreCompressed) {
   EXPECT_LT(content(html, "data-patterns").size(), text.size() / 4);
 }
 
+TEST(HtmlReport, ChecksWhatADocumentIs) {
+  const auto check = [](std::string_view text) {
+    return check_document(text, "nplus1-timeline/1", "t.json");
+  };
+  EXPECT_TRUE(check(R"({"rows": [{"schema": "x"}], "schema": "nplus1-timeline/1"})").ok());
+  EXPECT_FALSE(check(R"({"rows": [{"schema": "nplus1-timeline/1"}]})").ok());
+  EXPECT_FALSE(check(R"({"schema": "nplus1-timeline/1", "rows": [)").ok());
+  EXPECT_FALSE(check(R"({"schema": "nplus1-patterns/1"})").ok());
+  EXPECT_FALSE(check("").ok());
+  const auto newer = check(R"({"schema": "nplus1-timeline/2"})");
+  ASSERT_FALSE(newer.ok());
+  EXPECT_NE(newer.error().what.find("t.json is of schema nplus1-timeline/2, newer"), std::string::npos);
+}
+
 TEST(HtmlReport, WithoutAMemberTheRestKeepsItsOrder) {
   EXPECT_EQ(without_member(R"({"b": 1, "point_to_point": {"a": [1, 2]}, "a": {"point_to_point": 3}})",
                            "point_to_point"),
