@@ -63,17 +63,18 @@ void add_time_line(Page& page, const Patterns& p, const char* name, Duration Ran
   const auto value = [column](const RankTotals& r) { return (r.*column).count(); };
   const Spread s = spread(p.rank, value);
   const double excess = s.mean > 0 ? static_cast<double>(value(p.rank[s.most])) / s.mean - 1 : 0;
-  page.line("  {:<13} {:>9} {:>9} (rank {:>5}) {:>9} (rank {:>5}) {:>10}", name,
-            readable(Duration{static_cast<std::int64_t>(s.mean)}), readable(p.rank[s.least].*column), s.least,
-            readable(p.rank[s.most].*column), s.most, percent(excess));
+  const auto named = [](std::size_t rank) { return fmt::format("(rank {})", rank); };
+  page.line("  {:<15}{:>9} {:>9} {:<12}{:>9} {:<12}{:>9}", name,
+            readable(Duration{static_cast<std::int64_t>(s.mean)}), readable(p.rank[s.least].*column), named(s.least),
+            readable(p.rank[s.most].*column), named(s.most), percent(excess));
 }
 
 void add_times(Page& page, const Patterns& p) {
   page.line("");
-  page.line("Time per rank        mean     least                  most              most/mean - 1");
+  page.line("Time per rank         mean     least                 most             most/mean - 1");
   add_time_line(page, p, "computing", &RankTotals::compute);
   add_time_line(page, p, "in MPI", &RankTotals::mpi);
-  add_time_line(page, p, "  of it wait", &RankTotals::waiting);
+  add_time_line(page, p, "  of it waiting", &RankTotals::waiting);
   const Imbalance imbalance = p.imbalance();
   if (imbalance.most_loaded_rank && imbalance.compute >= 0.005) {
     page.line("  Balanced computing would end at most {} earlier ({} of the run).",

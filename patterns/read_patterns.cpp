@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "patterns/patterns_json.hpp"
-#include "patterns/size_counts.hpp"
 
 namespace nplus1::patterns {
 namespace {
