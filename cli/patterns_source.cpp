@@ -38,7 +38,8 @@ PatternsSource from_recording(recording::Reader reader) {
   const std::string network_text = property(header, "network");
   // A network that this build does not know charges nothing; the note says so.
   auto network = netmodel::parse(network_text);
-  patterns::MessageStatistics statistics{static_cast<std::size_t>(header.ranks), network ? network.value().get() : nullptr};
+  patterns::MessageStatistics statistics{static_cast<std::size_t>(header.ranks),
+                                         network ? network.value().get() : nullptr};
   const recording::Coverage coverage = or_fail(reader.read(statistics));
   source.patterns = statistics.patterns();
   source.patterns.application = property(header, "application");

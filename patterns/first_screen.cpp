@@ -65,8 +65,8 @@ void add_time_line(Page& page, const Patterns& p, const char* name, Duration Ran
   const double excess = s.mean > 0 ? static_cast<double>(value(p.rank[s.most])) / s.mean - 1 : 0;
   const auto named = [](std::size_t rank) { return fmt::format("(rank {})", rank); };
   page.line("  {:<15}{:>9} {:>9} {:<12}{:>9} {:<12}{:>9}", name,
-            readable(Duration{static_cast<std::int64_t>(s.mean)}), readable(p.rank[s.least].*column), named(s.least),
-            readable(p.rank[s.most].*column), named(s.most), percent(excess));
+            readable(Duration{static_cast<std::int64_t>(s.mean)}), readable(p.rank[s.least].*column),
+            named(s.least), readable(p.rank[s.most].*column), named(s.most), percent(excess));
 }
 
 void add_times(Page& page, const Patterns& p) {

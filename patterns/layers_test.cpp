@@ -10,7 +10,8 @@
 namespace nplus1::patterns {
 namespace {
 
-std::string drawn(CollectiveKind kind, std::int32_t root, std::int64_t size, std::vector<std::int64_t> sizes = {}) {
+std::string drawn(CollectiveKind kind, std::int32_t root, std::int64_t size,
+                  std::vector<std::int64_t> sizes = {}) {
   MessageStatistics statistics{3};
   all_call(statistics, 3, collective_event(kind, root, size), {{}, sizes});
   return layer_text(statistics.patterns(), std::string{layer_name(kind)});
@@ -46,7 +47,8 @@ TEST(Layers, VectorFormsCountTheSizesOfEachMember) {
 TEST(Layers, RootsOfOtherCommunicatorsAreNamedByTheirWorldRank) {
   MessageStatistics statistics{4};
   statistics.on_communicator({CommId{3}, {RankId{3}, RankId{1}}});
-  for (const std::int32_t r : {3, 1}) feed(statistics, r, collective_event(CollectiveKind::kBcast, 0, 9, CommId{3}));
+  for (const std::int32_t r : {3, 1})
+    feed(statistics, r, collective_event(CollectiveKind::kBcast, 0, 9, CommId{3}));
   for (const std::int32_t r : {3, 1})
     feed(statistics, r, collective_event(CollectiveKind::kBarrier, -1, 0, CommId{3}));
   EXPECT_EQ(layer_text(statistics.patterns(), "bcast"), "3>1 1/9");
@@ -56,7 +58,9 @@ TEST(Layers, RootsOfOtherCommunicatorsAreNamedByTheirWorldRank) {
 TEST(Layers, OnIntercommunicatorsTheRootSendsToTheOtherGroup) {
   MessageStatistics statistics{4};
   statistics.on_communicator({CommId{1}, {RankId{0}, RankId{1}, RankId{2}, RankId{3}}, 2});
-  const auto bcast = [](std::int32_t peer) { return collective_event(CollectiveKind::kBcast, peer, 5, CommId{1}); };
+  const auto bcast = [](std::int32_t peer) {
+    return collective_event(CollectiveKind::kBcast, peer, 5, CommId{1});
+  };
   feed(statistics, 2, bcast(events::kIntercommRoot));
   feed(statistics, 3, bcast(kProcNull.value));
   feed(statistics, 0, bcast(0));
@@ -100,14 +104,16 @@ TEST(Layers, CombinedLayersAreTheSumEntryByEntry) {
   ASSERT_EQ(sum.rows.size(), 1U);
   EXPECT_EQ(sum.rows[0].cells, (std::vector<Cell>{{0, 1, 5600}, {1, 1265, 1264 * 8}, {2, 1, 0}, {3, 1, 0}}));
   EXPECT_EQ(sum.messages, 1268U);
-  EXPECT_EQ(sum.sizes.exact, (std::vector<std::pair<std::int64_t, std::uint64_t>>{{0, 3}, {8, 1264}, {5600, 1}}));
+  EXPECT_EQ(sum.sizes.exact,
+            (std::vector<std::pair<std::int64_t, std::uint64_t>>{{0, 3}, {8, 1264}, {5600, 1}}));
   EXPECT_EQ(sum.sizes.least, 0);
   EXPECT_EQ(sum.sizes.most, 5600);
 }
 
 TEST(Layers, NamesAreParsedOnceEachAndUnknownOnesRefused) {
   const Patterns patterns = sample();
-  EXPECT_EQ(parse_layers("p2p,bcast,p2p", patterns).value(), (std::vector<std::string>{"point_to_point", "bcast"}));
+  EXPECT_EQ(parse_layers("p2p,bcast,p2p", patterns).value(),
+            (std::vector<std::string>{"point_to_point", "bcast"}));
   EXPECT_EQ(parse_layers("all", patterns).value(),
             (std::vector<std::string>{"point_to_point", "bcast", "reduce"}));
   EXPECT_NE(parse_layers("broadcast", patterns).error().remedy.find("bcast"), std::string::npos);

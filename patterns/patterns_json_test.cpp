@@ -21,8 +21,8 @@ TEST(PatternsJson, WhatIsReadIsWhatWasWritten) {
 TEST(PatternsJson, HasEveryKeyOfTheDocument) {
   const auto document = nlohmann::json::parse(patterns_json(sample()));
   for (const char* key :
-       {"schema", "application", "network", "ranks", "complete", "virtual_time_s", "totals", "rank", "imbalance",
-        "layers", "unplaced_messages", "collectives", "communicator_calls", "communicators",
+       {"schema", "application", "network", "ranks", "complete", "virtual_time_s", "totals", "rank",
+        "imbalance", "layers", "unplaced_messages", "collectives", "communicator_calls", "communicators",
         "communicators_left_out", "call_sites", "call_sites_left_out", "over_time", "unmodelled"})
     EXPECT_TRUE(document.contains(key)) << key;
   EXPECT_FALSE(document.contains("renumbering"));

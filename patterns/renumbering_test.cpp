@@ -37,8 +37,8 @@ TEST(Topology, ATorusGoesTheShorterWayAround) {
 }
 
 TEST(Topology, RefusesWhatItCannotRead) {
-  for (const char* text : {"", "nodes", "nodes:", "nodes:0", "nodes:-1", "nodes:4x", "torus:4x", "torus:x4", "mesh:4",
-                           "torus:99999999999999999999", "torus:2x2"})
+  for (const char* text : {"", "nodes", "nodes:", "nodes:0", "nodes:-1", "nodes:4x", "torus:4x", "torus:x4",
+                           "mesh:4", "torus:99999999999999999999", "torus:2x2"})
     EXPECT_FALSE(Topology::parse(text, 5).ok()) << text;
 }
 

@@ -28,7 +28,8 @@ inline Event send_event(std::int32_t to, std::int64_t size, EventKind kind = Eve
   return event;
 }
 
-inline Event collective_event(CollectiveKind kind, std::int32_t root, std::int64_t size, CommId comm = CommId{0}) {
+inline Event collective_event(CollectiveKind kind, std::int32_t root, std::int64_t size,
+                              CommId comm = CommId{0}) {
   Event event = call(EventKind::kCollective);
   event.operation = static_cast<std::uint8_t>(kind);
   event.peer = root;
@@ -55,8 +56,9 @@ inline std::string layer_text(const Patterns& patterns, const std::string& name)
     if (layer.name != name) continue;
     for (const MatrixRow& row : layer.rows)
       for (const Cell& cell : row.cells)
-        text += (text.empty() ? "" : " ") + std::to_string(row.source) + ">" + std::to_string(cell.destination) +
-                " " + std::to_string(cell.messages) + "/" + std::to_string(cell.bytes);
+        text += (text.empty() ? "" : " ") + std::to_string(row.source) + ">" +
+                std::to_string(cell.destination) + " " + std::to_string(cell.messages) + "/" +
+                std::to_string(cell.bytes);
   }
   return text;
 }

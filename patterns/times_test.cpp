@@ -51,8 +51,7 @@ TEST(Times, AWaitIsChargedTheReceivesThatItCompletesAndNoOthers) {
   const std::vector<std::uint32_t> positions{1};
   wait.operation = static_cast<std::uint8_t>(events::CompletionMode::kAny);
   wait.entry_ps = 10 * kUs;
-  statistics.on_event(
-      {RankId{0}, wait, {some, {}}, Time{Duration{15 * kUs}}, events::kNoAnswer, positions});
+  statistics.on_event({RankId{0}, wait, {some, {}}, Time{Duration{15 * kUs}}, events::kNoAnswer, positions});
   EXPECT_EQ(statistics.patterns().rank[0].waiting, Duration{9 * kUs});
 }
 

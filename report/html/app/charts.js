@@ -74,7 +74,7 @@ function explorable(body, svg, size, count, placeOf, describe) {
     const step = steps[d3.event.key];
     if (step == null || count === 0) return;
     d3.event.preventDefault();
-    show(current < 0 ? (step < 0 ? 0 : 0) : current + step);
+    show(current < 0 && step < count ? 0 : current + step);
   });
   body.append(readout);
 }
@@ -96,7 +96,7 @@ export function columns(body, width, items, options) {
   const size = { width, height: options.height || 230 };
   const svg = newSvg(body, width, size.height, options.label);
   const band = d3.scaleBand().domain(d3.range(items.length)).range([MARGIN.left, width - MARGIN.right])
-    .paddingInner(items.length > 64 ? 0 : 0.15);
+    .paddingInner(items.length > 64 ? 0 : 0.15).paddingOuter(items.length > 64 ? 0 : 0.1);
   const single = grouped || keys.length === 1;
   const greatest = options.most || d3.max(items, (item) => single ? d3.max(item.values) : d3.sum(item.values)) || 0;
   const least = d3.min(items, (item) => d3.min(item.values.filter((v) => v > 0)));

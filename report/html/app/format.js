@@ -61,6 +61,12 @@ export function rankRange(from, to) {
   return to - from <= 1 ? `rank ${from}` : `ranks ${from}–${to - 1}`;
 }
 
+/** The first of 1, 2, 4, 5, 8 ... that is at least `step`: ranks are labelled so. */
+export function niceStep(step) {
+  const steps = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 512, 1024];
+  return steps.find((s) => s >= step) || Math.ceil(step / 1024) * 1024;
+}
+
 /** "solver.c:42", or what else is known of a frame; `full` keeps the folders. */
 export function formatPlace(frame, full = false) {
   if (!frame) return "";

@@ -1,6 +1,7 @@
 // One density map on a canvas: cells, labels, sums at the margins, legend, cursor. Knows nothing of layers.
 
 import { el, sizeCanvas, themeColor } from "./dom.js";
+import { niceStep } from "./format.js";
 
 const MARGIN = { left: 58, top: 44, sums: 52, gap: 6 };
 const SMALLEST_CELL_WITH_TEXT = 44;
@@ -43,7 +44,7 @@ function cellPicture(values, cells, scale) {
 
 function axisRanks({ cells, factor }, first, cell) {
   const step = Math.ceil(26 / cell);
-  const nice = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256].find((s) => s >= step) || step;
+  const nice = niceStep(step);
   const labels = [];
   for (let i = 0; i < cells; i += nice) labels.push([i, String(first + i * factor)]);
   return labels;

@@ -3,7 +3,7 @@
 import { columns, legend } from "./charts.js";
 import { el, sizeCanvas, themeColor } from "./dom.js";
 import { figure } from "./figure.js";
-import { formatBytes, formatCount, formatShare, formatTime, rankRange } from "./format.js";
+import { formatBytes, formatCount, formatShare, formatTime, niceStep, rankRange } from "./format.js";
 
 const TIME_KEYS = [{ label: "computing", color: "--compute" }, { label: "in MPI, not waiting", color: "--mpi" }, { label: "waiting", color: "--waiting" }];
 
@@ -47,12 +47,12 @@ function labelBusy(context, { left, rows, perRow, cell, height, bins, over }) {
   context.fillStyle = themeColor("--muted");
   context.textAlign = "right";
   context.textBaseline = "middle";
-  const step = Math.ceil(16 / cell.height);
-  for (let r = 0; r < rows; r += step) context.fillText(`rank ${r * perRow}`, left - 8, (r + 0.5) * cell.height);
+  const step = niceStep(16 / cell.height);
+  for (let r = 0; r < rows; r += step) context.fillText(`rank ${r * perRow}`, left - 8, Math.max(6, (r + 0.5) * cell.height));
   context.textBaseline = "top";
   const scale = d3.scaleLinear().domain([0, bins * over.bin_s]).range([left, left + bins * cell.width]);
   for (const tick of scale.ticks(6)) {
-    context.textAlign = tick === 0 ? "left" : "center";
+    context.textAlign = tick === 0 ? "left" : scale(tick) > left + bins * cell.width - 20 ? "right" : "center";
     context.fillText(formatTime(tick), scale(tick), height + 6);
   }
 }

@@ -86,7 +86,7 @@ export function trustLines(trust, complete, ranks) {
   check(trust.clock_mismatches === 0, "Ranks and simulator computed the same times.",
     `${plural(trust.clock_mismatches, "time")} differed between a rank and the simulator: please report this.`);
   check(trust.order_inversions === 0 && trust.forced_decisions === 0, "Every match was proved to be the earliest.",
-    `${plural(trust.forced_decisions, "decision")} without proof, ${plural(trust.order_inversions, "match")} out of order.`);
+    `Decisions without proof that nothing earlier could come: ${formatExact(trust.forced_decisions)}; matches out of order: ${formatExact(trust.order_inversions)}.`);
   if (trust.relies_on_buffering) lines.push({ good: false, text:
     "The program relies on buffering: with large sends waiting for their receives it would deadlock." });
   return lines;

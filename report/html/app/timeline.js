@@ -3,15 +3,15 @@
 import { legend } from "./charts.js";
 import { button, checkbox, el, sizeCanvas, themeColor } from "./dom.js";
 import { figure } from "./figure.js";
-import { formatExact, formatPlace, formatShare, formatTime, plural } from "./format.js";
+import { formatExact, formatPlace, formatShare, formatTime, niceStep, plural } from "./format.js";
 import { ACTIVITIES, TimelineData } from "./timeline_data.js";
 
 const LEFT = 64;
 const RIGHT = 14;
 const TOP = 26;
 const MOST_HEIGHT = 620;
-const TALLEST_ROW = 26;
-const MOST_LINES = 4000;
+const TALLEST_ROW = 36;
+const MOST_LINES = 1500;
 const SHORTEST_VIEW = 1000;  // picoseconds
 
 const HINT = "Point at a call, or use the arrow keys, to read what it is.";
@@ -26,7 +26,7 @@ class TimelineView {
     this.view = { from: this.data.begin, to: this.data.end, row: 0, rows: this.total };
     this.cursor = { row: 0, time: this.data.begin };
     this.pointed = false;
-    this.lines = this.total <= 64;
+    this.lines = true;
     this.width = 0;
     this.canvas = this.newCanvas();
     this.readout = el("p", { class: "readout", id: "timeline-readout", "aria-live": "polite" }, HINT);
@@ -164,13 +164,13 @@ class TimelineView {
     context.fillStyle = themeColor("--muted");
     context.textAlign = "right";
     context.textBaseline = "middle";
-    const step = Math.max(1, Math.ceil(14 / this.rowHeight)) * this.group;
+    const step = niceStep(Math.max(1, 16 / this.rowHeight) * this.group);
     for (let r = this.view.row; r < this.view.row + this.view.rows; r += step) {
       context.fillText(this.data.rowLabel(r), LEFT - 8, Math.max(TOP + 5, this.y(r) + (this.rowHeight - this.gap) / 2));
     }
   }
 
-  /** Lines between the rows; says how many are shown if not all. */
+  /** Lines between the rows, unless they would hide what is below; says how many there are. */
   drawMessages(context) {
     const { messages } = this.data;
     const { from, to } = this.view;
@@ -178,7 +178,7 @@ class TimelineView {
     messages.sent_ps.forEach((sent, i) => {
       if (sent <= to && sent + messages.flight_ps[i] >= from && this.seen(messages.source[i], messages.destination[i])) inView.push(i);
     });
-    const step = Math.ceil(inView.length / MOST_LINES);
+    if (inView.length > MOST_LINES) return `; ${plural(inView.length, "message")} in view: zoom in to see them (up to ${formatExact(MOST_LINES)})`;
     context.save();
     context.beginPath();
     context.rect(LEFT, TOP, this.plotWidth, this.height);
@@ -187,14 +187,13 @@ class TimelineView {
     context.globalAlpha = clamp(150 / inView.length, 0.2, 0.85);
     context.beginPath();
     const middle = (this.rowHeight - this.gap) / 2;
-    for (let k = 0; k < inView.length; k += step) {
-      const i = inView[k];
+    for (const i of inView) {
       context.moveTo(this.x(messages.sent_ps[i]), this.y(this.data.rowOfRank(messages.source[i])) + middle);
       context.lineTo(this.x(messages.sent_ps[i] + messages.flight_ps[i]), this.y(this.data.rowOfRank(messages.destination[i])) + middle);
     }
     context.stroke();
     context.restore();
-    return `; ${plural(inView.length, "message")} in view${step > 1 ? `, one in ${step} of them drawn` : ""}`;
+    return `; ${plural(inView.length, "message")} in view`;
   }
 
   seen(source, destination) {
