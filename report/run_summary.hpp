@@ -61,6 +61,7 @@ struct RunSummary {
   std::string compute;       // "measured", "fixed:1e-06", ...
   std::string protocol;      // "conservative" or "riesen"
   std::string transport;     // "shm", "tcp", "shm+tcp"
+  bool direct = false;       // time stamps went straight to the receiver
 
   RankMatrix messages;  // point-to-point messages
   RankMatrix bytes;     // and their payload

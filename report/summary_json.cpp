@@ -72,6 +72,7 @@ void add_settings(Object& object, const RunSummary& summary) {
   object.text("compute", summary.compute);
   object.text("protocol", summary.protocol);
   object.text("transport", summary.transport);
+  object.truth("direct", summary.direct);
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ void Node::run(int input) {
 }
 
 void Node::wait_for_work() {
-  const bool somebody_waits = engine_ && engine_->state() == engine::State::kWaiting;
+  const bool somebody_waits =
+      engine_ && (engine_->state() == engine::State::kWaiting || engine_->somebody_asks());
   if (segment_) {
     segment_.header().simulator_sleeping.store(somebody_waits ? 2 : 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -54,6 +54,7 @@ report::RunSummary Node::summary() const {
   s.compute = settings_.compute;
   s.protocol = settings_.protocol;
   s.transport = transport_used();
+  s.direct = ranks_.front().start.direct != 0;
   const engine::Counters counters = engine_->counters();
   for (const std::uint64_t n : events_per_rank_) s.trust.active_ranks += n > 0 ? 1 : 0;
   s.trust.events = counters.events;

@@ -86,7 +86,7 @@ int Finalize() {
     event.kind = events::EventKind::kFinalize;
     call.emit(event);
     call.rt.ring();
-    call.rt.finish_background();
+    call.rt.end_progress();
   }
   set_active(false);
   return pmpi::Finalize();

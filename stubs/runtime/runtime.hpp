@@ -127,6 +127,8 @@ class Runtime {
                            std::vector<std::shared_ptr<void>> keep = {});
   void progress_background(std::size_t at_most);
   void finish_background();
+  /// Before MPI_Finalize: what still runs in the background comes to its end.
+  void end_progress();
   [[nodiscard]] bool has_background() const { return !background_.empty(); }
 
   [[nodiscard]] RequestId next_request_id() { return RequestId{++last_request_}; }
@@ -167,6 +169,7 @@ class Runtime {
   void take_extension(const transport::Slot& slot);
   void matched_elsewhere(const events::Answer& match);
   void print_text() const;
+  void begin_progress();
   void push_native();
   void degrade();
   void write_text(events::Event event, const std::string& text);
@@ -191,6 +194,7 @@ class Runtime {
   std::uint32_t undecided_ = 0;  // over all communicators
   std::vector<Background> background_;
   std::size_t next_background_ = 0;
+  MPI_Request never_complete_ = MPI_REQUEST_NULL;
   std::unordered_map<const void*, CallSiteId> sites_;
   std::vector<std::string> site_names_;
   std::unordered_map<std::string, std::uint64_t> regions_;
