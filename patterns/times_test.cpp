@@ -1,6 +1,7 @@
 // Computing, MPI and waiting, by rank, call site, communicator and over time: streams with an answer by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "patterns/test_streams.hpp"
@@ -78,8 +79,10 @@ TEST(Times, UnmodelledCallsAreMpiTimeOfTheirCallSite) {
   EXPECT_EQ(patterns.rank[1].mpi, Duration{kUs});
   EXPECT_EQ(patterns.unmodelled.calls, 1U);
   EXPECT_EQ(patterns.unmodelled.time, Duration{kUs});
-  for (const CallSiteUse& site : patterns.call_sites)
-    if (site.call == "MPI_Put") EXPECT_EQ(site.time, Duration{kUs});
+  const auto put = std::find_if(patterns.call_sites.begin(), patterns.call_sites.end(),
+                                [](const CallSiteUse& site) { return site.call == "MPI_Put"; });
+  ASSERT_NE(put, patterns.call_sites.end());
+  EXPECT_EQ(put->time, Duration{kUs});
 }
 
 TEST(Times, ImbalanceIsMostOverMeanMinusOne) {
