@@ -23,7 +23,7 @@ function binned(over, { title, name, keys, values, format, yLabel, wide, note })
   });
 }
 
-/** Share of computing per rank (rows) and bin (columns): white is idle, dark is busy. */
+/** Share of computing per rank (rows) and bin (columns). */
 function drawBusy(body, width, { over, perRow, ranks }) {
   const left = 80;
   const rows = over.busy.length;
@@ -47,7 +47,7 @@ function labelBusy(context, { left, rows, perRow, cell, height, bins, over }) {
   context.fillStyle = themeColor("--muted");
   context.textAlign = "right";
   context.textBaseline = "middle";
-  const step = niceStep(16 / cell.height);
+  const step = niceStep(20 / cell.height);
   for (let r = 0; r < rows; r += step) context.fillText(`rank ${r * perRow}`, left - 8, Math.max(6, (r + 0.5) * cell.height));
   context.textBaseline = "top";
   const scale = d3.scaleLinear().domain([0, bins * over.bin_s]).range([left, left + bins * cell.width]);
@@ -79,7 +79,7 @@ function busyFigure({ over_time: over, ranks }) {
   const perRow = over.ranks_per_row;
   return figure({
     title: "Who computes when", name: "busy", wide: true,
-    note: "The darker, the more of the time is spent computing." + (perRow > 1 ? ` A row is the mean of ${perRow} ranks.` : ""),
+    note: "The stronger the colour, the more of the time is spent computing." + (perRow > 1 ? ` A row is the mean of ${perRow} ranks.` : ""),
     draw: (body, width) => drawBusy(body, width, { over, perRow, ranks }),
     table: () => ({ columns: [{ label: "first rank" }, ...over.messages.map((_, i) => ({ label: formatTime(i * over.bin_s) }))],
       rows: over.busy.map((row, r) => [r * perRow, ...row]) }),

@@ -15,6 +15,8 @@ const MOST_LINES = 1500;
 const SHORTEST_VIEW = 1000;  // picoseconds
 
 const HINT = "Point at a call, or use the arrow keys, to read what it is.";
+/** Evenly spread over 0..1 in any small part of the picture (the R2 sequence): lines too thin to be stacked show shares so. */
+const dither = (x, y) => (0.7548776662 * x + 0.5698402910 * y) % 1;
 const seconds = (ps) => ps * 1e-12;
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 
@@ -103,7 +105,8 @@ class TimelineView {
     this.drawCursor(context);
     const { from, to, row, rows } = this.view;
     this.status.textContent = `${formatTime(seconds(from))} to ${formatTime(seconds(to))} (${formatTime(seconds(to - from))})` +
-      (rows < this.total ? `, rows ${row}–${row + rows - 1} of ${this.total}` : "") + lines;
+      (rows < this.total ? `, rows ${row}–${row + rows - 1} of ${this.total}` : "") +
+      (this.group > 1 ? `; a line is ${this.group} rows` : "") + lines;
   }
 
   /** A picture of all rows in view; a pixel column's height is shared by activity in proportion to time. */
@@ -132,10 +135,11 @@ class TimelineView {
   paintRow(pixels, sums, { width, top, whole, colors }) {
     const height = this.rowHeight - this.gap;
     for (let px = 0; px < width; ++px) {
-      let activity = 0;
-      let reached = sums[6 * px] / whole;
       for (let y = 0; y < height; ++y) {
-        while (activity < 6 && reached < (y + 0.5) / height) reached += ++activity < 6 ? sums[6 * px + activity] / whole : 0;
+        let activity = 0;
+        let reached = sums[6 * px] / whole;
+        const threshold = height < 4 ? dither(px, top + y) : (y + 0.5) / height;
+        while (activity < 6 && reached < threshold) reached += ++activity < 6 ? sums[6 * px + activity] / whole : 0;
         if (activity >= 6) break;
         pixels[(top + y) * width + px] = colors[activity];
       }
