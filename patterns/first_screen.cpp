@@ -217,11 +217,11 @@ void add_sites_by_time(Page& page, const Patterns& p) {
   if (sites.empty() || sites.front()->time <= Duration::zero()) return;
   const Duration all = p.totals().mpi;
   page.line("");
-  page.line("Call sites by time     time of MPI   waiting     calls      mean   place");
+  page.line("Call sites by time      time  of MPI   waiting     calls      mean   place");
   for (std::size_t i = 0; i < std::min(kMostSites, sites.size()); ++i) {
     const CallSiteUse& s = *sites[i];
     if (s.time <= Duration::zero()) break;
-    page.line("  {:<15}{:>10}{:>7} {:>9} {:>9} {:>9}   {}", s.call, readable(s.time),
+    page.line("  {:<15}{:>11} {:>7} {:>9} {:>9} {:>9}   {}", s.call, readable(s.time),
               percent(ratio(s.time, all)), readable(s.waiting), s.calls,
               readable(s.time / static_cast<std::int64_t>(s.calls)), place_of(s));
   }

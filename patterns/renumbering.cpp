@@ -8,7 +8,7 @@ namespace {
 
 using Places = std::vector<std::int32_t>;
 
-constexpr std::uint64_t kSteps = 1'000'000'000;  // some seconds
+constexpr std::uint64_t kSteps = 200'000'000;  // look-ups of a distance for each start: a second or two
 
 struct Partner {
   std::size_t rank;
@@ -47,7 +47,7 @@ class Search {
       better = false;
       for (std::size_t a = 0; a < ranks_ && steps < kSteps; ++a) {
         for (std::size_t b = a + 1; b < ranks_; ++b) {
-          steps += partners_[a].size() + partners_[b].size();
+          steps += 1 + partners_[a].size() + partners_[b].size();
           if (place_gain(place, a, b) + place_gain(place, b, a) <= 0) continue;
           std::swap(place[a], place[b]);
           better = true;
