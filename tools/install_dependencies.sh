@@ -6,8 +6,9 @@ packages="
   g++ gfortran cmake ninja-build make python3
   mpich libmpich-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
-  libdw-dev zlib1g-dev node-d3 libgtest-dev libbenchmark-dev clang-format-14
-  chromium chromium-driver
+  libzstd-dev libisal-dev zlib1g-dev
+  libdw-dev libgtest-dev libbenchmark-dev clang-format-14
+  node-d3 chromium chromium-driver
 "
 
 missing=
