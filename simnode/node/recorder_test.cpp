@@ -20,7 +20,7 @@ class Rows final : public events::EventSink {
     rows.push_back({t.rank.value,
                     t.ordinal,
                     t.event.tag,
-                    t.detail->crc,
+                    t.detail == nullptr ? 0 : t.detail->crc,
                     t.exit != events::kUnfinished,
                     {t.extension.words.begin(), t.extension.words.end()}});
   }
@@ -49,7 +49,8 @@ constexpr Time kEnd{Duration{1000}};
 
 TEST(Recorder, GivesEachCallItsOwnDetailHoweverThreadsInterleave) {
   Rows rows;
-  Recorder recorder{2, rows};
+  Rows all;
+  Recorder recorder{2, rows, all};
   const events::Event first = call(0, 10), second = call(1, 20), third = call(0, 30);
   const events::Detail a = with_crc(1), b = with_crc(2), c = with_crc(3);
   recorder.pushed(RankId{1}, first, {}, &a);
@@ -69,7 +70,8 @@ TEST(Recorder, GivesEachCallItsOwnDetailHoweverThreadsInterleave) {
 
 TEST(Recorder, LeavesOutWhatHasNoDetailAndStillCountsIt) {
   Rows rows;
-  Recorder recorder{1, rows};
+  Rows all;
+  Recorder recorder{1, rows, all};
   const events::Event first = call(0, 10), second = call(0, 20);
   const events::Detail b = with_crc(2);
   recorder.pushed(RankId{0}, first, {}, nullptr);
@@ -83,7 +85,8 @@ TEST(Recorder, LeavesOutWhatHasNoDetailAndStillCountsIt) {
 
 TEST(Recorder, LeavesOutMatchesOfReceivesThatAreNotRecorded) {
   Rows rows;
-  Recorder recorder{1, rows};
+  Rows all;
+  Recorder recorder{1, rows, all};
   events::Event receive;
   receive.kind = events::EventKind::kIrecv;
   const events::Detail detail{};
@@ -102,7 +105,8 @@ TEST(Recorder, LeavesOutMatchesOfReceivesThatAreNotRecorded) {
 
 TEST(Recorder, RecordsCallsThatNeverReturnedAsUnfinishedWithTheirLists) {
   Rows rows;
-  Recorder recorder{1, rows};
+  Rows all;
+  Recorder recorder{1, rows, all};
   const events::Event first = call(0, 10), second = call(0, 20), third = call(0, 30);
   const events::Detail detail = with_crc(7);
   const std::vector<std::uint32_t> ids{4, 5};
