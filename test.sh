@@ -1,7 +1,6 @@
 #!/bin/sh
 # Builds nplus1 and runs all tests. On a bare Debian 12, as root or with sudo.
 #   ./test.sh                    everything but the long suites
-#   ./test.sh -L long            all ways (direct, engine, TCP) compared, and wildcards under stress
 #   ./test.sh --conformance      MPICH's own test suite, bare and under nplus1 (long)
 #   ./test.sh -L unit            other arguments go to ctest
 set -eu
@@ -11,5 +10,4 @@ if [ "${1:-}" = --conformance ]; then
   shift
   exec tests/conformance/run.sh "$@"
 fi
-[ $# -gt 0 ] || set -- -LE long
 exec ctest --preset release "$@"

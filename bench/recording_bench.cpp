@@ -8,7 +8,6 @@
 // hashes; `bare`: no detail. An irecv's match is a record of its own, counted in `rows` and not in `events`:
 // bytes are per event, matches included. Run: recording_bench --benchmark_counters_tabular=true
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -174,7 +173,8 @@ struct Row {
   Detail detail;
   Time exit;
   std::uint64_t ordinal = 0;
-  std::vector<std::uint32_t> words;
+  std::uint32_t words = 0;  // where its list starts
+  std::uint32_t word_count = 0;
   std::int64_t wall = 0;  // real time at which it is recorded
 };
 
@@ -196,7 +196,9 @@ class Capture : public simnode::engine::Listener {
     row.answer = e.answer;
     row.exit = e.exit;
     row.ordinal = r.ordinal++;
-    row.words.assign(e.extension.words.begin(), e.extension.words.end());
+    row.words = static_cast<std::uint32_t>(words.size());
+    row.word_count = static_cast<std::uint32_t>(e.extension.words.size());
+    words.insert(words.end(), e.extension.words.begin(), e.extension.words.end());
     row.detail.wall_before_ns = r.wall;
     r.wall += e.event.compute_ps / 1000 + static_cast<std::int64_t>(random_() % 64);
     row.detail.wall_entry_ns = r.wall;
@@ -214,6 +216,7 @@ class Capture : public simnode::engine::Listener {
   }
 
   std::vector<Row> rows;
+  std::vector<std::uint32_t> words;  // of all lists
 
  private:
   struct OfRank {
@@ -257,7 +260,14 @@ struct Case {
   }
 };
 
-std::vector<Row> rows_of(const Case& c) {
+/// Rows in the order of recording, and their lists in the same order: in a live run an event is still in the
+/// cache when it is recorded, so reading the input should cost as little as possible.
+struct Input {
+  std::vector<Row> rows;
+  std::vector<std::uint32_t> words;
+};
+
+Input input_of(const Case& c) {
   const auto network = std::move(netmodel::parse("lsb:latency=1e-06,bandwidth=1e+10").value());
   Capture capture{c.ranks, c.content};
   simnode::engine::Options options;
@@ -270,29 +280,35 @@ std::vector<Row> rows_of(const Case& c) {
   if (c.live)
     std::stable_sort(capture.rows.begin(), capture.rows.end(),
                      [](const Row& a, const Row& b) { return a.wall < b.wall; });
-  return std::move(capture.rows);
+  Input input{std::move(capture.rows), {}};
+  for (Row& row : input.rows) {
+    const auto list = capture.words.begin() + row.words;
+    row.words = static_cast<std::uint32_t>(input.words.size());
+    input.words.insert(input.words.end(), list, list + row.word_count);
+  }
+  return input;
 }
 
-/// The rows of the last case asked for: making them takes longer than recording them.
-const std::vector<Row>& cached_rows(const Case& c) {
+/// The input of the last case asked for: making them takes longer than recording them.
+const Input& cached_input(const Case& c) {
   static std::string name;
-  static std::vector<Row> rows;
+  static Input input;
   if (name != c.name()) {
-    rows = {};
-    rows = rows_of(c);
+    input = {};
+    input = input_of(c);
     name = c.name();
   }
-  return rows;
+  return input;
 }
 
-void play(const std::vector<Row>& rows, bool bare, EventSink& sink) {
-  for (const Row& row : rows) {
+void play(const Input& input, bool bare, EventSink& sink) {
+  for (const Row& row : input.rows) {
     if (row.is_match)
       sink.on_match(row.rank, row.answer);
     else
       sink.on_event({row.rank,
                      row.event,
-                     {row.words, {}},
+                     {std::span{input.words}.subspan(row.words, row.word_count), {}},
                      row.exit,
                      row.answer,
                      {},
@@ -305,12 +321,12 @@ std::filesystem::path scratch() {
   return std::filesystem::temp_directory_path() / ("nplus1-bench-" + std::to_string(::getpid()));
 }
 
-std::uint64_t record(const Case& c, const std::vector<Row>& rows, bool background) {
+std::uint64_t record(const Case& c, const Input& input, bool background) {
   std::filesystem::remove_all(scratch());
   WriterOptions options;
   options.background = background;
   auto writer = std::move(Writer::create(scratch(), {c.ranks, {}}, options)).value();
-  play(rows, c.content == kBare, *writer);
+  play(input, c.content == kBare, *writer);
   writer->close();
   return writer->bytes();
 }
@@ -329,13 +345,13 @@ std::uint64_t events_in(const std::vector<Row>& rows) {
 }
 
 void write(benchmark::State& state, const Case& c, bool background) {
-  const std::vector<Row>& rows = cached_rows(c);
+  const Input& input = cached_input(c);
   std::uint64_t bytes = 0;
   for (auto unused : state) {
     (void)unused;
-    bytes = record(c, rows, background);
+    bytes = record(c, input, background);
   }
-  count(state, events_in(rows), rows.size(), bytes);
+  count(state, events_in(input.rows), input.rows.size(), bytes);
   std::filesystem::remove_all(scratch());
 }
 
@@ -347,23 +363,18 @@ class Sum : public EventSink {
 };
 
 void read(benchmark::State& state, const Case& c) {
-  const std::vector<Row>& rows = cached_rows(c);
-  const std::uint64_t bytes = record(c, rows, false);
-  const std::size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+  const Input& input = cached_input(c);
+  const std::uint64_t bytes = record(c, input, false);
   Reader reader = std::move(Reader::open(scratch())).value();
-  std::size_t during = 0;
   for (auto unused : state) {
     (void)unused;
     Sum sum;
     const Coverage coverage = reader.read(sum).value();
-    if (!coverage.complete || coverage.events + coverage.matches != rows.size())
+    if (!coverage.complete || coverage.events + coverage.matches != input.rows.size())
       state.SkipWithError(coverage.text().c_str());
     benchmark::DoNotOptimize(sum.sum);
-    during = mallinfo2().uordblks + mallinfo2().hblkhd;
   }
-  (void)before;
-  (void)during;
-  count(state, events_in(rows), rows.size(), bytes);
+  count(state, events_in(input.rows), input.rows.size(), bytes);
   std::filesystem::remove_all(scratch());
 }
 

@@ -79,24 +79,19 @@ std::uint64_t hash_of(const Template& t) {
 
 }  // namespace
 
-Block::Block() {
-  for (Column c = kCompute; c < kEndOfFields; c = Column(c + 1)) store[c].resize(kRows + 1);
+Block::Block() : fields_{std::make_unique_for_overwrite<std::uint64_t[]>(kFields * kRoom)} {
   clear();
 }
 
 void Block::clear() {
   events = matches = 0;
-  for (std::size_t c = 0; c < kColumns; ++c) {
-    if (c >= kFirstField && c < kEndOfFields)
-      end[c] = store[c].data();
-    else
-      store[c].clear();
-  }
+  for (std::vector<std::uint64_t>& column : grown) column.clear();
+  for (std::size_t c = kFirstField; c < kEndOfFields; ++c) end[c] = start_of(c);
 }
 
 std::span<std::uint64_t> Block::entries(Column column) {
-  if (column < kFirstField || column >= kEndOfFields) return store[column];
-  return {store[column].data(), end[column]};
+  if (column < kFirstField || column >= kEndOfFields) return grown[column];
+  return {start_of(column), end[column]};
 }
 
 BlockEncoder::BlockEncoder(std::int32_t ranks)
@@ -121,9 +116,9 @@ void BlockEncoder::start(Block& block) {
 }
 
 bool BlockEncoder::full() const {
-  const auto& store = block_->store;
-  return block_->rows() == Block::kRows || store[kWords].size() >= kListEntries ||
-         store[kSizes].size() >= kListEntries || store[kCompleted].size() >= kListEntries;
+  const auto& lists = block_->grown;
+  return block_->rows() == Block::kRows || lists[kWords].size() >= kListEntries ||
+         lists[kSizes].size() >= kListEntries || lists[kCompleted].size() >= kListEntries;
 }
 
 void BlockEncoder::add(const TimedEvent& event) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -29,7 +30,15 @@ class Block {
   std::uint64_t events = 0;
   std::uint64_t matches = 0;
   std::array<std::uint64_t*, kColumns> end{};              // of each column of fields
-  std::array<std::vector<std::uint64_t>, kColumns> store;  // fields: room for kRows + 1; others as they grow
+  std::array<std::vector<std::uint64_t>, kColumns> grown;  // the other columns
+
+ private:
+  static constexpr std::size_t kRoom = kRows + 1;  // one for the entry that may not be kept
+  static constexpr std::size_t kFields = kEndOfFields - kFirstField;
+  [[nodiscard]] std::uint64_t* start_of(std::size_t column) const {
+    return fields_.get() + (column - kFirstField) * kRoom;
+  }
+  std::unique_ptr<std::uint64_t[]> fields_;  // not initialised: pages of unused columns are never touched
 };
 
 class BlockEncoder {
@@ -70,7 +79,7 @@ class BlockEncoder {
   std::uint32_t shape_number(std::uint32_t of, std::uint64_t mask, std::uint32_t guess);
   void settle(std::uint32_t lane, std::uint32_t of, std::uint64_t mask, std::uint32_t guess);
   void add_lists(const TimedEvent& event, const LaneState& lane);
-  void push(Column column, std::uint64_t entry) { block_->store[column].push_back(entry); }
+  void push(Column column, std::uint64_t entry) { block_->grown[column].push_back(entry); }
 
   Block* block_ = nullptr;
   std::uint64_t longest_list_;

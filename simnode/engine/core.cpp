@@ -9,6 +9,15 @@ namespace nplus1::simnode::engine {
 
 using events::EventKind;
 
+namespace {
+
+/// Whether its rank sleeps until something is decided; a collective's last member speaks up by itself.
+bool asks(const events::Event& event) {
+  return event.has(events::kNeedsAnswer) && event.kind != EventKind::kCollective;
+}
+
+}  // namespace
+
 Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener, Options options)
     : network_{network},
       listener_{listener},
@@ -197,6 +206,8 @@ void Core::set_run(Lane& lane, Run run) {
   if (std::size_t* count = counter(run)) ++*count;
   if (lane.run == Run::kOutside) --outside_;
   if (run == Run::kOutside) ++outside_;
+  if (lane.run == Run::kBlocked && asks(lane.current)) --asking_;
+  if (run == Run::kBlocked && asks(lane.current)) ++asking_;
   lane.run = run;
   // A stale entry of a lane that was blocked meanwhile is early, never late: it may stay.
   if (run == Run::kRunning && !running_.contains(index_of(lane))) running_.set(index_of(lane), lane.clock, 0);

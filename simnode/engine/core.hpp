@@ -35,6 +35,7 @@ class Core {
   std::optional<RankId> awaited();
   std::vector<BlockedThread> blocked();
   bool release_rendezvous();
+  bool somebody_asks() const { return asking_ > 0; }
   Counters counters() const;
   Time clock(RankId rank) const;
   bool ready(RankId rank) const;
@@ -177,6 +178,7 @@ class Core {
   std::vector<RankId> woken_;            // ranks with lanes that woke and have none, each once
   std::size_t active_ = 0;               // lanes running or outside
   std::size_t blocked_ = 0;
+  std::size_t asking_ = 0;     // blocked lanes whose ranks sleep until something is decided
   std::size_t outside_ = 0;    // of the active lanes
   std::size_t withdrawn_ = 0;  // ranks
   Counters counters_;

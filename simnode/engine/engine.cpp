@@ -36,6 +36,9 @@ void Engine::rank_gone(RankId rank) {
 State Engine::state() const {
   return core_->state();
 }
+bool Engine::somebody_asks() const {
+  return core_->somebody_asks();
+}
 std::optional<RankId> Engine::awaited() const {
   return core_->awaited();
 }

@@ -109,6 +109,8 @@ class Engine {
   void rank_gone(RankId rank);
 
   [[nodiscard]] State state() const;
+  /// Whether a rank sleeps in a call (not a collective) that somebody else's event may decide.
+  [[nodiscard]] bool somebody_asks() const;
   /// The running rank that the next decision waits for (the watchdog's), if any.
   [[nodiscard]] std::optional<RankId> awaited() const;
   [[nodiscard]] std::vector<BlockedThread> blocked() const;

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
+#include "patterns/patterns_json.hpp"
+#include "report/html/html_report.hpp"
 #include "report/results.hpp"
 #include "simnode/node/node.hpp"
 
@@ -51,6 +54,7 @@ report::RunSummary Node::summary() const {
   s.compute = settings_.compute;
   s.protocol = settings_.protocol;
   s.transport = transport_used();
+  s.direct = ranks_.front().start.direct != 0;
   const engine::Counters counters = engine_->counters();
   for (const std::uint64_t n : events_per_rank_) s.trust.active_ranks += n > 0 ? 1 : 0;
   s.trust.events = counters.events;
@@ -60,21 +64,51 @@ report::RunSummary Node::summary() const {
   s.trust.relies_on_buffering = counters.relies_on_buffering > 0;
   s.trust.cores = static_cast<std::uint32_t>(cores);
   s.complete = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.finalized; });
+  if (writer_) s.recording = recording_summary();
   s.notes = notes_;
   return s;
 }
 
+patterns::Patterns Node::communication_patterns() const {
+  patterns::Patterns p = statistics_->patterns();
+  p.application = application_;
+  p.network = network_->describe();
+  return p;
+}
+
+namespace {
+
+/// Nobody reads our stderr: the reason is left where the results should be.
+void leave_word(const std::filesystem::path& folder, const Error& problem) {
+  std::FILE* file = std::fopen((folder / "error.txt").c_str(), "w");
+  if (file == nullptr) return;
+  fmt::print(file, "{}\n{}\n", problem.what, problem.remedy);
+  std::fclose(file);
+}
+
+}  // namespace
+
 void Node::write_results() {
   if (!engine_ || settings_.output.empty()) return;
+  const std::filesystem::path folder{settings_.output};
   std::error_code error;
-  std::filesystem::create_directories(settings_.output, error);
-  const auto written = report::write_results(settings_.output, summary(), {report::unicode_locale()});
-  if (written.ok()) return;
-  // Nobody reads our stderr; leave the reason where the results should be.
-  std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
-  if (file == nullptr) return;
-  fmt::print(file, "{}\n{}\n", written.error().what, written.error().remedy);
-  std::fclose(file);
+  std::filesystem::create_directories(folder, error);
+  std::optional<Error> problem;
+  const auto note = [&](const Result<report::Done>& written) {
+    if (!written && !problem) problem = written.error();
+  };
+  const report::RunSummary totals = summary();
+  if (settings_.record != Record::kOff) {
+    const std::string patterns = patterns::patterns_json(communication_patterns());
+    const std::string timeline = timeline_->json();
+    note(report::write_file(folder / patterns::kPatternsFile, patterns));
+    note(report::write_file(folder / patterns::kTimelineFile, timeline));
+    note(report::html::write_report(folder / report::html::kReportFile, totals.application,
+                                    {patterns, report::summary_json(totals), timeline}));
+  }
+  // Last: who waits for the summary waits for all.
+  note(report::write_results(folder, totals, {report::unicode_locale()}));
+  if (problem) leave_word(folder, *problem);
 }
 
 }  // namespace nplus1::simnode::node

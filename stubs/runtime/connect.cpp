@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
 
+#include "netmodel/specification.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
@@ -57,7 +57,7 @@ std::string published_address() {
 /// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp
 /// that the receiver got is wrong.
 bool all_eager(const netmodel::NetworkModel& network) {
-  return network.eager(bytes(std::numeric_limits<std::int64_t>::max()));
+  return network.eager(bytes(static_cast<std::int64_t>(netmodel::kUnlimitedBytes)));
 }
 
 struct Line {
@@ -162,6 +162,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   introduce(hello);
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();
+  rt->begin_capture();
+  rt->begin_progress();
   rt->thread();
   rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
   rt->define(rt->communicators.add(MPI_COMM_SELF, 0, 0));

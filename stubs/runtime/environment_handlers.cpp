@@ -86,7 +86,7 @@ int Finalize() {
     event.kind = events::EventKind::kFinalize;
     call.emit(event);
     call.rt.ring();
-    call.rt.finish_background();
+    call.rt.end_progress();
   }
   set_active(false);
   return pmpi::Finalize();
@@ -99,10 +99,6 @@ int Abort(MPI_Comm comm, int code) {
 
 double Wtime() {
   return seconds(runtime()->locked_thread().clock.read());
-}
-
-int Pcontrol(const int level) {
-  return pmpi::Pcontrol(level);
 }
 
 }  // namespace handlers

@@ -86,6 +86,7 @@ Collective neighbor_allgather(const void* sendbuf, C sendcount, MPI_Datatype sen
                               C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
   Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
+  c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
@@ -101,6 +102,7 @@ Collective neighbor_allgatherv(const void* sendbuf, C sendcount, MPI_Datatype se
                                const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
   Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
+  c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                                      comm);
@@ -117,6 +119,7 @@ Collective neighbor_alltoall(const void* sendbuf, C sendcount, MPI_Datatype send
                              C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
   Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, total);
+  c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
@@ -134,6 +137,7 @@ Collective neighbor_alltoallv(const void* sendbuf, const C sendcounts[], const D
   const MPI_Count elements = std::accumulate(sendcounts, sendcounts + outdegree(comm), MPI_Count{0});
   Collective c =
       describe_exchange(CollectiveKind::kNeighborAlltoall, comm, payload_bytes(elements, sendtype));
+  c.data.shown = {sendbuf, elements, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                     recvtype, comm);

@@ -49,6 +49,12 @@ class Ways(LiveTest):
             run = self.exact("send 1 8", "recv 0 8", options=("--transport", transport))
             self.assertEqual(run.summary["transport"], transport)
 
+    def test_time_stamps_go_straight_to_the_receiver_where_they_can(self):
+        for direct, options, network in ((True, (), NETWORKS[0]), (False, WAYS[0], NETWORKS[0]),
+                                         (False, WAYS[1], NETWORKS[0]), (False, (), NETWORKS[1])):
+            run = self.exact("send 1 8", "recv 0 8", options=options, network=network)
+            self.assertEqual(run.summary["direct"], direct, (options, network))
+
     def test_ranks_of_another_host_take_tcp_by_themselves(self):
         """Hydra gives each host a proxy; the simulator can be reached through shared memory from its own only."""
         run = self.exact("send 1 8", "recv 0 8", "", options=WAYS[-1])
