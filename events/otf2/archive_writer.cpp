@@ -70,6 +70,7 @@ class ArchiveWriter final : public exchange::Exporter {
   void on_region(const Region& region) override { definitions_.add(region); }
   void on_datatype(const Datatype& datatype) override { definitions_.add(datatype); }
   void on_match(RankId receiver, const Answer& match) override {
+    if (match.request == kNoRequest) return;  // a blocking receive's: its own exit says the same
     started_[key(receiver, match.request)].match = match;
     ++unused_matches_;
   }
