@@ -214,7 +214,7 @@ std::vector<const CallSiteUse*> sites_by(const Patterns& p, Before before) {
 
 /// Whole callers only, as many as the line has room for.
 std::string fitting(std::string place) {
-  constexpr std::size_t kRoom = 34;
+  constexpr std::size_t kRoom = 32;
   while (place.size() > kRoom) {
     const std::size_t last = place.rfind(" < ");
     if (last == std::string::npos) break;
@@ -228,11 +228,11 @@ void add_sites_by_time(Page& page, const Patterns& p) {
   if (sites.empty() || sites.front()->time <= Duration::zero()) return;
   const Duration all = p.totals().mpi;
   page.line("");
-  page.line("Call sites by time      time  of MPI   waiting     calls      mean   place");
+  page.line("Call sites by time    time  of MPI   waiting     calls      mean  place");
   for (std::size_t i = 0; i < std::min(kMostSites, sites.size()); ++i) {
     const CallSiteUse& s = *sites[i];
     if (s.time <= Duration::zero()) break;
-    page.line("  {:<15}{:>11} {:>7} {:>9} {:>9} {:>9}   {}", s.call, readable(s.time),
+    page.line("  {:<15}{:>9} {:>7} {:>9} {:>9} {:>9}  {}", s.call, readable(s.time),
               percent(ratio(s.time, all)), readable(s.waiting), s.calls,
               readable(s.time / static_cast<std::int64_t>(s.calls)), fitting(place_of(s)));
   }
