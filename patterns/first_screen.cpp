@@ -212,7 +212,7 @@ std::vector<const CallSiteUse*> sites_by(const Patterns& p, Before before) {
   return sites;
 }
 
-/// Whole callers only, as many as the line has room for.
+/// Whole callers only, as many as the line has room for; then at the cost of the function's name.
 std::string fitting(std::string place) {
   constexpr std::size_t kRoom = 32;
   while (place.size() > kRoom) {
@@ -220,7 +220,9 @@ std::string fitting(std::string place) {
     if (last == std::string::npos) break;
     place.resize(last);
   }
-  return place;
+  const std::size_t line = place.find(" (");
+  if (place.size() <= kRoom || line == std::string::npos || place.size() - line + 2 > kRoom) return place;
+  return place.substr(0, kRoom - (place.size() - line) - 2) + ".." + place.substr(line);
 }
 
 void add_sites_by_time(Page& page, const Patterns& p) {
