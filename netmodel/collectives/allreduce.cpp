@@ -62,4 +62,42 @@ void allreduce_reduce_bcast(const CollectiveCall& call, std::vector<Step>& steps
   bcast_binomial(rooted, steps);
 }
 
+void allreduce_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  reduce_linear(rooted, steps);
+  bcast_linear(rooted, steps);
+}
+
+void allreduce_openmpi_rabenseifner(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Fold fold{call.members, Fold::Out::kOdd};
+  const std::int64_t size = count(call.size);
+  const std::int32_t partner = Fold::partner(call.me);
+  append_openmpi_halving(fold, call.me, size, steps);
+  if (fold.sits_out(call.me)) return receive(steps, partner);
+  const std::int32_t number = fold.number(call.me);
+  for (std::int32_t bit = fold.core / 2; bit > 0; bit /= 2) {
+    const std::int32_t peer = fold.member(number ^ bit);
+    exchange(steps, peer, window(number, bit, size).kept, peer);
+  }
+  if (fold.paired(call.me)) send(steps, partner, size);
+}
+
+/// Whatever Open MPI takes for Reduce and Bcast.
+void allreduce_openmpi_reduce_bcast(const CollectiveCall& call, std::vector<Step>& steps) {
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  rooted.kind = CollectiveKind::kReduce;
+  append_openmpi(rooted, steps);
+  rooted.kind = CollectiveKind::kBcast;
+  append_openmpi(rooted, steps);
+}
+
+void allreduce_linear_reduce_bcast(const CollectiveCall& call, std::vector<Step>& steps) {
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  reduce_linear(rooted, steps);
+  bcast_binomial(rooted, steps);
+}
+
 }  // namespace nplus1::netmodel::algorithms

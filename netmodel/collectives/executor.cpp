@@ -45,9 +45,10 @@ class Execution {
   bool advance(std::size_t m) {
     if (next_[m] == steps_[m].size()) return false;
     const Step& step = steps_[m][next_[m]];
-    if (!started_[m]) start_send(m, step);
+    const bool starts = !started_[m];
+    if (starts) start_send(m, step);
     started_[m] = true;
-    if (step.receive_from != kNoMember && !finish_receive(m, step)) return false;
+    if (step.receive_from != kNoMember && !finish_receive(m, step)) return starts;
     started_[m] = false;
     ++next_[m];
     return true;

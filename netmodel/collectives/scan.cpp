@@ -27,4 +27,10 @@ void scan_linear(const CollectiveCall& call, std::vector<Step>& steps) {
   if (call.me + 1 < call.members) send(steps, call.me + 1, count(call.size));
 }
 
+/// From each member to all after it.
+void scan_all_pairs(const CollectiveCall& call, std::vector<Step>& steps) {
+  for (std::int32_t to = call.me + 1; to < call.members; ++to) send(steps, to, count(call.size));
+  for (std::int32_t from = 0; from < call.me; ++from) receive(steps, from);
+}
+
 }  // namespace nplus1::netmodel::algorithms

@@ -48,6 +48,9 @@ struct CollectiveCall {
   /// Neighbourhood collectives: member indices; `sizes` is then per destination.
   std::span<const std::uint32_t> sources{};
   std::span<const std::uint32_t> destinations{};
+  /// How the algorithm is tuned: the selection's values, which append_steps() fills in.
+  Bytes segment{};                  // pieces of a pipelined algorithm
+  std::int32_t ranks_per_node = 1;  // two-level algorithms: members i*n .. i*n+n-1 share a node
 };
 
 /// Which algorithm each collective uses: see collectives/selection.hpp.
@@ -59,5 +62,19 @@ void append_steps(const CollectiveCall& call, const Selection& selection, std::v
 
 /// The same with MPICH's choice of algorithms.
 void append_steps(const CollectiveCall& call, std::vector<Step>& steps);
+
+/// One message of a schedule, between member indices.
+struct Transfer {
+  std::int32_t source = 0;
+  std::int32_t destination = 0;
+  Bytes size{};
+
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+/// What really goes over the wire: all messages of one collective, by source and then in the order sent.
+/// `calls` is every member's view, in order of `me`. Any thread may call it; throws as append_steps() does.
+[[nodiscard]] std::vector<Transfer> transfers(std::span<const CollectiveCall> calls,
+                                              const Selection& selection);
 
 }  // namespace nplus1::netmodel

@@ -145,6 +145,21 @@ TEST(Collective, NeighbourhoodsExchangeAlongTheirEdgesOnly) {
   EXPECT_EQ(world.exit(2), ns(0));
 }
 
+TEST(Collective, NeighbourhoodsSendToEachWhatItGets) {
+  World world{3};
+  const auto call = [&](int rank, const World::List& words) {
+    events::Event e =
+        World::collective_event(events::EventKind::kCollective, Kind::kNeighborAlltoall, 500, -1, 0);
+    e.aux = words.size();
+    world.push(rank, e, {words, {}});
+  };
+  call(0, {0, 2, 1, 2, 100, 0, 0, 1});  // to 1: 100 bytes; to 2: 2^32
+  call(1, {1, 0, 0});
+  EXPECT_EQ(world.exit(1), ns(1100));
+  call(2, {1, 0, 0});
+  EXPECT_EQ(world.exit(2), ns(1000 + (std::int64_t{1} << 32U)));
+}
+
 TEST(Collective, TheSelectionChoosesTheAlgorithm) {
   const auto chain = netmodel::Selection::parse("bcast=chain");
   World world{4, "lsb:latency=1e-06,bandwidth=1e+09", {{}, true, &chain.value()}};
