@@ -24,11 +24,20 @@ namespace nplus1::netmodel::algorithms {
 /// Runs Open MPI's choice for `call` as a part of another collective.
 void append_openmpi(const CollectiveCall& call, std::vector<Step>& steps);
 
+/// What the last step receives is combined with what the member has.
+inline void combine(std::vector<Step>& steps) {
+  steps.back().combines = true;
+}
+
 inline void send(std::vector<Step>& steps, std::int32_t to, std::int64_t size) {
   steps.push_back({to, kNoMember, bytes(size)});
 }
 inline void receive(std::vector<Step>& steps, std::int32_t from) {
   steps.push_back({kNoMember, from, Bytes{}});
+}
+inline void receive_and_combine(std::vector<Step>& steps, std::int32_t from) {
+  receive(steps, from);
+  combine(steps);
 }
 inline void exchange(std::vector<Step>& steps, std::int32_t to, std::int64_t size, std::int32_t from) {
   steps.push_back({to, from, bytes(size)});

@@ -13,7 +13,7 @@ void folded(const CollectiveCall& call, const Fold& fold, std::vector<Step>& ste
     send(steps, partner, count(call.size));
     return receive(steps, partner);
   }
-  if (fold.paired(call.me)) receive(steps, partner);
+  if (fold.paired(call.me)) receive_and_combine(steps, partner);
   core(fold.number(call.me));
   if (fold.paired(call.me)) send(steps, partner, count(call.size));
 }
@@ -26,6 +26,7 @@ void allreduce_recursive_doubling(const CollectiveCall& call, std::vector<Step>&
     for (std::int32_t bit = 1; bit < fold.core; bit *= 2) {
       const std::int32_t peer = fold.member(number ^ bit);
       exchange(steps, peer, count(call.size), peer);
+      combine(steps);
     }
   });
 }
@@ -51,6 +52,7 @@ void allreduce_ring(const CollectiveCall& call, std::vector<Step>& steps) {
   for (std::int32_t i = 0; i < 2 * (call.members - 1); ++i) {
     if (i == call.members - 1) part = next;  // the part whose reduction ended here
     exchange(steps, next, parts.range(part, part + 1), before(call, 1));
+    if (i < call.members - 1) combine(steps);
     part = (part == 0 ? call.members : part) - 1;
   }
 }

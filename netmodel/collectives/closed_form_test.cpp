@@ -348,6 +348,76 @@ TEST(TwoLevels, CrossTheNetworkOncePerNode) {
   EXPECT_EQ(outcome.makespan(), rounds(2 + 3, kSize));
 }
 
+TEST(Hardware, TakesOneTransit) {
+  for (const CollectiveKind kind :
+       {CollectiveKind::kBcast, CollectiveKind::kReduce, CollectiveKind::kAllreduce})
+    for (const std::int32_t p : {2, 3, 16, 33})
+      EXPECT_EQ(run(kind, "hardware", p).makespan(), rounds(1, kSize));
+  for (const std::int32_t p : {2, 3, 16, 33})
+    EXPECT_EQ(run(CollectiveKind::kBarrier, "hardware", p, 0).makespan(), kLatency);
+}
+
+/// Bytes that all members combine, if each vector arrives whole.
+std::int64_t combined(CollectiveKind kind, std::string_view algorithm, std::int32_t p, std::int64_t size) {
+  std::int64_t total = 0;
+  const Selection selection = select(kind, algorithm);
+  std::vector<std::vector<Step>> steps(static_cast<std::size_t>(p));
+  for (const CollectiveCall& call : everywhere({.kind = kind, .size = bytes(size)}, p))
+    append_steps(call, selection, steps[static_cast<std::size_t>(call.me)]);
+  for (std::int32_t me = 0; me < p; ++me) {
+    std::vector<std::size_t> next(static_cast<std::size_t>(p));  // which message from each
+    for (const Step& step : steps[static_cast<std::size_t>(me)]) {
+      if (step.receive_from == kNoMember) continue;
+      const auto& theirs = steps[static_cast<std::size_t>(step.receive_from)];
+      std::size_t& at = next[static_cast<std::size_t>(step.receive_from)];
+      while (theirs[at].send_to != me) ++at;
+      if (step.combines) total += count(theirs[at].size);
+      ++at;
+    }
+  }
+  return total;
+}
+
+TEST(Combining, AReductionToOneCombinesAVectorLessThanThereAre) {
+  for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kReduce)) {
+    const std::int64_t expected = algorithm.name == "hardware" ? 0 : kSize;
+    for (const std::int32_t p : {2, 3, 8, 12, 16})
+      EXPECT_EQ(combined(algorithm.kind, algorithm.name, p, kSize), (p - 1) * expected)
+          << algorithm.name << p;
+  }
+}
+
+TEST(Combining, AReductionToAllCombinesAtLeastThatAndRecursiveDoublingEverythingEverywhere) {
+  for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kAllreduce)) {
+    const std::int64_t bytes_combined = combined(algorithm.kind, algorithm.name, 16, kSize);
+    if (algorithm.name == "hardware") {
+      EXPECT_EQ(bytes_combined, 0);
+    } else if (algorithm.name == "recursive_doubling" || algorithm.name == "two_level") {  // of one rank each
+      EXPECT_EQ(bytes_combined, 16 * 4 * kSize);
+    } else {
+      EXPECT_EQ(bytes_combined, 15 * kSize) << algorithm.name;
+    }
+  }
+}
+
+TEST(Combining, AReduceScatterCombinesEachBlockAsOftenAsThereAreOthers) {
+  for (const CollectiveKind kind : {CollectiveKind::kReduceScatterBlock, CollectiveKind::kReduceScatter}) {
+    for (const Algorithm& algorithm : algorithms_of(kind)) {
+      if (algorithm.name == "recursive_doubling") continue;  // combines more than once
+      EXPECT_EQ(combined(kind, algorithm.name, 8, 1000), 7 * 8 * 1000) << algorithm.name;
+    }
+  }
+}
+
+TEST(Combining, BroadcastsAndExchangesCombineNothing) {
+  for (const Algorithm& algorithm : all_algorithms()) {
+    const bool exchanges =
+        algorithm.kind >= CollectiveKind::kBcast && algorithm.kind <= CollectiveKind::kAlltoallv;
+    if (!exchanges) continue;
+    EXPECT_EQ(combined(algorithm.kind, algorithm.name, 8, 800), 0) << algorithm.name;
+  }
+}
+
 // What goes over the wire
 
 TEST(Transfers, AreWhatTheMembersSend) {
@@ -362,7 +432,7 @@ TEST(Transfers, HaveThePairsVolumesThatTheExecutorMoves) {
     const CollectiveCall call{.kind = algorithm.kind, .size = bytes(kSize)};
     const Selection selection = select(call.kind, algorithm.name);
     std::vector<std::int64_t> sent(11);
-    for (const Transfer& t : transfers(everywhere(call, 11), selection))
+    for (const Transfer& t : transfers(everywhere(call, 11), selection))  // without the network's signals
       sent[static_cast<std::size_t>(t.source)] += count(t.size);
     EXPECT_EQ(sent, execute(everywhere(call, 11), selection, lsb).sent) << algorithm.name;
   }

@@ -15,6 +15,7 @@ inline void append_halving(const Fold& fold, std::int32_t number, const EvenPart
     const Half given = halved(number ^ bit, 2 * bit, fold.core);
     const std::int32_t peer = fold.member(number ^ bit);
     exchange(steps, peer, parts.range(given.first, given.last), peer);
+    combine(steps);
   }
 }
 
@@ -49,16 +50,19 @@ inline void append_openmpi_halving(const Fold& fold, std::int32_t me, std::int64
   const Window halves = window(0, 1, size);
   if (fold.sits_out(me)) {
     exchange(steps, partner, halves.kept, partner);
+    combine(steps);
     return send(steps, partner, halves.given);
   }
   if (fold.paired(me)) {
     exchange(steps, partner, halves.given, partner);
+    combine(steps);
     receive(steps, partner);
   }
   const std::int32_t number = fold.number(me);
   for (std::int32_t bit = 1; bit < fold.core; bit *= 2) {
     const std::int32_t peer = fold.member(number ^ bit);
     exchange(steps, peer, window(number, bit, size).given, peer);
+    combine(steps);
   }
 }
 

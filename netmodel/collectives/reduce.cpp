@@ -26,7 +26,7 @@ void gather_halves(const Fold& fold, std::int32_t number, std::int32_t root_numb
 void reduce_linear(const CollectiveCall& call, std::vector<Step>& steps) {
   if (call.me != call.root) return send(steps, call.root, count(call.size));
   for (std::int32_t from = 0; from < call.members; ++from) {
-    if (from != call.root) receive(steps, from);
+    if (from != call.root) receive_and_combine(steps, from);
   }
 }
 
@@ -35,7 +35,7 @@ void reduce_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
   const std::int32_t me = relative.of(call.me);
   for (std::int32_t bit = 1; bit < call.members; bit *= 2) {
     if ((me & bit) != 0) return send(steps, relative.member(me - bit), count(call.size));
-    if (me + bit < call.members) receive(steps, relative.member(me + bit));
+    if (me + bit < call.members) receive_and_combine(steps, relative.member(me + bit));
   }
 }
 
@@ -56,7 +56,7 @@ void reduce_rabenseifner(const CollectiveCall& call, std::vector<Step>& steps) {
     receive(steps, fold.member(0));
     return gather_halves(fold, 0, 0, zero, held_by(0), steps);
   }
-  if (fold.paired(call.me)) receive(steps, Fold::partner(call.me));
+  if (fold.paired(call.me)) receive_and_combine(steps, Fold::partner(call.me));
   const std::int32_t number = fold.number(call.me);
   append_halving(fold, number, parts, steps);
   if (number == 0 && root_sits_out) return send(steps, call.root, held(fold, 0, fold.core / 2, parts));
@@ -91,8 +91,8 @@ void up_in_order(const CollectiveCall& call, std::int32_t first, std::int32_t si
     return in_right ? up_in_order(call, first, right, root, steps)
                     : up_in_order(call, first + right, size - right - 1, root, steps);
   }
-  if (size > 1) receive(steps, root - 1);
-  if (size > 2) receive(steps, first + right - 1);
+  if (size > 1) receive_and_combine(steps, root - 1);
+  if (size > 2) receive_and_combine(steps, first + right - 1);
   if (parent != kNoMember) send(steps, parent, count(call.size));
 }
 

@@ -16,7 +16,7 @@ void reduce_scatter_recursive_halving(const CollectiveCall& call, std::vector<St
     if (blocks.of(call.me) > 0) receive(steps, partner);
     return;
   }
-  if (fold.paired(call.me)) receive(steps, partner);
+  if (fold.paired(call.me)) receive_and_combine(steps, partner);
   const std::int32_t number = fold.number(call.me);
   for (std::int32_t bit = fold.core / 2; bit > 0; bit /= 2) {
     const std::int32_t peer = fold.member(number ^ bit);
@@ -25,6 +25,7 @@ void reduce_scatter_recursive_halving(const CollectiveCall& call, std::vector<St
     };
     const std::int64_t given = half(number ^ bit);
     exchange_unless_empty(steps, peer, given, half(number) > 0 ? peer : kNoMember);
+    if (half(number) > 0) combine(steps);
   }
   if (fold.paired(call.me) && blocks.of(partner) > 0) send(steps, partner, blocks.of(partner));
 }
@@ -34,6 +35,7 @@ void reduce_scatter_pairwise(const CollectiveCall& call, std::vector<Step>& step
   const Blocks blocks{call};
   for (std::int32_t d = 1; d < call.members; ++d) {
     exchange(steps, after(call, d), blocks.of(after(call, d)), before(call, d));
+    combine(steps);
   }
 }
 
@@ -42,6 +44,7 @@ void reduce_scatter_ring(const CollectiveCall& call, std::vector<Step>& steps) {
   const Blocks blocks{call};
   for (std::int32_t i = 1; i < call.members; ++i) {
     exchange(steps, after(call, 1), blocks.of(before(call, i)), before(call, 1));
+    combine(steps);
   }
 }
 
@@ -55,10 +58,12 @@ void reduce_scatter_recursive_doubling(const CollectiveCall& call, std::vector<S
     const auto but = [&](std::int32_t tree) {
       return blocks.total() - blocks.range(tree, std::min(tree + bit, call.members));
     };
+    const std::size_t begin = steps.size();
     if (peer < call.members) exchange(steps, peer, but(mine), peer);
     const bool incomplete = theirs < call.members && theirs + bit > call.members;
     const auto member = [](std::int32_t m) { return m; };
     if (incomplete) append_tail(call.me, bit, call.members - theirs, member, but(theirs), steps);
+    for (std::size_t i = begin; i < steps.size(); ++i) steps[i].combines = steps[i].receive_from != kNoMember;
   }
 }
 
@@ -80,6 +85,7 @@ void append_butterfly(const Fold& fold, const Blocks& blocks, std::int32_t numbe
     const std::int32_t given = (number & bit) == 0 ? first + left : first;
     const std::int32_t peer = fold.member(number ^ bit);
     exchange(steps, peer, blocks.range(fold.first_block(given), fold.first_block(given + left)), peer);
+    combine(steps);
     if ((number & bit) != 0) first += left;
   }
 }
@@ -95,7 +101,7 @@ void reduce_scatter_butterfly(const CollectiveCall& call, std::vector<Step>& ste
     send(steps, Fold::partner(call.me), blocks.total());
     return receive(steps, fold.member(mirror(fold.number(call.me))));
   }
-  if (fold.paired(call.me)) receive(steps, Fold::partner(call.me));
+  if (fold.paired(call.me)) receive_and_combine(steps, Fold::partner(call.me));
   const std::int32_t number = fold.number(call.me);
   append_butterfly(fold, blocks, number, steps);
   const std::int32_t owner = fold.member(mirror(number));

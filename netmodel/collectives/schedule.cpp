@@ -112,7 +112,8 @@ std::vector<Transfer> transfers(std::span<const CollectiveCall> calls, const Sel
     steps.clear();
     append_steps(call, selection, steps);
     for (const Step& step : steps) {
-      if (step.send_to != kNoMember) result.push_back({call.me, step.send_to, step.size});
+      const bool sends = step.send_to != kNoMember && step.transport != Transport::kSignal;
+      if (sends) result.push_back({call.me, step.send_to, step.size});
     }
   }
   return result;

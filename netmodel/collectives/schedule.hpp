@@ -18,12 +18,22 @@ namespace nplus1::netmodel {
 
 inline constexpr std::int32_t kNoMember = -1;
 
+/// How a step's transfers travel: all but kMessage are for networks that do (a part of) the collective
+/// themselves.
+enum class Transport : std::uint8_t {
+  kMessage,
+  kCopy,    // made by the network: leaves together with the member's last message; no overhead at either end
+  kSignal,  // inside the network: takes no time
+};
+
 /// One step of one member: it starts the send (if any), then waits for the receive (if any), then goes on.
 /// Transfers between one pair of members match in order.
 struct Step {
   std::int32_t send_to = kNoMember;
   std::int32_t receive_from = kNoMember;
   Bytes size{};  // of the send; a receive takes what was sent
+  Transport transport = Transport::kMessage;
+  bool combines = false;  // what is received is combined with what is there: Selection::combining()
 };
 
 /// One member's view of one collective call; all members must agree on it as MPI demands.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "netmodel/collectives/algorithms.hpp"
+#include "netmodel/rounding.hpp"
 #include "netmodel/specification.hpp"
 #include "netmodel/text.hpp"
 
@@ -21,6 +22,7 @@ constexpr Library kLibraries[] = {{"mpich", algorithms::mpich_choice},
 constexpr Bytes kDefaultSegment = bytes(65536);
 constexpr std::string_view kSegment = "segment";
 constexpr std::string_view kRanksPerNode = "ranks_per_node";
+constexpr std::string_view kReduceRate = "reduce_rate";
 
 // clang-format off
 constexpr Algorithm kAlgorithms[] = {
@@ -88,7 +90,7 @@ Result<std::int64_t> parse_positive(std::string_view key, std::string_view text)
 Error unknown_kind(std::string_view name) {
   const std::string known = join(kKindNames, [](std::string_view kind) { return std::string{kind}; });
   return {"unknown collective " + quoted(name),
-          "The collectives are: " + known + "; the parameters: segment, ranks_per_node."};
+          "The collectives are: " + known + "; the parameters: segment, ranks_per_node, reduce_rate."};
 }
 
 Error unknown_library(std::string_view name) {
@@ -147,6 +149,12 @@ std::optional<Error> Selection::set(std::string_view key, std::string_view value
       ranks_per_node_ = static_cast<std::int32_t>(number.value());
     return std::nullopt;
   }
+  if (key == kReduceRate) {
+    const Result<double> rate = parse_quantity(value, Quantity::kBandwidth);
+    if (!rate) return rate.error();
+    reduce_rate_ = rate.value();
+    return std::nullopt;
+  }
   const auto known = std::find(kKindNames.begin(), kKindNames.end(), key);
   if (known == kKindNames.end()) return unknown_kind(key);
   return pick(static_cast<CollectiveKind>(known - kKindNames.begin()), value);
@@ -186,6 +194,7 @@ std::string Selection::describe() const {
   }
   if (segment_ != kDefaultSegment) add(kSegment, std::to_string(count(segment_)));
   if (ranks_per_node_ != 1) add(kRanksPerNode, std::to_string(ranks_per_node_));
+  if (reduce_rate_ > 0) add(kReduceRate, format_number(reduce_rate_));
   return text.empty() ? std::string{library_->name} : text;
 }
 
@@ -194,6 +203,10 @@ CollectiveCall Selection::tuned(const CollectiveCall& call) const {
   tuned.segment = segment_;
   tuned.ranks_per_node = ranks_per_node_;
   return tuned;
+}
+
+Duration Selection::combining(Bytes size) const {
+  return reduce_rate_ > 0 ? rounded(static_cast<double>(count(size)) / reduce_rate_) : Duration{};
 }
 
 const Algorithm& Selection::choose(const CollectiveCall& call) const {

@@ -57,6 +57,8 @@ class Selection {
   [[nodiscard]] const Algorithm& choose(const CollectiveCall& call) const;
   /// `call` with this selection's parameters.
   [[nodiscard]] CollectiveCall tuned(const CollectiveCall& call) const;
+  /// What it takes to combine `size` received bytes with as many of one's own, by whatever operation.
+  [[nodiscard]] Duration combining(Bytes size) const;
 
   friend bool operator==(const Selection&, const Selection&) = default;
 
@@ -76,6 +78,7 @@ class Selection {
   std::array<Pick, kCollectiveKinds> picks_{};
   Bytes segment_{};
   std::int32_t ranks_per_node_ = 1;
+  double reduce_rate_ = 0;  // bytes per second; 0: combining takes no time
 };
 
 }  // namespace nplus1::netmodel

@@ -153,6 +153,14 @@ TEST(Selection, KnowsAChoiceOfEveryLibraryForEverySizeAndNumberOfMembers) {
   }
 }
 
+TEST(Selection, CombinesAtARateOrInNoTime) {
+  EXPECT_EQ(Selection{}.combining(bytes(1 << 20)), Duration{});
+  const auto selection = Selection::parse("reduce_rate=4GBps");
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(selection.value().combining(bytes(1000)), std::chrono::nanoseconds{250});
+  EXPECT_EQ(Selection::parse(selection.value().describe()).value(), selection.value());
+}
+
 TEST(Selection, SaysWhichLibrariesExistAndWhatParametersMayBe) {
   for (const char* text :
        {"intel", "simgrid:impi", "openmpi,", "segment=0", "ranks_per_node=0", "segment=x"}) {

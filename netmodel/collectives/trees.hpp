@@ -89,7 +89,7 @@ template <class Tree>
 void up(const Tree& tree, const CollectiveCall& call, std::int64_t size, std::vector<Step>& steps) {
   const Relative relative{call.members, call.root};
   const std::int32_t me = relative.of(call.me);
-  tree.each_child(me, [&](std::int32_t child) { receive(steps, relative.member(child)); });
+  tree.each_child(me, [&](std::int32_t child) { receive_and_combine(steps, relative.member(child)); });
   if (me != 0) send(steps, relative.member(tree.parent(me)), size);
 }
 

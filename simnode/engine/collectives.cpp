@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "netmodel/collectives/selection.hpp"
 #include "semantics/timing.hpp"
 
 namespace nplus1::simnode::engine {
@@ -197,19 +198,32 @@ void Collectives::advance(Communicator& c, Call& call, std::int32_t me, std::vec
     if (step.receive_from == netmodel::kNoMember) continue;
     const auto transfer = call.transfers.pop(step.receive_from, me);
     if (!transfer) return;
-    member.clock = std::max(member.clock, transfer->arrival) + network_.receive_overhead(transfer->size);
+    member.clock = std::max(member.clock, transfer->arrival);
+    if (step.transport == netmodel::Transport::kMessage)
+      member.clock += network_.receive_overhead(transfer->size);
+    if (step.combines && selection_ != nullptr) member.clock += selection_->combining(transfer->size);
   }
   finish(c, call, me, done);
+}
+
+/// Starts the transfer of `step`: when it arrives. Copies leave when the last message left.
+Time Collectives::depart(Member& member, RankId source, RankId destination, const Step& step) const {
+  if (step.transport == netmodel::Transport::kSignal) return member.clock;
+  if (step.transport == netmodel::Transport::kCopy)
+    return member.interface_free - network_.occupancy(step.size) +
+           network_.transit(source, destination, step.size);
+  const semantics::EagerSend sent =
+      semantics::send_eager(network_, member.clock, source, destination, step.size, member.interface_free);
+  member.clock = sent.sender_free;
+  return sent.arrival;
 }
 
 void Collectives::send(const Communicator& c, Call& call, std::int32_t me, const Step& step) {
   Member& member = call.members[static_cast<std::size_t>(me)];
   const auto to = static_cast<std::size_t>(step.send_to);
-  const semantics::EagerSend sent =
-      semantics::send_eager(network_, member.clock, c.members[static_cast<std::size_t>(me)], c.members[to],
-                            step.size, member.interface_free);
-  member.clock = sent.sender_free;
-  call.transfers.push(me, step.send_to, {sent.arrival, step.size});
+  call.transfers.push(
+      me, step.send_to,
+      {depart(member, c.members[static_cast<std::size_t>(me)], c.members[to], step), step.size});
   const Member& peer = call.members[to];
   const bool waits = peer.entered && peer.sent && !peer.done && peer.position < peer.steps.size() &&
                      peer.steps[peer.position].receive_from == me;
