@@ -5,9 +5,10 @@
 namespace nplus1::netmodel::algorithms {
 namespace {
 
+/// By Open MPI's rules, with a pairwise exchange of its own.
 AppendFunction alltoall(const CollectiveCall& call) {
-  if (count(call.size) < 200 && call.members > 12) return alltoall_bruck;
-  return count(call.size) < 3000 ? alltoall_linear : alltoall_openmpi_pairwise;
+  const AppendFunction chosen = openmpi_choice(call);
+  return chosen == alltoall_openmpi_pairwise ? alltoall_pairwise : chosen;
 }
 
 }  // namespace
