@@ -135,7 +135,7 @@ const std::vector<PassedOption>& passed_options() {
       {"--poll-cost", "NPLUS1_POLL_COST", "S[,CAP]",
        "Virtual seconds that an unsuccessful Test or Probe costs at first, and at most", nullptr},
       {"--collectives", "NPLUS1_COLLECTIVES", "SPEC",
-       "Algorithms of the simulated collectives: mpich, or e.g. bcast=chain,allreduce=ring", nullptr},
+       "Algorithms of the simulated collectives: mpich, openmpi, or e.g. openmpi,bcast=chain", nullptr},
       {"--record", "NPLUS1_RECORD", "WHAT",
        "What is kept of the run: full (every event, in DIR/recording), patterns (sums), or off (the summary)",
        "off|patterns|full"},

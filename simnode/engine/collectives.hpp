@@ -74,6 +74,7 @@ class Collectives {
                 const events::Extension& extension, std::vector<netmodel::Step>& steps) const;
   void advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
+  Time depart(Member& member, RankId source, RankId destination, const netmodel::Step& step) const;
   void finish(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void retire(Communicator& c);
 
