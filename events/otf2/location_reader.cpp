@@ -157,10 +157,12 @@ void LocationReader::set_message(Event& event, const Message& message) const {
   const auto middle = members.begin() + static_cast<std::ptrdiff_t>(first);
   const bool in_first = first != 0 && std::find(members.begin(), middle, place_.rank) != middle;
   const std::size_t index = message.peer + (in_first ? first : 0);
-  if (!comm->self && index >= members.size())
+  // EZTrace writes MPI_PROC_NULL as the library's own number, -1 or -2.
+  const bool nobody = static_cast<std::int32_t>(message.peer) < 0;
+  if (!nobody && !comm->self && index >= members.size())
     throw Damaged{"a message with a rank that its communicator does not have: " +
                   std::to_string(message.peer)};
-  event.peer = comm->self ? place_.rank.value : members[index].value;
+  event.peer = nobody ? kProcNull.value : comm->self ? place_.rank.value : members[index].value;
   event.comm = comm->communicator.id;
   event.tag = static_cast<std::int32_t>(message.tag);
   event.size = static_cast<std::int64_t>(message.size);
