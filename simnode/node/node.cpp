@@ -184,7 +184,7 @@ void Node::all_started() {
   definitions_.add(*statistics_);
   if (writer_) {
     definitions_.add(*writer_);
-    recorder_ = std::make_unique<Recorder>(ranks_.size(), *writer_);
+    recorder_ = std::make_unique<Recorder>(ranks_.size(), *writer_, &sinks_);
   }
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
@@ -240,8 +240,10 @@ void Node::lose(RankId rank) {
 }
 
 void Node::on_exit(const events::TimedEvent& event) {
-  sinks_.on_event(event);
-  if (recorder_) recorder_->exited(event);
+  if (recorder_)
+    recorder_->exited(event);
+  else
+    sinks_.on_event(event);
   if (!event.event.has(events::kNeedsAnswer)) return;
   Rank& r = ranks_[event.rank.index()];
   if (r.port) r.port->send(event.answer, std::as_bytes(event.completed));

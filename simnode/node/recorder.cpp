@@ -26,12 +26,11 @@ void Recorder::exited(const events::TimedEvent& event) {
   if (open.empty() || open.front().event.kind != event.event.kind)
     throw std::logic_error{"a call came out of the engine that was not the next of its thread"};
   const Call& call = open.front();
-  if (call.recorded) {
-    events::TimedEvent whole = event;
-    whole.detail = &call.detail;
-    whole.ordinal = call.ordinal;
-    recording_.on_event(whole);
-  }
+  events::TimedEvent whole = event;
+  whole.detail = call.recorded ? &call.detail : nullptr;
+  whole.ordinal = call.ordinal;
+  if (all_ != nullptr) all_->on_event(whole);
+  if (call.recorded) recording_.on_event(whole);
   open.pop_front();
 }
 

@@ -17,7 +17,9 @@ namespace nplus1::simnode::node {
 
 class Recorder {
  public:
-  Recorder(std::size_t ranks, events::EventSink& recording) : ranks_(ranks), recording_{recording} {}
+  /// `all`: what counts every call, recorded or not; null for none.
+  Recorder(std::size_t ranks, events::EventSink& recording, events::EventSink* all = nullptr)
+      : ranks_(ranks), recording_{recording}, all_{all} {}
 
   /// A call that goes to the engine next, ids global. `detail`: its datatype, too; null: not to be recorded.
   void pushed(RankId rank, const events::Event& event, const events::Extension& lists,
@@ -45,6 +47,7 @@ class Recorder {
 
   std::vector<Rank> ranks_;
   events::EventSink& recording_;
+  events::EventSink* all_;
 };
 
 }  // namespace nplus1::simnode::node

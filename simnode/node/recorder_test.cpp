@@ -31,6 +31,12 @@ class Rows final : public events::EventSink {
   std::vector<std::uint32_t> matches;
 };
 
+class Details final : public events::EventSink {
+ public:
+  void on_event(const events::TimedEvent& t) override { has_detail.push_back(t.detail != nullptr); }
+  std::vector<bool> has_detail;
+};
+
 events::Event call(std::uint16_t thread, std::int32_t tag) {
   events::Event event;
   event.kind = events::EventKind::kSend;
@@ -69,7 +75,8 @@ TEST(Recorder, GivesEachCallItsOwnDetailHoweverThreadsInterleave) {
 
 TEST(Recorder, LeavesOutWhatHasNoDetailAndStillCountsIt) {
   Rows rows;
-  Recorder recorder{1, rows};
+  Details all;
+  Recorder recorder{1, rows, &all};
   const events::Event first = call(0, 10), second = call(0, 20);
   const events::Detail b = with_crc(2);
   recorder.pushed(RankId{0}, first, {}, nullptr);
@@ -79,6 +86,7 @@ TEST(Recorder, LeavesOutWhatHasNoDetailAndStillCountsIt) {
   ASSERT_EQ(rows.rows.size(), 1u);
   EXPECT_EQ(rows.rows[0].ordinal, 1u);
   EXPECT_EQ(rows.rows[0].crc, 2u);
+  EXPECT_EQ(all.has_detail, (std::vector<bool>{false, true}));
 }
 
 TEST(Recorder, LeavesOutMatchesOfReceivesThatAreNotRecorded) {

@@ -21,7 +21,7 @@ void Node::begin_recording(std::int32_t ranks) {
   events::recording::Header header;
   header.ranks = ranks;
   header.properties = {{"application", application_},
-                       {"network", settings_.network},
+                       {"network", network_->describe()},
                        {"compute", settings_.compute},
                        {"protocol", settings_.protocol},
                        {"collectives", settings_.collectives}};
