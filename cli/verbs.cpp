@@ -8,6 +8,7 @@ std::vector<CLI::App*> verbs_of(CLI::App& app) {
 
 void add_verbs(const Registration& registration) {
   add_run(registration);
+  add_report(registration);
   add_patterns(registration);
   add_diff(registration);
   add_doctor(registration);

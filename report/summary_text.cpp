@@ -146,7 +146,7 @@ std::string summary_text(const RunSummary& summary, const std::string& folder, T
   add_compute(page, summary, style);
   add_trust(page, summary);
   add_recording(page, summary);
-  if (!folder.empty()) page.line("Results: {}/ (summary.json, messages.csv, bytes.csv)", folder);
+  if (!folder.empty()) page.line("Report: {}/report.html; for programs: *.json and *.csv beside it", folder);
   return page.take();
 }
 

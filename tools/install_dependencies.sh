@@ -8,6 +8,7 @@ packages="
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
   libzstd-dev libisal-dev zlib1g-dev
   libdw-dev libgtest-dev libbenchmark-dev clang-format-14
+  node-d3 chromium chromium-driver
 "
 
 missing=

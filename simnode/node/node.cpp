@@ -180,11 +180,14 @@ void Node::all_started() {
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
   translator_ = std::make_unique<Translator>(n, *engine_);
   statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get());
+  timeline_ = std::make_unique<patterns::Timeline>(ranks_.size());
   sinks_.add(*statistics_);
+  sinks_.add(*timeline_);
   definitions_.add(*statistics_);
+  definitions_.add(*timeline_);
   if (writer_) {
     definitions_.add(*writer_);
-    recorder_ = std::make_unique<Recorder>(ranks_.size(), *writer_, &sinks_);
+    recorder_ = std::make_unique<Recorder>(ranks_.size(), *writer_, sinks_);
   }
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;

@@ -11,6 +11,7 @@
 #include "events/recording/writer.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
+#include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/node/port.hpp"
 #include "simnode/node/recorder.hpp"
@@ -110,6 +111,7 @@ class Node final : public engine::Listener {
   std::unique_ptr<events::recording::Writer> writer_;  // null where nothing is recorded
   std::unique_ptr<Recorder> recorder_;
   bool recording_trouble_said_ = false;
+  std::unique_ptr<patterns::Timeline> timeline_;
   std::unique_ptr<Watch> watch_;
   std::vector<std::uint64_t> events_per_rank_;
   std::vector<std::string> notes_;

@@ -29,7 +29,7 @@ void Recorder::exited(const events::TimedEvent& event) {
   events::TimedEvent whole = event;
   whole.detail = call.recorded ? &call.detail : nullptr;
   whole.ordinal = call.ordinal;
-  if (all_ != nullptr) all_->on_event(whole);
+  all_.on_event(whole);
   if (call.recorded) recording_.on_event(whole);
   open.pop_front();
 }
@@ -43,15 +43,16 @@ void Recorder::finish() {
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     for (auto& [thread, open] : ranks_[r].open) {
       for (const Call& call : open) {
-        if (!call.recorded) continue;
-        recording_.on_event({RankId{static_cast<std::int32_t>(r)},
-                             call.event,
-                             {call.words, call.sizes},
-                             events::kUnfinished,
-                             events::kNoAnswer,
-                             {},
-                             &call.detail,
-                             call.ordinal});
+        const events::TimedEvent unfinished{RankId{static_cast<std::int32_t>(r)},
+                                            call.event,
+                                            {call.words, call.sizes},
+                                            events::kUnfinished,
+                                            events::kNoAnswer,
+                                            {},
+                                            call.recorded ? &call.detail : nullptr,
+                                            call.ordinal};
+        all_.on_event(unfinished);
+        if (call.recorded) recording_.on_event(unfinished);
       }
       open.clear();
     }

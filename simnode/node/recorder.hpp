@@ -17,8 +17,8 @@ namespace nplus1::simnode::node {
 
 class Recorder {
  public:
-  /// `all`: what counts every call, recorded or not; null for none.
-  Recorder(std::size_t ranks, events::EventSink& recording, events::EventSink* all = nullptr)
+  /// `all`: sees every call that comes out, `recording`: those of which the rank told a detail.
+  Recorder(std::size_t ranks, events::EventSink& recording, events::EventSink& all)
       : ranks_(ranks), recording_{recording}, all_{all} {}
 
   /// A call that goes to the engine next, ids global. `detail`: its datatype, too; null: not to be recorded.
@@ -27,7 +27,7 @@ class Recorder {
   /// The engine has decided how the oldest call of that thread came out.
   void exited(const events::TimedEvent& event);
   void matched(RankId receiver, const events::Answer& match);
-  /// The run is over: calls that never returned go to the recording with exit kUnfinished.
+  /// The run is over: calls that never returned go to the sinks with exit kUnfinished.
   void finish();
 
  private:
@@ -47,7 +47,7 @@ class Recorder {
 
   std::vector<Rank> ranks_;
   events::EventSink& recording_;
-  events::EventSink* all_;
+  events::EventSink& all_;
 };
 
 }  // namespace nplus1::simnode::node
