@@ -11,6 +11,7 @@ void add_verbs(const Registration& registration) {
   add_report(registration);
   add_patterns(registration);
   add_diff(registration);
+  add_convert(registration);
   add_doctor(registration);
   add_demo(registration);
   for (CLI::App* verb : verbs_of(registration.app)) verb->group("Verbs");
