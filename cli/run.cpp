@@ -158,8 +158,6 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
   set("LD_PRELOAD", stubs.value().string() + (others ? std::string{":"} + preloaded : ""));
   if (!output.empty()) set("NPLUS1_OUTPUT", output);
   for (const auto& [name, value] : job_environment(options)) set(name, value);
-  // Keeps large messages out of MPICH's own polling; see docs/architecture.md.
-  if (std::getenv("UCX_RNDV_THRESH") == nullptr) set("UCX_RNDV_THRESH", "1m");
   const auto extra = mpi_words(options);
   line.insert(line.end(), extra.begin(), extra.end());
   append_sections(line, sections, options.native);

@@ -30,7 +30,7 @@ enum class EventKind : std::uint8_t {
   kTest,         // Test, Testall, Testany, Testsome, Request_get_status: likewise
   kProbe,        // Probe, Mprobe
   kIprobe,       // Iprobe, Improbe
-  kCancelled,    // the MPI library cancelled receive `request` before any message matched it
+  kCancelled,    // the MPI library cancelled `request` before it was matched
   kRequestFree,  // `request` will never be waited for
   // Collectives: `operation` is a CollectiveKind, `peer` the root (member index, -1 if none).
   kCollective,   // blocking

@@ -1,211 +1,164 @@
+// The counting; what becomes of it is in statistics_results.cpp.
 #include "patterns/message_statistics.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
-
-#include "events/mpi_call.hpp"
 
 namespace nplus1::patterns {
 namespace {
 
-constexpr std::int64_t kSmallestBucket = 16;
-constexpr CommId kWorld{0};
+using events::EventKind;
 
-std::string_view kind_name(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kBarrier:
-      return "barrier";
-    case CollectiveKind::kBcast:
-      return "bcast";
-    case CollectiveKind::kGather:
-      return "gather";
-    case CollectiveKind::kGatherv:
-      return "gatherv";
-    case CollectiveKind::kScatter:
-      return "scatter";
-    case CollectiveKind::kScatterv:
-      return "scatterv";
-    case CollectiveKind::kAllgather:
-      return "allgather";
-    case CollectiveKind::kAllgatherv:
-      return "allgatherv";
-    case CollectiveKind::kAlltoall:
-      return "alltoall";
-    case CollectiveKind::kAlltoallv:
-      return "alltoallv";
-    case CollectiveKind::kReduce:
-      return "reduce";
-    case CollectiveKind::kAllreduce:
-      return "allreduce";
-    case CollectiveKind::kReduceScatterBlock:
-      return "reduce_scatter_block";
-    case CollectiveKind::kReduceScatter:
-      return "reduce_scatter";
-    case CollectiveKind::kScan:
-      return "scan";
-    case CollectiveKind::kExscan:
-      return "exscan";
-    case CollectiveKind::kNeighborAllgather:
-      return "neighbor_allgather";
-    case CollectiveKind::kNeighborAlltoall:
-      return "neighbor_alltoall";
-    case CollectiveKind::kSynchronize:
-      return "comm_create";
-  }
-  return "collective";
+/// Whether a call's time beyond its own overhead is waiting.
+bool waits(EventKind kind) {
+  return kind == EventKind::kSend || kind == EventKind::kRecv || kind == EventKind::kWait ||
+         kind == EventKind::kProbe || kind == EventKind::kCollective;
 }
 
-std::string mpi_name(CollectiveKind kind, bool blocking) {
-  std::string name{blocking ? "" : "i"};
-  name += kind_name(kind);
-  name[0] = static_cast<char>(name[0] - 'a' + 'A');
-  return std::string{"MPI_"} + name;
-}
-
-// The large-count forms count as what they do: MPI_Bcast_c is MPI_Bcast.
-std::string call_name(std::uint16_t call) {
-  std::string_view name = events::name(static_cast<events::MpiCall>(call));
-  if (name.ends_with("_c")) name.remove_suffix(2);
-  return std::string{name};
-}
-
-// Synthetic events may lack the call: they are named after their kind.
-std::string collective_name(std::uint16_t call, CollectiveKind kind, bool blocking) {
-  return call == 0 ? mpi_name(kind, blocking) : call_name(call);
-}
-
-std::optional<Bytes> bucket_limit(std::size_t bucket) {
-  if (bucket + 1 == kSizeBuckets) return std::nullopt;
-  return bytes(kSmallestBucket << (2 * bucket));
+bool is_call(EventKind kind) {
+  return kind >= EventKind::kSend && kind <= EventKind::kIcollective && kind != EventKind::kCancelled;
 }
 
 }  // namespace
 
-std::size_t size_bucket(Bytes size) {
-  std::size_t bucket = 0;
-  while (bucket + 1 < kSizeBuckets && count(size) > kSmallestBucket << (2 * bucket)) ++bucket;
-  return bucket;
-}
-
-MessageStatistics::MessageStatistics(std::size_t ranks)
-    : ranks_{ranks},
-      messages_{ranks},
-      bytes_{ranks},
-      unmodelled_depth_(ranks),
-      unmodelled_since_(ranks),
-      rank_end_(ranks),
-      compute_(ranks) {}
+MessageStatistics::MessageStatistics(std::size_t ranks, const netmodel::NetworkModel* network)
+    : ranks_(ranks), point_to_point_{ranks}, communicators_{ranks}, bins_{ranks}, own_{ranks, network} {}
 
 void MessageStatistics::on_event(const events::TimedEvent& timed) {
-  using events::EventKind;
   const events::Event& event = timed.event;
-  rank_end_.at(timed.rank.index()) = std::max(rank_end_[timed.rank.index()], timed.exit);
-  compute_[timed.rank.index()] += event.compute();
-  switch (event.kind) {
-    case EventKind::kSend:
-    case EventKind::kIsend:
-      count_message(timed.rank, event);
-      break;
-    case EventKind::kCollective:
-    case EventKind::kIcollective:
-      count_collective(timed.rank, event);
-      break;
-    case EventKind::kUnmodelledEnter:
-    case EventKind::kUnmodelledExit:
-      count_unmodelled(timed);
-      break;
-    default:
-      break;
+  RankCounts& rank = ranks_.at(timed.rank.index());
+  const Time end = timed.exit == events::kUnfinished ? event.entry() : std::max(timed.exit, event.entry());
+  rank.end = std::max(rank.end, end);
+  if (event.kind == EventKind::kUnmodelledExit) return leave_unmodelled(timed, rank, end);
+  if (event.compute_ps > 0) {
+    rank.compute += event.compute();
+    bins_.add_compute(timed.rank, event.entry() - event.compute(), event.entry());
   }
+  if (is_call(event.kind)) return count_call(timed, rank, end);
+  if (event.kind == EventKind::kUnmodelledEnter) return enter_unmodelled(timed, rank);
+  rank.finalized = rank.finalized || (event.kind == EventKind::kFinalize && event.thread.value == 0);
+}
+
+void MessageStatistics::on_match(RankId receiver, const events::Answer& match) {
+  own_.on_match(receiver, match);
 }
 
 void MessageStatistics::on_communicator(const events::Communicator& communicator) {
-  const std::size_t index = communicator.id.index();
-  if (comm_sizes_.size() <= index) comm_sizes_.resize(index + 1);
-  comm_sizes_[index] = static_cast<std::uint32_t>(communicator.members.size());
+  communicators_.define(communicator);
 }
 
-void MessageStatistics::count_message(RankId from, const events::Event& event) {
+void MessageStatistics::on_call_path(const events::CallPath& path) {
+  sites_.define(path);
+}
+
+void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& rank, Time end) {
+  const events::Event& event = timed.event;
+  const Duration own = own_.of(timed);
+  Call call;
+  call.time = end - event.entry();
+  if (waits(event.kind)) call.waiting = std::max(Duration::zero(), call.time - own);
+  rank.mpi += call.time;
+  rank.waiting += call.waiting;
+  bins_.add_mpi(event.entry(), end);
+  bins_.add_waiting(end - call.waiting, end);
+  if (event.kind == EventKind::kSend || event.kind == EventKind::kIsend) count_message(timed, call);
+  if (event.kind == EventKind::kCollective || event.kind == EventKind::kIcollective)
+    count_collective(timed, rank, call);
+  if (Communicators::Entry* comm = communicators_.find(event.comm)) {
+    ++comm->calls;
+    comm->messages += call.messages;
+    if (call.messages > 0) comm->bytes += call.bytes;
+    comm->time += call.time;
+    comm->waiting += call.waiting;
+  }
+  CallSites::Counts& site = sites_.of(event);
+  ++site.calls;
+  site.messages += call.messages;
+  site.bytes += call.bytes;
+  site.time += call.time;
+  site.waiting += call.waiting;
+  site.longest = std::max(site.longest, call.time);
+}
+
+void MessageStatistics::count_message(const events::TimedEvent& timed, Call& call) {
+  const events::Event& event = timed.event;
   if (event.peer < 0) return;  // MPI_PROC_NULL: nothing travels
-  messages_.add(from, event.peer_rank(), 1);
-  bytes_.add(from, event.peer_rank(), static_cast<std::uint64_t>(event.size));
-  ++sizes_[size_bucket(event.payload())];
+  add(point_to_point_, timed.rank, event.peer_rank(), event.size, timed.detail);
+  bins_.add_message(event.entry(), event.size);
+  call.messages = 1;
+  call.bytes = static_cast<std::uint64_t>(event.size);
 }
 
-void MessageStatistics::count_collective(RankId rank, const events::Event& event) {
-  const bool blocking = event.kind == events::EventKind::kCollective;
-  const CollectiveKey key{event.call, blocking, event.collective(), members(event.comm), event.peer};
-  auto& calls = collectives_[key];
-  if (calls.empty()) calls.resize(ranks_);
-  ++calls[rank.index()];
+void MessageStatistics::add(LayerCounts& layer, RankId from, RankId to, std::int64_t size,
+                            const events::Detail* detail) {
+  layer.pairs.add(from, to, size);
+  layer.bytes.add(size);
+  if (detail == nullptr) return;
+  if (!layer.elements) layer.elements = std::make_unique<SizeCounts>();
+  layer.elements->add(detail->count);
 }
 
-void MessageStatistics::count_unmodelled(const events::TimedEvent& timed) {
-  std::uint32_t& depth = unmodelled_depth_[timed.rank.index()];
-  if (timed.event.kind == events::EventKind::kUnmodelledEnter) {
-    ++unmodelled_calls_[timed.event.call];
-    if (depth++ == 0) unmodelled_since_[timed.rank.index()] = timed.event.entry();
-  } else if (depth > 0 && --depth == 0) {
-    unmodelled_time_ += timed.exit - unmodelled_since_[timed.rank.index()];
+void MessageStatistics::count_collective(const events::TimedEvent& timed, RankCounts& rank, Call& call) {
+  const events::Event& event = timed.event;
+  if (event.collective() != CollectiveKind::kSynchronize) {
+    ++rank.collective_calls;
+    bins_.add_collective(event.entry());
+    if (Communicators::Entry* comm = communicators_.find(event.comm)) ++comm->collective_calls;
   }
+  call.bytes = count_fan(timed);
+  const bool blocking = event.kind == EventKind::kCollective;
+  CollectiveCounts& counts =
+      collectives_[{event.call, blocking, event.collective(), communicators_.size(event.comm), event.peer}];
+  if (counts.calls.empty()) {
+    counts.name = call_name(event);
+    counts.calls.resize(ranks_.size());
+  }
+  ++counts.calls[timed.rank.index()];
+  counts.bytes += call.bytes;
+  counts.time += call.time;
+  counts.waiting += call.waiting;
 }
 
-std::uint32_t MessageStatistics::members(CommId comm) const {
-  const bool defined = comm.index() < comm_sizes_.size() && comm_sizes_[comm.index()] != 0;
-  if (defined) return comm_sizes_[comm.index()];
-  return comm == kWorld ? static_cast<std::uint32_t>(ranks_) : 0;
+/// The messages that a collective call stands for; their bytes.
+std::uint64_t MessageStatistics::count_fan(const events::TimedEvent& timed) {
+  const Communicators::Entry* comm = communicators_.find(timed.event.comm);
+  const Fan fan = fan_of(timed, comm == nullptr ? nullptr : &comm->definition);
+  unplaced_ += fan.unplaced ? 1 : 0;
+  if (timed.event.collective() >= CollectiveKind::kSynchronize) return 0;
+  auto& layer = collective_layers_[static_cast<std::size_t>(timed.event.collective())];
+  if (!layer) layer = std::make_unique<LayerCounts>(ranks_.size());
+  std::uint64_t total = 0;
+  const auto count = [&](RankId from, RankId to, std::int64_t size) {
+    add(*layer, from, to, size, timed.detail);
+    total += static_cast<std::uint64_t>(size);
+  };
+  if (fan.root && fan.to_root) count(timed.rank, *fan.root, *fan.to_root);
+  if (fan.root && fan.from_root) count(*fan.root, timed.rank, *fan.from_root);
+  for (const std::uint32_t member : fan.neighbors) {
+    const bool known = member < comm->definition.members.size();
+    unplaced_ += known ? 0 : 1;
+    if (known && comm->definition.members[member] != timed.rank)
+      count(timed.rank, comm->definition.members[member], *fan.to_root);
+  }
+  return total;
 }
 
-void MessageStatistics::fill(report::RunSummary& summary) const {
-  summary.ranks = static_cast<std::uint32_t>(ranks_);
-  summary.messages = messages_;
-  summary.bytes = bytes_;
-  summary.message_sizes.clear();
-  for (std::size_t b = 0; b < kSizeBuckets; ++b)
-    summary.message_sizes.push_back({bucket_limit(b), sizes_[b]});
-  summary.rank_end = rank_end_;
-  summary.compute_time = compute_;
-  summary.virtual_time = Duration::zero();
-  for (const Time end : rank_end_) {
-    summary.virtual_time = std::max(summary.virtual_time, end.time_since_epoch());
-  }
-  fill_collectives(summary);
-  fill_unmodelled(summary.unmodelled);
+void MessageStatistics::enter_unmodelled(const events::TimedEvent& timed, RankCounts& rank) {
+  ++unmodelled_calls_[timed.event.call];
+  ++sites_.of(timed.event).calls;
+  if (rank.unmodelled_depth++ > 0) return;
+  rank.unmodelled_since = timed.event.entry();
+  rank.unmodelled_call = timed.event;
 }
 
-void MessageStatistics::fill_collectives(report::RunSummary& summary) const {
-  // Several calls may share a name (MPI_Bcast_c is MPI_Bcast): sum what a reader can't tell apart.
-  std::map<std::tuple<bool, std::string, std::uint32_t, std::int32_t>, std::vector<std::uint64_t>> named;
-  for (const auto& [key, calls] : collectives_) {
-    const auto& [call, blocking, kind, size, root] = key;
-    const bool creates = kind == CollectiveKind::kSynchronize;
-    auto& sum = named[{creates, collective_name(call, kind, blocking), size, root}];
-    sum.resize(ranks_);
-    std::transform(sum.begin(), sum.end(), calls.begin(), sum.begin(), std::plus<>{});
-  }
-  summary.collectives.clear();
-  summary.communicator_calls.clear();
-  for (const auto& [key, calls] : named) {
-    const auto& [creates, name, size, root] = key;
-    auto& list = creates ? summary.communicator_calls : summary.collectives;
-    list.push_back({name, size, root < 0 ? std::nullopt : std::optional{root}, calls});
-  }
-}
-
-void MessageStatistics::fill_unmodelled(report::Unmodelled& unmodelled) const {
-  unmodelled = {};
-  for (const auto& [call, count] : unmodelled_calls_) {
-    unmodelled.calls += count;
-    unmodelled.by_name.push_back({call_name(call), count});
-  }
-  Duration total{};
-  for (const Time end : rank_end_) total += end.time_since_epoch();
-  Duration spent = unmodelled_time_;
-  for (std::size_t rank = 0; rank < ranks_; ++rank) {  // a rank that died inside the call
-    if (unmodelled_depth_[rank] > 0) spent += rank_end_[rank] - unmodelled_since_[rank];
-  }
-  if (total > Duration::zero()) unmodelled.share = seconds(spent) / seconds(total);
+void MessageStatistics::leave_unmodelled(const events::TimedEvent&, RankCounts& rank, Time end) {
+  if (rank.unmodelled_depth == 0 || --rank.unmodelled_depth > 0) return;
+  const Duration time = std::max(Duration::zero(), end - rank.unmodelled_since);
+  rank.unmodelled += time;
+  rank.mpi += time;
+  bins_.add_mpi(rank.unmodelled_since, end);
+  CallSites::Counts& site = sites_.of(rank.unmodelled_call);
+  site.time += time;
+  site.longest = std::max(site.longest, time);
 }
 
 }  // namespace nplus1::patterns

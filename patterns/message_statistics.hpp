@@ -1,60 +1,106 @@
-// Message density, data density, sizes and collectives of a run, counted where the events are decided (Riesen
-// 2006, section 3: the communication patterns). Fed by the simulator or by a reader of a recording, from one
-// thread. Memory: O(ranks * peers), nothing per message.
+// Counts a run's communication patterns where the events are decided (Riesen 2006, section 3, and
+// docs/formats/patterns.md): matrices and sizes by layer, collectives, time and waiting by rank,
+// communicator, call site and over time. Fed by the simulator or by a reader of a recording, with the same
+// numbers, from one thread. Memory: O(ranks * peers + call sites + communicators), nothing per message.
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
 #include "events/sink.hpp"
+#include "patterns/call_sites.hpp"
+#include "patterns/collective_fans.hpp"
+#include "patterns/communicators.hpp"
+#include "patterns/own_overhead.hpp"
+#include "patterns/pair_counts.hpp"
+#include "patterns/patterns.hpp"
+#include "patterns/size_counts.hpp"
+#include "patterns/time_bins.hpp"
 #include "report/run_summary.hpp"
 
 namespace nplus1::patterns {
 
-/// Riesen's buckets: at most 16 * 4^k bytes for k = 0..11, and the rest.
-inline constexpr std::size_t kSizeBuckets = 13;
-
-/// The bucket that a message of `size` falls into.
-[[nodiscard]] std::size_t size_bucket(Bytes size);
-
 class MessageStatistics : public events::EventSink {
  public:
-  explicit MessageStatistics(std::size_t ranks);
+  /// `network` says what a call costs by itself, the rest is waiting; null: nothing. It must outlive this.
+  explicit MessageStatistics(std::size_t ranks, const netmodel::NetworkModel* network = nullptr);
 
   /// Events of ranks outside 0..ranks-1 throw std::out_of_range.
   void on_event(const events::TimedEvent& event) override;
+  void on_match(RankId receiver, const events::Answer& match) override;
   void on_communicator(const events::Communicator& communicator) override;
+  void on_call_path(const events::CallPath& path) override;
+
+  /// All but `application`, `network` and `renumbering`. May be called at any time.
+  [[nodiscard]] Patterns patterns() const;
 
   /// Writes ranks, densities, collectives, sizes, the unmodelled share, rank_end, compute_time and
   /// virtual_time into `summary`, and leaves the other fields alone. May be called at any time.
   void fill(report::RunSummary& summary) const;
 
  private:
-  // call, blocking or not, kind, size of the communicator, root
+  struct LayerCounts {
+    explicit LayerCounts(std::size_t ranks) : pairs{ranks} {}
+    PairCounts pairs;
+    SizeCounts bytes;
+    std::unique_ptr<SizeCounts> elements;
+  };
+  struct RankCounts {
+    Time end{};
+    Duration compute{};
+    Duration mpi{};
+    Duration waiting{};
+    std::uint64_t collective_calls = 0;
+    bool finalized = false;
+    // Calls that are not modelled; a rank's threads may overlap in them.
+    std::uint32_t unmodelled_depth = 0;
+    Time unmodelled_since{};
+    Duration unmodelled{};
+    events::Event unmodelled_call{};
+  };
+  /// A call's own numbers, added up in several places.
+  struct Call {
+    Duration time{};
+    Duration waiting{};
+    std::uint64_t messages = 0;  // point-to-point
+    std::uint64_t bytes = 0;     // and of its collective's messages
+  };
+  // function, blocking or not, kind, size of the communicator, root
   using CollectiveKey = std::tuple<std::uint16_t, bool, CollectiveKind, std::uint32_t, std::int32_t>;
+  struct CollectiveCounts {
+    std::string name;
+    std::vector<std::uint64_t> calls;  // by rank
+    std::uint64_t bytes = 0;
+    Duration time{};
+    Duration waiting{};
+  };
 
-  void count_message(RankId from, const events::Event& event);
-  void count_collective(RankId rank, const events::Event& event);
-  void count_unmodelled(const events::TimedEvent& event);
-  [[nodiscard]] std::uint32_t members(CommId comm) const;
-  void fill_collectives(report::RunSummary& summary) const;
-  void fill_unmodelled(report::Unmodelled& unmodelled) const;
+  void count_call(const events::TimedEvent& event, RankCounts& rank, Time end);
+  void count_message(const events::TimedEvent& event, Call& call);
+  void count_collective(const events::TimedEvent& event, RankCounts& rank, Call& call);
+  std::uint64_t count_fan(const events::TimedEvent& event);
+  void add(LayerCounts& layer, RankId from, RankId to, std::int64_t size, const events::Detail* detail);
+  void enter_unmodelled(const events::TimedEvent& event, RankCounts& rank);
+  void leave_unmodelled(const events::TimedEvent& event, RankCounts& rank, Time end);
 
-  std::size_t ranks_;
-  report::RankMatrix messages_;
-  report::RankMatrix bytes_;
-  std::array<std::uint64_t, kSizeBuckets> sizes_{};
-  std::vector<std::uint32_t> comm_sizes_;  // by CommId; 0 where no definition was seen
-  std::map<CollectiveKey, std::vector<std::uint64_t>> collectives_;
+  [[nodiscard]] std::vector<Layer> layers() const;
+  [[nodiscard]] std::vector<RankTotals> rank_totals(const Layer& point_to_point) const;
+  void fill_collectives(Patterns& patterns) const;
+  [[nodiscard]] UnmodelledUse unmodelled() const;
+
+  std::vector<RankCounts> ranks_;
+  LayerCounts point_to_point_;
+  std::array<std::unique_ptr<LayerCounts>, kCollectiveKinds> collective_layers_;
+  std::map<CollectiveKey, CollectiveCounts> collectives_;
+  Communicators communicators_;
+  CallSites sites_;
+  TimeBins bins_;
+  OwnOverhead own_;
   std::map<std::uint16_t, std::uint64_t> unmodelled_calls_;
-  std::vector<std::uint32_t> unmodelled_depth_;  // by rank: a rank's threads may overlap
-  std::vector<Time> unmodelled_since_;
-  Duration unmodelled_time_{};
-  std::vector<Time> rank_end_;
-  std::vector<Duration> compute_;
+  std::uint64_t unplaced_ = 0;
 };
 
 }  // namespace nplus1::patterns

@@ -2,54 +2,14 @@
 // Matrices are written as they are walked and never built in memory.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "report/exact_time.hpp"
+#include "report/json_object.hpp"
 #include "report/results.hpp"
 
 namespace nplus1::report {
 namespace {
 
-using nlohmann::json;
-
-/// A JSON object under construction, in the order of the calls.
-class Object {
- public:
-  void raw(std::string_view key, std::string_view value) {
-    text_ += fmt::format("{}  \"{}\": {}", text_.empty() ? "" : ",\n", key, value);
-  }
-  /// Bytes that are no UTF-8 (a program's name may hold any) become replacement characters.
-  void text(std::string_view key, const std::string& value) { raw(key, quoted(value)); }
-  void number(std::string_view key, std::uint64_t value) { raw(key, std::to_string(value)); }
-  void real(std::string_view key, double value) {
-    raw(key, std::isfinite(value) ? json(value).dump() : "null");
-  }
-  void truth(std::string_view key, bool value) { raw(key, value ? "true" : "false"); }
-  template <class Range, class Print>
-  void list(std::string_view key, const Range& range, Print print, const char* separator = ", ") {
-    raw(key, joined(range, print, separator));
-  }
-  [[nodiscard]] std::string document() const { return "{\n" + text_ + "\n}\n"; }
-  [[nodiscard]] std::string inner() const { return "{\n" + text_ + "\n  }"; }
-
-  static std::string quoted(const std::string& value) {
-    return json(value).dump(-1, ' ', false, json::error_handler_t::replace);
-  }
-  template <class Range, class Print>
-  static std::string joined(const Range& range, Print print, const char* separator = ", ") {
-    std::string text = "[";
-    const char* between = "";
-    for (const auto& item : range) {
-      text += between + print(item);
-      between = separator;
-    }
-    return text + "]";
-  }
-
- private:
-  std::string text_;
-};
+using Object = JsonObject;
 
 std::string number(std::uint64_t value) {
   return std::to_string(value);

@@ -1,12 +1,10 @@
 // The terminal summary. Everything has a bounded number of lines, whatever the number of ranks.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "report/exact_time.hpp"
 #include "report/heatmap.hpp"
+#include "report/page.hpp"
 #include "report/results.hpp"
 
 namespace nplus1::report {
@@ -17,38 +15,10 @@ constexpr std::size_t kBarWidth = 40;
 constexpr std::size_t kMostCollectives = 12;
 constexpr std::size_t kSideBySide = 16;  // two heatmaps of so many ranks fit 80 columns
 
-std::string readable_bytes(double value) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
-
 std::string upper_limit(const SizeBucket& bucket) {
   return bucket.upper ? fmt::format("<= {}", readable_bytes(static_cast<double>(count(*bucket.upper))))
                       : "more";
 }
-
-/// Characters on the screen: UTF-8 continuation bytes don't count.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-/// Text under construction, line by line.
-class Page {
- public:
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += fmt::format(format, std::forward<Args>(args)...);
-    text_.resize(text_.find_last_not_of(' ') + 1);
-    text_ += '\n';
-  }
-  [[nodiscard]] std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
 
 void add_head(Page& page, const RunSummary& s) {
   page.line("nplus1: {} on {} ranks{}", s.application.empty() ? "the run" : s.application, s.ranks,
@@ -78,7 +48,7 @@ void add_densities(Page& page, const RunSummary& s, TextStyle style) {
   const std::size_t column = 6 + 2 * std::max<std::size_t>(s.ranks, 6);
   page.line("{:<{}}{}", "  messages", column, "  bytes");
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    page.line("{}{}{}", messages[i], std::string(column - std::min(column, width(messages[i])), ' '),
+    page.line("{}{}{}", messages[i], std::string(column - std::min(column, display_width(messages[i])), ' '),
               bytes[i]);
   }
 }
@@ -121,13 +91,6 @@ std::vector<Duration> grouped(const std::vector<Duration>& times, std::size_t pe
   return means;
 }
 
-std::string bar(double part, TextStyle style) {
-  std::string text;
-  const auto length = static_cast<std::size_t>(std::lround(part * static_cast<double>(kBarWidth)));
-  for (std::size_t i = 0; i < length; ++i) text += style.unicode ? "█" : "#";
-  return text;
-}
-
 void add_compute(Page& page, const RunSummary& s, TextStyle style) {
   const auto& times = s.compute_time;
   if (times.empty()) return;
@@ -142,7 +105,8 @@ void add_compute(Page& page, const RunSummary& s, TextStyle style) {
             per_bar > 1 ? fmt::format("; means of {} ranks", per_bar) : "");
   const auto means = grouped(times, per_bar);
   for (std::size_t i = 0; i < means.size(); ++i) {
-    page.line("{:>5} {} {}", i * per_bar, bar(seconds(means[i]) / seconds(most), style), readable(means[i]));
+    page.line("{:>5} {} {}", i * per_bar, bar(seconds(means[i]) / seconds(most), kBarWidth, style),
+              readable(means[i]));
   }
 }
 

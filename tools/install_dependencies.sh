@@ -6,6 +6,7 @@ packages="
   g++ gfortran cmake ninja-build make python3
   mpich libmpich-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
+  libzstd-dev libisal-dev
   libdw-dev libgtest-dev libbenchmark-dev clang-format-14
 "
 

@@ -213,6 +213,14 @@ void Core::settle(RankId receiver) {
 
 bool Core::cancelled(Lane& lane, const Event& event, Outcome& out) {
   out.exit = lane.entry;
+  const Request* known = rank_of(lane).requests.find(event.request);
+  if (known != nullptr && known->kind == Request::Kind::kSend) {
+    if (!rank_of(event.peer_rank()).mailbox.take(event.comm.value, lane.rank, event.aux))
+      ++counters_.order_inversions;
+    complete_request(lane.rank, event.request, lane.entry, {});
+    touch(event.peer_rank());
+    return true;
+  }
   if (rank_of(lane).mailbox.cancel(event.request.value, settled_))
     complete_request(lane.rank, event.request, lane.entry, {});
   else if (const Request* request = rank_of(lane).requests.find(event.request); request != nullptr)

@@ -175,7 +175,7 @@ void Node::all_started() {
   options.collectives = &collectives_;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
   translator_ = std::make_unique<Translator>(n, *engine_);
-  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size());
+  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get());
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
   clock.measured = settings_.compute.rfind("fixed", 0) != 0 && settings_.compute.rfind("file", 0) != 0;
@@ -241,6 +241,7 @@ void Node::on_exit(const events::TimedEvent& event) {
 }
 
 void Node::on_match(RankId receiver, const events::Answer& answer) {
+  statistics_->on_match(receiver, answer);
   if (answer.flag == 0) return;
   Rank& r = ranks_[receiver.index()];
   if (r.port) r.port->send(answer, {});

@@ -74,6 +74,7 @@ class Node final : public engine::Listener {
   [[nodiscard]] std::string choose_output(std::int32_t pid) const;
   [[nodiscard]] std::string transport_used() const;
   [[nodiscard]] report::RunSummary summary() const;
+  [[nodiscard]] patterns::Patterns communication_patterns() const;
 
   Settings settings_;
   std::unique_ptr<netmodel::NetworkModel> network_;

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 
+#include "patterns/patterns_json.hpp"
 #include "report/results.hpp"
 #include "simnode/node/node.hpp"
 
@@ -65,16 +66,26 @@ report::RunSummary Node::summary() const {
   return s;
 }
 
+patterns::Patterns Node::communication_patterns() const {
+  patterns::Patterns p = statistics_->patterns();
+  p.application = application_;
+  p.network = network_->describe();
+  return p;
+}
+
 void Node::write_results() {
   if (!engine_ || settings_.output.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(settings_.output, error);
-  const auto written = report::write_results(settings_.output, summary(), {report::unicode_locale()});
-  if (written.ok()) return;
+  const auto patterns = report::write_file(std::filesystem::path{settings_.output} / patterns::kPatternsFile,
+                                           patterns::patterns_json(communication_patterns()));
+  const auto summarized = report::write_results(settings_.output, summary(), {report::unicode_locale()});
+  if (patterns.ok() && summarized.ok()) return;
+  const Error& problem = patterns.ok() ? summarized.error() : patterns.error();
   // Nobody reads our stderr; leave the reason where the results should be.
   std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
   if (file == nullptr) return;
-  fmt::print(file, "{}\n{}\n", written.error().what, written.error().remedy);
+  fmt::print(file, "{}\n{}\n", problem.what, problem.remedy);
   std::fclose(file);
 }
 

@@ -53,12 +53,13 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
                          : r.block->activity.load(std::memory_order_acquire);
   const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, activity, cpu, now, now, true};
+    r = {r.pid, r.block, r.threads, activity, cpu, now, now, 0, true};
     return false;
   }
   const bool in_application = activity % 2 == 0;
   const std::int64_t since = clock_.wall ? (now - r.seen) / 1ns : cpu - r.cpu_ns;
-  if (in_application && clock_.measured && since > 0 && r.block != nullptr) {
+  if (in_application && clock_.measured && since > r.credited && r.block != nullptr) {
+    r.credited = since;
     const auto before = engine.clock(rank);
     engine.set_bound(rank, before + Duration{static_cast<std::int64_t>(static_cast<double>(since) * 1000.0 *
                                                                        clock_.scale * kSafety)});

@@ -42,8 +42,9 @@ class Watch {
     bool threads = false;
     std::uint32_t activity = 1;  // at the last sample
     std::int64_t cpu_ns = 0;
-    Instant seen{};   // when `activity` was sampled first
-    Instant moved{};  // when CPU time or activity last changed
+    Instant seen{};             // when `activity` was sampled first
+    Instant moved{};            // when CPU time or activity last changed
+    std::int64_t credited = 0;  // ns since the sample that its bound was raised by
     bool sampled = false;
   };
 

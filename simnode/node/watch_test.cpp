@@ -1,7 +1,10 @@
 #include "simnode/node/watch.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include <thread>
 
@@ -64,9 +67,16 @@ TEST_F(WatchTest, ARankWithGivenComputeTimesIsWaitedForHoweverIdle) {
 TEST_F(WatchTest, ARankThatUsesNoCpuIsWithdrawnAndTheDecisionCountedAsForced) {
   wait_for_anybody();
   Watch watch{3, {.measured = true, .scale = 0}};  // no bound from CPU time
-  watch.add(RankId{1}, getppid(), &block_);
+  const pid_t idle = fork();
+  if (idle == 0) {
+    pause();
+    _exit(0);
+  }
+  watch.add(RankId{1}, idle, &block_);
   EXPECT_TRUE(decided_within(watch, 5s));
   EXPECT_EQ(engine_.counters().forced_decisions, 1u);
+  kill(idle, SIGKILL);
+  waitpid(idle, nullptr, 0);
 }
 
 TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {

@@ -99,10 +99,10 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
         semantics::send_eager(rt.network(), call.entry(), rt.me(), request.peer, size, rt.interface_free());
     request.known = true;
     request.at = times.sender_free;
-    rt.publish_message(*t.comm, request.peer, t.tag, size, false, times.arrival);
+    request.sequence = rt.publish_message(*t.comm, request.peer, t.tag, size, false, times.arrival);
   } else {
-    rt.publish_message(*t.comm, request.peer, t.tag, size, true,
-                       semantics::rendezvous_ready(rt.network(), call.entry(), size));
+    request.sequence = rt.publish_message(*t.comm, request.peer, t.tag, size, true,
+                                          semantics::rendezvous_ready(rt.network(), call.entry(), size));
   }
 }
 

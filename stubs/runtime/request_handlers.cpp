@@ -90,21 +90,32 @@ void cancel_held(Call& call, Request& request) {
   become_cancelled(call, request);
 }
 
-int cancel_native(Call& call, Request& request) {
-  call.rt.absorb();
-  if (request.kind == RequestKind::kReceive && request.known)
-    return MPI_SUCCESS;  // matched: it will complete
-  const int code = pmpi::Cancel(&request.native);
-  if (code != MPI_SUCCESS || request.kind != RequestKind::kReceive || request.known) return code;
+bool was_cancelled(MPI_Request native) {
   int flag = 0;
   int cancelled = 0;
   MPI_Status status;
-  pmpi::Request_get_status(request.native, &flag, &status);
+  pmpi::Request_get_status(native, &flag, &status);
   if (flag != 0) pmpi::Test_cancelled(&status, &cancelled);
-  if (cancelled == 0) return MPI_SUCCESS;
-  std::vector<semantics::Match> settled;
-  if (call.rt.direct()) call.rt.mailbox().cancel(request.id.value, settled);
-  call.emit(about(request, events::EventKind::kCancelled));
+  return cancelled != 0;
+}
+
+int cancel_native(Call& call, Request& request) {
+  Runtime& rt = call.rt;
+  rt.absorb();
+  const bool receives = request.kind == RequestKind::kReceive;
+  if (receives && request.known) return MPI_SUCCESS;  // matched: it will complete
+  const int code = pmpi::Cancel(&request.native);
+  if (code != MPI_SUCCESS || !was_cancelled(request.native)) return code;
+  events::Event event = about(request, events::EventKind::kCancelled);
+  event.peer = request.peer.value;
+  if (receives) {
+    std::vector<semantics::Match> settled;
+    if (rt.direct()) rt.mailbox().cancel(request.id.value, settled);
+  } else {  // MPICH cancels sends to the rank itself only
+    event.aux = request.sequence;
+    if (rt.direct()) rt.mailbox().take(request.comm->key, request.peer, request.sequence);
+  }
+  call.emit(event);
   become_cancelled(call, request);
   return MPI_SUCCESS;
 }

@@ -54,7 +54,8 @@ struct Request {
   Time at{};
   Time posted{};
   Duration overhead{};
-  RankId peer{};  // world rank, kAnySource
+  RankId peer{};               // world rank, kAnySource
+  std::uint64_t sequence = 0;  // of a send's message
   std::shared_ptr<Communicator> comm;
   std::unique_ptr<Request> partner;  // the send half of an Isendrecv, whose receive half this is
   PrivateCopy copy;

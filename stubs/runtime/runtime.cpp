@@ -269,10 +269,10 @@ void Runtime::idle() {
   channel_->awake();
 }
 
-void Runtime::publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size,
-                              bool rendezvous, Time at) {
+std::uint64_t Runtime::publish_message(const Communicator& comm, RankId destination, std::int32_t tag,
+                                       Bytes size, bool rendezvous, Time at) {
   const std::uint64_t sequence = sent_to_[destination.index()]++;
-  if (!direct_ || degraded_) return;
+  if (!direct_ || degraded_) return sequence;
   transport::Stamp* stamp = stamps_out_->allocate();
   while (stamp == nullptr) {  // 64 million messages in flight: wait for receivers
     usleep(1000);
@@ -286,6 +286,7 @@ void Runtime::publish_message(const Communicator& comm, RankId destination, std:
   stamp->tag = tag;
   stamp->rendezvous = rendezvous ? 1 : 0;
   stamps_out_->deliver(*stamp, destination.value);
+  return sequence;
 }
 
 void Runtime::nudge(RankId source) {

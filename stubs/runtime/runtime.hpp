@@ -107,8 +107,8 @@ class Runtime {
 
   // --- messages (with the lock held) ---
   /// Numbers a message to `destination` and, in direct mode, sends its stamp there.
-  void publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size,
-                       bool rendezvous, Time at);
+  std::uint64_t publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size,
+                                bool rendezvous, Time at);
   [[nodiscard]] Time& interface_free() { return interface_free_; }
   semantics::Mailbox& mailbox() { return mailbox_; }
   /// Removes a message that the simulator gave to a matched probe; its stamp may still be on its way.

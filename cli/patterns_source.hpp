@@ -1,0 +1,20 @@
+// Where the analysing verbs get a run's patterns from: its result folder (patterns.json), that file, or a
+// recording. Bad input ends in a Failure.
+#pragma once
+
+#include <string>
+
+#include "patterns/patterns.hpp"
+
+namespace nplus1::cli {
+
+struct PatternsSource {
+  patterns::Patterns patterns;
+  std::string note;  // what the recording lacks; empty if it is whole
+};
+
+/// `details`: what only a recording has is wanted (sizes in elements), so it is preferred to patterns.json
+/// where that lacks it.
+[[nodiscard]] PatternsSource load_patterns(const std::string& path, bool details = false);
+
+}  // namespace nplus1::cli

@@ -1,0 +1,145 @@
+#include "events/recording/reader.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "events/recording/block_decoder.hpp"
+#include "events/recording/definitions_codec.hpp"
+#include "events/recording/input_file.hpp"
+
+namespace nplus1::events::recording {
+
+class ReaderCore {
+ public:
+  explicit ReaderCore(InputFile input) : file{std::move(input)} { header.ranks = file.ranks(); }
+
+  /// The properties' last values. Damage is left for read() to report.
+  void read_properties() {
+    for (file.rewind(); const std::optional<BlockHeader> block = file.next();)
+      if (block->type == BlockType::kDefinitions) definitions(nullptr, &header.properties);
+  }
+
+  Coverage read(EventSink& sink, const Selection& selection) {
+    Coverage coverage;
+    BlockDecoder decoder{header.ranks};
+    std::uint64_t rows = 0;  // in all sound blocks
+    for (file.rewind(); const std::optional<BlockHeader> block = file.next();) {
+      if (coverage.closed) {
+        file.reject("there is more behind the closing block");
+        break;
+      }
+      play(*block, sink, selection, decoder, coverage);
+      if (file.damage().empty()) rows += block->rows;
+    }
+    if (coverage.closed && file.damage().empty()) check_totals(rows, coverage);
+    coverage.events = decoder.events;
+    coverage.matches = decoder.matches;
+    coverage.stopped = file.damage();
+    if (!coverage.stopped.empty()) coverage.lost_rows = file.rows_behind_damage();
+    coverage.complete = coverage.closed && coverage.stopped.empty();
+    return coverage;
+  }
+
+  InputFile file;
+  Header header;
+
+ private:
+  void play(const BlockHeader& block, EventSink& sink, const Selection& selection, BlockDecoder& decoder,
+            Coverage& coverage) {
+    if (block.type == BlockType::kDefinitions) {
+      definitions(&sink, nullptr);
+    } else if (block.type == BlockType::kClosing) {
+      closing(coverage);
+    } else if (block.type == BlockType::kEvents && selection.events) {
+      const std::optional<ByteSpan> payload = file.payload();
+      if (!payload) return;
+      if (const auto wrong = decoder.play(*payload, block.rows, selection, sink)) file.reject(*wrong);
+    }
+  }
+
+  void definitions(EventSink* sink, Properties* properties) {
+    const std::optional<ByteSpan> payload = file.payload();
+    if (!payload) return;
+    if (const auto wrong = play_definitions(*payload, header.ranks, unpacker_, sink, properties))
+      file.reject(*wrong);
+  }
+
+  void closing(Coverage& coverage) {
+    const std::optional<ByteSpan> payload = file.payload();
+    if (!payload) return;
+    std::optional<Closing> closing = parse_closing(*payload);
+    if (!closing) {
+      file.reject("the closing block is malformed");
+      return;
+    }
+    coverage.closed = true;
+    coverage.written = closing->totals;
+    coverage.writer_error = std::move(closing->error);
+  }
+
+  void check_totals(std::uint64_t rows, const Coverage& coverage) {
+    const std::uint64_t promised = coverage.written.events + coverage.written.matches;
+    if (rows != promised)
+      file.reject(
+          fmt::format("{} events and matches were there, the closing block counts {}", rows, promised));
+  }
+
+  ColumnUnpacker unpacker_;
+};
+
+namespace {
+
+std::filesystem::path file_of(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (!std::filesystem::is_directory(path, failed)) return path;
+  const std::filesystem::path inside = path / "recording" / kFileName;
+  return std::filesystem::exists(inside, failed) ? inside : path / kFileName;
+}
+
+}  // namespace
+
+std::string Coverage::text() const {
+  std::string text;
+  const auto add = [&text](const std::string& note) { text += (text.empty() ? "" : "; ") + note; };
+  if (!stopped.empty())
+    add(fmt::format("incomplete: {}; {} later events and matches are lost", stopped,
+                    lost_rows == 0 ? "no known" : std::to_string(lost_rows)));
+  else if (!closed)
+    add("incomplete: the recording was not closed, and its last half second may be missing");
+  if (written.dropped_events + written.dropped_matches != 0)
+    add(fmt::format("incomplete: {} events and {} matches were not recorded ({})", written.dropped_events,
+                    written.dropped_matches, writer_error.empty() ? "size cap" : writer_error));
+  return text.empty() ? "complete" : text;
+}
+
+Result<Reader> Reader::open(const std::filesystem::path& path) {
+  Result<InputFile> file = InputFile::open(file_of(path));
+  if (!file) return file.error();
+  auto core = std::make_unique<ReaderCore>(std::move(file).value());
+  core->read_properties();
+  return Reader{std::move(core)};
+}
+
+Reader::Reader(std::unique_ptr<ReaderCore> core) : core_{std::move(core)} {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+const Header& Reader::header() const {
+  return core_->header;
+}
+
+const std::filesystem::path& Reader::file() const {
+  return core_->file.path();
+}
+
+std::uint64_t Reader::bytes() const {
+  return core_->file.bytes();
+}
+
+Result<Coverage> Reader::read(EventSink& sink, const Selection& selection) {
+  return core_->read(sink, selection);
+}
+
+}  // namespace nplus1::events::recording

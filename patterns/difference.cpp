@@ -1,0 +1,161 @@
+#include "patterns/difference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+#include "patterns/first_screen.hpp"
+
+namespace nplus1::patterns {
+namespace {
+
+using Amounts = std::map<std::string, std::int64_t>;
+
+/// Amounts by name of both runs, as changes; those that agree are left out.
+std::vector<Change> changes(const Amounts& before, const Amounts& after, Unit unit) {
+  std::map<std::string, Change> all;
+  for (const auto& [name, amount] : before) all[name] = {name, unit, amount, 0};
+  for (const auto& [name, amount] : after) {
+    Change& change = all[name];
+    change.what = name;
+    change.unit = unit;
+    change.after = amount;
+  }
+  std::vector<Change> result;
+  for (auto& [name, change] : all)
+    if (change.difference() != 0) result.push_back(std::move(change));
+  return result;
+}
+
+void sort_by_difference(std::vector<Change>& changes) {
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return std::abs(a.difference()) > std::abs(b.difference());
+  });
+}
+
+std::vector<Change> sorted(std::vector<Change> changes) {
+  sort_by_difference(changes);
+  return changes;
+}
+
+std::vector<Change> totals(const Patterns& a, const Patterns& b) {
+  const RankTotals x = a.totals();
+  const RankTotals y = b.totals();
+  const auto count = [](const char* what, std::uint64_t before, std::uint64_t after,
+                        Unit unit = Unit::kCount) {
+    return Change{what, unit, static_cast<std::int64_t>(before), static_cast<std::int64_t>(after)};
+  };
+  const auto time = [](const char* what, Duration before, Duration after) {
+    return Change{what, Unit::kTime, before.count(), after.count()};
+  };
+  return {count("ranks", a.ranks(), b.ranks()),
+          count("point-to-point messages", x.messages_sent, y.messages_sent),
+          count("point-to-point bytes", x.bytes_sent, y.bytes_sent, Unit::kBytes),
+          count("collective calls", x.collective_calls, y.collective_calls),
+          time("virtual time", a.virtual_time(), b.virtual_time()),
+          time("computing, all ranks", x.compute, y.compute),
+          time("in MPI, all ranks", x.mpi, y.mpi),
+          time("waiting, all ranks", x.waiting, y.waiting)};
+}
+
+// layer, sender, receiver
+using Pair = std::tuple<std::string, std::int32_t, std::int32_t>;
+struct Traffic {
+  std::int64_t messages[2]{};
+  std::int64_t bytes[2]{};
+};
+
+void add_traffic(std::map<Pair, Traffic>& pairs, const Patterns& p, std::size_t run) {
+  for (const Layer& layer : p.layers) {
+    for (const MatrixRow& row : layer.rows) {
+      for (const Cell& cell : row.cells) {
+        Traffic& traffic = pairs[{layer.name, row.source, cell.destination}];
+        traffic.messages[run] = static_cast<std::int64_t>(cell.messages);
+        traffic.bytes[run] = static_cast<std::int64_t>(cell.bytes);
+      }
+    }
+  }
+}
+
+std::vector<Change> pairs(const Patterns& a, const Patterns& b) {
+  std::map<Pair, Traffic> pairs;
+  add_traffic(pairs, a, 0);
+  add_traffic(pairs, b, 1);
+  std::vector<Change> result;
+  for (const auto& [pair, t] : pairs) {
+    const auto& [layer, from, to] = pair;
+    const std::string what = fmt::format("{} {} -> {}", layer, from, to);
+    if (t.messages[0] != t.messages[1])
+      result.push_back({what, Unit::kCount, t.messages[0], t.messages[1]});
+    else if (t.bytes[0] != t.bytes[1])
+      result.push_back({what, Unit::kBytes, t.bytes[0], t.bytes[1]});
+  }
+  sort_by_difference(result);
+  return result;
+}
+
+Amounts sizes(const Patterns& p) {
+  Amounts amounts;
+  for (const Layer& layer : p.layers) {
+    for (const auto& [size, count] : layer.sizes.exact)
+      amounts[fmt::format("{} of {} B", layer.name, size)] += static_cast<std::int64_t>(count);
+    if (layer.sizes.others > 0)
+      amounts[layer.name + " of other sizes"] += static_cast<std::int64_t>(layer.sizes.others);
+  }
+  return amounts;
+}
+
+bool same_sizes(const Patterns& a, const Patterns& b) {
+  return std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(),
+                    [](const Layer& x, const Layer& y) { return x.name == y.name && x.sizes == y.sizes; });
+}
+
+std::string name_of(const CollectiveUse& use) {
+  const std::string root = use.root ? fmt::format(", root {}", *use.root) : "";
+  return fmt::format("{} on {}{}", use.name, use.comm_size, root);
+}
+
+Amounts collectives(const Patterns& p) {
+  Amounts amounts;
+  for (const auto* uses : {&p.collectives, &p.communicator_calls})
+    for (const CollectiveUse& use : *uses) amounts[name_of(use)] += static_cast<std::int64_t>(use.calls());
+  return amounts;
+}
+
+/// As many calls in all, but by other ranks.
+bool same_callers(const Patterns& a, const Patterns& b) {
+  std::map<std::string, std::vector<std::uint64_t>> calls[2];
+  for (const std::size_t run : {0U, 1U})
+    for (const auto* uses : {&(run == 0 ? a : b).collectives, &(run == 0 ? a : b).communicator_calls})
+      for (const CollectiveUse& use : *uses) calls[run][name_of(use)] = use.calls_per_rank;
+  return calls[0] == calls[1];
+}
+
+template <class Amount>
+Amounts sites(const Patterns& p, Amount amount) {
+  Amounts amounts;
+  for (const CallSiteUse& site : p.call_sites) amounts[site.call + " at " + place_of(site)] += amount(site);
+  return amounts;
+}
+
+}  // namespace
+
+Difference compare(const Patterns& before, const Patterns& after) {
+  const auto calls = [](const CallSiteUse& site) { return static_cast<std::int64_t>(site.calls); };
+  const auto time = [](const CallSiteUse& site) { return site.time.count(); };
+  Difference d;
+  d.totals = totals(before, after);
+  d.pairs = pairs(before, after);
+  d.sizes = sorted(changes(sizes(before), sizes(after), Unit::kCount));
+  d.collectives = sorted(changes(collectives(before), collectives(after), Unit::kCount));
+  d.sites_calls = sorted(changes(sites(before, calls), sites(after, calls), Unit::kCount));
+  d.sites_time = sorted(changes(sites(before, time), sites(after, time), Unit::kTime));
+  d.same_pattern = before.ranks() == after.ranks() && d.pairs.empty() && same_sizes(before, after) &&
+                   same_callers(before, after);
+  return d;
+}
+
+}  // namespace nplus1::patterns

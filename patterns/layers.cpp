@@ -1,0 +1,117 @@
+#include "patterns/layers.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "patterns/collective_fans.hpp"
+
+namespace nplus1::patterns {
+namespace {
+
+std::vector<std::string> known_layers() {
+  std::vector<std::string> names{std::string{kPointToPoint}};
+  for (std::size_t kind = 0; kind + 1 < kCollectiveKinds; ++kind)
+    names.emplace_back(layer_name(static_cast<CollectiveKind>(kind)));
+  std::sort(names.begin() + 1, names.end());
+  return names;
+}
+
+Error unknown(const std::string& name) {
+  std::string all = "p2p";
+  for (const std::string& known : known_layers())
+    if (known != kPointToPoint) all += ", " + known;
+  return {"there is no layer '" + name + "'", "choose from all, " + all};
+}
+
+/// Both are sorted by key; equal keys are added up.
+template <class Item, class Key, class Add>
+void merge(std::vector<Item>& into, const std::vector<Item>& from, Key key, Add add) {
+  std::vector<Item> result;
+  auto a = into.begin();
+  for (const Item& item : from) {
+    while (a != into.end() && key(*a) < key(item)) result.push_back(std::move(*a++));
+    if (a != into.end() && key(*a) == key(item)) {
+      add(*a, item);
+      result.push_back(std::move(*a++));
+    } else {
+      result.push_back(item);
+    }
+  }
+  std::move(a, into.end(), std::back_inserter(result));
+  into = std::move(result);
+}
+
+void add_cells(MatrixRow& into, const MatrixRow& from) {
+  merge(
+      into.cells, from.cells, [](const Cell& c) { return c.destination; },
+      [](Cell& a, const Cell& b) {
+        a.messages += b.messages;
+        a.bytes += b.bytes;
+      });
+}
+
+void add_sizes(Sizes& into, const Sizes& from) {
+  for (std::size_t b = 0; b < kSizeBuckets; ++b) into.buckets[b] += from.buckets[b];
+  merge(
+      into.exact, from.exact, [](const auto& size) { return size.first; },
+      [](auto& a, const auto& b) { a.second += b.second; });
+  into.others += from.others;
+  into.sum += from.sum;
+  if (from.least) into.least = std::min(into.least.value_or(*from.least), *from.least);
+  if (from.most) into.most = std::max(into.most.value_or(*from.most), *from.most);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> parse_layers(std::string_view text, const Patterns& patterns) {
+  std::vector<std::string> names;
+  const auto add = [&names](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  const auto known = known_layers();
+  while (true) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string name{text.substr(0, comma)};
+    if (name == "p2p") name = kPointToPoint;
+    if (name == "all") {
+      for (const Layer& layer : patterns.layers) add(layer.name);
+    } else if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return unknown(name);
+    } else {
+      add(name);
+    }
+    if (comma == text.size()) return names;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Layer combine(const Patterns& patterns, const std::vector<std::string>& names) {
+  Layer sum;
+  Sizes elements;
+  bool all_have_elements = true;
+  for (const std::string& name : names) {
+    sum.name += (sum.name.empty() ? "" : "+") + name;
+    for (const Layer& layer : patterns.layers) {
+      if (layer.name != name) continue;
+      sum.messages += layer.messages;
+      sum.bytes += layer.bytes;
+      merge(
+          sum.rows, layer.rows, [](const MatrixRow& row) { return row.source; }, add_cells);
+      add_sizes(sum.sizes, layer.sizes);
+      all_have_elements = all_have_elements && (layer.elements || layer.messages == 0);
+      if (layer.elements) add_sizes(elements, *layer.elements);
+    }
+  }
+  if (all_have_elements) sum.elements = elements;
+  return sum;
+}
+
+report::RankMatrix matrix_of(const Layer& layer, std::size_t ranks, std::uint64_t Cell::*what) {
+  report::RankMatrix matrix{ranks};
+  for (const MatrixRow& row : layer.rows)
+    for (const Cell& cell : row.cells)
+      if (cell.*what > 0) matrix.add(RankId{row.source}, RankId{cell.destination}, cell.*what);
+  return matrix;
+}
+
+}  // namespace nplus1::patterns

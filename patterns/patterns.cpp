@@ -1,0 +1,65 @@
+#include "patterns/patterns.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace nplus1::patterns {
+namespace {
+
+/// max / mean - 1, 0 where there is nothing.
+double excess(const std::vector<RankTotals>& ranks, Duration RankTotals::*column) {
+  double sum = 0;
+  double most = 0;
+  for (const RankTotals& r : ranks) {
+    sum += seconds(r.*column);
+    most = std::max(most, seconds(r.*column));
+  }
+  return sum > 0 ? most * static_cast<double>(ranks.size()) / sum - 1 : 0;
+}
+
+}  // namespace
+
+std::uint64_t CollectiveUse::calls() const {
+  return std::accumulate(calls_per_rank.begin(), calls_per_rank.end(), std::uint64_t{0});
+}
+
+std::uint64_t CollectiveUse::operations() const {
+  return comm_size == 0 ? 0 : (calls() + comm_size - 1) / comm_size;
+}
+
+Duration Patterns::virtual_time() const {
+  Duration latest{};
+  for (const RankTotals& r : rank) latest = std::max(latest, r.end);
+  return latest;
+}
+
+RankTotals Patterns::totals() const {
+  RankTotals sum;
+  for (const RankTotals& r : rank) {
+    sum.compute += r.compute;
+    sum.mpi += r.mpi;
+    sum.waiting += r.waiting;
+    sum.messages_sent += r.messages_sent;
+    sum.bytes_sent += r.bytes_sent;
+    sum.messages_received += r.messages_received;
+    sum.bytes_received += r.bytes_received;
+    sum.collective_calls += r.collective_calls;
+  }
+  return sum;
+}
+
+Imbalance Patterns::imbalance() const {
+  Imbalance result;
+  if (rank.empty()) return result;
+  result.compute = excess(rank, &RankTotals::compute);
+  result.mpi = excess(rank, &RankTotals::mpi);
+  result.waiting = excess(rank, &RankTotals::waiting);
+  const auto most = std::max_element(rank.begin(), rank.end(),
+                                     [](const auto& a, const auto& b) { return a.compute < b.compute; });
+  if (most->compute <= Duration::zero()) return result;
+  result.most_loaded_rank = static_cast<std::int32_t>(most - rank.begin());
+  result.compute_time = most->compute - totals().compute / static_cast<std::int64_t>(rank.size());
+  return result;
+}
+
+}  // namespace nplus1::patterns

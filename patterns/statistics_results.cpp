@@ -1,0 +1,175 @@
+// What MessageStatistics has counted, as plain data.
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "patterns/layers.hpp"
+#include "patterns/message_statistics.hpp"
+
+namespace nplus1::patterns {
+namespace {
+
+void add_up(Layer& layer) {
+  for (const MatrixRow& row : layer.rows) {
+    for (const Cell& cell : row.cells) {
+      layer.messages += cell.messages;
+      layer.bytes += cell.bytes;
+    }
+  }
+}
+
+/// Distinct other ranks: senders ascend, so a column's sources come in order.
+void count_degrees(const Layer& layer, std::vector<RankTotals>& ranks) {
+  std::vector<std::vector<std::int32_t>> partners(ranks.size());
+  for (const MatrixRow& row : layer.rows) {
+    for (const Cell& cell : row.cells) {
+      if (cell.destination == row.source) continue;
+      const auto from = static_cast<std::size_t>(row.source);
+      const auto to = static_cast<std::size_t>(cell.destination);
+      ++ranks[from].destinations;
+      ++ranks[to].sources;
+      partners[from].push_back(cell.destination);
+      partners[to].push_back(row.source);
+    }
+  }
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    std::sort(partners[r].begin(), partners[r].end());
+    const auto end = std::unique(partners[r].begin(), partners[r].end());
+    ranks[r].partners = static_cast<std::uint64_t>(end - partners[r].begin());
+  }
+}
+
+std::vector<report::CollectiveCount> counts(const std::vector<CollectiveUse>& uses) {
+  std::vector<report::CollectiveCount> counts;
+  for (const CollectiveUse& use : uses)
+    counts.push_back({use.name, use.comm_size, use.root, use.calls_per_rank});
+  return counts;
+}
+
+}  // namespace
+
+std::vector<Layer> MessageStatistics::layers() const {
+  std::vector<Layer> layers;
+  const auto add = [&layers](std::string_view name, const LayerCounts& counts) {
+    Layer& layer = layers.emplace_back();
+    layer.name = name;
+    layer.rows = counts.pairs.rows();
+    layer.sizes = counts.bytes.sizes();
+    if (counts.elements) layer.elements = counts.elements->sizes();
+    add_up(layer);
+  };
+  add("point_to_point", point_to_point_);
+  for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind)
+    if (collective_layers_[kind])
+      add(layer_name(static_cast<CollectiveKind>(kind)), *collective_layers_[kind]);
+  std::sort(layers.begin() + 1, layers.end(), [](const Layer& a, const Layer& b) { return a.name < b.name; });
+  return layers;
+}
+
+std::vector<RankTotals> MessageStatistics::rank_totals(const Layer& point_to_point) const {
+  std::vector<RankTotals> totals(ranks_.size());
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const RankCounts& counts = ranks_[r];
+    totals[r].end = counts.end.time_since_epoch();
+    totals[r].compute = counts.compute;
+    totals[r].mpi = counts.mpi;
+    if (counts.unmodelled_depth > 0) totals[r].mpi += counts.end - counts.unmodelled_since;
+    totals[r].waiting = counts.waiting;
+    totals[r].collective_calls = counts.collective_calls;
+  }
+  for (const MatrixRow& row : point_to_point.rows) {
+    RankTotals& from = totals[static_cast<std::size_t>(row.source)];
+    for (const Cell& cell : row.cells) {
+      RankTotals& to = totals[static_cast<std::size_t>(cell.destination)];
+      from.messages_sent += cell.messages;
+      from.bytes_sent += cell.bytes;
+      to.messages_received += cell.messages;
+      to.bytes_received += cell.bytes;
+    }
+  }
+  count_degrees(point_to_point, totals);
+  return totals;
+}
+
+void MessageStatistics::fill_collectives(Patterns& patterns) const {
+  // Several calls may share a name (MPI_Bcast_c is MPI_Bcast): sum what a reader can't tell apart.
+  std::map<std::tuple<std::string, std::uint32_t, std::int32_t, std::string_view>, CollectiveUse> named;
+  for (const auto& [key, counts] : collectives_) {
+    const auto& [call, blocking, kind, size, root] = key;
+    const std::string_view layer = layer_name(kind);
+    CollectiveUse& use = named[{counts.name, size, root, layer}];
+    use.name = counts.name;
+    if (!layer.empty()) use.layer = layer;
+    use.comm_size = size;
+    if (root >= 0) use.root = root;
+    use.calls_per_rank.resize(ranks_.size());
+    std::transform(counts.calls.begin(), counts.calls.end(), use.calls_per_rank.begin(),
+                   use.calls_per_rank.begin(), std::plus<>{});
+    use.bytes += counts.bytes;
+    use.time += counts.time;
+    use.waiting += counts.waiting;
+  }
+  for (auto& [key, use] : named)
+    (use.layer ? patterns.collectives : patterns.communicator_calls).push_back(std::move(use));
+}
+
+UnmodelledUse MessageStatistics::unmodelled() const {
+  UnmodelledUse result;
+  std::map<std::string, std::uint64_t> by_name;
+  for (const auto& [call, count] : unmodelled_calls_) by_name[call_name(call)] += count;
+  for (const auto& [name, count] : by_name) {
+    result.calls += count;
+    result.by_name.emplace_back(name, count);
+  }
+  Duration all{};
+  for (const RankCounts& rank : ranks_) {
+    all += rank.end.time_since_epoch();
+    result.time += rank.unmodelled;
+    if (rank.unmodelled_depth > 0) result.time += rank.end - rank.unmodelled_since;  // it died inside
+  }
+  if (all > Duration::zero()) result.share = seconds(result.time) / seconds(all);
+  return result;
+}
+
+Patterns MessageStatistics::patterns() const {
+  Patterns patterns;
+  patterns.complete =
+      std::all_of(ranks_.begin(), ranks_.end(), [](const RankCounts& r) { return r.finalized; });
+  patterns.layers = layers();
+  patterns.rank = rank_totals(patterns.layers.front());
+  fill_collectives(patterns);
+  patterns.communicators = communicators_.uses(patterns.communicators_left_out);
+  patterns.call_sites = sites_.uses(patterns.call_sites_left_out);
+  patterns.unplaced_messages = unplaced_;
+  patterns.over_time = bins_.result();
+  patterns.unmodelled = unmodelled();
+  return patterns;
+}
+
+void MessageStatistics::fill(report::RunSummary& summary) const {
+  const Patterns all = patterns();
+  const Layer& sent = all.layers.front();
+  summary.ranks = static_cast<std::uint32_t>(ranks_.size());
+  summary.messages = matrix_of(sent, ranks_.size(), &Cell::messages);
+  summary.bytes = matrix_of(sent, ranks_.size(), &Cell::bytes);
+  summary.message_sizes.clear();
+  for (std::size_t b = 0; b < kSizeBuckets; ++b) {
+    const auto limit = bucket_limit(b);
+    summary.message_sizes.push_back(
+        {limit ? std::optional{bytes(*limit)} : std::nullopt, sent.sizes.buckets[b]});
+  }
+  summary.rank_end.clear();
+  summary.compute_time.clear();
+  for (const RankTotals& rank : all.rank) {
+    summary.rank_end.push_back(kTimeZero + rank.end);
+    summary.compute_time.push_back(rank.compute);
+  }
+  summary.virtual_time = all.virtual_time();
+  summary.collectives = counts(all.collectives);
+  summary.communicator_calls = counts(all.communicator_calls);
+  summary.unmodelled = {all.unmodelled.calls, all.unmodelled.share, {}};
+  for (const auto& [name, count] : all.unmodelled.by_name)
+    summary.unmodelled.by_name.push_back({name, count});
+}
+
+}  // namespace nplus1::patterns
