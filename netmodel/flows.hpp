@@ -27,7 +27,8 @@ class Flows {
   /// One that lies behind starts now.
   virtual void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) = 0;
   /// Lets time pass until flows complete, but no further than `until`, and appends them: all that complete
-  /// at the same time, and none that complete later. If none is appended, now() is `until`, or no flow is left.
+  /// at the same time, and none that complete later. If none is appended, now() is `until`, or no flow is
+  /// left.
   virtual void advance(Time until, std::vector<Completion>& completions) = 0;
   [[nodiscard]] virtual Time now() const = 0;
   /// Whether no flow is under way or about to start.

@@ -2,8 +2,8 @@
 //
 // A contention-free model prices each message by itself: transit() is a pure function, so a receiver can
 // compute an arrival without asking anybody. A model with contention (netmodel/simgrid) prices flows
-// against each other: then flows() is where arrivals come from (netmodel/flows.hpp), and transit() only a lower
-// bound. Implementations are immutable after construction; all functions may be called from any thread.
+// against each other: then flows() is where arrivals come from (netmodel/flows.hpp), and transit() only a
+// lower bound. Implementations are immutable after construction; all functions may be called from any thread.
 #pragma once
 
 #include <memory>
@@ -40,8 +40,8 @@ class NetworkModel {
   [[nodiscard]] virtual Duration handshake() const = 0;
   /// Whether transit() is the whole truth.
   [[nodiscard]] virtual bool contention_free() const = 0;
-  /// With contention: whether a message of `size` travels before its receive is posted. Larger eager ones start
-  /// when they meet their receive, though their sender is free at once.
+  /// With contention: whether a message of `size` travels before its receive is posted. Larger eager ones
+  /// start when they meet their receive, though their sender is free at once.
   [[nodiscard]] virtual bool travels_unasked(Bytes /*size*/) const { return true; }
   /// A network without any flow in it, its time at zero; null if contention_free().
   [[nodiscard]] virtual std::unique_ptr<Flows> flows() const { return nullptr; }

@@ -19,9 +19,9 @@ namespace nplus1::netmodel {
 inline constexpr std::int32_t kNoMember = -1;
 
 /// One step of one member: it starts the send (if any), then waits for the receive (if any), then goes on.
-/// Transfers between one pair of members match in order. On a network with contention it also waits for a send
-/// whose receiver has to be there first. A step that `joins` is started with the one before, and they are
-/// waited for together (non-blocking operations and one Waitall).
+/// Transfers between one pair of members match in order. On a network with contention it also waits for a
+/// send whose receiver has to be there first. A step that `joins` is started with the one before, and they
+/// are waited for together (non-blocking operations and one Waitall).
 struct Step {
   std::int32_t send_to = kNoMember;
   std::int32_t receive_from = kNoMember;

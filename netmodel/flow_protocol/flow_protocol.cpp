@@ -32,7 +32,8 @@ Result<std::unique_ptr<NetworkModel>> parse_flow_protocol(const Specification& s
       continue;
     }
     auto parsed = Piecewise::parse(value);
-    if (!parsed) return Error{"network key " + quoted(key) + ": " + parsed.error().what, parsed.error().remedy};
+    if (!parsed)
+      return Error{"network key " + quoted(key) + ": " + parsed.error().what, parsed.error().remedy};
     *cost = std::move(parsed).value();
   }
   const std::array<Key, 2> keys{

@@ -1,6 +1,6 @@
-// How MPI messages become flows, with the rules of SMPI: which sends free their sender at once, which messages
-// travel before their receive is posted, and what the calls cost in CPU time. It is all that a rank has to
-// know of a network with contention; netmodel/simgrid adds the flows, in the simulator.
+// How MPI messages become flows, with the rules of SMPI: which sends free their sender at once, which
+// messages travel before their receive is posted, and what the calls cost in CPU time. It is all that a rank
+// has to know of a network with contention; netmodel/simgrid adds the flows, in the simulator.
 //
 // Specification: flows:eager=BYTES,unasked=BYTES[,os=PIECES][,ois=PIECES][,or=PIECES] (docs/networks.md).
 // Immutable; all functions may be called from any thread.
@@ -15,11 +15,11 @@ namespace nplus1::netmodel {
 class FlowProtocol : public NetworkModel {
  public:
   struct Parameters {
-    double eager = 65536;       // a smaller message frees its sender at once: smpi/send-is-detached-thresh
-    double unasked = 0;         // a smaller message travels before its receive: smpi/async-small-thresh
-    Piecewise blocking_send;    // smpi/os
-    Piecewise immediate_send;   // smpi/ois
-    Piecewise receive;          // smpi/or
+    double eager = 65536;      // a smaller message frees its sender at once: smpi/send-is-detached-thresh
+    double unasked = 0;        // a smaller message travels before its receive: smpi/async-small-thresh
+    Piecewise blocking_send;   // smpi/os
+    Piecewise immediate_send;  // smpi/ois
+    Piecewise receive;         // smpi/or
   };
 
   explicit FlowProtocol(Parameters parameters) : p_{std::move(parameters)} {}

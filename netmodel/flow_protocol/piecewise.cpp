@@ -32,9 +32,9 @@ Result<Piecewise> Piecewise::parse(std::string_view text) {
     std::size_t n = 0;
     for_each_part(piece, ':', [&](std::string_view number) {
       const auto value = parse_quantity(number, n == 0 ? Quantity::kSize : Quantity::kTime);
-      if (n >= numbers.size() || !value)
+      if (!value)
         bad = piece;
-      else
+      else if (n < numbers.size())  // SMPI's defaults have more, and it reads two
         numbers[n] = value.value();
       ++n;
     });

@@ -1,5 +1,5 @@
-// A cost that depends on the size in steps, as SMPI writes it: "0:2e-6:1e-10;65536:5e-6:0" costs 2 us + 0.1 ns
-// per byte up to 65536 bytes and 5 us above. Immutable; all functions may be called from any thread.
+// A cost that depends on the size in steps, as SMPI writes it: "0:2e-6:1e-10;65536:5e-6:0" costs 2 us + 0.1
+// ns per byte up to 65536 bytes and 5 us above. Immutable; all functions may be called from any thread.
 // Source: SimGrid 3.32, "Configuring SMPI", options smpi/os, smpi/ois and smpi/or.
 #pragma once
 

@@ -36,7 +36,8 @@ std::pair<std::string, std::size_t> repeated(const std::string& word) {
   std::size_t times = 0;
   const char* end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data() + star + 1, end, times);
-  return error == std::errc{} && stop == end ? std::pair{word.substr(0, star), times} : std::pair{word, std::size_t{1}};
+  return error == std::errc{} && stop == end ? std::pair{word.substr(0, star), times}
+                                             : std::pair{word, std::size_t{1}};
 }
 
 Result<std::vector<std::size_t>> from_file(const std::string& path, std::size_t ranks,
@@ -57,14 +58,15 @@ Result<std::vector<std::size_t>> from_file(const std::string& path, std::size_t 
       const auto [name, times] = repeated(word);
       const auto host = index.find(name);
       if (host == index.end())
-        return Error{path + ":" + std::to_string(number) + ": the platform has no host " + quoted(name), kMapHelp};
+        return Error{path + ":" + std::to_string(number) + ": the platform has no host " + quoted(name),
+                     kMapHelp};
       map.insert(map.end(), std::min(times, ranks - std::min(ranks, map.size())), host->second);
     }
   }
   if (map.size() < ranks) {
-    return Error{path + ": names hosts for " + std::to_string(map.size()) + " of " + std::to_string(ranks) +
-                     " ranks",
-                 kMapHelp};
+    return Error{
+        path + ": names hosts for " + std::to_string(map.size()) + " of " + std::to_string(ranks) + " ranks",
+        kMapHelp};
   }
   return map;
 }

@@ -23,8 +23,8 @@ struct PlatformReport {
   std::size_t routes = 0;  // between hosts of ranks, checked
 };
 
-/// Loads the platform for these options in a child process, because SimGrid aborts on many errors. The error is
-/// one line that names file and line where SimGrid does. Call it while the process has one thread.
+/// Loads the platform for these options in a child process, because SimGrid aborts on many errors. The error
+/// is one line that names file and line where SimGrid does. Call it while the process has one thread.
 [[nodiscard]] Result<PlatformReport> validate_platform(const PlatformOptions& options);
 
 }  // namespace nplus1::netmodel

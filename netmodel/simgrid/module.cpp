@@ -17,7 +17,8 @@ extern "C" __attribute__((visibility("default"))) void nplus1_simgrid_network(
 }
 
 extern "C" __attribute__((visibility("default"))) void nplus1_simgrid_check(
-    const nplus1::netmodel::PlatformOptions* options, nplus1::Result<nplus1::netmodel::PlatformReport>* result) {
+    const nplus1::netmodel::PlatformOptions* options,
+    nplus1::Result<nplus1::netmodel::PlatformReport>* result) {
   try {
     *result = nplus1::netmodel::check_simgrid_platform(*options);
   } catch (const std::exception& error) {

@@ -42,7 +42,8 @@ void SimgridFlows::start(FlowId id, RankId source, RankId destination, Bytes siz
 
 void SimgridFlows::begin(const Start& start) {
   if (start.id >= comms_.size()) comms_.resize(start.id + 1);
-  const sg::CommPtr comm = sg::Comm::sendto_init(hosts_[start.source.index()], hosts_[start.destination.index()]);
+  const sg::CommPtr comm =
+      sg::Comm::sendto_init(hosts_[start.source.index()], hosts_[start.destination.index()]);
   comm->set_payload_size(static_cast<std::uint64_t>(count(start.size)) + kEnvelope);
   comm->set_data(reinterpret_cast<void*>(std::uintptr_t{start.id}));
   comms_[start.id] = comm;
@@ -52,7 +53,8 @@ void SimgridFlows::begin(const Start& start) {
 
 void SimgridFlows::ended(const sg::Activity& activity) {
   const auto* comm = dynamic_cast<const sg::Comm*>(&activity);
-  if (comm != nullptr) ended_.push_back(static_cast<FlowId>(reinterpret_cast<std::uintptr_t>(comm->get_data<void>())));
+  if (comm != nullptr)
+    ended_.push_back(static_cast<FlowId>(reinterpret_cast<std::uintptr_t>(comm->get_data<void>())));
 }
 
 /// Seconds from `now` to SimGrid's next event; negative if there is none. As EngineImpl::solve() does it.

@@ -43,8 +43,37 @@ std::vector<std::string> arguments_of(const PlatformOptions& options) {
   return words;
 }
 
+/// Options that SMPI declares when it starts, which it never does here. Platform files written for SMPI may
+/// set all of them; what they say about collectives and processes is left to the options of nplus1.
+void declare_smpi_options() {
+  for (const char* key : {"smpi/os", "smpi/ois", "smpi/or"})
+    simgrid::config::declare_flag<std::string>(key, "CPU time of MPI calls, by size", "0:0:0:0:0");
+  for (const char* key : {"smpi/coll-selector",
+                          "smpi/gather",
+                          "smpi/allgather",
+                          "smpi/barrier",
+                          "smpi/reduce_scatter",
+                          "smpi/scatter",
+                          "smpi/allgatherv",
+                          "smpi/allreduce",
+                          "smpi/alltoall",
+                          "smpi/alltoallv",
+                          "smpi/bcast",
+                          "smpi/reduce",
+                          "smpi/display-timing",
+                          "smpi/keep-temps",
+                          "smpi/tmpdir",
+                          "smpi/privatization",
+                          "smpi/privatize-libs",
+                          "smpi/shared-malloc-blocksize",
+                          "smpi/shared-malloc-hugepage",
+                          "smpi/finalization-barrier"})
+    simgrid::config::declare_flag<std::string>(key, "not used", "");
+}
+
 std::shared_ptr<sg::Engine> start_engine(const PlatformOptions& options) {
   const KeepSignalHandlers keep;
+  declare_smpi_options();
   std::vector<std::string> words = arguments_of(options);
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -109,8 +138,9 @@ Result<FlowProtocol::Parameters> protocol_in_force() {
     return Error{"smpi/async-small-thresh is larger than smpi/send-is-detached-thresh",
                  "Give at most the value of the latter."};
   }
-  for (const auto& [key, cost] : {std::pair{"smpi/os", &p.blocking_send}, std::pair{"smpi/ois", &p.immediate_send},
-                                  std::pair{"smpi/or", &p.receive}}) {
+  for (const auto& [key, cost] :
+       {std::pair{"smpi/os", &p.blocking_send}, std::pair{"smpi/ois", &p.immediate_send},
+        std::pair{"smpi/or", &p.receive}}) {
     auto pieces = Piecewise::parse(simgrid::config::get_value<std::string>(key));
     if (!pieces) return Error{std::string{key} + ": " + pieces.error().what, pieces.error().remedy};
     *cost = std::move(pieces).value();
@@ -133,7 +163,8 @@ std::size_t need_routes(std::vector<sg::Host*> hosts) {
   const std::size_t stride = n <= kAllPairs ? 1 : n / 8;
   std::size_t looked_up = 0;
   for (std::size_t from = 0; from < n; ++from)
-    for (std::size_t hop = 1; hop < n; hop += stride, ++looked_up) need_route(hosts[from], hosts[(from + hop) % n]);
+    for (std::size_t hop = 1; hop < n; hop += stride, ++looked_up)
+      need_route(hosts[from], hosts[(from + hop) % n]);
   return looked_up;
 }
 
@@ -168,7 +199,8 @@ double SimgridNetwork::compute_scale(RankId rank) const {
 }
 
 std::string SimgridNetwork::describe() const {
-  std::string text = "simgrid:platform=" + options_.file + ",model=" + options_.model + ",map=" + options_.map;
+  std::string text =
+      "simgrid:platform=" + options_.file + ",model=" + options_.model + ",map=" + options_.map;
   for (const std::string& setting : options_.settings) text += "," + setting;
   return text;
 }

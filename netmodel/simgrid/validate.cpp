@@ -3,6 +3,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <sstream>
@@ -46,7 +48,8 @@ constexpr char kSeparator = '\0';  // between the words of a child's answer, at 
 std::string read_all(int fd) {
   std::string text;
   char buffer[4096];
-  for (ssize_t n = 0; (n = read(fd, buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n = 0; (n = read(fd, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, static_cast<std::size_t>(n));
   return text;
 }
 
@@ -67,15 +70,15 @@ std::string first_complaint(const std::string& said) {
   return first;
 }
 
-std::string one_line(std::string text) {
-  for (char& c : text)
-    if (c == '\n') c = ' ';
+/// SimGrid explains at length; its first line has the cause.
+std::string first_line(std::string text) {
+  text.resize(std::min(text.find('\n'), text.size()));
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
   return text;
 }
 
 Error rejected(const PlatformOptions& options, const std::string& why, const std::string& remedy) {
-  const std::string line = one_line(why);
+  const std::string line = first_line(why);
   const bool names_file = line.find(options.file) != std::string::npos;
   return {names_file ? line : options.file + ": " + line, remedy.empty() ? kRemedy : remedy};
 }
@@ -104,9 +107,11 @@ Result<PlatformReport> understood(const PlatformOptions& options, const std::str
 
 Result<PlatformReport> validate_platform(const PlatformOptions& options) {
   if (access(options.file.c_str(), R_OK) != 0)
-    return rejected(options, options.file + ": " + std::strerror(errno), "Check the path of the platform file.");
+    return rejected(options, options.file + ": " + std::strerror(errno),
+                    "Check the path of the platform file.");
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Error{"no pipe: " + std::string{std::strerror(errno)}, "Try again."};
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return Error{"no pipe: " + std::string{std::strerror(errno)}, "Try again."};
   const pid_t child = fork();
   if (child == 0) answer(options, ends[1]);
   close(ends[1]);

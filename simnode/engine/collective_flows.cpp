@@ -1,6 +1,6 @@
-// Collectives on a network with contention: the same steps, but each message is a flow, which starts when both
-// sides are there (network_model.hpp, eager() and travels_unasked()), and a member goes on when the ends of
-// what it started are known.
+// Collectives on a network with contention: the same steps, but each message is a flow, which starts when
+// both sides are there (network_model.hpp, eager() and travels_unasked()), and a member goes on when the ends
+// of what it started are known.
 //
 // Messages between a pair are taken for each other in order; where a schedule sends small and large messages
 // between one pair, a small one that travels unasked may be taken for a large one before it.
@@ -61,7 +61,8 @@ void Collectives::post_receive(const Communicator& c, Call& call, std::int32_t m
   Member& member = call.members[static_cast<std::size_t>(me)];
   ++member.pending;
   if (const auto arrival = call.arrivals.pop(from, me))
-    return end_part(member, std::max(arrival->arrival, member.clock), network_.receive_overhead(arrival->size));
+    return end_part(member, std::max(arrival->arrival, member.clock),
+                    network_.receive_overhead(arrival->size));
   const auto sent = call.transfers.pop(from, me);
   if (!sent) return call.receives.push(from, me, {member.clock, {}});
   const bool rendezvous = !network_.eager(sent->size);

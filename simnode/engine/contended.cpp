@@ -1,5 +1,5 @@
-// Messages on a network with contention. Matching goes as ever; a transfer starts when its message has met its
-// receive (small ones may travel before), and its end is known when the flows have advanced that far.
+// Messages on a network with contention. Matching goes as ever; a transfer starts when its message has met
+// its receive (small ones may travel before), and its end is known when the flows have advanced that far.
 // Source of the protocol: SMPI (SimGrid 3.32), smpi_request.cpp, Request::start and finish_wait.
 #include <algorithm>
 

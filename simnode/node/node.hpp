@@ -11,6 +11,7 @@
 #include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
 #include "simnode/engine/engine.hpp"
+#include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
 #include "simnode/node/settings.hpp"
 #include "simnode/node/source_lines.hpp"
@@ -23,7 +24,7 @@ namespace nplus1::simnode::node {
 
 class Node final : public engine::Listener {
  public:
-  Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network, netmodel::Selection collectives);
+  Node(Settings settings, NetworkMaker make_network, netmodel::Selection collectives);
   ~Node() override;
 
   /// Starts listening; the TCP port for the `ready` line, 0 on failure (errno is set).
@@ -54,6 +55,7 @@ class Node final : public engine::Listener {
   void accept_guests(int listener, bool local);
   void welcome(const Guest& guest);
   void begin_segment(int ranks);
+  [[nodiscard]] bool make_network(int ranks);
   void start_rank(Rank& rank);
   void all_started();
   std::size_t drain();
@@ -69,6 +71,8 @@ class Node final : public engine::Listener {
   void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
   void watch();
   void write_results();
+  /// Says in the result folder why there are no results.
+  void leave_trouble(const Error& error) const;
   /// The name of a process's executable.
   [[nodiscard]] static std::string program_of(std::int32_t pid);
   [[nodiscard]] std::string choose_output(std::int32_t pid) const;
@@ -77,7 +81,8 @@ class Node final : public engine::Listener {
   [[nodiscard]] patterns::Patterns communication_patterns() const;
 
   Settings settings_;
-  std::unique_ptr<netmodel::NetworkModel> network_;
+  NetworkMaker make_network_;
+  std::unique_ptr<netmodel::NetworkModel> network_;  // once a rank has said how many there are
   netmodel::Selection collectives_;
   TestDelay test_delay_;
   int epoll_ = -1;

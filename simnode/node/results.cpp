@@ -82,10 +82,14 @@ void Node::write_results() {
   const auto summarized = report::write_results(settings_.output, summary(), {report::unicode_locale()});
   if (patterns.ok() && summarized.ok()) return;
   const Error& problem = patterns.ok() ? summarized.error() : patterns.error();
-  // Nobody reads our stderr; leave the reason where the results should be.
+  leave_trouble(problem);
+}
+
+/// Nobody reads our stderr.
+void Node::leave_trouble(const Error& error) const {
   std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
   if (file == nullptr) return;
-  fmt::print(file, "{}\n{}\n", problem.what, problem.remedy);
+  fmt::print(file, "{}\n{}\n", error.what, error.remedy);
   std::fclose(file);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "netmodel/network_model.hpp"
+#include "netmodel/simgrid/options.hpp"
 #include "stubs/transport/handshake.hpp"
 #include "support/result.hpp"
 
@@ -11,6 +12,7 @@ namespace nplus1::simnode::node {
 
 struct Settings {
   std::string network;
+  netmodel::PlatformFlags platform;  // with a file: instead of `network`
   std::string compute;
   std::string clock;     // auto | cpu | wall
   std::string protocol;  // conservative | riesen
@@ -24,7 +26,7 @@ struct Settings {
   Duration poll_first{};
   Duration poll_cap{};
 
-  [[nodiscard]] transport::Config config() const;
+  [[nodiscard]] transport::Config config(const std::string& network_for_ranks) const;
 };
 
 [[nodiscard]] Settings settings_from_environment();

@@ -44,11 +44,10 @@ TEST_F(SettingsTest, ReadThePollCostAsTheCommandLineWritesIt) {
 }
 
 TEST_F(SettingsTest, AreToldToTheRanks) {
-  set("NPLUS1_NETWORK", "loggops:L=1us");
   set("NPLUS1_DIRECT", "off");
   set("NPLUS1_PROTOCOL", "riesen");
   set("NPLUS1_VIRTUAL_CLOCKS", "1");
-  const transport::Config config = settings_from_environment().config();
+  const transport::Config config = settings_from_environment().config("loggops:L=1us");
   EXPECT_STREQ(config.network, "loggops:L=1us");
   EXPECT_EQ(config.direct, 0);
   EXPECT_EQ(config.riesen, 1);
