@@ -32,8 +32,14 @@ SimgridFlows::SimgridFlows(sg::Engine& engine, const std::vector<sg::Host*>& hos
   current_ = this;
 }
 
+/// Flows under way are called off. Their objects stay, as SimGrid still refers to them.
 SimgridFlows::~SimgridFlows() {
   current_ = nullptr;
+  for (sg::CommPtr& comm : comms_) {
+    if (comm == nullptr) continue;
+    comm->cancel();
+    comm.detach();
+  }
 }
 
 void SimgridFlows::start(FlowId id, RankId source, RankId destination, Bytes size, Time at) {
@@ -53,8 +59,10 @@ void SimgridFlows::begin(const Start& start) {
 
 void SimgridFlows::ended(const sg::Activity& activity) {
   const auto* comm = dynamic_cast<const sg::Comm*>(&activity);
-  if (comm != nullptr)
-    ended_.push_back(static_cast<FlowId>(reinterpret_cast<std::uintptr_t>(comm->get_data<void>())));
+  if (comm == nullptr) return;
+  const auto id = static_cast<FlowId>(reinterpret_cast<std::uintptr_t>(comm->get_data<void>()));
+  const bool ours = id < comms_.size() && comms_[id].get() == comm;
+  if (ours) ended_.push_back(id);
 }
 
 /// Seconds from `now` to SimGrid's next event; negative if there is none. As EngineImpl::solve() does it.

@@ -1,5 +1,6 @@
 #include "netmodel/simgrid/simgrid_network.hpp"
 
+#include <unistd.h>
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
 
@@ -7,6 +8,8 @@
 #include <array>
 #include <cctype>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "netmodel/simgrid/host_map.hpp"
@@ -148,8 +151,19 @@ Result<FlowProtocol::Parameters> protocol_in_force() {
   return p;
 }
 
-/// Looks up a route, which SimGrid does only when it is needed; aborts if there is none.
+std::array<char, 512> looking_for;  // what a crash is about
+
+/// SimGrid follows a null pointer where a zone has no route between two hosts.
+void say_and_die(int) {
+  [[maybe_unused]] const ssize_t written =
+      write(STDERR_FILENO, looking_for.data(), std::strlen(looking_for.data()));
+  _exit(1);
+}
+
+/// Looks up a route, which SimGrid does only when it is needed; ends the process if there is none.
 void need_route(const sg::Host* from, const sg::Host* to) {
+  std::snprintf(looking_for.data(), looking_for.size(), "there is no route from %s to %s\n",
+                from->get_cname(), to->get_cname());
   std::vector<sg::Link*> links;
   double latency = 0;
   from->route_to(to, links, &latency);
@@ -162,6 +176,7 @@ std::size_t need_routes(std::vector<sg::Host*> hosts) {
   const std::size_t n = hosts.size();
   const std::size_t stride = n <= kAllPairs ? 1 : n / 8;
   std::size_t looked_up = 0;
+  std::signal(SIGSEGV, say_and_die);
   for (std::size_t from = 0; from < n; ++from)
     for (std::size_t hop = 1; hop < n; hop += stride, ++looked_up)
       need_route(hosts[from], hosts[(from + hop) % n]);

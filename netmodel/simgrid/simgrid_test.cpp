@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,14 @@ double alone(const NetworkModel& network, Message message) {
   return arrivals(network, {message}).front();
 }
 
+/// What a child has to say for itself.
+std::string failures() {
+  std::string text;
+  const auto& result = *::testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int i = 0; i < result.total_part_count(); ++i) text += result.GetTestPartResult(i).summary();
+  return text;
+}
+
 /// Runs `body` in a child process and fails where it does.
 template <class Body>
 void apart(Body body) {
@@ -56,12 +65,18 @@ void apart(Body body) {
       {
         body();
         std::fflush(stdout);
-        std::_Exit(::testing::Test::HasFailure() ? 1 : 0);
+        if (!::testing::Test::HasFailure()) std::_Exit(0);
+        std::cerr << failures() << std::endl;
+        std::_Exit(1);
       },
       ::testing::ExitedWithCode(0), "");
 }
 
-class EverySimgridModel : public ::testing::TestWithParam<const char*> {};
+class EverySimgridModel : public ::testing::TestWithParam<const char*> {
+ protected:
+  /// Beyond fair shares IB slows flows that meet at a host down, by up to 1.35 (J. Vienne, 2010).
+  static bool knows_penalties() { return std::string{GetParam()} == "IB"; }
+};
 
 TEST_P(EverySimgridModel, SharesOneLinkFairly) {
   apart([] {
@@ -69,8 +84,11 @@ TEST_P(EverySimgridModel, SharesOneLinkFairly) {
     constexpr std::int64_t kLarge = 400'000'000;  // latency is nothing beside it
     const double one = alone(*network, {0, 1, kLarge});
     for (const std::size_t k : {2U, 4U, 8U})
-      for (const double at : arrivals(*network, std::vector<Message>(k, {0, 1, kLarge})))
-        EXPECT_NEAR(at / one, static_cast<double>(k), 0.01 * static_cast<double>(k));
+      for (const double at : arrivals(*network, std::vector<Message>(k, {0, 1, kLarge}))) {
+        const auto share = static_cast<double>(k);
+        EXPECT_GE(at / one, 0.99 * share);
+        EXPECT_LE(at / one, (knows_penalties() ? 1.35 : 1.01) * share);
+      }
   });
 }
 
@@ -102,11 +120,10 @@ TEST_P(EverySimgridModel, MakesIncastOfEightEightTimesSlower) {
     std::vector<Message> incast;
     for (int r = 1; r <= 8; ++r) incast.push_back({r, 0, kLarge});
     const double one = alone(*network, incast.front());
-    // IB's penalties for receivers come on top (J. Vienne, 2010).
-    const double least = std::string{GetParam()} == "IB" ? 8 : 7.9;
-    for (const double at : arrivals(*network, incast)) EXPECT_GE(at / one, least);
-    if (std::string{GetParam()} != "IB")
-      for (const double at : arrivals(*network, incast)) EXPECT_LE(at / one, 8.1);
+    for (const double at : arrivals(*network, incast)) {
+      EXPECT_GE(at / one, 7.9);
+      EXPECT_LE(at / one, (knows_penalties() ? 1.35 : 1.01) * 8);
+    }
   });
 }
 
