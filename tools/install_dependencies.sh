@@ -7,6 +7,7 @@ packages="
   mpich libmpich-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
   libzstd-dev libisal-dev
+  libsimgrid-dev
   libdw-dev libgtest-dev libbenchmark-dev clang-format-14
 "
 
