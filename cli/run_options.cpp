@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "cli/failure.hpp"
@@ -11,6 +12,7 @@
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/load.hpp"
 #include "netmodel/simgrid/options.hpp"
+#include "support/size.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -27,6 +29,12 @@ enum Position : std::size_t {
   kOnDeadlock,
   kPollCost,
   kCollectives,
+  kRecord,
+  kRecordCap,
+  kRecordRegion,
+  kHash,
+  kFrames,
+  kPcontrol,
   kPlatform,
   kModel,
   kMap,
@@ -84,6 +92,23 @@ netmodel::PlatformFlags platform_flags(const RunOptions& options) {
           options.passed[kHostSpeed]};
 }
 
+void check_record_cap(const std::string& text) {
+  if (text.empty() || parse_size(text)) return;
+  usage(fmt::format("--record-cap: '{}' is not a size", text), "e.g. --record-cap 512M, or 0 for no limit");
+}
+
+void check_frames(const std::string& text) {
+  const std::optional<std::uint64_t> frames = text.empty() ? 1 : parse_size(text);
+  if (frames && *frames >= 1 && *frames <= 16) return;
+  usage(fmt::format("--frames: '{}' is not a number from 1 to 16", text), "e.g. --frames 4");
+}
+
+void check_record_region(const std::string& text) {
+  constexpr std::size_t kLongest = 123;  // transport::Config
+  if (text.size() <= kLongest) return;
+  usage("--record-region: the name is longer than 123 bytes", "give the region a shorter name");
+}
+
 /// Paths are made absolute, because ranks may run in another folder.
 std::string for_the_ranks(std::size_t position, const std::string& value) {
   constexpr std::string_view kFile = "file:";
@@ -128,7 +153,22 @@ const std::vector<PassedOption>& passed_options() {
       {"--poll-cost", "NPLUS1_POLL_COST", "S[,CAP]",
        "Virtual seconds that an unsuccessful Test or Probe costs at first, and at most", nullptr},
       {"--collectives", "NPLUS1_COLLECTIVES", "SPEC",
-       "Algorithms of the simulated collectives: mpich, or e.g. bcast=chain,allreduce=ring", nullptr},
+       "Algorithms of the simulated collectives: mpich, openmpi, or e.g. openmpi,bcast=chain", nullptr},
+      {"--record", "NPLUS1_RECORD", "WHAT",
+       "What is kept of the run: full (every event, in DIR/recording), patterns (sums), or off (the summary)",
+       "off|patterns|full"},
+      {"--record-cap", "NPLUS1_RECORD_CAP", "SIZE",
+       "The recording ends at this size, the run goes on; e.g. 512M; 0: no limit (default: 4G)", nullptr},
+      {"--record-region", "NPLUS1_RECORD_REGION", "NAME",
+       "Record only what happens inside the region NAME (all is simulated)", nullptr},
+      {"--hash", "NPLUS1_HASH", "WHICH", "What is recorded of the content of messages: crc (CRC-32), or off",
+       "off|crc"},
+      {"--frames", "NPLUS1_FRAMES", "N", "Stack frames of a recorded call, 1 to 16 (default: 4)", nullptr},
+      {"--pcontrol", "NPLUS1_PCONTROL", "HOW",
+       "What MPI_Pcontrol means: mpip (0 pauses the recording, others resume it) or ipm ((1, \"name\") "
+       "begins "
+       "a region, (-1, \"name\") ends it)",
+       "mpip|ipm"},
       {"--platform", "NPLUS1_PLATFORM", "FILE",
        "A network with contention instead of --network: a SimGrid platform, simulated by SimGrid", nullptr},
       {"--model", "NPLUS1_MODEL", "WHICH", "SimGrid's network model: SMPI (default), LV08, CM02 or IB",
@@ -192,6 +232,9 @@ void check_run_options(const RunOptions& options) {
   }
   check_compute(options.passed[kCompute]);
   check_poll_cost(options.passed[kPollCost]);
+  check_record_cap(options.passed[kRecordCap]);
+  check_frames(options.passed[kFrames]);
+  check_record_region(options.passed[kRecordRegion]);
 }
 
 void check_platform(const RunOptions& options, int ranks) {

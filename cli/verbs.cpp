@@ -8,8 +8,10 @@ std::vector<CLI::App*> verbs_of(CLI::App& app) {
 
 void add_verbs(const Registration& registration) {
   add_run(registration);
+  add_report(registration);
   add_patterns(registration);
   add_diff(registration);
+  add_convert(registration);
   add_doctor(registration);
   add_demo(registration);
   for (CLI::App* verb : verbs_of(registration.app)) verb->group("Verbs");

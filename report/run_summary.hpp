@@ -50,6 +50,15 @@ struct Trust {
   std::uint32_t cores = 0;             // of the machine (of the simulator's host)
 };
 
+/// What the run has left behind to be analysed.
+struct Recording {
+  std::string path;  // relative to the result folder
+  std::uint64_t bytes = 0;
+  std::uint64_t expected_bytes = 0;  // of the whole run, had nothing been dropped
+  std::uint64_t events = 0;
+  std::uint64_t dropped = 0;  // events that are not in it: size cap, full disk
+};
+
 struct RunSummary {
   std::string application;  // as the user named it
   std::uint32_t ranks = 0;
@@ -73,6 +82,8 @@ struct RunSummary {
 
   std::vector<Time> rank_end;          // by rank: the virtual time of its last event
   std::vector<Duration> compute_time;  // by rank: virtual time outside MPI
+
+  std::optional<Recording> recording;  // empty: nothing was recorded
 
   Trust trust;
   bool complete = false;           // every rank reached MPI_Finalize

@@ -58,6 +58,17 @@ std::string trust(const Trust& trust) {
   return object.inner();
 }
 
+std::string recording(const std::optional<Recording>& recording) {
+  if (!recording) return "null";
+  Object object;
+  object.text("path", recording->path);
+  object.number("bytes", recording->bytes);
+  object.number("expected_bytes", recording->expected_bytes);
+  object.number("events", recording->events);
+  object.number("dropped", recording->dropped);
+  return object.inner();
+}
+
 std::string point_to_point(const RunSummary& summary) {
   Object object;
   object.raw("messages", matrix(summary.messages));
@@ -93,6 +104,7 @@ std::string summary_json(const RunSummary& summary) {
   object.raw("unmodelled", unmodelled(summary.unmodelled));
   object.list("rank_end_s", summary.rank_end, [](Time t) { return exact_seconds(t.time_since_epoch()); });
   object.list("compute_s", summary.compute_time, exact_seconds);
+  object.raw("recording", recording(summary.recording));
   object.raw("trust", trust(summary.trust));
   object.list("notes", summary.notes, Object::quoted);
   return object.document();

@@ -125,6 +125,16 @@ void add_trust(Page& page, const RunSummary& s) {
   for (const std::string& note : s.notes) page.line("  {}", note);
 }
 
+void add_recording(Page& page, const RunSummary& s) {
+  if (!s.recording) return;
+  const Recording& r = *s.recording;
+  page.line("Recording: {} events in {}/, {}", r.events, r.path,
+            readable_bytes(static_cast<double>(r.bytes)));
+  if (r.dropped > 0)
+    page.line("  {} more events are not in it; with them it would be some {}", r.dropped,
+              readable_bytes(static_cast<double>(r.expected_bytes)));
+}
+
 }  // namespace
 
 std::string summary_text(const RunSummary& summary, const std::string& folder, TextStyle style) {
@@ -135,7 +145,8 @@ std::string summary_text(const RunSummary& summary, const std::string& folder, T
   add_collectives(page, summary);
   add_compute(page, summary, style);
   add_trust(page, summary);
-  if (!folder.empty()) page.line("Results: {}/ (summary.json, messages.csv, bytes.csv)", folder);
+  add_recording(page, summary);
+  if (!folder.empty()) page.line("Report: {}/report.html; for programs: *.json and *.csv beside it", folder);
   return page.take();
 }
 

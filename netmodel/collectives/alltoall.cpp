@@ -78,4 +78,23 @@ void alltoall_pairwise(const CollectiveCall& call, std::vector<Step>& steps) {
   }
 }
 
+/// Open MPI's: one member further each round, whatever the number of members, empty blocks included.
+void alltoall_openmpi_pairwise(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Blocks blocks{call};
+  for (std::int32_t d = 1; d < call.members; ++d) {
+    exchange(steps, after(call, d), blocks.of(after(call, d)), before(call, d));
+  }
+}
+
+/// Open MPI's: everything at once in the order of the members, empty blocks included.
+void alltoallv_openmpi_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Blocks blocks{call};
+  for (std::int32_t to = 0; to < call.members; ++to) {
+    if (to != call.me) send(steps, to, blocks.of(to));
+  }
+  for (std::int32_t from = 0; from < call.members; ++from) {
+    if (from != call.me) receive(steps, from);
+  }
+}
+
 }  // namespace nplus1::netmodel::algorithms

@@ -61,4 +61,21 @@ void scatter_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
   }
 }
 
+/// Open MPI's for large blocks: the root calls for one block after the other. Each is followed by an empty
+/// message, for which the root waits in the end.
+void gather_synchronized(const CollectiveCall& call, std::vector<Step>& steps) {
+  if (call.me != call.root) {
+    receive(steps, call.root);
+    send(steps, call.root, count(call.size));
+    return send(steps, call.root, 0);
+  }
+  const auto each = [&call](auto visit) {
+    for (std::int32_t from = 0; from < call.members; ++from) {
+      if (from != call.root) visit(from);
+    }
+  };
+  each([&](std::int32_t from) { exchange(steps, from, 0, from); });
+  each([&](std::int32_t from) { receive(steps, from); });
+}
+
 }  // namespace nplus1::netmodel::algorithms

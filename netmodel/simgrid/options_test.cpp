@@ -1,6 +1,7 @@
 #include "netmodel/simgrid/options.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -25,7 +26,7 @@ TEST(HostMap, CountsCores) {
   EXPECT_EQ(map.error().what, "the platform has 3 hosts with 5 cores for 6 ranks");
 }
 TEST(HostMap, ReadsAFile) {
-  const std::string path = ::testing::TempDir() + "/nplus1_map";
+  const std::string path = ::testing::TempDir() + "/" + std::to_string(getpid()) + "_nplus1_map";
   std::ofstream{path} << "c*2 # both here\nb a\n";
   EXPECT_EQ(map_ranks(path, 4, kHosts).value(), (Map{2, 2, 1, 0}));
   EXPECT_EQ(map_ranks(path, 3, kHosts).value(), (Map{2, 2, 1}));

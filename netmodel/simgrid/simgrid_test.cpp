@@ -1,6 +1,7 @@
 // SimGrid behind the interface: closed forms where nothing contends, fair shares where messages meet. Each
 // test runs in a child process, because SimGrid has one network per process.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -205,7 +206,7 @@ class Validate : public ::testing::Test {
  protected:
   /// What is said about a platform with this text.
   static std::string complaint(const std::string& text, int ranks = 2) {
-    const std::string path = ::testing::TempDir() + "/nplus1_validate.xml";
+    const std::string path = ::testing::TempDir() + "/" + std::to_string(getpid()) + "_nplus1_validate.xml";
     std::ofstream{path} << "<?xml version='1.0'?>\n"
                            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                            "<platform version=\"4.1\">\n"

@@ -6,6 +6,7 @@
 // between one pair, a small one that travels unasked may be taken for a large one before it.
 #include <algorithm>
 
+#include "netmodel/collectives/selection.hpp"
 #include "simnode/engine/collectives.hpp"
 
 namespace nplus1::simnode::engine {
@@ -61,8 +62,7 @@ void Collectives::post_receive(const Communicator& c, Call& call, std::int32_t m
   Member& member = call.members[static_cast<std::size_t>(me)];
   ++member.pending;
   if (const auto arrival = call.arrivals.pop(from, me))
-    return end_part(member, std::max(arrival->arrival, member.clock),
-                    network_.receive_overhead(arrival->size));
+    return end_part(member, std::max(arrival->arrival, member.clock), receiving(member, arrival->size));
   const auto sent = call.transfers.pop(from, me);
   if (!sent) return call.receives.push(from, me, {member.clock, {}});
   const bool rendezvous = !network_.eager(sent->size);
@@ -76,6 +76,13 @@ void Collectives::start_flow(const Communicator& c, const CollectiveMessage& mes
   flow.part = message;
   contention_->start(flow, c.members[static_cast<std::size_t>(message.from)],
                      c.members[static_cast<std::size_t>(message.to)], message.size, at);
+}
+
+/// What a message costs its receiver once it is there.
+Duration Collectives::receiving(const Member& member, Bytes size) const {
+  const Duration overhead = network_.receive_overhead(size);
+  const bool combines = member.steps[member.position - 1].combines && selection_ != nullptr;
+  return combines ? overhead + selection_->combining(size) : overhead;
 }
 
 void Collectives::end_part(Member& member, Time at, Duration overhead) {
@@ -92,7 +99,8 @@ void Collectives::arrived(const CollectiveMessage& message, Time at, std::vector
     end_part(call.members[static_cast<std::size_t>(message.from)], at, {});
     run(c, call, message.from, done);
   }
-  end_part(call.members[static_cast<std::size_t>(message.to)], at, network_.receive_overhead(message.size));
+  Member& receiver = call.members[static_cast<std::size_t>(message.to)];
+  end_part(receiver, at, receiving(receiver, message.size));
   run(c, call, message.to, done);
   retire(c);
 }

@@ -87,6 +87,7 @@ class Collectives {
                 const events::Extension& extension, std::vector<netmodel::Step>& steps) const;
   void advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
+  Time depart(Member& member, RankId source, RankId destination, const netmodel::Step& step) const;
   void finish(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void retire(Communicator& c);
 
@@ -97,7 +98,8 @@ class Collectives {
                  bool blocking);
   void post_receive(const Communicator& c, Call& call, std::int32_t me, std::int32_t from);
   void start_flow(const Communicator& c, const CollectiveMessage& message, Time at);
-  void end_part(Member& member, Time at, Duration overhead);
+  static void end_part(Member& member, Time at, Duration overhead);
+  [[nodiscard]] Duration receiving(const Member& member, Bytes size) const;
 
   const netmodel::NetworkModel& network_;
   const netmodel::Selection* selection_;

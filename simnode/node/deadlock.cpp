@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED and above (MPICH's values)
 constexpr std::chrono::milliseconds kPatience = 20ms;
 constexpr std::chrono::milliseconds kThreadPatience = 1s;
+constexpr std::chrono::milliseconds kPatienceAfterDeath = 3s;
 
 std::string comm_name(CommId comm) {
   return comm.value == 0 ? std::string{"MPI_COMM_WORLD"} : fmt::format("communicator {}", comm.value);
@@ -106,6 +107,10 @@ bool Node::blocked_for_long() {
   if (engine_->state() != engine::State::kAllBlocked) all_blocked_since_.reset();
   if (engine_->state() != engine::State::kAllBlocked || deadlock_said_) return false;
   if (!all_blocked_since_) all_blocked_since_ = now;
+  // Who has died leaves others waiting, and mpirun ends the job.
+  const bool somebody_died =
+      std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.gone && !r.finalized; });
+  if (somebody_died) return now - *all_blocked_since_ > kPatienceAfterDeath;
   if (!threads_allowed()) return true;
   // Idle helper threads (OpenMP) look like threads that may still send: they get long, not for ever.
   return now - *all_blocked_since_ > (threads_may_run() ? kThreadPatience : kPatience);

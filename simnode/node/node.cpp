@@ -64,6 +64,7 @@ void Node::run(int input) {
       engine_->decide();
       watch();
       look_for_deadlock();
+      tick_recording();
     }
     flush();
     if (slots == 0) wait_for_work();
@@ -71,6 +72,7 @@ void Node::run(int input) {
   while (drain() > 0) {
   }
   if (engine_) engine_->decide();
+  finish_recording();
   write_results();
 }
 
@@ -156,6 +158,7 @@ void Node::welcome(const Guest& guest) {
     close(guest.socket);
     return;
   }
+  if (settings_.record == Record::kFull && !writer_) begin_recording(hello.ranks);
   Rank& rank = ranks_[static_cast<std::size_t>(hello.rank)];
   rank.socket = guest.socket;
   rank.pid = hello.pid;
@@ -189,9 +192,19 @@ void Node::all_started() {
   engine::Options options;
   options.poll_cost = semantics::PollCost{settings_.poll_first, settings_.poll_cap};
   options.collectives = &collectives_;
+  options.report_all_matches = settings_.record != Record::kOff;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
   translator_ = std::make_unique<Translator>(n, *engine_);
   statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get());
+  timeline_ = std::make_unique<patterns::Timeline>(ranks_.size());
+  sinks_.add(*statistics_);
+  sinks_.add(*timeline_);
+  definitions_.add(*statistics_);
+  definitions_.add(*timeline_);
+  if (writer_) {
+    definitions_.add(*writer_);
+    recorder_ = std::make_unique<Recorder>(ranks_.size(), *writer_, sinks_);
+  }
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
   clock.measured = settings_.compute.rfind("fixed", 0) != 0 && settings_.compute.rfind("file", 0) != 0;
@@ -222,11 +235,7 @@ std::size_t Node::drain() {
     slots += r.port->read(kSlotsPerTurn, [&](const transport::Slot& slot) {
       if (!r.port->assembler.take(slot)) return;
       test_delay_.pause();
-      events::Event event = r.port->assembler.event();
-      ++events_per_rank_[i];
-      r.finalized = r.finalized || event.kind == events::EventKind::kFinalize;
-      const auto extension = r.port->assembler.extension();
-      if (translator_->take(rank, event, extension, *statistics_)) translator_->push(rank, event, extension);
+      take(rank, *r.port);
     });
   }
   return slots;
@@ -251,14 +260,18 @@ void Node::lose(RankId rank) {
 }
 
 void Node::on_exit(const events::TimedEvent& event) {
-  statistics_->on_event(event);
+  if (recorder_)
+    recorder_->exited(event);
+  else
+    sinks_.on_event(event);
   if (!event.event.has(events::kNeedsAnswer)) return;
   Rank& r = ranks_[event.rank.index()];
   if (r.port) r.port->send(event.answer, std::as_bytes(event.completed));
 }
 
 void Node::on_match(RankId receiver, const events::Answer& answer) {
-  statistics_->on_match(receiver, answer);
+  sinks_.on_match(receiver, answer);
+  if (recorder_) recorder_->matched(receiver, answer);
   if (answer.flag == 0) return;
   Rank& r = ranks_[receiver.index()];
   if (r.port) r.port->send(answer, {});

@@ -8,12 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "events/recording/writer.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
+#include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
+#include "simnode/node/recorder.hpp"
 #include "simnode/node/settings.hpp"
+#include "simnode/node/sink_list.hpp"
 #include "simnode/node/source_lines.hpp"
 #include "simnode/node/test_delay.hpp"
 #include "simnode/node/translator.hpp"
@@ -70,6 +74,14 @@ class Node final : public engine::Listener {
   [[nodiscard]] std::string deadlock_report();
   void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
   void watch();
+  // recording.cpp
+  void begin_recording(std::int32_t ranks);
+  void take(RankId rank, Port& port);
+  void tick_recording();
+  void finish_recording();
+  void discard_recording();
+  void tell_source_lines();
+  [[nodiscard]] report::Recording recording_summary() const;
   void write_results();
   /// Says in the result folder why there are no results.
   void leave_trouble(const Error& error) const;
@@ -99,6 +111,12 @@ class Node final : public engine::Listener {
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<patterns::MessageStatistics> statistics_;
+  SinkList sinks_;                                     // what counts every call
+  SinkList definitions_;                               // these, and the recording
+  std::unique_ptr<events::recording::Writer> writer_;  // null where nothing is recorded
+  std::unique_ptr<Recorder> recorder_;
+  bool recording_trouble_said_ = false;
+  std::unique_ptr<patterns::Timeline> timeline_;
   std::unique_ptr<Watch> watch_;
   std::vector<std::uint64_t> events_per_rank_;
   std::vector<std::string> notes_;

@@ -86,6 +86,13 @@ bool EventAssembler::take(const transport::Slot& slot) {
     std::memcpy(&event_, slot.bytes, sizeof(event_));
     extension_.clear();
     missing_ = event_.extension;
+    detail_next_ = event_.has(events::kHasDetail) && missing_ > 0;
+    if (!detail_next_) event_.flags &= static_cast<std::uint8_t>(~events::kHasDetail);
+  } else if (detail_next_) {
+    std::memcpy(&detail_, slot.bytes, sizeof(detail_));
+    detail_next_ = false;
+    --event_.extension;  // only the lists from here on
+    --missing_;
   } else {
     extension_.insert(extension_.end(), slot.bytes, slot.bytes + events::kSlotBytes);
     --missing_;

@@ -14,18 +14,25 @@
 
 namespace nplus1::simnode::node {
 
-/// Puts events and their extensions together again.
+/// Puts events, their details and their extensions together again.
 class EventAssembler {
  public:
   /// Takes the next slot; true when `event()` and `extension()` are complete.
   bool take(const transport::Slot& slot);
   [[nodiscard]] const events::Event& event() const { return event_; }
+  /// Null where the event has none.
+  [[nodiscard]] const events::Detail* detail() const {
+    return event_.has(events::kHasDetail) ? &detail_ : nullptr;
+  }
+  /// What followed event and detail: its lists.
   [[nodiscard]] std::span<const std::byte> extension() const { return extension_; }
 
  private:
   events::Event event_;
+  events::Detail detail_;
   std::vector<std::byte> extension_;
   std::uint32_t missing_ = 0;
+  bool detail_next_ = false;
 };
 
 class Port {

@@ -45,6 +45,9 @@ class PortTest : public testing::TestWithParam<const char*> {
     ends_.simulator = make_shared_memory_port(ends_.segment.rank(0));
   }
 
+  /// Every third event has a detail.
+  static bool has_detail(std::uint64_t number) { return number % 3 == 0; }
+
   static Event event(std::uint64_t number, std::uint32_t slots) {
     Event e;
     e.kind = events::EventKind::kLocal;
@@ -58,6 +61,11 @@ class PortTest : public testing::TestWithParam<const char*> {
       if (!ends_.simulator->assembler.take(slot)) return;
       const Event& e = ends_.simulator->assembler.event();
       numbers_.push_back(e.aux);
+      const events::Detail* detail = ends_.simulator->assembler.detail();
+      ASSERT_EQ(detail != nullptr, has_detail(e.aux));
+      if (detail != nullptr) {
+        EXPECT_EQ(detail->crc, e.aux);
+      }
       EXPECT_EQ(ends_.simulator->assembler.extension().size(), e.extension * events::kSlotBytes);
       for (const std::byte b : ends_.simulator->assembler.extension())
         ASSERT_EQ(b, static_cast<std::byte>(e.aux));
@@ -68,11 +76,13 @@ class PortTest : public testing::TestWithParam<const char*> {
   std::vector<std::uint64_t> numbers_;
 };
 
-TEST_P(PortTest, EventsAndTheirListsArriveWholeAndInOrder) {
+TEST_P(PortTest, EventsTheirDetailsAndTheirListsArriveWholeAndInOrder) {
   for (std::uint64_t i = 0; i < 2000; ++i) {
     const auto slots = static_cast<std::uint32_t>(i % 5);
     const std::vector<std::byte> list(slots * events::kSlotBytes, static_cast<std::byte>(i));
-    ends_.rank->write(event(i, slots), list.data());
+    events::Detail detail;
+    detail.crc = static_cast<std::uint32_t>(i);
+    ends_.rank->write(event(i, slots), list.data(), has_detail(i) ? &detail : nullptr);
     if (i % 50 == 0) ends_.rank->ring();
     if (i % 50 == 0) receive();
   }

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 
 #include "patterns/patterns_json.hpp"
+#include "report/html/html_report.hpp"
 #include "report/results.hpp"
 #include "simnode/node/node.hpp"
 
@@ -62,6 +64,7 @@ report::RunSummary Node::summary() const {
   s.trust.relies_on_buffering = counters.relies_on_buffering > 0;
   s.trust.cores = static_cast<std::uint32_t>(cores);
   s.complete = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.finalized; });
+  if (writer_) s.recording = recording_summary();
   s.notes = notes_;
   return s;
 }
@@ -73,24 +76,35 @@ patterns::Patterns Node::communication_patterns() const {
   return p;
 }
 
-void Node::write_results() {
-  if (!engine_ || settings_.output.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(settings_.output, error);
-  const auto patterns = report::write_file(std::filesystem::path{settings_.output} / patterns::kPatternsFile,
-                                           patterns::patterns_json(communication_patterns()));
-  const auto summarized = report::write_results(settings_.output, summary(), {report::unicode_locale()});
-  if (patterns.ok() && summarized.ok()) return;
-  const Error& problem = patterns.ok() ? summarized.error() : patterns.error();
-  leave_trouble(problem);
-}
-
 /// Nobody reads our stderr.
 void Node::leave_trouble(const Error& error) const {
   std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
   if (file == nullptr) return;
   fmt::print(file, "{}\n{}\n", error.what, error.remedy);
   std::fclose(file);
+}
+
+void Node::write_results() {
+  if (!engine_ || settings_.output.empty()) return;
+  const std::filesystem::path folder{settings_.output};
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  std::optional<Error> problem;
+  const auto note = [&](const Result<report::Done>& written) {
+    if (!written && !problem) problem = written.error();
+  };
+  const report::RunSummary totals = summary();
+  if (settings_.record != Record::kOff) {
+    const std::string patterns = patterns::patterns_json(communication_patterns());
+    const std::string timeline = timeline_->json();
+    note(report::write_file(folder / patterns::kPatternsFile, patterns));
+    note(report::write_file(folder / patterns::kTimelineFile, timeline));
+    note(report::html::write_report(folder / report::html::kReportFile, totals.application,
+                                    {patterns, report::summary_json(totals), timeline}));
+  }
+  // Last: who waits for the summary waits for all.
+  note(report::write_results(folder, totals, {report::unicode_locale()}));
+  if (problem) leave_trouble(*problem);
 }
 
 }  // namespace nplus1::simnode::node

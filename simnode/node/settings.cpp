@@ -1,10 +1,16 @@
 #include "simnode/node/settings.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
+#include "support/size.hpp"
+
 namespace nplus1::simnode::node {
 namespace {
+
+constexpr int kMostFrames = 16;
+constexpr const char* kDefaultRecordCap = "4G";
 
 std::string environment(const char* name, const char* fallback) {
   const char* value = std::getenv(name);
@@ -19,6 +25,17 @@ bool is_on(const char* name, bool fallback) {
 template <std::size_t N>
 void put(char (&field)[N], const std::string& text) {
   std::strncpy(field, text.c_str(), N - 1);
+}
+
+void read_recording(Settings& s) {
+  const std::string record = environment("NPLUS1_RECORD", "full");
+  s.record = record == "off" ? Record::kOff : record == "patterns" ? Record::kPatterns : Record::kFull;
+  s.record_cap = parse_size(environment("NPLUS1_RECORD_CAP", kDefaultRecordCap)).value_or(0);
+  s.record_region = environment("NPLUS1_RECORD_REGION", "");
+  s.crc = environment("NPLUS1_HASH", "crc") != "off";
+  const int frames = std::atoi(environment("NPLUS1_FRAMES", "4").c_str());
+  s.frames = static_cast<unsigned>(std::clamp(frames, 1, kMostFrames));
+  s.pcontrol_ipm = environment("NPLUS1_PCONTROL", "mpip") == "ipm";
 }
 
 }  // namespace
@@ -43,6 +60,7 @@ Settings settings_from_environment() {
   const std::size_t comma = poll.find(',');
   s.poll_first = from_seconds(std::atof(poll.c_str()));
   s.poll_cap = comma == std::string::npos ? s.poll_first : from_seconds(std::atof(poll.c_str() + comma + 1));
+  read_recording(s);
   return s;
 }
 
@@ -58,6 +76,11 @@ transport::Config Settings::config(const std::string& network_for_ranks) const {
   c.quiet = quiet ? 1 : 0;
   c.poll_first_ps = poll_first.count();
   c.poll_cap_ps = poll_cap.count();
+  c.record = record == Record::kFull ? 1 : 0;
+  c.crc = crc ? 1 : 0;
+  c.frames = static_cast<std::uint8_t>(frames);
+  c.pcontrol_ipm = pcontrol_ipm ? 1 : 0;
+  put(c.record_region, record_region);
   return c;
 }
 

@@ -1,6 +1,7 @@
 // The simulator's settings, from the environment that mpirun's -genv gave (NPLUS1_*; docs/cli.md lists them).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "netmodel/network_model.hpp"
@@ -9,6 +10,12 @@
 #include "support/result.hpp"
 
 namespace nplus1::simnode::node {
+
+enum class Record : std::uint8_t {
+  kOff,       // the summary alone
+  kPatterns,  // and the patterns
+  kFull,      // and every event
+};
 
 struct Settings {
   std::string network;
@@ -25,6 +32,12 @@ struct Settings {
   std::string test_delay;  // simnode/node/test_delay.hpp
   Duration poll_first{};
   Duration poll_cap{};
+  Record record = Record::kFull;
+  std::uint64_t record_cap = 0;  // bytes; 0: none
+  std::string record_region;
+  bool crc = true;
+  unsigned frames = 4;
+  bool pcontrol_ipm = false;
 
   [[nodiscard]] transport::Config config(const std::string& network_for_ranks) const;
 };

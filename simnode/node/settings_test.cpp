@@ -34,6 +34,39 @@ TEST_F(SettingsTest, HaveTheDocumentedDefaults) {
   EXPECT_EQ(s.poll_cap, std::chrono::microseconds{10});
 }
 
+TEST_F(SettingsTest, RecordEverythingUnlessToldOtherwise) {
+  const Settings s = settings_from_environment();
+  EXPECT_EQ(s.record, Record::kFull);
+  EXPECT_EQ(s.record_cap, std::uint64_t{4} << 30);
+  const transport::Config c = s.config("lsb");
+  EXPECT_EQ(c.record, 1);
+  EXPECT_EQ(c.crc, 1);
+  EXPECT_EQ(c.frames, 4);
+  EXPECT_EQ(c.pcontrol_ipm, 0);
+}
+
+TEST_F(SettingsTest, PassOnToTheRanksWhatARecordingAsksOfThem) {
+  set("NPLUS1_HASH", "off");
+  set("NPLUS1_FRAMES", "7");
+  set("NPLUS1_PCONTROL", "ipm");
+  set("NPLUS1_RECORD_REGION", "solve");
+  set("NPLUS1_RECORD_CAP", "512M");
+  const Settings s = settings_from_environment();
+  EXPECT_EQ(s.record_cap, std::uint64_t{512} << 20);
+  const transport::Config c = s.config("lsb");
+  EXPECT_EQ(c.crc, 0);
+  EXPECT_EQ(c.frames, 7);
+  EXPECT_EQ(c.pcontrol_ipm, 1);
+  EXPECT_STREQ(c.record_region, "solve");
+}
+
+TEST_F(SettingsTest, AskNothingOfTheRanksWithoutARecording) {
+  for (const char* record : {"off", "patterns"}) {
+    set("NPLUS1_RECORD", record);
+    EXPECT_EQ(settings_from_environment().config("lsb").record, 0) << record;
+  }
+}
+
 TEST_F(SettingsTest, ReadThePollCostAsTheCommandLineWritesIt) {
   set("NPLUS1_POLL_COST", "1e-6,5e-5");
   EXPECT_EQ(settings_from_environment().poll_first, std::chrono::microseconds{1});

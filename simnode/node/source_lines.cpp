@@ -1,7 +1,12 @@
 #include "simnode/node/source_lines.hpp"
 
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
+
+#include <cstdlib>
 
 namespace nplus1::simnode::node {
 namespace {
@@ -16,6 +21,75 @@ Dwfl_Callbacks offline() {
   callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
   callbacks.section_address = dwfl_offline_section_address;
   return callbacks;
+}
+
+std::string readable(const char* name) {
+  if (name == nullptr) return {};
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text{abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                    std::free};
+  return status == 0 && text ? std::string{text.get()} : std::string{name};
+}
+
+/// A scope's DIEs, innermost first; malloc'd by libdw.
+struct Scopes {
+  Dwarf_Die* dies = nullptr;
+  int count = 0;
+  Scopes() = default;
+  ~Scopes() { std::free(dies); }
+  Scopes(const Scopes&) = delete;
+  Scopes& operator=(const Scopes&) = delete;
+};
+
+/// Where a function was declared: there its DIE lies within its classes and namespaces.
+Dwarf_Die declaration(const Dwarf_Die& die) {
+  Dwarf_Die at = die;
+  Dwarf_Attribute attribute;
+  for (const unsigned link : {unsigned{DW_AT_abstract_origin}, unsigned{DW_AT_specification}}) {
+    Dwarf_Die next;
+    if (dwarf_formref_die(dwarf_attr(&at, link, &attribute), &next) != nullptr) at = next;
+  }
+  return at;
+}
+
+/// "(anonymous namespace)::Solver::", of what a function is declared in.
+std::string scope_of(const Dwarf_Die& die) {
+  Dwarf_Die declared = declaration(die);
+  Scopes scopes;
+  scopes.count = dwarf_getscopes_die(&declared, &scopes.dies);
+  std::string text;
+  for (int i = 1; i < scopes.count; ++i) {
+    const int tag = dwarf_tag(&scopes.dies[i]);
+    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type) continue;
+    const char* name = dwarf_diename(&scopes.dies[i]);
+    text = (name == nullptr ? std::string{"(anonymous namespace)"} : std::string{name}) + "::" + text;
+  }
+  return text;
+}
+
+/// The name of a function's DIE; C++ functions with their scope, and parameters where the compiler says.
+std::string name_of(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned which : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}}) {
+    const char* linkage = dwarf_formstring(dwarf_attr_integrate(die, which, &attribute));
+    if (linkage != nullptr) return readable(linkage);
+  }
+  const char* name = dwarf_diename(die);
+  return name == nullptr ? std::string{} : scope_of(*die) + name;
+}
+
+Dwarf_Word number(Dwarf_Die* die, unsigned attribute) {
+  Dwarf_Attribute found;
+  Dwarf_Word value = 0;
+  return dwarf_formudata(dwarf_attr(die, attribute, &found), &value) == 0 ? value : 0;
+}
+
+/// The physical scopes around `address`: dwarf_getscopes alone follows inlined functions to where they were
+/// written.
+void find_scopes(Dwarf_Die* unit, Dwarf_Addr address, Scopes& scopes) {
+  Scopes lexical;
+  lexical.count = dwarf_getscopes(unit, address, &lexical.dies);
+  if (lexical.count > 0) scopes.count = dwarf_getscopes_die(&lexical.dies[0], &scopes.dies);
 }
 
 }  // namespace
@@ -35,38 +109,125 @@ class SourceLines::Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  [[nodiscard]] std::string function(std::uint64_t offset) const {
-    const char* name = module_ == nullptr ? nullptr : dwfl_module_addrname(module_, start_ + offset);
-    return name == nullptr ? std::string{} : std::string{name};
+  /// Whether this is the file of that build: it may have been replaced since the program was started.
+  [[nodiscard]] bool is_build(const std::string& id) const {
+    const unsigned char* bytes = nullptr;
+    GElf_Addr address = 0;
+    const int size = module_ == nullptr ? 0 : dwfl_module_build_id(module_, &bytes, &address);
+    std::string mine;
+    for (int i = 0; i < size; ++i) mine += fmt::format("{:02x}", bytes[i]);
+    return id.empty() || mine == id;
   }
-  /// "file.c:12"; empty if unknown.
-  [[nodiscard]] std::string line(std::uint64_t offset) const {
-    Dwfl_Line* found = module_ == nullptr ? nullptr : dwfl_module_getsrc(module_, start_ + offset);
-    int number = 0;
-    const char* file =
-        found == nullptr ? nullptr : dwfl_lineinfo(found, nullptr, &number, nullptr, nullptr, nullptr);
-    return file == nullptr ? std::string{} : fmt::format("{}:{}", file_name(file), number);
+  [[nodiscard]] std::string symbol(std::uint64_t offset) const {
+    return readable(module_ == nullptr ? nullptr : dwfl_module_addrname(module_, start_ + offset));
+  }
+  /// File and line; empty and 0 if unknown.
+  void line(std::uint64_t offset, std::string& file, std::uint32_t& number) const {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* its_unit = unit(offset, bias);
+    Dwarf_Line* found = its_unit == nullptr ? nullptr : dwarf_getsrc_die(its_unit, start_ + offset - bias);
+    int line = 0;
+    const char* name = found == nullptr ? nullptr : dwarf_linesrc(found, nullptr, nullptr);
+    if (name == nullptr || dwarf_lineno(found, &line) != 0) return;
+    file = name;
+    number = static_cast<std::uint32_t>(line);
+  }
+  /// The functions at `offset`, innermost first: all but the last inlined into the next.
+  [[nodiscard]] std::vector<events::Frame> functions(std::uint64_t offset) const {
+    std::vector<events::Frame> frames(1);
+    line(offset, frames[0].file, frames[0].line);
+    expand(offset, frames);
+    if (frames[0].function.empty()) frames[0].function = symbol(offset);
+    return frames;
   }
 
  private:
+  /// The compilation unit of an address. libdw looks in a table that clang does not write.
+  Dwarf_Die* unit(std::uint64_t offset, Dwarf_Addr& bias) const {
+    if (module_ == nullptr) return nullptr;
+    Dwarf_Die* unit = dwfl_module_addrdie(module_, start_ + offset, &bias);
+    if (unit != nullptr) return unit;
+    while ((unit = dwfl_module_nextcu(module_, unit, &bias)) != nullptr)
+      if (dwarf_haspc(unit, start_ + offset - bias) > 0) return unit;
+    return nullptr;
+  }
+
+  void expand(std::uint64_t offset, std::vector<events::Frame>& frames) const {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* its_unit = unit(offset, bias);
+    if (its_unit == nullptr) return;
+    Scopes scopes;
+    find_scopes(its_unit, start_ + offset - bias, scopes);
+    Dwarf_Files* files = nullptr;
+    dwarf_getsrcfiles(its_unit, &files, nullptr);
+    for (int i = 0; i < scopes.count; ++i) {
+      Dwarf_Die* die = &scopes.dies[i];
+      const int tag = dwarf_tag(die);
+      if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+      frames.back().function = name_of(die);
+      if (tag == DW_TAG_subprogram) return;
+      events::Frame caller;
+      const char* file =
+          files == nullptr ? nullptr : dwarf_filesrc(files, number(die, DW_AT_call_file), nullptr, nullptr);
+      if (file != nullptr) caller.file = file;
+      caller.line = static_cast<std::uint32_t>(number(die, DW_AT_call_line));
+      frames.push_back(std::move(caller));
+    }
+  }
+
   Dwfl_Callbacks callbacks_ = offline();
   Dwfl* session_;
   Dwfl_Module* module_ = nullptr;
   Dwarf_Addr start_ = 0;
 };
 
-SourceLines::SourceLines() = default;
+SourceLines::SourceLines() {
+  unsetenv("DEBUGINFOD_URLS");  // libdw would ask these servers for what is missing here
+}
 SourceLines::~SourceLines() = default;
 
-std::string SourceLines::call_returning_to(const std::string& module, std::uint64_t offset) {
-  std::unique_ptr<Module>& known = modules_[module];
-  if (!known) known = std::make_unique<Module>(module);
+SourceLines::Module& SourceLines::module(const std::string& path) {
+  std::unique_ptr<Module>& known = modules_[path];
+  if (!known) known = std::make_unique<Module>(path);
+  return *known;
+}
+
+std::string SourceLines::call_returning_to(const std::string& path, std::uint64_t offset) {
+  const events::Frame frame = resolve({path, {}, offset, {}, {}, 0}).front();
+  const std::string place = frame.file.empty() ? fmt::format("{}+{:#x}", file_name(path), offset)
+                                               : fmt::format("{}:{}", file_name(frame.file), frame.line);
+  return frame.function.empty() ? place : fmt::format("{} ({})", frame.function, place);
+}
+
+std::vector<events::Frame> SourceLines::resolve(const events::Frame& frame) {
+  if (frame.module.empty()) return {frame};
+  const Module& its = module(frame.module);
+  if (!its.is_build(frame.build_id)) return {frame};
   // The call itself lies before its return address, and may be the last thing on its line.
-  const std::uint64_t call = offset == 0 ? 0 : offset - 1;
-  const std::string line = known->line(call);
-  const std::string function = known->function(call);
-  const std::string place = line.empty() ? fmt::format("{}+{:#x}", file_name(module), offset) : line;
-  return function.empty() ? place : fmt::format("{} ({})", function, place);
+  std::vector<events::Frame> frames = its.functions(frame.offset == 0 ? 0 : frame.offset - 1);
+  for (events::Frame& f : frames) {
+    f.module = frame.module;
+    f.build_id = frame.build_id;
+    f.offset = frame.offset;
+  }
+  return frames;
+}
+
+events::CallPath SourceLines::resolve(const events::CallPath& path) {
+  events::CallPath resolved{path.id, {}};
+  for (const events::Frame& frame : path.frames) {
+    const std::vector<events::Frame> frames = resolve(frame);
+    resolved.frames.insert(resolved.frames.end(), frames.begin(), frames.end());
+  }
+  return resolved;
+}
+
+std::string SourceLines::function_at(const std::string& place) {
+  const std::size_t plus = place.rfind("+0x");
+  if (plus == std::string::npos) return place;
+  const std::uint64_t offset = std::strtoull(place.c_str() + plus + 1, nullptr, 16);
+  const std::string name = module(place.substr(0, plus)).functions(offset).back().function;
+  return name.empty() ? place : name;
 }
 
 }  // namespace nplus1::simnode::node

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 
 // Called from a line that the test knows; returns where it returns to. `extern "C"`: a name without mangling.
@@ -18,6 +19,18 @@ extern "C" __attribute__((noinline, visibility("default"))) const void* a_known_
   const void* here = where_i_return_to();
   asm volatile("" ::: "memory");  // no tail call
   return here;
+}
+
+// Inlined into its caller: both have a line at the same address.
+extern "C" inline __attribute__((always_inline)) const void* an_inlined_function(int* line) {
+  *line = __LINE__ + 1;
+  const void* here = where_i_return_to();
+  asm volatile("" ::: "memory");
+  return here;
+}
+extern "C" __attribute__((noinline, visibility("default"))) const void* its_caller(int* line, int* outer) {
+  *outer = __LINE__ + 1;
+  return an_inlined_function(line);
 }
 
 namespace nplus1::simnode::node {
@@ -42,6 +55,45 @@ TEST(SourceLines, NameFunctionFileAndLineOfACall) {
   SourceLines lines;
   EXPECT_EQ(lines.call_returning_to(this_program(), offset_of(address)),
             "a_known_function (source_lines_test.cpp:" + std::to_string(line) + ")");
+}
+
+TEST(SourceLines, ExpandInlinedFunctionsIntoFramesOfTheSameAddress) {
+  int line = 0;
+  int outer = 0;
+  const std::uint64_t offset = offset_of(its_caller(&line, &outer));
+  SourceLines lines;
+  const auto frames = lines.resolve({this_program(), {}, offset, {}, {}, 0});
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(frames[0].function, "an_inlined_function");
+  EXPECT_EQ(frames[0].line, static_cast<std::uint32_t>(line));
+  EXPECT_EQ(frames[1].function, "its_caller");
+  EXPECT_EQ(frames[1].line, static_cast<std::uint32_t>(outer));
+  for (const events::Frame& f : frames) {
+    EXPECT_TRUE(f.file.ends_with("source_lines_test.cpp")) << f.file;
+    EXPECT_EQ(f.offset, offset);
+    EXPECT_EQ(f.module, this_program());
+  }
+}
+
+TEST(SourceLines, LeaveAFrameOfAnotherBuildAlone) {
+  int line = 0;
+  const std::uint64_t offset = offset_of(a_known_function(&line));
+  SourceLines lines;
+  const auto frames = lines.resolve({this_program(), "0123456789abcdef", offset, {}, {}, 0});
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].function, "");
+  EXPECT_EQ(frames[0].line, 0u);
+  EXPECT_EQ(frames[0].offset, offset);
+}
+
+TEST(SourceLines, NameTheFunctionAtAnAddress) {
+  SourceLines lines;
+  char place[32];
+  std::snprintf(place, sizeof(place), "+0x%llx",
+                static_cast<unsigned long long>(offset_of(reinterpret_cast<const void*>(&its_caller))));
+  EXPECT_EQ(lines.function_at(this_program() + place), "its_caller");
+  EXPECT_EQ(lines.function_at("solve"), "solve");
+  EXPECT_EQ(lines.function_at("/nonexistent/app+0x10"), "/nonexistent/app+0x10");
 }
 
 TEST(SourceLines, FallBackToModuleAndOffset) {

@@ -10,7 +10,7 @@ namespace {
 using events::EventKind;
 
 /// The lists of an event; how many entries count stands in the event.
-events::Extension lists(const events::Event& event, std::span<const std::byte> bytes) {
+events::Extension lists_of(const events::Event& event, std::span<const std::byte> bytes) {
   events::Extension e;
   if (bytes.empty()) return e;
   // The assembler's buffer comes from operator new: aligned for both.
@@ -107,7 +107,9 @@ void Translator::define_region(RankId rank, const events::Event& event, const st
                                events::EventSink& sink) {
   const auto [number, is_new] = intern(region_of_name_, text);
   set_global(ranks_[rank.index()].regions, event.aux, number);
-  if (is_new) sink.on_region({RegionId{number}, text});
+  if (!is_new) return;
+  if (event.operation == 1) address_regions_.push_back({RegionId{number}, text});
+  sink.on_region({RegionId{number}, text});
 }
 
 void Translator::define_datatype(RankId rank, const events::Event& event, const std::string& text,
@@ -122,7 +124,7 @@ bool Translator::take(RankId rank, events::Event& event, std::span<const std::by
   Rank& r = ranks_[rank.index()];
   switch (event.kind) {
     case EventKind::kCommDefine:
-      define_comm(rank, event, lists(event, extension), sink);
+      define_comm(rank, event, lists_of(event, extension), sink);
       return false;
     case EventKind::kSiteDefine:
       define_path(rank, event, text(extension, event.aux), sink);
@@ -146,8 +148,12 @@ bool Translator::take(RankId rank, events::Event& event, std::span<const std::by
   return true;
 }
 
+events::Extension Translator::lists(const events::Event& event, std::span<const std::byte> extension) {
+  return lists_of(event, extension);
+}
+
 void Translator::push(RankId rank, const events::Event& event, std::span<const std::byte> extension) {
-  engine_.push(rank, event, lists(event, extension));
+  engine_.push(rank, event, lists_of(event, extension));
 }
 
 DatatypeId Translator::datatype(RankId rank, DatatypeId own) const {

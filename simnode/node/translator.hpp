@@ -20,6 +20,9 @@ class Translator {
   /// The next event of `rank`: a definition, told to `sink` when it is new (false), or a call (true), whose
   /// ids are then the global ones. `extension`: what followed it, without its Detail.
   bool take(RankId rank, events::Event& event, std::span<const std::byte> extension, events::EventSink& sink);
+  /// The lists in `extension`, which follow `event`.
+  [[nodiscard]] static events::Extension lists(const events::Event& event,
+                                               std::span<const std::byte> extension);
   /// Passes a call on to the engine.
   void push(RankId rank, const events::Event& event, std::span<const std::byte> extension);
   /// The global number of a datatype of `rank`.
@@ -27,6 +30,8 @@ class Translator {
   /// Call paths by their global numbers, 0 unknown; and a rank that has been there.
   [[nodiscard]] const events::CallPath& call_path(CallSiteId site) const { return paths_[site.index()]; }
   [[nodiscard]] std::size_t call_paths() const { return paths_.size(); }
+  /// Regions whose names are addresses (MODULE+0xOFFSET), to be resolved after the run.
+  [[nodiscard]] const std::vector<events::Region>& address_regions() const { return address_regions_; }
   [[nodiscard]] std::size_t members(CommId comm) const { return comm_sizes_.at(comm.index()); }
 
  private:
@@ -53,6 +58,7 @@ class Translator {
   std::unordered_map<std::string, std::uint32_t> path_of_text_;
   std::vector<events::CallPath> paths_{1};
   std::unordered_map<std::string, std::uint32_t> region_of_name_;
+  std::vector<events::Region> address_regions_;
   std::unordered_map<std::string, std::uint32_t> datatype_of_text_;
 };
 

@@ -176,14 +176,15 @@ def write_pmpi(functions):
 
 
 def handler(f):
-    return f"{f.result} {f.cpp_name}({f.declarations()})"
+    more = ", [[maybe_unused]] va_list more" if f.variadic else ""
+    return f"{f.result} {f.cpp_name}({f.declarations()}{more})"
 
 
 def write_handlers(functions):
     return (BANNER + "// What the runtime implements: one function per modelled MPI function, with its signature. Called at\n"
             "// depth 0 of an active runtime (Init and Init_thread: before that), from any thread; guard.hpp has the\n"
-            "// call and its site. MPI_Pcontrol's variable arguments are not handed on.\n"
-            "#pragma once\n\n#include <mpi.h>\n\nnamespace nplus1::stubs::handlers {\n\n"
+            "// call and its site.\n"
+            "#pragma once\n\n#include <mpi.h>\n\n#include <cstdarg>\n\nnamespace nplus1::stubs::handlers {\n\n"
             + "".join(handler(f) + ";\n" for f in functions if f.entry.kind == "modelled")
             + "\n}  // namespace nplus1::stubs::handlers\n")
 
@@ -191,7 +192,9 @@ def write_handlers(functions):
 def wrapper_body(f):
     call, arguments = f"MpiCall::{f.name}", f.arguments()
     real = f"pmpi::{f.cpp_name}({arguments})"
-    guard = f"  const DepthGuard guard{{{call}, __builtin_return_address(0)}};\n"
+    if f.variadic and f.entry.kind == "modelled":
+        return variadic_body(f, call, real)
+    guard = f"  const DepthGuard guard{{{call}, __builtin_return_address(0), __builtin_frame_address(0)}};\n"
     if "always" in f.entry.flags:
         guard += f"  if (!guard.outermost()) return {real};\n"
     else:
@@ -201,6 +204,15 @@ def wrapper_body(f):
     if f.entry.kind == "local":
         return guard + f"  count_call({call});\n  return {real};\n"
     return guard + f"  const UnmodelledScope scope{{{call}}};\n  return {real};\n"
+
+
+def variadic_body(f, call, real):
+    """The handler gets the further arguments as a va_list; whether there are any only the application knows."""
+    return (f"  const DepthGuard guard{{{call}, __builtin_return_address(0), __builtin_frame_address(0)}};\n"
+            f"  if (!guard.observed()) [[unlikely]] return {real};\n"
+            f"  va_list more;\n  va_start(more, {f.parameters[-1].name});\n"
+            f"  const {f.result} result = handlers::{f.cpp_name}({f.arguments()}, more);\n"
+            f"  va_end(more);\n  return result;\n")
 
 
 def wrapper(f):

@@ -10,6 +10,8 @@ namespace nplus1::stubs {
 namespace {
 
 constexpr int kYieldsBeforeSleep = 16;
+/// Bytes whose hash costs more than reading the CPU clock.
+constexpr std::size_t kMuchToHash = 8192;
 
 double thread_cpu_seconds() {
   timespec t{};
@@ -28,12 +30,17 @@ bool is_rare(int round) {
 Call::Call(bool first) : Call{*runtime(), first} {}
 
 Call::Call(Runtime& r, bool first)
-    : rt{r}, saved_errno_{errno}, held_{r.lock}, thread{r.thread()}, site_{r.site_id(call_site())} {
+    : rt{r},
+      saved_errno_{errno},
+      entry_tick_{r.capture() == nullptr ? 0 : ticks()},
+      held_{r.lock},
+      thread{r.thread()} {
   const bool table = rt.settings().compute == ComputeMode::kTable;
-  const Duration rule = table ? rt.table_length(current_call(), site_) : Duration{-1};
+  const Duration rule = table ? rt.table_length(current_call(), call_site()) : Duration{-1};
   now_ = thread.clock.base() + thread.clock.stop(rule, first);
-  if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
   rt.set_inside(true);
+  site_ = rt.site_id();
+  if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
   call_state.waits_itself = true;
   if (rt.has_background()) rt.progress_background(2);
 }
@@ -49,14 +56,34 @@ Duration Call::native_cost() const {
   return rt.settings().riesen ? from_seconds(thread_cpu_seconds() - cpu_at_entry_) : Duration{};
 }
 
-void Call::emit(events::Event event, const void* extension) {
+events::Detail Call::detail(const CallData* data) {
+  const double cpu = rt.settings().riesen ? thread_cpu_seconds() : 0;
+  events::Detail detail;
+  // The second event of a call comes right after the first.
+  const std::int64_t before = emitted_ ? entry_tick_ : thread.clock.start_tick();
+  detail.wall_before_ns = thread.wall.at(before);
+  detail.wall_entry_ns = thread.wall.at(entry_tick_);
+  std::size_t hashed = 0;
+  if (data != nullptr) rt.capture()->describe(*data, detail, hashed);
+  if (hashed > kMuchToHash) thread.clock.start_exactly();
+  if (rt.settings().riesen) cpu_at_entry_ += thread_cpu_seconds() - cpu;  // not the native call's
+  return detail;
+}
+
+void Call::emit(events::Event event, const void* extension, const CallData* data) {
   if (event.has(events::kNeedsAnswer)) thread.answer.reset();
   event.thread = thread.id;
   event.call = static_cast<std::uint16_t>(current_call());
   event.site = site_;
   event.compute_ps = (now_ - thread.reported).count();
   event.entry_ps = now_.time_since_epoch().count();
-  rt.write(event, extension);
+  const bool recorded = rt.capture() != nullptr && rt.capture()->records();
+  if (recorded) {
+    const events::Detail more = detail(data);
+    rt.write(event, extension, &more);
+  } else {
+    rt.write(event, extension);
+  }
   thread.reported = now_;
   emitted_ = true;
 }
@@ -68,9 +95,10 @@ std::optional<events::Answer> Call::await_answer(bool ring) {
   return thread.answer;
 }
 
-std::optional<events::Answer> Call::ask(events::Event event, const void* extension, bool ring) {
+std::optional<events::Answer> Call::ask(events::Event event, const void* extension, bool ring,
+                                        const CallData* data) {
   event.flags |= events::kNeedsAnswer;
-  emit(event, extension);
+  emit(event, extension, data);
   return await_answer(ring);
 }
 

@@ -43,7 +43,7 @@ void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool as
   event.request = id;
   if (asks) event.flags |= events::kNeedsAnswer;
   const std::vector<std::byte> extension = extension_of(c, event);
-  call.emit(event, extension.data());
+  call.emit(event, extension.data(), &c.data);
 }
 
 int run_synchronising(Call& call, const Collective& c) {
@@ -146,6 +146,7 @@ int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int
   const int code = make_handle();
   if (code != MPI_SUCCESS || c.comm == nullptr) return code;
   Call call;
+  if (Capture* capture = call.rt.capture()) c.data.datatype = capture->datatype(c.data.shown.type, false);
   const std::shared_ptr<Communicator> own = persistent_communicator(call.rt, *c.comm);
   std::unique_ptr<Request> request = call.rt.requests.make();
   request->persistent = true;

@@ -21,6 +21,8 @@ struct Collective {
   std::int64_t size = 0;             // as netmodel::CollectiveCall::size
   std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
   std::vector<std::uint32_t> words;  // neighbourhood edges
+  /// What a recording shows of the data (docs/formats/events.md, "Detail").
+  CallData data;
   /// Nobody can leave before everybody has entered, so the blocking form runs natively; after the virtual end
   /// where answers may come that need this rank outside MPI.
   bool synchronises = false;

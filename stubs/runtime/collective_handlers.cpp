@@ -3,6 +3,7 @@
 // A rank that receives nothing from others leaves when its virtual time says so: its send data then goes into
 // a private copy (research: natively the root of a 32 KiB Bcast stays inside until its late peer enters).
 #include <algorithm>
+#include <numeric>
 
 #include "stubs/runtime/collective_forms.hpp"
 #include "stubs/runtime/own_block.hpp"
@@ -77,6 +78,18 @@ const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, cons
   return static_cast<const std::byte*>(mine.buffer()) - extent * begin;
 }
 
+/// What a rank contributes to a collective in which MPI_IN_PLACE makes the receive side its data.
+Payload contribution(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype) {
+  if (sendbuf == MPI_IN_PLACE) return {recvbuf, recvcount, recvtype};
+  return {sendbuf, sendcount, sendtype};
+}
+
+template <class C>
+MPI_Count sum(const Collective& c, const C counts[]) {
+  return std::accumulate(counts, counts + members(c), MPI_Count{0});
+}
+
 template <class C, class D>
 Collective barrier(MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kBarrier, comm, true);
@@ -89,6 +102,7 @@ template <class C, class D>
 Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kBcast, comm, false);
   c.root = root;
+  c.data.shown = {buffer, count, type};
   c.size = payload_bytes(count, type);
   c.leaves_early = is_me(c, root);
   c.blocking = [=] { return pmpi::Bcast(buffer, count, type, root, comm); };
@@ -105,6 +119,7 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGather, comm, false);
   c.root = root;
+  c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = sendbuf == MPI_IN_PLACE ? payload_bytes(recvcount, recvtype) : payload_bytes(sendcount, sendtype);
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] {
@@ -125,6 +140,7 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    const C recvcounts[], const D displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGatherv, comm, false);
   c.root = root;
+  if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
   if (sendbuf == MPI_IN_PLACE)
     c.size = intra(c) ? payload_bytes(recvcounts[root], recvtype) : 0;
   else
@@ -149,6 +165,8 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatter, comm, false);
   c.root = root;
+  c.data.shown =
+      is_me(c, root) ? Payload{sendbuf, sendcount, sendtype} : Payload{recvbuf, recvcount, recvtype};
   c.size = is_me(c, root) ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
   c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount,
                                                         sendtype, recvbuf, recvcount, recvtype);
@@ -176,6 +194,7 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
                     void* recvbuf, C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatterv, comm, false);
   c.root = root;
+  if (recvbuf != MPI_IN_PLACE) c.data.shown = {recvbuf, recvcount, recvtype};
   if (is_me(c, root)) c.sizes = bytes_each(c, sendcounts, sendtype);
   c.size = is_me(c, root) ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
   c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype,
@@ -208,6 +227,7 @@ template <class C, class D>
 Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgather, comm, true);
+  c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
   c.blocking = [=] {
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -222,6 +242,7 @@ template <class C, class D>
 Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                       const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
+  if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
   if (intra(c)) {
     c.sizes = bytes_each(c, recvcounts, recvtype);
     c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
@@ -240,6 +261,7 @@ template <class C, class D>
 Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoall, comm, true);
+  c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
   c.blocking = [=] {
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -269,6 +291,9 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                      MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (intra(c))
+    c.data.shown = in_place ? Payload{recvbuf, sum(c, recvcounts), recvtype}
+                            : Payload{sendbuf, sum(c, sendcounts), sendtype};
   if (intra(c))
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtype) : bytes_each(c, sendcounts, sendtype),
                  bytes_each(c, recvcounts, recvtype));
@@ -331,6 +356,7 @@ Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
                   MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduce, comm, false);
   c.root = root;
+  c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] { return pmpi::Reduce(sendbuf, recvbuf, count, type, op, root, comm); };
@@ -346,6 +372,7 @@ template <class C, class D>
 Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllreduce, comm, true);
+  c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);
   c.blocking = [=] { return pmpi::Allreduce(sendbuf, recvbuf, count, type, op, comm); };
   c.start = [=](MPI_Request* request, Keep&) {
@@ -358,6 +385,7 @@ template <class C, class D>
 Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount, MPI_Datatype type, MPI_Op op,
                                 MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatterBlock, comm, true);
+  c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvcount, type};
   c.size = payload_bytes(recvcount, type);
   c.blocking = [=] { return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm); };
   c.start = [=](MPI_Request* request, Keep&) {
@@ -370,6 +398,7 @@ template <class C, class D>
 Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts[], MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
+  if (intra(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, sum(c, recvcounts), type};
   if (intra(c)) {
     c.sizes = bytes_each(c, recvcounts, type);
     c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
@@ -386,6 +415,7 @@ template <class C, bool kInclusive>
 Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C count, MPI_Datatype type,
                   MPI_Op op, MPI_Comm comm) {
   Collective c = describe(kind, comm, false);
+  c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);
   c.leaves_early = is_me(c, 0) && (sendbuf == MPI_IN_PLACE ||
                                    can_copy_own_block(sendbuf, 0, count, type, recvbuf, count, type));

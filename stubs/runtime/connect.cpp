@@ -162,6 +162,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   introduce(hello);
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();
+  rt->begin_capture();
   rt->begin_progress();
   rt->thread();
   rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));

@@ -101,9 +101,5 @@ double Wtime() {
   return seconds(runtime()->locked_thread().clock.read());
 }
 
-int Pcontrol(const int level) {
-  return pmpi::Pcontrol(level);
-}
-
 }  // namespace handlers
 }  // namespace nplus1::stubs

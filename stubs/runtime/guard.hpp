@@ -19,6 +19,7 @@ struct CallState {
   MpiCall call = MpiCall::kNone;  // the outermost one; kNone outside MPI
   std::uint32_t idle_polls = 0;  // of the MPI library's progress, without a result, within the outermost call
   const void* site = nullptr;    // where the outermost one returns to
+  const void* frame = nullptr;   // its stack frame: with `site`, the key of its call path
   bool waits_itself = false;     // a handler polls MPI and sleeps by itself: the progress hook must not
 };
 
@@ -45,6 +46,9 @@ inline void set_active(bool on) noexcept {
 [[nodiscard]] inline const void* call_site() noexcept {
   return call_state.site;
 }
+[[nodiscard]] inline const void* call_frame() noexcept {
+  return call_state.frame;
+}
 
 /// Calls passed through without an event, by MpiCall, over all threads.
 void count_call(MpiCall call) noexcept;
@@ -53,10 +57,10 @@ void count_call(MpiCall call) noexcept;
 /// Alive while an MPI call is on the stack. Only the outermost call of an active runtime reaches a handler.
 class DepthGuard {
  public:
-  DepthGuard(MpiCall call, const void* site) noexcept {
+  DepthGuard(MpiCall call, const void* site, const void* frame = nullptr) noexcept {
     outermost_ = call_state.depth++ == 0;
     if (outermost_) [[likely]]
-      enter(call, site);
+      enter(call, site, frame);
   }
   ~DepthGuard() {
     if (--call_state.depth == 0) call_state.call = MpiCall::kNone;
@@ -68,9 +72,10 @@ class DepthGuard {
   [[nodiscard]] bool observed() const noexcept { return outermost_ && active(); }
 
  private:
-  static void enter(MpiCall call, const void* site) noexcept {
+  static void enter(MpiCall call, const void* site, const void* frame) noexcept {
     call_state.call = call;
     call_state.site = site;
+    call_state.frame = frame;
     call_state.idle_polls = 0;
   }
 

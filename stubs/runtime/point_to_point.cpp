@@ -40,6 +40,10 @@ events::Event event_of(const Transfer& t, const Request& request, events::EventK
   return e;
 }
 
+Payload payload(const Transfer& t) {
+  return {t.buffer, t.count, t.type};
+}
+
 /// Only the simulator can match a receive from any source, and every receive posted behind one.
 bool needs_simulator(const Runtime& rt, const Communicator& comm, RankId source) {
   if (rt.degraded() || source == kProcNull) return false;
@@ -87,7 +91,9 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
   request.id = rt.next_request_id();
   request.active = true;
   const events::Event event = event_of(t, request, kind, flags);
-  call.emit(event);
+  const Payload sent = payload(t);
+  const CallData data{t.shown.value_or(sent), t.datatype, request.peer == kProcNull ? nullptr : &sent};
+  call.emit(event, nullptr, &data);
   if (request.peer == kProcNull) {
     request.known = true;
     request.at = call.entry();
@@ -146,7 +152,8 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
     rt.count_undecided(*t.comm, +1);
     rt.requests.index(request);
   }
-  call.emit(event_of(t, request, kind, flags));
+  const CallData data{payload(t), t.datatype};
+  call.emit(event_of(t, request, kind, flags), nullptr, &data);
   if (request.peer == kProcNull) {
     request.known = true;
     request.at = call.entry();

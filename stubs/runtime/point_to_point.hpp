@@ -16,6 +16,8 @@ struct Transfer {
   int tag = 0;
   Communicator* comm = nullptr;
   events::SendMode mode = events::SendMode::kStandard;
+  std::optional<Payload> shown{};  // what the application passed, where the above is a copy of it
+  KnownDatatype datatype{};        // its type, where it may have been freed since
 };
 
 /// Starts the send natively and in virtual time (kIsend); fills `request` (not yet in the table). MPI's

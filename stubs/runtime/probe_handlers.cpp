@@ -151,11 +151,12 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
   event.tag = message.tag;
   event.size = payload_bytes(count, type);
   event.aux = message.sequence;
+  const CallData data{{buf, count, type}};
   if (request_handle == nullptr) {
-    if (const auto answer = call.ask(event)) call.exit_at(answer->exit());
+    if (const auto answer = call.ask(event, nullptr, true, &data)) call.exit_at(answer->exit());
     return call.finish(request->native, status, message.source);
   }
-  call.emit(event);
+  call.emit(event, nullptr, &data);
   *request_handle = request->native;
   call.rt.requests.insert(*request_handle, std::move(request));
   return MPI_SUCCESS;

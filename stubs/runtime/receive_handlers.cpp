@@ -172,8 +172,9 @@ int Sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, in
     return pmpi::Sendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, status);
   }
   const PrivateCopy out{buf, count, type};
-  return send_and_receive({out.buffer(), out.count(), out.type(), dest, sendtag, known},
-                          {buf, count, type, source, recvtag, known}, status);
+  Transfer send{out.buffer(), out.count(), out.type(), dest, sendtag, known};
+  send.shown = Payload{buf, count, type};
+  return send_and_receive(send, {buf, count, type, source, recvtag, known}, status);
 }
 int Sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
                      MPI_Comm comm, MPI_Status* status) {
@@ -207,7 +208,8 @@ int Isendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, i
     return pmpi::Isendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, request);
   }
   PrivateCopy out{buf, count, type};
-  const Transfer send{out.buffer(), out.count(), out.type(), dest, sendtag, known};
+  Transfer send{out.buffer(), out.count(), out.type(), dest, sendtag, known};
+  send.shown = Payload{buf, count, type};
   return isendrecv(send, {buf, count, type, source, recvtag, known}, std::move(out), request);
 }
 int Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,

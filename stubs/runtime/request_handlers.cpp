@@ -22,6 +22,8 @@ std::unique_ptr<Request> persistent_request(Call& call, RequestKind kind, const 
   pmpi::Type_dup(t.type, &type);
   const std::shared_ptr<void> owner{nullptr, [type](void*) mutable { pmpi::Type_free(&type); }};
   Transfer mine = t;
+  if (Capture* capture = call.rt.capture())
+    mine.datatype = capture->datatype(t.type, kind == RequestKind::kSend);
   mine.type = type;
   const bool sends = kind == RequestKind::kSend;
   request->start = [mine, owner, sends](Call& starting, Request& r) mutable {

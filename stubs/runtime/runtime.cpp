@@ -53,7 +53,9 @@ void Runtime::end_thread() {
   event.kind = events::EventKind::kFinalize;
   event.thread = this_thread->id;
   event.entry_ps = this_thread->reported.time_since_epoch().count();
-  write(event, nullptr);
+  events::Detail detail;
+  detail.wall_before_ns = detail.wall_entry_ns = capture_ ? this_thread->wall.at(ticks()) : 0;
+  write(event, nullptr, capture_ ? &detail : nullptr);
   ring();
   this_thread = nullptr;
 }
@@ -82,8 +84,8 @@ ThreadState& Runtime::locked_thread() {
   return thread();
 }
 
-void Runtime::write(const events::Event& event, const void* extension) {
-  if (!degraded_) channel_->write(event, extension);
+void Runtime::write(const events::Event& event, const void* extension, const events::Detail* detail) {
+  if (!degraded_) channel_->write(event, extension, detail);
 }
 
 void Runtime::absorb() {
@@ -356,27 +358,25 @@ void Runtime::finish_background() {
   }
 }
 
-CallSiteId Runtime::site_id(const void* return_address) {
-  const auto known = sites_.find(return_address);
-  if (known != sites_.end()) return known->second;
-  const CallSiteId id{static_cast<std::uint32_t>(sites_.size() + 1)};
-  sites_.emplace(return_address, id);
-  Dl_info info{};
-  std::string name = "?";
-  if (dladdr(return_address, &info) != 0 && info.dli_fname != nullptr) {
-    char offset[32];
-    std::snprintf(offset, sizeof(offset), "+0x%zx",
-                  static_cast<std::size_t>(static_cast<const char*>(return_address) -
-                                           static_cast<const char*>(info.dli_fbase)));
-    name = std::string{info.dli_fname} + offset;
-  }
-  site_names_.push_back(name);
-  events::Event event;
-  event.kind = events::EventKind::kSiteDefine;
-  event.site = id;
-  event.aux = name.size();
-  write_text(event, name);
-  return id;
+void Runtime::begin_capture() {
+  call_paths_ =
+      std::make_unique<CallPaths>(settings_.frames, [this](CallSiteId id, const std::string& frames) {
+        events::Event event;
+        event.kind = events::EventKind::kSiteDefine;
+        event.site = id;
+        event.aux = frames.size();
+        write_text(event, frames);
+      });
+  if (!settings_.record) return;
+  capture_ =
+      std::make_unique<Capture>(settings_, [this](DatatypeId id, const std::string& name, MPI_Count size) {
+        events::Event event;
+        event.kind = events::EventKind::kDatatypeDefine;
+        event.aux = id.value;
+        event.size = size;
+        event.tag = static_cast<std::int32_t>(name.size());
+        write_text(event, name);
+      });
 }
 
 void Runtime::write_text(events::Event event, const std::string& text) {
@@ -386,11 +386,12 @@ void Runtime::write_text(events::Event event, const std::string& text) {
   write(event, slots.data());
 }
 
-std::uint64_t Runtime::region_id(const std::string& name) {
+std::uint64_t Runtime::region_id(const std::string& name, bool is_address) {
   const auto [place, is_new] = regions_.emplace(name, regions_.size() + 1);
   if (is_new) {
     events::Event event;
     event.kind = events::EventKind::kRegionDefine;
+    event.operation = is_address ? 1 : 0;
     event.aux = place->second;
     event.size = static_cast<std::int64_t>(name.size());
     write_text(event, name);
@@ -398,9 +399,9 @@ std::uint64_t Runtime::region_id(const std::string& name) {
   return place->second;
 }
 
-Duration Runtime::table_length(MpiCall call, CallSiteId site) const {
+Duration Runtime::table_length(MpiCall call, const void* return_address) {
   const std::string_view function = events::name(call);
-  const std::string& place = site_names_[site.index() - 1];
+  const std::string& place = call_paths_->place(return_address);
   for (const ComputeRule& rule : settings_.rules) {
     if (rule.rank >= 0 && rule.rank != me_.value) continue;
     const bool fits = rule.where.empty() || rule.where == function ||

@@ -22,11 +22,14 @@
 #include "events/event.hpp"
 #include "netmodel/network_model.hpp"
 #include "semantics/mailbox.hpp"
+#include "stubs/runtime/call_paths.hpp"
+#include "stubs/runtime/capture.hpp"
 #include "stubs/runtime/communicators.hpp"
 #include "stubs/runtime/guard.hpp"
 #include "stubs/runtime/requests.hpp"
 #include "stubs/runtime/settings.hpp"
 #include "stubs/runtime/thread_clock.hpp"
+#include "stubs/runtime/wall_clock.hpp"
 #include "stubs/transport/channel.hpp"
 #include "stubs/transport/inbox.hpp"
 
@@ -36,6 +39,7 @@ namespace nplus1::stubs {
 struct ThreadState {
   ThreadId id{};
   ThreadClock clock;
+  WallClock wall;  // used by recorded runs only
   semantics::PollCost poll_cost;
   Time reported = kTimeZero;                // the exit of the last call that the simulator knows of
   std::optional<events::Answer> answer;     // the answer this thread waits for
@@ -72,7 +76,7 @@ class Runtime {
   RequestTable requests;
 
   // --- the line to the simulator (with the lock held) ---
-  void write(const events::Event& event, const void* extension);
+  void write(const events::Event& event, const void* extension, const events::Detail* detail = nullptr);
   void ring() { channel_->ring(); }
   /// Takes in answers and stamps that have come.
   void absorb();
@@ -132,10 +136,16 @@ class Runtime {
   [[nodiscard]] bool has_background() const { return !background_.empty(); }
 
   [[nodiscard]] RequestId next_request_id() { return RequestId{++last_request_}; }
-  std::uint64_t region_id(const std::string& name);
-  CallSiteId site_id(const void* return_address);
-  /// Length of the interval before `call` at `site` by the compute table; negative if there is none.
-  Duration table_length(MpiCall call, CallSiteId site) const;
+  /// `is_address`: the name is MODULE+0xOFFSET, to be resolved after the run.
+  std::uint64_t region_id(const std::string& name, bool is_address = false);
+  /// The path to the current call.
+  CallSiteId site_id() { return call_paths_->id(call_site(), call_frame()); }
+  CallPaths& call_paths() { return *call_paths_; }
+  /// What a recording needs; null in runs without.
+  [[nodiscard]] Capture* capture() { return capture_.get(); }
+  /// Length of the interval before `call` at `return_address` by the compute table; negative if there is
+  /// none.
+  Duration table_length(MpiCall call, const void* return_address);
   void define(const Communicator& comm);
 
   /// While the rank waits for the MPI library itself, the simulator must not wait for the rank.
@@ -173,6 +183,7 @@ class Runtime {
   void push_native();
   void degrade();
   void write_text(events::Event event, const std::string& text);
+  void begin_capture();
 
   RankId me_{};
   int ranks_ = 0;
@@ -195,8 +206,8 @@ class Runtime {
   std::vector<Background> background_;
   std::size_t next_background_ = 0;
   MPI_Request never_complete_ = MPI_REQUEST_NULL;
-  std::unordered_map<const void*, CallSiteId> sites_;
-  std::vector<std::string> site_names_;
+  std::unique_ptr<CallPaths> call_paths_;
+  std::unique_ptr<Capture> capture_;
   std::unordered_map<std::string, std::uint64_t> regions_;
   std::vector<std::unique_ptr<ThreadState>> threads_;
   events::Answer pending_{};  // answer whose extension is still coming
@@ -221,11 +232,13 @@ class Call {
   /// When the application goes on; also the entry of a second part of the call.
   void exit_at(Time t);
 
-  /// Sends `event` after filling in compute time, entry, thread, call and site.
-  void emit(events::Event event, const void* extension = nullptr);
+  /// Sends `event` after filling in compute time, entry, thread, call and site. `data`: what a recording
+  /// describes; null if the call has none.
+  void emit(events::Event event, const void* extension = nullptr, const CallData* data = nullptr);
   /// As emit() with kNeedsAnswer, then sleeps until the answer; nullopt when the simulator has died.
   /// `ring` = false where the simulator cannot answer before others have spoken anyway.
-  std::optional<events::Answer> ask(events::Event event, const void* extension = nullptr, bool ring = true);
+  std::optional<events::Answer> ask(events::Event event, const void* extension = nullptr, bool ring = true,
+                                    const CallData* data = nullptr);
   /// The answer to an event that was emitted with kNeedsAnswer.
   std::optional<events::Answer> await_answer(bool ring = true);
   /// Lets the clock run on by `d` without the simulator's knowledge: it becomes part of the next compute
@@ -262,8 +275,11 @@ class Call {
 
  private:
   Call(Runtime& r, bool first);
+  /// The recording's part of an event.
+  [[nodiscard]] events::Detail detail(const CallData* data);
 
   int saved_errno_;
+  std::int64_t entry_tick_;  // only where the run is recorded
   std::unique_lock<std::mutex> held_;
 
  public:

@@ -31,6 +31,11 @@ struct Settings {
   bool riesen = false;
   bool virtual_clocks = false;
   semantics::PollCost poll_cost;
+  bool record = false;        // events carry a Detail
+  bool crc = false;           // with hashes
+  unsigned frames = 1;        // of a call path
+  bool pcontrol_ipm = false;  // MPI_Pcontrol(1, "name") begins a region
+  std::string record_region;  // empty: all is recorded
 };
 
 /// `cores`: of this host; `local_ranks`: on it, the simulator not counted. They decide `--clock auto`.

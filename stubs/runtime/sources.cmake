@@ -1,6 +1,7 @@
-# The runtime's sources, relative to stubs/ (guard, keeper and progress_hook are listed there).
+# The runtime's sources, relative to stubs/ (guard, keeper, progress_hook and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/call.cpp
+  runtime/capture.cpp
   runtime/clock_functions.cpp
   runtime/collective.cpp
   runtime/collective_handlers.cpp
@@ -8,7 +9,9 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/communicators.cpp
   runtime/completion.cpp
   runtime/connect.cpp
+  runtime/datatypes.cpp
   runtime/environment_handlers.cpp
+  runtime/instrumented_functions.cpp
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp
   runtime/point_to_point.cpp
@@ -16,6 +19,8 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/probe_handlers.cpp
   runtime/public_api.cpp
   runtime/receive_handlers.cpp
+  runtime/recording_handlers.cpp
+  runtime/regions.cpp
   runtime/request_handlers.cpp
   runtime/requests.cpp
   runtime/runtime.cpp
@@ -24,4 +29,5 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/settings.cpp
   runtime/thread_clock.cpp
   runtime/wait_handlers.cpp
+  runtime/wall_clock.cpp
 )

@@ -15,23 +15,23 @@ namespace {
 constexpr double kShortIntervalNs = 3000;
 double ns_per_tick = 1.0;
 
-std::int64_t read_ns(clockid_t id) {
-  timespec t{};
-  syscall(SYS_clock_gettime, id, &t);  // not through libc: clock_gettime may be our own virtual one
-  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
-}
-
 Duration from_ns(double ns) {
   return Duration{static_cast<std::int64_t>(ns * 1000.0)};
 }
 
 }  // namespace
 
+std::int64_t clock_ns(clockid_t id) {
+  timespec t{};
+  syscall(SYS_clock_gettime, id, &t);  // not through libc: clock_gettime may be our own virtual one
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
 std::int64_t ticks() {
 #if defined(__x86_64__)
   return static_cast<std::int64_t>(__rdtsc());
 #else
-  return read_ns(CLOCK_MONOTONIC);
+  return clock_ns(CLOCK_MONOTONIC);
 #endif
 }
 
@@ -41,12 +41,12 @@ double nanoseconds_per_tick() {
 
 void calibrate_ticks() {
 #if defined(__x86_64__)
-  const std::int64_t ns0 = read_ns(CLOCK_MONOTONIC_RAW);
+  const std::int64_t ns0 = clock_ns(CLOCK_MONOTONIC_RAW);
   const std::int64_t t0 = ticks();
-  while (read_ns(CLOCK_MONOTONIC_RAW) - ns0 < 2'000'000) {
+  while (clock_ns(CLOCK_MONOTONIC_RAW) - ns0 < 2'000'000) {
   }
   const std::int64_t t1 = ticks();
-  const std::int64_t ns1 = read_ns(CLOCK_MONOTONIC_RAW);
+  const std::int64_t ns1 = clock_ns(CLOCK_MONOTONIC_RAW);
   ns_per_tick = static_cast<double>(ns1 - ns0) / static_cast<double>(t1 - t0);
 #endif
 }
@@ -55,7 +55,7 @@ void ThreadClock::start(Time now) {
   base_ = now;
   pending_ = Duration{};
   cpu_is_exact_ = last_was_long_ && !settings_->wall_clock && settings_->compute == ComputeMode::kMeasured;
-  if (cpu_is_exact_) start_cpu_ns_ = read_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (cpu_is_exact_) start_cpu_ns_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   start_tick_ = ticks();
 }
 
@@ -69,7 +69,7 @@ Duration ThreadClock::measured() const {
   last_was_long_ = true;
   // Without an exact start both readings are upper bounds: the wall time of the interval, and the CPU time
   // since an earlier reading.
-  const auto cpu_ns = static_cast<double>(read_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns_);
+  const auto cpu_ns = static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns_);
   return from_ns((cpu_is_exact_ ? cpu_ns : std::min(cpu_ns, tick_ns)) * settings_->scale);
 }
 

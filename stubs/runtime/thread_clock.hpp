@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 #include "stubs/runtime/settings.hpp"
 #include "support/units.hpp"
@@ -17,6 +18,8 @@ namespace nplus1::stubs {
 void calibrate_ticks();
 [[nodiscard]] std::int64_t ticks();
 [[nodiscard]] double nanoseconds_per_tick();
+/// The system's clock `id`, never a virtual one.
+[[nodiscard]] std::int64_t clock_ns(clockid_t id);
 
 class ThreadClock {
  public:
@@ -36,6 +39,11 @@ class ThreadClock {
   /// Compute time since start() without stopping; includes what was added.
   [[nodiscard]] Duration elapsed() const;
   [[nodiscard]] Time base() const { return base_; }
+  /// The time stamp counter at the last start().
+  [[nodiscard]] std::int64_t start_tick() const { return start_tick_; }
+  /// The stubs have used much CPU time themselves: the next start() reads the CPU clock, so that none of it
+  /// can be taken for the program's.
+  void start_exactly() { last_was_long_ = true; }
 
  private:
   [[nodiscard]] Duration measured() const;

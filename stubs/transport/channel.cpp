@@ -19,13 +19,25 @@ bool hung_up(int socket) {
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
+events::Event with_detail(events::Event event) {
+  event.flags |= events::kHasDetail;
+  ++event.extension;
+  return event;
+}
+
 class SharedMemoryChannel final : public Channel {
  public:
   SharedMemoryChannel(Segment segment, std::int32_t rank, int socket, int wake_fd)
       : segment_{segment}, block_{segment.rank(rank)}, socket_{socket}, wake_fd_{wake_fd} {}
 
-  void write(const events::Event& event, const void* extension) override {
-    put(&event);
+  void write(const events::Event& event, const void* extension, const events::Detail* detail) override {
+    if (detail == nullptr) {
+      put(&event);
+    } else {
+      const events::Event more = with_detail(event);
+      put(&more);
+      put(detail);
+    }
     const auto* at = static_cast<const std::byte*>(extension);
     for (std::uint32_t i = 0; i < event.extension; ++i) put(at + i * events::kSlotBytes);
     block_.event_head.store(head_, std::memory_order_release);
@@ -101,8 +113,10 @@ class TcpChannel final : public Channel {
  public:
   explicit TcpChannel(int socket) : socket_{socket} { out_.reserve(1 << 16); }
 
-  void write(const events::Event& event, const void* extension) override {
-    append(&event, events::kSlotBytes);
+  void write(const events::Event& event, const void* extension, const events::Detail* detail) override {
+    const events::Event first = detail == nullptr ? event : with_detail(event);
+    append(&first, events::kSlotBytes);
+    if (detail != nullptr) append(detail, events::kSlotBytes);
     append(extension, event.extension * events::kSlotBytes);
     if (out_.size() >= (1 << 15)) flush();
   }

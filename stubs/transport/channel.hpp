@@ -17,8 +17,10 @@ class Channel {
  public:
   virtual ~Channel() = default;
 
-  /// Appends an event and its extension (`event.extension` slots). Waits for space; never drops.
-  virtual void write(const events::Event& event, const void* extension) = 0;
+  /// Appends an event, its detail (if not null; says so in the event) and its extension (`event.extension`
+  /// slots). Waits for space; never drops.
+  virtual void write(const events::Event& event, const void* extension,
+                     const events::Detail* detail = nullptr) = 0;
   /// Makes the simulator look at what was written.
   virtual void ring() = 0;
   /// The next slot that the simulator sent, if any.

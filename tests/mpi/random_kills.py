@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Starts jobs and kills, at a random moment, the simulator, a rank, the keeper or mpirun. (Without Hydra's proxy the
-ranks run on, bare too.)
-Afterwards no process of the job and no new file in /dev/shm may be left. Seeded.
+"""Starts jobs and, at a random moment, kills the simulator, a rank, the keeper or mpirun, calls MPI_Abort, or lets the
+disk be full. (Without Hydra's proxy the ranks run on, bare too.)
+Afterwards no process of the job and no new file in /dev/shm may be left, and the recording must open: whole where the
+simulator lived, up to the last second before the kill where it did not, and with its reason where the disk was full.
+Seeded.
 
     random_kills.py [--kills N] [--seed S]      with NPLUS1 and NPLUS1_TEST_PROGRAMS as in live.py
 """
@@ -16,11 +18,21 @@ import tempfile
 import time
 
 from live import descendants, environment, path_of, NPLUS1, wait_until
+from recorded import Recording
 
-VICTIMS = ["simulator", "rank", "keeper", "mpirun"]
-SCRIPT = ["repeat 100000 { send 1 100; recv -1 100; allreduce 8 }", "repeat 100000 { recv 0 100; send 0 100; allreduce 8 }",
-          "repeat 100000 { allreduce 8 }"]
+VICTIMS = ["simulator", "rank", "keeper", "mpirun", "abort", "disk"]
 GONE_WITHIN = 20
+MOST_LOST_S = 1.0
+FOREVER = 1000000
+
+
+def script(victim):
+    """Messages, wildcards and collectives without end, or up to an abort or a normal end."""
+    steps = random.randint(1, 5000) if victim == "abort" else 3000 if victim == "disk" else FOREVER
+    end = "; abort 7" if victim == "abort" else ""
+    return [f"repeat {steps} {{ send 1 100; recv -1 100; allreduce 8 }}",
+            f"repeat {steps} {{ recv 0 100; send 0 100; allreduce 8 }}{end}",
+            f"repeat {steps} {{ allreduce 8 }}"]
 
 
 def shared_files():
@@ -62,40 +74,84 @@ def choose(victim, processes):
     return random.choice(fitting) if fitting and keepers else None
 
 
-def kill_one(number, folder):
-    victim = VICTIMS[number % len(VICTIMS)]
-    mark = f"kill-{os.getpid()}-{number}"
-    files = shared_files()
-    job = subprocess.Popen([str(NPLUS1), "run", "-q", "-n", "3", "-o", f"{folder}/{number}", "--", path_of("script"), *SCRIPT],
-                           cwd=folder, env=environment({"KILL_MARK": mark}), stdin=subprocess.DEVNULL,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    moment = random.uniform(0, 0.6)
+def full_disk(folder):
+    """A simulator whose files may not grow beyond a random size."""
+    program = folder / "simulator"
+    program.write_text(f'#!/bin/bash\nulimit -f {random.randint(0, 200)}\nexec "{NPLUS1.parent}/nplus1-simnode" "$@"\n')
+    program.chmod(0o755)
+    return {"NPLUS1_SIMNODE": program}
+
+
+def kill(victim, job):
+    """Kills one process of the job; when, in nanoseconds since 1970, and what is known of it."""
+    moment = random.uniform(0, 3 if victim == "simulator" else 0.8)
     time.sleep(moment)
     process = wait_until(lambda: choose(victim, descendants(job.pid)), 5)
+    when = time.time_ns()
     if process:
         os.kill(process, signal.SIGKILL)
     time.sleep(0.2)
     if victim == "simulator":  # the job goes on, rightly, and would for long
         job.send_signal(signal.SIGTERM)
+    return when, f"pid {process} after {moment:.2f} s"
+
+
+def recording_problems(victim, folder, when, full):
+    """What is wrong with the recording, and what it holds."""
+    if not (folder / "recording").exists():
+        return [], "no recording yet"
+    if (folder / "recording" / "events.n1r").stat().st_size == 0 and (full or victim == "simulator"):
+        return [], "an empty recording"
     try:
-        job.wait(GONE_WITHIN)
-    except subprocess.TimeoutExpired:
-        pass
-    left = wait_until(lambda: not marked(mark.encode()), GONE_WITHIN) or marked(mark.encode())
-    new_files = {f for f in shared_files() - files if not str(f).startswith("sem.")}
+        recording = Recording(folder)
+    except AssertionError as error:
+        return ([], "a recording without a header") if full else ([str(error)], "")
+    coverage, problems = recording.coverage, []
+    told = f"{coverage['events']} events, {coverage['text']}"
+    if victim == "simulator":
+        last = max((e["detail"]["wall_entry_ns"] for e in recording.events), default=None)
+        first = (folder / "recording").stat().st_ctime_ns
+        if when - (last or first) > MOST_LOST_S * 1e9:
+            problems.append(f"the last {(when - (last or first)) / 1e9:.2f} s are not in the recording")
+    elif full:
+        if not coverage["complete"] and not (coverage["error"] or coverage["stopped"] or not coverage["closed"]):
+            problems.append(f"incomplete without a reason: {told}")
+    elif not coverage["complete"]:
+        problems.append(f"not closed: {told}")
+    return problems, told
+
+
+def one_job(number, scratch):
+    victim = VICTIMS[number % len(VICTIMS)]
+    mark = f"kill-{os.getpid()}-{number}"
+    files = shared_files()
+    folder = scratch / str(number)
+    more = full_disk(scratch) if victim == "disk" else {}
+    job = subprocess.Popen([str(NPLUS1), "run", "-q", "-n", "3", "-o", str(folder), "--", path_of("script"),
+                            *script(victim)], cwd=scratch, env=environment({"KILL_MARK": mark, **more}),
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    when, how = (time.time_ns(), "by itself") if victim in ("abort", "disk") else kill(victim, job)
     problems = []
+    try:
+        code = job.wait(3 * GONE_WITHIN)
+        if victim == "disk" and code != 0:
+            problems.append(f"exit code {code}")
+    except subprocess.TimeoutExpired:
+        problems.append("hangs")
+    left = wait_until(lambda: not marked(mark.encode()), GONE_WITHIN) or marked(mark.encode())
+    # Hydra and MPICH name their own files after the job's processes and leave them when killed, without us too.
+    ours = {f for f in shared_files() - files if "nplus1" in f}
     if left is not True:
         problems.append(f"processes {left}")
         for p in left:
             os.kill(p, signal.SIGKILL)
-    # Hydra and MPICH name their own files after the job's processes and leave them when killed, without us too.
-    ours = {f for f in new_files if "nplus1" in f}
     if ours:
         problems.append(f"files {sorted(ours)}")
     job.poll() is None and job.kill()
     job.wait()
-    print(f"{number:3}: {victim:9} (pid {process}) after {moment:.2f} s: {', '.join(problems) or 'nothing left'}",
-          flush=True)
+    more_problems, told = recording_problems(victim, folder, when, victim == "disk")
+    problems += more_problems
+    print(f"{number:3}: {victim:9} ({how}): {', '.join(problems) or 'nothing left'}; {told}", flush=True)
     return not problems
 
 
@@ -106,7 +162,8 @@ def main():
     options = parser.parse_args()
     random.seed(options.seed)
     with tempfile.TemporaryDirectory(prefix="nplus1-kills-") as folder:
-        clean = [kill_one(i, folder) for i in range(options.kills)]
+        clean = [one_job(i, pathlib.Path(folder)) for i in range(options.kills)]
+    print(f"{sum(clean)} of {len(clean)} without a finding")
     return 0 if all(clean) else 1
 
 

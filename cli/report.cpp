@@ -1,0 +1,137 @@
+// `nplus1 report`: report.html from a result folder or a recording.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/failure.hpp"
+#include "cli/patterns_source.hpp"
+#include "cli/program.hpp"
+#include "cli/verbs.hpp"
+#include "events/recording/reader.hpp"
+#include "patterns/patterns_json.hpp"
+#include "patterns/timeline.hpp"
+#include "report/html/html_report.hpp"
+#include "report/results.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kExamples =
+    "  nplus1 report nplus1-app-16-1                 writes nplus1-app-16-1/report.html again\n"
+    "  nplus1 report DIR/recording -o app.html       from the recording alone\n"
+    "  nplus1 report DIR --window 0.5:0.51           every call between 0.5 s and 0.51 s of virtual time\n";
+
+constexpr const char* kNothingWritten = "no report was written";
+
+struct ReportOptions {
+  std::string source;
+  std::string output;
+  std::string window;
+};
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, kNothingWritten, result.error().remedy};
+  return std::move(result).value();
+}
+
+/// "0.5:0.51", in seconds of virtual time; either side may be empty.
+patterns::TimelineOptions parse_window(const std::string& text) {
+  patterns::TimelineOptions options;
+  const auto bad = [&] {
+    return Failure{ExitCode::kUsage, fmt::format("'{}' is no window of time", text), kNothingWritten,
+                   "give FROM:TO in seconds of virtual time, e.g. --window 0.5:0.51"};
+  };
+  const auto time = [&](const std::string& part, Time otherwise) {
+    if (part.empty()) return otherwise;
+    char* end = nullptr;
+    const double seconds = std::strtod(part.c_str(), &end);
+    if (*end != '\0' || !std::isfinite(seconds) || seconds < 0 || seconds > 9e6) throw bad();
+    return kTimeZero + from_seconds(seconds);
+  };
+  const std::size_t colon = text.find(':');
+  if (colon == text.npos) throw bad();
+  options.begin = time(text.substr(0, colon), options.begin);
+  options.end = time(text.substr(colon + 1), options.end);
+  if (options.end <= options.begin) throw bad();
+  return options;
+}
+
+/// The file's text, which must be a document of that schema; empty if there is no such file.
+std::string document(const fs::path& file, std::string_view schema) {
+  std::ifstream in{file, std::ios::binary};
+  if (!in) return {};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  or_fail(report::html::check_document(text, schema, file.string()), ExitCode::kNoInput);
+  return text;
+}
+
+std::string timeline_of(events::recording::Reader& reader, const patterns::TimelineOptions& options) {
+  patterns::Timeline timeline{static_cast<std::size_t>(reader.header().ranks), options};
+  const auto coverage = or_fail(reader.read(timeline), ExitCode::kNoInput);
+  if (!coverage.complete) fmt::print(stderr, "recording: {}\n", coverage.text());
+  return timeline.json();
+}
+
+/// From the recording if a part of the run is wanted, else the one that the run left; empty if there is
+/// neither.
+std::string timeline_document(const ReportOptions& options) {
+  const std::string made_by_run =
+      document(fs::path{options.source} / patterns::kTimelineFile, patterns::kTimelineSchema);
+  if (options.window.empty() && !made_by_run.empty()) return made_by_run;
+  auto reader = events::recording::Reader::open(options.source);
+  if (reader.ok()) {
+    const auto window = options.window.empty() ? patterns::TimelineOptions{} : parse_window(options.window);
+    return timeline_of(reader.value(), window);
+  }
+  if (options.window.empty()) return {};
+  throw Failure{ExitCode::kNoInput, reader.error().what, "there is nothing to take --window from",
+                reader.error().remedy};
+}
+
+fs::path output_path(const ReportOptions& options) {
+  if (!options.output.empty()) return options.output;
+  const fs::path source{options.source};
+  return (fs::is_directory(source) ? source : source.parent_path()) / report::html::kReportFile;
+}
+
+int write(const ReportOptions& options) {
+  if (!options.window.empty()) static_cast<void>(parse_window(options.window));  // before anything is read
+  const PatternsSource source = load_patterns(options.source);
+  const std::string patterns = patterns::patterns_json(source.patterns);
+  const std::string summary = document(fs::path{options.source} / "summary.json", report::kSummarySchema);
+  const std::string timeline = timeline_document(options);
+  const fs::path file = output_path(options);
+  or_fail(report::html::write_report(file, source.patterns.application, {patterns, summary, timeline}),
+          ExitCode::kCantCreate);
+  if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);
+  fmt::print("{}\n", file.string());
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_report(const Registration& registration) {
+  CLI::App* verb = registration.app.add_subcommand("report", "Write report.html, to be opened in a browser");
+  set_manual(*verb, {"nplus1 report DIR|RECORDING [-o FILE] [--window FROM:TO]", kExamples});
+  const auto options = std::make_shared<ReportOptions>();
+  verb->add_option("source", options->source, "Result folder of a run, or a recording")
+      ->type_name("DIR|RECORDING")
+      ->required();
+  verb->add_option("-o,--output", options->output,
+                   "The report [report.html in DIR]; an older one is replaced")
+      ->type_name("FILE");
+  verb->add_option("--window", options->window,
+                   "Show only this part of virtual time in the timeline, in seconds; needs a recording")
+      ->type_name("FROM:TO");
+  verb->callback([registration, options] { registration.chosen = [options] { return write(*options); }; });
+}
+
+}  // namespace nplus1::cli

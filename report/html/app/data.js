@@ -1,0 +1,55 @@
+// The documents in the page: patterns (always), summary and timeline (where there are).
+
+const KNOWN = { patterns: "nplus1-patterns", summary: "nplus1-summary", timeline: "nplus1-timeline" };
+const NEWEST = 1;
+
+async function inflate(base64) {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error("this browser cannot unpack the data: use Chromium 80, Firefox 113, Safari 16.4 or newer");
+  }
+  const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+}
+
+function checkSchema(name, document) {
+  const [schema, version] = String(document.schema).split("/");
+  if (schema !== KNOWN[name] || !(Number(version) <= NEWEST)) {
+    throw new Error(`the ${name} in this page are of schema ${document.schema}, which it cannot show`);
+  }
+}
+
+async function loadDocument(name) {
+  const element = document.getElementById(`data-${name}`);
+  if (!element) return null;
+  const packed = element.dataset.encoding === "deflate";
+  const text = packed ? await inflate(element.textContent.trim()) : element.textContent;
+  const parsed = JSON.parse(text);
+  checkSchema(name, parsed);
+  return parsed;
+}
+
+/** { patterns, summary, timeline }, each null if it is not in the page. */
+export async function loadData() {
+  const names = Object.keys(KNOWN);
+  const documents = await Promise.all(names.map(loadDocument));
+  const data = Object.fromEntries(names.map((name, i) => [name, documents[i]]));
+  if (!data.patterns) throw new Error("there are no patterns in this page");
+  return data;
+}
+
+/** At most `most` groups of ranks that follow each other: [{ from, to }], to is past the last. */
+export function rankGroups(ranks, most) {
+  const size = Math.max(1, Math.ceil(ranks / most));
+  const groups = [];
+  for (let from = 0; from < ranks; from += size) groups.push({ from, to: Math.min(ranks, from + size) });
+  return groups;
+}
+
+export function meanOf(column, { from, to }) {
+  let sum = 0;
+  for (let i = from; i < to; ++i) sum += column[i];
+  return sum / (to - from);
+}
+
+export const layerLabel = (name) => name.replace(/_/g, " ").replace(/^./, (c) => c.toUpperCase()).replace("Point to point", "Point-to-point");

@@ -1,0 +1,39 @@
+// report.html: one file that shows a run and needs no network. The documents (docs/formats/) are put into the
+// page as they are; all drawing is done by the scripts in report/html/app. Pure functions of their input, but
+// for write_report(); callable from any thread.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "report/files.hpp"
+
+namespace nplus1::report::html {
+
+inline constexpr const char* kReportFile = "report.html";  // in the result folder
+
+/// The JSON texts of a run, all valid; only the patterns are required.
+struct Documents {
+  std::string_view patterns;
+  std::string_view summary = {};
+  std::string_view timeline = {};
+};
+
+/// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The
+/// summary's matrices are left out: the patterns have them.
+[[nodiscard]] std::string page(std::string_view title, const Documents& documents);
+
+/// `json` without the member `key` of its top level. Text that is no JSON object is returned as it is.
+[[nodiscard]] std::string without_member(std::string_view json, std::string_view key);
+
+/// Whether `text` is a JSON object whose `schema` is that one ("nplus1-timeline/1") or an older one; `name`
+/// is what messages call it.
+[[nodiscard]] Result<Done> check_document(std::string_view text, std::string_view schema,
+                                          const std::string& name);
+
+/// Writes the page to `path`: all of it, or nothing (report/files.hpp).
+[[nodiscard]] Result<Done> write_report(const std::filesystem::path& path, std::string_view title,
+                                        const Documents& documents);
+
+}  // namespace nplus1::report::html

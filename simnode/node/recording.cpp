@@ -1,0 +1,123 @@
+// The recording of a run: DIR/recording, from the first rank's greeting to the end of the job.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "simnode/node/node.hpp"
+
+namespace nplus1::simnode::node {
+
+using events::recording::Totals;
+using events::recording::Writer;
+
+namespace {
+constexpr const char* kFolder = "recording";
+constexpr double kTypicalEventBytes = 20;  // docs/benchmarks.md
+}  // namespace
+
+void Node::begin_recording(std::int32_t ranks) {
+  std::error_code error;
+  std::filesystem::create_directories(settings_.output, error);
+  events::recording::Header header;
+  header.ranks = ranks;
+  header.properties = {{"application", application_},
+                       {"network", network_->describe()},
+                       {"compute", settings_.compute},
+                       {"protocol", settings_.protocol},
+                       {"collectives", settings_.collectives}};
+  events::recording::WriterOptions options;
+  options.size_cap = settings_.record_cap;
+  auto writer = Writer::create(std::filesystem::path{settings_.output} / kFolder, header, options);
+  if (writer.ok()) {
+    writer_ = std::move(writer).value();
+    return;
+  }
+  settings_.record = Record::kPatterns;  // the ranks need not take what nobody keeps
+  notes_.push_back(fmt::format("Nothing was recorded: {}; {}", writer.error().what, writer.error().remedy));
+}
+
+/// The next event of a rank, complete in its port.
+void Node::take(RankId rank, Port& port) {
+  events::Event event = port.assembler.event();
+  Rank& r = ranks_[rank.index()];
+  ++events_per_rank_[rank.index()];
+  r.finalized = r.finalized || event.kind == events::EventKind::kFinalize;
+  const auto extension = port.assembler.extension();
+  if (!translator_->take(rank, event, extension, definitions_)) return;
+  if (recorder_) {
+    events::Detail detail;
+    const events::Detail* told = port.assembler.detail();
+    if (told != nullptr) {
+      detail = *told;
+      detail.datatype = translator_->datatype(rank, detail.datatype);
+    }
+    recorder_->pushed(rank, event, Translator::lists(event, extension), told == nullptr ? nullptr : &detail);
+  }
+  translator_->push(rank, event, extension);
+}
+
+/// Events reach the disk within a second; trouble is said once, and the run goes on.
+void Node::tick_recording() {
+  if (!writer_) return;
+  writer_->tick();
+  if (recording_trouble_said_) return;
+  const auto trouble = writer_->status();
+  if (!trouble) return;
+  recording_trouble_said_ = true;
+  if (!settings_.quiet)
+    send_text(RankId{0}, events::AnswerKind::kNotice, true,
+              fmt::format("nplus1: recording has stopped: {}\n  so:   the run goes on, its results will be "
+                          "complete, the recording will not\n  next: {}\n",
+                          trouble->what, trouble->remedy));
+}
+
+/// Call paths and functions get their names: the programs are still there, and only what was seen is looked
+/// up.
+void Node::tell_source_lines() {
+  for (std::size_t i = 1; i < translator_->call_paths(); ++i)
+    definitions_.on_call_path(
+        source_lines_.resolve(translator_->call_path(CallSiteId{static_cast<std::uint32_t>(i)})));
+  for (const events::Region& region : translator_->address_regions())
+    definitions_.on_region({region.id, source_lines_.function_at(region.name)});
+}
+
+void Node::finish_recording() {
+  if (!engine_) return discard_recording();
+  if (recorder_) recorder_->finish();
+  if (settings_.record != Record::kOff) tell_source_lines();
+  if (!writer_) return;
+  writer_->set_property("transport", transport_used());
+  writer_->set_property("clock", uses_wall_clock() ? "wall" : "cpu");
+  const auto trouble = writer_->close();
+  if (trouble)
+    notes_.push_back(fmt::format("The recording is not complete: {}; {}", trouble->what, trouble->remedy));
+  if (const Totals totals = writer_->totals(); totals.dropped_events > 0 && !trouble)
+    notes_.push_back(
+        fmt::format("The recording ends at its size cap: {} of {} events are not in it; see "
+                    "--record-cap and --record-region",
+                    totals.dropped_events, totals.events + totals.dropped_events));
+}
+
+report::Recording Node::recording_summary() const {
+  const Totals totals = writer_->totals();
+  report::Recording r;
+  r.path = kFolder;
+  r.bytes = writer_->bytes();
+  r.events = totals.events;
+  r.dropped = totals.dropped_events;
+  r.expected_bytes = r.bytes;
+  const double each =
+      r.events == 0 ? kTypicalEventBytes : static_cast<double>(r.bytes) / static_cast<double>(r.events);
+  r.expected_bytes += static_cast<std::uint64_t>(each * static_cast<double>(r.dropped));
+  return r;
+}
+
+/// No simulation came about.
+void Node::discard_recording() {
+  if (!writer_) return;
+  writer_.reset();
+  std::error_code error;
+  std::filesystem::remove_all(std::filesystem::path{settings_.output} / kFolder, error);
+}
+
+}  // namespace nplus1::simnode::node
