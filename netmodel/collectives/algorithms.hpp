@@ -43,6 +43,11 @@ inline void exchange(std::vector<Step>& steps, std::int32_t to, std::int64_t siz
   steps.push_back({to, from, bytes(size)});
 }
 
+/// The steps from `first` on are started at once and waited for together.
+inline void join_from(std::vector<Step>& steps, std::size_t first) {
+  for (std::size_t i = first + 1; i < steps.size(); ++i) steps[i].joins = true;
+}
+
 /// The same where both sides know which blocks are empty: no message for `size` 0, none awaited for
 /// kNoMember.
 inline void exchange_unless_empty(std::vector<Step>& steps, std::int32_t to, std::int64_t size,

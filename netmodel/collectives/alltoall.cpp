@@ -29,6 +29,7 @@ void in_batches(const CollectiveCall& call, std::int32_t batch, std::vector<Step
   for (std::int32_t begin = 0; begin < call.members; begin += batch) {
     const std::int32_t first = std::max(begin, 1);
     const std::int32_t last = std::min(begin + batch, call.members);
+    const std::size_t first_step = steps.size();
     for (std::int32_t d = first; d < last; ++d) {
       const std::int32_t to = before(call, d);
       if (pairs.sends(to)) send(steps, to, pairs.blocks.of(to));
@@ -37,6 +38,7 @@ void in_batches(const CollectiveCall& call, std::int32_t batch, std::vector<Step
       const std::int32_t from = after(call, d);
       if (pairs.receives(from)) receive(steps, from);
     }
+    join_from(steps, first_step);
   }
 }
 

@@ -27,13 +27,16 @@ enum class Transport : std::uint8_t {
 };
 
 /// One step of one member: it starts the send (if any), then waits for the receive (if any), then goes on.
-/// Transfers between one pair of members match in order.
+/// Transfers between one pair of members match in order. On a network with contention it also waits for a
+/// send whose receiver has to be there first. A step that `joins` is started with the one before, and they
+/// are waited for together (non-blocking operations and one Waitall).
 struct Step {
   std::int32_t send_to = kNoMember;
   std::int32_t receive_from = kNoMember;
   Bytes size{};  // of the send; a receive takes what was sent
   Transport transport = Transport::kMessage;
   bool combines = false;  // what is received is combined with what is there: Selection::combining()
+  bool joins = false;
 };
 
 /// One member's view of one collective call; all members must agree on it as MPI demands.

@@ -84,6 +84,7 @@ void Collectives::define(CommId comm, std::vector<RankId> members, std::size_t l
   if (comm.index() >= communicators_.size()) communicators_.resize(comm.index() + 1);
   communicators_[comm.index()] = std::make_unique<Communicator>();
   Communicator& c = *communicators_[comm.index()];
+  c.id = comm;
   c.local_members = local_members;
   bool identity = true;
   for (std::size_t i = 0; i < members.size(); ++i) identity = identity && members[i].index() == i;
@@ -133,7 +134,13 @@ Collectives::Call& Collectives::next_call(Communicator& c, std::int32_t me) {
       m.steps.clear();
       m.entered = m.sent = m.done = false;
     }
+    call->comm = c.id;
+    call->number = c.first_call + c.in_progress.size();
     call->transfers.clear(c.members.size());
+    if (contention_ != nullptr) {
+      call->receives.clear(c.members.size());
+      call->arrivals.clear(c.members.size());
+    }
     call->finished = 0;
     c.in_progress.push_back(std::move(call));
   }
@@ -179,6 +186,12 @@ void Collectives::enter(RankId rank, const events::Event& event, const events::E
   member.interface_free = entry;
   member.token = token;
   member.entered = true;
+  if (contention_ != nullptr) {
+    member.end = entry;
+    member.pending = 0;
+    run(c, call, me, done);
+    return retire(c);
+  }
   runnable_.push_back(me);
   while (!runnable_.empty()) {
     const std::int32_t next = runnable_.back();
