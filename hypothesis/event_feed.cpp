@@ -67,6 +67,7 @@ bool EventFeed::reset_clock(const events::TimedEvent& recorded, Event& event) {
   const Duration jump = event.entry() - lane.last_exit - event.compute();
   const bool first = !lane.seen;
   lane.seen = true;
+  costs.threads += first ? 1 : 0;
   if (recorded.exit != events::kUnfinished) {
     lane.last_exit = recorded.exit;
     costs.recorded_end = std::max(costs.recorded_end, recorded.exit);
@@ -141,11 +142,17 @@ void EventFeed::release(RankId rank, bool all) {
 void EventFeed::push(RankId rank, Event event, const events::Extension& lists, const events::Detail* detail,
                      bool begins_thread) {
   if (begins_thread) {
-    const Time base = options_.repeat_decisions ? engine_.clock(rank) : kTimeZero;
+    const Time base = options_.repeat_decisions ? engine_.clock(rank, ThreadId{0}) : kTimeZero;
     const Time begin = std::max(kTimeZero, base + Duration{event.entry_ps});
     event.entry_ps = (begin + event.compute()).time_since_epoch().count();
   }
-  if (event.kind == EventKind::kFinalize && event.thread.value == 0) ranks_[rank.index()].finalized = true;
+  Rank& r = ranks_[rank.index()];
+  if (event.kind == EventKind::kFinalize && event.thread.value == 0 && r.lanes.size() > 1 && !ended_) {
+    r.finalize = event;  // it ends the rank, and calls of its threads may still be undecided
+    if (detail != nullptr) r.finalize_detail = *detail;
+    return;
+  }
+  r.finalized = r.finalized || (event.kind == EventKind::kFinalize && event.thread.value == 0);
   if (recorder_ != nullptr) recorder_->pushed(rank, event, lists, detail);
   engine_.push(rank, event, lists);
   if (++pushed_ % kPushesPerDecision == 0) settle();
@@ -158,8 +165,20 @@ void EventFeed::settle() {
 
 void EventFeed::finish() {
   for (std::size_t r = 0; r < ranks_.size(); ++r) release(RankId{static_cast<std::int32_t>(r)}, true);
+  ended_ = true;
   settle();
-  // The end of a stream is no reason for others to wait.
+  withdraw_ended();
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const Rank& rank = ranks_[r];
+    if (rank.finalize)
+      push(RankId{static_cast<std::int32_t>(r)}, *rank.finalize, {},
+           rank.finalize_detail ? &*rank.finalize_detail : nullptr, false);
+  }
+  withdraw_ended();
+}
+
+/// The end of a stream is no reason for others to wait.
+void EventFeed::withdraw_ended() {
   for (std::size_t r = 0; r < ranks_.size(); ++r)
     if (!ranks_[r].finalized) engine_.withdraw(RankId{static_cast<std::int32_t>(r)});
   settle();

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -25,7 +26,8 @@ namespace nplus1::hypothesis {
 
 /// What a rank spent outside the messages that are simulated, and where it stood in the recording.
 struct RankCosts {
-  Duration compute{};
+  std::uint32_t threads = 0;  // that called MPI
+  Duration compute{};         // of all of them
   Duration unexplained{};
   Time recorded_end{};
 };
@@ -73,6 +75,8 @@ class EventFeed final : public events::EventSink {
   struct Rank {
     std::uint64_t next = 0;  // ordinal
     bool finalized = false;
+    std::optional<events::Event> finalize;  // of a rank with several threads: goes last
+    std::optional<events::Detail> finalize_detail;
     std::vector<Lane> lanes;                                   // by thread
     std::map<std::uint64_t, Call> held;                        // by ordinal
     std::unordered_map<std::uint32_t, std::uint64_t> awaited;  // request: ordinal
@@ -86,6 +90,7 @@ class EventFeed final : public events::EventSink {
   void push(RankId rank, events::Event event, const events::Extension& lists, const events::Detail* detail,
             bool begins_thread);
   void settle();
+  void withdraw_ended();
 
   simnode::engine::Engine& engine_;
   simnode::engine::Recorder* recorder_;
@@ -95,6 +100,7 @@ class EventFeed final : public events::EventSink {
   std::vector<RankCosts> costs_;
   std::vector<bool> communicators_;  // that the engine knows
   std::vector<std::uint32_t> words_;
+  bool ended_ = false;
   std::uint64_t pushed_ = 0;
   std::uint64_t gaps_ = 0;
 };

@@ -52,8 +52,9 @@ ReplayResult result_of(const engine::Engine& engine, const EventFeed& feed,
   result.gaps = feed.gaps();
   for (std::size_t r = 0; r < feed.costs().size(); ++r) {
     const RankCosts& costs = feed.costs()[r];
+    const auto threads = static_cast<std::int64_t>(std::max(1U, costs.threads));
     result.ranks.push_back({costs.recorded_end, engine.clock(RankId{static_cast<std::int32_t>(r)}),
-                            costs.compute, costs.unexplained});
+                            costs.compute / threads, costs.unexplained / threads});
   }
   for (const engine::BlockedThread& thread : engine.blocked())
     if (result.blocked.empty() || result.blocked.back() != thread.rank) result.blocked.push_back(thread.rank);

@@ -38,7 +38,7 @@ struct ReplayOptions {
 struct RankResult {
   Time recorded_end{};
   Time end{};
-  Duration compute{};      // scaled
+  Duration compute{};      // scaled; of several threads: their mean, and so below
   Duration unexplained{};  // replayed as recorded: calls that are not modelled, or are not in the recording
 };
 
