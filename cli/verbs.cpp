@@ -11,6 +11,7 @@ void add_verbs(const Registration& registration) {
   add_report(registration);
   add_patterns(registration);
   add_replay(registration);
+  add_calibrate(registration);
   add_diff(registration);
   add_doctor(registration);
   add_demo(registration);
