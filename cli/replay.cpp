@@ -26,6 +26,7 @@ constexpr const char* kExamples =
     "  nplus1 replay nplus1-app-16-1                        on its own network: must come out as it was\n"
     "  nplus1 replay DIR --network lsb:latency=1us,bandwidth=100GBps\n"
     "  nplus1 replay DIR --network loggops:L=2us,o=1us,G=1e-10 -o faster   a result folder as a run's\n"
+    "  nplus1 replay DIR --platform platforms/torus.xml     with contention, simulated by SimGrid\n"
     "  nplus1 replay DIR --compute-scale 0.5                processors twice as fast\n"
     "  nplus1 replay DIR --collectives bcast=chain          other algorithms\n"
     "  nplus1 replay DIR --sweep 'bandwidth=1e9..1e11 x10,latency=1us,5us' --html sweep.html\n";
@@ -132,24 +133,6 @@ std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& r
   return object.document();
 }
 
-std::unique_ptr<netmodel::NetworkModel> network_of(const ReplayWords& words,
-                                                   const hypothesis::RecordedSettings& recorded) {
-  if (!words.network.empty()) {
-    auto network = netmodel::parse(words.network);
-    if (!network)
-      throw Failure{ExitCode::kUsage, "--network: " + network.error().what, kNothingReplayed,
-                    network.error().remedy};
-    return std::move(network).value();
-  }
-  auto network = netmodel::parse(recorded.network);
-  if (!network) {
-    throw Failure{ExitCode::kNoInput,
-                  fmt::format("the recording's network is '{}', which is no specification", recorded.network),
-                  kNothingReplayed, "name a network with --network"};
-  }
-  return std::move(network).value();
-}
-
 netmodel::Selection collectives_of(const std::string& text) {
   auto selection = netmodel::Selection::parse(text);
   if (!selection)
@@ -162,7 +145,7 @@ int replay(const ReplayWords& words) {
   auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   if (!words.sweep.empty()) return sweep(words, recorded, reader);
-  const auto prepared = prepare_replay(words, recorded);
+  const auto prepared = prepare_replay(words, recorded, reader.header().ranks);
   const ReplayResult result = words.output.empty()
                                   ? or_fail(hypothesis::replay(reader, prepared->options), ExitCode::kNoInput)
                                   : replay_into_folder(words, recorded, *prepared, reader);
@@ -176,6 +159,15 @@ void check(const ReplayWords& words) {
   const auto usage = [](const char* cause, const char* next) {
     throw Failure{ExitCode::kUsage, cause, kNothingReplayed, next};
   };
+  if (!words.platform.platform.empty() && !words.network.empty())
+    usage("--network and --platform both name a network", "keep one of the two");
+  const bool about_platform = !words.platform.model.empty() || !words.platform.map.empty() ||
+                              !words.platform.settings.empty() || !words.platform.host_speed.empty();
+  if (words.platform.platform.empty() && about_platform)
+    usage("--model, --map, --simgrid and --host-speed need a platform", "add --platform FILE");
+  if (!words.platform.platform.empty() && !words.sweep.empty())
+    usage("a platform has no keys to sweep",
+          "sweep with --network, or replay on one platform after the other");
   if (words.record && words.output.empty()) usage("--record needs a folder", "add -o DIR");
   if (!words.sweep.empty() && !words.output.empty())
     usage("a sweep leaves no result folder",
@@ -184,12 +176,26 @@ void check(const ReplayWords& words) {
     usage("--csv and --html are the table and plot of a sweep", "add --sweep, or -o DIR for a report");
 }
 
+void declare_platform(CLI::App& verb, netmodel::PlatformFlags& flags) {
+  verb.add_option("--platform", flags.platform, "A SimGrid platform instead of --network")->type_name("FILE");
+  verb.add_option("--model", flags.model, "SimGrid's network model: SMPI (default), LV08, CM02, IB or ns-3")
+      ->type_name("WHICH");
+  verb.add_option("--map", flags.map, "Ranks on hosts, as in nplus1 run")->type_name("HOW");
+  verb.add_option("--simgrid", flags.settings, "SimGrid's own configuration; may be repeated")
+      ->type_name("KEY:VALUE")
+      ->join(' ');
+  verb.add_option("--host-speed", flags.host_speed,
+                  "Speed of the machine that was recorded, e.g. 2.5Gf: compute times are scaled to the hosts")
+      ->type_name("SPEED");
+}
+
 void declare(CLI::App& verb, ReplayWords& words) {
   verb.add_option("source", words.source, "Result folder of a run, or a recording")
       ->type_name("DIR|RECORDING")
       ->required();
   verb.add_option("--network", words.network, "The network, as in nplus1 run [the recorded one]")
       ->type_name("SPEC");
+  declare_platform(verb, words.platform);
   verb.add_option("--collectives", words.collectives,
                   "Algorithms of the collectives, as in nplus1 run [the recorded ones]")
       ->type_name("SPEC");
@@ -223,15 +229,14 @@ void declare(CLI::App& verb, ReplayWords& words) {
 }  // namespace
 
 std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
-                                               const hypothesis::RecordedSettings& recorded) {
+                                               const hypothesis::RecordedSettings& recorded, int ranks) {
   auto prepared = std::make_unique<PreparedReplay>();
-  prepared->network = network_of(words, recorded);
+  prepared->network = replay_network(words, recorded, ranks);
   prepared->collectives =
       collectives_of(words.collectives.empty() ? recorded.collectives : words.collectives);
-  const auto before = netmodel::parse(recorded.network);
   const auto algorithms = netmodel::Selection::parse(recorded.collectives);
-  prepared->identity = words.compute_scale == 1 && before && algorithms &&
-                       before.value()->describe() == prepared->network->describe() &&
+  prepared->identity = words.compute_scale == 1 && words.platform.host_speed.empty() && algorithms &&
+                       recorded.network == prepared->network->describe() &&
                        algorithms.value() == prepared->collectives;
   hypothesis::ReplayOptions& options = prepared->options;
   options.network = prepared->network.get();

@@ -9,6 +9,7 @@
 #include "hypothesis/replay.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
+#include "netmodel/simgrid/options.hpp"
 
 namespace nplus1::cli {
 
@@ -17,6 +18,7 @@ inline constexpr const char* kNothingReplayed = "nothing was replayed";
 struct ReplayWords {
   std::string source;
   std::string network;
+  netmodel::PlatformFlags platform;  // with a file: instead of `network`
   std::string collectives;
   std::string decisions;
   std::string sweep;
@@ -38,9 +40,14 @@ struct PreparedReplay {
   bool identity = false;  // network, collectives and compute times are the recorded ones
 };
 
-/// Throws Failure.
+/// Throws Failure. With a platform: once per process.
 [[nodiscard]] std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
-                                                             const hypothesis::RecordedSettings& recorded);
+                                                             const hypothesis::RecordedSettings& recorded,
+                                                             int ranks);
+
+/// The platform or network asked for, or the recorded one. Throws Failure.
+[[nodiscard]] std::unique_ptr<netmodel::NetworkModel> replay_network(
+    const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
 /// Replays into the new folder `words.output`: what nplus1 run leaves there, and with --record a recording of
 /// the replay. Throws Failure.

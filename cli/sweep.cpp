@@ -45,9 +45,9 @@ Result<PointResult> replay_point(const ReplayWords& words, const hypothesis::Rec
   ReplayWords here = words;
   here.network = hypothesis::network_at(sweep.network, sweep.axes, point);
   here.compute_scale = hypothesis::compute_scale_at(sweep.axes, point, words.compute_scale);
-  const auto prepared = prepare_replay(here, recorded);
   auto reader = events::recording::Reader::open(words.source);
   if (!reader) return reader.error();
+  const auto prepared = prepare_replay(here, recorded, reader.value().header().ranks);
   const auto result = hypothesis::replay(reader.value(), prepared->options);
   if (!result) return result.error();
   const auto& r = result.value();
@@ -123,9 +123,9 @@ void write_files(const ReplayWords& words, const hypothesis::RecordedSettings& r
 }  // namespace
 
 int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
-          events::recording::Reader& /*reader*/) {
+          events::recording::Reader& reader) {
   Sweep sweep;
-  sweep.network = prepare_replay(words, recorded)->network->describe();
+  sweep.network = prepare_replay(words, recorded, reader.header().ranks)->network->describe();
   sweep.axes = or_fail(hypothesis::parse_sweep(words.sweep, sweep.network), ExitCode::kUsage);
   sweep.points = hypothesis::points_of(sweep.axes);
   const auto all = sweep.points.size();

@@ -26,6 +26,7 @@ void add_replay(const Registration& registration);
 void add_calibrate(const Registration& registration);
 void add_diff(const Registration& registration);
 void add_doctor(const Registration& registration);
+void add_convert(const Registration& registration);
 void add_demo(const Registration& registration);
 
 /// Declares all verbs, in the order in which --help lists them.

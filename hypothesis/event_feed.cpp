@@ -63,7 +63,7 @@ bool EventFeed::reset_clock(const events::TimedEvent& recorded, Event& event) {
   Lane& lane = rank.lanes[event.thread.index()];
   // What a call that is not modelled took is no compute time, and does not scale.
   if (event.kind == EventKind::kUnmodelledExit) event.compute_ps = 0;
-  const Duration compute = scaled(event.compute(), options_.compute_scale);
+  const Duration compute = scaled(event.compute(), options_.compute_scale[recorded.rank.index()]);
   const Duration jump = event.entry() - lane.last_exit - event.compute();
   const bool first = !lane.seen;
   lane.seen = true;

@@ -6,7 +6,7 @@
 // where another thread's earlier call, or the match of a receive from any source, is still to come: those
 // wait here. Memory: what waits, at most kMostHeld calls of a rank, and what the engine keeps.
 //
-// Compute times are the recording's, times `compute_scale`. Time that the recording does not explain (a call
+// Compute times are the recording's, times a factor. Time that the recording does not explain (a call
 // that is not modelled; calls that were not recorded) is replayed as it was.
 //
 // One thread. Throws what Engine::push throws if the recording contradicts itself.
@@ -35,7 +35,7 @@ struct RankCosts {
 class EventFeed final : public events::EventSink {
  public:
   struct Options {
-    double compute_scale = 1;
+    std::vector<double> compute_scale;  // by rank
     bool repeat_decisions = false;  // recorded_decisions.hpp
   };
 

@@ -43,6 +43,13 @@ engine::Options engine_options(const ReplayOptions& options) {
   return o;
 }
 
+std::vector<double> compute_scales(std::int32_t ranks, const ReplayOptions& options) {
+  std::vector<double> scales;
+  for (std::int32_t r = 0; r < ranks; ++r)
+    scales.push_back(options.compute_scale * options.network->compute_scale(RankId{r}));
+  return scales;
+}
+
 ReplayResult result_of(const engine::Engine& engine, const EventFeed& feed,
                        events::recording::Coverage coverage) {
   ReplayResult result;
@@ -85,7 +92,7 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
   Outcomes outcomes{n, options.sink};
   engine::Engine engine{ranks, *options.network, outcomes, engine_options(options)};
   EventFeed feed{n, engine, outcomes.recorder(), options.sink,
-                 {options.compute_scale, options.decisions == Decisions::kRecorded}};
+                 {compute_scales(ranks, options), options.decisions == Decisions::kRecorded}};
   auto coverage = reader.read(feed);
   if (!coverage) return coverage.error();
   feed.finish();

@@ -28,7 +28,7 @@ enum class Decisions : std::uint8_t {
 struct ReplayOptions {
   const netmodel::NetworkModel* network = nullptr;     // required
   const netmodel::Selection* collectives = nullptr;    // null: MPICH's
-  double compute_scale = 1;                            // of recorded compute times; positive
+  double compute_scale = 1;  // of recorded compute times; positive. Times the network's, of each rank's host
   Decisions decisions = Decisions::kRecorded;
   semantics::PollCost poll_cost{};
   /// Gets definitions, calls and matches with their new times, as a run's sinks do. Null: only sums are kept.

@@ -74,17 +74,13 @@ patterns::Patterns Node::communication_patterns() const {
   return p;
 }
 
-namespace {
-
-/// Nobody reads our stderr: the reason is left where the results should be.
-void leave_word(const std::filesystem::path& folder, const Error& problem) {
-  std::FILE* file = std::fopen((folder / "error.txt").c_str(), "w");
+/// Nobody reads our stderr.
+void Node::leave_trouble(const Error& error) const {
+  std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
   if (file == nullptr) return;
-  fmt::print(file, "{}\n{}\n", problem.what, problem.remedy);
+  fmt::print(file, "{}\n{}\n", error.what, error.remedy);
   std::fclose(file);
 }
-
-}  // namespace
 
 void Node::write_results() {
   if (!engine_ || settings_.output.empty()) return;
@@ -94,7 +90,7 @@ void Node::write_results() {
   std::optional<patterns::Observed> observed;
   if (settings_.record != Record::kOff) observed = {communication_patterns(), timeline_->json()};
   const auto written = patterns::write_result_folder(folder, summary(), observed);
-  if (!written) leave_word(folder, written.error());
+  if (!written) leave_trouble(written.error());
 }
 
 }  // namespace nplus1::simnode::node
