@@ -10,6 +10,8 @@ void add_verbs(const Registration& registration) {
   add_run(registration);
   add_report(registration);
   add_patterns(registration);
+  add_replay(registration);
+  add_calibrate(registration);
   add_diff(registration);
   add_convert(registration);
   add_doctor(registration);

@@ -254,6 +254,12 @@ Time Core::clock(RankId rank) const {
   return latest;
 }
 
+Time Core::clock(RankId rank, ThreadId thread) const {
+  const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;
+  const bool known = thread.index() < lanes.size() && lanes[thread.index()] != kNoLane;
+  return known ? lanes_[lanes[thread.index()]].clock : kTimeZero;
+}
+
 bool Core::ready(RankId rank) const {
   const auto takes_events = [this](std::uint32_t i) {
     return i != kNoLane && (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside);

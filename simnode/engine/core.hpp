@@ -43,6 +43,7 @@ class Core {
   bool somebody_asks() const { return asking_ > 0; }
   Counters counters() const;
   Time clock(RankId rank) const;
+  Time clock(RankId rank, ThreadId thread) const;
   bool ready(RankId rank) const;
   std::optional<RankId> next_woken();
   Collectives& collectives() { return collectives_; }

@@ -203,7 +203,7 @@ void Node::all_started() {
   definitions_.add(*timeline_);
   if (writer_) {
     definitions_.add(*writer_);
-    recorder_ = std::make_unique<Recorder>(ranks_.size(), *writer_, sinks_);
+    recorder_ = std::make_unique<engine::Recorder>(ranks_.size(), *writer_, sinks_);
   }
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "events/recording/writer.hpp"
+#include "events/sink_list.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
+#include "simnode/engine/recorder.hpp"
 #include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
-#include "simnode/node/recorder.hpp"
 #include "simnode/node/settings.hpp"
-#include "simnode/node/sink_list.hpp"
 #include "simnode/node/source_lines.hpp"
 #include "simnode/node/test_delay.hpp"
 #include "simnode/node/translator.hpp"
@@ -111,10 +111,10 @@ class Node final : public engine::Listener {
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<patterns::MessageStatistics> statistics_;
-  SinkList sinks_;                                     // what counts every call
-  SinkList definitions_;                               // these, and the recording
+  events::SinkList sinks_;                             // what counts every call
+  events::SinkList definitions_;                       // these, and the recording
   std::unique_ptr<events::recording::Writer> writer_;  // null where nothing is recorded
-  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<engine::Recorder> recorder_;
   bool recording_trouble_said_ = false;
   std::unique_ptr<patterns::Timeline> timeline_;
   std::unique_ptr<Watch> watch_;
