@@ -137,10 +137,10 @@ void add_ranks(Page& page, const WaitStateResults& r) {
   });
   if (order.size() > kMostRows) order.resize(kMostRows);
   page.line("");
-  page.line("{:>6}{:>12}{:>12}{:>12}{:>14}", "rank", "on path", "computing", "waiting", "makes others wait");
+  page.line("{:>6}{:>12}{:>12}{:>12}{:>20}", "rank", "on path", "computing", "waiting", "makes others wait");
   for (const std::size_t rank : order) {
     const Tally& t = r.ranks[rank];
-    page.line("{:>6}{:>12}{:>12}{:>12}{:>14}", rank, readable(t.on_critical_path), readable(t.computing),
+    page.line("{:>6}{:>12}{:>12}{:>12}{:>20}", rank, readable(t.on_critical_path), readable(t.computing),
               readable(t.waiting + t.polling), time_text(t.delay.total()));
   }
   if (r.ranks.size() > order.size()) page.line("  The {} with most time on the path.", order.size());
