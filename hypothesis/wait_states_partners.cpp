@@ -131,23 +131,23 @@ void WaitStates::post_receive(const events::TimedEvent& timed, const Lane& lane)
   request.path = lane.path;
 }
 
+/// A match that no kIrecv asked for is a blocking receive's, which will say it all itself.
 void WaitStates::on_match(RankId receiver, const events::Answer& match) {
   own_.on_match(receiver, match);
   const RequestKey key{receiver.value, match.request.value};
   const std::uint32_t* place = request_places_.find(key);
-  if (match.source < 0) return;
+  if (place == nullptr || match.source < 0) return;
+  Request& request = requests_[*place];
+  if (!request.is_receive || request.matched) return;
   const MessageKey name{match.source, receiver.value, match.sequence};
   Message& message = messages_[name];
+  request.matched = true;
   message.received = true;
-  message.posted = message.done = match.exit();
-  if (place != nullptr) {
-    Request& request = requests_[*place];
-    request.matched = true;
-    message.posted = request.posted;
-    message.receive_path = std::move(request.path);
-    message.receiver = {Waiter::Kind::kRequest, *place};
-    if (request.waiter.kind != Waiter::Kind::kNobody || request.abandoned) request_places_.erase(key);
-  }
+  message.posted = request.posted;
+  message.done = match.exit();
+  message.receive_path = std::move(request.path);
+  message.receiver = {Waiter::Kind::kRequest, *place};
+  if (request.waiter.kind != Waiter::Kind::kNobody || request.abandoned) request_places_.erase(key);
   if (message.sent) settle(name);
 }
 
@@ -301,13 +301,12 @@ void WaitStates::forget(RequestKey key, bool cancelled) {
   if (found == nullptr) return;
   const std::uint32_t place = *found;
   Request& request = requests_[place];
-  const bool partner_will_come =
-      !request.resolved && (request.matched || (!request.is_receive && !cancelled));
-  if (partner_will_come) {
-    request.abandoned = true;
-  } else {
+  if (request.resolved || (cancelled && !request.matched)) {
     if (request.is_send && cancelled) messages_.erase(request.message);
     requests_.give(place);
+  } else {
+    request.abandoned = true;
+    if (request.is_receive && !request.matched) return;  // its match will come, by this key
   }
   request_places_.erase(key);
 }

@@ -238,6 +238,17 @@ TEST(WaitStates, WaitForANonBlockingCollectiveCountsFromTheWait) {
   EXPECT_EQ(states_text(r.ranks[0]), "wait_at_barrier 25, transfer 1");
 }
 
+TEST(WaitStates, ReceiveFromAnySourceWaitsForWhomItGot) {
+  Program p{3};
+  p.recv(0, simnode::engine::kAny, 7, events::kReportMatch);
+  p.after(10).recv(0, simnode::engine::kAny, 7, events::kReportMatch);
+  p.after(30).send(1, 0, 7, 1000);
+  p.after(5).send(2, 0, 7, 1000);
+  const auto r = p.end();
+  EXPECT_EQ(states_text(r.ranks[0]), "late_sender 18, transfer 4");  // 5 + 2, computing 10, 17 to 30 + 2
+  EXPECT_EQ(r.unresolved_calls, 0U);
+}
+
 TEST(WaitStates, CancelledAndFreedRequestsLeaveNothingBehind) {
   Program p{2};
   p.irecv(1, 0, 5);
