@@ -12,6 +12,7 @@ void add_verbs(const Registration& registration) {
   add_patterns(registration);
   add_waitstates(registration);
   add_diff(registration);
+  add_convert(registration);
   add_doctor(registration);
   add_demo(registration);
   for (CLI::App* verb : verbs_of(registration.app)) verb->group("Verbs");

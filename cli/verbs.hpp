@@ -25,6 +25,7 @@ void add_patterns(const Registration& registration);
 void add_waitstates(const Registration& registration);
 void add_diff(const Registration& registration);
 void add_doctor(const Registration& registration);
+void add_convert(const Registration& registration);
 void add_demo(const Registration& registration);
 
 /// Declares all verbs, in the order in which --help lists them.

@@ -13,6 +13,7 @@
 #include "patterns/message_statistics.hpp"
 #include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
+#include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
 #include "simnode/node/recorder.hpp"
 #include "simnode/node/settings.hpp"
@@ -27,7 +28,7 @@ namespace nplus1::simnode::node {
 
 class Node final : public engine::Listener {
  public:
-  Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network, netmodel::Selection collectives);
+  Node(Settings settings, NetworkMaker make_network, netmodel::Selection collectives);
   ~Node() override;
 
   /// Starts listening; the TCP port for the `ready` line, 0 on failure (errno is set).
@@ -58,6 +59,7 @@ class Node final : public engine::Listener {
   void accept_guests(int listener, bool local);
   void welcome(const Guest& guest);
   void begin_segment(int ranks);
+  [[nodiscard]] bool make_network(int ranks);
   void start_rank(Rank& rank);
   void all_started();
   std::size_t drain();
@@ -81,6 +83,8 @@ class Node final : public engine::Listener {
   void tell_source_lines();
   [[nodiscard]] report::Recording recording_summary() const;
   void write_results();
+  /// Says in the result folder why there are no results.
+  void leave_trouble(const Error& error) const;
   /// The name of a process's executable.
   [[nodiscard]] static std::string program_of(std::int32_t pid);
   [[nodiscard]] std::string choose_output(std::int32_t pid) const;
@@ -89,7 +93,8 @@ class Node final : public engine::Listener {
   [[nodiscard]] patterns::Patterns communication_patterns() const;
 
   Settings settings_;
-  std::unique_ptr<netmodel::NetworkModel> network_;
+  NetworkMaker make_network_;
+  std::unique_ptr<netmodel::NetworkModel> network_;  // once a rank has said how many there are
   netmodel::Selection collectives_;
   TestDelay test_delay_;
   int epoll_ = -1;

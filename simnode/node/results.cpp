@@ -76,17 +76,13 @@ patterns::Patterns Node::communication_patterns() const {
   return p;
 }
 
-namespace {
-
-/// Nobody reads our stderr: the reason is left where the results should be.
-void leave_word(const std::filesystem::path& folder, const Error& problem) {
-  std::FILE* file = std::fopen((folder / "error.txt").c_str(), "w");
+/// Nobody reads our stderr.
+void Node::leave_trouble(const Error& error) const {
+  std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
   if (file == nullptr) return;
-  fmt::print(file, "{}\n{}\n", problem.what, problem.remedy);
+  fmt::print(file, "{}\n{}\n", error.what, error.remedy);
   std::fclose(file);
 }
-
-}  // namespace
 
 void Node::write_results() {
   if (!engine_ || settings_.output.empty()) return;
@@ -108,7 +104,7 @@ void Node::write_results() {
   }
   // Last: who waits for the summary waits for all.
   note(report::write_results(folder, totals, {report::unicode_locale()}));
-  if (problem) leave_word(folder, *problem);
+  if (problem) leave_trouble(*problem);
 }
 
 }  // namespace nplus1::simnode::node

@@ -31,7 +31,8 @@ std::int64_t main_thread_cpu_ns(std::int32_t pid) {
 
 }  // namespace
 
-void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads) {
+void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads, double scale) {
+  ranks_[rank.index()].scale = scale;
   ranks_[rank.index()].threads = threads;
   ranks_[rank.index()].pid = pid;
   ranks_[rank.index()].block = block;
@@ -53,7 +54,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
                          : r.block->activity.load(std::memory_order_acquire);
   const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, activity, cpu, now, now, 0, true};
+    r = {r.pid, r.block, r.threads, r.scale, activity, cpu, now, now, 0, true};
     return false;
   }
   const bool in_application = activity % 2 == 0;
@@ -62,7 +63,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
     r.credited = since;
     const auto before = engine.clock(rank);
     engine.set_bound(rank, before + Duration{static_cast<std::int64_t>(static_cast<double>(since) * 1000.0 *
-                                                                       clock_.scale * kSafety)});
+                                                                       clock_.scale * r.scale * kSafety)});
     r.moved = now;
     return true;
   }
