@@ -10,6 +10,7 @@ void add_verbs(const Registration& registration) {
   add_run(registration);
   add_report(registration);
   add_patterns(registration);
+  add_collectives(registration);
   add_diff(registration);
   add_doctor(registration);
   add_demo(registration);

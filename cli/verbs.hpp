@@ -22,6 +22,7 @@ struct Registration {
 void add_run(const Registration& registration);
 void add_report(const Registration& registration);
 void add_patterns(const Registration& registration);
+void add_collectives(const Registration& registration);
 void add_diff(const Registration& registration);
 void add_doctor(const Registration& registration);
 void add_demo(const Registration& registration);
