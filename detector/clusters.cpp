@@ -59,6 +59,33 @@ void join_by_content(const Transfers& transfers, const std::vector<std::uint32_t
   }
 }
 
+/// Joins the sites of a communicator that only ever pass signals: the halves of a barrier share no content.
+void join_signals(const Transfers& transfers, const std::vector<std::uint32_t>& site, Sites& sites) {
+  constexpr std::uint64_t kLongestSignal = 8;
+  std::unordered_map<std::uint32_t, bool> only_signals;
+  std::unordered_map<std::uint32_t, CommId> comm;
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
+    const Transfer& t = transfers.all[i];
+    if (t.captured()) continue;
+    auto& all = only_signals.try_emplace(site[i], true).first->second;
+    all = all && t.content.bytes <= kLongestSignal && t.content.is_constant();
+    comm[site[i]] = t.comm;
+  }
+  std::unordered_map<std::uint32_t, bool> group_signals;
+  for (const auto& [s, all] : only_signals) {
+    auto& whole = group_signals.try_emplace(sites.find(s), true).first->second;
+    whole = whole && all;
+  }
+  std::unordered_map<CommId, std::uint32_t> first;
+  for (const auto& [s, all] : only_signals)
+    if (group_signals[sites.find(s)] && !first.try_emplace(comm[s], s).second) {
+      const std::uint32_t other = first[comm[s]];
+      const bool both = group_signals[sites.find(other)];
+      sites.unite(s, other);
+      group_signals[sites.find(other)] = both;
+    }
+}
+
 /// The transfers of a group of sites, apart where no rank connects them.
 std::vector<Cluster> by_connected_ranks(const Transfers& transfers, const TransferList& list) {
   std::vector<std::int32_t> parent(static_cast<std::size_t>(transfers.ranks));
@@ -119,7 +146,10 @@ Clusters make_clusters(const Transfers& transfers) {
   std::ranges::sort(order, by_time);
   std::ranges::sort(captures, by_time);
   const auto alone = groups_of(order, site, sites);
-  if (alone.size() > 1) join_by_content(transfers, site, sites);
+  if (alone.size() > 1) {
+    join_by_content(transfers, site, sites);
+    join_signals(transfers, site, sites);
+  }
   Clusters result;
   for (auto& [group, list] : groups_of(order, site, sites)) {
     for (Cluster& cluster : by_connected_ranks(transfers, list)) {
