@@ -124,6 +124,66 @@ std::vector<Instance> merge_segments(const Transfers& transfers, std::vector<Ins
   return merged;
 }
 
+using Place = std::pair<std::uint64_t, std::uint64_t>;
+
+Place place_at_root(const Transfers& transfers, const Instance& i) {
+  const Transfer& t = transfers.all[i.transfers.front()];
+  return {t.source_buffer, t.source_buffer + t.content.bytes};
+}
+
+std::uint32_t last_place(const Transfers& transfers, const Instance& i) {
+  std::uint32_t last = 0;
+  for (const TransferIndex t : i.transfers) last = std::max(last, transfers.all[t].received_at);
+  return last;
+}
+
+/// One broadcast out of `batch`, if its payloads lie side by side at the root: what scatter and allgather leave.
+bool merge_batch(const Transfers& transfers, std::vector<Instance>& batch) {
+  std::vector<Place> places;
+  for (const Instance& i : batch) places.push_back(place_at_root(transfers, i));
+  std::ranges::sort(places);
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (places[i - 1].second != places[i].first) return false;
+  for (std::size_t i = 1; i < batch.size(); ++i) {
+    Instance& whole = batch.front();
+    whole.transfers.insert(whole.transfers.end(), batch[i].transfers.begin(), batch[i].transfers.end());
+    whole.verdict.bytes += batch[i].verdict.bytes;
+    whole.verdict.payload ^= batch[i].verdict.payload;
+  }
+  batch.front().segments = batch.size();
+  batch.resize(1);
+  return true;
+}
+
+/// Broadcasts of one root that run at the same time and whose payloads are neighbours are one broadcast in pieces.
+std::vector<Instance> merge_concurrent(const Transfers& transfers, std::vector<Instance> found) {
+  std::vector<Instance> merged;
+  std::vector<Instance> batch;
+  std::uint32_t end = 0;
+  const auto flush = [&] {
+    if (batch.size() > 1) merge_batch(transfers, batch);
+    std::ranges::move(batch, std::back_inserter(merged));
+    batch.clear();
+    end = 0;
+  };
+  for (Instance& next : found) {
+    const Place place = place_at_root(transfers, next);
+    const bool belongs = !batch.empty() && next.verdict.kind == CollectiveKind::kBcast &&
+                         next.verdict.roots == batch.front().verdict.roots &&
+                         next.verdict.ranks == batch.front().verdict.ranks &&
+                         transfers.all[next.transfers.front()].sent_at < end &&
+                         std::ranges::none_of(batch, [&](const Instance& i) {
+                           const Place other = place_at_root(transfers, i);
+                           return other.first < place.second && place.first < other.second;
+                         });
+    if (!belongs) flush();
+    end = std::max(end, last_place(transfers, next));
+    batch.push_back(std::move(next));
+  }
+  flush();
+  return merged;
+}
+
 /// Where ranks have received, as (begin, end); few different places, or it gives up noting them.
 class ReceivePlaces {
  public:
@@ -366,7 +426,8 @@ std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& 
     auto others = by_lineage(transfers, cluster);
     if (!others.empty()) found = std::move(others);
   }
-  found = merge_segments(transfers, merge_allgathers(transfers, std::move(found)));
+  found = merge_concurrent(transfers, merge_allgathers(transfers, std::move(found)));
+  found = merge_segments(transfers, std::move(found));
   doubt(found, cluster.transfers.size());
   return found;
 }

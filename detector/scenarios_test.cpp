@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "detector/findings.hpp"
 
@@ -63,6 +66,36 @@ TEST_P(Scenarios, GiveExactlyWhatTheySay) {
   const Score s = score(scenario, findings);
   EXPECT_EQ(s.missed, 0U) << scenario.name << "\n" << collectives_text(findings);
   EXPECT_EQ(s.wrong, 0U) << scenario.name << "\n" << collectives_text(findings);
+}
+
+std::string row(const Scenario& scenario, Score& sum) {
+  const Score s = score(scenario, findings_of(scenario));
+  sum.right += s.right;
+  sum.missed += s.missed;
+  sum.wrong += s.wrong;
+  return fmt::format("| {} | {} | {} | {} | {} | {} |\n", scenario.name, scenario.ranks, scenario.expected.size(),
+                     s.right, s.missed, s.wrong);
+}
+
+// NPLUS1_UPDATE=1 writes the table again.
+TEST(ScenarioTable, IsWhatTheDocumentationSays) {
+  Score sum;
+  std::string table = "| scenario | ranks | expected | right | missed | wrong |\n|---|---|---|---|---|---|\n";
+  for (const Scenario& s : all_scenarios()) table += row(s, sum);
+  const auto share = [](std::size_t part, std::size_t rest) {
+    return static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(1, part + rest));
+  };
+  table += fmt::format("\nPrecision {:.2f}, recall {:.2f}.\n", share(sum.right, sum.wrong), share(sum.right, sum.missed));
+  const std::string path = NPLUS1_SOURCE_DIR "/docs/detector_scenarios.md";
+  const std::string begin = "<!-- table: detector_test writes it -->\n";
+  std::ifstream in{path};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::string expected = text.substr(0, text.find(begin)) + begin + table;
+  if (std::getenv("NPLUS1_UPDATE") != nullptr) {
+    std::ofstream{path} << expected;
+    return;
+  }
+  EXPECT_EQ(text, expected) << "NPLUS1_UPDATE=1 build/bin/detector_test writes it again";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Scenarios, ::testing::Range<std::size_t>(0, all_scenarios().size()));

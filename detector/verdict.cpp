@@ -142,6 +142,13 @@ Judge broadcast(const Case& c) {
   Verdict v = c.verdict(CollectiveKind::kBcast, bytes_of_all(c));
   for (const std::size_t m : owners) v.roots.push_back(c.data.ranks()[m]);
   v.evidence.emplace_back("the root had the data first, and all others have received all of it");
+  const bool returns = owners.size() == 1 && std::ranges::any_of(c.list, [&](TransferIndex i) {
+    return c.transfers.all[i].destination == v.roots.front() && !c.transfers.all[i].captured();
+  });
+  if (returns && c.list.size() == c.members()) {
+    v.evidence.emplace_back("the data come back to the root: one message is redundant");
+    v.alternatives.emplace_back("bcast with any other rank as the root, if the data were there from the start");
+  }
   if (owners.size() > 1) {
     v.certainty = std::min(v.certainty, Certainty::kProbable);
     v.evidence.emplace_back("more than one rank had the data of its own: one message at least is redundant");
