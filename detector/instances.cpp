@@ -32,6 +32,22 @@ Lanes lanes_of(const Transfers& transfers, const TransferList& list) {
   return lanes;
 }
 
+/// Of the numbers of calls of all ranks that take part.
+std::size_t common_divisor(const Transfers& transfers, const TransferList& list, std::size_t& ranks) {
+  std::vector<std::size_t> calls(static_cast<std::size_t>(transfers.ranks));
+  for (const TransferIndex i : list) {
+    ++calls[static_cast<std::size_t>(transfers.all[i].source)];
+    ++calls[static_cast<std::size_t>(transfers.all[i].destination)];
+  }
+  std::size_t divisor = 0;
+  ranks = 0;
+  for (const std::size_t n : calls) {
+    divisor = std::gcd(divisor, n);
+    ranks += n > 0 ? 1U : 0U;
+  }
+  return divisor;
+}
+
 /// The list cut so that each rank has the same number of calls in each part; empty if a message would cross a cut.
 std::vector<TransferList> cut(const TransferList& list, const Lanes& lanes, std::size_t parts) {
   std::vector<std::uint32_t> part_of_send(list.size());
@@ -360,10 +376,10 @@ void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
 
 std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster) {
   const TransferList& list = cluster.transfers;
+  std::size_t ranks = 0;
+  const std::size_t divisor = common_divisor(transfers, list, ranks);
+  if (ranks < kFewestRanks || list.size() / divisor > kMostInOneRound) return {};
   const Lanes lanes = lanes_of(transfers, list);
-  if (lanes.size() < kFewestRanks) return {};
-  std::size_t divisor = 0;
-  for (const auto& [rank, lane] : lanes) divisor = std::gcd(divisor, lane.size());
   for (std::size_t parts = std::min(divisor, list.size() / (lanes.size() - 1)); parts > 0; --parts) {
     if (divisor % parts != 0) continue;
     if (list.size() / parts > kMostInOneRound) break;
@@ -379,10 +395,11 @@ std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& clu
   sorted.reserve(cluster.transfers.size());
   for (const TransferIndex i : cluster.transfers) {
     const Transfer& t = transfers.all[i];
-    if (!t.content.hashed() || t.content.is_constant()) continue;
+    if (!t.content.hashed() || t.content.bytes == 0) continue;
     sorted.emplace_back(t.content.key(), i);
     places.add(t);
   }
+  // Within a payload in the order of the cluster's list, which is that of sending.
   std::ranges::stable_sort(sorted, {}, [](const auto& s) { return s.first; });
   std::vector<Instance> found;
   Spread spread{transfers, places};
@@ -391,7 +408,7 @@ std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& clu
     list.clear();
     const std::uint64_t key = sorted[i].first;
     for (; i < sorted.size() && sorted[i].first == key; ++i) list.push_back(sorted[i].second);
-    if (list.size() < kFewestRanks - 1) continue;
+    if (list.size() < kFewestRanks - 1 || transfers.all[list.front()].content.is_constant()) continue;
     if (auto instance = spread.broadcast(list)) found.push_back(std::move(*instance));
   }
   sort_by_time(transfers, found);
