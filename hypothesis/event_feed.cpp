@@ -27,9 +27,8 @@ Duration scaled(Duration compute, double scale) {
 
 }  // namespace
 
-EventFeed::EventFeed(std::size_t ranks, simnode::engine::Engine& engine,
-                     simnode::engine::Recorder* recorder, events::EventSink* definitions,
-                     const Options& options)
+EventFeed::EventFeed(std::size_t ranks, simnode::engine::Engine& engine, simnode::engine::Recorder* recorder,
+                     events::EventSink* definitions, const Options& options)
     : engine_{engine},
       recorder_{recorder},
       definitions_{definitions},
@@ -54,8 +53,8 @@ void EventFeed::on_event(const events::TimedEvent& recorded) {
   release(recorded.rank, false);
 }
 
-/// Takes the recorded network out of the call's times. Whether it is the first of a thread that started later:
-/// its entry is then where its clock began, as seen from the first thread's where that may have moved.
+/// Takes the recorded network out of the call's times. Whether it is the first of a thread that started
+/// later: its entry is then where its clock began, as seen from the first thread's where that may have moved.
 bool EventFeed::reset_clock(const events::TimedEvent& recorded, Event& event) {
   Rank& rank = ranks_[recorded.rank.index()];
   RankCosts& costs = costs_[recorded.rank.index()];

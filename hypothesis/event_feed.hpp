@@ -2,9 +2,9 @@
 // made, without the virtual times that it had on its network.
 //
 // The recording is in the order in which calls were decided; the engine takes any interleaving of ranks, but
-// of each rank what its process did, in that order (TimedEvent::ordinal). So calls go straight through, except
-// where another thread's earlier call, or the match of a receive from any source, is still to come: those
-// wait here. Memory: what waits, at most kMostHeld calls of a rank, and what the engine keeps.
+// of each rank what its process did, in that order (TimedEvent::ordinal). So calls go straight through,
+// except where another thread's earlier call, or the match of a receive from any source, is still to come:
+// those wait here. Memory: what waits, at most kMostHeld calls of a rank, and what the engine keeps.
 //
 // Compute times are the recording's, times a factor. Time that the recording does not explain (a call
 // that is not modelled; calls that were not recorded) is replayed as it was.
@@ -36,7 +36,7 @@ class EventFeed final : public events::EventSink {
  public:
   struct Options {
     std::vector<double> compute_scale;  // by rank
-    bool repeat_decisions = false;  // recorded_decisions.hpp
+    bool repeat_decisions = false;      // recorded_decisions.hpp
   };
 
   /// `recorder`: told of each call with its details before the engine gets it; may be null. `definitions`:

@@ -68,7 +68,7 @@ ReplayResult result_of(const engine::Engine& engine, const EventFeed& feed,
   return result;
 }
 
-double share_of(const ReplayResult& result, Duration RankResult::* part) {
+double share_of(const ReplayResult& result, Duration RankResult::*part) {
   double all = 0;
   double wanted = 0;
   for (const RankResult& rank : result.ranks) {
@@ -78,7 +78,7 @@ double share_of(const ReplayResult& result, Duration RankResult::* part) {
   return all > 0 ? std::min(1.0, wanted / all) : 0.0;
 }
 
-Time latest(const std::vector<RankResult>& ranks, Time RankResult::* end) {
+Time latest(const std::vector<RankResult>& ranks, Time RankResult::*end) {
   Time last{};
   for (const RankResult& rank : ranks) last = std::max(last, rank.*end);
   return last;
@@ -91,7 +91,10 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
   const auto n = static_cast<std::size_t>(ranks);
   Outcomes outcomes{n, options.sink};
   engine::Engine engine{ranks, *options.network, outcomes, engine_options(options)};
-  EventFeed feed{n, engine, outcomes.recorder(), options.sink,
+  EventFeed feed{n,
+                 engine,
+                 outcomes.recorder(),
+                 options.sink,
                  {compute_scales(ranks, options), options.decisions == Decisions::kRecorded}};
   auto coverage = reader.read(feed);
   if (!coverage) return coverage.error();

@@ -26,8 +26,8 @@ enum class Decisions : std::uint8_t {
 };
 
 struct ReplayOptions {
-  const netmodel::NetworkModel* network = nullptr;     // required
-  const netmodel::Selection* collectives = nullptr;    // null: MPICH's
+  const netmodel::NetworkModel* network = nullptr;   // required
+  const netmodel::Selection* collectives = nullptr;  // null: MPICH's
   double compute_scale = 1;  // of recorded compute times; positive. Times the network's, of each rank's host
   Decisions decisions = Decisions::kRecorded;
   semantics::PollCost poll_cost{};
@@ -47,8 +47,8 @@ struct ReplayResult {
   events::recording::Coverage coverage;
   simnode::engine::State state{};  // kFinished if every rank reached its MPI_Finalize
   simnode::engine::Counters counters;
-  std::uint64_t gaps = 0;              // places where recorded calls were missing
-  std::vector<RankId> blocked;         // ranks that ended waiting for what never comes
+  std::uint64_t gaps = 0;       // places where recorded calls were missing
+  std::vector<RankId> blocked;  // ranks that ended waiting for what never comes
 
   [[nodiscard]] Time makespan() const;
   [[nodiscard]] Time recorded_makespan() const;

@@ -58,8 +58,14 @@ class ReplayOfWritten : public testing::Test {
     event.compute_ps = call.compute;
     Answer answer = call.answer;
     answer.kind = events::AnswerKind::kExit;
-    writer_->on_event({RankId{call.rank}, event, {call.words, {}}, Time{Duration{call.exit}}, answer,
-                       call.completed, nullptr, call.ordinal});
+    writer_->on_event({RankId{call.rank},
+                       event,
+                       {call.words, {}},
+                       Time{Duration{call.exit}},
+                       answer,
+                       call.completed,
+                       nullptr,
+                       call.ordinal});
   }
   void write_match(std::int32_t rank, std::uint32_t request, std::int32_t source) {
     Answer match;
@@ -131,7 +137,8 @@ TEST_F(ReplayOfWritten, WaitanyCompletesWhatItCompleted) {
   write({0, EventKind::kIrecv, 0, 0, 0, 2, 1, 2});
   write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
   write({2, EventKind::kSend, 6 * kUs, 6 * kUs, 6 * kUs, 0});
-  write({0, EventKind::kWait, 0, 7 * kUs, 0, 0, 2, 0, {1, 2}, {1}, {.index = 1}, events::CompletionMode::kAny});
+  write(
+      {0, EventKind::kWait, 0, 7 * kUs, 0, 0, 2, 0, {1, 2}, {1}, {.index = 1}, events::CompletionMode::kAny});
   write({0, EventKind::kWait, 17 * kUs, 17 * kUs, 10 * kUs, 0, 3, 0, {1}});
   for (std::int32_t r = 0; r < 3; ++r)
     write({r, EventKind::kFinalize, 17 * kUs, 17 * kUs, 0, 0, r == 0 ? 4U : 1U});
@@ -145,7 +152,16 @@ TEST_F(ReplayOfWritten, PollingIsWaiting) {
   write({0, EventKind::kIrecv, 0, 0, 0, 1, 0, 1});
   write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
   for (std::int64_t i = 0; i < 3; ++i)
-    write({0, EventKind::kTest, 2 * i * kUs, 2 * (i + 1) * kUs, 0, 0, static_cast<std::uint64_t>(i) + 1, 0, {1}, {},
+    write({0,
+           EventKind::kTest,
+           2 * i * kUs,
+           2 * (i + 1) * kUs,
+           0,
+           0,
+           static_cast<std::uint64_t>(i) + 1,
+           0,
+           {1},
+           {},
            {.flag = 0}});
   write({0, EventKind::kTest, 6 * kUs, 6 * kUs, 0, 0, 4, 0, {1}, {}, {.flag = 1}});
   write({0, EventKind::kFinalize, 6 * kUs, 6 * kUs, 0, 0, 5});

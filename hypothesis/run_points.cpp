@@ -92,7 +92,8 @@ class Pool {
     for (const Child& child : children_) waiting.push_back({child.pipe, POLLIN, 0});
     while (poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
     }
-    const auto ready = std::find_if(waiting.begin(), waiting.end(), [](const pollfd& p) { return p.revents != 0; });
+    const auto ready =
+        std::find_if(waiting.begin(), waiting.end(), [](const pollfd& p) { return p.revents != 0; });
     const auto at = children_.begin() + (ready - waiting.begin());
     const Child child = *at;
     children_.erase(at);
@@ -133,7 +134,8 @@ Result<std::vector<PointResult>> run_points(std::size_t count, std::size_t jobs,
     for (; started < count && pool.running() < std::max<std::size_t>(1, jobs); ++started) {
       if (pool.start(started)) continue;
       if (pool.running() == 0)
-        return Error{std::string{"no process for a replay: "} + std::strerror(errno), "try again, with --jobs 1"};
+        return Error{std::string{"no process for a replay: "} + std::strerror(errno),
+                     "try again, with --jobs 1"};
       break;
     }
     const auto next = pool.next();

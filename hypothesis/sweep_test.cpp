@@ -31,7 +31,8 @@ TEST(Sweep, RangesAreGeometricAndReachBothEnds) {
   ASSERT_EQ(values.size(), 5U);
   EXPECT_EQ(values.front(), 1e9);
   EXPECT_EQ(values.back(), 1e11);
-  for (std::size_t i = 1; i < values.size(); ++i) EXPECT_NEAR(values[i] / values[i - 1], std::sqrt(10.0), 1e-9);
+  for (std::size_t i = 1; i < values.size(); ++i)
+    EXPECT_NEAR(values[i] / values[i - 1], std::sqrt(10.0), 1e-9);
 }
 
 TEST(Sweep, RangesWithAPlusAreEvenAndMayBeginAtZero) {
@@ -78,9 +79,10 @@ TEST(Sweep, AMistypedKeyIsAnErrorThatListsTheKeys) {
 }
 
 TEST(Sweep, SaysWhatIsWrongWithARange) {
-  for (const char* text : {"", "latency", "latency=", "latency=1us..", "latency=1us..2us x1", "latency=1us..2us y5",
-                           "latency=0..1us x5", "latency=1us,latency=2us", "compute-scale=0", "bandwidth=-1",
-                           "latency=1us..2us x20000", "=1", "latency=1us,,2us"})
+  for (const char* text :
+       {"", "latency", "latency=", "latency=1us..", "latency=1us..2us x1", "latency=1us..2us y5",
+        "latency=0..1us x5", "latency=1us,latency=2us", "compute-scale=0", "bandwidth=-1",
+        "latency=1us..2us x20000", "=1", "latency=1us,,2us"})
     EXPECT_NE(error_of(text), "") << text;
 }
 
@@ -98,7 +100,8 @@ TEST(Sweep, AnErrorOfAReplayIsTheSweepsError) {
   const auto results = run_points(
       5, 2,
       [](std::size_t i) {
-        return i == 3 ? Result<PointResult>{Error{"the third", "remedy"}} : Result<PointResult>{PointResult{}};
+        return i == 3 ? Result<PointResult>{Error{"the third", "remedy"}}
+                      : Result<PointResult>{PointResult{}};
       },
       [](std::size_t) {});
   ASSERT_FALSE(results.ok());

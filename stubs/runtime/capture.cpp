@@ -4,6 +4,7 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/payload_hash.hpp"
+#include "stubs/runtime/private_copy.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -48,8 +49,8 @@ std::size_t Capture::hash(const Payload& data, const KnownDatatype& type, events
     packed_.resize(std::max(packed_.size(), static_cast<std::size_t>(step * type.size)));
     for (MPI_Count i = 0; i < data.count; i += step) {
       MPI_Count position = 0;
-      pmpi::Pack(static_cast<const std::byte*>(data.buffer) + i * type.extent, std::min(step, data.count - i),
-                 data.type, packed_.data(), static_cast<MPI_Count>(packed_.size()), &position, MPI_COMM_SELF);
+      pack(static_cast<const std::byte*>(data.buffer) + i * type.extent, std::min(step, data.count - i),
+           data.type, packed_.data(), static_cast<MPI_Count>(packed_.size()), position);
       hash.add(packed_.data(), static_cast<std::size_t>(position));
     }
   }

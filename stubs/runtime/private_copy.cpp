@@ -23,6 +23,21 @@ void touched(MPI_Count count, MPI_Datatype type, MPI_Count& first, MPI_Count& sp
   if (extent < 0 && count > 0) first += extent * (count - 1);
 }
 
+void pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* packed, MPI_Count size,
+          MPI_Count& position) {
+  if (buffer != MPI_BOTTOM) {
+    pmpi::Pack(buffer, count, type, packed, size, &position, MPI_COMM_SELF);
+    return;
+  }
+  const MPI_Aint one_back = -1;
+  MPI_Datatype shifted = MPI_DATATYPE_NULL;
+  pmpi::Type_create_hindexed_block(1, 1, &one_back, type, &shifted);
+  pmpi::Type_commit(&shifted);
+  pmpi::Pack(static_cast<const std::byte*>(nullptr) + 1, count, shifted, packed, size, &position,
+             MPI_COMM_SELF);
+  pmpi::Type_free(&shifted);
+}
+
 PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type, bool packable)
     : count_{count}, type_{type} {
   const MPI_Count payload = payload_bytes(count, type);
@@ -43,7 +58,7 @@ PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type,
   pmpi::Pack_size(count, type, MPI_COMM_SELF, &packed_size);
   memory_.reset(new std::byte[static_cast<std::size_t>(packed_size)]);
   MPI_Count position = 0;
-  pmpi::Pack(buffer, count, type, memory_.get(), packed_size, &position, MPI_COMM_SELF);
+  pack(buffer, count, type, memory_.get(), packed_size, position);
   address_ = memory_.get();
   count_ = position;
   type_ = MPI_PACKED;

@@ -32,6 +32,9 @@ class PrivateCopy {
 
 /// Payload bytes of `count` elements of `type`.
 [[nodiscard]] MPI_Count payload_bytes(MPI_Count count, MPI_Datatype type);
+/// MPI_Pack that takes MPI_BOTTOM too (a type with absolute addresses), which MPICH's refuses.
+void pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* packed, MPI_Count size,
+          MPI_Count& position);
 /// The memory that `count` elements touch: from `first` (relative to the buffer) to `first` + `span`.
 void touched(MPI_Count count, MPI_Datatype type, MPI_Count& first, MPI_Count& span);
 
