@@ -181,6 +181,15 @@ TEST(CriticalPath, MemoryDoesNotGrowWithTheLengthOfTheRun) {
   EXPECT_LT(most, 4 * early + 8 * kRanks) << "after 100 steps: " << early;
 }
 
+TEST(CriticalPath, MemoryDoesNotGrowWhereNobodyEverWaits) {
+  Program p{2};
+  for (int step = 0; step < 2000; ++step) {
+    for (int i = 0; i < 5; ++i) p.after(1).send(0, 1, 7, 8);  // under way at a time: each keeps a path
+    for (int i = 0; i < 5; ++i) p.after(5).recv(1, 0, 7);
+  }
+  EXPECT_LT(p.search().path_nodes(), 20U);
+}
+
 TEST(Efficiencies, MultiplyUpToTheParallelEfficiency) {
   Program p{2};
   p.work(0, 1, 40);
