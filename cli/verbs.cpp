@@ -10,8 +10,10 @@ void add_verbs(const Registration& registration) {
   add_run(registration);
   add_report(registration);
   add_patterns(registration);
+  add_collectives(registration);
   add_replay(registration);
   add_calibrate(registration);
+  add_waitstates(registration);
   add_diff(registration);
   add_convert(registration);
   add_doctor(registration);

@@ -112,16 +112,22 @@ struct Detail {
   std::uint64_t buffer{};         // address of the data: send buffer of sends, receive buffer of receives
   std::int64_t count{};           // elements, as the application passed them
   std::uint64_t prefix{};         // the first 8 bytes of the packed payload, zero-padded; sends only
-  std::uint64_t polynomial{};     // 61-bit polynomial hash of the packed payload; sends only
+  std::uint64_t polynomial{};     // 61-bit polynomial hash, or sketch, of the packed payload; sends only
   std::uint32_t crc{};            // CRC-32 of the packed payload, as zlib computes it; sends only
   DatatypeId datatype{};          // on the ring: the sender's own numbering; from the node on: the global one
   std::uint8_t content{};         // DetailContent
-  std::uint8_t reserved[7]{};
+  std::uint8_t reserved[7]{};     // the first four, with kHasSketch: a float, the sum of absolute values
 };
 static_assert(sizeof(Detail) == 64 && std::is_trivially_copyable_v<Detail>);
 
 /// Bits of Detail::content: which hashes were computed.
-enum DetailContent : std::uint8_t { kHasCrc = 1, kHasPrefix = 2, kHasPolynomial = 4 };
+enum DetailContent : std::uint8_t {
+  kHasCrc = 1,
+  kHasPrefix = 2,
+  kHasPolynomial = 4,
+  kHasSketch = 8,     // `polynomial` holds a double instead: the weighted sum of floating-point elements
+  kHasElements = 16,  // the polynomial's coefficients are the integers sent, not words of 8 bytes
+};
 
 /// The lists that follow an event. At most one of them is not empty.
 struct Extension {

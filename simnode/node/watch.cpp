@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 constexpr auto kIdleGrace = 200ms;
 /// A rank that waits inside the MPI library may wait for a rank that waits for us.
 constexpr auto kNativeGrace = 50ms;
+/// The same where compute times are given: who gives them wants the same answer on a busy machine too.
+constexpr auto kSteadyNativeGrace = 1s;
 /// With given compute times CPU time says nothing: a rank that spins this long waits for somebody.
 constexpr auto kSpinGrace = 10s;
 /// A thread that waits for another of its process (pthread_join) makes no event, while the other's are
@@ -41,7 +43,8 @@ void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool
 std::chrono::milliseconds Watch::patience(const Rank& rank) const {
   if (rank.threads) return kThreadGrace;
   if (rank.block == nullptr) return kSpinGrace;  // nothing is known of it
-  if (rank.block->native_wait.load(std::memory_order_relaxed) != 0) return kNativeGrace;
+  if (rank.block->native_wait.load(std::memory_order_relaxed) != 0)
+    return clock_.measured ? kNativeGrace : std::chrono::milliseconds{kSteadyNativeGrace};
   return clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace};
 }
 

@@ -31,11 +31,12 @@ void Capture::describe(const CallData& data, events::Detail& detail, std::size_t
   detail.datatype = type.id;
   if (!crc_ || data.sent == nullptr) return;
   const bool packed = data.sent->type == MPI_PACKED;
-  hashed = hash(*data.sent, packed ? KnownDatatype{type.id, 1, 1, true, true} : type, detail);
+  hashed =
+      hash(*data.sent, packed ? KnownDatatype{type.id, 1, 1, true, true, ElementType::kWords} : type, detail);
 }
 
 std::size_t Capture::hash(const Payload& data, const KnownDatatype& type, events::Detail& detail) {
-  PayloadHash hash;
+  PayloadHash hash{type.element};
   if (type.size == 0 || data.count <= 0) {
     hash.store(detail);
     return 0;

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "stubs/runtime/element_hash.hpp"
 #include "support/ids.hpp"
 
 namespace nplus1::stubs {
@@ -20,6 +21,7 @@ struct KnownDatatype {
   MPI_Count extent = 0;  // from one element to the next
   bool probed = false;   // whether the next is known
   bool plain = false;    // packing is copying: the payload can be read in place
+  ElementType element = ElementType::kWords;
 };
 
 class Datatypes {

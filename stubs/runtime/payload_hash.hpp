@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "events/event.hpp"
+#include "stubs/runtime/element_hash.hpp"
 
 namespace nplus1::stubs {
 
@@ -16,6 +17,7 @@ void choose_crc();
 
 class PayloadHash {
  public:
+  explicit PayloadHash(ElementType type = ElementType::kWords) : elements_{type} {}
   /// The next bytes of the packed payload.
   void add(const void* bytes, std::size_t size);
   /// Writes the hashes of what was added.
@@ -26,6 +28,7 @@ class PayloadHash {
   std::uint32_t crc_ = 0;
   std::uint64_t prefix_ = 0;
   std::size_t size_ = 0;
+  ElementHash elements_;
 };
 
 }  // namespace nplus1::stubs

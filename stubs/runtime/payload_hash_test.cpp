@@ -52,7 +52,8 @@ TEST_P(PayloadHashes, OfNothingAreZeroAndSaySo) {
   const events::Detail nothing = hash_of("", 1);
   EXPECT_EQ(nothing.crc, 0u);
   EXPECT_EQ(nothing.prefix, 0u);
-  EXPECT_EQ(nothing.content, events::kHasCrc | events::kHasPrefix);
+  EXPECT_EQ(nothing.polynomial, 0u);
+  EXPECT_EQ(nothing.content, events::kHasCrc | events::kHasPrefix | events::kHasPolynomial);
 }
 
 INSTANTIATE_TEST_SUITE_P(Zlib, PayloadHashes, ::testing::Values(false));

@@ -1,0 +1,147 @@
+#include "detector/content.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "events/polynomial_hash.hpp"
+
+namespace nplus1::detector {
+namespace {
+
+using events::Residue;
+
+/// Numbers up to this occur as flags and counts everywhere.
+constexpr std::int64_t kSmallNumber = 65536;
+
+std::uint64_t mix(std::uint64_t v) {
+  v = (v ^ (v >> 30U)) * 0xbf58476d1ce4e5b9U;
+  v = (v ^ (v >> 27U)) * 0x94d049bb133111ebU;
+  return v ^ (v >> 31U);
+}
+
+std::int64_t as_number(const Content& c) {
+  if (c.bytes == 4) return static_cast<std::int32_t>(c.prefix);
+  return static_cast<std::int64_t>(c.prefix);
+}
+
+/// CRC of `bytes` bytes that repeat the 8 of `word`, by doubling.
+std::uint32_t crc_of_repeated(std::uint64_t word, std::uint64_t bytes) {
+  std::array<unsigned char, 8> pattern{};
+  std::memcpy(pattern.data(), &word, pattern.size());
+  const std::uint64_t tail = bytes % 8;
+  auto block = static_cast<std::uint32_t>(crc32_z(0, pattern.data(), pattern.size()));
+  std::uint32_t crc = 0;
+  std::uint64_t length = 8;
+  for (std::uint64_t n = bytes / 8; n != 0; n >>= 1U, length *= 2) {
+    if ((n & 1U) != 0) crc = crc_concatenated(crc, block, length);
+    block = crc_concatenated(block, block, length);
+  }
+  return static_cast<std::uint32_t>(crc32_z(crc, pattern.data(), tail));
+}
+
+std::uint32_t crc_of_zeros(std::uint64_t bytes) {
+  return crc_of_repeated(0, bytes);
+}
+
+/// crc(a ^ b ^ ...) is the exclusive or of the CRCs, and of the zeros' CRC once for each operand too many.
+bool is_bxor(const Content& result, std::span<const Content> operands) {
+  std::uint32_t crc = operands.size() % 2 == 0 ? crc_of_zeros(result.bytes) : 0;
+  std::uint64_t prefix = 0;
+  for (const Content& c : operands) {
+    crc ^= c.crc;
+    prefix ^= c.prefix;
+  }
+  return crc == result.crc && prefix == result.prefix;
+}
+
+bool is_integer_sum(const Content& result, std::span<const Content> operands) {
+  Residue sum;
+  for (const Content& c : operands) sum = sum + Residue{c.polynomial};
+  return sum.value() == result.polynomial;
+}
+
+/// Rounding: half a unit in the last place for each element and addition, of the operands and of the sketch.
+bool is_real_sum(const Content& result, std::span<const Content> operands) {
+  double sum = 0;
+  double magnitude = static_cast<double>(result.magnitude);
+  for (const Content& c : operands) {
+    sum += std::bit_cast<double>(c.polynomial);
+    magnitude += static_cast<double>(c.magnitude);
+  }
+  const double elements = std::max(2.0, static_cast<double>(result.bytes) / 4);
+  const double bound = 4 * std::numeric_limits<double>::epsilon() * std::log2(elements) * 8 * magnitude;
+  const double error = std::abs(sum - std::bit_cast<double>(result.polynomial));
+  return std::isfinite(error) && error <= bound && magnitude > 0;
+}
+
+template <class Combine>
+bool is_fold(const Content& result, std::span<const Content> operands, Combine combine) {
+  std::int64_t value = as_number(operands.front());
+  for (const Content& c : operands.subspan(1)) value = combine(value, as_number(c));
+  return value == as_number(result);
+}
+
+}  // namespace
+
+std::uint64_t Content::key() const {
+  return mix(polynomial ^ mix(crc + (bytes << 32U)) ^ mix(prefix + 0x9e3779b97f4a7c15U));
+}
+
+bool Content::is_constant() const {
+  if (bytes == 0) return true;
+  if (!hashed()) return false;
+  if (bytes <= 8) {
+    const std::int64_t number = as_number(*this);
+    return (number > -kSmallNumber && number < kSmallNumber);
+  }
+  return crc_of_repeated(prefix, bytes) == crc;
+}
+
+Content content_of(std::uint64_t bytes, const events::Detail* detail) {
+  Content content;
+  content.bytes = bytes;
+  if (detail == nullptr) return content;
+  content.known = detail->content;
+  content.crc = detail->crc;
+  content.prefix = detail->prefix;
+  content.polynomial = detail->polynomial;
+  if ((detail->content & events::kHasSketch) != 0)
+    std::memcpy(&content.magnitude, detail->reserved, sizeof(content.magnitude));
+  return content;
+}
+
+std::uint32_t crc_concatenated(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
+  return static_cast<std::uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(second_bytes)));
+}
+
+const char* name(Operation operation) {
+  constexpr std::array kNames{"sum", "bxor", "max", "min", "prod"};
+  return kNames.at(static_cast<std::size_t>(operation));
+}
+
+std::optional<Operation> combination(const Content& result, std::span<const Content> operands) {
+  if (operands.size() < 2 || !result.hashed()) return std::nullopt;
+  const auto all_have = [&](std::uint8_t what) {
+    return (result.known & what) != 0 &&
+           std::ranges::all_of(operands, [&](const Content& c) { return (c.known & what) != 0; });
+  };
+  // 0 + 0 = 0 proves nothing.
+  if (std::ranges::count_if(operands, [](const Content& c) { return !c.is_constant(); }) == 0) return std::nullopt;
+  if (all_have(events::kHasElements) && is_integer_sum(result, operands)) return Operation::kSum;
+  if (all_have(events::kHasSketch) && is_real_sum(result, operands)) return Operation::kSum;
+  if (is_bxor(result, operands)) return Operation::kBxor;
+  if (result.bytes > 8 || !all_have(events::kHasElements)) return std::nullopt;
+  const auto product = [](std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  };
+  if (is_fold(result, operands, product)) return Operation::kProd;
+  return std::nullopt;
+}
+
+}  // namespace nplus1::detector

@@ -1,0 +1,40 @@
+#include "detector/content.hpp"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstring>
+#include <string>
+
+namespace nplus1::detector {
+namespace {
+
+Content content_of_text(const std::string& text) {
+  Content c;
+  c.bytes = text.size();
+  c.crc = static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(text.data()), text.size()));
+  std::memcpy(&c.prefix, text.data(), std::min<std::size_t>(8, text.size()));
+  c.known = events::kHasCrc | events::kHasPrefix;
+  return c;
+}
+
+TEST(ContentOfPayloads, IsConstantWhereOneWordRepeats) {
+  EXPECT_TRUE(content_of_text(std::string(1000, '\0')).is_constant());
+  EXPECT_TRUE(content_of_text("abcdefghabcdefghabc").is_constant());
+  EXPECT_FALSE(content_of_text("abcdefghabcdefghabd").is_constant());
+  EXPECT_TRUE(Content{}.is_constant());
+}
+
+TEST(ContentOfPayloads, ProvesExclusiveOrFromTheCrcAlone) {
+  const std::string a = "some first operand of 32 bytes..";
+  const std::string b = "and the second one of 32 bytes !";
+  std::string result = a;
+  for (std::size_t i = 0; i < a.size(); ++i) result[i] = static_cast<char>(a[i] ^ b[i]);
+  const std::vector<Content> operands{content_of_text(a), content_of_text(b)};
+  EXPECT_EQ(combination(content_of_text(result), operands), Operation::kBxor);
+  result[31] = '?';
+  EXPECT_EQ(combination(content_of_text(result), operands), std::nullopt);
+}
+
+}  // namespace
+}  // namespace nplus1::detector

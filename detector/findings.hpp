@@ -1,0 +1,51 @@
+// The detector: from the transfers of a run to the list of hand-written collectives, each with its evidence and with
+// what to call instead. `nplus1 collectives` shows it; docs/formats/collectives.md has the fields. Pure; one thread.
+//
+//   TransferCollector collector{ranks};  reader.read(collector);
+//   const auto transfers = collector.take();
+//   for (const Finding& f : find_collectives(transfers, collector)) ...
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "detector/verdict.hpp"
+#include "events/definitions_collector.hpp"
+
+namespace nplus1::detector {
+
+/// One hand-written collective: all its instances on one group of ranks from one group of call sites.
+struct Finding {
+  CollectiveKind kind{};
+  std::optional<Operation> operation;
+  Certainty certainty{};
+  std::vector<std::int32_t> ranks;   // in MPI_COMM_WORLD
+  std::vector<std::int32_t> roots;   // of all instances; empty where the kind has none
+  std::uint64_t count = 0;           // instances
+  std::uint64_t bytes = 0;           // of one call: the vector, or one member's (largest) block
+  std::uint64_t messages = 0;        // of all instances
+  std::vector<std::string> lines;    // "file:line" of all calls that take part
+  std::string replacement;
+  std::optional<double> saving_s;    // nothing: not priced
+  std::vector<std::string> evidence;
+  std::vector<std::string> alternatives;
+};
+
+/// Most messages first within a certainty, the most certain first.
+[[nodiscard]] std::vector<Finding> find_collectives(const Transfers& transfers,
+                                                    const events::DefinitionsCollector& definitions);
+
+/// What was not looked at for lack of hashes or of counterparts; empty if nothing.
+[[nodiscard]] std::string coverage_note(const Transfers& transfers);
+
+/// The call to write instead, with the MPI_Comm_split that makes its communicator where one is missing.
+[[nodiscard]] std::string replacement_call(const Finding& finding, std::string_view datatype, std::size_t world,
+                                           bool has_communicator);
+
+inline constexpr const char* kCollectivesFile = "collectives.json";
+[[nodiscard]] std::string collectives_json(const std::vector<Finding>& findings);
+/// For a terminal.
+[[nodiscard]] std::string collectives_text(const std::vector<Finding>& findings);
+
+}  // namespace nplus1::detector

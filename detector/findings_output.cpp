@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "detector/findings.hpp"
+
+namespace nplus1::detector {
+namespace {
+
+nlohmann::ordered_json as_json(const Finding& f) {
+  nlohmann::ordered_json object;
+  object["kind"] = name(f.kind);
+  object["op"] = f.operation ? nlohmann::ordered_json(name(*f.operation)) : nlohmann::ordered_json();
+  object["certainty"] = name(f.certainty);
+  object["ranks"] = f.ranks;
+  object["roots"] = f.roots;
+  object["count"] = f.count;
+  object["bytes"] = f.bytes;
+  object["messages"] = f.messages;
+  object["lines"] = f.lines;
+  object["replacement"] = f.replacement;
+  object["saving_s"] = f.saving_s ? nlohmann::ordered_json(*f.saving_s) : nlohmann::ordered_json();
+  object["evidence"] = f.evidence;
+  object["alternatives"] = f.alternatives;
+  return object;
+}
+
+/// "0-3, 7": runs of neighbours.
+std::string ranges(const std::vector<std::int32_t>& ranks) {
+  std::string text;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += last == i ? std::to_string(ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string as_text(const Finding& f) {
+  std::string text = fmt::format("{}{} ({}), {} {}: ranks {}", name(f.kind),
+                                 f.operation ? fmt::format(" {}", name(*f.operation)) : "", name(f.certainty), f.count,
+                                 f.count == 1 ? "time" : "times", ranges(f.ranks));
+  if (!f.roots.empty()) text += fmt::format("; root {}", ranges(f.roots));
+  text += fmt::format("; {} bytes, {} messages in all\n", f.bytes, f.messages);
+  text += fmt::format("  lines    {}\n  instead  {}\n", fmt::join(f.lines, ", "), f.replacement);
+  for (const std::string& e : f.evidence) text += fmt::format("  because  {}\n", e);
+  for (const std::string& a : f.alternatives) text += fmt::format("  or       {}\n", a);
+  return text;
+}
+
+}  // namespace
+
+std::string collectives_json(const std::vector<Finding>& findings) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Finding& f : findings) list.push_back(as_json(f));
+  return list.dump(1) + "\n";
+}
+
+std::string collectives_text(const std::vector<Finding>& findings) {
+  if (findings.empty()) return "No hand-written collective operations were found.\n";
+  std::string text;
+  for (const Finding& f : findings) text += (text.empty() ? "" : "\n") + as_text(f);
+  return text;
+}
+
+}  // namespace nplus1::detector

@@ -1,0 +1,452 @@
+#include "detector/instances.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace nplus1::detector {
+namespace {
+
+/// Above this, only what payloads alone tell is looked for: the other ways take too long.
+constexpr std::size_t kMostForLineage = 2'000'000;
+constexpr std::size_t kMostInOneRound = 300'000;
+
+/// What each rank of a cluster does, in its order: twice the position in the list, plus one for a receive.
+using Lanes = std::map<std::int32_t, std::vector<std::uint32_t>>;
+
+Lanes lanes_of(const Transfers& transfers, const TransferList& list) {
+  std::map<std::int32_t, std::vector<std::pair<std::uint32_t, std::uint32_t>>> timed;
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    const Transfer& t = transfers.all[list[i]];
+    timed[t.source].emplace_back(t.sent_at, 2 * i);
+    timed[t.destination].emplace_back(t.received_at, 2 * i + 1);
+  }
+  Lanes lanes;
+  for (auto& [rank, halves] : timed) {
+    std::ranges::sort(halves);
+    auto& lane = lanes[rank];
+    for (const auto& [place, half] : halves) lane.push_back(half);
+  }
+  return lanes;
+}
+
+/// Of the numbers of calls of all ranks that take part.
+std::size_t common_divisor(const Transfers& transfers, const TransferList& list, std::size_t& ranks) {
+  std::vector<std::size_t> calls(static_cast<std::size_t>(transfers.ranks));
+  for (const TransferIndex i : list) {
+    ++calls[static_cast<std::size_t>(transfers.all[i].source)];
+    ++calls[static_cast<std::size_t>(transfers.all[i].destination)];
+  }
+  std::size_t divisor = 0;
+  ranks = 0;
+  for (const std::size_t n : calls) {
+    divisor = std::gcd(divisor, n);
+    ranks += n > 0 ? 1U : 0U;
+  }
+  return divisor;
+}
+
+/// The list cut so that each rank has the same number of calls in each part; empty if a message would cross a cut.
+std::vector<TransferList> cut(const TransferList& list, const Lanes& lanes, std::size_t parts) {
+  std::vector<std::uint32_t> part_of_send(list.size());
+  std::vector<TransferList> result(parts);
+  for (const auto& [rank, lane] : lanes)
+    for (std::size_t i = 0; i < lane.size(); ++i)
+      if (lane[i] % 2 == 0) part_of_send[lane[i] / 2] = static_cast<std::uint32_t>(i / (lane.size() / parts));
+  for (const auto& [rank, lane] : lanes)
+    for (std::size_t i = 0; i < lane.size(); ++i)
+      if (lane[i] % 2 == 1 && part_of_send[lane[i] / 2] != i / (lane.size() / parts)) return {};
+  for (std::size_t i = 0; i < list.size(); ++i) result[part_of_send[i]].push_back(list[i]);
+  return result;
+}
+
+/// With what its ranks had told of parts that they keep: the last before their last call in the list.
+TransferList with_captures(const Transfers& transfers, const Cluster& cluster, const TransferList& list) {
+  if (cluster.captures.empty()) return list;
+  std::map<std::int32_t, std::uint32_t> last;
+  for (const TransferIndex i : list) {
+    const Transfer& t = transfers.all[i];
+    last[t.source] = std::max(last[t.source], t.sent_at);
+    last[t.destination] = std::max(last[t.destination], t.received_at);
+  }
+  std::map<std::int32_t, TransferIndex> latest;
+  for (const TransferIndex i : cluster.captures) {
+    const Transfer& t = transfers.all[i];
+    const auto found = last.find(t.source);
+    if (found != last.end() && t.sent_at < found->second) latest[t.source] = i;
+  }
+  TransferList all = list;
+  for (const auto& [rank, i] : latest) all.push_back(i);
+  return all;
+}
+
+std::optional<Instance> instance_of(const Transfers& transfers, const Cluster& cluster, TransferList list) {
+  auto verdict = judge(transfers, with_captures(transfers, cluster, list));
+  if (!verdict) return std::nullopt;
+  return Instance{std::move(*verdict), std::move(list)};
+}
+
+/// All parts, if they are the same operation.
+std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
+                                      std::vector<TransferList> parts) {
+  std::vector<Instance> found;
+  for (TransferList& part : parts) {
+    auto instance = instance_of(transfers, cluster, std::move(part));
+    if (!instance || (!found.empty() && found.front().verdict.kind != instance->verdict.kind)) return {};
+    found.push_back(std::move(*instance));
+  }
+  return found;
+}
+
+std::uint64_t end_of_payload(const Transfers& transfers, const Instance& instance) {
+  const Transfer& t = transfers.all[instance.transfers.front()];
+  return t.source_buffer + t.content.bytes;
+}
+
+/// Whether `next` goes on where `first` ended: the root's next bytes, right after the last ones.
+bool is_next_segment(const Transfers& transfers, const Instance& first, std::uint64_t end, const Instance& next) {
+  if (first.verdict.kind != CollectiveKind::kBcast || first.verdict.roots != next.verdict.roots ||
+      first.verdict.ranks != next.verdict.ranks)
+    return false;
+  const std::int32_t root = first.verdict.roots.front();
+  std::uint32_t last = 0;
+  for (const TransferIndex i : first.transfers)
+    if (transfers.all[i].source == root) last = std::max(last, transfers.all[i].send_ordinal);
+  const Transfer& begin = transfers.all[next.transfers.front()];
+  constexpr std::uint32_t kFewCalls = 2;  // the wait for the last send may lie between
+  return begin.source == root && begin.source_buffer == end && begin.send_ordinal - last <= kFewCalls;
+}
+
+/// Pieces of one long broadcast, sent one after the other.
+std::vector<Instance> merge_segments(const Transfers& transfers, std::vector<Instance> found) {
+  std::vector<Instance> merged;
+  std::uint64_t end = 0;
+  for (Instance& next : found) {
+    if (!merged.empty() && is_next_segment(transfers, merged.back(), end, next)) {
+      Instance& whole = merged.back();
+      whole.transfers.insert(whole.transfers.end(), next.transfers.begin(), next.transfers.end());
+      whole.verdict.bytes += next.verdict.bytes;
+      whole.verdict.payload ^= next.verdict.payload * 3;
+      whole.verdict.certainty = std::min(whole.verdict.certainty, next.verdict.certainty);
+      ++whole.segments;
+      end = end_of_payload(transfers, next);
+      continue;
+    }
+    end = end_of_payload(transfers, next);
+    merged.push_back(std::move(next));
+  }
+  return merged;
+}
+
+using Place = std::pair<std::uint64_t, std::uint64_t>;
+
+Place place_at_root(const Transfers& transfers, const Instance& i) {
+  const Transfer& t = transfers.all[i.transfers.front()];
+  return {t.source_buffer, t.source_buffer + t.content.bytes};
+}
+
+std::uint32_t last_place(const Transfers& transfers, const Instance& i) {
+  std::uint32_t last = 0;
+  for (const TransferIndex t : i.transfers) last = std::max(last, transfers.all[t].received_at);
+  return last;
+}
+
+/// One broadcast out of `batch`, if its payloads lie side by side at the root: what scatter and allgather leave.
+bool merge_batch(const Transfers& transfers, std::vector<Instance>& batch) {
+  std::vector<Place> places;
+  for (const Instance& i : batch) places.push_back(place_at_root(transfers, i));
+  std::ranges::sort(places);
+  for (std::size_t i = 1; i < places.size(); ++i)
+    if (places[i - 1].second != places[i].first) return false;
+  for (std::size_t i = 1; i < batch.size(); ++i) {
+    Instance& whole = batch.front();
+    whole.transfers.insert(whole.transfers.end(), batch[i].transfers.begin(), batch[i].transfers.end());
+    whole.verdict.bytes += batch[i].verdict.bytes;
+    whole.verdict.payload ^= batch[i].verdict.payload;
+  }
+  batch.front().segments = batch.size();
+  batch.resize(1);
+  return true;
+}
+
+/// Broadcasts of one root that run at the same time and whose payloads are neighbours are one broadcast in pieces.
+std::vector<Instance> merge_concurrent(const Transfers& transfers, std::vector<Instance> found) {
+  std::vector<Instance> merged;
+  std::vector<Instance> batch;
+  std::uint32_t end = 0;
+  const auto flush = [&] {
+    if (batch.size() > 1) merge_batch(transfers, batch);
+    std::ranges::move(batch, std::back_inserter(merged));
+    batch.clear();
+    end = 0;
+  };
+  for (Instance& next : found) {
+    const Place place = place_at_root(transfers, next);
+    const bool belongs = !batch.empty() && next.verdict.kind == CollectiveKind::kBcast &&
+                         next.verdict.roots == batch.front().verdict.roots &&
+                         next.verdict.ranks == batch.front().verdict.ranks &&
+                         transfers.all[next.transfers.front()].sent_at < end &&
+                         std::ranges::none_of(batch, [&](const Instance& i) {
+                           const Place other = place_at_root(transfers, i);
+                           return other.first < place.second && place.first < other.second;
+                         });
+    if (!belongs) flush();
+    end = std::max(end, last_place(transfers, next));
+    batch.push_back(std::move(next));
+  }
+  flush();
+  return merged;
+}
+
+/// Where ranks have received, as (begin, end); few different places, or it gives up noting them.
+class ReceivePlaces {
+ public:
+  void add(const Transfer& t) {
+    auto& places = of_[t.destination];
+    const std::pair place{t.destination_buffer, t.destination_buffer + t.content.bytes};
+    constexpr std::size_t kMost = 64;
+    if (places.size() < kMost && std::ranges::find(places, place) == places.end()) places.push_back(place);
+  }
+  /// Whether what `t` sends lies in a longer or shorter message that its sender has received.
+  [[nodiscard]] bool partly_received(const Transfer& t) const {
+    const auto found = of_.find(t.source);
+    if (found == of_.end()) return false;
+    const std::pair place{t.source_buffer, t.source_buffer + t.content.bytes};
+    return std::ranges::any_of(found->second, [&](const auto& other) {
+      return other != place && other.first < place.second && place.first < other.second;
+    });
+  }
+
+ private:
+  std::unordered_map<std::int32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_;
+};
+
+/// The spread of one payload; scratch for all ranks is kept from one to the next.
+class Spread {
+ public:
+  Spread(const Transfers& transfers, const ReceivePlaces& places)
+      : transfers_{transfers}, places_{places}, seen_(static_cast<std::size_t>(transfers.ranks)) {}
+
+  /// A broadcast from the first sender, if each other sender had received before. `list` in order of sending.
+  std::optional<Instance> broadcast(std::span<const TransferIndex> list) {
+    ++epoch_;
+    ranks_.clear();
+    const Transfer& first = transfers_.all[list.front()];
+    if (places_.partly_received(first)) return std::nullopt;
+    visit(first.source).received_at = 0;
+    for (const TransferIndex i : list) {
+      const Transfer& t = transfers_.all[i];
+      if (visit(t.source).received_at > t.sent_at) return std::nullopt;
+      Seen& to = visit(t.destination);
+      to.received_at = std::min(to.received_at, t.received_at);
+      ++to.receives;
+    }
+    if (ranks_.size() < kFewestRanks) return std::nullopt;
+    return describe(list);
+  }
+
+ private:
+  struct Seen {
+    std::uint64_t epoch = 0;
+    std::uint32_t received_at = 0;
+    std::uint32_t receives = 0;
+  };
+  Seen& visit(std::int32_t rank) {
+    Seen& s = seen_[static_cast<std::size_t>(rank)];
+    if (s.epoch != epoch_) {
+      s = {epoch_, ~std::uint32_t{0}, 0};
+      ranks_.push_back(rank);
+    }
+    return s;
+  }
+  Instance describe(std::span<const TransferIndex> list) {
+    const Transfer& first = transfers_.all[list.front()];
+    std::uint32_t fewest = ~std::uint32_t{0};
+    std::uint32_t most = 0;
+    for (const std::int32_t r : ranks_) {
+      if (r == first.source) continue;
+      fewest = std::min(fewest, seen_[static_cast<std::size_t>(r)].receives);
+      most = std::max(most, seen_[static_cast<std::size_t>(r)].receives);
+    }
+    std::ranges::sort(ranks_);
+    Instance instance;
+    instance.verdict.kind = CollectiveKind::kBcast;
+    instance.verdict.ranks = ranks_;
+    instance.verdict.roots = {first.source};
+    instance.verdict.bytes = first.content.bytes;
+    instance.verdict.payload = first.content.key();
+    instance.verdict.evidence = {"the root had the data first, and all others have received all of it"};
+    instance.transfers.assign(list.begin(), list.end());
+    instance.repetitions = fewest == most ? fewest : 1;
+    return instance;
+  }
+
+  const Transfers& transfers_;
+  const ReceivePlaces& places_;
+  std::vector<Seen> seen_;
+  std::vector<std::int32_t> ranks_;
+  std::uint64_t epoch_ = 0;
+};
+
+/// p broadcasts of one group, one from each rank, that do not wait for one another are one allgather.
+std::vector<Instance> merge_allgathers(const Transfers& transfers, std::vector<Instance> found) {
+  std::vector<Instance> merged;
+  for (std::size_t i = 0; i < found.size();) {
+    const std::size_t p = found[i].verdict.ranks.size();
+    std::set<std::int32_t> roots;
+    TransferList all;
+    std::size_t n = 0;
+    for (; n < p && i + n < found.size() && found[i + n].verdict.ranks == found[i].verdict.ranks; ++n) {
+      if (!roots.insert(found[i + n].verdict.roots.front()).second) break;
+      all.insert(all.end(), found[i + n].transfers.begin(), found[i + n].transfers.end());
+    }
+    std::optional<Verdict> verdict;
+    if (n == p && all.size() < kMostInOneRound) verdict = judge(transfers, all);
+    if (!verdict) {
+      merged.push_back(std::move(found[i++]));
+      continue;
+    }
+    merged.push_back({std::move(*verdict), std::move(all)});
+    i += p;
+  }
+  return merged;
+}
+
+class UnionFind {
+ public:
+  explicit UnionFind(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
+  std::size_t find(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void unite(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+/// Unites origins that leave their rank as one vector: neighbours in memory, sent in one go.
+void unite_neighbours(const Transfers& transfers, const TransferList& list, const Provenance& data,
+                      UnionFind& groups) {
+  std::vector<std::uint32_t> first_sent(data.origins().size(), ~std::uint32_t{0});
+  std::map<std::int32_t, std::vector<std::uint32_t>> receives;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Transfer& t = transfers.all[list[i]];
+    receives[t.destination].push_back(t.received_at);
+    for (const Segment& s : data.segments(i))
+      if (data.member(t.source) == data.origins()[s.origin].ranks.front())
+        first_sent[s.origin] = std::min(first_sent[s.origin], t.sent_at);
+  }
+  for (auto& [rank, places] : receives) std::ranges::sort(places);
+  std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::uint32_t>> by_begin;
+  for (std::uint32_t o = 0; o < data.origins().size(); ++o)
+    by_begin[{data.origins()[o].ranks.front(), data.origins()[o].buffer}].push_back(o);
+  for (std::uint32_t o = 0; o < data.origins().size(); ++o) {
+    const Origin& origin = data.origins()[o];
+    const auto next = by_begin.find({origin.ranks.front(), origin.buffer + origin.bytes});
+    if (next == by_begin.end()) continue;
+    const auto& places = receives[data.ranks()[origin.ranks.front()]];
+    for (const std::uint32_t other : next->second) {
+      const auto [low, high] = std::minmax(first_sent[o], first_sent[other]);
+      const auto between = std::ranges::lower_bound(places, low);
+      if (between == places.end() || *between > high) groups.unite(o, other);
+    }
+  }
+}
+
+/// More than a third of the messages unexplained: the rest may be accident.
+void doubt(std::vector<Instance>& found, std::size_t all) {
+  std::size_t explained = 0;
+  for (const Instance& i : found) explained += i.transfers.size();
+  if (3 * explained >= 2 * all) return;
+  for (Instance& i : found) {
+    i.verdict.certainty = Certainty::kPossible;
+    i.verdict.evidence.push_back("only " + std::to_string(explained) + " of " + std::to_string(all) +
+                                 " messages of these lines belong to such operations");
+  }
+}
+
+void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
+  std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
+}
+
+}  // namespace
+
+std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster) {
+  const TransferList& list = cluster.transfers;
+  std::size_t ranks = 0;
+  const std::size_t divisor = common_divisor(transfers, list, ranks);
+  if (ranks < kFewestRanks || list.size() / divisor > kMostInOneRound) return {};
+  const Lanes lanes = lanes_of(transfers, list);
+  for (std::size_t parts = std::min(divisor, list.size() / (lanes.size() - 1)); parts > 0; --parts) {
+    if (divisor % parts != 0) continue;
+    if (list.size() / parts > kMostInOneRound) break;
+    auto found = same_operations(transfers, cluster, cut(list, lanes, parts));
+    if (!found.empty()) return merge_segments(transfers, std::move(found));
+  }
+  return {};
+}
+
+std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster) {
+  ReceivePlaces places;
+  std::vector<std::pair<std::uint64_t, TransferIndex>> sorted;
+  sorted.reserve(cluster.transfers.size());
+  for (const TransferIndex i : cluster.transfers) {
+    const Transfer& t = transfers.all[i];
+    if (!t.content.hashed() || t.content.bytes == 0) continue;
+    sorted.emplace_back(t.content.key(), i);
+    places.add(t);
+  }
+  // Within a payload in the order of the cluster's list, which is that of sending.
+  std::ranges::stable_sort(sorted, {}, [](const auto& s) { return s.first; });
+  std::vector<Instance> found;
+  Spread spread{transfers, places};
+  TransferList list;
+  for (std::size_t i = 0; i < sorted.size();) {
+    list.clear();
+    const std::uint64_t key = sorted[i].first;
+    for (; i < sorted.size() && sorted[i].first == key; ++i) list.push_back(sorted[i].second);
+    if (list.size() < kFewestRanks - 1 || transfers.all[list.front()].content.is_constant()) continue;
+    if (auto instance = spread.broadcast(list)) found.push_back(std::move(*instance));
+  }
+  sort_by_time(transfers, found);
+  return found;
+}
+
+std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& cluster) {
+  const TransferList& list = cluster.transfers;
+  if (list.size() > kMostForLineage) return {};
+  const Provenance data{transfers, list};
+  UnionFind groups{data.origins().size()};
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (const Segment& s : data.segments(i)) groups.unite(s.origin, data.segments(i).front().origin);
+  unite_neighbours(transfers, list, data, groups);
+  std::map<std::size_t, TransferList> parts;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (!data.segments(i).empty()) parts[groups.find(data.segments(i).front().origin)].push_back(list[i]);
+  std::vector<Instance> found;
+  for (auto& [group, part] : parts)
+    if (auto instance = instance_of(transfers, cluster, std::move(part))) found.push_back(std::move(*instance));
+  sort_by_time(transfers, found);
+  return found;
+}
+
+std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster) {
+  auto found = by_rounds(transfers, cluster);
+  if (!found.empty()) return found;
+  found = by_payloads(transfers, cluster);
+  std::size_t explained = 0;
+  for (const Instance& i : found) explained += i.transfers.size();
+  if (3 * explained < 2 * cluster.transfers.size()) {
+    auto others = by_lineage(transfers, cluster);
+    if (!others.empty()) found = std::move(others);
+  }
+  found = merge_concurrent(transfers, merge_allgathers(transfers, std::move(found)));
+  found = merge_segments(transfers, std::move(found));
+  doubt(found, cluster.transfers.size());
+  return found;
+}
+
+}  // namespace nplus1::detector

@@ -1,0 +1,33 @@
+// Finds the collectives among the transfers of one cluster: call sites that belong together, on ranks that are
+// connected through them. Three ways, the first that explains the cluster wins:
+//   rounds     each rank's calls, in order, cut into d equal parts: each part is an operation of its own
+//   payloads   what spreads is told apart by its content (rotating roots, irregular use)
+//   lineage    what shares data, also in parts: scatter and allgather are one broadcast
+// Pure. Times: linear in the transfers for payloads; rounds and lineage a few microseconds for each transfer.
+#pragma once
+
+#include <vector>
+
+#include "detector/verdict.hpp"
+
+namespace nplus1::detector {
+
+struct Instance {
+  Verdict verdict;
+  TransferList transfers;        // in the order in which they were sent
+  std::uint64_t repetitions = 1;  // the same content over the same ranks again
+  std::uint64_t segments = 1;
+};
+
+struct Cluster {
+  TransferList transfers;  // in the order in which they were sent
+  TransferList captures;   // parts that its ranks kept and told of
+};
+
+[[nodiscard]] std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster);
+[[nodiscard]] std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster);
+[[nodiscard]] std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& cluster);
+/// The first of the three that explains something.
+[[nodiscard]] std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster);
+
+}  // namespace nplus1::detector

@@ -1,0 +1,331 @@
+#include "detector/provenance.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace nplus1::detector {
+
+void ByteRanges::add(std::uint64_t begin, std::uint64_t end) {
+  if (begin >= end) return;
+  auto next = ranges_.upper_bound(begin);
+  if (next != ranges_.begin() && std::prev(next)->second >= begin) {
+    --next;
+    begin = next->first;
+  }
+  while (next != ranges_.end() && next->first <= end) {
+    end = std::max(end, next->second);
+    next = ranges_.erase(next);
+  }
+  ranges_[begin] = end;
+}
+
+void ByteRanges::remove(std::uint64_t begin, std::uint64_t end) {
+  auto next = ranges_.upper_bound(begin);
+  if (next != ranges_.begin()) --next;
+  while (next != ranges_.end() && next->first < end) {
+    const auto [b, e] = *next;
+    if (e <= begin) {
+      ++next;
+      continue;
+    }
+    next = ranges_.erase(next);
+    if (b < begin) ranges_[b] = begin;
+    if (e > end) ranges_[end] = e;
+  }
+}
+
+std::uint64_t ByteRanges::bytes() const {
+  std::uint64_t sum = 0;
+  for (const auto& [begin, end] : ranges_) sum += end - begin;
+  return sum;
+}
+
+bool disjoint(const Members& a, const Members& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] && b[i]) return false;
+  return true;
+}
+
+void unite(Members& into, const Members& from) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = into[i] || from[i];
+}
+
+Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex> list) : transfers_{transfers} {
+  for (const TransferIndex i : list) {
+    ranks_.push_back(transfers.all[i].source);
+    ranks_.push_back(transfers.all[i].destination);
+  }
+  std::ranges::sort(ranks_);
+  ranks_.erase(std::ranges::unique(ranks_).begin(), ranks_.end());
+  states_.resize(ranks_.size());
+  messages_.resize(list.size());
+  play(list);
+}
+
+std::size_t Provenance::member(std::int32_t rank) const {
+  return static_cast<std::size_t>(std::ranges::lower_bound(ranks_, rank) - ranks_.begin());
+}
+
+void Provenance::play(std::span<const TransferIndex> list) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> halves;  // place, twice the position in the list
+  halves.reserve(2 * list.size());
+  for (std::uint32_t i = 0; i < list.size(); ++i) {
+    halves.emplace_back(transfers_.all[list[i]].sent_at, 2 * i);
+    halves.emplace_back(transfers_.all[list[i]].received_at, 2 * i + 1);
+  }
+  std::ranges::sort(halves);
+  for (const auto& [place, half] : halves) {
+    const Transfer& t = transfers_.all[list[half / 2]];
+    if (t.captured()) {
+      if (half % 2 == 0) capture(t);
+    } else if (half % 2 == 0) {
+      send(t, messages_[half / 2]);
+    } else {
+      receive(t, messages_[half / 2]);
+    }
+  }
+}
+
+std::uint32_t Provenance::add_origin(std::size_t member, const Content& content, std::uint64_t buffer) {
+  const auto fresh = static_cast<std::uint32_t>(origins_.size());
+  if (content.hashed()) {
+    const auto [place, first] = origin_of_.try_emplace(content.key(), fresh);
+    if (!first) {
+      auto& ranks = origins_[place->second].ranks;
+      if (std::ranges::find(ranks, member) == ranks.end()) ranks.push_back(member);
+      return place->second;
+    }
+  }
+  Origin& origin = origins_.emplace_back();
+  origin.content = content;
+  origin.ranks = {member};
+  origin.buffer = buffer;
+  origin.bytes = content.bytes;
+  origin.contributors.resize(ranks_.size());
+  origin.contributors[member] = true;
+  return fresh;
+}
+
+std::optional<std::uint32_t> Provenance::whole_origin(const std::vector<Segment>& segments) const {
+  if (segments.size() != 1) return std::nullopt;
+  const Segment& s = segments.front();
+  if (s.offset != 0 || s.length != origins_[s.origin].bytes) return std::nullopt;
+  return s.origin;
+}
+
+void Provenance::store(State& state, std::uint64_t address, const std::vector<Segment>& segments,
+                       const Content& whole) {
+  if (whole.hashed()) state.known[whole.key()] = segments;
+  if (address == 0 || whole.bytes == 0) return;
+  // Make room: what was there is overwritten, its rest stays without a hash.
+  const std::uint64_t end = address + whole.bytes;
+  auto next = state.memory.lower_bound(address);
+  if (next != state.memory.begin() && std::prev(next)->second.end > address) --next;
+  while (next != state.memory.end() && next->first < end) {
+    const std::uint64_t begin = next->first;
+    const Piece old = next->second;
+    next = state.memory.erase(next);
+    if (begin < address)
+      state.memory[begin] = {address, {old.segment.origin, old.segment.offset, address - begin}, {}};
+    if (old.end > end)
+      state.memory[end] = {
+          old.end, {old.segment.origin, old.segment.offset + (end - begin), old.end - end}, {}};
+  }
+  for (const Segment& s : segments) {
+    std::optional<std::uint32_t> crc;
+    const Origin& origin = origins_[s.origin];
+    if (segments.size() == 1 && whole.hashed())
+      crc = whole.crc;
+    else if (origin.content.hashed() && s.length == origin.bytes)
+      crc = origin.content.crc;
+    state.memory[address] = {address + s.length, s, crc};
+    address += s.length;
+  }
+}
+
+std::optional<Provenance::Cover> Provenance::covering(const State& state, std::uint64_t begin,
+                                                      std::uint64_t bytes) const {
+  if (begin == 0) return std::nullopt;
+  Cover cover;
+  cover.crc = 0;
+  const std::uint64_t end = begin + bytes;
+  auto next = state.memory.upper_bound(begin);
+  if (next != state.memory.begin() && std::prev(next)->second.end > begin) --next;
+  std::uint64_t at = begin;
+  const auto gap_until = [&](std::uint64_t until) {
+    if (until <= at) return;
+    cover.segments.push_back({kGap, at, until - at});
+    cover.gaps = true;
+    cover.crc.reset();
+    at = until;
+  };
+  for (; next != state.memory.end() && next->first < end; ++next) {
+    gap_until(next->first);
+    const Piece& piece = next->second;
+    const std::uint64_t skip = at - next->first;
+    const std::uint64_t length = std::min(piece.end, end) - at;
+    const bool whole = skip == 0 && length == piece.end - next->first;
+    cover.segments.push_back({piece.segment.origin, piece.segment.offset + skip, length});
+    if (cover.crc && whole && piece.crc)
+      cover.crc = crc_concatenated(*cover.crc, *piece.crc, length);
+    else
+      cover.crc.reset();
+    at += length;
+  }
+  if (cover.segments.empty()) return std::nullopt;
+  gap_until(end);
+  return cover;
+}
+
+std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t member, const Transfer& t) {
+  std::vector<std::uint32_t> arrived;
+  for (const std::uint32_t o : state.arrived)
+    if (origins_[o].bytes == t.content.bytes && origins_[o].content.hashed()) arrived.push_back(o);
+  const bool own = state.own && origins_[*state.own].bytes == t.content.bytes;
+  std::vector<std::vector<std::uint32_t>> attempts;
+  if (own && !arrived.empty()) {
+    attempts.push_back(arrived);
+    attempts.back().push_back(*state.own);
+    if (arrived.size() > 1) attempts.push_back({arrived.back(), *state.own});
+  }
+  if (arrived.size() > 1) attempts.push_back(arrived);
+  for (const auto& operands : attempts) {
+    Members contributors(ranks_.size());
+    bool sound = true;
+    std::vector<Content> contents;
+    for (const std::uint32_t o : operands) {
+      sound = sound && disjoint(contributors, origins_[o].contributors);
+      unite(contributors, origins_[o].contributors);
+      contents.push_back(origins_[o].content);
+    }
+    if (!sound) continue;
+    const auto operation = combination(t.content, contents);
+    if (!operation) continue;
+    const std::uint32_t result = add_origin(member, t.content, t.source_buffer);
+    origins_[result].contributors = contributors;
+    origins_[result].operation = operation;
+    return result;
+  }
+  return std::nullopt;
+}
+
+std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
+  if (t.content.hashed()) {
+    const auto known = state.known.find(t.content.key());
+    if (known != state.known.end()) return known->second;
+  }
+  const auto cover = covering(state, t.source_buffer, t.content.bytes);
+  if (cover && cover->crc && *cover->crc == t.content.crc) return cover->segments;
+  if (const auto result = combine(state, member, t)) {
+    state.arrived.clear();
+    return {{*result, 0, t.content.bytes}};
+  }
+  // Known bytes with others around them, or part of known ones: the addresses say so, no hash can. Where the
+  // hash of all bytes is known and differs, they were overwritten.
+  const bool overwritten = cover && cover->crc;
+  const bool foreign = cover && std::ranges::any_of(cover->segments, [&](const Segment& s) {
+    return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
+  });
+  if (!cover || overwritten || (cover->gaps && !foreign)) {
+    const std::uint32_t origin = add_origin(member, t.content, t.source_buffer);
+    return {{origin, 0, t.content.bytes}};
+  }
+  ++unproved_;
+  std::vector<Segment> segments = cover->segments;
+  for (Segment& s : segments) {
+    if (s.origin != kGap) continue;
+    Content gap;
+    gap.bytes = s.length;
+    s = {add_origin(member, gap, s.offset), 0, s.length};
+  }
+  return segments;
+}
+
+void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
+  if (t.content.is_constant()) return;
+  const std::size_t m = member(t.source);
+  State& state = states_[m];
+  message = explain(state, m, t);
+  store(state, t.source_buffer, message, t.content);
+  for (const Segment& s : message) {
+    Origin& origin = origins_[s.origin];
+    origin.sent = true;
+    state.kept[s.origin].remove(s.offset, s.offset + s.length);
+    const bool own = std::ranges::find(origin.ranks, m) != origin.ranks.end();
+    if (own && state.first_own_send == 0) state.first_own_send = t.sent_at + 1;
+  }
+  const auto whole = whole_origin(message);
+  const bool own = whole && std::ranges::find(origins_[*whole].ranks, m) != origins_[*whole].ranks.end();
+  if (own && state.own != whole) {
+    if (!origins_[*whole].operation) state.arrived.clear();
+    state.own = whole;
+  }
+}
+
+void Provenance::receive(const Transfer& t, const std::vector<Segment>& message) {
+  if (message.empty()) return;
+  const std::size_t m = member(t.destination);
+  State& state = states_[m];
+  store(state, t.destination_buffer, message, t.content);
+  for (const Segment& s : message) {
+    const auto& ranks = origins_[s.origin].ranks;
+    state.held[s.origin].add(s.offset, s.offset + s.length);
+    state.kept[s.origin].add(s.offset, s.offset + s.length);
+    if (state.first_receive == 0 && std::ranges::find(ranks, m) == ranks.end()) state.first_receive = t.received_at + 1;
+  }
+  if (const auto whole = whole_origin(message)) state.arrived.push_back(*whole);
+}
+
+void Provenance::capture(const Transfer& t) {
+  const std::size_t m = member(t.source);
+  const std::uint32_t origin = add_origin(m, t.content, t.source_buffer);
+  store(states_[m], t.source_buffer, {{origin, 0, t.content.bytes}}, t.content);
+  states_[m].own = origin;
+}
+
+std::uint64_t Provenance::held(std::size_t member, std::uint32_t origin) const {
+  const auto found = states_[member].held.find(origin);
+  return found == states_[member].held.end() ? 0 : found->second.bytes();
+}
+
+std::uint64_t Provenance::kept(std::size_t member) const {
+  std::uint64_t sum = 0;
+  for (const auto& [origin, ranges] : states_[member].kept) sum += ranges.bytes();
+  return sum;
+}
+
+std::size_t Provenance::independent() const {
+  return static_cast<std::size_t>(std::ranges::count_if(states_, [](const State& s) {
+    return s.first_own_send != 0 && (s.first_receive == 0 || s.first_own_send < s.first_receive);
+  }));
+}
+
+std::optional<Members> Provenance::combined(std::size_t member) const {
+  const State& state = states_[member];
+  Members result(ranks_.size());
+  result[member] = true;
+  if (state.own) result = origins_[*state.own].contributors;
+  for (const std::uint32_t o : state.arrived) {
+    if (state.own && origins_[o].bytes != origins_[*state.own].bytes) continue;
+    // A result that comes back whole contains what is here already.
+    if (std::ranges::count(origins_[o].contributors, true) == static_cast<std::ptrdiff_t>(ranks_.size())) {
+      result = origins_[o].contributors;
+      continue;
+    }
+    if (!disjoint(result, origins_[o].contributors)) return std::nullopt;
+    unite(result, origins_[o].contributors);
+  }
+  return result;
+}
+
+std::optional<Operation> Provenance::operation() const {
+  std::optional<Operation> result;
+  for (const Origin& origin : origins_) {
+    if (!origin.operation) continue;
+    if (result && result != origin.operation) return std::nullopt;
+    result = origin.operation;
+  }
+  return result;
+}
+
+}  // namespace nplus1::detector

@@ -1,0 +1,126 @@
+// Follows the data of a set of transfers: which origin's bytes each rank came to hold, whom each rank's combined
+// values contain, and whether hashes prove each step. The forward replay of Calotoiu et al. (2012, section 4) with
+// the algebra of content.hpp for what was split, concatenated or combined.
+//
+// One thread. Memory is in proportion to the transfers given.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "detector/transfers.hpp"
+
+namespace nplus1::detector {
+
+using TransferIndex = std::uint32_t;
+using TransferList = std::vector<TransferIndex>;
+/// Members of the set of ranks under consideration, by their index in it.
+using Members = std::vector<bool>;
+
+/// A range of bytes, as sets of disjoint ones: begin -> end.
+class ByteRanges {
+ public:
+  void add(std::uint64_t begin, std::uint64_t end);
+  void remove(std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] std::uint64_t bytes() const;
+  [[nodiscard]] bool empty() const { return ranges_.empty(); }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> ranges_;
+};
+
+/// Bytes that were first seen leaving (or captured at) a rank.
+struct Origin {
+  Content content;               // of the whole; not hashed where it came inside of something larger
+  std::vector<std::size_t> ranks;  // which had it of their own; the first one first
+  std::uint64_t buffer = 0;
+  std::uint64_t bytes = 0;
+  Members contributors;
+  std::optional<Operation> operation;  // it was proved to combine others
+  bool sent = false;
+};
+
+/// Part of an origin in a message or in memory.
+struct Segment {
+  std::uint32_t origin = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
+class Provenance {
+ public:
+  Provenance(const Transfers& transfers, std::span<const TransferIndex> list);
+
+  /// World ranks of the members, ascending.
+  [[nodiscard]] const std::vector<std::int32_t>& ranks() const { return ranks_; }
+  [[nodiscard]] std::size_t member(std::int32_t rank) const;
+  [[nodiscard]] const std::vector<Origin>& origins() const { return origins_; }
+  /// What `member` received of the origin.
+  [[nodiscard]] std::uint64_t held(std::size_t member, std::uint32_t origin) const;
+  /// What it received and did not pass on, over all origins.
+  [[nodiscard]] std::uint64_t kept(std::size_t member) const;
+  /// Steps that only addresses vouch for, and parts of messages whose content was never seen alone.
+  [[nodiscard]] std::size_t unproved() const { return unproved_; }
+  /// Members that sent bytes of their own before they had received any of others'.
+  [[nodiscard]] std::size_t independent() const;
+  /// Whose contributions the member's value has in the end. Nothing if some would count twice.
+  [[nodiscard]] std::optional<Members> combined(std::size_t member) const;
+  [[nodiscard]] bool own_part_seen(std::size_t member) const { return states_[member].own.has_value(); }
+  /// The operation of all proved combinations; nothing if there is none, or two.
+  [[nodiscard]] std::optional<Operation> operation() const;
+  /// Origins in the message `list[i]`; none if it is constant.
+  [[nodiscard]] const std::vector<Segment>& segments(std::size_t i) const { return messages_[i]; }
+
+ private:
+  struct Piece {
+    std::uint64_t end = 0;
+    Segment segment;
+    std::optional<std::uint32_t> crc;  // of exactly these bytes
+  };
+  struct Cover {
+    std::vector<Segment> segments;  // gaps have origin kGap
+    std::optional<std::uint32_t> crc;
+    bool gaps = false;
+  };
+  struct State {
+    std::unordered_map<std::uint64_t, std::vector<Segment>> known;  // by content
+    std::map<std::uint64_t, Piece> memory;                          // by address
+    std::unordered_map<std::uint32_t, ByteRanges> held;
+    std::unordered_map<std::uint32_t, ByteRanges> kept;
+    std::optional<std::uint32_t> own;        // origin that stands for the rank's own value
+    std::vector<std::uint32_t> arrived;      // whole origins received since
+    std::uint32_t first_own_send = 0;
+    std::uint32_t first_receive = 0;
+  };
+  static constexpr std::uint32_t kGap = ~std::uint32_t{0};
+
+  void play(std::span<const TransferIndex> list);
+  void send(const Transfer& t, std::vector<Segment>& message);
+  void receive(const Transfer& t, const std::vector<Segment>& message);
+  void capture(const Transfer& t);
+  [[nodiscard]] std::vector<Segment> explain(State& state, std::size_t member, const Transfer& t);
+  [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin, std::uint64_t bytes) const;
+  [[nodiscard]] std::optional<std::uint32_t> combine(State& state, std::size_t member, const Transfer& t);
+  std::uint32_t add_origin(std::size_t member, const Content& content, std::uint64_t buffer);
+  void store(State& state, std::uint64_t address, const std::vector<Segment>& segments, const Content& whole);
+  [[nodiscard]] std::optional<std::uint32_t> whole_origin(const std::vector<Segment>& segments) const;
+
+  const Transfers& transfers_;
+  std::vector<std::int32_t> ranks_;
+  std::vector<State> states_;
+  std::vector<Origin> origins_;
+  std::unordered_map<std::uint64_t, std::uint32_t> origin_of_;  // by content
+  std::vector<std::vector<Segment>> messages_;
+  std::size_t unproved_ = 0;
+};
+
+/// True if no member is in both.
+[[nodiscard]] bool disjoint(const Members& a, const Members& b);
+void unite(Members& into, const Members& from);
+
+}  // namespace nplus1::detector

@@ -1,0 +1,35 @@
+// Programs with known answers for the detector's tests: hand-written collectives, and what only looks like one.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "detector/scenario_world.hpp"
+
+namespace nplus1::detector {
+
+/// One finding that must be reported. A negative scenario has none, and nothing above `possible` may be found.
+struct Expectation {
+  std::string kind;
+  std::vector<int> ranks;
+  std::vector<int> roots;  // empty: the kind has none
+  std::uint64_t count;
+  std::uint64_t messages;
+  std::string certainty;  // at least
+  std::string op{};
+};
+
+struct Scenario {
+  std::string name;
+  int ranks;
+  std::function<void(World&)> play;
+  std::vector<Expectation> expected;
+};
+
+/// Written before the detector existed: its first score is published.
+[[nodiscard]] std::vector<Scenario> fresh_scenarios();
+/// Written while it grew.
+[[nodiscard]] std::vector<Scenario> later_scenarios();
+
+}  // namespace nplus1::detector

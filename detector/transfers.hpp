@@ -1,0 +1,79 @@
+// What the detector works on: the messages of a run, each with both its ends. Made once from a recording (or any
+// other stream of events) by TransferCollector, in one pass; afterwards read only. One thread.
+//
+// Memory: kTransferBytes for each message, and a hash table entry for each that is still under way. What never
+// meets its other half (a damaged or killed recording) is counted and left out.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "detector/content.hpp"
+#include "events/definitions_collector.hpp"
+
+namespace nplus1::detector {
+
+struct Transfer {
+  Content content;
+  std::uint64_t source_buffer = 0;       // addresses, as the application passed them
+  std::uint64_t destination_buffer = 0;
+  std::int32_t source = 0;
+  std::int32_t destination = 0;          // equal: a captured part, see nplus1_send_to_self
+  std::int32_t tag = 0;
+  CommId comm{};
+  CallSiteId send_site{};
+  CallSiteId receive_site{};
+  DatatypeId datatype{};
+  std::uint32_t send_ordinal = 0;        // place in the sender's stream of events
+  std::uint32_t sent_at = 0;             // places in one causal order of all sends and completed receives
+  std::uint32_t received_at = 0;
+
+  [[nodiscard]] bool captured() const { return source == destination; }
+};
+inline constexpr std::size_t kTransferBytes = sizeof(Transfer);
+
+struct Transfers {
+  std::int32_t ranks = 0;
+  std::vector<Transfer> all;
+  std::uint64_t without_hashes = 0;      // messages with payload whose content is unknown
+  std::uint64_t unmatched = 0;           // halves left out
+};
+
+class TransferCollector : public events::DefinitionsCollector {
+ public:
+  explicit TransferCollector(std::int32_t ranks) : halves_(static_cast<std::size_t>(ranks)) {}
+
+  void on_event(const events::TimedEvent& event) override;
+  void on_match(RankId receiver, const events::Answer& match) override;
+
+  /// Everything that was collected, in causal order. Once, at the end.
+  [[nodiscard]] Transfers take();
+
+ private:
+  using Index = std::uint32_t;
+  /// An end of a message in its rank's order: twice the transfer's index, plus one for the receive.
+  using Half = std::uint32_t;
+  struct Posted {
+    std::uint64_t buffer;
+    CallSiteId site;
+  };
+
+  void on_send(const events::TimedEvent& event);
+  void on_receive(const events::TimedEvent& event);
+  void on_completion(const events::TimedEvent& event);
+  void on_capture(const events::TimedEvent& event);
+  Index meet(std::int32_t source, std::int32_t destination, std::uint64_t sequence);
+  void arrive(Index index, std::uint64_t bytes, std::uint64_t buffer, CallSiteId site);
+  void complete(std::int32_t rank, std::uint32_t request);
+  void order();
+
+  std::vector<Transfer> all_;
+  std::vector<std::vector<Half>> halves_;                  // of each rank, as they happened
+  std::unordered_map<std::uint64_t, Index> under_way_;     // by (source, destination, sequence)
+  std::unordered_map<std::uint64_t, Posted> posted_;       // by (rank, request)
+  std::unordered_map<std::uint64_t, Index> arrived_;       // matched, not yet waited for
+  std::vector<std::uint8_t> ends_;                         // of each transfer: 1 sent, 2 completed
+};
+
+}  // namespace nplus1::detector

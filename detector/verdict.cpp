@@ -1,0 +1,382 @@
+#include "detector/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+
+namespace nplus1::detector {
+namespace {
+
+using Judge = std::optional<Verdict>;
+
+/// All that the single judges look at.
+struct Case {
+  const Transfers& transfers;
+  std::span<const TransferIndex> list;
+  const Provenance& data;
+
+  [[nodiscard]] const Transfer& at(std::size_t i) const { return transfers.all[list[i]]; }
+  [[nodiscard]] std::size_t members() const { return data.ranks().size(); }
+  [[nodiscard]] bool is_origin(std::size_t member, const Origin& o) const {
+    return std::ranges::find(o.ranks, member) != o.ranks.end();
+  }
+  [[nodiscard]] bool has(std::size_t member, std::uint32_t o) const {
+    return data.held(member, o) == data.origins()[o].bytes;
+  }
+  [[nodiscard]] bool has_all_of_others(std::size_t member) const {
+    for (std::uint32_t o = 0; o < data.origins().size(); ++o) {
+      const Origin& origin = data.origins()[o];
+      if (origin.sent && !is_origin(member, origin) && !has(member, o)) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] Verdict verdict(CollectiveKind kind, std::uint64_t bytes) const {
+    Verdict v;
+    v.kind = kind;
+    v.ranks = data.ranks();
+    v.bytes = bytes;
+    for (const Origin& o : data.origins())
+      if (o.sent && o.content.hashed()) v.payload ^= o.content.key();
+    if (data.unproved() > 0) {
+      v.certainty = Certainty::kProbable;
+      v.evidence.push_back(std::to_string(data.unproved()) +
+                           " messages hold parts whose content was never seen alone: addresses say where they came from");
+    }
+    return v;
+  }
+};
+
+bool is_connected(const Case& c) {
+  std::vector<std::size_t> parent(c.members());
+  std::iota(parent.begin(), parent.end(), std::size_t{0});
+  const auto find = [&](std::size_t m) {
+    while (parent[m] != m) m = parent[m] = parent[parent[m]];
+    return m;
+  };
+  std::size_t parts = c.members();
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    const std::size_t a = find(c.data.member(c.at(i).source));
+    const std::size_t b = find(c.data.member(c.at(i).destination));
+    if (a != b) --parts;
+    parent[a] = b;
+  }
+  return parts == 1;
+}
+
+/// Whether every exit comes after every entry: what each member has heard of, directly or not.
+bool everybody_hears_of_everybody(const Case& c) {
+  std::vector<Members> heard(c.members(), Members(c.members()));
+  for (std::size_t m = 0; m < c.members(); ++m) heard[m][m] = true;
+  std::vector<std::pair<std::uint32_t, std::size_t>> halves;
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    halves.emplace_back(c.at(i).sent_at, 2 * i);
+    halves.emplace_back(c.at(i).received_at, 2 * i + 1);
+  }
+  std::ranges::sort(halves);
+  std::vector<Members> in_flight(c.list.size());
+  for (const auto& [place, half] : halves) {
+    const Transfer& t = c.at(half / 2);
+    if (half % 2 == 0)
+      in_flight[half / 2] = heard[c.data.member(t.source)];
+    else
+      unite(heard[c.data.member(t.destination)], in_flight[half / 2]);
+  }
+  return std::ranges::all_of(
+      heard, [](const Members& m) { return std::ranges::all_of(m, [](bool b) { return b; }); });
+}
+
+/// The same neighbour again and again, more often than a token needs to go round twice.
+bool repeats_one_round(const Case& c) {
+  const std::size_t p = c.members();
+  std::vector<std::size_t> sends(p);
+  std::vector<std::size_t> partner(p, p);
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    const std::size_t from = c.data.member(c.at(i).source);
+    const std::size_t to = c.data.member(c.at(i).destination);
+    if (partner[from] != p && partner[from] != to) return false;
+    partner[from] = to;
+    ++sends[from];
+  }
+  return std::ranges::all_of(sends, [](std::size_t n) { return n > 2; });
+}
+
+Judge barrier(const Case& c) {
+  constexpr std::uint64_t kLongestSignal = 8;
+  const std::size_t p = c.members();
+  std::uint64_t longest = 0;
+  for (std::size_t i = 0; i < c.list.size(); ++i) longest = std::max(longest, c.at(i).content.bytes);
+  const std::size_t most = std::max({2 * p, p * static_cast<std::size_t>(std::bit_width(p - 1)), p * (p - 1)});
+  if (longest > kLongestSignal || c.list.size() > most) return std::nullopt;
+  if (repeats_one_round(c) || !everybody_hears_of_everybody(c)) return std::nullopt;
+  Verdict v = c.verdict(CollectiveKind::kBarrier, 0);
+  v.evidence.emplace_back("nobody leaves before everybody has entered");
+  if (longest > 0) {
+    v.certainty = Certainty::kProbable;
+    v.evidence.emplace_back("the messages are not empty, but carry the same small number");
+    v.alternatives.emplace_back("an exchange of flags that are equal by accident");
+  }
+  return v;
+}
+
+/// Members that had all of the data of their own.
+std::vector<std::size_t> owners_of_all(const Case& c) {
+  std::vector<std::size_t> owners;
+  for (std::size_t m = 0; m < c.members(); ++m)
+    if (std::ranges::all_of(c.data.origins(), [&](const Origin& o) { return !o.sent || c.is_origin(m, o); }))
+      owners.push_back(m);
+  return owners;
+}
+
+std::uint64_t bytes_of_all(const Case& c) {
+  std::uint64_t sum = 0;
+  for (const Origin& o : c.data.origins()) sum += o.sent ? o.bytes : 0;
+  return sum;
+}
+
+Judge broadcast(const Case& c) {
+  const auto owners = owners_of_all(c);
+  if (owners.empty()) return std::nullopt;
+  for (std::size_t m = 0; m < c.members(); ++m)
+    if (!c.has_all_of_others(m)) return std::nullopt;
+  Verdict v = c.verdict(CollectiveKind::kBcast, bytes_of_all(c));
+  for (const std::size_t m : owners) v.roots.push_back(c.data.ranks()[m]);
+  v.evidence.emplace_back("the root had the data first, and all others have received all of it");
+  const bool returns = owners.size() == 1 && std::ranges::any_of(c.list, [&](TransferIndex i) {
+    return c.transfers.all[i].destination == v.roots.front() && !c.transfers.all[i].captured();
+  });
+  if (returns && c.list.size() == c.members()) {
+    v.evidence.emplace_back("the data come back to the root: one message is redundant");
+    v.alternatives.emplace_back("bcast with any other rank as the root, if the data were there from the start");
+  }
+  if (owners.size() > 1) {
+    v.certainty = std::min(v.certainty, Certainty::kProbable);
+    v.evidence.emplace_back("more than one rank had the data of its own: one message at least is redundant");
+    for (std::size_t i = 1; i < v.roots.size(); ++i)
+      v.alternatives.push_back("bcast with root " + std::to_string(v.roots[i]));
+  }
+  return v;
+}
+
+/// Buffers at one end of the transfers of `member`, by address; empty if some overlap.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> separate_buffers(const Case& c, std::size_t member,
+                                                                       bool sends) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    const Transfer& t = c.at(i);
+    if (t.captured() || c.data.member(sends ? t.source : t.destination) != member || t.content.bytes == 0) continue;
+    ranges.emplace_back(sends ? t.source_buffer : t.destination_buffer, t.content.bytes);
+  }
+  std::ranges::sort(ranges);
+  for (std::size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i - 1].first + ranges[i - 1].second > ranges[i].first) return {};
+  return ranges;
+}
+
+Judge scatter(const Case& c) {
+  const auto owners = owners_of_all(c);
+  if (owners.size() != 1) return std::nullopt;
+  const std::size_t root = owners.front();
+  std::uint64_t sum = 0;
+  std::uint64_t largest = 0;
+  std::uint64_t smallest = ~std::uint64_t{0};
+  for (std::size_t m = 0; m < c.members(); ++m) {
+    if (m == root) continue;
+    const std::uint64_t kept = c.data.kept(m);
+    sum += kept;
+    largest = std::max(largest, kept);
+    smallest = std::min(smallest, kept);
+  }
+  if (smallest == 0 || sum != bytes_of_all(c)) return std::nullopt;
+  Verdict v = c.verdict(smallest == largest ? CollectiveKind::kScatter : CollectiveKind::kScatterv, largest);
+  v.roots = {c.data.ranks()[root]};
+  v.evidence.emplace_back("the root's data ended in parts that do not overlap, one at each other rank");
+  const auto buffers = separate_buffers(c, root, true);
+  if (buffers.empty()) {
+    v.certainty = Certainty::kPossible;
+    v.evidence.emplace_back("the root sent all parts from the same place, so they may be tasks rather than a vector");
+  } else {
+    v.certainty = std::min(v.certainty, Certainty::kProbable);
+    v.evidence.emplace_back("the root's own part was not seen");
+  }
+  return v;
+}
+
+Judge gather(const Case& c) {
+  std::vector<std::size_t> sinks;
+  std::vector<std::size_t> origins_at(c.members());
+  for (const Origin& o : c.data.origins())
+    if (o.sent) ++origins_at[o.ranks.front()];
+  for (std::size_t m = 0; m < c.members(); ++m) {
+    if (origins_at[m] == 0 && c.has_all_of_others(m))
+      sinks.push_back(m);
+    else if (origins_at[m] == 0 || c.data.kept(m) != 0)
+      return std::nullopt;
+  }
+  if (sinks.size() != 1) return std::nullopt;
+  std::vector<std::uint64_t> blocks(c.members());
+  for (const Origin& o : c.data.origins())
+    if (o.sent) blocks[o.ranks.front()] += o.bytes;
+  blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(sinks.front()));
+  const auto [smallest, largest] = std::ranges::minmax(blocks);
+  Verdict v = c.verdict(smallest == largest ? CollectiveKind::kGather : CollectiveKind::kGatherv, largest);
+  v.roots = {c.data.ranks()[sinks.front()]};
+  v.evidence.emplace_back("the root has received a part of its own from each other rank");
+  v.alternatives.emplace_back("reduce, if the root combines what it gets: messages do not show that");
+  if (separate_buffers(c, sinks.front(), false).empty()) {
+    v.certainty = Certainty::kPossible;
+    v.evidence.emplace_back("the root received the parts one over the other, so they are not kept as a vector");
+  } else {
+    v.certainty = std::min(v.certainty, Certainty::kProbable);
+    v.evidence.emplace_back("the root's own part was not seen");
+  }
+  return v;
+}
+
+Judge allgather(const Case& c) {
+  const std::size_t p = c.members();
+  std::vector<std::uint64_t> blocks(p);
+  for (const Origin& o : c.data.origins()) {
+    if (!o.sent) continue;
+    if (o.ranks.size() != 1) return std::nullopt;
+    blocks[o.ranks.front()] += o.bytes;
+  }
+  const auto [smallest, largest] = std::ranges::minmax(blocks);
+  if (smallest == 0) return std::nullopt;
+  // One may be late: the root of a gather that is followed by a broadcast.
+  if (c.data.independent() + 1 < p) return std::nullopt;
+  for (std::size_t m = 0; m < p; ++m)
+    if (!c.has_all_of_others(m)) return std::nullopt;
+  Verdict v = c.verdict(smallest == largest ? CollectiveKind::kAllgather : CollectiveKind::kAllgatherv, largest);
+  v.evidence.emplace_back("each rank has received the parts of all others, and sent its own before");
+  v.alternatives.push_back(std::to_string(p) + " broadcasts, one from each rank");
+  return v;
+}
+
+Judge alltoall(const Case& c) {
+  const std::size_t p = c.members();
+  if (c.list.size() != p * (p - 1)) return std::nullopt;
+  std::vector<bool> pairs(p * p);
+  std::uint64_t smallest = ~std::uint64_t{0};
+  std::uint64_t largest = 0;
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    const Transfer& t = c.at(i);
+    const std::size_t pair = c.data.member(t.source) * p + c.data.member(t.destination);
+    if (t.captured() || pairs[pair] || c.data.segments(i).size() != 1) return std::nullopt;
+    pairs[pair] = true;
+    smallest = std::min(smallest, t.content.bytes);
+    largest = std::max(largest, t.content.bytes);
+  }
+  std::uint32_t sent = 0;
+  for (const Origin& o : c.data.origins()) sent += o.sent && o.ranks.size() == 1 ? 1U : 0U;
+  if (sent != c.list.size()) return std::nullopt;
+  for (std::size_t m = 0; m < p; ++m)
+    if (separate_buffers(c, m, true).empty()) return std::nullopt;
+  Verdict v = c.verdict(smallest == largest ? CollectiveKind::kAlltoall : CollectiveKind::kAlltoallv, largest);
+  v.evidence.emplace_back("each rank has sent a different part to each other rank");
+  v.alternatives.emplace_back("reduce_scatter, if what arrives is combined: messages do not show that");
+  if (p == kFewestRanks) {
+    v.certainty = Certainty::kProbable;
+    v.alternatives.emplace_back("an exchange with two neighbours");
+  }
+  return v;
+}
+
+bool is_full(const Members& m) {
+  return std::ranges::all_of(m, [](bool b) { return b; });
+}
+
+/// {0..m} (inclusive) or {0..m-1} for every member m.
+bool are_prefixes(const std::vector<Members>& sets, bool inclusive) {
+  for (std::size_t m = 0; m < sets.size(); ++m)
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      if (sets[m][i] != (inclusive ? i <= m : i < m)) return false;
+  return true;
+}
+
+Judge reduction(const Case& c) {
+  const auto operation = c.data.operation();
+  if (!operation) return std::nullopt;
+  std::vector<Members> sets;
+  std::vector<std::size_t> complete;
+  for (std::size_t m = 0; m < c.members(); ++m) {
+    auto set = c.data.combined(m);
+    if (!set) return std::nullopt;
+    if (is_full(*set)) complete.push_back(m);
+    sets.push_back(std::move(*set));
+  }
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < c.list.size(); ++i) bytes = std::max(bytes, c.at(i).content.bytes);
+  Verdict v = c.verdict(CollectiveKind::kAllreduce, bytes);
+  v.operation = operation;
+  v.evidence.push_back(std::string{"hashes prove that values were combined ("} + name(*operation) +
+                       "), each rank's once");
+  if (are_prefixes(sets, true)) {
+    v.kind = CollectiveKind::kScan;
+    v.alternatives.push_back("reduce to rank " + std::to_string(c.data.ranks().back()));
+    v.certainty = Certainty::kProbable;
+    return v;
+  }
+  if (complete.size() == c.members()) return v;
+  if (complete.size() != 1) return std::nullopt;
+  v.kind = CollectiveKind::kReduce;
+  v.roots = {c.data.ranks()[complete.front()]};
+  v.certainty = Certainty::kProbable;
+  v.evidence.emplace_back("the root's last combination was not seen");
+  return v;
+}
+
+bool all_constant(const Case& c) {
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    if (!c.at(i).content.is_constant()) return false;
+  return true;
+}
+
+bool without_hashes(const Case& c) {
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    if (c.at(i).content.bytes > 0 && !c.at(i).content.hashed()) return true;
+  return false;
+}
+
+}  // namespace
+
+const char* name(Certainty certainty) {
+  constexpr std::array kNames{"possible", "probable", "certain"};
+  return kNames.at(static_cast<std::size_t>(certainty));
+}
+
+const char* name(CollectiveKind kind) {
+  constexpr std::array kNames{"barrier",
+                              "bcast",
+                              "gather",
+                              "gatherv",
+                              "scatter",
+                              "scatterv",
+                              "allgather",
+                              "allgatherv",
+                              "alltoall",
+                              "alltoallv",
+                              "reduce",
+                              "allreduce",
+                              "reduce_scatter_block",
+                              "reduce_scatter",
+                              "scan",
+                              "exscan",
+                              "neighbor_allgather",
+                              "neighbor_alltoall",
+                              "synchronize"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list) {
+  const Provenance data{transfers, list};
+  const Case c{transfers, list, data};
+  if (c.members() < kFewestRanks || list.size() + 1 < c.members() || !is_connected(c)) return std::nullopt;
+  if (all_constant(c)) return barrier(c);
+  if (without_hashes(c)) return std::nullopt;
+  for (const auto& single : {reduction, broadcast, scatter, alltoall, gather, allgather})
+    if (Judge found = single(c)) return found;
+  return std::nullopt;
+}
+
+}  // namespace nplus1::detector
