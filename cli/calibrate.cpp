@@ -78,9 +78,11 @@ std::string quality(const char* name, const calibrate::Measurements& m, Predict 
 
 std::string pieces_text(const calibrate::Fit& fit) {
   std::string text;
-  for (const calibrate::Piece& piece : fit.pieces)
-    text += fmt::format("  from {:>8.0f} B   {:8.3g} us + s / {:.4g} GB/s\n", piece.from, 1e6 * piece.line.a,
-                        piece.line.b > 0 ? 1e-9 / piece.line.b : 0.0);
+  for (const calibrate::Piece& piece : fit.pieces) {
+    text += fmt::format("  from {:>8.0f} B   {:8.3g} us", piece.from, 1e6 * piece.line.a);
+    text += piece.line.b > 0 ? fmt::format(" + s / {:.4g} GB/s\n", 1e-9 / piece.line.b)
+                             : ", whatever their size\n";
+  }
   return text;
 }
 

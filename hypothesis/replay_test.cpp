@@ -75,7 +75,9 @@ class ReplayOfWritten : public testing::Test {
     writer_->on_match(RankId{rank}, match);
   }
   ReplayResult replayed(const std::string& network, Decisions decisions = Decisions::kRecorded) {
-    if (writer_) EXPECT_FALSE(writer_->close().has_value());
+    if (writer_) {
+      EXPECT_FALSE(writer_->close().has_value());
+    }
     writer_.reset();
     auto reader = Reader::open(folder_.path() / "recording");
     EXPECT_TRUE(reader.ok());
@@ -216,7 +218,11 @@ TEST_F(ReplayOfWritten, WhatIsMissingIsToldAndTheRestReplayed) {
 
 TEST_F(ReplayOfWritten, ARecordingThatContradictsItselfIsAnError) {
   begin(1);
-  write({0, EventKind::kSend, 0, 0, 0, 5});  // there is no rank 5
+  Event barrier;
+  barrier.kind = EventKind::kCollective;
+  barrier.comm = CommId{7};  // which nobody has defined
+  barrier.peer = -1;
+  writer_->on_event({RankId{0}, barrier, {}, kTimeZero});
   ASSERT_FALSE(writer_->close().has_value());
   auto reader = Reader::open(folder_.path() / "recording");
   ASSERT_TRUE(reader.ok());

@@ -1,0 +1,61 @@
+"""nplus1 calibrate: with measurements that are made up, what comes out is known; with real ones, only that it comes."""
+import json
+import unittest
+from decimal import Decimal
+
+from live import LiveTest, NPLUS1
+
+SIZES = sorted({s for k in range(20) for s in (2 ** k, 3 * 2 ** k // 2)})
+ROUNDS = 10
+
+
+def one_way(size):
+    """Two protocols: up to 8 KiB, and beyond."""
+    return 5e-7 + size * 3e-10 if size <= 8192 else 4e-6 + size * 1e-10
+
+
+class Calibrate(LiveTest):
+    def calibrate(self, *options, more=None):
+        done = self.run_command([str(NPLUS1), "calibrate", "-n", "2", "-o", "here.xml", "--raw", "raw.csv", *options], more=more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def made_up(self):
+        lines = ["kind,size,repetition,value"]
+        for size in SIZES:
+            lines += [f"half_round_trip,{size},{r},{one_way(size) * noise}" for r, noise in enumerate((0.9, 1, 1.3))]
+            lines += [f"send,{size},0,1e-7", f"gap,{size},0,2e-7", f"eager,{size},0,{int(size <= 8192)}"]
+        (self.folder / "measured.csv").write_text("\n".join(lines) + "\n")
+        program = self.folder / "measure"
+        program.write_text(f"#!/bin/sh\n[ \"$PMI_RANK\" != 0 ] || cat {self.folder}/measured.csv\n")
+        program.chmod(0o755)
+        return self.calibrate(more={"NPLUS1_MEASURE": program})
+
+    def test_messages_on_the_platform_take_the_times_that_were_measured(self):
+        text = self.made_up()
+        self.assertIn("up to 8192 B", text)
+        for size in (1, 100, 4000, 8192, 8193, 20000, 300000):
+            run = self.observe(2, "ping_pong", ROUNDS, size, options=("--compute", "fixed:0"))
+            done = self.run_command([str(NPLUS1), "replay", str(run.folder), "--platform", "here.xml", "--json", "r.json"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            makespan = json.loads((self.folder / "r.json").read_text())["makespan_s"]
+            with self.subTest(size=size):
+                self.assertAlmostEqual(makespan / (2 * ROUNDS) / one_way(size), 1, delta=0.01)
+
+    def test_its_words_are_networks(self):
+        words = [line.split()[1] for line in self.made_up().splitlines() if line.startswith("--network")]
+        self.assertEqual([w.split(":")[0] for w in words], ["lsb", "loggops"])
+        run = self.observe(2, "ping_pong", ROUNDS, 8, options=("--compute", "fixed:0"))
+        for word in words:
+            self.assertEqual(self.run_command([str(NPLUS1), "replay", str(run.folder), "--network", word]).returncode, 0)
+
+    def test_the_machines_own_network_is_measured(self):
+        self.calibrate("--repetitions", "3", "--largest", "65536")
+        kinds = {line.split(",")[0] for line in (self.folder / "raw.csv").read_text().splitlines()[1:]}
+        self.assertEqual(kinds, {"half_round_trip", "send", "gap", "eager"})
+        doctor = self.run_command([str(NPLUS1), "doctor", "--platform", "here.xml", "-n", "2"])
+        self.assertEqual(doctor.returncode, 0, doctor.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
