@@ -4,14 +4,18 @@
 // end: flat memory shows as zero. Run: engine_bench --benchmark_counters_tabular=true
 #include <benchmark/benchmark.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "netmodel/simgrid/load.hpp"
 #include "simnode/engine/replay.hpp"
 
 namespace nplus1::simnode::engine {
@@ -136,13 +140,32 @@ class Counting : public Listener {
   Time last_{};
 };
 
-void run(benchmark::State& state, std::vector<Pattern::Peers> (*pattern)(int)) {
+/// A flat cluster as large as the world. SimGrid has one network per process: run one SimGrid benchmark at a
+/// time, e.g. --benchmark_filter=halo_exchange_simgrid/64.
+const netmodel::NetworkModel& cluster(int ranks) {
+  static std::unique_ptr<netmodel::NetworkModel> network;
+  if (network) return *network;
+  netmodel::PlatformOptions options;
+  options.file = "/tmp/nplus1_engine_bench_" + std::to_string(getpid()) + ".xml";
+  options.ranks = ranks;
+  std::ofstream{options.file}
+      << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+         "<platform version=\"4.1\"><cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-"
+      << ranks - 1
+      << "\" speed=\"10Gf\" bw=\"1.25GBps\" lat=\"24us\" loopback_bw=\"5GBps\" "
+         "loopback_lat=\"0.5us\"/></platform>\n";
+  network = std::move(netmodel::load_platform(options).value());
+  std::remove(options.file.c_str());
+  return *network;
+}
+
+void run(benchmark::State& state, std::vector<Pattern::Peers> (*pattern)(int),
+         const netmodel::NetworkModel& network, std::size_t messages) {
   const auto ranks = static_cast<int>(state.range(0));
-  const auto network = std::move(netmodel::parse("lsb:latency=1e-06,bandwidth=1e+10").value());
   const std::vector<Pattern::Peers> peers = pattern(ranks);
   std::size_t per_step = 0;
   for (const Pattern::Peers& p : peers) per_step += p.destinations.size();
-  const int steps = static_cast<int>(std::max<std::size_t>(64, 2'000'000 / per_step));
+  const int steps = static_cast<int>(std::max<std::size_t>(4, messages / per_step));
   Options options;
   options.trust_entry = false;
   std::int64_t grown = 0;
@@ -150,7 +173,7 @@ void run(benchmark::State& state, std::vector<Pattern::Peers> (*pattern)(int)) {
     (void)unused;
     Counting listener;
     Pattern streams{peers, steps};
-    Engine engine{ranks, *network, listener, options};
+    Engine engine{ranks, network, listener, options};
     benchmark::DoNotOptimize(replay(engine, ranks, streams));
     benchmark::DoNotOptimize(listener.last());
     grown = static_cast<std::int64_t>(mallinfo2().uordblks) -
@@ -161,15 +184,39 @@ void run(benchmark::State& state, std::vector<Pattern::Peers> (*pattern)(int)) {
   state.counters["heap_growth_per_rank"] = static_cast<double>(grown) / ranks;
 }
 
+void on_lsb(benchmark::State& state, std::vector<Pattern::Peers> (*pattern)(int)) {
+  const auto network = std::move(netmodel::parse("lsb:latency=1e-06,bandwidth=1e+10").value());
+  run(state, pattern, *network, 2'000'000);
+}
+void on_simgrid(benchmark::State& state, std::vector<Pattern::Peers> (*pattern)(int)) {
+  run(state, pattern, cluster(static_cast<int>(state.range(0))), 100'000);
+}
+
 void halo_exchange(benchmark::State& state) {
-  run(state, halo);
+  on_lsb(state, halo);
 }
 void ring_shift(benchmark::State& state) {
-  run(state, ring);
+  on_lsb(state, ring);
 }
 void random_pairing(benchmark::State& state) {
-  run(state, random_pairs);
+  on_lsb(state, random_pairs);
 }
+void halo_exchange_simgrid(benchmark::State& state) {
+  on_simgrid(state, halo);
+}
+void ring_shift_simgrid(benchmark::State& state) {
+  on_simgrid(state, ring);
+}
+BENCHMARK(halo_exchange_simgrid)
+    ->RangeMultiplier(4)
+    ->Range(16, 1024)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK(ring_shift_simgrid)
+    ->RangeMultiplier(4)
+    ->Range(16, 1024)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 BENCHMARK(halo_exchange)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
 BENCHMARK(ring_shift)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);

@@ -99,7 +99,7 @@ class Bench:
 def main():
     here = pathlib.Path(__file__).resolve().parent.parent
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("patterns", nargs="*", default=list(PATTERNS))
+    parser.add_argument("patterns", nargs="*", default=list(PATTERNS) + NPB, metavar="PATTERN")
     parser.add_argument("--build", type=pathlib.Path, default=here / "build")
     parser.add_argument("--ranks", default="2,4,16,64")
     parser.add_argument("--runs", type=int, default=5)
@@ -112,12 +112,11 @@ def main():
     print(f"# {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; net wall seconds, medians of {arguments.runs}")
     print("# program    ranks    events   nplus1   native     bare  ratio (min-max) us/event us/message")
     for ranks in map(int, arguments.ranks.split(",")):
-        for pattern in arguments.patterns:
-            steps, compute = PATTERNS[pattern]
+        for name in arguments.patterns:
+            steps, compute = PATTERNS.get(name, ({}, 0))
             if ranks in steps:
-                bench.row(pattern, ranks, [bench.program, pattern, str(steps[ranks]), str(compute)])
-        for name in NPB if arguments.npb else []:
-            if (arguments.npb / f"{name}.{ranks}").exists():
+                bench.row(name, ranks, [bench.program, name, str(steps[ranks]), str(compute)])
+            elif arguments.npb and (arguments.npb / f"{name}.{ranks}").exists():
                 bench.row(name, ranks, [str(arguments.npb / f"{name}.{ranks}")])
     shutil.rmtree(bench.scratch, ignore_errors=True)
 

@@ -18,6 +18,8 @@
 #include "cli/program.hpp"
 #include "cli/subprocess.hpp"
 #include "cli/verbs.hpp"
+#include "netmodel/simgrid/load.hpp"
+#include "netmodel/simgrid/options.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -199,14 +201,57 @@ int diagnose() {
   return static_cast<int>(works ? ExitCode::kOk : ExitCode::kNotReady);
 }
 
+/// What is wrong with a platform, in one line, or what it is made of.
+int diagnose_platform(const netmodel::PlatformFlags& flags, int ranks) {
+  auto options = netmodel::parse_platform_flags(flags, ranks);
+  if (!options)
+    throw Failure{ExitCode::kUsage, options.error().what, kNothingStarted, options.error().remedy};
+  const auto report = netmodel::validate_platform(options.value());
+  if (!report) {
+    fmt::print("FAIL  {}\n      next: {}\n", report.error().what, report.error().remedy);
+    return static_cast<int>(ExitCode::kNotReady);
+  }
+  fmt::print("ok    {}: {} hosts, {} links, {} routes looked up\n", flags.platform, report.value().hosts,
+             report.value().links, report.value().routes);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+struct PlatformQuestion {
+  netmodel::PlatformFlags flags;
+  int ranks = 0;
+};
+
+void declare_platform(CLI::App& verb, PlatformQuestion& question) {
+  verb.add_option("--platform", question.flags.platform, "Check this SimGrid platform instead")
+      ->type_name("FILE");
+  verb.add_option("-n,--ranks", question.ranks, "Ranks that the platform is to hold")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  verb.add_option("--model", question.flags.model, "SimGrid's network model")->type_name("WHICH");
+  verb.add_option("--map", question.flags.map, "Ranks on hosts, as in nplus1 run")->type_name("HOW");
+  verb.add_option("--simgrid", question.flags.settings, "SimGrid's own configuration")
+      ->type_name("KEY:VALUE")
+      ->join(' ');
+}
+
 }  // namespace
 
 void add_doctor(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "doctor", "Say what works on this machine, and what to do about the rest");
-  set_manual(*verb,
-             {"nplus1 doctor", "  nplus1 doctor          exit code 0: runs work here; 1: they don't\n"});
-  verb->callback([registration] { registration.chosen = diagnose; });
+  set_manual(
+      *verb,
+      {"nplus1 doctor [--platform FILE [-n N]]",
+       "  nplus1 doctor                              exit code 0: runs work here; 1: they don't\n"
+       "  nplus1 doctor --platform P.xml -n 64       whether the platform is sound, and holds 64 ranks\n"});
+  const auto question = std::make_shared<PlatformQuestion>();
+  declare_platform(*verb, *question);
+  verb->callback([registration, question] {
+    registration.chosen = [question] {
+      if (question->flags.platform.empty()) return diagnose();
+      return diagnose_platform(question->flags, question->ranks);
+    };
+  });
 }
 
 }  // namespace nplus1::cli

@@ -48,6 +48,11 @@ Result<fs::path> find_simnode() {
                    {"bin/nplus1-simnode", "libexec/nplus1-simnode"});
 }
 
+Result<fs::path> find_measure() {
+  return find_part("the measuring program nplus1-measure", "NPLUS1_MEASURE",
+                   {"bin/nplus1-measure", "libexec/nplus1-measure"});
+}
+
 Result<fs::path> find_example(const std::string& name) {
   const fs::path prefix = executable_folder().parent_path();
   for (const fs::path& folder : {prefix / "bin/examples", prefix / NPLUS1_LIBDIR / "nplus1/examples"}) {

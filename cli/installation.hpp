@@ -18,6 +18,9 @@ namespace nplus1::cli {
 /// nplus1-simnode, the simulator (NPLUS1_SIMNODE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_simnode();
 
+/// nplus1-measure, which `nplus1 calibrate` starts (NPLUS1_MEASURE overrides).
+[[nodiscard]] Result<std::filesystem::path> find_measure();
+
 /// An example program that came with nplus1.
 [[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);
 

@@ -10,10 +10,14 @@
 #include "cli/failure.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
+#include "netmodel/simgrid/load.hpp"
+#include "netmodel/simgrid/options.hpp"
 #include "support/size.hpp"
 
 namespace nplus1::cli {
 namespace {
+
+constexpr const char* kSimgridFlag = "--simgrid";
 
 enum Position : std::size_t {
   kNetwork,
@@ -30,7 +34,12 @@ enum Position : std::size_t {
   kRecordRegion,
   kHash,
   kFrames,
-  kPcontrol
+  kPcontrol,
+  kPlatform,
+  kModel,
+  kMap,
+  kSimgrid,
+  kHostSpeed
 };
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -78,6 +87,11 @@ void check_poll_cost(const std::string& text) {
   }
 }
 
+netmodel::PlatformFlags platform_flags(const RunOptions& options) {
+  return {options.passed[kPlatform], options.passed[kModel], options.passed[kMap], options.passed[kSimgrid],
+          options.passed[kHostSpeed]};
+}
+
 void check_record_cap(const std::string& text) {
   if (text.empty() || parse_size(text)) return;
   usage(fmt::format("--record-cap: '{}' is not a size", text), "e.g. --record-cap 512M, or 0 for no limit");
@@ -96,8 +110,11 @@ void check_record_region(const std::string& text) {
 }
 
 /// Paths are made absolute, because ranks may run in another folder.
-std::string for_the_ranks(const std::string& value) {
+std::string for_the_ranks(std::size_t position, const std::string& value) {
   constexpr std::string_view kFile = "file:";
+  std::error_code error;
+  const bool path = position == kPlatform || (position == kMap && std::filesystem::exists(value, error));
+  if (path) return std::filesystem::absolute(value).string();
   if (value.compare(0, kFile.size(), kFile) != 0) return value;
   return std::string{kFile} + std::filesystem::absolute(value.substr(kFile.size())).string();
 }
@@ -108,6 +125,7 @@ void declare_passed(CLI::App& verb, RunOptions& options) {
   for (std::size_t i = 0; i < known.size(); ++i) {
     CLI::Option* option = verb.add_option(known[i].flag, options.passed[i], known[i].help);
     option->envname(known[i].environment)->type_name(known[i].value);
+    if (known[i].flag == std::string_view{kSimgridFlag}) option->join(' ');
     if (known[i].choices != nullptr) option->check(CLI::IsMember(split(known[i].choices, '|')));
   }
 }
@@ -135,7 +153,7 @@ const std::vector<PassedOption>& passed_options() {
       {"--poll-cost", "NPLUS1_POLL_COST", "S[,CAP]",
        "Virtual seconds that an unsuccessful Test or Probe costs at first, and at most", nullptr},
       {"--collectives", "NPLUS1_COLLECTIVES", "SPEC",
-       "Algorithms of the simulated collectives: mpich, or e.g. bcast=chain,allreduce=ring", nullptr},
+       "Algorithms of the simulated collectives: mpich, openmpi, or e.g. openmpi,bcast=chain", nullptr},
       {"--record", "NPLUS1_RECORD", "WHAT",
        "What is kept of the run: full (every event, in DIR/recording), patterns (sums), or off (the summary)",
        "off|patterns|full"},
@@ -151,6 +169,17 @@ const std::vector<PassedOption>& passed_options() {
        "begins "
        "a region, (-1, \"name\") ends it)",
        "mpip|ipm"},
+      {"--platform", "NPLUS1_PLATFORM", "FILE",
+       "A network with contention instead of --network: a SimGrid platform, simulated by SimGrid", nullptr},
+      {"--model", "NPLUS1_MODEL", "WHICH", "SimGrid's network model: SMPI (default), LV08, CM02 or IB",
+       "SMPI|LV08|CM02|IB|ns-3"},
+      {"--map", "NPLUS1_MAP", "HOW",
+       "Ranks on hosts: round-robin, block, or a file with a host name for each rank (NAME*K: K ranks)",
+       nullptr},
+      {kSimgridFlag, "NPLUS1_SIMGRID", "KEY:VALUE",
+       "SimGrid's own configuration, e.g. smpi/os:0:1e-6; may be repeated", nullptr},
+      {"--host-speed", "NPLUS1_HOST_SPEED", "SPEED",
+       "This machine's speed, e.g. 2.5Gf: compute times are scaled to the platform's hosts", nullptr},
   };
   return options;
 }
@@ -187,10 +216,19 @@ void check_run_options(const RunOptions& options) {
   if (const std::string& network = options.passed[kNetwork]; !network.empty()) {
     const auto model = netmodel::parse(network);
     if (!model) usage("--network: " + model.error().what, model.error().remedy);
+    if (!model.value()->contention_free() && !model.value()->flows())
+      usage("--network: '" + network + "' tells the protocol only", "use --platform FILE");
   }
   if (const std::string& collectives = options.passed[kCollectives]; !collectives.empty()) {
     const auto selection = netmodel::Selection::parse(collectives);
     if (!selection) usage("--collectives: " + selection.error().what, selection.error().remedy);
+  }
+  if (options.passed[kPlatform].empty()) {
+    for (const Position p : {kModel, kMap, kSimgrid, kHostSpeed})
+      if (!options.passed[p].empty())
+        usage(std::string{passed_options()[p].flag} + " needs a platform", "add --platform FILE");
+  } else if (!options.passed[kNetwork].empty()) {
+    usage("--network and --platform both name a network", "keep one of the two");
   }
   check_compute(options.passed[kCompute]);
   check_poll_cost(options.passed[kPollCost]);
@@ -199,11 +237,24 @@ void check_run_options(const RunOptions& options) {
   check_record_region(options.passed[kRecordRegion]);
 }
 
+void check_platform(const RunOptions& options, int ranks) {
+  if (options.passed[kPlatform].empty()) return;
+  const auto parsed = netmodel::parse_platform_flags(platform_flags(options), ranks);
+  if (!parsed) usage(parsed.error().what, parsed.error().remedy);
+  if (!netmodel::works_live(parsed.value().model)) {
+    usage("--model " + parsed.value().model +
+              ": it computes ahead of the ranks, and cannot take back what a later message changes",
+          "use SMPI, LV08, CM02 or IB for running programs");
+  }
+  const auto report = netmodel::validate_platform(parsed.value());
+  if (!report) usage(report.error().what, report.error().remedy);
+}
+
 std::vector<std::pair<std::string, std::string>> job_environment(const RunOptions& options) {
   std::vector<std::pair<std::string, std::string>> variables;
   for (std::size_t i = 0; i < options.passed.size(); ++i) {
     if (!options.passed[i].empty()) {
-      variables.emplace_back(passed_options()[i].environment, for_the_ranks(options.passed[i]));
+      variables.emplace_back(passed_options()[i].environment, for_the_ranks(i, options.passed[i]));
     }
   }
   if (options.virtual_clocks) variables.emplace_back("NPLUS1_VIRTUAL_CLOCKS", "1");

@@ -39,6 +39,9 @@ void declare_run_options(CLI::App& verb, RunOptions& options);
 /// Checks the values that have a grammar of their own (network, compute, poll cost). Throws Failure (kUsage).
 void check_run_options(const RunOptions& options);
 
+/// Checks --platform and what belongs to it, for so many ranks. Throws Failure (kUsage).
+void check_platform(const RunOptions& options, int ranks);
+
 /// NAME, VALUE of every variable that the job gets.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> job_environment(const RunOptions& options);
 

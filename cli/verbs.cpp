@@ -11,7 +11,11 @@ void add_verbs(const Registration& registration) {
   add_report(registration);
   add_patterns(registration);
   add_collectives(registration);
+  add_replay(registration);
+  add_calibrate(registration);
+  add_waitstates(registration);
   add_diff(registration);
+  add_convert(registration);
   add_doctor(registration);
   add_demo(registration);
   for (CLI::App* verb : verbs_of(registration.app)) verb->group("Verbs");

@@ -23,8 +23,12 @@ void add_run(const Registration& registration);
 void add_report(const Registration& registration);
 void add_patterns(const Registration& registration);
 void add_collectives(const Registration& registration);
+void add_replay(const Registration& registration);
+void add_calibrate(const Registration& registration);
+void add_waitstates(const Registration& registration);
 void add_diff(const Registration& registration);
 void add_doctor(const Registration& registration);
+void add_convert(const Registration& registration);
 void add_demo(const Registration& registration);
 
 /// Declares all verbs, in the order in which --help lists them.

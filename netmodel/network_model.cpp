@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "netmodel/flow_protocol/flow_protocol.hpp"
 #include "netmodel/latency_bandwidth/latency_bandwidth.hpp"
 #include "netmodel/loggops/loggops.hpp"
 #include "netmodel/specification.hpp"
@@ -18,6 +19,9 @@ struct Model {
 /// The analytic models by name; adding one is a line here.
 constexpr std::array<Model, 2> kModels{{{"lsb", parse_latency_bandwidth}, {"loggops", parse_loggops}}};
 
+/// What the simulator tells ranks of a network with contention; not for users, who name a platform file.
+constexpr Model kProtocol{"flows", parse_flow_protocol};
+
 }  // namespace
 
 Result<std::unique_ptr<NetworkModel>> parse(std::string_view specification) {
@@ -26,6 +30,7 @@ Result<std::unique_ptr<NetworkModel>> parse(std::string_view specification) {
   for (const Model& model : kModels) {
     if (model.name == parts.value().name) return model.parse(parts.value());
   }
+  if (parts.value().name == kProtocol.name) return kProtocol.parse(parts.value());
   const std::string known = join(kModels, [](const Model& model) { return std::string{model.name}; });
   return Error{"unknown network model " + quoted(parts.value().name), "The models are: " + known + "."};
 }

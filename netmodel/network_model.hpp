@@ -2,14 +2,15 @@
 //
 // A contention-free model prices each message by itself: transit() is a pure function, so a receiver can
 // compute an arrival without asking anybody. A model with contention (netmodel/simgrid) prices flows
-// against each other: it answers through the Flows interface, in order of virtual time.
-// Implementations are immutable after construction; all functions may be called from any thread.
+// against each other: then flows() is where arrivals come from (netmodel/flows.hpp), and transit() only a
+// lower bound. Implementations are immutable after construction; all functions may be called from any thread.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "netmodel/flows.hpp"
 #include "support/ids.hpp"
 #include "support/result.hpp"
 #include "support/units.hpp"
@@ -22,6 +23,8 @@ class NetworkModel {
 
   /// CPU time that sending `size` costs the sender, before the message leaves (LogGOPS: o + s O).
   [[nodiscard]] virtual Duration send_overhead(Bytes size) const = 0;
+  /// The same in a blocking send that ends before its message is there; differs only where a model says so.
+  [[nodiscard]] virtual Duration blocking_send_overhead(Bytes size) const { return send_overhead(size); }
   /// CPU time that receiving `size` costs the receiver, after the message arrived.
   [[nodiscard]] virtual Duration receive_overhead(Bytes size) const = 0;
   /// From the first byte leaving `source` to the last byte arriving at `destination`, uncontended.
@@ -37,6 +40,15 @@ class NetworkModel {
   [[nodiscard]] virtual Duration handshake() const = 0;
   /// Whether transit() is the whole truth.
   [[nodiscard]] virtual bool contention_free() const = 0;
+  /// With contention: whether a message of `size` travels before its receive is posted. Larger eager ones
+  /// start when they meet their receive, though their sender is free at once.
+  [[nodiscard]] virtual bool travels_unasked(Bytes /*size*/) const { return true; }
+  /// A network without any flow in it, its time at zero; null if contention_free().
+  [[nodiscard]] virtual std::unique_ptr<Flows> flows() const { return nullptr; }
+  /// What a rank's measured compute time is multiplied with, because its simulated host is slower or faster.
+  [[nodiscard]] virtual double compute_scale(RankId /*rank*/) const { return 1.0; }
+  /// The specification for the ranks, which need the protocol (thresholds, overheads) only.
+  [[nodiscard]] virtual std::string describe_to_ranks() const { return describe(); }
   /// The specification that parse() turns into an equal model, e.g. "lsb:latency=1e-06,bandwidth=1e+10".
   [[nodiscard]] virtual std::string describe() const = 0;
 };

@@ -212,18 +212,31 @@ std::vector<const CallSiteUse*> sites_by(const Patterns& p, Before before) {
   return sites;
 }
 
+/// Whole callers only, as many as the line has room for; then at the cost of the function's name.
+std::string fitting(std::string place) {
+  constexpr std::size_t kRoom = 32;
+  while (place.size() > kRoom) {
+    const std::size_t last = place.rfind(" < ");
+    if (last == std::string::npos) break;
+    place.resize(last);
+  }
+  const std::size_t line = place.find(" (");
+  if (place.size() <= kRoom || line == std::string::npos || place.size() - line + 2 > kRoom) return place;
+  return place.substr(0, kRoom - (place.size() - line) - 2) + ".." + place.substr(line);
+}
+
 void add_sites_by_time(Page& page, const Patterns& p) {
   const auto sites = sites_by(p, [](const auto& a, const auto& b) { return a.time > b.time; });
   if (sites.empty() || sites.front()->time <= Duration::zero()) return;
   const Duration all = p.totals().mpi;
   page.line("");
-  page.line("Call sites by time      time  of MPI   waiting     calls      mean   place");
+  page.line("Call sites by time    time  of MPI   waiting     calls      mean  place");
   for (std::size_t i = 0; i < std::min(kMostSites, sites.size()); ++i) {
     const CallSiteUse& s = *sites[i];
     if (s.time <= Duration::zero()) break;
-    page.line("  {:<15}{:>11} {:>7} {:>9} {:>9} {:>9}   {}", s.call, readable(s.time),
+    page.line("  {:<15}{:>9} {:>7} {:>9} {:>9} {:>9}  {}", s.call, readable(s.time),
               percent(ratio(s.time, all)), readable(s.waiting), s.calls,
-              readable(s.time / static_cast<std::int64_t>(s.calls)), place_of(s));
+              readable(s.time / static_cast<std::int64_t>(s.calls)), fitting(place_of(s)));
   }
 }
 
@@ -236,7 +249,8 @@ void add_sites_by_bytes(Page& page, const Patterns& p) {
     const CallSiteUse& s = *sites[i];
     if (s.bytes == 0) break;
     page.line("  {:<22}{:>11}{:>10}{:>12}   {}", s.call, size_text(s.bytes), s.calls,
-              readable_bytes(static_cast<double>(s.bytes) / static_cast<double>(s.calls)), place_of(s));
+              readable_bytes(static_cast<double>(s.bytes) / static_cast<double>(s.calls)),
+              fitting(place_of(s)));
   }
 }
 
@@ -275,12 +289,28 @@ void add_renumbering(Page& page, const Renumbering& advice) {
 
 }  // namespace
 
+namespace {
+
+std::string line_of(const SiteFrame& f) {
+  return fmt::format("{}:{}", std::filesystem::path{f.file}.filename().string(), f.line);
+}
+
+/// " < solver.c:40 < :71": from where; a file is named once.
+std::string callers(const std::vector<SiteFrame>& frames) {
+  std::string text;
+  for (std::size_t i = 1; i < frames.size() && !frames[i].file.empty(); ++i)
+    text += " < " +
+            (frames[i].file == frames[i - 1].file ? fmt::format(":{}", frames[i].line) : line_of(frames[i]));
+  return text;
+}
+
+}  // namespace
+
 std::string place_of(const CallSiteUse& site) {
   if (site.frames.empty()) return "unknown";
   const SiteFrame& f = site.frames.front();
   const std::string function = f.function.empty() ? "" : f.function + " ";
-  if (!f.file.empty())
-    return fmt::format("{}({}:{})", function, std::filesystem::path{f.file}.filename().string(), f.line);
+  if (!f.file.empty()) return fmt::format("{}({}){}", function, line_of(f), callers(site.frames));
   if (f.module.empty()) return f.function.empty() ? "unknown" : f.function;
   const std::string address =
       fmt::format("{}+{:#x}", std::filesystem::path{f.module}.filename().string(), f.offset);

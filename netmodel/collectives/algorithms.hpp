@@ -17,6 +17,17 @@ namespace nplus1::netmodel::algorithms {
 
 /// What MPICH 4.0.2 would take.
 [[nodiscard]] AppendFunction mpich_choice(const CollectiveCall& call);
+/// What Open MPI 4.1.4 would take.
+[[nodiscard]] AppendFunction openmpi_choice(const CollectiveCall& call);
+/// What SimGrid 3.32's SMPI takes by default.
+[[nodiscard]] AppendFunction simgrid_choice(const CollectiveCall& call);
+/// Runs Open MPI's choice for `call` as a part of another collective.
+void append_openmpi(const CollectiveCall& call, std::vector<Step>& steps);
+
+/// What the last step receives is combined with what the member has.
+inline void combine(std::vector<Step>& steps) {
+  steps.back().combines = true;
+}
 
 inline void send(std::vector<Step>& steps, std::int32_t to, std::int64_t size) {
   steps.push_back({to, kNoMember, bytes(size)});
@@ -24,8 +35,17 @@ inline void send(std::vector<Step>& steps, std::int32_t to, std::int64_t size) {
 inline void receive(std::vector<Step>& steps, std::int32_t from) {
   steps.push_back({kNoMember, from, Bytes{}});
 }
+inline void receive_and_combine(std::vector<Step>& steps, std::int32_t from) {
+  receive(steps, from);
+  combine(steps);
+}
 inline void exchange(std::vector<Step>& steps, std::int32_t to, std::int64_t size, std::int32_t from) {
   steps.push_back({to, from, bytes(size)});
+}
+
+/// The steps from `first` on are started at once and waited for together.
+inline void join_from(std::vector<Step>& steps, std::size_t first) {
+  for (std::size_t i = first + 1; i < steps.size(); ++i) steps[i].joins = true;
 }
 
 /// The same where both sides know which blocks are empty: no message for `size` 0, none awaited for
@@ -91,14 +111,15 @@ class Blocks {
 
 /// What MPICH counts in elements is counted in these: doubles, unless the size can't be.
 inline constexpr std::int64_t kElement = 8;
+[[nodiscard]] constexpr std::int64_t element_size(std::int64_t size) {
+  return size % kElement == 0 ? kElement : 1;
+}
 
 /// A vector of `size` bytes cut into parts that differ by one element at most, the longer ones first.
 class EvenParts {
  public:
   EvenParts(std::int64_t size, std::int32_t parts)
-      : element_{size % kElement == 0 ? kElement : 1},
-        each_{size / element_ / parts},
-        longer_{size / element_ % parts} {}
+      : element_{element_size(size)}, each_{size / element_ / parts}, longer_{size / element_ % parts} {}
 
   /// The bytes of parts first..last-1.
   [[nodiscard]] std::int64_t range(std::int32_t first, std::int32_t last) const {

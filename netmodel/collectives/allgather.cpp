@@ -80,4 +80,55 @@ void allgatherv_pipelined_ring(const CollectiveCall& call, std::vector<Step>& st
   }
 }
 
+/// Open MPI's ring: empty blocks travel too.
+void allgatherv_openmpi_ring(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Blocks blocks{call};
+  for (std::int32_t i = 0; i + 1 < call.members; ++i) {
+    exchange(steps, after(call, 1), blocks.of(before(call, i)), before(call, 1));
+  }
+}
+
+/// Chen et al. 2005: pairs of neighbours exchange a block each, then pass pairs of blocks on, to the left and
+/// to the right in turns. An odd number of members takes the ring.
+void allgather_neighbor_exchange(const CollectiveCall& call, std::vector<Step>& steps) {
+  if (call.members % 2 != 0) return allgatherv_openmpi_ring(call, steps);
+  const Blocks blocks{call};
+  const bool even = call.me % 2 == 0;
+  const std::int32_t partner = call.me ^ 1;
+  const std::int32_t other = even ? before(call, 1) : after(call, 1);
+  exchange(steps, partner, blocks.of(call.me), partner);
+  std::int32_t newest = call.me & ~1;  // first of the two blocks that came last
+  for (std::int32_t i = 1; i < call.members / 2; ++i) {
+    const std::int32_t peer = i % 2 == 0 ? partner : other;
+    exchange(steps, peer, blocks.range(newest, newest + 2), peer);
+    const std::int32_t reached = (i + 1) / 2 * 2;  // blocks from the own pair, to that side
+    newest = (call.me & ~1) + (even == (i % 2 == 0) ? reached : call.members - reached);
+    newest %= call.members;
+  }
+}
+
+/// Gatherv to member 0, then whatever Open MPI takes to broadcast one element of the whole size.
+void allgatherv_openmpi_gather_bcast(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Blocks blocks{call};
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  rooted.size = bytes(blocks.of(call.me));
+  gather_linear(rooted, steps);
+  rooted.kind = CollectiveKind::kBcast;
+  rooted.size = bytes(blocks.total());
+  rooted.sizes = {};
+  append_openmpi(rooted, steps);
+}
+
+/// Everybody to everybody at once.
+void allgather_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Blocks blocks{call};
+  for (std::int32_t to = 0; to < call.members; ++to) {
+    if (to != call.me) send(steps, to, blocks.of(call.me));
+  }
+  for (std::int32_t from = 0; from < call.members; ++from) {
+    if (from != call.me) receive(steps, from);
+  }
+}
+
 }  // namespace nplus1::netmodel::algorithms

@@ -13,7 +13,7 @@ void folded(const CollectiveCall& call, const Fold& fold, std::vector<Step>& ste
     send(steps, partner, count(call.size));
     return receive(steps, partner);
   }
-  if (fold.paired(call.me)) receive(steps, partner);
+  if (fold.paired(call.me)) receive_and_combine(steps, partner);
   core(fold.number(call.me));
   if (fold.paired(call.me)) send(steps, partner, count(call.size));
 }
@@ -26,6 +26,7 @@ void allreduce_recursive_doubling(const CollectiveCall& call, std::vector<Step>&
     for (std::int32_t bit = 1; bit < fold.core; bit *= 2) {
       const std::int32_t peer = fold.member(number ^ bit);
       exchange(steps, peer, count(call.size), peer);
+      combine(steps);
     }
   });
 }
@@ -51,6 +52,7 @@ void allreduce_ring(const CollectiveCall& call, std::vector<Step>& steps) {
   for (std::int32_t i = 0; i < 2 * (call.members - 1); ++i) {
     if (i == call.members - 1) part = next;  // the part whose reduction ended here
     exchange(steps, next, parts.range(part, part + 1), before(call, 1));
+    if (i < call.members - 1) combine(steps);
     part = (part == 0 ? call.members : part) - 1;
   }
 }
@@ -59,6 +61,44 @@ void allreduce_reduce_bcast(const CollectiveCall& call, std::vector<Step>& steps
   CollectiveCall rooted = call;
   rooted.root = 0;
   reduce_binomial(rooted, steps);
+  bcast_binomial(rooted, steps);
+}
+
+void allreduce_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  reduce_linear(rooted, steps);
+  bcast_linear(rooted, steps);
+}
+
+void allreduce_openmpi_rabenseifner(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Fold fold{call.members, Fold::Out::kOdd};
+  const std::int64_t size = count(call.size);
+  const std::int32_t partner = Fold::partner(call.me);
+  append_openmpi_halving(fold, call.me, size, steps);
+  if (fold.sits_out(call.me)) return receive(steps, partner);
+  const std::int32_t number = fold.number(call.me);
+  for (std::int32_t bit = fold.core / 2; bit > 0; bit /= 2) {
+    const std::int32_t peer = fold.member(number ^ bit);
+    exchange(steps, peer, window(number, bit, size).kept, peer);
+  }
+  if (fold.paired(call.me)) send(steps, partner, size);
+}
+
+/// Whatever Open MPI takes for Reduce and Bcast.
+void allreduce_openmpi_reduce_bcast(const CollectiveCall& call, std::vector<Step>& steps) {
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  rooted.kind = CollectiveKind::kReduce;
+  append_openmpi(rooted, steps);
+  rooted.kind = CollectiveKind::kBcast;
+  append_openmpi(rooted, steps);
+}
+
+void allreduce_linear_reduce_bcast(const CollectiveCall& call, std::vector<Step>& steps) {
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  reduce_linear(rooted, steps);
   bcast_binomial(rooted, steps);
 }
 

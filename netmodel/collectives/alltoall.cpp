@@ -29,6 +29,7 @@ void in_batches(const CollectiveCall& call, std::int32_t batch, std::vector<Step
   for (std::int32_t begin = 0; begin < call.members; begin += batch) {
     const std::int32_t first = std::max(begin, 1);
     const std::int32_t last = std::min(begin + batch, call.members);
+    const std::size_t first_step = steps.size();
     for (std::int32_t d = first; d < last; ++d) {
       const std::int32_t to = before(call, d);
       if (pairs.sends(to)) send(steps, to, pairs.blocks.of(to));
@@ -37,6 +38,7 @@ void in_batches(const CollectiveCall& call, std::int32_t batch, std::vector<Step
       const std::int32_t from = after(call, d);
       if (pairs.receives(from)) receive(steps, from);
     }
+    join_from(steps, first_step);
   }
 }
 
@@ -73,6 +75,25 @@ void alltoall_pairwise(const CollectiveCall& call, std::vector<Step>& steps) {
     const bool receives = pairs.receives(from);
     if (!sends && !receives) continue;
     exchange(steps, sends ? to : kNoMember, sends ? pairs.blocks.of(to) : 0, receives ? from : kNoMember);
+  }
+}
+
+/// Open MPI's: one member further each round, whatever the number of members, empty blocks included.
+void alltoall_openmpi_pairwise(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Blocks blocks{call};
+  for (std::int32_t d = 1; d < call.members; ++d) {
+    exchange(steps, after(call, d), blocks.of(after(call, d)), before(call, d));
+  }
+}
+
+/// Open MPI's: everything at once in the order of the members, empty blocks included.
+void alltoallv_openmpi_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  const Blocks blocks{call};
+  for (std::int32_t to = 0; to < call.members; ++to) {
+    if (to != call.me) send(steps, to, blocks.of(to));
+  }
+  for (std::int32_t from = 0; from < call.members; ++from) {
+    if (from != call.me) receive(steps, from);
   }
 }
 

@@ -10,4 +10,30 @@ void barrier_dissemination(const CollectiveCall& call, std::vector<Step>& steps)
   }
 }
 
+/// Everybody reports to member 0, which answers.
+void barrier_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  if (call.me != 0) return exchange(steps, 0, 0, 0);
+  for (std::int32_t from = 1; from < call.members; ++from) receive(steps, from);
+  for (std::int32_t to = 1; to < call.members; ++to) send(steps, to, 0);
+}
+
+/// A binomial tree up, and down again.
+void barrier_tree(const CollectiveCall& call, std::vector<Step>& steps) {
+  CollectiveCall rooted = call;
+  rooted.root = 0;
+  rooted.size = {};
+  reduce_binomial(rooted, steps);
+  bcast_binomial(rooted, steps);
+}
+
+/// Members beyond a power of two report to one `core` before them, and hear from it at the end.
+void barrier_recursive_doubling(const CollectiveCall& call, std::vector<Step>& steps) {
+  const std::int32_t core = floor_power_of_two(call.members);
+  if (call.me >= core) return exchange(steps, call.me - core, 0, call.me - core);
+  const bool paired = call.me + core < call.members;
+  if (paired) receive(steps, call.me + core);
+  for (std::int32_t bit = 1; bit < core; bit *= 2) exchange(steps, call.me ^ bit, 0, call.me ^ bit);
+  if (paired) send(steps, call.me + core, 0);
+}
+
 }  // namespace nplus1::netmodel::algorithms

@@ -3,14 +3,16 @@
 
 #include "netmodel/collectives/algorithms.hpp"
 #include "netmodel/collectives/recursive_doubling.hpp"
+#include "netmodel/collectives/trees.hpp"
 
 namespace nplus1::netmodel::algorithms {
 namespace {
 
-/// The vector cut as MPICH does: equal blocks, the last ones shorter or empty.
+/// The vector cut in equal blocks of whole units, the last ones shorter or empty. MPICH's unit is a byte,
+/// Open MPI's an element.
 struct Pieces {
-  explicit Pieces(const CollectiveCall& call)
-      : size{count(call.size)}, each{(size + call.members - 1) / call.members} {}
+  explicit Pieces(const CollectiveCall& call, std::int64_t unit = 1)
+      : size{count(call.size)}, each{(size / unit + call.members - 1) / call.members * unit} {}
 
   [[nodiscard]] std::int64_t offset(std::int32_t piece) const { return std::min(size, each * piece); }
   [[nodiscard]] std::int64_t range(std::int32_t first, std::int32_t last) const {
@@ -55,14 +57,56 @@ void bcast_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
 }
 
 void bcast_chain(const CollectiveCall& call, std::vector<Step>& steps) {
-  const Relative relative{call.members, call.root};
-  const std::int32_t me = relative.of(call.me);
-  if (me != 0) receive(steps, relative.member(me - 1));
-  if (me + 1 < call.members) send(steps, relative.member(me + 1), count(call.size));
+  down(ChainTree{call.members}, call, count(call.size), steps);
 }
 
-void bcast_scatter_ring_allgather(const CollectiveCall& call, std::vector<Step>& steps) {
-  const Pieces pieces{call};
+/// The chain in segments, so that a member passes on one while it receives the next.
+void bcast_pipelined(const CollectiveCall& call, std::vector<Step>& steps) {
+  const std::int64_t segment = count(call.segment);
+  for (std::int64_t sent = 0; sent < count(call.size); sent += segment) {
+    down(ChainTree{call.members}, call, std::min(segment, count(call.size) - sent), steps);
+  }
+}
+
+void bcast_binary(const CollectiveCall& call, std::vector<Step>& steps) {
+  down(BinaryTree{call.members}, call, count(call.size), steps);
+}
+
+void bcast_openmpi_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
+  down(HighBitTree{call.members}, call, count(call.size), steps);
+}
+
+void bcast_knomial(const CollectiveCall& call, std::vector<Step>& steps) {
+  constexpr std::int32_t kRadix = 4;  // Open MPI's default
+  down(KnomialTree{call.members, kRadix}, call, count(call.size), steps);
+}
+
+/// Each half of the vector goes down one side of a binary tree; then members of the two sides exchange.
+/// The first half is not the shorter one.
+void bcast_split_binary(const CollectiveCall& call, std::vector<Step>& steps) {
+  const BinaryTree tree{call.members};
+  const Relative relative{call.members, call.root};
+  const EvenParts halves{count(call.size), 2};
+  const std::int32_t me = relative.of(call.me);
+  const std::int32_t side = me % 2 == 1 ? 0 : 1;
+  const auto half = [&](std::int32_t of) { return halves.range(of, of + 1); };
+  if (me != 0) receive(steps, relative.member(tree.parent(me)));
+  tree.each_child(
+      me, [&](std::int32_t child) { send(steps, relative.member(child), half(me == 0 ? child - 1 : side)); });
+  const std::int32_t pair = side == 0 ? me + 1 : me - 1;
+  const std::int32_t last = call.members - 1;  // without a partner if it is on the first side
+  if (me == 0) {
+    if (last % 2 == 1) send(steps, relative.member(last), half(1));
+  } else if (pair > last) {
+    receive(steps, call.root);
+  } else {
+    exchange(steps, relative.member(pair), half(side), relative.member(pair));
+  }
+}
+
+namespace {
+
+void scatter_then_ring(const CollectiveCall& call, const Pieces& pieces, std::vector<Step>& steps) {
   scatter_pieces(call, pieces, steps);
   std::int32_t piece = Relative{call.members, call.root}.of(call.me);
   for (std::int32_t i = 1; i < call.members; ++i) {
@@ -71,13 +115,31 @@ void bcast_scatter_ring_allgather(const CollectiveCall& call, std::vector<Step>&
   }
 }
 
-void bcast_scatter_recursive_doubling_allgather(const CollectiveCall& call, std::vector<Step>& steps) {
+void scatter_then_doubling(const CollectiveCall& call, const Pieces& pieces, std::vector<Step>& steps) {
   const Relative relative{call.members, call.root};
-  const Pieces pieces{call};
   scatter_pieces(call, pieces, steps);
   append_recursive_doubling(
       call.members, relative.of(call.me), [&](std::int32_t r) { return relative.member(r); },
       [&](std::int32_t first, std::int32_t last) { return pieces.range(first, last); }, steps);
+}
+
+}  // namespace
+
+void bcast_scatter_ring_allgather(const CollectiveCall& call, std::vector<Step>& steps) {
+  scatter_then_ring(call, Pieces{call}, steps);
+}
+
+void bcast_scatter_recursive_doubling_allgather(const CollectiveCall& call, std::vector<Step>& steps) {
+  scatter_then_doubling(call, Pieces{call}, steps);
+}
+
+void bcast_openmpi_scatter_ring_allgather(const CollectiveCall& call, std::vector<Step>& steps) {
+  scatter_then_ring(call, Pieces{call, element_size(count(call.size))}, steps);
+}
+
+void bcast_openmpi_scatter_recursive_doubling_allgather(const CollectiveCall& call,
+                                                        std::vector<Step>& steps) {
+  scatter_then_doubling(call, Pieces{call, element_size(count(call.size))}, steps);
 }
 
 }  // namespace nplus1::netmodel::algorithms

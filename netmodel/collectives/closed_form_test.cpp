@@ -17,6 +17,7 @@ using testing::everywhere;
 using testing::execute;
 using testing::Outcome;
 using testing::select;
+using Transfers = std::vector<Transfer>;
 
 constexpr Duration kLatency = std::chrono::microseconds{1};
 constexpr std::int64_t kSize = 3 << 20;
@@ -183,14 +184,19 @@ TEST(Allreduce, ReduceBcastTakesBothRoundTrips) {
   EXPECT_EQ(outcome.makespan(), rounds(8, kSize));
 }
 
+Duration allgather_time(std::string_view algorithm, std::int32_t p, std::int64_t size) {
+  if (algorithm == "linear") return rounds(1, size);
+  if (algorithm == "ring") return rounds(p - 1, size);
+  if (algorithm == "neighbor_exchange") return rounds(1, size) + rounds(p / 2 - 1, 2 * size);
+  return ceil_log2(p) * kLatency + wire(size * (p - 1));
+}
+
 TEST(Allgather, EveryAlgorithmBringsEachBlockOnceToEachMember) {
   for (const std::int32_t p : {2, 4, 8, 16, 32}) {
     for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kAllgather)) {
       const Outcome outcome = run(CollectiveKind::kAllgather, algorithm.name, p, 1000);
       for (const std::int64_t sent : outcome.sent) EXPECT_EQ(sent, 1000 * (p - 1)) << algorithm.name;
-      const Duration expected =
-          algorithm.name == "ring" ? rounds(p - 1, 1000) : ceil_log2(p) * kLatency + wire(1000 * (p - 1));
-      EXPECT_EQ(outcome.makespan(), expected) << algorithm.name;
+      EXPECT_EQ(outcome.makespan(), allgather_time(algorithm.name, p, 1000)) << algorithm.name;
     }
   }
 }
@@ -272,6 +278,164 @@ TEST(Scan, SimultaneousBinomialTakesFloorLogOfTheNumberPlusOneRounds) {
 
 TEST(Scan, RecursiveDoublingTakesARoundPerDoubling) {
   EXPECT_EQ(run(CollectiveKind::kScan, "recursive_doubling", 32).makespan(), rounds(5, kSize));
+}
+
+// Open MPI's algorithms
+
+/// The number of digits of `n` to base `radix`, weighted or not.
+std::int32_t digits_that_are_not_zero(std::int32_t n, std::int32_t radix) {
+  return n == 0 ? 0 : (n % radix != 0 ? 1 : 0) + digits_that_are_not_zero(n / radix, radix);
+}
+
+TEST(Bcast, KnomialReachesAMemberAfterAsManyHopsAsItsNumberHasDigits) {
+  const Outcome outcome = run(CollectiveKind::kBcast, "knomial", 60, kSize);
+  for (std::int32_t m = 0; m < 60; ++m)
+    EXPECT_EQ(outcome.left[static_cast<std::size_t>(m)], rounds(digits_that_are_not_zero(m, 4), kSize)) << m;
+}
+
+TEST(Bcast, BinaryTreeReachesALevelPerRoundWithTheWholeAndSplitWithHalfAndOneExchange) {
+  const Outcome whole = run(CollectiveKind::kBcast, "binary", 31, kSize, 4);
+  for (std::uint32_t m = 0; m < 31; ++m)
+    EXPECT_EQ(whole.left[(m + 4) % 31], rounds(std::bit_width(m + 1) - 1, kSize)) << m;
+  EXPECT_EQ(whole.total_sent(), 30 * kSize);
+  const Outcome split = run(CollectiveKind::kBcast, "split_binary", 31, kSize);
+  EXPECT_EQ(split.makespan(), rounds(5, kSize / 2)) << "4 levels, one exchange";
+  EXPECT_EQ(split.total_sent(), 30 * kSize);
+}
+
+TEST(Pipelines, TakeAHopPerMemberForTheFirstSegmentOnly) {
+  // L+s/B lets a sender's segments overlap, so that all of them arrive with the first.
+  for (const CollectiveKind kind : {CollectiveKind::kBcast, CollectiveKind::kReduce}) {
+    const Outcome outcome = run(kind, "pipelined", 9, 4 * 65536);
+    EXPECT_EQ(outcome.makespan(), rounds(8, 65536));
+    EXPECT_EQ(outcome.total_sent(), 8 * 4 * 65536);
+    for (const std::int64_t messages : outcome.messages) EXPECT_TRUE(messages == 4 || messages == 0);
+  }
+}
+
+TEST(Barrier, LinearTakesTwoRoundsTreeTwiceTheLevelsAndDoublingTwoMoreForTheRest) {
+  for (std::int32_t p = 2; p <= 33; ++p) {
+    EXPECT_EQ(run(CollectiveKind::kBarrier, "linear", p, 0).makespan(), 2 * kLatency);
+    const std::int32_t doubling = longest_way(static_cast<std::uint32_t>(p));
+    EXPECT_EQ(run(CollectiveKind::kBarrier, "recursive_doubling", p, 0).makespan(), doubling * kLatency) << p;
+  }
+  EXPECT_EQ(run(CollectiveKind::kBarrier, "tree", 32, 0).makespan(), 10 * kLatency);
+}
+
+TEST(ReduceScatter, ButterflyHalvesAndThenPutsBlocksInPlace) {
+  const Outcome block = run(CollectiveKind::kReduceScatterBlock, "butterfly", 16, 1000);
+  EXPECT_EQ(block.makespan(), 4 * kLatency + wire(15 * 1000));
+  const Outcome any = run(CollectiveKind::kReduceScatter, "butterfly", 16, 1000);
+  EXPECT_EQ(any.makespan(), 5 * kLatency + wire(16 * 1000));
+  // The 4-bit palindromes 0, 6, 9 and 15 have their own block already.
+  EXPECT_EQ(any.total_sent(), 1000 * (16 * 15 + 12));
+}
+
+// Two levels
+
+TEST(TwoLevels, CrossTheNetworkOncePerNode) {
+  const auto selection = Selection::parse("bcast=two_level,ranks_per_node=8");
+  static const LatencyBandwidth lsb{{}};
+  const CollectiveCall bcast{.kind = CollectiveKind::kBcast, .root = 13, .size = bytes(kSize)};
+  for (const std::int32_t p : {8, 20, 32, 61}) {
+    if (p <= 13) continue;
+    const Transfers all = transfers(everywhere(bcast, p), selection.value());
+    const auto crosses = [](const Transfer& t) { return t.source / 8 != t.destination / 8; };
+    EXPECT_EQ(std::count_if(all.begin(), all.end(), crosses), (p + 7) / 8 - 1) << p;
+    EXPECT_EQ(all.size(), static_cast<std::size_t>(p - 1));
+  }
+  const Outcome outcome = execute(everywhere(bcast, 32), selection.value(), lsb);
+  EXPECT_EQ(outcome.makespan(), rounds(2 + 3, kSize));
+}
+
+TEST(Hardware, TakesOneTransit) {
+  for (const CollectiveKind kind :
+       {CollectiveKind::kBcast, CollectiveKind::kReduce, CollectiveKind::kAllreduce})
+    for (const std::int32_t p : {2, 3, 16, 33})
+      EXPECT_EQ(run(kind, "hardware", p).makespan(), rounds(1, kSize));
+  for (const std::int32_t p : {2, 3, 16, 33})
+    EXPECT_EQ(run(CollectiveKind::kBarrier, "hardware", p, 0).makespan(), kLatency);
+}
+
+/// Bytes that all members combine, if each vector arrives whole.
+std::int64_t combined(CollectiveKind kind, std::string_view algorithm, std::int32_t p, std::int64_t size) {
+  std::int64_t total = 0;
+  const Selection selection = select(kind, algorithm);
+  std::vector<std::vector<Step>> steps(static_cast<std::size_t>(p));
+  for (const CollectiveCall& call : everywhere({.kind = kind, .size = bytes(size)}, p))
+    append_steps(call, selection, steps[static_cast<std::size_t>(call.me)]);
+  for (std::int32_t me = 0; me < p; ++me) {
+    std::vector<std::size_t> next(static_cast<std::size_t>(p));  // which message from each
+    for (const Step& step : steps[static_cast<std::size_t>(me)]) {
+      if (step.receive_from == kNoMember) continue;
+      const auto& theirs = steps[static_cast<std::size_t>(step.receive_from)];
+      std::size_t& at = next[static_cast<std::size_t>(step.receive_from)];
+      while (theirs[at].send_to != me) ++at;
+      if (step.combines) total += count(theirs[at].size);
+      ++at;
+    }
+  }
+  return total;
+}
+
+TEST(Combining, AReductionToOneCombinesAVectorLessThanThereAre) {
+  for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kReduce)) {
+    const std::int64_t expected = algorithm.name == "hardware" ? 0 : kSize;
+    for (const std::int32_t p : {2, 3, 8, 12, 16})
+      EXPECT_EQ(combined(algorithm.kind, algorithm.name, p, kSize), (p - 1) * expected)
+          << algorithm.name << p;
+  }
+}
+
+TEST(Combining, AReductionToAllCombinesAtLeastThatAndRecursiveDoublingEverythingEverywhere) {
+  for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kAllreduce)) {
+    const std::int64_t bytes_combined = combined(algorithm.kind, algorithm.name, 16, kSize);
+    if (algorithm.name == "hardware") {
+      EXPECT_EQ(bytes_combined, 0);
+    } else if (algorithm.name == "recursive_doubling" || algorithm.name == "two_level") {  // of one rank each
+      EXPECT_EQ(bytes_combined, 16 * 4 * kSize);
+    } else {
+      EXPECT_EQ(bytes_combined, 15 * kSize) << algorithm.name;
+    }
+  }
+}
+
+TEST(Combining, AReduceScatterCombinesEachBlockAsOftenAsThereAreOthers) {
+  for (const CollectiveKind kind : {CollectiveKind::kReduceScatterBlock, CollectiveKind::kReduceScatter}) {
+    for (const Algorithm& algorithm : algorithms_of(kind)) {
+      if (algorithm.name == "recursive_doubling") continue;  // combines more than once
+      EXPECT_EQ(combined(kind, algorithm.name, 8, 1000), 7 * 8 * 1000) << algorithm.name;
+    }
+  }
+}
+
+TEST(Combining, BroadcastsAndExchangesCombineNothing) {
+  for (const Algorithm& algorithm : all_algorithms()) {
+    const bool exchanges =
+        algorithm.kind >= CollectiveKind::kBcast && algorithm.kind <= CollectiveKind::kAlltoallv;
+    if (!exchanges) continue;
+    EXPECT_EQ(combined(algorithm.kind, algorithm.name, 8, 800), 0) << algorithm.name;
+  }
+}
+
+// What goes over the wire
+
+TEST(Transfers, AreWhatTheMembersSend) {
+  const CollectiveCall call{.kind = CollectiveKind::kBcast, .root = 1, .size = bytes(100)};
+  const Transfers all = transfers(everywhere(call, 4), select(call.kind, "binomial"));
+  EXPECT_EQ(all, (Transfers{{1, 3, bytes(100)}, {1, 2, bytes(100)}, {3, 0, bytes(100)}}));
+}
+
+TEST(Transfers, HaveThePairsVolumesThatTheExecutorMoves) {
+  static const LatencyBandwidth lsb{{}};
+  for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kAllreduce)) {
+    const CollectiveCall call{.kind = algorithm.kind, .size = bytes(kSize)};
+    const Selection selection = select(call.kind, algorithm.name);
+    std::vector<std::int64_t> sent(11);
+    for (const Transfer& t : transfers(everywhere(call, 11), selection))  // without the network's signals
+      sent[static_cast<std::size_t>(t.source)] += count(t.size);
+    EXPECT_EQ(sent, execute(everywhere(call, 11), selection, lsb).sent) << algorithm.name;
+  }
 }
 
 }  // namespace

@@ -45,9 +45,10 @@ class Execution {
   bool advance(std::size_t m) {
     if (next_[m] == steps_[m].size()) return false;
     const Step& step = steps_[m][next_[m]];
-    if (!started_[m]) start_send(m, step);
+    const bool starts = !started_[m];
+    if (starts) start_send(m, step);
     started_[m] = true;
-    if (step.receive_from != kNoMember && !finish_receive(m, step)) return false;
+    if (step.receive_from != kNoMember && !finish_receive(m, step)) return starts;
     started_[m] = false;
     ++next_[m];
     return true;
@@ -58,7 +59,9 @@ class Execution {
     if (static_cast<std::size_t>(step.send_to) >= steps_.size()) throw std::out_of_range{"send to nobody"};
     if (count(step.size) < 0) throw std::out_of_range{"negative size"};
     const auto me = static_cast<std::int32_t>(m);
-    const Duration transit = network_.transit(RankId{me}, RankId{step.send_to}, step.size);
+    const bool signal = step.transport == Transport::kSignal;
+    const Duration transit =
+        signal ? Duration{} : network_.transit(RankId{me}, RankId{step.send_to}, step.size);
     in_flight_[{me, step.send_to}].push_back({outcome_.left[m] + transit, outcome_.depends_on[m]});
     outcome_.sent[m] += count(step.size);
     ++outcome_.messages[m];

@@ -20,9 +20,11 @@ void gather_linear(const CollectiveCall& call, std::vector<Step>& steps) {
     if (blocks.of(call.me) > 0) send(steps, call.root, blocks.of(call.me));
     return;
   }
+  const std::size_t first_step = steps.size();
   for (std::int32_t from = 0; from < call.members; ++from) {
     if (from != call.root && blocks.of(from) > 0) receive(steps, from);
   }
+  join_from(steps, first_step);
 }
 
 void gather_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
@@ -41,9 +43,11 @@ void scatter_linear(const CollectiveCall& call, std::vector<Step>& steps) {
     if (blocks.of(call.me) > 0) receive(steps, call.root);
     return;
   }
+  const std::size_t first_step = steps.size();
   for (std::int32_t to = 0; to < call.members; ++to) {
     if (to != call.root && blocks.of(to) > 0) send(steps, to, blocks.of(to));
   }
+  join_from(steps, first_step);
 }
 
 void scatter_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
@@ -55,6 +59,23 @@ void scatter_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
     const std::int32_t child = me + bit;
     if (child < call.members) send(steps, relative.member(child), subtree(child, call) * count(call.size));
   }
+}
+
+/// Open MPI's for large blocks: the root calls for one block after the other. Each is followed by an empty
+/// message, for which the root waits in the end.
+void gather_synchronized(const CollectiveCall& call, std::vector<Step>& steps) {
+  if (call.me != call.root) {
+    receive(steps, call.root);
+    send(steps, call.root, count(call.size));
+    return send(steps, call.root, 0);
+  }
+  const auto each = [&call](auto visit) {
+    for (std::int32_t from = 0; from < call.members; ++from) {
+      if (from != call.root) visit(from);
+    }
+  };
+  each([&](std::int32_t from) { exchange(steps, from, 0, from); });
+  each([&](std::int32_t from) { receive(steps, from); });
 }
 
 }  // namespace nplus1::netmodel::algorithms

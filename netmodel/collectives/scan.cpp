@@ -7,7 +7,9 @@ namespace nplus1::netmodel::algorithms {
 void scan_recursive_doubling(const CollectiveCall& call, std::vector<Step>& steps) {
   for (std::int32_t bit = 1; bit < call.members; bit *= 2) {
     const std::int32_t peer = call.me ^ bit;
-    if (peer < call.members) exchange(steps, peer, count(call.size), peer);
+    if (peer >= call.members) continue;
+    exchange(steps, peer, count(call.size), peer);
+    combine(steps);
   }
 }
 
@@ -19,12 +21,19 @@ void scan_simultaneous_binomial(const CollectiveCall& call, std::vector<Step>& s
     if (!sends && !receives) continue;
     exchange(steps, sends ? call.me + distance : kNoMember, sends ? count(call.size) : 0,
              receives ? call.me - distance : kNoMember);
+    if (receives) combine(steps);
   }
 }
 
 void scan_linear(const CollectiveCall& call, std::vector<Step>& steps) {
-  if (call.me > 0) receive(steps, call.me - 1);
+  if (call.me > 0) receive_and_combine(steps, call.me - 1);
   if (call.me + 1 < call.members) send(steps, call.me + 1, count(call.size));
+}
+
+/// From each member to all after it.
+void scan_all_pairs(const CollectiveCall& call, std::vector<Step>& steps) {
+  for (std::int32_t to = call.me + 1; to < call.members; ++to) send(steps, to, count(call.size));
+  for (std::int32_t from = 0; from < call.me; ++from) receive_and_combine(steps, from);
 }
 
 }  // namespace nplus1::netmodel::algorithms

@@ -97,12 +97,26 @@ bool is_empty(const CollectiveCall& call) {
 void append_steps(const CollectiveCall& call, const Selection& selection, std::vector<Step>& steps) {
   check(call);
   if (is_neighborhood(call.kind) || (call.members > 1 && !is_empty(call)))
-    selection.choose(call).append(call, steps);
+    selection.choose(call).append(selection.tuned(call), steps);
 }
 
 void append_steps(const CollectiveCall& call, std::vector<Step>& steps) {
   static const Selection mpich;
   append_steps(call, mpich, steps);
+}
+
+std::vector<Transfer> transfers(std::span<const CollectiveCall> calls, const Selection& selection) {
+  std::vector<Transfer> result;
+  std::vector<Step> steps;
+  for (const CollectiveCall& call : calls) {
+    steps.clear();
+    append_steps(call, selection, steps);
+    for (const Step& step : steps) {
+      const bool sends = step.send_to != kNoMember && step.transport != Transport::kSignal;
+      if (sends) result.push_back({call.me, step.send_to, step.size});
+    }
+  }
+  return result;
 }
 
 }  // namespace nplus1::netmodel

@@ -18,12 +18,25 @@ namespace nplus1::netmodel {
 
 inline constexpr std::int32_t kNoMember = -1;
 
+/// How a step's transfers travel: all but kMessage are for networks that do (a part of) the collective
+/// themselves.
+enum class Transport : std::uint8_t {
+  kMessage,
+  kCopy,    // made by the network: leaves together with the member's last message; no overhead at either end
+  kSignal,  // inside the network: takes no time
+};
+
 /// One step of one member: it starts the send (if any), then waits for the receive (if any), then goes on.
-/// Transfers between one pair of members match in order.
+/// Transfers between one pair of members match in order. On a network with contention it also waits for a
+/// send whose receiver has to be there first. A step that `joins` is started with the one before, and they
+/// are waited for together (non-blocking operations and one Waitall).
 struct Step {
   std::int32_t send_to = kNoMember;
   std::int32_t receive_from = kNoMember;
   Bytes size{};  // of the send; a receive takes what was sent
+  Transport transport = Transport::kMessage;
+  bool combines = false;  // what is received is combined with what is there: Selection::combining()
+  bool joins = false;
 };
 
 /// One member's view of one collective call; all members must agree on it as MPI demands.
@@ -48,6 +61,9 @@ struct CollectiveCall {
   /// Neighbourhood collectives: member indices; `sizes` is then per destination.
   std::span<const std::uint32_t> sources{};
   std::span<const std::uint32_t> destinations{};
+  /// How the algorithm is tuned: the selection's values, which append_steps() fills in.
+  Bytes segment{};                  // pieces of a pipelined algorithm
+  std::int32_t ranks_per_node = 1;  // two-level algorithms: members i*n .. i*n+n-1 share a node
 };
 
 /// Which algorithm each collective uses: see collectives/selection.hpp.
@@ -59,5 +75,19 @@ void append_steps(const CollectiveCall& call, const Selection& selection, std::v
 
 /// The same with MPICH's choice of algorithms.
 void append_steps(const CollectiveCall& call, std::vector<Step>& steps);
+
+/// One message of a schedule, between member indices.
+struct Transfer {
+  std::int32_t source = 0;
+  std::int32_t destination = 0;
+  Bytes size{};
+
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+/// What really goes over the wire: all messages of one collective, by source and then in the order sent.
+/// `calls` is every member's view, in order of `me`. Any thread may call it; throws as append_steps() does.
+[[nodiscard]] std::vector<Transfer> transfers(std::span<const CollectiveCall> calls,
+                                              const Selection& selection);
 
 }  // namespace nplus1::netmodel

@@ -66,8 +66,9 @@ Dependence expected(const Algorithm& algorithm, const CollectiveCall& call) {
   const bool root = call.me == call.root;
   switch (algorithm.kind) {
     case CollectiveKind::kBcast:
-      // In MPICH's allgather the root receives what it has already, so it stays.
-      if (algorithm.name.starts_with("scatter_")) return {only(call.me) | only(call.root), all};
+      // In the libraries' allgather the root receives what it has already, so it stays.
+      if (algorithm.name.find("scatter_") != std::string_view::npos)
+        return {only(call.me) | only(call.root), all};
       [[fallthrough]];
     case CollectiveKind::kScatter:
     case CollectiveKind::kScatterv:
@@ -189,7 +190,7 @@ struct Matrix {
 
 class Alltoallv : public ::testing::TestWithParam<Algorithm> {};
 
-TEST_P(Alltoallv, ExchangesExactlyTheBlocksThatAreNotEmpty) {
+TEST_P(Alltoallv, ExchangesTheBlocksAndOnlyOpenMpiEmptyOnes) {
   for (const std::int32_t members : kMembers) {
     const Matrix matrix{members, static_cast<std::uint32_t>(members)};
     auto calls = everywhere({.kind = CollectiveKind::kAlltoallv}, members);
@@ -209,7 +210,9 @@ TEST_P(Alltoallv, ExchangesExactlyTheBlocksThatAreNotEmpty) {
         if (to != call.me && size > 0) ++messages;
       }
       EXPECT_EQ(outcome.sent[static_cast<std::size_t>(call.me)], sent);
-      EXPECT_EQ(outcome.messages[static_cast<std::size_t>(call.me)], messages);
+      const bool sends_empty_ones = GetParam().name.starts_with("openmpi_");
+      EXPECT_EQ(outcome.messages[static_cast<std::size_t>(call.me)],
+                sends_empty_ones ? members - 1 : messages);
     }
   }
 }

@@ -1,16 +1,28 @@
 #include "netmodel/collectives/selection.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "netmodel/collectives/algorithms.hpp"
+#include "netmodel/rounding.hpp"
 #include "netmodel/specification.hpp"
 #include "netmodel/text.hpp"
 
 namespace nplus1::netmodel {
 namespace {
 
-constexpr std::string_view kMpich = "mpich";
+/// The first is the default. SimGrid's selectors mpich and ompi stand for the libraries themselves.
+constexpr Library kLibraries[] = {{"mpich", algorithms::mpich_choice},
+                                  {"openmpi", algorithms::openmpi_choice},
+                                  {"simgrid:default", algorithms::simgrid_choice},
+                                  {"simgrid:mpich", algorithms::mpich_choice},
+                                  {"simgrid:ompi", algorithms::openmpi_choice}};
+
+constexpr Bytes kDefaultSegment = bytes(65536);
+constexpr std::string_view kSegment = "segment";
+constexpr std::string_view kRanksPerNode = "ranks_per_node";
+constexpr std::string_view kReduceRate = "reduce_rate";
 
 // clang-format off
 constexpr Algorithm kAlgorithms[] = {
@@ -51,20 +63,46 @@ const Algorithm* find(CollectiveKind kind, std::string_view name) {
   return nullptr;
 }
 
+const Library* find_library(std::string_view name) {
+  for (const Library& library : kLibraries) {
+    if (library.name == name) return &library;
+  }
+  return nullptr;
+}
+
+std::string library_names() {
+  return join(kLibraries, [](const Library& library) { return std::string{library.name}; });
+}
+
 std::string algorithm_names(CollectiveKind kind) {
-  return std::string{kMpich} + ", " +
-         join(algorithms_of(kind), [](const Algorithm& algorithm) { return std::string{algorithm.name}; });
+  return join(algorithms_of(kind), [](const Algorithm& algorithm) { return std::string{algorithm.name}; });
+}
+
+/// A size or a number of ranks: a whole number from 1 to 2^31-1.
+Result<std::int64_t> parse_positive(std::string_view key, std::string_view text) {
+  const Result<double> number = parse_quantity(text, Quantity::kSize);
+  if (!number) return number.error();
+  if (number.value() >= 1 && number.value() <= std::numeric_limits<std::int32_t>::max())
+    return static_cast<std::int64_t>(number.value());
+  return Error{std::string{key} + " is out of range: " + quoted(text), "Give 1 to 2147483647."};
 }
 
 Error unknown_kind(std::string_view name) {
   const std::string known = join(kKindNames, [](std::string_view kind) { return std::string{kind}; });
-  return {"unknown collective " + quoted(name), "The collectives are: " + known + "."};
+  return {"unknown collective " + quoted(name),
+          "The collectives are: " + known + "; the parameters: segment, ranks_per_node, reduce_rate."};
+}
+
+Error unknown_library(std::string_view name) {
+  return {"no MPI library " + quoted(name) + " to choose algorithms",
+          "The libraries are: " + library_names() + "; algorithms are given as bcast=chain,allreduce=ring."};
 }
 
 Error unknown_algorithm(CollectiveKind kind, std::string_view name) {
   const std::string collective{kind_name(kind)};
   return {collective + " has no algorithm " + quoted(name),
-          "The algorithms of " + collective + " are: " + algorithm_names(kind) + "."};
+          "The algorithms of " + collective + " are: " + algorithm_names(kind) +
+              "; or the choice of a library: " + library_names() + "."};
 }
 
 }  // namespace
@@ -84,41 +122,102 @@ std::string_view kind_name(CollectiveKind kind) {
   return kKindNames.at(index_of(kind));
 }
 
+Selection::Selection() : segment_{kDefaultSegment} {
+  follow(kLibraries[0]);
+}
+
+void Selection::follow(const Library& library) {
+  library_ = &library;
+  picks_.fill({.library = &library});
+}
+
+std::optional<Error> Selection::pick(CollectiveKind kind, std::string_view name) {
+  const Algorithm* const algorithm = find(kind, name);
+  const Library* const library = algorithm == nullptr ? find_library(name) : nullptr;
+  if (algorithm == nullptr && library == nullptr) return unknown_algorithm(kind, name);
+  picks_[index_of(kind)] = {library, algorithm};
+  return std::nullopt;
+}
+
+std::optional<Error> Selection::set(std::string_view key, std::string_view value) {
+  if (key == kSegment || key == kRanksPerNode) {
+    const Result<std::int64_t> number = parse_positive(key, value);
+    if (!number) return number.error();
+    if (key == kSegment)
+      segment_ = bytes(number.value());
+    else
+      ranks_per_node_ = static_cast<std::int32_t>(number.value());
+    return std::nullopt;
+  }
+  if (key == kReduceRate) {
+    const Result<double> rate = parse_quantity(value, Quantity::kBandwidth);
+    if (!rate) return rate.error();
+    reduce_rate_ = rate.value();
+    return std::nullopt;
+  }
+  const auto known = std::find(kKindNames.begin(), kKindNames.end(), key);
+  if (known == kKindNames.end()) return unknown_kind(key);
+  return pick(static_cast<CollectiveKind>(known - kKindNames.begin()), value);
+}
+
 Result<Selection> Selection::parse(std::string_view text) {
   Selection selection;
-  if (text == kMpich) return selection;
+  const std::string_view first = text.substr(0, text.find(','));
+  if (!first.empty() && first.find('=') == std::string_view::npos) {
+    const Library* const library = find_library(first);
+    if (library == nullptr) return unknown_library(first);
+    selection.follow(*library);
+    if (first.size() == text.size()) return selection;
+    text.remove_prefix(first.size() + 1);
+    if (text.empty()) return Error{"nothing follows the comma", "Write e.g. openmpi,bcast=chain."};
+  }
   const Result<Specification> items =
       parse_assignments(text, "collective selection", "bcast=chain,allreduce=ring");
   if (!items) return items.error();
-  for (const auto& [kind_text, name] : items.value().values) {
-    const auto known = std::find(kKindNames.begin(), kKindNames.end(), kind_text);
-    if (known == kKindNames.end()) return unknown_kind(kind_text);
-    const auto kind = static_cast<CollectiveKind>(known - kKindNames.begin());
-    const Algorithm* const algorithm = find(kind, name);
-    if (algorithm == nullptr && name != kMpich) return unknown_algorithm(kind, name);
-    selection.override_[index_of(kind)] = algorithm;
+  for (const auto& [key, value] : items.value().values) {
+    if (const auto error = selection.set(key, value)) return *error;
   }
   return selection;
 }
 
 std::string Selection::describe() const {
   std::string text;
-  for (const Algorithm* algorithm : override_) {
-    if (algorithm == nullptr) continue;
+  const auto add = [&text](std::string_view key, std::string_view value) {
     if (!text.empty()) text += ',';
-    text.append(kind_name(algorithm->kind)).append("=").append(algorithm->name);
+    text.append(key).append("=").append(value);
+  };
+  if (library_ != &kLibraries[0]) text = library_->name;
+  for (std::size_t k = 0; k < picks_.size(); ++k) {
+    const Pick& pick = picks_[k];
+    if (pick.algorithm == nullptr && pick.library == library_) continue;
+    add(kKindNames[k], pick.algorithm != nullptr ? pick.algorithm->name : pick.library->name);
   }
-  return text.empty() ? std::string{kMpich} : text;
+  if (segment_ != kDefaultSegment) add(kSegment, std::to_string(count(segment_)));
+  if (ranks_per_node_ != 1) add(kRanksPerNode, std::to_string(ranks_per_node_));
+  if (reduce_rate_ > 0) add(kReduceRate, format_number(reduce_rate_));
+  return text.empty() ? std::string{library_->name} : text;
+}
+
+CollectiveCall Selection::tuned(const CollectiveCall& call) const {
+  CollectiveCall tuned = call;
+  tuned.segment = segment_;
+  tuned.ranks_per_node = ranks_per_node_;
+  return tuned;
+}
+
+Duration Selection::combining(Bytes size) const {
+  return reduce_rate_ > 0 ? rounded(static_cast<double>(count(size)) / reduce_rate_) : Duration{};
 }
 
 const Algorithm& Selection::choose(const CollectiveCall& call) const {
-  const Algorithm* const chosen = override_.at(index_of(call.kind));
-  if (chosen != nullptr) return *chosen;
-  const AppendFunction function = algorithms::mpich_choice(call);
+  const Pick& pick = picks_.at(index_of(call.kind));
+  if (pick.algorithm != nullptr) return *pick.algorithm;
+  const AppendFunction function = pick.library->choose(call);
   for (const Algorithm& algorithm : algorithms_of(call.kind)) {
     if (algorithm.append == function) return algorithm;
   }
-  throw std::logic_error{"MPICH's choice for " + std::string{kind_name(call.kind)} + " is not registered"};
+  throw std::logic_error{std::string{pick.library->name}.append("'s choice for ") +
+                         std::string{kind_name(call.kind)} + " is not registered"};
 }
 
 }  // namespace nplus1::netmodel

@@ -1,9 +1,10 @@
-// Which algorithm a collective uses: MPICH's choice by size and members, or one chosen by name.
+// Which algorithm a collective uses: an MPI library's choice by size and members, or one chosen by name.
 // A Selection is a value, immutable after parse(); any thread may read it.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,25 +35,50 @@ struct Algorithm {
 /// "bcast", "reduce_scatter_block", ...: the kind as it stands in a selection.
 [[nodiscard]] std::string_view kind_name(CollectiveKind kind);
 
+/// Whose choice a selection follows where it names no algorithm.
+struct Library {
+  std::string_view name;
+  AppendFunction (*choose)(const CollectiveCall& call);
+};
+
 class Selection {
  public:
   /// MPICH 4.0.2's choice for every kind.
-  Selection() = default;
+  Selection();
 
-  /// "mpich", "" or overrides such as "bcast=chain,allreduce=ring"; "bcast=mpich" is the default again.
-  /// Errors list the kinds or algorithms that exist.
+  /// LIBRARY and overrides: "openmpi", "bcast=chain,allreduce=ring", "openmpi,bcast=mpich,reduce=pipelined,
+  /// segment=64KiB". Without a library it is mpich. Errors list the libraries, kinds or algorithms that
+  /// exist.
   [[nodiscard]] static Result<Selection> parse(std::string_view text);
-  /// The text that parse() turns into an equal selection: overrides in the order of CollectiveKind, or
-  /// "mpich".
+  /// The text that parse() turns into an equal selection: the library, then what differs from it.
   [[nodiscard]] std::string describe() const;
 
   /// The algorithm that `call` would use.
   [[nodiscard]] const Algorithm& choose(const CollectiveCall& call) const;
+  /// `call` with this selection's parameters.
+  [[nodiscard]] CollectiveCall tuned(const CollectiveCall& call) const;
+  /// What it takes to combine `size` received bytes with as many of one's own, by whatever operation.
+  [[nodiscard]] Duration combining(Bytes size) const;
 
   friend bool operator==(const Selection&, const Selection&) = default;
 
  private:
-  std::array<const Algorithm*, kCollectiveKinds> override_{};  // null: MPICH's choice
+  /// An algorithm, or whose choice it is.
+  struct Pick {
+    const Library* library = nullptr;
+    const Algorithm* algorithm = nullptr;  // null: the library's choice
+    friend bool operator==(const Pick&, const Pick&) = default;
+  };
+
+  void follow(const Library& library);
+  [[nodiscard]] std::optional<Error> set(std::string_view key, std::string_view value);
+  [[nodiscard]] std::optional<Error> pick(CollectiveKind kind, std::string_view name);
+
+  const Library* library_;
+  std::array<Pick, kCollectiveKinds> picks_{};
+  Bytes segment_{};
+  std::int32_t ranks_per_node_ = 1;
+  double reduce_rate_ = 0;  // bytes per second; 0: combining takes no time
 };
 
 }  // namespace nplus1::netmodel

@@ -121,5 +121,55 @@ TEST(Selection, RejectsWhatIsNotAListOfOverrides) {
   }
 }
 
+TEST(Selection, FollowsALibraryButForWhatIsNamed) {
+  const auto selection =
+      Selection::parse("openmpi,bcast=mpich,reduce=pipelined,segment=8KiB,ranks_per_node=4");
+  ASSERT_TRUE(selection.ok());
+  const CollectiveCall bcast{.kind = CollectiveKind::kBcast, .members = 16, .size = bytes(64)};
+  const CollectiveCall scan{.kind = CollectiveKind::kScan, .members = 16, .size = bytes(64)};
+  EXPECT_EQ(selection.value().choose(bcast).name, "binomial");
+  EXPECT_EQ(selection.value().choose(scan).name, "linear");
+  EXPECT_EQ(selection.value().tuned(bcast).segment, bytes(8192));
+  EXPECT_EQ(selection.value().tuned(bcast).ranks_per_node, 4);
+  EXPECT_EQ(selection.value().describe(),
+            "openmpi,bcast=mpich,reduce=pipelined,segment=8192,ranks_per_node=4");
+  const auto again = Selection::parse(selection.value().describe());
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again.value(), selection.value());
+}
+
+TEST(Selection, KnowsAChoiceOfEveryLibraryForEverySizeAndNumberOfMembers) {
+  for (const char* library : {"mpich", "openmpi", "simgrid:default", "simgrid:mpich", "simgrid:ompi"}) {
+    const auto selection = Selection::parse(library);
+    ASSERT_TRUE(selection.ok()) << library;
+    EXPECT_EQ(selection.value().describe(), library);
+    for (std::size_t k = 0; k < kCollectiveKinds; ++k) {
+      for (std::int32_t members = 2; members < 10000; members = members * 3 / 2 + 1) {
+        for (std::int64_t size = 1; size < (1 << 24); size *= 2)
+          EXPECT_NO_THROW(
+              (void)selection.value().choose({.kind = kind_at(k), .members = members, .size = bytes(size)}));
+      }
+    }
+  }
+}
+
+TEST(Selection, CombinesAtARateOrInNoTime) {
+  EXPECT_EQ(Selection{}.combining(bytes(1 << 20)), Duration{});
+  const auto selection = Selection::parse("reduce_rate=4GBps");
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(selection.value().combining(bytes(1000)), std::chrono::nanoseconds{250});
+  EXPECT_EQ(Selection::parse(selection.value().describe()).value(), selection.value());
+}
+
+TEST(Selection, SaysWhichLibrariesExistAndWhatParametersMayBe) {
+  for (const char* text :
+       {"intel", "simgrid:impi", "openmpi,", "segment=0", "ranks_per_node=0", "segment=x"}) {
+    const auto selection = Selection::parse(text);
+    ASSERT_FALSE(selection.ok()) << text;
+    EXPECT_FALSE(selection.error().remedy.empty()) << text;
+  }
+  EXPECT_NE(Selection::parse("intel").error().remedy.find("openmpi"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace nplus1::netmodel

@@ -115,6 +115,7 @@ std::string page(std::string_view title, const Documents& documents) {
   if (!documents.summary.empty())
     out += element("summary", without_member(documents.summary, "point_to_point"));
   out += element("timeline", documents.timeline);
+  out += element("sweep", documents.sweep);
   out += rest;
   return out;
 }

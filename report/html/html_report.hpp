@@ -18,6 +18,7 @@ struct Documents {
   std::string_view patterns;
   std::string_view summary = {};
   std::string_view timeline = {};
+  std::string_view sweep = {};  // of `nplus1 replay --sweep`
 };
 
 /// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "netmodel/collectives/selection.hpp"
 #include "semantics/timing.hpp"
 
 namespace nplus1::simnode::engine {
@@ -53,16 +54,22 @@ bool neighborhood(CollectiveKind kind) {
   return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
 }
 
+/// Edges and, where there are two more words for each destination, the bytes to each: kept in `sizes`.
+void read_edges(std::span<const std::uint32_t> words, netmodel::CollectiveCall& call,
+                std::vector<std::int64_t>& sizes) {
+  if (words.size() < 2 || words.size() < 2 + std::size_t{words[0]} + words[1])
+    throw std::invalid_argument("neighbourhood collective without its list of neighbours");
+  call.sources = words.subspan(2, words[0]);
+  call.destinations = words.subspan(2 + std::size_t{words[0]}, words[1]);
+  const auto pairs = words.subspan(2 + std::size_t{words[0]} + words[1]);
+  if (pairs.size() < 2 * call.destinations.size()) return;
+  for (std::size_t i = 0; i < call.destinations.size(); ++i)
+    sizes.push_back(static_cast<std::int64_t>(pairs[2 * i] | std::uint64_t{pairs[2 * i + 1]} << 32U));
+  call.sizes = sizes;
+}
+
 /// The lists of a call, as docs/formats/events.md lays them out.
 void read_lists(const events::Extension& extension, netmodel::CollectiveCall& call) {
-  if (neighborhood(call.kind)) {
-    const std::span<const std::uint32_t> words = extension.words;
-    if (words.size() < 2 || words.size() < 2 + std::size_t{words[0]} + words[1])
-      throw std::invalid_argument("neighbourhood collective without its list of neighbours");
-    call.sources = words.subspan(2, words[0]);
-    call.destinations = words.subspan(2 + words[0], words[1]);
-    return;
-  }
   call.sizes = extension.sizes;
   const auto p = static_cast<std::size_t>(call.members);
   if (call.kind == CollectiveKind::kAlltoallv && extension.sizes.size() >= 2 * p) {
@@ -77,6 +84,7 @@ void Collectives::define(CommId comm, std::vector<RankId> members, std::size_t l
   if (comm.index() >= communicators_.size()) communicators_.resize(comm.index() + 1);
   communicators_[comm.index()] = std::make_unique<Communicator>();
   Communicator& c = *communicators_[comm.index()];
+  c.id = comm;
   c.local_members = local_members;
   bool identity = true;
   for (std::size_t i = 0; i < members.size(); ++i) identity = identity && members[i].index() == i;
@@ -126,7 +134,13 @@ Collectives::Call& Collectives::next_call(Communicator& c, std::int32_t me) {
       m.steps.clear();
       m.entered = m.sent = m.done = false;
     }
+    call->comm = c.id;
+    call->number = c.first_call + c.in_progress.size();
     call->transfers.clear(c.members.size());
+    if (contention_ != nullptr) {
+      call->receives.clear(c.members.size());
+      call->arrivals.clear(c.members.size());
+    }
     call->finished = 0;
     c.in_progress.push_back(std::move(call));
   }
@@ -135,6 +149,7 @@ Collectives::Call& Collectives::next_call(Communicator& c, std::int32_t me) {
 
 void Collectives::schedule(const Communicator& c, std::int32_t me, const events::Event& event,
                            const events::Extension& extension, std::vector<Step>& steps) const {
+  std::vector<std::int64_t> edge_sizes;
   netmodel::CollectiveCall call;
   call.kind = event.collective();
   call.members = static_cast<std::int32_t>(c.members.size());
@@ -148,6 +163,8 @@ void Collectives::schedule(const Communicator& c, std::int32_t me, const events:
       return append_linear(event, extension, remote, leaves_root(call.kind), steps);
     call.kind = CollectiveKind::kSynchronize;
     call.size = {};
+  } else if (neighborhood(call.kind)) {
+    read_edges(extension.words, call, edge_sizes);
   } else {
     read_lists(extension, call);
   }
@@ -169,6 +186,12 @@ void Collectives::enter(RankId rank, const events::Event& event, const events::E
   member.interface_free = entry;
   member.token = token;
   member.entered = true;
+  if (contention_ != nullptr) {
+    member.end = entry;
+    member.pending = 0;
+    run(c, call, me, done);
+    return retire(c);
+  }
   runnable_.push_back(me);
   while (!runnable_.empty()) {
     const std::int32_t next = runnable_.back();
@@ -188,19 +211,32 @@ void Collectives::advance(Communicator& c, Call& call, std::int32_t me, std::vec
     if (step.receive_from == netmodel::kNoMember) continue;
     const auto transfer = call.transfers.pop(step.receive_from, me);
     if (!transfer) return;
-    member.clock = std::max(member.clock, transfer->arrival) + network_.receive_overhead(transfer->size);
+    member.clock = std::max(member.clock, transfer->arrival);
+    if (step.transport == netmodel::Transport::kMessage)
+      member.clock += network_.receive_overhead(transfer->size);
+    if (step.combines && selection_ != nullptr) member.clock += selection_->combining(transfer->size);
   }
   finish(c, call, me, done);
+}
+
+/// Starts the transfer of `step`: when it arrives. Copies leave when the last message left.
+Time Collectives::depart(Member& member, RankId source, RankId destination, const Step& step) const {
+  if (step.transport == netmodel::Transport::kSignal) return member.clock;
+  if (step.transport == netmodel::Transport::kCopy)
+    return member.interface_free - network_.occupancy(step.size) +
+           network_.transit(source, destination, step.size);
+  const semantics::EagerSend sent =
+      semantics::send_eager(network_, member.clock, source, destination, step.size, member.interface_free);
+  member.clock = sent.sender_free;
+  return sent.arrival;
 }
 
 void Collectives::send(const Communicator& c, Call& call, std::int32_t me, const Step& step) {
   Member& member = call.members[static_cast<std::size_t>(me)];
   const auto to = static_cast<std::size_t>(step.send_to);
-  const semantics::EagerSend sent =
-      semantics::send_eager(network_, member.clock, c.members[static_cast<std::size_t>(me)], c.members[to],
-                            step.size, member.interface_free);
-  member.clock = sent.sender_free;
-  call.transfers.push(me, step.send_to, {sent.arrival, step.size});
+  call.transfers.push(
+      me, step.send_to,
+      {depart(member, c.members[static_cast<std::size_t>(me)], c.members[to], step), step.size});
   const Member& peer = call.members[to];
   const bool waits = peer.entered && peer.sent && !peer.done && peer.position < peer.steps.size() &&
                      peer.steps[peer.position].receive_from == me;

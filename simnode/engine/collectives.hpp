@@ -12,6 +12,7 @@
 #include "events/event.hpp"
 #include "netmodel/collectives/schedule.hpp"
 #include "netmodel/network_model.hpp"
+#include "simnode/engine/contention.hpp"
 #include "simnode/engine/transfers.hpp"
 #include "support/ids.hpp"
 #include "support/units.hpp"
@@ -27,8 +28,10 @@ class Collectives {
     Time at;
   };
 
-  Collectives(const netmodel::NetworkModel& network, const netmodel::Selection* selection)
-      : network_{network}, selection_{selection} {}
+  /// `contention`: null on a network without.
+  Collectives(const netmodel::NetworkModel& network, const netmodel::Selection* selection,
+              Contention* contention)
+      : network_{network}, selection_{selection}, contention_{contention} {}
 
   void define(CommId comm, std::vector<RankId> members, std::size_t local_members);
   [[nodiscard]] const std::vector<RankId>& members(CommId comm) const;
@@ -38,6 +41,8 @@ class Collectives {
   /// `rank` enters its next collective on event.comm. Appends to `done` all members whose end became known.
   void enter(RankId rank, const events::Event& event, const events::Extension& extension, Time entry,
              std::uint64_t token, std::vector<Done>& done);
+  /// A message's flow has ended. Appends to `done` as enter() does.
+  void arrived(const CollectiveMessage& message, Time at, std::vector<Done>& done);
   /// Whom the member that entered with `token` waits for.
   [[nodiscard]] std::vector<RankId> awaited(CommId comm, RankId rank, std::uint64_t token) const;
 
@@ -51,13 +56,21 @@ class Collectives {
     bool entered = false;
     bool sent = false;  // the send of the step at `position`
     bool done = false;
+    // With contention:
+    Time end{};                 // latest known end of what the steps before `position` started
+    std::uint32_t pending = 0;  // ends not known yet
   };
   struct Call {
+    CommId comm;
+    std::uint64_t number = 0;
     std::vector<Member> members;
-    Transfers transfers;
+    Transfers transfers;  // sent and not received; with contention: waiting for their receive
+    Transfers receives;   // with contention: posted and not met
+    Transfers arrivals;   // with contention: arrived and not received
     std::size_t finished = 0;
   };
   struct Communicator {
+    CommId id;
     std::vector<RankId> members;
     std::vector<std::pair<RankId, std::int32_t>> order;  // member index by rank; empty: rank = index
     std::size_t local_members = 0;                       // of the first group; 0: not an intercommunicator
@@ -74,11 +87,23 @@ class Collectives {
                 const events::Extension& extension, std::vector<netmodel::Step>& steps) const;
   void advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
+  Time depart(Member& member, RankId source, RankId destination, const netmodel::Step& step) const;
   void finish(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void retire(Communicator& c);
 
+  // collective_flows.cpp
+  void run(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
+  void start_steps(const Communicator& c, Call& call, std::int32_t me);
+  void post_send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step,
+                 bool blocking);
+  void post_receive(const Communicator& c, Call& call, std::int32_t me, std::int32_t from);
+  void start_flow(const Communicator& c, const CollectiveMessage& message, Time at);
+  static void end_part(Member& member, Time at, Duration overhead);
+  [[nodiscard]] Duration receiving(const Member& member, Bytes size) const;
+
   const netmodel::NetworkModel& network_;
   const netmodel::Selection* selection_;
+  Contention* contention_;
   std::vector<std::unique_ptr<Communicator>> communicators_;  // by id; null: not defined
   std::vector<std::unique_ptr<Call>> idle_;
   std::vector<std::int32_t> runnable_;

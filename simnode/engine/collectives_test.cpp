@@ -145,6 +145,42 @@ TEST(Collective, NeighbourhoodsExchangeAlongTheirEdgesOnly) {
   EXPECT_EQ(world.exit(2), ns(0));
 }
 
+TEST(Collective, NeighbourhoodsSendToEachWhatItGets) {
+  World world{3};
+  const auto call = [&](int rank, const World::List& words) {
+    events::Event e =
+        World::collective_event(events::EventKind::kCollective, Kind::kNeighborAlltoall, 500, -1, 0);
+    e.aux = words.size();
+    world.push(rank, e, {words, {}});
+  };
+  call(0, {0, 2, 1, 2, 100, 0, 0, 1});  // to 1: 100 bytes; to 2: 2^32
+  call(1, {1, 0, 0});
+  EXPECT_EQ(world.exit(1), ns(1100));
+  call(2, {1, 0, 0});
+  EXPECT_EQ(world.exit(2), ns(1000 + (std::int64_t{1} << 32U)));
+}
+
+constexpr const char* kOverheads = "loggops:L=1us,o=100ns,g=0s,G=1ns,O=0";
+
+TEST(Collective, HardwareCostsEachMemberOneOverheadAndTheVectorOneTransit) {
+  const auto hardware = netmodel::Selection::parse("bcast=hardware,reduce=hardware,barrier=hardware");
+  for (const auto& [kind, size] : {std::pair{Kind::kBcast, 500}, {Kind::kReduce, 500}, {Kind::kBarrier, 0}}) {
+    World world{8, kOverheads, {{}, true, &hardware.value()}};
+    for (int r = 0; r < 8; ++r) world.collective(r, kind, size, 0);
+    Time last = kTimeZero;
+    for (int r = 0; r < 8; ++r) last = std::max(last, world.exit(r));
+    EXPECT_EQ(last, ns(100 + 1000 + size + 100));
+  }
+}
+
+TEST(Collective, CombiningCostsTimeAtTheRateGiven) {
+  const auto selection = netmodel::Selection::parse("reduce=binomial,reduce_rate=1GBps");
+  World world{4, "lsb:latency=1e-06,bandwidth=1e+09", {{}, true, &selection.value()}};
+  for (int r = 3; r >= 0; --r) world.collective(r, Kind::kReduce, 500, 0);
+  EXPECT_EQ(world.exit(0), ns(2 * (1500 + 500)));
+  EXPECT_EQ(world.exit(1), ns(0));
+}
+
 TEST(Collective, TheSelectionChoosesTheAlgorithm) {
   const auto chain = netmodel::Selection::parse("bcast=chain");
   World world{4, "lsb:latency=1e-06,bandwidth=1e+09", {{}, true, &chain.value()}};

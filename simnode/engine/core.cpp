@@ -16,14 +16,22 @@ bool asks(const events::Event& event) {
   return event.has(events::kNeedsAnswer) && event.kind != EventKind::kCollective;
 }
 
+std::unique_ptr<Contention> contention_of(const netmodel::NetworkModel& network) {
+  if (network.contention_free()) return nullptr;
+  auto flows = network.flows();
+  if (!flows) throw std::invalid_argument("network '" + network.describe() + "' tells the protocol only");
+  return std::make_unique<Contention>(std::move(flows));
+}
+
 }  // namespace
 
 Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener, Options options)
     : network_{network},
       listener_{listener},
       options_{options},
-      latency_{network.minimum_latency()},
-      collectives_{network, options.collectives} {
+      contention_{contention_of(network)},
+      latency_{contention_ ? Duration{} : network.minimum_latency()},
+      collectives_{network, options.collectives, contention_.get()} {
   const auto n = static_cast<std::size_t>(ranks);
   ranks_.reserve(n);
   lanes_.reserve(n);
@@ -244,6 +252,12 @@ Time Core::clock(RankId rank) const {
   for (const std::uint32_t i : ranks_.at(rank.index()).lanes)
     if (i != kNoLane) latest = std::max(latest, lanes_[i].clock);
   return latest;
+}
+
+Time Core::clock(RankId rank, ThreadId thread) const {
+  const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;
+  const bool known = thread.index() < lanes.size() && lanes[thread.index()] != kNoLane;
+  return known ? lanes_[lanes[thread.index()]].clock : kTimeZero;
 }
 
 bool Core::ready(RankId rank) const {

@@ -8,6 +8,10 @@
 // behind it; lanes blocked on named messages need not be asked. (What a rank itself does at an earlier time,
 // such as posting another receive, needs no message: its own running lanes must have come as far as the
 // decision.) Ties among decisions (possible without latency) go by a fixed order.
+//
+// On a network with contention a message arrives when its flow ends, and that is known only when no flow can
+// start before: flows advance to the earliest running lane or decision, and messages are announced without
+// latency (contended.cpp).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +20,7 @@
 #include <vector>
 
 #include "simnode/engine/collectives.hpp"
+#include "simnode/engine/contention.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/engine/indexed_heap.hpp"
 #include "simnode/engine/lane.hpp"
@@ -38,6 +43,7 @@ class Core {
   bool somebody_asks() const { return asking_ > 0; }
   Counters counters() const;
   Time clock(RankId rank) const;
+  Time clock(RankId rank, ThreadId thread) const;
   bool ready(RankId rank) const;
   std::optional<RankId> next_woken();
   Collectives& collectives() { return collectives_; }
@@ -103,16 +109,25 @@ class Core {
 
   // point_to_point.cpp
   bool send(Lane& lane, const Event& event, Outcome& out);
+  void send_rendezvous(Lane& lane, const Event& event, Message& message, Outcome& out);
   bool receive(Lane& lane, const Event& event, Outcome& out);
   void receive_taken(Lane& lane, const Event& event);
   bool cancelled(Lane& lane, const Event& event, Outcome& out);
   void deliver(RankId destination, const Message& message);
   void matched(RankId receiver, const Receive& receive, const Message& message);
+  void arrived(RankId receiver, const Receive& receive, const Message& message, Time at);
   void settle(RankId receiver);
   Time transferred(RankId receiver, const Receive& receive, const Message& message);
   void report_match(RankId receiver, ThreadId thread, bool asked, RequestId request, const Message& message,
                     Time at);
   void complete_token(RankId rank, std::uint64_t token, Time at);
+
+  // contended.cpp: transfers whose end is known later
+  void send_flow(Lane& lane, const Event& event, Message& message, Outcome& out);
+  void transfer(RankId receiver, const Receive& receive, const Message& message);
+  bool advance_flows();
+  void flow_ended(Contention::Id id, Time at);
+  void end_transfer(const Transfer& transfer, Time at);
 
   // completion.cpp: requests, waits and tests
   void add_request(Lane& lane, const Event& event, Request::Kind kind);
@@ -167,6 +182,7 @@ class Core {
   const netmodel::NetworkModel& network_;
   Listener& listener_;
   const Options options_;
+  std::unique_ptr<Contention> contention_;  // null on a network without
   const Duration latency_;
   std::vector<Rank> ranks_;
   std::vector<Lane> lanes_;  // lane i is thread 0 of rank i; other threads follow
@@ -189,7 +205,16 @@ class Core {
   std::vector<Collectives::Done> done_;
 };
 
+/// Whether a send completes without its receive.
+[[nodiscard]] inline bool is_eager(const netmodel::NetworkModel& network, const events::Event& event) {
+  const events::SendMode mode = event.send_mode();
+  if (mode == events::SendMode::kBuffered) return true;
+  return mode != events::SendMode::kSynchronous && network.eager(event.payload());
+}
+
 /// A message or receive belongs to a request (its id) or to a lane blocked in the call itself.
 inline constexpr std::uint64_t kLaneToken = std::uint64_t{1} << 63U;
+/// A message that is under way as a flow, by the flow's number.
+inline constexpr std::uint64_t kFlowToken = std::uint64_t{1} << 62U;
 
 }  // namespace nplus1::simnode::engine

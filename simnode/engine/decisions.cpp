@@ -114,7 +114,9 @@ RankId Core::rank_of_decision(const IndexedHeap::Entry& decision) const {
 }
 
 void Core::decide() {
-  for (refresh(); !decisions_.empty() && safe(decisions_.top()); refresh()) {
+  for (refresh();; refresh()) {
+    if (contention_ && advance_flows()) continue;
+    if (decisions_.empty() || !safe(decisions_.top())) return;
     const IndexedHeap::Entry decision = decisions_.top();
     if (outside_or_withdrawn() != 0) ++counters_.forced_decisions;
     make(decision);
@@ -151,11 +153,15 @@ bool Core::release_rendezvous() {
   const Time ready = message.at;
   const std::uint64_t token = message.user;
   Lane& lane = lanes_[earliest->lane];
-  message.rendezvous = false;
-  const Time entry = ready - network_.send_overhead(message.size);
-  message.at = semantics::send_eager(network_, entry, message.source, earliest->destination, message.size,
-                                     lane.interface_free)
-                   .arrival;
+  if (contention_) {
+    message.user = 0;  // it travels when it meets its receive, and nobody waits for that
+  } else {
+    message.rendezvous = false;
+    const Time entry = ready - network_.send_overhead(message.size);
+    message.at = semantics::send_eager(network_, entry, message.source, earliest->destination, message.size,
+                                       lane.interface_free)
+                     .arrival;
+  }
   rank_of(earliest->destination).mailbox.update(message);
   complete_token(message.source, token, ready);
   touch(earliest->destination);

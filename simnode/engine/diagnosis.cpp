@@ -11,13 +11,14 @@ using events::EventKind;
 State Core::state() {
   refresh();
   if (active_ + blocked_ == 0) return State::kFinished;
-  if (!decisions_.empty()) return State::kWaiting;
+  if (!decisions_.empty() || (contention_ && !contention_->idle())) return State::kWaiting;
   return active_ == 0 ? State::kAllBlocked : State::kRunning;
 }
 
 std::optional<RankId> Core::awaited() {
   refresh();
-  if (decisions_.empty() || running_bound() == kNever) return std::nullopt;
+  const bool waiting = !decisions_.empty() || (contention_ && !contention_->idle());
+  if (!waiting || running_bound() == kNever) return std::nullopt;
   return lanes_[running_.top().item].rank;
 }
 
@@ -103,6 +104,7 @@ std::optional<Core::Stuck> Core::stuck_send(Lane& lane) {
 
 Counters Core::counters() const {
   Counters counters = counters_;
+  if (contention_) counters.order_inversions += contention_->late();
   for (const Rank& rank : ranks_) {
     counters.unmatched_messages += rank.mailbox.waiting_messages();
     counters.unmatched_receives += rank.mailbox.waiting_receives();

@@ -54,6 +54,9 @@ Counters Engine::counters() const {
 Time Engine::clock(RankId rank) const {
   return core_->clock(rank);
 }
+Time Engine::clock(RankId rank, ThreadId thread) const {
+  return core_->clock(rank, thread);
+}
 bool Engine::ready(RankId rank) const {
   return core_->ready(rank);
 }

@@ -120,6 +120,8 @@ class Engine {
   [[nodiscard]] Counters counters() const;
   /// The virtual time of the rank's last exit, over its threads.
   [[nodiscard]] Time clock(RankId rank) const;
+  /// Of one of its threads; zero if it has made no event.
+  [[nodiscard]] Time clock(RankId rank, ThreadId thread) const;
 
   /// For replays: whether a thread of `rank` would process an event now, rather than have it kept for later.
   [[nodiscard]] bool ready(RankId rank) const;

@@ -18,12 +18,6 @@ void approach(const Rank& rank) {
   for (std::size_t at = 0; at < 4 * 64; at += 64) __builtin_prefetch(line + at);
 }
 
-bool is_eager(const netmodel::NetworkModel& network, const events::Event& event) {
-  const SendMode mode = event.send_mode();
-  if (mode == SendMode::kBuffered) return true;
-  return mode != SendMode::kSynchronous && network.eager(event.payload());
-}
-
 void describe(const semantics::Message& message, events::Answer& answer) {
   answer.source = message.source.value;
   answer.tag = message.tag;
@@ -57,6 +51,10 @@ bool Core::send(Lane& lane, const Event& event, Outcome& out) {
                   false};
   out.answer.sequence = message.sequence;
   lane.poll.reset();
+  if (contention_) {
+    send_flow(lane, event, message, out);
+    return false;
+  }
   if (is_eager(network_, event)) {
     const semantics::EagerSend sent = semantics::send_eager(
         network_, lane.entry, lane.rank, event.peer_rank(), message.size, lane.interface_free);
@@ -70,7 +68,13 @@ bool Core::send(Lane& lane, const Event& event, Outcome& out) {
   }
   message.rendezvous = true;
   message.at = out.exit = semantics::rendezvous_ready(network_, lane.entry, message.size);
-  if (immediate) {
+  send_rendezvous(lane, event, message, out);
+  return false;
+}
+
+/// The sender waits: in its call, or later for its request.
+void Core::send_rendezvous(Lane& lane, const Event& event, Message& message, Outcome& out) {
+  if (event.kind == EventKind::kIsend) {
     rank_of(lane).requests.find(event.request)->pending().sequence = message.sequence;
     finish(lane, event, {}, out);
   } else {
@@ -79,7 +83,6 @@ bool Core::send(Lane& lane, const Event& event, Outcome& out) {
     lane.current.aux = message.sequence;
   }
   deliver(event.peer_rank(), message);
-  return false;
 }
 
 void Core::deliver(RankId destination, const Message& message) {
@@ -150,7 +153,12 @@ Time Core::transferred(RankId receiver, const Receive& receive, const Message& m
 }
 
 void Core::matched(RankId receiver, const Receive& receive, const Message& message) {
-  const Time at = transferred(receiver, receive, message);
+  if (contention_) return transfer(receiver, receive, message);
+  arrived(receiver, receive, message, transferred(receiver, receive, message));
+}
+
+/// `receive` has its message, at `at`.
+void Core::arrived(RankId receiver, const Receive& receive, const Message& message, Time at) {
   const Duration overhead = network_.receive_overhead(message.size);
   if ((receive.id & kLaneToken) == 0) {
     const RequestId id{static_cast<std::uint32_t>(receive.id)};

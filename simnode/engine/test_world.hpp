@@ -33,7 +33,9 @@ class World : public Listener {
   using List = std::vector<std::uint32_t>;
 
   explicit World(int ranks, const char* network = "lsb:latency=1e-06,bandwidth=1e+09", Options options = {})
-      : network_{std::move(netmodel::parse(network).value())},
+      : World{ranks, std::move(netmodel::parse(network).value()), options} {}
+  World(int ranks, std::unique_ptr<netmodel::NetworkModel> network, Options options = {})
+      : network_{std::move(network)},
         engine_{std::make_unique<Engine>(ranks, *network_, *this, untrusting(options))} {}
 
   Engine& engine() { return *engine_; }

@@ -8,6 +8,7 @@
 #include <exception>
 #include <string_view>
 
+#include "simnode/node/network.hpp"
 #include "simnode/node/node.hpp"
 
 namespace {
@@ -27,7 +28,7 @@ int main(int argc, char** argv) try {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, like a full disk
   Settings settings = settings_from_environment();
-  auto network = netmodel::parse(settings.network);
+  auto network = network_maker(settings);
   if (!network.ok()) return fail(network.error());
   auto collectives = netmodel::Selection::parse(settings.collectives);
   if (!collectives.ok()) return fail(collectives.error());

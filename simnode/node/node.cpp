@@ -32,10 +32,9 @@ bool ended(int fd) {
 
 }  // namespace
 
-Node::Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network,
-           netmodel::Selection collectives)
+Node::Node(Settings settings, NetworkMaker make_network, netmodel::Selection collectives)
     : settings_{std::move(settings)},
-      network_{std::move(network)},
+      make_network_{std::move(make_network)},
       collectives_{std::move(collectives)},
       test_delay_{settings_.test_delay} {
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
@@ -128,6 +127,18 @@ void Node::begin_segment(int ranks) {
   if (segment_) segment_.initialise(ranks, getpid());
 }
 
+bool Node::make_network(int ranks) {
+  auto network = make_network_(ranks);
+  if (network) {
+    network_ = std::move(network).value();
+    if (network_->contention_free())
+      notes_.push_back("the network model knows no contention: messages never share links");
+    return true;
+  }
+  leave_trouble(network.error());
+  return false;
+}
+
 void Node::welcome(const Guest& guest) {
   transport::Hello hello;
   const timeval limit{5, 0};
@@ -143,6 +154,10 @@ void Node::welcome(const Guest& guest) {
   }
   if (settings_.output.empty()) settings_.output = choose_output(hello.pid);
   if (application_.empty()) application_ = program_of(hello.pid);
+  if (!network_ && !make_network(hello.ranks)) {
+    close(guest.socket);
+    return;
+  }
   if (settings_.record == Record::kFull && !writer_) begin_recording(hello.ranks);
   Rank& rank = ranks_[static_cast<std::size_t>(hello.rank)];
   rank.socket = guest.socket;
@@ -150,7 +165,8 @@ void Node::welcome(const Guest& guest) {
   transport::Welcome answer;
   answer.has_segment = guest.local && segment_ ? 1 : 0;
   answer.segment_bytes = transport::Segment::bytes_for(hello.ranks);
-  answer.config = settings_.config();
+  answer.config = settings_.config(network_->describe_to_ranks());
+  answer.config.compute_scale = network_->compute_scale(RankId{hello.rank});
   if (transport::send_all(rank.socket, &answer, sizeof(answer)) && answer.has_segment != 0) [[maybe_unused]]
     const bool sent = transport::send_descriptors(rank.socket, memory_, wake_);
   add_to(epoll_, rank.socket);
@@ -187,7 +203,7 @@ void Node::all_started() {
   definitions_.add(*timeline_);
   if (writer_) {
     definitions_.add(*writer_);
-    recorder_ = std::make_unique<Recorder>(ranks_.size(), *writer_, sinks_);
+    recorder_ = std::make_unique<engine::Recorder>(ranks_.size(), *writer_, sinks_);
   }
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
@@ -198,7 +214,8 @@ void Node::all_started() {
   for (int r = 0; r < n; ++r) {
     Rank& rank = ranks_[static_cast<std::size_t>(r)];
     constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED and above (MPICH's values)
-    watch_->add(RankId{r}, rank.pid, rank.port->block(), rank.start.threads_provided >= kSerialized);
+    watch_->add(RankId{r}, rank.pid, rank.port->block(), rank.start.threads_provided >= kSerialized,
+                network_->compute_scale(RankId{r}));
   }
   begin_ = std::chrono::steady_clock::now();
 }

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "events/recording/writer.hpp"
+#include "events/sink_list.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
+#include "simnode/engine/recorder.hpp"
+#include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
-#include "simnode/node/recorder.hpp"
 #include "simnode/node/settings.hpp"
-#include "simnode/node/sink_list.hpp"
 #include "simnode/node/source_lines.hpp"
 #include "simnode/node/test_delay.hpp"
 #include "simnode/node/translator.hpp"
@@ -27,7 +28,7 @@ namespace nplus1::simnode::node {
 
 class Node final : public engine::Listener {
  public:
-  Node(Settings settings, std::unique_ptr<netmodel::NetworkModel> network, netmodel::Selection collectives);
+  Node(Settings settings, NetworkMaker make_network, netmodel::Selection collectives);
   ~Node() override;
 
   /// Starts listening; the TCP port for the `ready` line, 0 on failure (errno is set).
@@ -58,6 +59,7 @@ class Node final : public engine::Listener {
   void accept_guests(int listener, bool local);
   void welcome(const Guest& guest);
   void begin_segment(int ranks);
+  [[nodiscard]] bool make_network(int ranks);
   void start_rank(Rank& rank);
   void all_started();
   std::size_t drain();
@@ -81,6 +83,8 @@ class Node final : public engine::Listener {
   void tell_source_lines();
   [[nodiscard]] report::Recording recording_summary() const;
   void write_results();
+  /// Says in the result folder why there are no results.
+  void leave_trouble(const Error& error) const;
   /// The name of a process's executable.
   [[nodiscard]] static std::string program_of(std::int32_t pid);
   [[nodiscard]] std::string choose_output(std::int32_t pid) const;
@@ -89,7 +93,8 @@ class Node final : public engine::Listener {
   [[nodiscard]] patterns::Patterns communication_patterns() const;
 
   Settings settings_;
-  std::unique_ptr<netmodel::NetworkModel> network_;
+  NetworkMaker make_network_;
+  std::unique_ptr<netmodel::NetworkModel> network_;  // once a rank has said how many there are
   netmodel::Selection collectives_;
   TestDelay test_delay_;
   int epoll_ = -1;
@@ -106,10 +111,10 @@ class Node final : public engine::Listener {
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<patterns::MessageStatistics> statistics_;
-  SinkList sinks_;                                     // what counts every call
-  SinkList definitions_;                               // these, and the recording
+  events::SinkList sinks_;                             // what counts every call
+  events::SinkList definitions_;                       // these, and the recording
   std::unique_ptr<events::recording::Writer> writer_;  // null where nothing is recorded
-  std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<engine::Recorder> recorder_;
   bool recording_trouble_said_ = false;
   std::unique_ptr<patterns::Timeline> timeline_;
   std::unique_ptr<Watch> watch_;

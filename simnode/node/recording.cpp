@@ -20,11 +20,13 @@ void Node::begin_recording(std::int32_t ranks) {
   std::filesystem::create_directories(settings_.output, error);
   events::recording::Header header;
   header.ranks = ranks;
-  header.properties = {{"application", application_},
-                       {"network", network_->describe()},
-                       {"compute", settings_.compute},
-                       {"protocol", settings_.protocol},
-                       {"collectives", settings_.collectives}};
+  header.properties = {
+      {"application", application_},
+      {"network", network_->describe()},
+      {"compute", settings_.compute},
+      {"protocol", settings_.protocol},
+      {"collectives", settings_.collectives},
+      {"poll-cost-ps", fmt::format("{},{}", settings_.poll_first.count(), settings_.poll_cap.count())}};
   events::recording::WriterOptions options;
   options.size_cap = settings_.record_cap;
   auto writer = Writer::create(std::filesystem::path{settings_.output} / kFolder, header, options);

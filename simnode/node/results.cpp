@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "patterns/patterns_json.hpp"
-#include "report/html/html_report.hpp"
-#include "report/results.hpp"
+#include "patterns/result_folder.hpp"
 #include "simnode/node/node.hpp"
 
 namespace nplus1::simnode::node {
@@ -76,39 +74,23 @@ patterns::Patterns Node::communication_patterns() const {
   return p;
 }
 
-namespace {
-
-/// Nobody reads our stderr: the reason is left where the results should be.
-void leave_word(const std::filesystem::path& folder, const Error& problem) {
-  std::FILE* file = std::fopen((folder / "error.txt").c_str(), "w");
+/// Nobody reads our stderr.
+void Node::leave_trouble(const Error& error) const {
+  std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
   if (file == nullptr) return;
-  fmt::print(file, "{}\n{}\n", problem.what, problem.remedy);
+  fmt::print(file, "{}\n{}\n", error.what, error.remedy);
   std::fclose(file);
 }
-
-}  // namespace
 
 void Node::write_results() {
   if (!engine_ || settings_.output.empty()) return;
   const std::filesystem::path folder{settings_.output};
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  std::optional<Error> problem;
-  const auto note = [&](const Result<report::Done>& written) {
-    if (!written && !problem) problem = written.error();
-  };
-  const report::RunSummary totals = summary();
-  if (settings_.record != Record::kOff) {
-    const std::string patterns = patterns::patterns_json(communication_patterns());
-    const std::string timeline = timeline_->json();
-    note(report::write_file(folder / patterns::kPatternsFile, patterns));
-    note(report::write_file(folder / patterns::kTimelineFile, timeline));
-    note(report::html::write_report(folder / report::html::kReportFile, totals.application,
-                                    {patterns, report::summary_json(totals), timeline}));
-  }
-  // Last: who waits for the summary waits for all.
-  note(report::write_results(folder, totals, {report::unicode_locale()}));
-  if (problem) leave_word(folder, *problem);
+  std::optional<patterns::Observed> observed;
+  if (settings_.record != Record::kOff) observed = {communication_patterns(), timeline_->json()};
+  const auto written = patterns::write_result_folder(folder, summary(), observed);
+  if (!written) leave_trouble(written.error());
 }
 
 }  // namespace nplus1::simnode::node

@@ -43,6 +43,9 @@ void read_recording(Settings& s) {
 Settings settings_from_environment() {
   Settings s;
   s.network = environment("NPLUS1_NETWORK", std::string{netmodel::kDefaultNetwork}.c_str());
+  s.platform = {environment("NPLUS1_PLATFORM", ""), environment("NPLUS1_MODEL", ""),
+                environment("NPLUS1_MAP", ""), environment("NPLUS1_SIMGRID", ""),
+                environment("NPLUS1_HOST_SPEED", "")};
   s.compute = environment("NPLUS1_COMPUTE", "measured");
   s.clock = environment("NPLUS1_CLOCK", "auto");
   s.protocol = environment("NPLUS1_PROTOCOL", "conservative");
@@ -61,9 +64,9 @@ Settings settings_from_environment() {
   return s;
 }
 
-transport::Config Settings::config() const {
+transport::Config Settings::config(const std::string& network_for_ranks) const {
   transport::Config c;
-  put(c.network, network);
+  put(c.network, network_for_ranks);
   put(c.compute, compute);
   put(c.clock, clock);
   put(c.output, output);

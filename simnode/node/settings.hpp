@@ -5,6 +5,7 @@
 #include <string>
 
 #include "netmodel/network_model.hpp"
+#include "netmodel/simgrid/options.hpp"
 #include "stubs/transport/handshake.hpp"
 #include "support/result.hpp"
 
@@ -18,6 +19,7 @@ enum class Record : std::uint8_t {
 
 struct Settings {
   std::string network;
+  netmodel::PlatformFlags platform;  // with a file: instead of `network`
   std::string compute;
   std::string clock;     // auto | cpu | wall
   std::string protocol;  // conservative | riesen
@@ -37,7 +39,7 @@ struct Settings {
   unsigned frames = 4;
   bool pcontrol_ipm = false;
 
-  [[nodiscard]] transport::Config config() const;
+  [[nodiscard]] transport::Config config(const std::string& network_for_ranks) const;
 };
 
 [[nodiscard]] Settings settings_from_environment();

@@ -38,7 +38,7 @@ TEST_F(SettingsTest, RecordEverythingUnlessToldOtherwise) {
   const Settings s = settings_from_environment();
   EXPECT_EQ(s.record, Record::kFull);
   EXPECT_EQ(s.record_cap, std::uint64_t{4} << 30);
-  const transport::Config c = s.config();
+  const transport::Config c = s.config("lsb");
   EXPECT_EQ(c.record, 1);
   EXPECT_EQ(c.crc, 1);
   EXPECT_EQ(c.frames, 4);
@@ -53,7 +53,7 @@ TEST_F(SettingsTest, PassOnToTheRanksWhatARecordingAsksOfThem) {
   set("NPLUS1_RECORD_CAP", "512M");
   const Settings s = settings_from_environment();
   EXPECT_EQ(s.record_cap, std::uint64_t{512} << 20);
-  const transport::Config c = s.config();
+  const transport::Config c = s.config("lsb");
   EXPECT_EQ(c.crc, 0);
   EXPECT_EQ(c.frames, 7);
   EXPECT_EQ(c.pcontrol_ipm, 1);
@@ -63,7 +63,7 @@ TEST_F(SettingsTest, PassOnToTheRanksWhatARecordingAsksOfThem) {
 TEST_F(SettingsTest, AskNothingOfTheRanksWithoutARecording) {
   for (const char* record : {"off", "patterns"}) {
     set("NPLUS1_RECORD", record);
-    EXPECT_EQ(settings_from_environment().config().record, 0) << record;
+    EXPECT_EQ(settings_from_environment().config("lsb").record, 0) << record;
   }
 }
 
@@ -77,11 +77,10 @@ TEST_F(SettingsTest, ReadThePollCostAsTheCommandLineWritesIt) {
 }
 
 TEST_F(SettingsTest, AreToldToTheRanks) {
-  set("NPLUS1_NETWORK", "loggops:L=1us");
   set("NPLUS1_DIRECT", "off");
   set("NPLUS1_PROTOCOL", "riesen");
   set("NPLUS1_VIRTUAL_CLOCKS", "1");
-  const transport::Config config = settings_from_environment().config();
+  const transport::Config config = settings_from_environment().config("loggops:L=1us");
   EXPECT_STREQ(config.network, "loggops:L=1us");
   EXPECT_EQ(config.direct, 0);
   EXPECT_EQ(config.riesen, 1);

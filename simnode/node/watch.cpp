@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 constexpr auto kIdleGrace = 200ms;
 /// A rank that waits inside the MPI library may wait for a rank that waits for us.
 constexpr auto kNativeGrace = 50ms;
+/// The same where compute times are given: who gives them wants the same answer on a busy machine too.
+constexpr auto kSteadyNativeGrace = 1s;
 /// With given compute times CPU time says nothing: a rank that spins this long waits for somebody.
 constexpr auto kSpinGrace = 10s;
 /// A thread that waits for another of its process (pthread_join) makes no event, while the other's are
@@ -31,7 +33,8 @@ std::int64_t main_thread_cpu_ns(std::int32_t pid) {
 
 }  // namespace
 
-void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads) {
+void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads, double scale) {
+  ranks_[rank.index()].scale = scale;
   ranks_[rank.index()].threads = threads;
   ranks_[rank.index()].pid = pid;
   ranks_[rank.index()].block = block;
@@ -40,7 +43,8 @@ void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool
 std::chrono::milliseconds Watch::patience(const Rank& rank) const {
   if (rank.threads) return kThreadGrace;
   if (rank.block == nullptr) return kSpinGrace;  // nothing is known of it
-  if (rank.block->native_wait.load(std::memory_order_relaxed) != 0) return kNativeGrace;
+  if (rank.block->native_wait.load(std::memory_order_relaxed) != 0)
+    return clock_.measured ? kNativeGrace : std::chrono::milliseconds{kSteadyNativeGrace};
   return clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace};
 }
 
@@ -53,7 +57,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
                          : r.block->activity.load(std::memory_order_acquire);
   const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, activity, cpu, now, now, 0, true};
+    r = {r.pid, r.block, r.threads, r.scale, activity, cpu, now, now, 0, true};
     return false;
   }
   const bool in_application = activity % 2 == 0;
@@ -62,7 +66,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
     r.credited = since;
     const auto before = engine.clock(rank);
     engine.set_bound(rank, before + Duration{static_cast<std::int64_t>(static_cast<double>(since) * 1000.0 *
-                                                                       clock_.scale * kSafety)});
+                                                                       clock_.scale * r.scale * kSafety)});
     r.moved = now;
     return true;
   }

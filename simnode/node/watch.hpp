@@ -27,8 +27,10 @@ class Watch {
 
   Watch(int ranks, Clock clock) : clock_{clock}, ranks_(static_cast<std::size_t>(ranks)) {}
 
-  /// `block`: null for a rank that is out of sight. `threads`: it may call MPI from several threads.
-  void add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads = false);
+  /// `block`: null for a rank that is out of sight. `threads`: it may call MPI from several threads. `scale`:
+  /// of its simulated host, beside the clock's.
+  void add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads = false,
+           double scale = 1.0);
   /// Looks at the rank that the engine awaits, while there is one and looking helps.
   void look(engine::Engine& engine);
   /// The rank that has been awaited for long, once each; for the watchdog's line.
@@ -40,6 +42,7 @@ class Watch {
     std::int32_t pid = 0;
     transport::RankBlock* block = nullptr;
     bool threads = false;
+    double scale = 1.0;
     std::uint32_t activity = 1;  // at the last sample
     std::int64_t cpu_ns = 0;
     Instant seen{};             // when `activity` was sampled first

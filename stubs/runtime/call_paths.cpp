@@ -47,6 +47,7 @@ std::size_t hash(const void* address, const void* frame) {
 }  // namespace
 
 bool CallPaths::holds(const Known& known) {
+  if (known.slots > 0 && !on_stack(known.outer[known.slots - 1].slot)) return false;
   for (std::uint32_t i = 0; i < known.slots; ++i)
     if (*known.outer[i].slot != known.outer[i].address) return false;
   return true;
@@ -54,13 +55,12 @@ bool CallPaths::holds(const Known& known) {
 
 CallSiteId CallPaths::id(const void* address, const void* frame) {
   if (frames_ <= 1 || frame == nullptr) return one_frame(address);
-  if (!known_) known_ = std::make_unique<std::array<Known, kKnown>>();
-  Known& known = (*known_)[hash(address, frame) % kKnown];
+  if (!known_) known_ = std::make_unique<std::array<Set, kSets>>();
+  Set& set = (*known_)[hash(address, frame) % kSets];
   const bool cacheable = on_stack(frame);
-  if (cacheable && known.address == address && known.frame == frame &&
-      (known.slots == 0 || on_stack(known.outer[known.slots - 1].slot)) && holds(known))
-    return known.id;
-  return look(address, frame, known, cacheable);
+  for (const Known& known : set.ways)
+    if (cacheable && known.address == address && known.frame == frame && holds(known)) return known.id;
+  return look(address, frame, set.ways[set.next++ % kWays], cacheable);
 }
 
 CallSiteId CallPaths::one_frame(const void* address) {

@@ -53,7 +53,13 @@ class CallPaths {
     std::uint32_t slots = 0;
     std::array<Step, kMostFrames + 4> outer;
   };
-  static constexpr std::size_t kKnown = 2048;
+  /// The same function at the same depth may be called from several places in turn (LU's exchange_1).
+  static constexpr std::size_t kWays = 4;
+  static constexpr std::size_t kSets = 512;
+  struct Set {
+    std::array<Known, kWays> ways;
+    std::uint32_t next = 0;  // to be replaced
+  };
 
   [[nodiscard]] static bool holds(const Known& known);
   [[nodiscard]] CallSiteId one_frame(const void* address);
@@ -66,7 +72,7 @@ class CallPaths {
   unsigned frames_;
   Define define_;
   Modules modules_;
-  std::unique_ptr<std::array<Known, kKnown>> known_;
+  std::unique_ptr<std::array<Set, kSets>> known_;
   std::unordered_map<const void*, CallSiteId> single_;
   std::map<std::vector<const void*>, CallSiteId> ids_;
   std::unordered_map<const void*, std::string> places_;

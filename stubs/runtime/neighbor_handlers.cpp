@@ -1,5 +1,6 @@
 // Neighbourhood collectives (MPI 4.0, section 8.6): send to every destination, receive from every source of
 // the process topology.
+#include <algorithm>
 #include <numeric>
 
 #include "stubs/runtime/collective_forms.hpp"
@@ -60,18 +61,31 @@ Neighbors neighbors(MPI_Comm comm, int me) {
   return {};
 }
 
-/// The extension of docs/formats/events.md: numbers of sources and destinations, then their member indices.
-Collective describe_exchange(CollectiveKind kind, MPI_Comm comm, MPI_Count total) {
+/// The extension of docs/formats/events.md: numbers of sources and destinations, their member indices and,
+/// where destinations get different amounts, the bytes to each. `bytes_to(i)` goes to the i-th destination.
+template <class BytesTo>
+Collective describe_exchange(CollectiveKind kind, MPI_Comm comm, BytesTo bytes_to) {
   Collective c = describe(kind, comm, false);
   if (c.comm == nullptr) return c;
   Neighbors n = neighbors(comm, c.comm->my_index);
   std::erase(n.sources, MPI_PROC_NULL);
-  std::erase(n.destinations, MPI_PROC_NULL);
-  c.words = {static_cast<std::uint32_t>(n.sources.size()), static_cast<std::uint32_t>(n.destinations.size())};
+  std::vector<std::uint32_t> destinations;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < n.destinations.size(); ++i) {
+    if (n.destinations[i] == MPI_PROC_NULL) continue;
+    destinations.push_back(static_cast<std::uint32_t>(n.destinations[i]));
+    sizes.push_back(bytes_to(i));
+  }
+  c.words = {static_cast<std::uint32_t>(n.sources.size()), static_cast<std::uint32_t>(destinations.size())};
   for (const int r : n.sources) c.words.push_back(static_cast<std::uint32_t>(r));
-  for (const int r : n.destinations) c.words.push_back(static_cast<std::uint32_t>(r));
-  // v and w forms: the mean over the destinations (docs/formats/events.md).
-  if (!n.destinations.empty()) c.size = total / static_cast<MPI_Count>(n.destinations.size());
+  c.words.insert(c.words.end(), destinations.begin(), destinations.end());
+  if (sizes.empty()) return c;
+  c.size = std::accumulate(sizes.begin(), sizes.end(), MPI_Count{0}) / static_cast<MPI_Count>(sizes.size());
+  if (std::equal(sizes.begin() + 1, sizes.end(), sizes.begin())) return c;
+  for (const std::int64_t size : sizes) {
+    c.words.push_back(static_cast<std::uint32_t>(size));
+    c.words.push_back(static_cast<std::uint32_t>(size >> 32));
+  }
   return c;
 }
 
@@ -84,8 +98,8 @@ std::size_t outdegree(MPI_Comm comm) {
 template <class C, class D>
 Collective neighbor_allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                               C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
-  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
+  const auto block = [=](std::size_t) { return payload_bytes(sendcount, sendtype); };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, block);
   c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -100,8 +114,8 @@ Collective neighbor_allgather(const void* sendbuf, C sendcount, MPI_Datatype sen
 template <class C, class D>
 Collective neighbor_allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                                const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
-  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, total);
+  const auto block = [=](std::size_t) { return payload_bytes(sendcount, sendtype); };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, block);
   c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
@@ -117,8 +131,8 @@ Collective neighbor_allgatherv(const void* sendbuf, C sendcount, MPI_Datatype se
 template <class C, class D>
 Collective neighbor_alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                              C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  const MPI_Count total = payload_bytes(sendcount, sendtype) * static_cast<MPI_Count>(outdegree(comm));
-  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, total);
+  const auto block = [=](std::size_t) { return payload_bytes(sendcount, sendtype); };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, block);
   c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -135,8 +149,8 @@ Collective neighbor_alltoallv(const void* sendbuf, const C sendcounts[], const D
                               MPI_Datatype sendtype, void* recvbuf, const C recvcounts[], const D rdispls[],
                               MPI_Datatype recvtype, MPI_Comm comm) {
   const MPI_Count elements = std::accumulate(sendcounts, sendcounts + outdegree(comm), MPI_Count{0});
-  Collective c =
-      describe_exchange(CollectiveKind::kNeighborAlltoall, comm, payload_bytes(elements, sendtype));
+  const auto block = [=](std::size_t i) { return payload_bytes(sendcounts[i], sendtype); };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, block);
   c.data.shown = {sendbuf, elements, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
@@ -153,10 +167,8 @@ template <class C, class D>
 Collective neighbor_alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[],
                               const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[],
                               const D rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  MPI_Count total = 0;
-  for (std::size_t i = 0, n = outdegree(comm); i < n; ++i)
-    total += payload_bytes(sendcounts[i], sendtypes[i]);
-  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, total);
+  const auto block = [=](std::size_t i) { return payload_bytes(sendcounts[i], sendtypes[i]); };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, block);
   c.blocking = [=] {
     return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                     recvtypes, comm);

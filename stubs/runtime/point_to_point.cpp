@@ -104,7 +104,8 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
     const auto times =
         semantics::send_eager(rt.network(), call.entry(), rt.me(), request.peer, size, rt.interface_free());
     request.known = true;
-    request.at = times.sender_free;
+    request.at = kind == events::EventKind::kSend ? call.entry() + rt.network().blocking_send_overhead(size)
+                                                  : times.sender_free;
     request.sequence = rt.publish_message(*t.comm, request.peer, t.tag, size, false, times.arrival);
   } else {
     request.sequence = rt.publish_message(*t.comm, request.peer, t.tag, size, true,

@@ -31,6 +31,7 @@ Settings make_settings(const transport::Config& config, int local_ranks, int cor
   const std::string compute{config.compute};
   const std::string argument = compute.substr(std::min(compute.size(), compute.find(':') + 1));
   if (compute.rfind("scale:", 0) == 0) s.scale = std::atof(argument.c_str());
+  s.scale *= config.compute_scale;
   if (compute.rfind("fixed:", 0) == 0) {
     s.compute = ComputeMode::kFixed;
     s.fixed = from_seconds(std::atof(argument.c_str()));

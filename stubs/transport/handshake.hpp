@@ -22,6 +22,7 @@ struct Config {
   std::uint8_t riesen = 0;  // --protocol riesen
   std::uint8_t virtual_clocks = 0;
   std::uint8_t quiet = 0;
+  double compute_scale = 1;  // of this rank's simulated host, for measured compute times
   std::int64_t poll_first_ps = 0;
   std::int64_t poll_cap_ps = 0;
   char output[512] = {};  // where the results will be

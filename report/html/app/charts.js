@@ -12,7 +12,7 @@ export function legend(keys) {
     el("li", {}, el("span", { class: "swatch", style: `background:var(${color})` }), label)));
 }
 
-function drawAxes(svg, x, y, size, { xLabel, yLabel }) {
+export function drawAxes(svg, x, y, size, { xLabel, yLabel }) {
   svg.append("g").attr("class", "axis").attr("transform", `translate(0,${size.height - MARGIN.bottom})`).call(x);
   svg.append("g").attr("class", "axis grid").attr("transform", `translate(${MARGIN.left},0)`).call(y);
   svg.append("text").attr("class", "axis-label").attr("text-anchor", "middle")
@@ -21,7 +21,7 @@ function drawAxes(svg, x, y, size, { xLabel, yLabel }) {
     .attr("transform", `translate(12,${(size.height - MARGIN.bottom + MARGIN.top) / 2}) rotate(-90)`).text(yLabel || "");
 }
 
-function newSvg(body, width, height, label) {
+export function newSvg(body, width, height, label) {
   d3.select(body).selectAll("*").remove();
   return d3.select(body).append("svg").attr("width", width).attr("height", height)
     .attr("viewBox", `0 0 ${width} ${height}`).attr("role", "img").attr("tabindex", 0)

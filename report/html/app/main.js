@@ -10,9 +10,10 @@ import { mix } from "./mix.js";
 import { overTime } from "./over_time.js";
 import { overview } from "./overview.js";
 import { sites } from "./sites.js";
+import { sweepSection } from "./sweep.js";
 import { timelineSection } from "./timeline.js";
 
-const sections = [overview, communication, mix, overTime, timelineSection, sites];
+const sections = [overview, communication, mix, overTime, timelineSection, sites, sweepSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 

@@ -4,7 +4,7 @@ import { barList, columns, legend } from "./charts.js";
 import { meanOf, rankGroups } from "./data.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
-import { formatBytes, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
+import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
 
 const MOST_BARS = 128;
 const TOP = 8;
@@ -53,7 +53,7 @@ function timeFigure(patterns) {
 
 export function siteName(site) {
   const place = formatPlace(site.frames[0]);
-  return place ? `${site.call} at ${place}` : site.call;
+  return place ? `${site.call} at ${place}${formatCallers(site.frames)}` : site.call;
 }
 
 function topSites(sites, title, note, key, row) {

@@ -1,7 +1,7 @@
 // Tables: every call site, every communicator, every collective.
 
 import { el } from "./dom.js";
-import { formatBytes, formatCount, formatExact, formatPlace, formatTime, plural } from "./format.js";
+import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatTime, plural } from "./format.js";
 import { sortableTable } from "./table.js";
 
 function frameList({ frames }) {
@@ -17,7 +17,7 @@ function siteTable({ call_sites: items, call_sites_left_out: left }) {
     columns: [
       { label: "call", value: (s) => s.call },
       { label: "in function", value: (s) => first(s).function || "" },
-      { label: "place", value: (s) => formatPlace(first(s)) },
+      { label: "place", value: (s) => formatPlace(first(s)) + formatCallers(s.frames) },
       { label: "calls", value: (s) => s.calls },
       { label: "time", value: (s) => s.time_s, format: formatTime },
       { label: "waiting", value: (s) => s.waiting_s, format: formatTime },

@@ -1,4 +1,4 @@
-// The default schedules against what MPICH really sends: testdata/mpich_sends.txt says how that was recorded.
+// The schedules against what MPI libraries really send: the files in testdata/ say how that was recorded.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -16,6 +16,7 @@ namespace {
 
 /// A recorded line, and the lists that its call refers to.
 struct Recorded {
+  std::string algorithm;  // if it was forced
   CollectiveCall call;
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> receive_sizes;
@@ -57,16 +58,18 @@ Recorded parse_line(const std::string& line) {
   char colon = 0;
   CollectiveCall& call = recorded.call;
   in >> kind >> call.members >> call.root >> size >> call.me >> colon;
-  call.kind = kind_of(kind);
+  const std::size_t equals = kind.find('=');
+  if (equals != std::string::npos) recorded.algorithm = kind.substr(equals + 1);
+  call.kind = kind_of(kind.substr(0, equals));
   call.size = bytes(size);
   std::getline(in, recorded.sends);
   fill_sizes(recorded);
   return recorded;
 }
 
-std::string sends_of(const CollectiveCall& call) {
+std::string sends_of(const CollectiveCall& call, const Selection& selection) {
   std::vector<Step> steps;
-  append_steps(call, steps);
+  append_steps(call, selection, steps);
   std::ostringstream out;
   for (const Step& step : steps) {
     if (step.send_to != kNoMember) out << ' ' << step.send_to << ':' << count(step.size);
@@ -74,17 +77,36 @@ std::string sends_of(const CollectiveCall& call) {
   return out.str();
 }
 
-TEST(MpichSchedules, SendWhatTheLibrarySendsInTheSameOrder) {
-  std::ifstream file{NPLUS1_MPICH_SENDS};
-  ASSERT_TRUE(file) << NPLUS1_MPICH_SENDS;
+/// Compares all lines of a recording; how many there were by kind.
+std::map<CollectiveKind, int> expect_sends_of(const std::string& library, const std::string& file_name) {
   std::map<CollectiveKind, int> lines;
+  std::ifstream file{NPLUS1_SENDS "/" + file_name};
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;
     const Recorded recorded = parse_line(line);
-    EXPECT_EQ(sends_of(recorded.call), recorded.sends) << line;
+    const auto forced = std::string{kind_name(recorded.call.kind)}.append("=").append(recorded.algorithm);
+    const auto selection = Selection::parse(recorded.algorithm.empty() ? library : library + "," + forced);
+    if (!selection) throw std::invalid_argument{selection.error().what};
+    EXPECT_EQ(sends_of(recorded.call, selection.value()), recorded.sends)
+        << line << "\nwith " << selection.value().choose(recorded.call).name;
     ++lines[recorded.call.kind];
   }
-  EXPECT_EQ(lines.size(), 15U) << "all kinds but gather, synchronize and the neighbourhood forms";
+  return lines;
+}
+
+TEST(LibrarySchedules, SendWhatMpichSendsInTheSameOrder) {
+  EXPECT_EQ(expect_sends_of("mpich", "mpich_sends.txt").size(), 15U)
+      << "all kinds but gather, synchronize and the neighbourhood forms";
+}
+
+TEST(LibrarySchedules, SendWhatOpenMpiSendsInTheSameOrder) {
+  EXPECT_EQ(expect_sends_of("openmpi", "openmpi_sends.txt").size(), 16U)
+      << "all kinds but synchronize and the neighbourhood forms";
+}
+
+TEST(LibrarySchedules, SendWhatSimGridSendsInTheSameOrder) {
+  EXPECT_EQ(expect_sends_of("simgrid:default", "simgrid_sends.txt").size(), 11U)
+      << "all kinds but the v forms, reduce_scatter, synchronize and the neighbourhood forms";
 }
 
 }  // namespace

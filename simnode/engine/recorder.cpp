@@ -1,8 +1,8 @@
-#include "simnode/node/recorder.hpp"
+#include "simnode/engine/recorder.hpp"
 
 #include <stdexcept>
 
-namespace nplus1::simnode::node {
+namespace nplus1::simnode::engine {
 
 void Recorder::pushed(RankId rank, const events::Event& event, const events::Extension& lists,
                       const events::Detail* detail) {
@@ -59,4 +59,4 @@ void Recorder::finish() {
   }
 }
 
-}  // namespace nplus1::simnode::node
+}  // namespace nplus1::simnode::engine

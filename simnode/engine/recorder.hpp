@@ -13,7 +13,7 @@
 
 #include "events/sink.hpp"
 
-namespace nplus1::simnode::node {
+namespace nplus1::simnode::engine {
 
 class Recorder {
  public:
@@ -50,4 +50,4 @@ class Recorder {
   events::EventSink& all_;
 };
 
-}  // namespace nplus1::simnode::node
+}  // namespace nplus1::simnode::engine

@@ -1,8 +1,8 @@
-#include "simnode/node/recorder.hpp"
+#include "simnode/engine/recorder.hpp"
 
 #include <gtest/gtest.h>
 
-namespace nplus1::simnode::node {
+namespace nplus1::simnode::engine {
 namespace {
 
 struct Row {
@@ -125,4 +125,4 @@ TEST(Recorder, RecordsCallsThatNeverReturnedAsUnfinishedWithTheirLists) {
 }
 
 }  // namespace
-}  // namespace nplus1::simnode::node
+}  // namespace nplus1::simnode::engine

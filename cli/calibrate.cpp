@@ -1,0 +1,149 @@
+// `nplus1 calibrate`: measures the machine's own network, and writes it down for the simulator.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include <unistd.h>
+
+#include "calibrate/fit.hpp"
+#include "cli/failure.hpp"
+#include "cli/installation.hpp"
+#include "cli/program.hpp"
+#include "cli/subprocess.hpp"
+#include "cli/verbs.hpp"
+#include "cli/words.hpp"
+#include "report/files.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using calibrate::Residual;
+
+constexpr const char* kNothingMeasured = "nothing was calibrated";
+constexpr const char* kExamples =
+    "  nplus1 calibrate -n 2 -o here.xml                     two processes of this machine\n"
+    "  nplus1 calibrate -n 2 --mpi-args \"-hosts a,b\" -o ab.xml   the network between two machines\n"
+    "  nplus1 run -n 2 --platform here.xml -- ./app          then: programs on what was measured\n";
+constexpr std::chrono::seconds kPatience{600};
+
+struct CalibrateOptions {
+  int ranks = 2;
+  int repetitions = 30;
+  int largest = 4 << 20;
+  std::string platform;
+  std::string raw;
+  std::string mpi_args;
+};
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, kNothingMeasured, result.error().remedy};
+  return std::move(result).value();
+}
+
+std::string measure(const CalibrateOptions& options) {
+  std::vector<std::string> line{or_fail(find_mpirun(), ExitCode::kUnavailable).string(), "-np",
+                                std::to_string(options.ranks)};
+  for (std::string& word : or_fail(split_words(options.mpi_args), ExitCode::kUsage))
+    line.push_back(std::move(word));
+  line.push_back(or_fail(find_measure(), ExitCode::kUnavailable).string());
+  line.push_back(std::to_string(options.repetitions));
+  line.push_back(std::to_string(options.largest));
+  fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  const Output output = capture(line, kPatience);
+  if (output.timed_out)
+    throw Failure{ExitCode::kUnavailable, "measuring took more than 10 minutes", kNothingMeasured,
+                  "ask for fewer --repetitions, or a smaller --largest"};
+  if (output.exit_code != 0)
+    throw Failure{ExitCode::kUnavailable, fmt::format("mpirun failed with exit code {}", output.exit_code),
+                  kNothingMeasured, "run the command above by hand to see why"};
+  return output.text;
+}
+
+std::string residual_text(const Residual& residual) {
+  return fmt::format("{:5.1f} % median, {:5.1f} % worst", 100 * residual.median, 100 * residual.worst);
+}
+
+/// A model's error where it was fitted and where it was not.
+template <class Predict>
+std::string quality(const char* name, const calibrate::Measurements& m, Predict predict) {
+  const auto fitted = calibrate::residual(calibrate::fitted_sizes(m.half_round_trip), predict);
+  const auto checked = calibrate::residual(calibrate::held_back_sizes(m.half_round_trip), predict);
+  return fmt::format("  {:<22} {}   {}\n", name, residual_text(fitted), residual_text(checked));
+}
+
+std::string pieces_text(const calibrate::Fit& fit) {
+  std::string text;
+  for (const calibrate::Piece& piece : fit.pieces)
+    text += fmt::format("  from {:>8.0f} B   {:8.3g} us + s / {:.4g} GB/s\n", piece.from, 1e6 * piece.line.a,
+                        piece.line.b > 0 ? 1e-9 / piece.line.b : 0.0);
+  return text;
+}
+
+std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
+  std::string text = "Messages of s bytes, one way, under plain MPI:\n" + pieces_text(fit);
+  text += fmt::format("Sends complete before their receive up to {:.0f} B.\n", fit.eager_limit);
+  text += "Relative error at          the sizes fitted to              the sizes held back\n";
+  text += quality("platform (piecewise)", m, [&](double s) { return calibrate::time_at(fit.pieces, s); });
+  text += quality("lsb", m, [&](double s) { return fit.whole.at(s); });
+  text += quality("loggops", m, [&](double s) { return calibrate::time_at(fit.loggops, s); });
+  text +=
+      fmt::format("--network {}\n--network {}\n", calibrate::lsb_words(fit), calibrate::loggops_words(fit));
+  return text;
+}
+
+std::string provenance(const CalibrateOptions& options) {
+  char host[256] = "unknown";
+  gethostname(host, sizeof(host) - 1);
+  char date[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof(date), "%Y-%m-%d", std::localtime(&now));
+  return fmt::format(
+      "Measured on {} on {} by nplus1 calibrate, medians of {} repetitions, 1 to {} bytes. "
+      "Hosts' speeds are not measured.",
+      host, date, options.repetitions, options.largest);
+}
+
+int run_calibration(const CalibrateOptions& options) {
+  const std::string csv = measure(options);
+  const auto measurements = or_fail(calibrate::read_measurements(csv), ExitCode::kUnavailable);
+  const calibrate::Fit fit = calibrate::fit(measurements);
+  if (!options.raw.empty()) or_fail(report::write_file(options.raw, csv), ExitCode::kCantCreate);
+  if (!options.platform.empty())
+    or_fail(report::write_file(options.platform, calibrate::platform_xml(fit, provenance(options))),
+            ExitCode::kCantCreate);
+  fmt::print("{}", text(measurements, fit));
+  if (!options.platform.empty()) fmt::print("--platform {}\n", options.platform);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_calibrate(const Registration& registration) {
+  CLI::App* verb = registration.app.add_subcommand(
+      "calibrate", "Measure this machine's own network, and write it down as a platform");
+  set_manual(*verb, {"nplus1 calibrate -n 2 [-o FILE] [options]", kExamples});
+  const auto options = std::make_shared<CalibrateOptions>();
+  verb->add_option("-n,--ranks", options->ranks, "Ranks; the first and the last exchange messages [2]")
+      ->check(CLI::Range(2, 1 << 20))
+      ->type_name("N");
+  verb->add_option("--repetitions", options->repetitions, "Measurements of each size [30]")
+      ->check(CLI::Range(3, 100000))
+      ->type_name("N");
+  verb->add_option("--largest", options->largest, "Largest message in bytes [4194304]")
+      ->check(CLI::Range(64, 1 << 29))
+      ->type_name("BYTES");
+  verb->add_option("-o,--output", options->platform, "Write a platform for --platform (replaces it)")
+      ->type_name("FILE");
+  verb->add_option("--raw", options->raw, "Write every measurement as CSV (replaces it)")->type_name("FILE");
+  verb->add_option("--mpi-args", options->mpi_args, "Options for mpirun, e.g. \"-hosts a,b\"")
+      ->type_name("WORDS");
+  verb->callback(
+      [registration, options] { registration.chosen = [options] { return run_calibration(*options); }; });
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,265 @@
+// `nplus1 replay`: the recorded program on another network.
+#include "cli/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "cli/failure.hpp"
+#include "cli/program.hpp"
+#include "cli/verbs.hpp"
+#include "report/exact_time.hpp"
+#include "report/files.hpp"
+#include "report/json_object.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using hypothesis::Decisions;
+using hypothesis::RankResult;
+using hypothesis::ReplayResult;
+using report::exact_seconds;
+
+constexpr const char* kExamples =
+    "  nplus1 replay nplus1-app-16-1                        on its own network: must come out as it was\n"
+    "  nplus1 replay DIR --network lsb:latency=1us,bandwidth=100GBps\n"
+    "  nplus1 replay DIR --network loggops:L=2us,o=1us,G=1e-10 -o faster   a result folder as a run's\n"
+    "  nplus1 replay DIR --platform platforms/torus.xml     with contention, simulated by SimGrid\n"
+    "  nplus1 replay DIR --compute-scale 0.5                processors twice as fast\n"
+    "  nplus1 replay DIR --collectives bcast=chain          other algorithms\n"
+    "  nplus1 replay DIR --sweep 'bandwidth=1e9..1e11 x10,latency=1us,5us' --html sweep.html\n";
+
+constexpr std::size_t kMostRanksShown = 16;
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, kNothingReplayed, result.error().remedy};
+  return std::move(result).value();
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+/// How far the replay can be believed.
+std::string trust_text(const ReplayResult& result, bool identity) {
+  std::string text;
+  if (identity) {
+    const Duration error = result.largest_difference();
+    text += error == Duration::zero()
+                ? "identity     every rank ends exactly when it did in the recording\n"
+                : fmt::format("identity     ranks end up to {} apart from the recording\n",
+                              report::readable(error));
+  }
+  if (result.unexplained_share() > 0)
+    text += fmt::format("as recorded  {} of the time is in calls that are not modelled\n",
+                        percent(result.unexplained_share()));
+  if (!result.coverage.complete) text += fmt::format("recording    {}\n", result.coverage.text());
+  if (result.gaps > 0) text += fmt::format("recording    calls are missing in {} places\n", result.gaps);
+  if (result.state != simnode::engine::State::kFinished)
+    text += fmt::format("not ended    {} of {} ranks wait for what never comes{}\n", result.blocked.size(),
+                        result.ranks.size(), result.coverage.complete ? "" : ": it is not in the recording");
+  if (result.counters.relies_on_buffering > 0)
+    text += fmt::format(
+        "buffering    {} sends had to go through that the network would hold back: the program "
+        "relies on buffering\n",
+        result.counters.relies_on_buffering);
+  return text;
+}
+
+std::string ends_text(const std::vector<RankResult>& ranks) {
+  if (ranks.size() > kMostRanksShown) {
+    std::vector<Time> ends;
+    for (const RankResult& rank : ranks) ends.push_back(rank.end);
+    std::sort(ends.begin(), ends.end());
+    const auto at = [&ends](std::size_t i) { return exact_seconds(ends[i].time_since_epoch()); };
+    return fmt::format("ranks end    first {} s, median {} s, last {} s\n", at(0), at(ends.size() / 2),
+                       at(ends.size() - 1));
+  }
+  std::string text = "rank               end, s       recorded, s\n";
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    text += fmt::format("{:4} {:>20} {:>17}\n", r, exact_seconds(ranks[r].end.time_since_epoch()),
+                        exact_seconds(ranks[r].recorded_end.time_since_epoch()));
+  return text;
+}
+
+std::string text(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
+                 const PreparedReplay& prepared, const ReplayResult& result) {
+  const Duration now = result.makespan().time_since_epoch();
+  const Duration before = result.recorded_makespan().time_since_epoch();
+  std::string text = fmt::format("{}: {} on {} ranks, {} events\n", words.source, recorded.application,
+                                 result.ranks.size(), result.coverage.events);
+  text += fmt::format("network      {}\n", prepared.network->describe());
+  if (!prepared.identity) text += fmt::format("recorded on  {}\n", recorded.network);
+  text += fmt::format("makespan     {} s ({}), recorded {} s", exact_seconds(now), report::readable(now),
+                      exact_seconds(before));
+  if (now > Duration::zero() && now != before)
+    text += fmt::format(": {:.3g} times as fast", seconds(before) / seconds(now));
+  text += fmt::format("\ntime         {} computing, {} communicating\n", percent(result.compute_share()),
+                      percent(result.communication_share()));
+  return text + trust_text(result, prepared.identity) + ends_text(result.ranks);
+}
+
+std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
+                 const PreparedReplay& prepared, const ReplayResult& result) {
+  report::JsonObject object;
+  object.text("schema", "nplus1-replay/1");
+  object.text("recording", words.source);
+  object.text("application", recorded.application);
+  object.text("network", prepared.network->describe());
+  object.text("recorded_network", recorded.network);
+  object.real("compute_scale", words.compute_scale);
+  object.text("decisions", prepared.options.decisions == Decisions::kRecorded ? "recorded" : "simulated");
+  object.raw("makespan_s", exact_seconds(result.makespan().time_since_epoch()));
+  object.raw("recorded_makespan_s", exact_seconds(result.recorded_makespan().time_since_epoch()));
+  object.real("compute_share", result.compute_share());
+  object.real("communication_share", result.communication_share());
+  object.real("unmodelled_share", result.unexplained_share());
+  object.truth("identity", prepared.identity);
+  object.raw("largest_difference_s", exact_seconds(result.largest_difference()));
+  const auto end = [](Time RankResult::*which) {
+    return [which](const RankResult& rank) { return exact_seconds((rank.*which).time_since_epoch()); };
+  };
+  object.list("rank_end_s", result.ranks, end(&RankResult::end));
+  object.list("recorded_rank_end_s", result.ranks, end(&RankResult::recorded_end));
+  object.number("events", result.coverage.events);
+  object.number("missing", result.gaps);
+  object.truth("finished", result.state == simnode::engine::State::kFinished);
+  object.list("blocked_ranks", result.blocked, [](RankId rank) { return std::to_string(rank.value); });
+  object.truth("relies_on_buffering", result.counters.relies_on_buffering > 0);
+  object.text("coverage", result.coverage.text());
+  return object.document();
+}
+
+netmodel::Selection collectives_of(const std::string& text) {
+  auto selection = netmodel::Selection::parse(text);
+  if (!selection)
+    throw Failure{ExitCode::kUsage, "--collectives: " + selection.error().what, kNothingReplayed,
+                  selection.error().remedy};
+  return std::move(selection).value();
+}
+
+int replay(const ReplayWords& words) {
+  auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput);
+  const auto recorded = hypothesis::recorded_settings(reader.properties());
+  if (!words.sweep.empty()) return sweep(words, recorded, reader);
+  const auto prepared = prepare_replay(words, recorded, reader.header().ranks);
+  const ReplayResult result = words.output.empty()
+                                  ? or_fail(hypothesis::replay(reader, prepared->options), ExitCode::kNoInput)
+                                  : replay_into_folder(words, recorded, *prepared, reader);
+  if (!words.json.empty())
+    or_fail(report::write_file(words.json, json(words, recorded, *prepared, result)), ExitCode::kCantCreate);
+  fmt::print("{}", text(words, recorded, *prepared, result));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+void check(const ReplayWords& words) {
+  const auto usage = [](const char* cause, const char* next) {
+    throw Failure{ExitCode::kUsage, cause, kNothingReplayed, next};
+  };
+  if (!words.platform.platform.empty() && !words.network.empty())
+    usage("--network and --platform both name a network", "keep one of the two");
+  const bool about_platform = !words.platform.model.empty() || !words.platform.map.empty() ||
+                              !words.platform.settings.empty() || !words.platform.host_speed.empty();
+  if (words.platform.platform.empty() && about_platform)
+    usage("--model, --map, --simgrid and --host-speed need a platform", "add --platform FILE");
+  if (!words.platform.platform.empty() && !words.sweep.empty())
+    usage("a platform has no keys to sweep",
+          "sweep with --network, or replay on one platform after the other");
+  if (words.record && words.output.empty()) usage("--record needs a folder", "add -o DIR");
+  if (!words.sweep.empty() && !words.output.empty())
+    usage("a sweep leaves no result folder",
+          "leave out -o; --csv, --json and --html write its table and plot");
+  if (words.sweep.empty() && !(words.csv.empty() && words.html.empty()))
+    usage("--csv and --html are the table and plot of a sweep", "add --sweep, or -o DIR for a report");
+}
+
+void declare_platform(CLI::App& verb, netmodel::PlatformFlags& flags) {
+  verb.add_option("--platform", flags.platform, "A SimGrid platform instead of --network")->type_name("FILE");
+  verb.add_option("--model", flags.model, "SimGrid's network model: SMPI (default), LV08, CM02, IB or ns-3")
+      ->type_name("WHICH");
+  verb.add_option("--map", flags.map, "Ranks on hosts, as in nplus1 run")->type_name("HOW");
+  verb.add_option("--simgrid", flags.settings, "SimGrid's own configuration; may be repeated")
+      ->type_name("KEY:VALUE")
+      ->join(' ');
+  verb.add_option("--host-speed", flags.host_speed,
+                  "Speed of the machine that was recorded, e.g. 2.5Gf: compute times are scaled to the hosts")
+      ->type_name("SPEED");
+}
+
+void declare(CLI::App& verb, ReplayWords& words) {
+  verb.add_option("source", words.source, "Result folder of a run, or a recording")
+      ->type_name("DIR|RECORDING")
+      ->required();
+  verb.add_option("--network", words.network, "The network, as in nplus1 run [the recorded one]")
+      ->type_name("SPEC");
+  declare_platform(verb, words.platform);
+  verb.add_option("--collectives", words.collectives,
+                  "Algorithms of the collectives, as in nplus1 run [the recorded ones]")
+      ->type_name("SPEC");
+  verb.add_option("--compute-scale", words.compute_scale,
+                  "Compute times are the recorded ones times this [1]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("FACTOR");
+  verb.add_option("--decisions", words.decisions,
+                  "Who is first (any source, Waitany, tests): recorded, or simulated anew [simulated where "
+                  "everything else is as recorded]")
+      ->check(CLI::IsMember({"recorded", "simulated"}))
+      ->type_name("WHICH");
+  verb.add_option(
+          "--sweep", words.sweep,
+          "Replays for each value: KEY=VALUE, KEY=V,V,V or KEY=FROM..TO xPOINTS, several with commas: "
+          "all combinations")
+      ->type_name("RANGES");
+  verb.add_option("--jobs", words.jobs, "Replays of a sweep at the same time [as many as cores]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  verb.add_option("-o,--output", words.output, "New folder for the results, as of a run")->type_name("DIR");
+  verb.add_flag("--record", words.record, "Record the replay in that folder, too");
+  verb.add_option("--json", words.json, "Write the result to this file (replaces it)")->type_name("FILE");
+  verb.add_option("--csv", words.csv, "Write the sweep's table to this file (replaces it)")
+      ->type_name("FILE");
+  verb.add_option("--html", words.html, "Write the sweep's plot to this file (replaces it)")
+      ->type_name("FILE");
+  verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
+                                               const hypothesis::RecordedSettings& recorded, int ranks) {
+  auto prepared = std::make_unique<PreparedReplay>();
+  prepared->network = replay_network(words, recorded, ranks);
+  prepared->collectives =
+      collectives_of(words.collectives.empty() ? recorded.collectives : words.collectives);
+  const auto algorithms = netmodel::Selection::parse(recorded.collectives);
+  prepared->identity = words.compute_scale == 1 && words.platform.host_speed.empty() && algorithms &&
+                       recorded.network == prepared->network->describe() &&
+                       algorithms.value() == prepared->collectives;
+  hypothesis::ReplayOptions& options = prepared->options;
+  options.network = prepared->network.get();
+  options.collectives = &prepared->collectives;
+  options.compute_scale = words.compute_scale;
+  options.poll_cost = recorded.poll_cost;
+  const bool simulated = words.decisions.empty() ? prepared->identity : words.decisions == "simulated";
+  options.decisions = simulated ? Decisions::kSimulated : Decisions::kRecorded;
+  return prepared;
+}
+
+void add_replay(const Registration& registration) {
+  CLI::App* verb =
+      registration.app.add_subcommand("replay", "Replay a recorded program on another network, or on many");
+  set_manual(*verb, {"nplus1 replay DIR|RECORDING [--network SPEC] [options]", kExamples});
+  const auto words = std::make_shared<ReplayWords>();
+  declare(*verb, *words);
+  verb->callback([registration, words] {
+    registration.chosen = [words] {
+      check(*words);
+      return replay(*words);
+    };
+  });
+}
+
+}  // namespace nplus1::cli

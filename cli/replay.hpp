@@ -1,0 +1,63 @@
+// What `nplus1 replay` was asked for, shared by its three ways: a replay, a result folder, a sweep.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "events/recording/reader.hpp"
+#include "hypothesis/recorded_settings.hpp"
+#include "hypothesis/replay.hpp"
+#include "netmodel/collectives/selection.hpp"
+#include "netmodel/network_model.hpp"
+#include "netmodel/simgrid/options.hpp"
+
+namespace nplus1::cli {
+
+inline constexpr const char* kNothingReplayed = "nothing was replayed";
+
+struct ReplayWords {
+  std::string source;
+  std::string network;
+  netmodel::PlatformFlags platform;  // with a file: instead of `network`
+  std::string collectives;
+  std::string decisions;
+  std::string sweep;
+  std::string output;
+  std::string json;
+  std::string csv;
+  std::string html;
+  double compute_scale = 1;
+  int jobs = 0;  // 0: as many as cores
+  bool record = false;
+  bool quiet = false;
+};
+
+/// A replay that is ready to run. Its options point into it.
+struct PreparedReplay {
+  std::unique_ptr<netmodel::NetworkModel> network;
+  netmodel::Selection collectives;
+  hypothesis::ReplayOptions options;
+  bool identity = false;  // network, collectives and compute times are the recorded ones
+};
+
+/// Throws Failure. With a platform: once per process.
+[[nodiscard]] std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
+                                                             const hypothesis::RecordedSettings& recorded,
+                                                             int ranks);
+
+/// The platform or network asked for, or the recorded one. Throws Failure.
+[[nodiscard]] std::unique_ptr<netmodel::NetworkModel> replay_network(
+    const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
+
+/// Replays into the new folder `words.output`: what nplus1 run leaves there, and with --record a recording of
+/// the replay. Throws Failure.
+[[nodiscard]] hypothesis::ReplayResult replay_into_folder(const ReplayWords& words,
+                                                          const hypothesis::RecordedSettings& recorded,
+                                                          PreparedReplay& prepared,
+                                                          events::recording::Reader& reader);
+
+/// Replays for every point of `words.sweep`; prints and writes what came out. The exit code. Throws Failure.
+[[nodiscard]] int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
+                        events::recording::Reader& reader);
+
+}  // namespace nplus1::cli

@@ -1,0 +1,108 @@
+// The result folder of a replay: what a run leaves, through the same code.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "cli/failure.hpp"
+#include "cli/output_folder.hpp"
+#include "cli/replay.hpp"
+#include "events/recording/writer.hpp"
+#include "events/sink_list.hpp"
+#include "patterns/message_statistics.hpp"
+#include "patterns/result_folder.hpp"
+#include "patterns/timeline.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using events::recording::Writer;
+using hypothesis::ReplayResult;
+
+constexpr const char* kRecordingFolder = "recording";
+
+std::unique_ptr<Writer> make_writer(const std::filesystem::path& folder, const PreparedReplay& prepared,
+                                    const events::recording::Header& original) {
+  events::recording::Header header = original;
+  header.properties["network"] = prepared.network->describe();
+  header.properties["collectives"] = prepared.collectives.describe();
+  header.properties["compute"] = fmt::format("replayed, times {}", prepared.options.compute_scale);
+  auto writer = Writer::create(folder / kRecordingFolder, header);
+  if (!writer)
+    throw Failure{ExitCode::kCantCreate, writer.error().what, kNothingReplayed, writer.error().remedy};
+  return std::move(writer).value();
+}
+
+report::RunSummary summary(const patterns::MessageStatistics& statistics,
+                           const hypothesis::RecordedSettings& recorded, const PreparedReplay& prepared,
+                           const ReplayResult& result) {
+  report::RunSummary s;
+  statistics.fill(s);
+  s.application = recorded.application;
+  s.network = prepared.network->describe();
+  s.clock = recorded.clock.empty() ? "cpu" : recorded.clock;
+  s.clock_reason = "as recorded";
+  s.compute = prepared.options.compute_scale == 1
+                  ? std::string{"as recorded"}
+                  : fmt::format("as recorded, times {}", prepared.options.compute_scale);
+  s.protocol = recorded.protocol.empty() ? "conservative" : recorded.protocol;
+  s.transport = "replay";
+  s.trust.active_ranks = result.ranks.size();
+  s.trust.events = result.counters.events;
+  s.trust.order_inversions = result.counters.order_inversions;
+  s.trust.forced_decisions = result.counters.forced_decisions;
+  s.trust.relies_on_buffering = result.counters.relies_on_buffering > 0;
+  s.trust.cores = std::thread::hardware_concurrency();
+  s.complete = result.state == simnode::engine::State::kFinished;
+  if (!result.coverage.complete)
+    s.notes.push_back("Replayed from a recording that is " + result.coverage.text());
+  return s;
+}
+
+report::Recording recording_of(const Writer& writer) {
+  report::Recording r;
+  r.path = kRecordingFolder;
+  r.bytes = r.expected_bytes = writer.bytes();
+  r.events = writer.totals().events;
+  r.dropped = writer.totals().dropped_events;
+  return r;
+}
+
+}  // namespace
+
+ReplayResult replay_into_folder(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
+                                PreparedReplay& prepared, events::recording::Reader& reader) {
+  const OutputFolder folder = OutputFolder::at(words.output);
+  patterns::MessageStatistics statistics{static_cast<std::size_t>(reader.header().ranks),
+                                         prepared.network.get()};
+  patterns::Timeline timeline{static_cast<std::size_t>(reader.header().ranks)};
+  std::unique_ptr<Writer> writer;
+  events::SinkList sinks;
+  sinks.add(statistics);
+  sinks.add(timeline);
+  if (words.record) sinks.add(*(writer = make_writer(folder.path(), prepared, reader.header())));
+  prepared.options.sink = &sinks;
+  const auto begin = std::chrono::steady_clock::now();
+  auto result = hypothesis::replay(reader, prepared.options);
+  if (!result)
+    throw Failure{ExitCode::kNoInput, result.error().what, kNothingReplayed, result.error().remedy};
+  report::RunSummary s = summary(statistics, recorded, prepared, result.value());
+  s.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (writer) {
+    if (const auto trouble = writer->close())
+      s.notes.push_back(fmt::format("The recording is not complete: {}; {}", trouble->what, trouble->remedy));
+    s.recording = recording_of(*writer);
+  }
+  patterns::Patterns patterns = statistics.patterns();
+  patterns.application = s.application;
+  patterns.network = s.network;
+  const auto written = patterns::write_result_folder(
+      folder.path(), s, patterns::Observed{std::move(patterns), timeline.json()});
+  if (!written)
+    throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
+                  written.error().remedy};
+  return std::move(result).value();
+}
+
+}  // namespace nplus1::cli

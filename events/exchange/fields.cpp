@@ -1,0 +1,113 @@
+#include "events/exchange/fields.hpp"
+
+#include <array>
+#include <span>
+
+namespace nplus1::events::exchange {
+namespace {
+
+constexpr std::array<std::string_view, 23> kKinds{"none",
+                                                  "send",
+                                                  "isend",
+                                                  "recv",
+                                                  "irecv",
+                                                  "wait",
+                                                  "test",
+                                                  "probe",
+                                                  "iprobe",
+                                                  "cancelled",
+                                                  "request_free",
+                                                  "collective",
+                                                  "icollective",
+                                                  "comm_define",
+                                                  "unmodelled_enter",
+                                                  "unmodelled_exit",
+                                                  "local",
+                                                  "region_begin",
+                                                  "region_end",
+                                                  "site_define",
+                                                  "region_define",
+                                                  "datatype_define",
+                                                  "finalize"};
+static_assert(kKinds.size() == static_cast<std::size_t>(EventKind::kFinalize) + 1);
+
+constexpr std::array<std::string_view, 5> kAnswers{"none", "exit", "match", "notice", "deadlock"};
+constexpr std::array<std::string_view, 4> kSendModes{"standard", "synchronous", "buffered", "ready"};
+constexpr std::array<std::string_view, 3> kCompletionModes{"all", "any", "some"};
+constexpr std::array<std::string_view, 19> kCollectives{"barrier",
+                                                        "bcast",
+                                                        "gather",
+                                                        "gatherv",
+                                                        "scatter",
+                                                        "scatterv",
+                                                        "allgather",
+                                                        "allgatherv",
+                                                        "alltoall",
+                                                        "alltoallv",
+                                                        "reduce",
+                                                        "allreduce",
+                                                        "reduce_scatter_block",
+                                                        "reduce_scatter",
+                                                        "scan",
+                                                        "exscan",
+                                                        "neighbor_allgather",
+                                                        "neighbor_alltoall",
+                                                        "synchronize"};
+static_assert(kCollectives.size() == static_cast<std::size_t>(CollectiveKind::kSynchronize) + 1);
+
+std::span<const std::string_view> operations(EventKind kind) {
+  switch (kind) {
+    case EventKind::kSend:
+    case EventKind::kIsend:
+      return kSendModes;
+    case EventKind::kWait:
+    case EventKind::kTest:
+      return kCompletionModes;
+    case EventKind::kCollective:
+    case EventKind::kIcollective:
+      return kCollectives;
+    default:
+      return {};
+  }
+}
+
+std::string_view name_in(std::span<const std::string_view> names, std::size_t index) {
+  return index < names.size() ? names[index] : std::string_view{};
+}
+
+std::optional<std::uint8_t> place_in(std::span<const std::string_view> names, std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<std::uint8_t>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view kind_name(EventKind kind) {
+  return name_in(kKinds, static_cast<std::size_t>(kind));
+}
+
+std::optional<EventKind> kind_named(std::string_view name) {
+  const auto place = place_in(kKinds, name);
+  return place ? std::optional{static_cast<EventKind>(*place)} : std::nullopt;
+}
+
+std::string_view answer_name(AnswerKind kind) {
+  return name_in(kAnswers, static_cast<std::size_t>(kind));
+}
+
+std::optional<AnswerKind> answer_named(std::string_view name) {
+  const auto place = place_in(kAnswers, name);
+  return place ? std::optional{static_cast<AnswerKind>(*place)} : std::nullopt;
+}
+
+std::string_view operation_name(EventKind kind, std::uint8_t operation) {
+  return name_in(operations(kind), operation);
+}
+
+std::optional<std::uint8_t> operation_named(EventKind kind, std::string_view name) {
+  return place_in(operations(kind), name);
+}
+
+}  // namespace nplus1::events::exchange

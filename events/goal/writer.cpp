@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "events/exchange/new_file.hpp"
+#include "events/goal/goal.hpp"
+
+namespace nplus1::events::goal {
+namespace {
+
+namespace fs = std::filesystem;
+using exchange::Exported;
+using exchange::Flattener;
+using exchange::Message;
+using exchange::NewFile;
+using exchange::NewFolder;
+
+constexpr std::size_t kBuffer = 16 << 10;
+constexpr std::int64_t kPicosecondsPerUnit = 1000;
+
+/// A rank's part, spooled to a file of its own until all ranks are known.
+class Part {
+ public:
+  void start(fs::path file) { file_ = std::move(file); }
+  void write(const std::string& text) {
+    buffer_ += text;
+    if (buffer_.size() > kBuffer) flush();
+  }
+  void copy_to(NewFile& out) {
+    if (fs::exists(file_)) {
+      std::ifstream stream{file_, std::ios::binary};
+      std::vector<char> block(std::size_t{1} << 16);
+      while (stream.read(block.data(), static_cast<std::streamsize>(block.size())) || stream.gcount() > 0)
+        out.write({block.data(), static_cast<std::size_t>(stream.gcount())});
+    }
+    out.write(buffer_);
+  }
+  [[nodiscard]] bool failed() const { return failed_; }
+
+  // The program: operation `last` is done, and what was started since is in `started`.
+  std::uint64_t operations = 0;
+  std::uint64_t last = 0;
+  Duration rest{};  // computing that was less than a unit
+  std::unordered_map<std::uint64_t, std::uint64_t> started;
+
+ private:
+  void flush() {
+    std::ofstream stream{file_, std::ios::binary | std::ios::app};
+    failed_ = !(stream << buffer_).flush() || failed_;
+    buffer_.clear();
+  }
+  fs::path file_;
+  std::string buffer_;
+  bool failed_ = false;
+};
+
+class GoalWriter final : public exchange::Exporter, private exchange::Programs {
+ public:
+  GoalWriter(NewFile file, NewFolder spool, const exchange::Preamble& preamble, exchange::Expand expand)
+      : file_{std::move(file)},
+        spool_{std::move(spool)},
+        flattener_{preamble.ranks, *this, std::move(expand)},
+        parts_(static_cast<std::size_t>(preamble.ranks)) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].start(spool_.path() / std::to_string(i));
+  }
+
+  void on_event(const TimedEvent& event) override {
+    ++events_;
+    flattener_.on_event(event);
+  }
+  void on_match(RankId receiver, const Answer& match) override { flattener_.on_match(receiver, match); }
+  void on_communicator(const Communicator& communicator) override {
+    flattener_.on_communicator(communicator);
+  }
+
+  Result<Exported> close() override {
+    auto lost = flattener_.finish();
+    file_.write(fmt::format("num_ranks {}\n", parts_.size()));
+    bool failed = false;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      file_.write(fmt::format("\nrank {} {{\n", i));
+      parts_[i].copy_to(file_);
+      file_.write("}\n");
+      failed = failed || parts_[i].failed();
+    }
+    if (failed)
+      return Error{spool_.path().string() + ": cannot be written", "make room there, or use another -o"};
+    if (const auto done = file_.commit(); !done) return done.error();
+    return Exported{events_, std::move(lost)};
+  }
+
+ private:
+  void compute(RankId rank, Duration time) override {
+    Part& part = parts_[rank.index()];
+    part.rest += time;
+    const std::int64_t units = part.rest.count() / kPicosecondsPerUnit;
+    if (units == 0) return;
+    part.rest -= Duration{units * kPicosecondsPerUnit};
+    part.last = operation(part, fmt::format("calc {}", units));
+  }
+  void send(RankId rank, const Message& message, std::uint64_t handle) override {
+    Part& part = parts_[rank.index()];
+    part.started[handle] =
+        operation(part, fmt::format("send {}b to {} tag {}", message.size, message.peer, message.tag));
+  }
+  /// LogGOPSim matches by source and tag; a size that is not known here is 0.
+  void receive(RankId rank, const Message& message, std::uint64_t handle) override {
+    Part& part = parts_[rank.index()];
+    const auto size = std::max<std::int64_t>(message.size, 0);
+    part.started[handle] =
+        operation(part, fmt::format("recv {}b from {} tag {}", size, message.peer, message.tag));
+  }
+  void wait(RankId rank, std::uint64_t handle) override {
+    Part& part = parts_[rank.index()];
+    const auto found = part.started.find(handle);
+    const std::uint64_t awaited = found->second;
+    part.started.erase(found);
+    if (awaited ==
+        part.operations) {  // started just now: what follows requires it, and through it what was before
+      part.last = awaited;
+      return;
+    }
+    part.last = operation(part, "calc 0");
+    part.write(fmt::format("l{} requires l{}\n", part.last, awaited));
+  }
+
+  /// A new operation after what the program has waited for; its number.
+  static std::uint64_t operation(Part& part, const std::string& text) {
+    const std::uint64_t self = ++part.operations;
+    part.write(fmt::format("l{}: {}\n", self, text));
+    if (part.last != 0) part.write(fmt::format("l{} requires l{}\n", self, part.last));
+    return self;
+  }
+
+  NewFile file_;
+  NewFolder spool_;  // never committed: it goes with this
+  Flattener flattener_;
+  std::vector<Part> parts_;
+  std::uint64_t events_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<exchange::Exporter>> create(const fs::path& path, const exchange::Preamble& preamble,
+                                                   exchange::Expand expand) {
+  auto file = NewFile::create(path);
+  if (!file) return file.error();
+  auto spool = NewFolder::create(path.string() + ".ranks");
+  if (!spool) return spool.error();
+  return std::unique_ptr<exchange::Exporter>{std::make_unique<GoalWriter>(
+      std::move(file).value(), std::move(spool).value(), preamble, std::move(expand))};
+}
+
+}  // namespace nplus1::events::goal

@@ -1,0 +1,25 @@
+// How a recording was made, as far as a replay needs it: what stands in its properties.
+#pragma once
+
+#include <string>
+
+#include "events/recording/header.hpp"
+#include "netmodel/collectives/selection.hpp"
+#include "semantics/timing.hpp"
+#include "support/result.hpp"
+
+namespace nplus1::hypothesis {
+
+struct RecordedSettings {
+  std::string application;
+  std::string network;  // a specification for netmodel::parse; empty if the recording does not say
+  std::string collectives;
+  std::string clock;
+  std::string protocol;
+  semantics::PollCost poll_cost{};
+};
+
+/// What the recording does not say is empty, or the default of `nplus1 run`.
+[[nodiscard]] RecordedSettings recorded_settings(const events::recording::Properties& properties);
+
+}  // namespace nplus1::hypothesis

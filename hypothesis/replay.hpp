@@ -1,0 +1,66 @@
+// The same program on another network, from its recording: the recorded calls and compute times through the
+// engine that simulated them live (DESIGN: model replay).
+//
+// On the network it was recorded on, every time comes out as it was, to the picosecond: that identity replay
+// measures how far other replays can be trusted. On another network the program is assumed to do what it did:
+// decisions that depended on who was first are repeated (recorded_decisions.hpp). Called from one thread; a
+// recording of any length in memory bounded by its unmatched messages.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "events/recording/reader.hpp"
+#include "hypothesis/event_feed.hpp"
+#include "netmodel/collectives/selection.hpp"
+#include "netmodel/network_model.hpp"
+#include "semantics/timing.hpp"
+#include "simnode/engine/engine.hpp"
+#include "support/result.hpp"
+
+namespace nplus1::hypothesis {
+
+enum class Decisions : std::uint8_t {
+  kSimulated,  // by the engine: what a run on that network would decide, if the program went on as it did
+  kRecorded,   // as in the recording
+};
+
+struct ReplayOptions {
+  const netmodel::NetworkModel* network = nullptr;     // required
+  const netmodel::Selection* collectives = nullptr;    // null: MPICH's
+  double compute_scale = 1;  // of recorded compute times; positive. Times the network's, of each rank's host
+  Decisions decisions = Decisions::kRecorded;
+  semantics::PollCost poll_cost{};
+  /// Gets definitions, calls and matches with their new times, as a run's sinks do. Null: only sums are kept.
+  events::EventSink* sink = nullptr;
+};
+
+struct RankResult {
+  Time recorded_end{};
+  Time end{};
+  Duration compute{};      // scaled; of several threads: their mean, and so below
+  Duration unexplained{};  // replayed as recorded: calls that are not modelled, or are not in the recording
+};
+
+struct ReplayResult {
+  std::vector<RankResult> ranks;
+  events::recording::Coverage coverage;
+  simnode::engine::State state{};  // kFinished if every rank reached its MPI_Finalize
+  simnode::engine::Counters counters;
+  std::uint64_t gaps = 0;              // places where recorded calls were missing
+  std::vector<RankId> blocked;         // ranks that ended waiting for what never comes
+
+  [[nodiscard]] Time makespan() const;
+  [[nodiscard]] Time recorded_makespan() const;
+  /// Of the time of all ranks, 0..1.
+  [[nodiscard]] double compute_share() const;
+  [[nodiscard]] double unexplained_share() const;
+  [[nodiscard]] double communication_share() const;
+  /// The largest difference between a rank's end and its recorded end.
+  [[nodiscard]] Duration largest_difference() const;
+};
+
+/// Errors: the file cannot be read, or contradicts itself (it names the contradiction).
+[[nodiscard]] Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptions& options);
+
+}  // namespace nplus1::hypothesis

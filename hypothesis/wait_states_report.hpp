@@ -1,0 +1,19 @@
+// Wait states as JSON (docs/formats/waitstates.md) and for a terminal. Pure functions.
+#pragma once
+
+#include <string>
+
+#include "hypothesis/wait_states_results.hpp"
+#include "report/results.hpp"
+
+namespace nplus1::hypothesis {
+
+inline constexpr const char* kWaitStatesSchema = "nplus1-waitstates/1";
+
+[[nodiscard]] std::string wait_states_json(const WaitStateResults& results);
+[[nodiscard]] std::string wait_states_text(const WaitStateResults& results, report::TextStyle style);
+
+/// {"late_sender_s": ..., ...}: the states of a tally, as other documents hold them too.
+[[nodiscard]] std::string states_object(const Tally& tally);
+
+}  // namespace nplus1::hypothesis

@@ -1,0 +1,38 @@
+// A network in which messages meet: the flows that are under way share its links, and when one ends is known
+// only once nothing can still join it. The engine starts flows and lets time pass; completions come in order
+// of virtual time.
+//
+// One thread at a time, one engine each (NetworkModel::flows()).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "support/ids.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::netmodel {
+
+class Flows {
+ public:
+  /// The caller's own number of a flow; it may be used again after its completion.
+  using FlowId = std::uint32_t;
+  struct Completion {
+    FlowId id;
+    Time at;
+  };
+
+  virtual ~Flows() = default;
+  /// A message of `size` (payload; the model adds its envelope) starts at `at`, which may lie ahead of now().
+  /// One that lies behind starts now.
+  virtual void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) = 0;
+  /// Lets time pass until flows complete, but no further than `until`, and appends them: all that complete
+  /// at the same time, and none that complete later. If none is appended, now() is `until`, or no flow is
+  /// left.
+  virtual void advance(Time until, std::vector<Completion>& completions) = 0;
+  [[nodiscard]] virtual Time now() const = 0;
+  /// Whether no flow is under way or about to start.
+  [[nodiscard]] virtual bool idle() const = 0;
+};
+
+}  // namespace nplus1::netmodel

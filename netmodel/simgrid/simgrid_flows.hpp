@@ -1,0 +1,60 @@
+// Flows as communications between SimGrid hosts, without actors: started from outside (Comm::sendto), and
+// SimGrid's clock led from event to event, never beyond what the engine allows.
+//
+// Actors (put_async and get_async, an actor per rank) give the same times: docs/networks.md has what was
+// measured. Private to netmodel/simgrid.
+#pragma once
+
+#include <simgrid/s4u.hpp>
+
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "netmodel/flows.hpp"
+
+namespace nplus1::netmodel {
+
+class SimgridFlows final : public Flows {
+ public:
+  SimgridFlows(simgrid::s4u::Engine& engine, const std::vector<simgrid::s4u::Host*>& hosts);
+  ~SimgridFlows() override;
+
+  void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) override;
+  void advance(Time until, std::vector<Completion>& completions) override;
+  [[nodiscard]] Time now() const override { return now_; }
+  [[nodiscard]] bool idle() const override { return under_way_ == 0 && waiting_.empty(); }
+
+ private:
+  struct Start {
+    Time at;
+    std::uint64_t order;  // of start(): ties are started in it
+    FlowId id;
+    RankId source;
+    RankId destination;
+    Bytes size;
+    friend bool operator>(const Start& a, const Start& b) {
+      return a.at != b.at ? a.at > b.at : a.order > b.order;
+    }
+  };
+
+  void begin(const Start& start);
+  void step(Time until);
+  [[nodiscard]] double next_event(double now) const;
+  void ended(const simgrid::s4u::Activity& activity);
+
+  /// SimGrid's signals cannot be disconnected: they find the flows of the day here.
+  static SimgridFlows* current_;
+
+  simgrid::s4u::Engine& engine_;
+  const std::vector<simgrid::s4u::Host*>& hosts_;
+  double origin_;  // SimGrid's clock at our time zero
+  Time now_{};
+  std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting_;
+  std::vector<simgrid::s4u::CommPtr> comms_;  // by id: they live as long as the flow
+  std::vector<FlowId> ended_;
+  std::uint64_t order_ = 0;
+  std::size_t under_way_ = 0;
+};
+
+}  // namespace nplus1::netmodel

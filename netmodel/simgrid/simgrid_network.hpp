@@ -1,0 +1,48 @@
+// A platform simulated by SimGrid, as a network with contention. Lives in a module that is loaded only when a
+// platform is asked for (load.hpp); never in a process with an MPI library, whose symbols SimGrid has too.
+//
+// SimGrid keeps one engine per process, whose clock never goes back: one model per process, and one Flows at
+// a time. Not thread-safe. Malformed platforms throw or abort inside SimGrid, so validate first
+// (validate.hpp), in another process.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "netmodel/flow_protocol/flow_protocol.hpp"
+#include "netmodel/simgrid/load.hpp"
+#include "netmodel/simgrid/options.hpp"
+
+namespace simgrid::s4u {
+class Engine;
+class Host;
+}  // namespace simgrid::s4u
+
+namespace nplus1::netmodel {
+
+class SimgridNetwork final : public FlowProtocol {
+ public:
+  SimgridNetwork(std::shared_ptr<simgrid::s4u::Engine> engine, std::vector<simgrid::s4u::Host*> hosts,
+                 PlatformOptions options, Parameters protocol);
+
+  /// Starts when no flow of an earlier one is left.
+  [[nodiscard]] std::unique_ptr<Flows> flows() const override;
+  [[nodiscard]] double compute_scale(RankId rank) const override;
+  [[nodiscard]] std::string describe() const override;
+  [[nodiscard]] std::string describe_to_ranks() const override { return protocol(); }
+
+ private:
+  std::shared_ptr<simgrid::s4u::Engine> engine_;
+  std::vector<simgrid::s4u::Host*> hosts_;  // by rank
+  PlatformOptions options_;
+};
+
+/// Loads the platform and looks up the ranks' routes (all of them up to 64 hosts, else each host's to a few
+/// others); throws what SimGrid throws, or aborts.
+[[nodiscard]] Result<PlatformReport> check_simgrid_platform(const PlatformOptions& options);
+
+/// Loads the platform; throws what SimGrid throws, or aborts.
+[[nodiscard]] Result<std::unique_ptr<NetworkModel>> make_simgrid_network(const PlatformOptions& options);
+
+}  // namespace nplus1::netmodel

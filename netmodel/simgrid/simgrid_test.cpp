@@ -1,0 +1,282 @@
+// SimGrid behind the interface: closed forms where nothing contends, fair shares where messages meet. Each
+// test runs in a child process, because SimGrid has one network per process.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "netmodel/simgrid/load.hpp"
+
+namespace nplus1::netmodel {
+namespace {
+
+PlatformOptions platform(const std::string& name, const std::string& model, int ranks) {
+  PlatformOptions options;
+  options.file = std::string{NPLUS1_PLATFORMS} + "/" + name + ".xml";
+  options.model = model;
+  options.ranks = ranks;
+  return options;
+}
+
+std::unique_ptr<NetworkModel> load(const PlatformOptions& options) {
+  auto network = load_platform(options);
+  if (!network) throw std::runtime_error{network.error().what};
+  return std::move(network).value();
+}
+
+struct Message {
+  int from;
+  int to;
+  std::int64_t size;
+};
+
+/// When each of the messages, all sent at time zero, has arrived, in seconds.
+std::vector<double> arrivals(const NetworkModel& network, const std::vector<Message>& messages) {
+  const auto flows = network.flows();
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    flows->start(static_cast<Flows::FlowId>(i), RankId{messages[i].from}, RankId{messages[i].to},
+                 bytes(messages[i].size), kTimeZero);
+  std::vector<double> at(messages.size());
+  std::vector<Flows::Completion> done;
+  while (!flows->idle()) flows->advance(kNever, done);
+  for (const Flows::Completion& c : done) at[c.id] = seconds(c.at);
+  return at;
+}
+
+double alone(const NetworkModel& network, Message message) {
+  return arrivals(network, {message}).front();
+}
+
+/// What a child has to say for itself.
+std::string failures() {
+  std::string text;
+  const auto& result = *::testing::UnitTest::GetInstance()->current_test_info()->result();
+  for (int i = 0; i < result.total_part_count(); ++i) text += result.GetTestPartResult(i).summary();
+  return text;
+}
+
+/// Runs `body` in a child process and fails where it does.
+template <class Body>
+void apart(Body body) {
+  EXPECT_EXIT(
+      {
+        body();
+        std::fflush(stdout);
+        if (!::testing::Test::HasFailure()) std::_Exit(0);
+        std::cerr << failures() << std::endl;
+        std::_Exit(1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+class EverySimgridModel : public ::testing::TestWithParam<const char*> {
+ protected:
+  /// Beyond fair shares IB slows flows that meet at a host down, by up to 1.35 (J. Vienne, 2010).
+  static bool knows_penalties() { return std::string{GetParam()} == "IB"; }
+};
+
+TEST_P(EverySimgridModel, SharesOneLinkFairly) {
+  apart([] {
+    const auto network = load(platform("two_hosts", GetParam(), 2));
+    constexpr std::int64_t kLarge = 400'000'000;  // latency is nothing beside it
+    const double one = alone(*network, {0, 1, kLarge});
+    for (const std::size_t k : {2U, 4U, 8U})
+      for (const double at : arrivals(*network, std::vector<Message>(k, {0, 1, kLarge}))) {
+        const auto share = static_cast<double>(k);
+        EXPECT_GE(at / one, 0.99 * share);
+        EXPECT_LE(at / one, (knows_penalties() ? 1.35 : 1.01) * share);
+      }
+  });
+}
+
+TEST_P(EverySimgridModel, IsMonotoneInSize) {
+  apart([] {
+    const auto network = load(platform("cluster64", GetParam(), 8));
+    double before = 0;
+    // Within a segment of the factors; at their bounds SMPI's own figures step down.
+    for (const std::int64_t size : {70'000, 80'000, 200'000, 1'000'000, 50'000'000}) {
+      const double now = alone(*network, {0, 5, size});
+      EXPECT_GT(now, before) << size;
+      before = now;
+    }
+  });
+}
+
+TEST_P(EverySimgridModel, IsNoFasterThanTheSlowestLink) {
+  apart([] {
+    const auto network = load(platform("cluster64", GetParam(), 8));
+    for (const std::int64_t size : {100'000'000L, 1'000'000'000L})
+      EXPECT_GE(alone(*network, {1, 2, size}), static_cast<double>(size) / 1.25e9);
+  });
+}
+
+TEST_P(EverySimgridModel, MakesIncastOfEightEightTimesSlower) {
+  apart([] {
+    const auto network = load(platform("cluster64", GetParam(), 9));
+    constexpr std::int64_t kLarge = 400'000'000;
+    std::vector<Message> incast;
+    for (int r = 1; r <= 8; ++r) incast.push_back({r, 0, kLarge});
+    const double one = alone(*network, incast.front());
+    for (const double at : arrivals(*network, incast)) {
+      EXPECT_GE(at / one, 7.9);
+      EXPECT_LE(at / one, (knows_penalties() ? 1.35 : 1.01) * 8);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Simgrid, EverySimgridModel, ::testing::Values("SMPI", "LV08", "CM02", "IB"),
+                         [](const auto& test) { return std::string{test.param}; });
+
+TEST(Simgrid, EqualsLatencyPlusSizeByBandwidthUnderCm02) {
+  apart([] {
+    const auto network = load(platform("two_hosts", "CM02", 2));
+    for (const std::int64_t size : {0, 1000, 1'000'000})
+      EXPECT_NEAR(alone(*network, {0, 1, size}), 25e-6 + static_cast<double>(size + 16) / 1.25e9, 2e-9)
+          << size;
+  });
+}
+
+TEST(Simgrid, HasItsPublishedFactorsUnderLv08) {
+  apart([] {
+    const auto network = load(platform("two_hosts", "LV08", 2));
+    for (const std::int64_t size : {0, 1000, 1'000'000})
+      EXPECT_NEAR(alone(*network, {0, 1, size}),
+                  13.01 * 25e-6 + static_cast<double>(size + 16) / (0.97 * 1.25e9), 2e-9)
+          << size;
+  });
+}
+
+TEST(Simgrid, TakesItsTimeZeroWhereTheLastOneEnded) {
+  apart([] {
+    const auto network = load(platform("two_hosts", "CM02", 2));
+    const double first = alone(*network, {0, 1, 5000});
+    EXPECT_NEAR(alone(*network, {0, 1, 5000}), first, 1e-12);
+  });
+}
+
+TEST(Simgrid, StopsWhereTheEngineAllows) {
+  apart([] {
+    const auto network = load(platform("two_hosts", "CM02", 2));
+    const auto flows = network->flows();
+    flows->start(0, RankId{0}, RankId{1}, bytes(1'250'000 - 16), kTimeZero);  // 25 us + 1 ms alone
+    std::vector<Flows::Completion> done;
+    flows->advance(Time{from_seconds(525e-6)}, done);
+    EXPECT_TRUE(done.empty());
+    EXPECT_EQ(flows->now(), Time{from_seconds(525e-6)});
+    // Half is left when another joins 25 us later: (0.5 - 0.025) ms at half speed.
+    flows->start(1, RankId{0}, RankId{1}, bytes(1'250'000 - 16), flows->now());
+    flows->advance(kNever, done);
+    ASSERT_EQ(done.size(), 1U);
+    EXPECT_EQ(done[0].id, 0U);
+    EXPECT_NEAR(seconds(done[0].at), 550e-6 + 2 * 475e-6, 5e-9);
+  });
+}
+
+TEST(Simgrid, TellsTheRanksTheProtocolInForce) {
+  apart([] {
+    PlatformOptions options = platform("two_hosts", "SMPI", 2);
+    options.settings = {"smpi/send-is-detached-thresh:1000", "smpi/async-small-thresh:100",
+                        "smpi/os:0:1e-6:0"};
+    const auto network = load(options);
+    const auto ranks = parse(network->describe_to_ranks());
+    ASSERT_TRUE(ranks) << ranks.error().what;
+    EXPECT_FALSE(ranks.value()->contention_free());
+    EXPECT_TRUE(ranks.value()->eager(bytes(999)));
+    EXPECT_FALSE(ranks.value()->eager(bytes(1000)));
+    EXPECT_TRUE(ranks.value()->travels_unasked(bytes(99)));
+    EXPECT_FALSE(ranks.value()->travels_unasked(bytes(100)));
+    EXPECT_EQ(ranks.value()->blocking_send_overhead(bytes(10)), from_seconds(1e-6));
+    EXPECT_EQ(ranks.value()->send_overhead(bytes(10)), Duration{});
+  });
+}
+
+TEST(Simgrid, ScalesComputeTimesToTheHostsSpeed) {
+  apart([] {
+    PlatformOptions options = platform("two_hosts", "SMPI", 2);
+    options.host_speed = 2.5e9;
+    EXPECT_DOUBLE_EQ(load(options)->compute_scale(RankId{1}), 0.25);
+  });
+}
+
+class Validate : public ::testing::Test {
+ protected:
+  /// What is said about a platform with this text.
+  static std::string complaint(const std::string& text, int ranks = 2) {
+    const std::string path = ::testing::TempDir() + "/" + std::to_string(getpid()) + "_nplus1_validate.xml";
+    std::ofstream{path} << "<?xml version='1.0'?>\n"
+                           "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                           "<platform version=\"4.1\">\n"
+                        << text << "</platform>\n";
+    PlatformOptions options;
+    options.file = path;
+    options.ranks = ranks;
+    const auto report = validate_platform(options);
+    return report ? "sound" : report.error().what;
+  }
+  static std::string zone(const std::string& inner) {
+    return "<zone id=\"z\" routing=\"Full\">\n<host id=\"a\" speed=\"1Gf\"/>\n<host id=\"b\" "
+           "speed=\"1Gf\"/>\n" +
+           inner + "</zone>\n";
+  }
+  static constexpr const char* kLink = "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>\n";
+  static constexpr const char* kRoute = "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>\n";
+
+  /// One line that names the file and, if SimGrid knows it, the line.
+  static void expect(const std::string& said, const std::string& part, const std::string& line = "") {
+    EXPECT_NE(said.find(part), std::string::npos) << said;
+    EXPECT_NE(said.find("nplus1_validate.xml" + (line.empty() ? "" : ":" + line)), std::string::npos) << said;
+    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+    EXPECT_LT(said.size(), 400U) << said;
+  }
+};
+
+TEST_F(Validate, AcceptsASoundPlatform) {
+  EXPECT_EQ(complaint(zone(std::string{kLink} + kRoute)), "sound");
+}
+TEST_F(Validate, NamesTheLineOfBadXml) {
+  expect(complaint("<zone id=\"z\" routing=\"Full\">\n<host id=\"a\" speed=\"1Gf\">\n</zone>\n"), "", "6");
+}
+TEST_F(Validate, NamesTheLineOfABadUnit) {
+  expect(complaint(zone("<link id=\"l\" bandwidth=\"1Parsec\" latency=\"1us\"/>\n")), "Parsec", "7");
+}
+TEST_F(Validate, NamesTheLineOfAnUnknownAttribute) {
+  expect(complaint(zone("<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\" color=\"red\"/>\n")), "color",
+         "7");
+}
+TEST_F(Validate, NamesAMissingLink) {
+  expect(complaint(zone(kRoute)), "Link not found: l");
+}
+TEST_F(Validate, SaysThatDimensionsDoNotMatch) {
+  expect(
+      complaint(
+          "<cluster id=\"t\" prefix=\"n\" suffix=\"\" radical=\"0-6\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\" "
+          "topology=\"TORUS\" topo_parameters=\"2,2,2\"/>\n"),
+      "");
+}
+TEST_F(Validate, SaysWhichHostsHaveNoRoute) {
+  expect(complaint(zone(kLink)), "route");
+}
+TEST_F(Validate, CountsTheHosts) {
+  expect(complaint(zone(std::string{kLink} + kRoute), 3), "2 hosts");
+}
+TEST_F(Validate, FindsAMissingFile) {
+  PlatformOptions options;
+  options.file = "/nowhere/nothing.xml";
+  const auto report = validate_platform(options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().what, "/nowhere/nothing.xml: No such file or directory");
+}
+TEST_F(Validate, RejectsSettingsThatSimgridDoesNotKnow) {
+  PlatformOptions options = platform("two_hosts", "SMPI", 2);
+  options.settings = {"network/nonsense:1"};
+  const auto report = validate_platform(options);
+  ASSERT_FALSE(report);
+  EXPECT_NE(report.error().what.find("network/nonsense"), std::string::npos) << report.error().what;
+}
+
+}  // namespace
+}  // namespace nplus1::netmodel

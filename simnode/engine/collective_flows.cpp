@@ -1,0 +1,108 @@
+// Collectives on a network with contention: the same steps, but each message is a flow, which starts when
+// both sides are there (network_model.hpp, eager() and travels_unasked()), and a member goes on when the ends
+// of what it started are known.
+//
+// Messages between a pair are taken for each other in order; where a schedule sends small and large messages
+// between one pair, a small one that travels unasked may be taken for a large one before it.
+#include <algorithm>
+
+#include "netmodel/collectives/selection.hpp"
+#include "simnode/engine/collectives.hpp"
+
+namespace nplus1::simnode::engine {
+
+using netmodel::kNoMember;
+using netmodel::Step;
+
+/// Starts a member's steps until it has to wait.
+void Collectives::run(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done) {
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  while (member.entered && !member.done && member.pending == 0) {
+    member.clock = std::max(member.clock, member.end);
+    if (member.position == member.steps.size()) return finish(c, call, me, done);
+    start_steps(c, call, me);
+  }
+}
+
+/// The step at `position`, and those that join it.
+void Collectives::start_steps(const Communicator& c, Call& call, std::int32_t me) {
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  const std::size_t first = member.position;
+  std::size_t last = first + 1;
+  while (last < member.steps.size() && member.steps[last].joins) ++last;
+  member.position = last;
+  const bool together = last > first + 1;
+  if (together)
+    for (std::size_t i = first; i < last; ++i) post_receive(c, call, me, member.steps[i].receive_from);
+  for (std::size_t i = first; i < last; ++i) {
+    const Step step = member.steps[i];
+    post_send(c, call, me, step, !together && step.receive_from == kNoMember);
+  }
+  if (!together) post_receive(c, call, me, member.steps[first].receive_from);
+}
+
+void Collectives::post_send(const Communicator& c, Call& call, std::int32_t me, const Step& step,
+                            bool blocking) {
+  if (step.send_to == kNoMember) return;
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  member.clock += blocking ? network_.blocking_send_overhead(step.size) : network_.send_overhead(step.size);
+  CollectiveMessage message{call.comm.value, call.number, me, step.send_to, step.size, false, false};
+  message.rendezvous = !network_.eager(step.size);
+  if (message.rendezvous) ++member.pending;
+  message.unasked = network_.travels_unasked(step.size);
+  if (message.unasked) return start_flow(c, message, member.clock);
+  if (const auto receive = call.receives.pop(me, step.send_to))
+    start_flow(c, message, std::max(member.clock, receive->arrival));
+  else
+    call.transfers.push(me, step.send_to, {member.clock, step.size});
+}
+
+void Collectives::post_receive(const Communicator& c, Call& call, std::int32_t me, std::int32_t from) {
+  if (from == kNoMember) return;
+  Member& member = call.members[static_cast<std::size_t>(me)];
+  ++member.pending;
+  if (const auto arrival = call.arrivals.pop(from, me))
+    return end_part(member, std::max(arrival->arrival, member.clock), receiving(member, arrival->size));
+  const auto sent = call.transfers.pop(from, me);
+  if (!sent) return call.receives.push(from, me, {member.clock, {}});
+  const bool rendezvous = !network_.eager(sent->size);
+  start_flow(c, {call.comm.value, call.number, from, me, sent->size, rendezvous, false},
+             std::max(sent->arrival, member.clock));
+}
+
+void Collectives::start_flow(const Communicator& c, const CollectiveMessage& message, Time at) {
+  Transfer flow;
+  flow.collective = true;
+  flow.part = message;
+  contention_->start(flow, c.members[static_cast<std::size_t>(message.from)],
+                     c.members[static_cast<std::size_t>(message.to)], message.size, at);
+}
+
+/// What a message costs its receiver once it is there.
+Duration Collectives::receiving(const Member& member, Bytes size) const {
+  const Duration overhead = network_.receive_overhead(size);
+  const bool combines = member.steps[member.position - 1].combines && selection_ != nullptr;
+  return combines ? overhead + selection_->combining(size) : overhead;
+}
+
+void Collectives::end_part(Member& member, Time at, Duration overhead) {
+  member.end = std::max(member.end, at) + overhead;
+  --member.pending;
+}
+
+void Collectives::arrived(const CollectiveMessage& message, Time at, std::vector<Done>& done) {
+  Communicator& c = communicator(CommId{message.comm});
+  Call& call = *c.in_progress[message.call - c.first_call];
+  const bool taken = !message.unasked || call.receives.pop(message.from, message.to);
+  if (!taken) return call.arrivals.push(message.from, message.to, {at, message.size});
+  if (message.rendezvous) {
+    end_part(call.members[static_cast<std::size_t>(message.from)], at, {});
+    run(c, call, message.from, done);
+  }
+  Member& receiver = call.members[static_cast<std::size_t>(message.to)];
+  end_part(receiver, at, receiving(receiver, message.size));
+  run(c, call, message.to, done);
+  retire(c);
+}
+
+}  // namespace nplus1::simnode::engine
