@@ -51,13 +51,15 @@ std::uint32_t crc_of_zeros(std::uint64_t bytes) {
 
 /// crc(a ^ b ^ ...) is the exclusive or of the CRCs, and of the zeros' CRC once for each operand too many.
 bool is_bxor(const Content& result, std::span<const Content> operands) {
-  std::uint32_t crc = operands.size() % 2 == 0 ? crc_of_zeros(result.bytes) : 0;
+  std::uint32_t crc = 0;
   std::uint64_t prefix = 0;
   for (const Content& c : operands) {
     crc ^= c.crc;
     prefix ^= c.prefix;
   }
-  return crc == result.crc && prefix == result.prefix;
+  if (prefix != result.prefix) return false;  // nearly always; the zeros' CRC takes longer
+  if (operands.size() % 2 == 0) crc ^= crc_of_zeros(result.bytes);
+  return crc == result.crc;
 }
 
 bool is_integer_sum(const Content& result, std::span<const Content> operands) {
@@ -85,6 +87,23 @@ bool is_fold(const Content& result, std::span<const Content> operands, Combine c
   std::int64_t value = as_number(operands.front());
   for (const Content& c : operands.subspan(1)) value = combine(value, as_number(c));
   return value == as_number(result);
+}
+
+std::optional<Operation> fitting(const Content& result, std::span<const Content> operands) {
+  if (operands.size() < 2 || !result.hashed()) return std::nullopt;
+  const auto all_have = [&](std::uint8_t what) {
+    return (result.known & what) != 0 &&
+           std::ranges::all_of(operands, [&](const Content& c) { return (c.known & what) != 0; });
+  };
+  if (all_have(events::kHasElements) && is_integer_sum(result, operands)) return Operation::kSum;
+  if (all_have(events::kHasSketch) && is_real_sum(result, operands)) return Operation::kSum;
+  if (is_bxor(result, operands)) return Operation::kBxor;
+  if (result.bytes > 8 || !all_have(events::kHasElements)) return std::nullopt;
+  const auto product = [](std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  };
+  if (is_fold(result, operands, product)) return Operation::kProd;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -126,22 +145,11 @@ const char* name(Operation operation) {
 }
 
 std::optional<Operation> combination(const Content& result, std::span<const Content> operands) {
-  if (operands.size() < 2 || !result.hashed()) return std::nullopt;
-  const auto all_have = [&](std::uint8_t what) {
-    return (result.known & what) != 0 &&
-           std::ranges::all_of(operands, [&](const Content& c) { return (c.known & what) != 0; });
-  };
+  const auto operation = fitting(result, operands);
   // 0 + 0 = 0 proves nothing.
-  if (std::ranges::count_if(operands, [](const Content& c) { return !c.is_constant(); }) == 0) return std::nullopt;
-  if (all_have(events::kHasElements) && is_integer_sum(result, operands)) return Operation::kSum;
-  if (all_have(events::kHasSketch) && is_real_sum(result, operands)) return Operation::kSum;
-  if (is_bxor(result, operands)) return Operation::kBxor;
-  if (result.bytes > 8 || !all_have(events::kHasElements)) return std::nullopt;
-  const auto product = [](std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  };
-  if (is_fold(result, operands, product)) return Operation::kProd;
-  return std::nullopt;
+  if (!operation || std::ranges::all_of(operands, [](const Content& c) { return c.is_constant(); }))
+    return std::nullopt;
+  return operation;
 }
 
 }  // namespace nplus1::detector

@@ -190,17 +190,17 @@ std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t membe
   }
   if (arrived.size() > 1) attempts.push_back(arrived);
   for (const auto& operands : attempts) {
+    std::vector<Content> contents;
+    for (const std::uint32_t o : operands) contents.push_back(origins_[o].content);
+    const auto operation = combination(t.content, contents);
+    if (!operation) continue;
     Members contributors(ranks_.size());
     bool sound = true;
-    std::vector<Content> contents;
     for (const std::uint32_t o : operands) {
       sound = sound && disjoint(contributors, origins_[o].contributors);
       unite(contributors, origins_[o].contributors);
-      contents.push_back(origins_[o].content);
     }
     if (!sound) continue;
-    const auto operation = combination(t.content, contents);
-    if (!operation) continue;
     const std::uint32_t result = add_origin(member, t.content, t.source_buffer);
     origins_[result].contributors = contributors;
     origins_[result].operation = operation;
@@ -274,6 +274,8 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
     if (state.first_receive == 0 && std::ranges::find(ranks, m) == ranks.end()) state.first_receive = t.received_at + 1;
   }
   if (const auto whole = whole_origin(message)) state.arrived.push_back(*whole);
+  // More than there are ranks cannot all be in one value.
+  if (state.arrived.size() > ranks_.size()) state.arrived.erase(state.arrived.begin());
 }
 
 void Provenance::capture(const Transfer& t) {
