@@ -23,8 +23,10 @@ constexpr const char* kBefore =
     "Row 0 of the density below is the second; the bars of compute time are the first.\n";
 
 constexpr const char* kAfter =
-    "\nWhat to try next:\n"
-    "  a slower network     nplus1 run -n 16 --network lsb:latency=1e-4,bandwidth=1e8 -- {0}\n"
+    "\nWhat to try next (DIR: the folder of the results, above):\n"
+    "  who waits for whom   nplus1 waitstates DIR\n"
+    "  the broadcast        nplus1 collectives DIR\n"
+    "  another network      nplus1 replay DIR --network lsb:latency=1e-4,bandwidth=1e8\n"
     "  exactly reproducible nplus1 run -n 16 --compute fixed:1e-3 -- {0}\n"
     "  your own program     nplus1 run -n 16 -- ./app\n"
     "  all options          nplus1 run --help\n";
