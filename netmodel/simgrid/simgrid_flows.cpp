@@ -88,7 +88,9 @@ void SimgridFlows::step(Time until) {
 
 void SimgridFlows::advance(Time until, std::vector<Completion>& completions) {
   while (ended_.empty()) {
-    for (; !waiting_.empty() && waiting_.top().at <= now_; waiting_.pop()) begin(waiting_.top());
+    // Not those of `until` itself: others of that instant may still come, and all start in one order.
+    for (; !waiting_.empty() && waiting_.top().at <= now_ && waiting_.top().at < until; waiting_.pop())
+      begin(waiting_.top());
     if (now_ >= until || idle()) break;
     step(waiting_.empty() ? until : std::min(until, waiting_.top().at));
   }

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <queue>
+#include <tuple>
 #include <vector>
 
 #include "netmodel/flows.hpp"
@@ -28,13 +29,16 @@ class SimgridFlows final : public Flows {
  private:
   struct Start {
     Time at;
-    std::uint64_t order;  // of start(): ties are started in it
+    std::uint64_t order;  // of start()
     FlowId id;
     RankId source;
     RankId destination;
     Bytes size;
+    /// SimGrid's shares depend on the order in which flows of one instant start, and which rank is heard
+    /// first is the host's accident: by ranks, then.
     friend bool operator>(const Start& a, const Start& b) {
-      return a.at != b.at ? a.at > b.at : a.order > b.order;
+      return std::tie(a.at, a.source, a.destination, a.order) >
+             std::tie(b.at, b.source, b.destination, b.order);
     }
   };
 
