@@ -6,7 +6,7 @@
 //   reader.read(chain.begin(feed));                     // or: one rank's calls only
 //   chain.finish();
 //
-// One thread; one use: build another for another pass. Memory: what the surveys keep (transform.hpp).
+// One thread; begin() may come again, for another pass. Memory: what the surveys keep (transform.hpp).
 #pragma once
 
 #include <functional>

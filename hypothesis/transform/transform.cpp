@@ -18,6 +18,12 @@ void Call::remove() {
   detail = nullptr;
 }
 
+void Transform::begin(events::EventSink& next) {
+  next_ = &next;
+  ranks_.clear();
+  restart();
+}
+
 void Transform::on_event(const events::TimedEvent& timed) {
   const std::size_t r = timed.rank.index();
   if (r >= ranks_.size()) ranks_.resize(r + 1);

@@ -43,8 +43,8 @@ struct Call {
 
 class Transform : public events::EventSink {
  public:
-  /// Where calls go; to be set before the first.
-  void set_next(events::EventSink& next) { next_ = &next; }
+  /// A pass over the stream begins; calls go to `next`.
+  void begin(events::EventSink& next);
 
   /// Sees the whole stream as it reaches this stage once before the stage works; null: not needed.
   [[nodiscard]] virtual events::EventSink* survey() { return nullptr; }
@@ -62,6 +62,8 @@ class Transform : public events::EventSink {
   void on_datatype(const events::Datatype& d) override { next_->on_datatype(d); }
 
  protected:
+  /// Forgets the pass before, not what the survey found.
+  virtual void restart() {}
   /// Changes `call`, the `ordinal`-th that came of `rank`. Calls that the program would make before or after
   /// it are put into before() and after(); those before it are made after its computing.
   virtual void change(RankId rank, std::uint64_t ordinal, Call& call) = 0;
