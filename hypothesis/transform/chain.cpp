@@ -3,6 +3,7 @@
 #include "hypothesis/transform/compute.hpp"
 #include "hypothesis/transform/messages.hpp"
 #include "hypothesis/transform/rank_order.hpp"
+#include "hypothesis/transform/replace.hpp"
 #include "hypothesis/transform/what_exists.hpp"
 
 namespace nplus1::hypothesis::transform {
@@ -15,11 +16,10 @@ struct Maker {
   Made (*make)(const Step&, const events::DefinitionsCollector&);
   std::string (WhatExists::*what)() const;
 };
-constexpr Maker kMakers[] = {{"scale", make_scale, &WhatExists::computing},
-                             {"balance", make_balance, &WhatExists::computing},
-                             {"noise", make_noise, &WhatExists::computing},
-                             {"resize", make_resize, &WhatExists::messages},
-                             {"delete", make_delete, &WhatExists::messages}};
+constexpr Maker kMakers[] = {
+    {"scale", make_scale, &WhatExists::computing},  {"balance", make_balance, &WhatExists::computing},
+    {"noise", make_noise, &WhatExists::computing},  {"resize", make_resize, &WhatExists::messages},
+    {"delete", make_delete, &WhatExists::messages}, {"replace", make_replace, &WhatExists::messages}};
 
 const Maker* maker_of(const Step& step) {
   for (const Maker& maker : kMakers)
@@ -40,9 +40,9 @@ Error with_what_exists(Error error, const Maker& maker, const Play& play) {
 Result<Chain> Chain::build(const std::vector<Step>& steps, const Play& play) {
   Chain chain;
   if (steps.empty()) return chain;
-  events::DefinitionsCollector names;
-  if (const auto played = play(names, true); !played) return played.error();
   for (const Step& step : steps) {
+    events::DefinitionsCollector names;  // anew for each: a stage may have added communicators
+    if (const auto played = play(chain.begin(names), true); !played) return played.error();
     const Maker* maker = maker_of(step);
     if (maker == nullptr) return Error{step.where + ": " + step.verb + " cannot be done", ""};
     auto stage = maker->make(step, names);
@@ -66,8 +66,9 @@ Result<Done> Chain::add(std::unique_ptr<Transform> stage, const Play& play) {
 
 events::EventSink& Chain::begin(events::EventSink& next) {
   if (stages_.empty()) return next;
-  for (std::size_t i = 0; i + 1 < stages_.size(); ++i) stages_[i]->begin(*stages_[i + 1]);
+  // The last first: a stage may have definitions of its own to hand on.
   stages_.back()->begin(next);
+  for (std::size_t i = stages_.size() - 1; i > 0; --i) stages_[i - 1]->begin(*stages_[i]);
   return *stages_.front();
 }
 

@@ -35,7 +35,7 @@ class Chain {
   void finish();
   [[nodiscard]] bool empty() const { return stages_.empty(); }
 
-  /// A stage of one's own, behind the others; `play` for its survey, if it has one.
+  /// A stage of one's own, behind the others (make_replacement() in replace.hpp); `play` for its survey.
   [[nodiscard]] Result<Done> add(std::unique_ptr<Transform> stage, const Play& play);
 
  private:

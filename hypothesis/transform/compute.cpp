@@ -188,9 +188,9 @@ Result<std::unique_ptr<Transform>> make_noise(const Step& step, const Names& nam
   const std::string* kind = step.find("distribution");
   if (kind != nullptr && *kind != "normal" && *kind != "uniform")
     return bad_setting(step, "distribution", "'normal' or 'uniform'");
-  return std::unique_ptr<Transform>{
-      std::make_unique<Noise>(selector.value(), nothing_for(step), amount.value(),
-                              static_cast<std::uint64_t>(seed.value()), kind == nullptr || *kind == "normal")};
+  return std::unique_ptr<Transform>{std::make_unique<Noise>(
+      selector.value(), nothing_for(step), amount.value(), static_cast<std::uint64_t>(seed.value()),
+      kind == nullptr || *kind == "normal")};
 }
 
 }  // namespace nplus1::hypothesis::transform

@@ -65,7 +65,8 @@ void MessageSurvey::received(const events::TimedEvent& timed) {
   const events::Event& event = timed.event;
   if (event.kind == EventKind::kIrecv) {
     if (event.peer != kProcNull.value)
-      requests_[of_request(timed.rank.value, event.request.value)] = {timed.ordinal, event.site.value, false, {}};
+      requests_[of_request(timed.rank.value, event.request.value)] = {
+          timed.ordinal, event.site.value, false, {}};
     return;
   }
   if (timed.exit == events::kUnfinished || timed.answer.source < 0) return;
@@ -89,8 +90,8 @@ void MessageSurvey::on_match(RankId receiver, const events::Answer& match) {
 }
 
 void MessageSurvey::probed(const events::TimedEvent& timed) {
-  const bool found = timed.event.kind == EventKind::kProbe ? timed.exit != events::kUnfinished
-                                                           : timed.answer.flag != 0;
+  const bool found =
+      timed.event.kind == EventKind::kProbe ? timed.exit != events::kUnfinished : timed.answer.flag != 0;
   if (found && timed.answer.source >= 0)
     message({timed.answer.source, timed.rank.value, timed.answer.sequence}).probes.push_back(timed.ordinal);
 }

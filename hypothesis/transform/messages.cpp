@@ -111,8 +111,8 @@ void MessageTransform::change(RankId rank, std::uint64_t ordinal, Call& call) {
 void loosen_matched(Call& call) {
   events::Event& event = call.event;
   const bool receive = is_receive(event.kind) && event.has(events::kMatched);
-  const bool probe =
-      (event.kind == EventKind::kProbe || event.kind == EventKind::kIprobe) && event.has(events::kTakesMessage);
+  const bool probe = (event.kind == EventKind::kProbe || event.kind == EventKind::kIprobe) &&
+                     event.has(events::kTakesMessage);
   if (receive) event.aux = 0;
   if (receive) event.flags &= static_cast<std::uint8_t>(~events::kMatched);
   if (probe) event.flags &= static_cast<std::uint8_t>(~events::kTakesMessage);
@@ -127,15 +127,14 @@ Result<std::unique_ptr<Transform>> make_resize(const Step& step, const Names& na
   if (!factor) return factor.error();
   const auto bytes = parse_bytes(step, "bytes", -1);
   if (!bytes) return bytes.error();
-  return std::unique_ptr<Transform>{std::make_unique<Resize>(
-      std::move(selector).value(), nothing_for(step), factor.value(), bytes.value())};
+  return std::unique_ptr<Transform>{std::make_unique<Resize>(std::move(selector).value(), nothing_for(step),
+                                                             factor.value(), bytes.value())};
 }
 
 Result<std::unique_ptr<Transform>> make_delete(const Step& step, const Names& names) {
   auto selector = MessageSelector::of(step, names);
   if (!selector) return selector.error();
-  return std::unique_ptr<Transform>{
-      std::make_unique<Delete>(std::move(selector).value(), nothing_for(step))};
+  return std::unique_ptr<Transform>{std::make_unique<Delete>(std::move(selector).value(), nothing_for(step))};
 }
 
 }  // namespace nplus1::hypothesis::transform

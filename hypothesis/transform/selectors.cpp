@@ -151,8 +151,8 @@ Numbers paths_at(std::string_view place, const events::DefinitionsCollector& nam
   return paths;
 }
 
-bool MessageSelector::matches(const End& send, const End& receive, std::int32_t tag_of,
-                              std::uint32_t comm_of, std::int64_t size) const {
+bool MessageSelector::matches(const End& send, const End& receive, std::int32_t tag_of, std::uint32_t comm_of,
+                              std::int64_t size) const {
   const auto rank_in = [](const Numbers& ranks, std::int32_t rank) {
     return ranks.all() || (rank >= 0 && ranks.has(static_cast<std::size_t>(rank)));
   };

@@ -48,7 +48,8 @@ struct MessageSelector {
   [[nodiscard]] bool matches(const End& send, const End& receive, std::int32_t tag_of, std::uint32_t comm_of,
                              std::int64_t size) const;
   /// Keys: from, to, tag, comm, size, site, sends, receives.
-  [[nodiscard]] static Result<MessageSelector> of(const Step& step, const events::DefinitionsCollector& names);
+  [[nodiscard]] static Result<MessageSelector> of(const Step& step,
+                                                  const events::DefinitionsCollector& names);
 };
 
 /// Computing: the time between two calls of a thread, or before the first.

@@ -1,9 +1,9 @@
 #include "hypothesis/transform/step.hpp"
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <fstream>
 #include <sstream>
-#include <toml++/toml.h>
 
 namespace nplus1::hypothesis::transform {
 namespace {
@@ -131,7 +131,8 @@ const std::vector<Verb>& verbs() {
       {"insert", "A message more at each call AT a place", {"from", "to", "at", "tag", "bytes"}},
       {"replace",
        "Messages are replaced by a collective operation",
-       {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "with", "root", "instances", "bytes"}},
+       {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "with", "root", "instances",
+        "bytes"}},
       {"nonblocking",
        "Blocking sends and receives are posted earlier and waited for later",
        {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "post", "wait"}}};
@@ -156,7 +157,8 @@ std::string Step::text() const {
 
 Result<Step> parse_step(std::string_view verb_name, std::string_view text, std::string where) {
   const Verb* verb = verb_named(verb_name);
-  if (verb == nullptr) return Error{where + ": there is no transformation '" + std::string{verb_name} + "'", ""};
+  if (verb == nullptr)
+    return Error{where + ": there is no transformation '" + std::string{verb_name} + "'", ""};
   Step step{std::string{verb_name}, {}, std::move(where)};
   if (text == "all") return step;
   for (std::size_t at = 0; at <= text.size();) {
@@ -181,9 +183,9 @@ Result<Hypothesis> parse_hypothesis(std::string_view text, const std::string& na
     for (const auto& [key, node] : document)
       if (const auto wrong = reader.add(key.str(), node)) return *wrong;
   } catch (const toml::parse_error& error) {
-    return Error{name + ":" + std::to_string(error.source().begin.line) + ": " +
-                     std::string{error.description()},
-                 "the file is TOML: KEY = VALUE, and [[scale]] tables; docs/formats/hypothesis.md"};
+    return Error{
+        name + ":" + std::to_string(error.source().begin.line) + ": " + std::string{error.description()},
+        "the file is TOML: KEY = VALUE, and [[scale]] tables; docs/formats/hypothesis.md"};
   }
   // TOML keeps tables by name; they are applied in the order in which they were written.
   std::stable_sort(reader.steps.begin(), reader.steps.end(),

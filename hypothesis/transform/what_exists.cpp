@@ -1,8 +1,8 @@
 #include "hypothesis/transform/what_exists.hpp"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
 #include <vector>
 
 namespace nplus1::hypothesis::transform {
@@ -66,8 +66,8 @@ std::string WhatExists::computing() const {
 std::string WhatExists::messages() const {
   if (largest_ < 0) return "there are no point-to-point messages";
   return fmt::format("there are: ranks 0-{}; tags: {}; sizes: {}..{}; call sites: {}", ranks_ - 1,
-                     largest(tags_, [](std::int32_t tag) { return std::to_string(tag); }), smallest_, largest_,
-                     largest(calls_, [this](std::uint32_t p) { return place_of_path(p, names_); }));
+                     largest(tags_, [](std::int32_t tag) { return std::to_string(tag); }), smallest_,
+                     largest_, largest(calls_, [this](std::uint32_t p) { return place_of_path(p, names_); }));
 }
 
 }  // namespace nplus1::hypothesis::transform

@@ -22,10 +22,10 @@ class WhatExists final : public events::EventSink {
 
  private:
   events::DefinitionsCollector names_;
-  std::map<std::uint32_t, std::int64_t> regions_;           // entered so often
-  std::map<std::uint32_t, std::int64_t> computing_;         // ps, by call path behind it
-  std::map<std::uint32_t, std::int64_t> calls_;             // sends and receives by call path
-  std::map<std::int32_t, std::int64_t> tags_;               // messages sent
+  std::map<std::uint32_t, std::int64_t> regions_;    // entered so often
+  std::map<std::uint32_t, std::int64_t> computing_;  // ps, by call path behind it
+  std::map<std::uint32_t, std::int64_t> calls_;      // sends and receives by call path
+  std::map<std::int32_t, std::int64_t> tags_;        // messages sent
   std::int64_t smallest_ = -1, largest_ = -1;
   std::int32_t ranks_ = 0;
 };
