@@ -24,28 +24,6 @@ Efficiencies efficiencies_of(const WaitStateResults& states, IdealReplay& ideal,
   return e;
 }
 
-std::string trust_object(const Analysis& analysis, const RunTrust& run, std::optional<Duration> identity_error,
-                         std::optional<double> reenactment_deviation) {
-  const ReplayResult& replay = analysis.replay;
-  const auto known = [&run](std::uint64_t value) { return run.known ? std::to_string(value) : "null"; };
-  Object object;
-  object.text("model", analysis.states.network);
-  object.raw("identity_error_s", identity_error ? report::exact_seconds(*identity_error) : "null");
-  object.real("unmodelled_share", replay.unexplained_share());
-  object.raw("order_inversions", known(run.order_inversions));
-  object.raw("forced_decisions", known(run.forced_decisions));
-  object.raw("clock_mismatches", known(run.clock_mismatches));
-  object.raw("cores", known(run.cores));
-  object.number("ranks", replay.ranks.size());
-  object.number("missing", replay.gaps);
-  object.truth("relies_on_buffering", replay.counters.relies_on_buffering > 0);
-  object.raw("reenactment_deviation",
-             reenactment_deviation ? fmt::format("{}", *reenactment_deviation) : "null");
-  object.truth("finished", replay.state == simnode::engine::State::kFinished);
-  object.list("blocked_ranks", replay.blocked, [](RankId rank) { return std::to_string(rank.value); });
-  return object.inner();
-}
-
 }  // namespace
 
 Result<Analysis> analyse(events::recording::Reader& reader, const AnalysisOptions& options) {
@@ -70,14 +48,34 @@ Result<Analysis> analyse(events::recording::Reader& reader, const AnalysisOption
   return analysis;
 }
 
-std::string side_json(const Analysis& analysis, const RunTrust& run, std::optional<Duration> identity_error,
-                      std::optional<double> reenactment_deviation) {
-  std::string text = wait_states_json(analysis.states);
-  const std::string more =
-      fmt::format(",\n  \"wait_states\": {},\n  \"trust\": {}\n}}", states_object(analysis.states.total),
-                  trust_object(analysis, run, identity_error, reenactment_deviation));
-  text.replace(text.rfind("\n}"), 2, more);
-  return text;
+std::string trust_json(const Analysis& analysis, const RunTrust& run,
+                       std::optional<double> reenactment_deviation) {
+  const ReplayResult& replay = analysis.replay;
+  const auto known = [&run](std::uint64_t value) { return run.known ? std::to_string(value) : "null"; };
+  Object object;
+  object.text("model", analysis.states.network);
+  object.raw("identity_error_s", report::exact_seconds(replay.largest_difference()));
+  object.real("unmodelled_share", replay.unexplained_share());
+  object.raw("order_inversions", known(run.order_inversions));
+  object.raw("forced_decisions", known(run.forced_decisions));
+  object.raw("clock_mismatches", known(run.clock_mismatches));
+  object.raw("cores", known(run.cores));
+  object.number("ranks", replay.ranks.size());
+  object.number("missing", replay.gaps);
+  object.truth("relies_on_buffering", replay.counters.relies_on_buffering > 0);
+  object.raw("reenactment_deviation",
+             reenactment_deviation ? fmt::format("{}", *reenactment_deviation) : "null");
+  object.truth("finished", replay.state == simnode::engine::State::kFinished);
+  object.list("blocked_ranks", replay.blocked, [](RankId rank) { return std::to_string(rank.value); });
+  return object.inner();
+}
+
+std::string side_json(const Analysis& analysis) {
+  return with_member(wait_states_json(analysis.states), "wait_states", states_object(analysis.states.total));
+}
+
+std::string with_member(std::string text, const std::string& key, const std::string& value) {
+  return text.replace(text.rfind("\n}"), 2, fmt::format(",\n  \"{}\": {}\n}}", key, value));
 }
 
 }  // namespace nplus1::hypothesis

@@ -37,10 +37,15 @@ struct RunTrust {
   bool known = false;
 };
 
-/// waitstates.json of the analysis with the keys of docs/formats/whatif.md: `wait_states` in total, `trust`.
-/// `identity_error`: of the replay without a hypothesis.
-[[nodiscard]] std::string side_json(const Analysis& analysis, const RunTrust& run,
-                                    std::optional<Duration> identity_error,
-                                    std::optional<double> reenactment_deviation);
+/// How far an analysis can be believed, as JSON: `trust` of docs/formats/whatif.md. Its identity error is the
+/// analysis' own, so it means something where there is no hypothesis.
+[[nodiscard]] std::string trust_json(const Analysis& analysis, const RunTrust& run,
+                                     std::optional<double> reenactment_deviation);
+
+/// waitstates.json of the analysis, with `wait_states` in total.
+[[nodiscard]] std::string side_json(const Analysis& analysis);
+
+/// The JSON object `text` with a member more at its end.
+[[nodiscard]] std::string with_member(std::string text, const std::string& key, const std::string& value);
 
 }  // namespace nplus1::hypothesis

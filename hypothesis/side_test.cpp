@@ -27,8 +27,12 @@ Analysis analysis() {
   return a;
 }
 
+std::string with_trust(const Analysis& a) {
+  return with_member(side_json(a), "trust", trust_json(a, {}, std::nullopt));
+}
+
 TEST(Side, ReadsBackWhatWasWritten) {
-  const auto side = parse_side(side_json(analysis(), {}, Duration::zero(), std::nullopt), "x");
+  const auto side = parse_side(with_trust(analysis()), "x");
   ASSERT_TRUE(side.ok()) << side.error().what;
   EXPECT_EQ(side.value().ranks, 2U);
   EXPECT_DOUBLE_EQ(*side.value().metric("virtual_time_s"), 10e-6);
@@ -43,7 +47,7 @@ TEST(Side, ReadsBackWhatWasWritten) {
 }
 
 TEST(Side, EveryMetricThatIsWrittenHasAName) {
-  const auto side = parse_side(side_json(analysis(), {}, Duration::zero(), std::nullopt), "x");
+  const auto side = parse_side(with_trust(analysis()), "x");
   for (const auto& [name, value] : side.value().metrics)
     EXPECT_NE(std::find(metric_names().begin(), metric_names().end(), name), metric_names().end()) << name;
 }

@@ -142,7 +142,12 @@ Numbers paths_at(std::string_view place, const events::DefinitionsCollector& nam
   Numbers paths;
   paths.none();
   if (place.substr(0, 1) == "#") {
-    if (const auto number = integer(place.substr(1)); number && *number < kMostNumbers) paths.set(*number);
+    for (std::size_t at = 1; at <= place.size();) {
+      const std::size_t end = std::min(place.find(':', at), place.size());
+      if (const auto number = integer(place.substr(at, end - at)); number && *number < kMostNumbers)
+        paths.set(*number);
+      at = end + 1;
+    }
     return paths;
   }
   for (const auto& [id, path] : names.call_paths())

@@ -82,7 +82,8 @@ class IntervalTracker {
   std::vector<std::vector<Lane>> ranks_;
 };
 
-/// Call paths with a frame at `place`: "halo.c:58", a function, "app+0x1373", or "#12", the path's number.
+/// Call paths with a frame at `place`: "halo.c:58", a function, "app+0x1373", or "#12:15", numbers of
+/// paths.
 [[nodiscard]] Numbers paths_at(std::string_view place, const events::DefinitionsCollector& names);
 
 /// "0-3:8" as numbers.
