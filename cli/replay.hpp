@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded_settings.hpp"
@@ -27,6 +28,7 @@ struct ReplayWords {
   std::string json;
   std::string csv;
   std::string html;
+  std::vector<std::string> fail_if;
   double compute_scale = 1;
   int jobs = 0;  // 0: as many as cores
   bool record = false;

@@ -11,6 +11,7 @@
 #include "hypothesis/analysis.hpp"
 #include "hypothesis/transform/chain.hpp"
 #include "hypothesis/transform/step.hpp"
+#include "report/html/html_report.hpp"
 
 namespace nplus1::cli {
 
@@ -18,7 +19,7 @@ inline constexpr const char* kWhatIfFile = "whatif.json";
 inline constexpr const char* kWhatIfSchema = "nplus1-whatif/1";
 
 struct WhatIfWords {
-  ReplayWords replay;                  // source, network, collectives, jobs, output, json
+  ReplayWords replay;  // source, network, collectives, jobs, output, json
   std::string eager;
   std::vector<std::string> files;
   std::vector<std::string> fail_if;
@@ -41,8 +42,8 @@ struct WhatIfCase {
 
 /// The case on its network. Runs in a child process; errors are those of the recording, the hypothesis, the
 /// network. `chain`: already built from the steps, or null. With `wanted`: all that is to be compared.
-[[nodiscard]] Result<hypothesis::Analysis> analyse_case(const WhatIfCase& c, hypothesis::transform::Chain* chain,
-                                                        bool timeline);
+[[nodiscard]] Result<hypothesis::Analysis> analyse_case(const WhatIfCase& c,
+                                                        hypothesis::transform::Chain* chain, bool timeline);
 /// The same, but for the times alone.
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
 
@@ -51,6 +52,10 @@ struct WhatIfCase {
 
 /// `nplus1 whatif --sweep`. The exit code. Throws Failure.
 [[nodiscard]] int sweep_hypotheses(const WhatIfWords& words);
+
+/// Writes `json` where it was asked for: into the new folder of -o, with a report that has `documents`, and
+/// to the file of --json. Throws Failure.
+void write_results(const WhatIfWords& words, const std::string& json, report::html::Documents documents);
 
 [[nodiscard]] std::size_t jobs_of(const ReplayWords& words);
 

@@ -5,7 +5,11 @@
 #include <thread>
 
 #include "cli/failure.hpp"
+#include "cli/output_folder.hpp"
+#include "cli/patterns_source.hpp"
 #include "cli/whatif.hpp"
+#include "patterns/patterns_json.hpp"
+#include "report/files.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -54,12 +58,13 @@ hypothesis::transform::Play play_recording(const std::string& source) {
 }
 
 Result<Analysis> analyse_case(const WhatIfCase& c, Chain* chain, bool timeline) {
-  return with_replay<Analysis>(c, chain, [&](Reader& reader, const hypothesis::ReplayOptions& options,
-                                             const hypothesis::RecordedSettings& recorded,
-                                             const PreparedReplay& prepared) {
-    return hypothesis::analyse(reader,
-                               {options, recorded.application, prepared.network->describe(), timeline});
-  });
+  return with_replay<Analysis>(
+      c, chain,
+      [&](Reader& reader, const hypothesis::ReplayOptions& options,
+          const hypothesis::RecordedSettings& recorded, const PreparedReplay& prepared) {
+        return hypothesis::analyse(reader,
+                                   {options, recorded.application, prepared.network->describe(), timeline});
+      });
 }
 
 Result<ReplayResult> replay_case(const WhatIfCase& c) {
@@ -85,6 +90,23 @@ hypothesis::RunTrust run_trust(const std::string& source) {
     break;
   }
   return trust;
+}
+
+void write_results(const WhatIfWords& words, const std::string& json, report::html::Documents documents) {
+  const auto check = [](const Result<report::Done>& written) {
+    if (!written)
+      throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
+                    written.error().remedy};
+  };
+  if (!words.replay.json.empty()) check(report::write_file(words.replay.json, json));
+  if (words.replay.output.empty()) return;
+  const PatternsSource source = load_patterns(words.replay.source);
+  const std::string patterns = patterns::patterns_json(source.patterns);
+  documents.patterns = patterns;
+  const OutputFolder folder = OutputFolder::at(words.replay.output);
+  check(report::write_file(folder.path() / kWhatIfFile, json));
+  check(report::html::write_report(folder.path() / report::html::kReportFile, source.patterns.application,
+                                   documents));
 }
 
 std::size_t jobs_of(const ReplayWords& words) {

@@ -8,14 +8,12 @@
 
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
-#include "cli/output_folder.hpp"
 #include "cli/whatif.hpp"
 #include "hypothesis/candidates.hpp"
 #include "hypothesis/children.hpp"
 #include "hypothesis/side.hpp"
 #include "hypothesis/sweep.hpp"
 #include "report/exact_time.hpp"
-#include "report/files.hpp"
 #include "report/json_object.hpp"
 
 namespace nplus1::cli {
@@ -135,13 +133,14 @@ std::string table(const WhatIfWords& words, const hypothesis::Side& side, const 
     }
     ++shown;
     text += fmt::format("{:>12} {:>6.1f} %  {}{}\n{:>24}{}\n", report::readable(from_seconds(t.saved)),
-                        100 * t.saved / run, t.candidate->what, t.result.finished ? "" : " (not all ranks end)", "",
-                        t.candidate->flags);
+                        100 * t.saved / run, t.candidate->what,
+                        t.result.finished ? "" : " (not all ranks end)", "", t.candidate->flags);
   }
   if (shown == 0) text += "  nothing that was tried\n";
   if (nothing > 0) text += fmt::format("{} more would save less, or nothing\n", nothing);
-  return text + fmt::format("\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
-                            words.replay.source, side.trust);
+  return text + fmt::format(
+                    "\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
+                    words.replay.source, side.trust);
 }
 
 }  // namespace
@@ -155,21 +154,19 @@ int sweep_hypotheses(const WhatIfWords& words) {
   const auto [side_text, trust] = before(words);
   const std::string whole = hypothesis::with_member(side_text, "trust", trust);
   const auto side = or_fail(hypothesis::parse_side(whole, "the run"));
-  const auto candidates = hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side_text)), recorded);
+  const auto candidates =
+      hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side_text)), recorded);
   const auto results = or_fail(hypothesis::run_points(
-      candidates.size(), jobs_of(words.replay), [&](std::size_t i) { return try_candidate(words, candidates[i]); },
+      candidates.size(), jobs_of(words.replay),
+      [&](std::size_t i) { return try_candidate(words, candidates[i]); },
       [&](std::size_t done) {
         if (!words.replay.quiet) show_progress(done, candidates.size());
       }));
   const auto tried = ranked(candidates, results, *side.metric("virtual_time_s"));
-  const auto write = [&](const std::filesystem::path& file) {
-    const auto written = report::write_file(file, json(words, whole, tried));
-    if (!written)
-      throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
-                    written.error().remedy};
-  };
-  if (!words.replay.output.empty()) write(OutputFolder::at(words.replay.output).path() / kWhatIfFile);
-  if (!words.replay.json.empty()) write(words.replay.json);
+  const std::string document = json(words, whole, tried);
+  report::html::Documents documents;
+  documents.fixes = document;
+  write_results(words, document, documents);
   fmt::print("{}", table(words, side, tried));
   return judge(conditions, side);
 }
