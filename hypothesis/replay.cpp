@@ -96,8 +96,11 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
                  outcomes.recorder(),
                  options.sink,
                  {compute_scales(ranks, options), options.decisions == Decisions::kRecorded}};
-  auto coverage = reader.read(feed);
+  transform::Chain nothing;
+  transform::Chain& chain = options.hypothesis == nullptr ? nothing : *options.hypothesis;
+  auto coverage = reader.read(chain.begin(feed));
   if (!coverage) return coverage.error();
+  chain.finish();
   feed.finish();
   if (outcomes.recorder() != nullptr) outcomes.recorder()->finish();
   return result_of(engine, feed, std::move(coverage).value());
