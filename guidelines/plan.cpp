@@ -86,12 +86,13 @@ std::string plan_text(const Plan& plan) {
   std::ostringstream out;
   out.precision(17);
   out << "mpirun " << plan.mpirun << "\nclock " << (plan.virtual_clock ? "virtual" : "real") << "\nsync "
-      << name_of(plan.sync) << "\nwindow " << plan.window << "\npredictions " << plan.predictions << "\ncriteria";
+      << name_of(plan.sync) << "\nwindow " << plan.window << "\npredictions " << plan.predictions
+      << "\ncriteria";
   write_threshold(out, plan.criteria.rse);
   write_threshold(out, plan.criteria.cov_mean);
   write_threshold(out, plan.criteria.cov_median);
-  out << ' ' << plan.criteria.cov_mean_window << ' ' << plan.criteria.cov_median_window << ' ' << plan.criteria.least
-      << ' ' << plan.criteria.most << "\nlimit " << plan.limit << '\n';
+  out << ' ' << plan.criteria.cov_mean_window << ' ' << plan.criteria.cov_median_window << ' '
+      << plan.criteria.least << ' ' << plan.criteria.most << "\nlimit " << plan.limit << '\n';
   for (const Cell& cell : plan.cells) {
     out << "cell " << cell.original << ' ' << cell.size << ' ' << cell.repetitions << '\n';
     for (const TimedTest& test : cell.tests)

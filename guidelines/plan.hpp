@@ -2,14 +2,13 @@
 // nplus1-guidelines-runner from the file that its argument names. Standard library only. One keyword a line:
 //
 //   mpirun 3                        which of the R mpiruns this is: it seeds the order
-//   clock real                      real, or virtual: under the simulator, nothing is synchronised or repeated
-//   sync barrier                    barrier, window or round-time
-//   window 0.001                    seconds, of sync window
-//   predictions 3                   series for each prediction of repetitions
-//   criteria 0.02 0.01 - 30 30 10 200   RSE, COVmean, COVmedian (- for none), their windows, least, most
-//   limit 2                         seconds after which a cell is not repeated any more
-//   cell Allreduce 1024 0           original, size, repetitions (0: predict them, measure nothing)
-//   test Allreduce Allreduce 1 1024     of the cell above: name, function, calls in a row, size of each
+//   clock real                      real, or virtual: under the simulator, nothing is synchronised or
+//   repeated sync barrier                    barrier, window or round-time window 0.001 seconds, of sync
+//   window predictions 3                   series for each prediction of repetitions criteria 0.02 0.01 - 30
+//   30 10 200   RSE, COVmean, COVmedian (- for none), their windows, least, most limit 2 seconds after which
+//   a cell is not repeated any more cell Allreduce 1024 0           original, size, repetitions (0: predict
+//   them, measure nothing) test Allreduce Allreduce 1 1024     of the cell above: name, function, calls in a
+//   row, size of each
 #pragma once
 
 #include <cstdint>

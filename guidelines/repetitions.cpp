@@ -57,7 +57,8 @@ std::optional<double> variation_of_prefixes(std::span<const double> times, int w
   const auto w = static_cast<std::size_t>(window);
   if (times.size() < w || w < 2) return std::nullopt;
   std::vector<double> summaries;
-  for (std::size_t n = times.size() - w + 1; n <= times.size(); ++n) summaries.push_back(summary(times.first(n)));
+  for (std::size_t n = times.size() - w + 1; n <= times.size(); ++n)
+    summaries.push_back(summary(times.first(n)));
   return standard_deviation(summaries) / mean(summaries);
 }
 
@@ -87,8 +88,8 @@ Metrics metrics_of(std::span<const double> times, const Criteria& criteria) {
 bool enough(std::span<const double> times, const Metrics& metrics, const Criteria& criteria) {
   const int n = static_cast<int>(times.size());
   if (n >= criteria.most) return true;
-  return n >= criteria.least && below(metrics.rse, criteria.rse) && below(metrics.cov_mean, criteria.cov_mean) &&
-         below(metrics.cov_median, criteria.cov_median);
+  return n >= criteria.least && below(metrics.rse, criteria.rse) &&
+         below(metrics.cov_mean, criteria.cov_mean) && below(metrics.cov_median, criteria.cov_median);
 }
 
 std::vector<int> batches(const Criteria& criteria) {

@@ -1,6 +1,6 @@
-// How often to measure (NREP of Hunold et al. 2016, section 4.2), and whether a library changes its behaviour while it
-// is measured. Pure functions of run-times in the order in which they were measured; any thread. Standard library
-// only, because the measuring MPI program decides with them.
+// How often to measure (NREP of Hunold et al. 2016, section 4.2), and whether a library changes its behaviour
+// while it is measured. Pure functions of run-times in the order in which they were measured; any thread.
+// Standard library only, because the measuring MPI program decides with them.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct Criteria {
 
 /// Without value: the series is too short for it.
 struct Metrics {
-  std::optional<double> rse;         // standard error of the mean / mean; above 10 values without Tukey's outliers
+  std::optional<double> rse;  // standard error of the mean / mean; above 10 values without Tukey's outliers
   std::optional<double> cov_mean;    // sd / mean of the means of the last w prefixes
   std::optional<double> cov_median;  // the same with medians
 };
@@ -42,8 +42,8 @@ struct Change {
   double p = 1;      // two-sided, approximate
 };
 
-/// Pettitt's test for one change point (Applied Statistics 28, 1979): p = 2 exp(-6 K^2 / (n^3 + n^2)). Ties get mean
-/// ranks. No value for fewer than 10 times.
+/// Pettitt's test for one change point (Applied Statistics 28, 1979): p = 2 exp(-6 K^2 / (n^3 + n^2)). Ties
+/// get mean ranks. No value for fewer than 10 times.
 [[nodiscard]] std::optional<Change> change_point(std::span<const double> times);
 
 }  // namespace nplus1::guidelines

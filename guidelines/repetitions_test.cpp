@@ -74,7 +74,8 @@ TEST(Repetitions, BatchesStayBetweenLeastAndMost) {
 }
 
 TEST(ChangePoint, IsFoundWhereTheLevelDoubles) {
-  const std::vector<double> times{1, 1, 1, 1, 1, 2, 2, 2, 2, 2};  // ranks 3 and 8: U_5 = 2 x 15 - 5 x 11 = -25
+  const std::vector<double> times{1, 1, 1, 1, 1,
+                                  2, 2, 2, 2, 2};  // ranks 3 and 8: U_5 = 2 x 15 - 5 x 11 = -25
   const Change change = *change_point(times);
   EXPECT_EQ(change.after, 5);
   EXPECT_EQ(change.ratio, 2);

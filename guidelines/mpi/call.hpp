@@ -1,6 +1,6 @@
 // One collective call in the form that originals and mock-ups share, and the scratch space of a mock-up.
-// Plain MPI and the C++ standard library, so that any MPI library's compiler builds it. One thread at a time for
-// each Scratch. A failing MPI call's code is returned; what was moved until then stays moved.
+// Plain MPI and the C++ standard library, so that any MPI library's compiler builds it. One thread at a time
+// for each Scratch. A failing MPI call's code is returned; what was moved until then stays moved.
 #pragma once
 
 #include <mpi.h>
@@ -11,10 +11,11 @@
 
 namespace nplus1::guidelines {
 
-/// `count` elements of `type` are the whole vector of Bcast, Reduce, Allreduce and Scan, and the block of one process
-/// of Gather, Scatter, Allgather, Alltoall and Reduce_scatter(_block), as in PGMPI. `type` is contiguous (extent =
-/// size), the same on both sides; ranks x count elements must not exceed INT_MAX bytes. MPI_IN_PLACE stands in `send`
-/// (Scatter: in `receive`) where the standard allows it; arguments that are not significant may be null.
+/// `count` elements of `type` are the whole vector of Bcast, Reduce, Allreduce and Scan, and the block of one
+/// process of Gather, Scatter, Allgather, Alltoall and Reduce_scatter(_block), as in PGMPI. `type` is
+/// contiguous (extent = size), the same on both sides; ranks x count elements must not exceed INT_MAX bytes.
+/// MPI_IN_PLACE stands in `send` (Scatter: in `receive`) where the standard allows it; arguments that are not
+/// significant may be null.
 struct Call {
   const void* send = nullptr;
   void* receive = nullptr;
@@ -25,8 +26,8 @@ struct Call {
   MPI_Comm comm = MPI_COMM_NULL;
 };
 
-/// Buffers that stay allocated between calls, so that only the first call of each size allocates, and a stopwatch for
-/// local copies.
+/// Buffers that stay allocated between calls, so that only the first call of each size allocates, and a
+/// stopwatch for local copies.
 class Scratch {
  public:
   /// The same memory for the same slot, of at least `bytes` bytes, until more is asked for.
@@ -71,15 +72,22 @@ struct Pieces {
 [[nodiscard]] Pieces equal_pieces(int count, int ranks, Scratch& scratch);
 
 /// The smallest count per rank whose sum over all ranks is at least `count`.
-[[nodiscard]] constexpr int padded_piece(int count, int ranks) { return (count + ranks - 1) / ranks; }
+[[nodiscard]] constexpr int padded_piece(int count, int ranks) {
+  return (count + ranks - 1) / ranks;
+}
 
-[[nodiscard]] inline bool in_place(const Call& call) { return call.send == MPI_IN_PLACE; }
+[[nodiscard]] inline bool in_place(const Call& call) {
+  return call.send == MPI_IN_PLACE;
+}
 
 /// Where this rank's contribution is: `send`, or `receive` at `offset` bytes if the call is in place.
 [[nodiscard]] inline const char* input(const Call& call, std::size_t offset = 0) {
-  return in_place(call) ? static_cast<const char*>(call.receive) + offset : static_cast<const char*>(call.send);
+  return in_place(call) ? static_cast<const char*>(call.receive) + offset
+                        : static_cast<const char*>(call.send);
 }
 
-[[nodiscard]] inline char* at(void* buffer, std::size_t offset) { return static_cast<char*>(buffer) + offset; }
+[[nodiscard]] inline char* at(void* buffer, std::size_t offset) {
+  return static_cast<char*>(buffer) + offset;
+}
 
 }  // namespace nplus1::guidelines

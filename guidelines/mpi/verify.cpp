@@ -74,7 +74,9 @@ Call Buffers::call() {
   return call;
 }
 
-bool Buffers::unharmed() const { return send_ == send_before_ && guard_holds(send_) && guard_holds(receive_); }
+bool Buffers::unharmed() const {
+  return send_ == send_before_ && guard_holds(send_) && guard_holds(receive_);
+}
 
 std::string difference(const Operation& operation, Run mock_up, const Case& c, MPI_Comm comm) {
   Scratch scratch;

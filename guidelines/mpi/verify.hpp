@@ -20,7 +20,8 @@ struct Case {
   unsigned seed = 1;
 };
 
-/// The buffers of one rank for one operation: random contents, guard bytes behind, null where not significant.
+/// The buffers of one rank for one operation: random contents, guard bytes behind, null where not
+/// significant.
 class Buffers {
  public:
   Buffers(const Operation& operation, const Case& c, MPI_Comm comm);
@@ -49,8 +50,8 @@ class Buffers {
   std::vector<char> send_before_;
 };
 
-/// Runs both and compares the results of every rank, byte for byte. Empty, or what is wrong, for people: the first
-/// rank that differs.
+/// Runs both and compares the results of every rank, byte for byte. Empty, or what is wrong, for people: the
+/// first rank that differs.
 [[nodiscard]] std::string difference(const Operation& operation, Run mock_up, const Case& c, MPI_Comm comm);
 
 }  // namespace nplus1::guidelines

@@ -1,5 +1,5 @@
-// Test program: every mock-up against its original, on random data. Prints what differs and returns 1. With the
-// argument --broken, a mock-up that is wrong on purpose is compared as well, and must be found.
+// Test program: every mock-up against its original, on random data. Prints what differs and returns 1. With
+// the argument --broken, a mock-up that is wrong on purpose is compared as well, and must be found.
 //   mpirun -np P verify_mock_ups [--broken]
 #include <cstdint>
 #include <cstdio>
@@ -19,8 +19,7 @@ struct Affine {
 void compose(void* in, void* inout, int* count, MPI_Datatype*) {
   const auto* left = static_cast<const Affine*>(in);
   auto* right = static_cast<Affine*>(inout);
-  for (int i = 0; i < *count; ++i)
-    right[i] = {left[i].a * right[i].a, left[i].a * right[i].b + left[i].b};
+  for (int i = 0; i < *count; ++i) right[i] = {left[i].a * right[i].a, left[i].a * right[i].b + left[i].b};
 }
 
 struct Kind {
@@ -42,8 +41,8 @@ void compare(const Operation& operation, const char* name, Run run, const Kind& 
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0)
-    std::printf("%s, %d x %s, root %d%s: %s\n", name, c.count, kind.name, c.root, c.in_place ? ", in place" : "",
-                what.c_str());
+    std::printf("%s, %d x %s, root %d%s: %s\n", name, c.count, kind.name, c.root,
+                c.in_place ? ", in place" : "", what.c_str());
 }
 
 /// MPICH 4.0.2 itself crashes in MPI_Reduce then.
@@ -107,7 +106,8 @@ int main(int argc, char** argv) {
   }
   if (argc > 1 && std::strcmp(argv[1], "--broken") == 0)
     compare_all_sizes(*find_operation("Scatter"), "broken", broken_scatter, kinds[0]);
-  if (rank == 0) std::printf("%zu mock-ups, %ld comparisons, %d differences\n", mock_ups().size(), compared, failures);
+  if (rank == 0)
+    std::printf("%zu mock-ups, %ld comparisons, %d differences\n", mock_ups().size(), compared, failures);
   MPI_Op_free(&composition);
   MPI_Type_free(&pair);
   MPI_Finalize();

@@ -14,7 +14,8 @@ int allgather_with_alltoall(const Call& call, Scratch& scratch) {
 int allgather_with_allreduce(const Call& call, Scratch& scratch) {
   const Shape shape{call};
   insert_into_identity(call.receive, input(call, shape.offset(shape.rank)), shape, scratch);
-  return MPI_Allreduce(MPI_IN_PLACE, call.receive, static_cast<int>(shape.all()), MPI_BYTE, MPI_BOR, call.comm);
+  return MPI_Allreduce(MPI_IN_PLACE, call.receive, static_cast<int>(shape.all()), MPI_BYTE, MPI_BOR,
+                       call.comm);
 }
 
 int allgather_with_gather_bcast(const Call& call, Scratch&) {
@@ -28,8 +29,8 @@ int allgather_with_gather_bcast(const Call& call, Scratch&) {
 int allgather_with_allgatherv(const Call& call, Scratch& scratch) {
   const Shape shape{call};
   const Pieces pieces = equal_pieces(call.count, shape.ranks, scratch);
-  return MPI_Allgatherv(call.send, call.count, call.type, call.receive, pieces.counts, pieces.offsets, call.type,
-                        call.comm);
+  return MPI_Allgatherv(call.send, call.count, call.type, call.receive, pieces.counts, pieces.offsets,
+                        call.type, call.comm);
 }
 
 }  // namespace nplus1::guidelines

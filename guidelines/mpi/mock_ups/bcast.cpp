@@ -28,8 +28,8 @@ int bcast_with_allgatherv(const Call& call, Scratch& scratch) {
   const Shape shape{call};
   const Pieces pieces = cut(0, shape.ranks, scratch);
   pieces.counts[call.root] = call.count;
-  return MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, call.receive, pieces.counts, pieces.offsets, call.type,
-                        call.comm);
+  return MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, call.receive, pieces.counts, pieces.offsets,
+                        call.type, call.comm);
 }
 
 }  // namespace nplus1::guidelines

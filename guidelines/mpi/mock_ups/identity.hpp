@@ -1,5 +1,5 @@
-// Data movement by reduction: everybody's block at its place, zeros elsewhere, and a bitwise or over all ranks.
-// Bytes and MPI_BOR, because their identity is 0 whatever the type.
+// Data movement by reduction: everybody's block at its place, zeros elsewhere, and a bitwise or over all
+// ranks. Bytes and MPI_BOR, because their identity is 0 whatever the type.
 #pragma once
 
 #include "guidelines/mpi/call.hpp"

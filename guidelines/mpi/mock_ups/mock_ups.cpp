@@ -12,7 +12,9 @@ int allreduce(const Call& c, Scratch&) {
 int alltoall(const Call& c, Scratch&) {
   return MPI_Alltoall(c.send, c.count, c.type, c.receive, c.count, c.type, c.comm);
 }
-int bcast(const Call& c, Scratch&) { return MPI_Bcast(c.receive, c.count, c.type, c.root, c.comm); }
+int bcast(const Call& c, Scratch&) {
+  return MPI_Bcast(c.receive, c.count, c.type, c.root, c.comm);
+}
 int gather(const Call& c, Scratch&) {
   return MPI_Gather(c.send, c.count, c.type, c.receive, c.count, c.type, c.root, c.comm);
 }
@@ -26,7 +28,9 @@ int reduce_scatter(const Call& c, Scratch& scratch) {
 int reduce_scatter_block(const Call& c, Scratch&) {
   return MPI_Reduce_scatter_block(c.send, c.receive, c.count, c.type, c.op, c.comm);
 }
-int scan(const Call& c, Scratch&) { return MPI_Scan(c.send, c.receive, c.count, c.type, c.op, c.comm); }
+int scan(const Call& c, Scratch&) {
+  return MPI_Scan(c.send, c.receive, c.count, c.type, c.op, c.comm);
+}
 int scatter(const Call& c, Scratch&) {
   return MPI_Scatter(c.send, c.count, c.type, c.receive, c.count, c.type, c.root, c.comm);
 }
@@ -67,7 +71,8 @@ const std::vector<MockUp>& mock_ups() {
       {"Allgather_with_Gather_Bcast", "Allgather", allgather_with_gather_bcast},
       {"Allreduce_with_Reduce_Bcast", "Allreduce", allreduce_with_reduce_bcast},
       {"Allreduce_with_Reduce_scatter_Allgatherv", "Allreduce", allreduce_with_reduce_scatter_allgatherv},
-      {"Allreduce_with_Reduce_scatter_block_Allgather", "Allreduce", allreduce_with_reduce_scatter_block_allgather},
+      {"Allreduce_with_Reduce_scatter_block_Allgather", "Allreduce",
+       allreduce_with_reduce_scatter_block_allgather},
       {"Alltoall_with_Alltoallv", "Alltoall", alltoall_with_alltoallv},
       {"Bcast_with_Allgatherv", "Bcast", bcast_with_allgatherv},
       {"Bcast_with_Scatter_Allgather", "Bcast", bcast_with_scatter_allgather},
@@ -83,7 +88,8 @@ const std::vector<MockUp>& mock_ups() {
       {"Reduce_scatter_block_with_Allreduce", "Reduce_scatter_block", reduce_scatter_with_allreduce},
       {"Reduce_scatter_block_with_Reduce_Scatter", "Reduce_scatter_block",
        reduce_scatter_block_with_reduce_then_scatter},
-      {"Reduce_scatter_block_with_Reduce_scatter", "Reduce_scatter_block", reduce_scatter_block_with_reduce_scatter},
+      {"Reduce_scatter_block_with_Reduce_scatter", "Reduce_scatter_block",
+       reduce_scatter_block_with_reduce_scatter},
       {"Scan_with_Exscan_Reduce_local", "Scan", scan_with_exscan_reduce_local},
       {"Scatter_with_Bcast", "Scatter", scatter_with_bcast},
       {"Scatter_with_Scatterv", "Scatter", scatter_with_scatterv},
@@ -91,8 +97,12 @@ const std::vector<MockUp>& mock_ups() {
   return all;
 }
 
-const Operation* find_operation(const std::string& name) { return find(operations(), name); }
+const Operation* find_operation(const std::string& name) {
+  return find(operations(), name);
+}
 
-const MockUp* find_mock_up(const std::string& name) { return find(mock_ups(), name); }
+const MockUp* find_mock_up(const std::string& name) {
+  return find(mock_ups(), name);
+}
 
 }  // namespace nplus1::guidelines

@@ -1,11 +1,12 @@
-// The collectives that guidelines speak about, and for each guideline LHS <= RHS its right-hand side as a complete
-// replacement of the left: the mock-up. From Hunold, Carpen-Amarie, Luebbe, Traeff: "Automatic Verification of
-// Self-Consistent MPI Performance Guidelines" (Euro-Par 2016,
-// appendix) and PGMPITuneLib. Unlike there, a mock-up copies what must be copied, pads instead of dropping elements
-// that the number of ranks does not divide, leaves the send buffer alone, touches the receive buffer only where the
-// original does, and takes MPI_IN_PLACE and any root.
+// The collectives that guidelines speak about, and for each guideline LHS <= RHS its right-hand side as a
+// complete replacement of the left: the mock-up. From Hunold, Carpen-Amarie, Luebbe, Traeff: "Automatic
+// Verification of Self-Consistent MPI Performance Guidelines" (Euro-Par 2016, appendix) and PGMPITuneLib.
+// Unlike there, a mock-up copies what must be copied, pads instead of dropping elements that the number of
+// ranks does not divide, leaves the send buffer alone, touches the receive buffer only where the original
+// does, and takes MPI_IN_PLACE and any root.
 //
-// The functions are named ORIGINAL_with_PARTS in lower case. All ranks of call.comm call together, as MPI has it.
+// The functions are named ORIGINAL_with_PARTS in lower case. All ranks of call.comm call together, as MPI has
+// it.
 #pragma once
 
 #include <string>

@@ -6,8 +6,8 @@
 namespace nplus1::guidelines {
 
 struct Padded {
-  const char* input;        // the contribution, followed by zeros
-  int piece;                // elements of each rank
+  const char* input;  // the contribution, followed by zeros
+  int piece;          // elements of each rank
   std::size_t piece_bytes;
   std::size_t bytes;
   bool copied;  // false: the ranks divide the count, and `input` is the caller's buffer

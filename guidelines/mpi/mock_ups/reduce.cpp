@@ -4,7 +4,8 @@
 namespace nplus1::guidelines {
 namespace {
 
-/// The contribution outside the receive buffer: MPI_IN_PLACE of an all-to-all operation is for all ranks or none.
+/// The contribution outside the receive buffer: MPI_IN_PLACE of an all-to-all operation is for all ranks or
+/// none.
 const void* apart(const Call& call, const Shape& shape, Scratch& scratch) {
   if (!in_place(call)) return call.send;
   char* copy = scratch.bytes(1, shape.block);
@@ -26,9 +27,11 @@ int reduce_with_reduce_scatter_block_gather(const Call& call, Scratch& scratch) 
   char* piece = scratch.bytes(1, padded.piece_bytes);
   int error = MPI_Reduce_scatter_block(padded.input, piece, padded.piece, call.type, call.op, call.comm);
   if (error != MPI_SUCCESS) return error;
-  void* all = padded.copied ? scratch.bytes(0, padded.bytes) : call.receive;  // the padded input is not needed again
+  void* all =
+      padded.copied ? scratch.bytes(0, padded.bytes) : call.receive;  // the padded input is not needed again
   error = MPI_Gather(piece, padded.piece, call.type, all, padded.piece, call.type, call.root, call.comm);
-  if (error == MPI_SUCCESS && padded.copied && shape.rank == call.root) scratch.copy(call.receive, all, shape.block);
+  if (error == MPI_SUCCESS && padded.copied && shape.rank == call.root)
+    scratch.copy(call.receive, all, shape.block);
   return error;
 }
 
@@ -49,7 +52,8 @@ int reduce_with_reduce_scatter(const Call& call, Scratch& scratch) {
   const Pieces pieces = cut(0, shape.ranks, scratch);
   pieces.counts[call.root] = call.count;
   void* result = shape.rank == call.root ? call.receive : scratch.bytes(0, 0);
-  return MPI_Reduce_scatter(apart(call, shape, scratch), result, pieces.counts, call.type, call.op, call.comm);
+  return MPI_Reduce_scatter(apart(call, shape, scratch), result, pieces.counts, call.type, call.op,
+                            call.comm);
 }
 
 }  // namespace nplus1::guidelines

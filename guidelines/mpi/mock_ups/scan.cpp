@@ -3,7 +3,8 @@
 namespace nplus1::guidelines {
 namespace {
 
-/// receive = prefix of the ranks before; then own op'ed to it, in the wrong order: for commutative operations.
+/// receive = prefix of the ranks before; then own op'ed to it, in the wrong order: for commutative
+/// operations.
 int without_copy(const Call& call, const Shape& shape, Scratch& scratch) {
   const int error = MPI_Exscan(call.send, call.receive, call.count, call.type, call.op, call.comm);
   if (error != MPI_SUCCESS) return error;

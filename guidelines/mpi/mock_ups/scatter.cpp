@@ -15,8 +15,8 @@ int scatter_with_bcast(const Call& call, Scratch& scratch) {
 int scatter_with_scatterv(const Call& call, Scratch& scratch) {
   const Shape shape{call};
   const Pieces pieces = equal_pieces(call.count, shape.ranks, scratch);
-  return MPI_Scatterv(call.send, pieces.counts, pieces.offsets, call.type, call.receive, call.count, call.type,
-                      call.root, call.comm);
+  return MPI_Scatterv(call.send, pieces.counts, pieces.offsets, call.type, call.receive, call.count,
+                      call.type, call.root, call.comm);
 }
 
 }  // namespace nplus1::guidelines
