@@ -9,7 +9,8 @@
 namespace nplus1::guidelines {
 namespace {
 
-constexpr double kSynchronising = 2;  // a repetition takes about twice its own time, with the start of all ranks
+constexpr double kSynchronising =
+    2;  // a repetition takes about twice its own time, with the start of all ranks
 
 Cell cell_of(const std::string& original, std::uint64_t size, const Catalogue& catalogue, bool again) {
   Cell cell{original, size, 0, {{original, original, 1, size}}};
@@ -21,7 +22,9 @@ Cell cell_of(const std::string& original, std::uint64_t size, const Catalogue& c
   return cell;
 }
 
-std::string metric_text(const std::optional<double>& metric) { return metric ? fmt::format("{:.6g}", *metric) : ""; }
+std::string metric_text(const std::optional<double>& metric) {
+  return metric ? fmt::format("{:.6g}", *metric) : "";
+}
 
 std::optional<double> metric_of(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<double>{std::stod(text)};
@@ -38,7 +41,8 @@ std::vector<Cell> cells_of(const Catalogue& catalogue, bool again) {
   }
   std::vector<Cell> cells;
   for (const std::string& original : originals) {
-    for (const std::uint64_t size : sizes[original]) cells.push_back(cell_of(original, size, catalogue, again));
+    for (const std::uint64_t size : sizes[original])
+      cells.push_back(cell_of(original, size, catalogue, again));
   }
   return cells;
 }
@@ -79,13 +83,15 @@ Allotment allot(std::vector<Cell>& cells, const Needs& needs, int mpiruns, doubl
   return allotment;
 }
 
-std::string looks_head() { return "test,msize,prediction,repetitions,rse,cov_mean,cov_median,mean_sec,enough\n"; }
+std::string looks_head() {
+  return "test,msize,prediction,repetitions,rse,cov_mean,cov_median,mean_sec,enough\n";
+}
 
 std::string looks_rows(const std::vector<Look>& looks) {
   std::string text;
   for (const Look& look : looks) {
-    text += fmt::format("{},{},{},{},{},{},{},{:.9g},{}\n", look.test, look.size, look.prediction, look.repetitions,
-                        metric_text(look.metrics.rse), metric_text(look.metrics.cov_mean),
+    text += fmt::format("{},{},{},{},{},{},{},{:.9g},{}\n", look.test, look.size, look.prediction,
+                        look.repetitions, metric_text(look.metrics.rse), metric_text(look.metrics.cov_mean),
                         metric_text(look.metrics.cov_median), look.mean, look.enough ? 1 : 0);
   }
   return text;

@@ -12,8 +12,9 @@
 
 namespace nplus1::guidelines {
 
-/// A cell for each original and size of the catalogue, with all its mock-ups that ask for the size and, if `again`, the
-/// original a second time: the A/A comparison that says how far the machine itself is from level.
+/// A cell for each original and size of the catalogue, with all its mock-ups that ask for the size and, if
+/// `again`, the original a second time: the A/A comparison that says how far the machine itself is from
+/// level.
 [[nodiscard]] std::vector<Cell> cells_of(const Catalogue& catalogue, bool again);
 
 /// A test of `calls` calls of `size` bytes; see split_name().
@@ -38,9 +39,9 @@ struct Allotment {
   double factor = 1;  // below 1: repetitions were cut by it
 };
 
-/// Each cell gets the most that one of its tests needs, because they are measured in turns; all are cut by one factor,
-/// though not below `least`, if `mpiruns` of them would take more than `budget` seconds. Cells without a prediction get
-/// `least`.
+/// Each cell gets the most that one of its tests needs, because they are measured in turns; all are cut by
+/// one factor, though not below `least`, if `mpiruns` of them would take more than `budget` seconds. Cells
+/// without a prediction get `least`.
 Allotment allot(std::vector<Cell>& cells, const Needs& needs, int mpiruns, double budget, int least);
 
 /// nrep.csv: a line for each look.

@@ -27,8 +27,8 @@ TEST(Campaign, PutsAnOriginalAndItsMockUpsOfOneSizeTogether) {
   const auto cells = cells_of(scans_and_gathers(), true);
   ASSERT_EQ(cells.size(), 3U);
   EXPECT_EQ(names(cells[0]), (std::vector<std::string>{"Gather", "Gather_with_Allgather", "Gather_again"}));
-  EXPECT_EQ(names(cells[1]),
-            (std::vector<std::string>{"Gather", "Gather_with_Allgather", "Gather_with_Reduce", "Gather_again"}));
+  EXPECT_EQ(names(cells[1]), (std::vector<std::string>{"Gather", "Gather_with_Allgather",
+                                                       "Gather_with_Reduce", "Gather_again"}));
   EXPECT_EQ(cells[1].tests.back().function, "Gather");
   EXPECT_EQ(names(cells[2]), (std::vector<std::string>{"Scan", "Scan_again"}));
   EXPECT_EQ(piece_name(4, cells[2]), "4 Scan 1");
@@ -61,7 +61,8 @@ TEST(Campaign, ReadsItsLooksBack) {
   Look unfinished = look("Scan", 64, 25, 1.5e-6);
   unfinished.metrics.rse = 0.125;
   unfinished.enough = false;
-  const auto read = read_looks(looks_head() + looks_rows({unfinished, look("Scan", 8, 50, 2e-6)}) + "# done -1 Scan 8\n");
+  const auto read =
+      read_looks(looks_head() + looks_rows({unfinished, look("Scan", 8, 50, 2e-6)}) + "# done -1 Scan 8\n");
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].test, "Scan");
   EXPECT_EQ(read[0].metrics.rse, 0.125);

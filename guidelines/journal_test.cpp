@@ -32,14 +32,18 @@ TEST_F(JournalFile, GrowsByPieces) {
 }
 
 TEST_F(JournalFile, KilledAnywhereKeepsExactlyItsWholePieces) {
-  const std::string head = "head\n", first = "1\n# done a\n", second = "2\n3\n# done b\n", all = head + first + second;
+  const std::string head = "head\n", first = "1\n# done a\n", second = "2\n3\n# done b\n",
+                    all = head + first + second;
   for (std::size_t length = 0; length <= all.size(); ++length) {
     write(all.substr(0, length));
     auto journal = Journal::open(path_, head);
     ASSERT_TRUE(journal) << length;
     EXPECT_EQ(journal.value().has("a"), length >= head.size() + first.size()) << length;
     EXPECT_EQ(journal.value().has("b"), length == all.size()) << length;
-    EXPECT_EQ(text(), journal.value().has("b") ? all : journal.value().has("a") ? head + first : head) << length;
+    EXPECT_EQ(text(), journal.value().has("b")   ? all
+                      : journal.value().has("a") ? head + first
+                                                 : head)
+        << length;
   }
 }
 

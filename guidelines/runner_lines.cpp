@@ -13,8 +13,8 @@ std::optional<double> evaluable(double metric) {
 std::optional<Look> read_look(std::istream& in) {
   Look look;
   double rse = 0, mean = 0, median = 0;
-  if (!(in >> look.test >> look.size >> look.prediction >> look.repetitions >> rse >> mean >> median >> look.mean >>
-        look.enough))
+  if (!(in >> look.test >> look.size >> look.prediction >> look.repetitions >> rse >> mean >> median >>
+        look.mean >> look.enough))
     return std::nullopt;
   look.metrics = {evaluable(rse), evaluable(mean), evaluable(median)};
   return look;
@@ -77,6 +77,8 @@ bool RunnerLines::take(std::string_view line) {
   return true;
 }
 
-std::optional<FinishedCell> RunnerLines::take_finished() { return std::exchange(finished_, std::nullopt); }
+std::optional<FinishedCell> RunnerLines::take_finished() {
+  return std::exchange(finished_, std::nullopt);
+}
 
 }  // namespace nplus1::guidelines

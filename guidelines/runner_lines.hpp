@@ -1,5 +1,5 @@
-// Understands what nplus1-guidelines-runner prints (guidelines/mpi/runner.cpp lists the lines), and keeps it until a
-// cell is complete. One thread. Lines that are not the runner's are left to the caller.
+// Understands what nplus1-guidelines-runner prints (guidelines/mpi/runner.cpp lists the lines), and keeps it
+// until a cell is complete. One thread. Lines that are not the runner's are left to the caller.
 #pragma once
 
 #include <optional>

@@ -29,8 +29,8 @@ TEST(RunnerLines, MakeACellOnceItIsDone) {
   EXPECT_EQ(cell->times[0].seconds, 1.5e-6);
   EXPECT_FALSE(cell->times[0].without_copies);
   EXPECT_EQ(cell->times[1].without_copies, 9e-7);
-  EXPECT_EQ(cell->notes,
-            std::vector<std::string>{"Scan_with_Prayer of 64 B was not measured: this runner has no such function"});
+  EXPECT_EQ(cell->notes, std::vector<std::string>{
+                             "Scan_with_Prayer of 64 B was not measured: this runner has no such function"});
   EXPECT_EQ(lines.library(), "MPICH Version: 4.0.2");
 }
 

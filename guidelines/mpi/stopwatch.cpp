@@ -1,6 +1,8 @@
 #include "guidelines/mpi/stopwatch.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace nplus1::guidelines {
 namespace {
@@ -33,8 +35,9 @@ std::vector<double> reduced(std::vector<double> values, MPI_Op op, MPI_Comm comm
 
 Stopwatch::Stopwatch(const Plan& plan, MPI_Comm comm)
     : comm_{comm},
-      sync_{plan.sync},
-      shared_clock_{plan.virtual_clock || plan.sync != Sync::kBarrier},
+      sync_{plan.virtual_clock ? Sync::kRoundTime : plan.sync},
+      virtual_clock_{plan.virtual_clock},
+      shared_clock_{sync_ != Sync::kBarrier},
       window_{plan.window} {
   if (sync_ == Sync::kBarrier) return;
   if (!plan.virtual_clock) clock_ = synchronise_clocks(comm);  // virtual time is one time
@@ -44,10 +47,11 @@ Stopwatch::Stopwatch(const Plan& plan, MPI_Comm comm)
 }
 
 int Stopwatch::wait_until(double start) const {
-  const int in_time = now() <= start ? 1 : 0;
+  const double left = start - now();
+  if (virtual_clock_ && left > 0) std::this_thread::sleep_for(std::chrono::duration<double>{left});
   while (now() < start) {
   }
-  return in_time;
+  return left >= 0 ? 1 : 0;
 }
 
 int Stopwatch::start() {

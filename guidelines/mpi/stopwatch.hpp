@@ -45,6 +45,7 @@ class Stopwatch {
 
   MPI_Comm comm_;
   Sync sync_;
+  bool virtual_clock_;
   bool shared_clock_;
   double window_;
   double next_ = 0;   // start of the next window
