@@ -21,6 +21,9 @@ namespace nplus1::cli {
 /// nplus1-measure, which `nplus1 calibrate` starts (NPLUS1_MEASURE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_measure();
 
+/// guidelines.json, the catalogue of performance guidelines (NPLUS1_CATALOGUE overrides).
+[[nodiscard]] Result<std::filesystem::path> find_catalogue();
+
 /// An example program that came with nplus1.
 [[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);
 
