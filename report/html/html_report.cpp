@@ -120,6 +120,7 @@ std::string page(std::string_view title, const Documents& documents) {
   out += element("whatif", documents.whatif);
   out += element("after", documents.after);
   out += element("fixes", documents.fixes);
+  out += element("guidelines", documents.guidelines);
   out += rest;
   return out;
 }
