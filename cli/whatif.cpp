@@ -220,6 +220,8 @@ void declare(CLI::App& verb, WhatIfWords& words) {
       ->type_name("FILE")
       ->expected(1)
       ->take_all();
+  verb.add_flag("--deterministic", words.deterministic,
+                "Who is first (any source, Waitany, tests) stays as recorded [follows the replay]");
   verb.add_flag("--sweep", words.sweep,
                 "Try what there is to try, and rank it by the time that it would save");
   verb.add_option("--jobs", words.replay.jobs, "Replays at the same time [as many as cores]")

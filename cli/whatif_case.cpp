@@ -36,8 +36,7 @@ Result<Value> with_replay(const WhatIfCase& c, Chain* chain, const Use& use) try
   }
   hypothesis::ReplayOptions options = prepared->options;
   options.hypothesis = chain;
-  options.decisions = prepared->identity && chain->empty() ? hypothesis::Decisions::kSimulated
-                                                           : hypothesis::Decisions::kRecorded;
+  options.decisions = c.deterministic ? hypothesis::Decisions::kRecorded : hypothesis::Decisions::kAdapted;
   return use(reader.value(), options, recorded, *prepared);
 } catch (const Failure& failure) {
   return Error{failure.what(), failure.next()};
