@@ -11,6 +11,7 @@ namespace nplus1::cli {
 namespace {
 
 constexpr const char* kExamples =
+    "  nplus1 guidelines run -n 8 -o DIR             measure collectives, and what could replace them\n"
     "  nplus1 guidelines check DIR                   judge what was measured\n"
     "  nplus1 guidelines check DIR --application R   what the violations cost a recorded program\n";
 
@@ -53,6 +54,7 @@ void add_guidelines(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "guidelines", "Check whether the MPI library's functions are slower than others that do the same");
   set_manual(*verb, {"nplus1 guidelines VERB [options]", kExamples});
+  add_guidelines_run(*verb, registration);
   add_guidelines_check(*verb, registration);
   verb->require_subcommand(1);
 }

@@ -28,19 +28,6 @@ Values joined(Values x, const Values& y) {
   return x;
 }
 
-/// Twice the midrank of each value: whole numbers, also with ties.
-std::vector<std::size_t> doubled_ranks(const Values& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<std::size_t> ranks(values.size());
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-    for (std::size_t i = begin; i < end; ++i) ranks[order[i]] = begin + 1 + end;
-  }
-  return ranks;
-}
-
 /// In how many ways k of the numbers add up to each sum: the element s for the sum s.
 Values ways_to_sum(const std::vector<std::size_t>& numbers, std::size_t k) {
   const std::size_t most = std::accumulate(numbers.begin(), numbers.end(), std::size_t{0});
@@ -146,33 +133,6 @@ std::size_t outside(std::size_t n, std::size_t m, double tail) {
 }
 
 }  // namespace
-
-double quantile(const Values& sorted, double share) {
-  require(!sorted.empty(), "a quantile of nothing");
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const double above = sorted[std::min(below + 1, sorted.size() - 1)];
-  const double part = place - static_cast<double>(below);
-  return part == 0 || above == sorted[below] ? sorted[below] : sorted[below] + part * (above - sorted[below]);
-}
-
-double median(Values values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
-}
-
-Values tukey_filtered(const Values& values) {
-  if (values.empty()) return {};
-  Values sorted = values;
-  std::sort(sorted.begin(), sorted.end());
-  const double low = quantile(sorted, 0.25);
-  const double high = quantile(sorted, 0.75);
-  const double reach = 1.5 * (high - low);
-  Values kept;
-  std::copy_if(values.begin(), values.end(), std::back_inserter(kept),
-               [&](double v) { return v >= low - reach && v <= high + reach; });
-  return kept;
-}
 
 TestResult rank_sum_exact(const Values& x, const Values& y) {
   const Pooled pooled{x, y};

@@ -8,16 +8,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "guidelines/order_statistics.hpp"
+
 namespace nplus1::guidelines {
-
-using Values = std::vector<double>;
-
-/// Type 7 of Hyndman and Fan 1996, the default of R: between neighbours in proportion. `sorted` ascending.
-[[nodiscard]] double quantile(const Values& sorted, double share);
-[[nodiscard]] double median(Values values);
-/// Without what is more than 1.5 interquartile ranges outside the quartiles (Tukey's fences); the order
-/// stays.
-[[nodiscard]] Values tukey_filtered(const Values& values);
 
 struct TestResult {
   double statistic = 0;
