@@ -4,17 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "guidelines/synthetic.hpp"
+
 namespace nplus1::guidelines {
 namespace {
-
-Sample sample(double seconds, int runs = 10) {
-  Sample s;
-  for (int run = 0; run < runs; ++run) {
-    s.mpiruns.push_back(run);
-    s.medians.push_back(seconds * (1 + 0.001 * run));
-  }
-  return s;
-}
 
 /// Reduce is slower than Allreduce from 1K to 4K, and at 4K even slower than Reduce_scatter_block + Gather.
 Analysis reduce_analysis(int runs = 10) {
@@ -26,12 +19,13 @@ Analysis reduce_analysis(int runs = 10) {
                       "test");
   Data data;
   for (const std::uint64_t size : {1U, 1024U, 2048U, 4096U}) {
-    data.native[{8, "Reduce", size}] = sample(size == 1 ? 1e-6 : 3e-6, runs);
-    data.native[{8, "Reduce_with_Allreduce", size}] = sample(2e-6, runs);
+    data.native[{8, "Reduce", size}] = steady_sample(size == 1 ? 1e-6 : 3e-6, runs);
+    data.native[{8, "Reduce_with_Allreduce", size}] = steady_sample(2e-6, runs);
     data.native[{8, "Reduce_with_Reduce_scatter_block_Gather", size}] =
-        sample(size == 4096 ? 1e-6 : 4e-6, runs);
-    data.native[{8, "Reduce_with_Ireduce_Wait", size}] = sample(0.5e-6, runs);
+        steady_sample(size == 4096 ? 1e-6 : 4e-6, runs);
+    data.native[{8, "Reduce_with_Ireduce_Wait", size}] = steady_sample(0.5e-6, runs);
   }
+  data.native[{8, "Redcue", 8}] = steady_sample(1e-6, runs);
   data.settings[kMpiLibrary] = "MPICH 4.0.2";
   return analyse(catalogue.value(), data, {});
 }
@@ -51,6 +45,7 @@ TEST(FindingsText, HasTheTablesTheStrongestAndTheLimits) {
   EXPECT_TRUE(has(text, "1.5 x  Reduce(1K) on 8: 3.01 us, but Allreduce(n) takes 2.01 us")) << text;
   EXPECT_TRUE(has(text, "no original was measured against itself"));
   EXPECT_TRUE(has(text, "1 entries of the catalogue were not measured"));
+  EXPECT_TRUE(has(text, "in none of the chosen guidelines: Redcue\n"));
 }
 
 TEST(FindingsText, SaysWhatTooFewMpirunsCannotShow) {
@@ -60,6 +55,16 @@ TEST(FindingsText, SaysWhatTooFewMpirunsCannotShow) {
       text,
       "12 comparisons could not have shown a violation: 2 mpiruns, and a lone one among 12 tests needs 5"))
       << text;
+}
+
+TEST(FindingsText, ManySizesAreCutDownToThoseThatTell) {
+  Data data;
+  for (std::uint64_t size = 1; size <= 20; ++size)
+    data.native[{8, "Scan", size}] = steady_sample(size == 20 ? 1e-6 : 2e-6);
+  const auto catalogue = parse_catalogue(R"([{"orig": "Scan"}])", "test");
+  const std::string text = analysis_text(analyse(catalogue.value(), data, {}), {"m", nullptr, true});
+  EXPECT_TRUE(has(text, "    19\n")) << text;  // Scan(19) is slower than Scan(20)
+  EXPECT_TRUE(has(text, "6 more sizes are in the files")) << text;
 }
 
 TEST(FindingsText, NothingMeasuredTogetherIsSaid) {

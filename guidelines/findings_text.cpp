@@ -134,6 +134,11 @@ void size_table(Page& page, const Analysis& analysis, int processes, bool all_ro
       page.line("  {:<{}}{}", label_of(short_title(*list.front()), kLabel), kLabel, row_text(list, sizes));
     }
   }
+  std::set<std::uint64_t> measured;
+  for (const Comparison& c : analysis.comparisons)
+    if (c.processes == processes) measured.insert(c.left.size);
+  if (measured.size() > sizes.size())
+    page.line("  {} more sizes are in the files", measured.size() - sizes.size());
   if (hidden > 0)
     page.line("  {} with no violation at any size {} not shown (--all shows them)", hidden,
               hidden == 1 ? "is" : "are");
@@ -175,6 +180,13 @@ std::size_t count(const Analysis& analysis, Verdict verdict) {
                                                 [&](const Comparison& c) { return c.verdict == verdict; }));
 }
 
+std::string strangers_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 5;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNames));
+  return fmt::format("Measured, but in none of the chosen guidelines: {}{}",
+                     fmt::join(names.begin(), end, ", "), names.size() > kMostNames ? ", ..." : "");
+}
+
 void limits(Page& page, const Analysis& analysis) {
   page.line("What this cannot say");
   const std::size_t undecided = count(analysis, Verdict::kUndecided);
@@ -201,6 +213,7 @@ void limits(Page& page, const Analysis& analysis) {
   }
   if (analysis.unmeasured > 0)
     page.line("  {} entries of the catalogue were not measured", analysis.unmeasured);
+  if (!analysis.strangers.empty()) page.line("  {}", strangers_text(analysis.strangers));
   for (const std::string& note : analysis.notes) page.line("  {}", note);
 }
 
