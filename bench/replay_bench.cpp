@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/to_writer.hpp"
 #include "events/recording/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 #include "hypothesis/replay.hpp"
@@ -61,27 +62,10 @@ class Ring final : public engine::Streams {
   std::vector<std::uint32_t> words_;
 };
 
-class ToWriter final : public engine::Listener {
- public:
-  ToWriter(int ranks, events::EventSink& sink) : sink_{sink}, ordinals_(static_cast<std::size_t>(ranks)) {}
-  void on_exit(const events::TimedEvent& event) override {
-    events::TimedEvent numbered = event;
-    numbered.ordinal = ordinals_[event.rank.index()]++;
-    numbered.detail = &detail_;
-    sink_.on_event(numbered);
-  }
-  void on_match(RankId receiver, const events::Answer& match) override { sink_.on_match(receiver, match); }
-
- private:
-  events::EventSink& sink_;
-  std::vector<std::uint64_t> ordinals_;
-  events::Detail detail_;
-};
-
 void record(const std::filesystem::path& folder, int ranks) {
   auto writer = events::recording::Writer::create(folder, {ranks, {}}, {});
   const auto network = netmodel::parse(kNetworks[0]);
-  ToWriter listener{ranks, *writer.value()};
+  bench::ToWriter listener{ranks, *writer.value()};
   engine::Options options;
   options.report_all_matches = true;
   engine::Engine engine{ranks, *network.value(), listener, options};
