@@ -37,8 +37,21 @@ bool is_me(const Collective& c, int rank) {
 bool intra(const Collective& c) {
   return c.comm != nullptr && !c.comm->inter;
 }
+bool inter(const Collective& c) {
+  return c.comm != nullptr && c.comm->inter;
+}
+/// Whom the lists of a v-form are about: the other group of an intercommunicator.
 std::size_t members(const Collective& c) {
-  return c.comm->local.size();
+  return c.comm->peers().size();
+}
+
+/// Between groups: the rest of the root's group, none of whose arguments count.
+bool takes_no_part(const Collective& c) {
+  return inter(c) && c.root == MPI_PROC_NULL;
+}
+/// Between groups: the root, which sends or receives the other group's data.
+bool is_intercomm_root(const Collective& c) {
+  return inter(c) && c.root == MPI_ROOT;
 }
 
 template <class C>
@@ -102,8 +115,10 @@ template <class C, class D>
 Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kBcast, comm, false);
   c.root = root;
-  c.data.shown = {buffer, count, type};
-  c.size = payload_bytes(count, type);
+  if (!takes_no_part(c)) {
+    c.data.shown = {buffer, count, type};
+    c.size = payload_bytes(count, type);
+  }
   c.leaves_early = is_me(c, root);
   c.blocking = [=] { return pmpi::Bcast(buffer, count, type, root, comm); };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
@@ -119,8 +134,11 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGather, comm, false);
   c.root = root;
-  c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
-  c.size = sendbuf == MPI_IN_PLACE ? payload_bytes(recvcount, recvtype) : payload_bytes(sendcount, sendtype);
+  const bool by_recvcount = sendbuf == MPI_IN_PLACE || is_intercomm_root(c);
+  if (!takes_no_part(c))
+    c.size = by_recvcount ? payload_bytes(recvcount, recvtype) : payload_bytes(sendcount, sendtype);
+  if (!takes_no_part(c) && !is_intercomm_root(c))
+    c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] {
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -140,10 +158,12 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    const C recvcounts[], const D displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGatherv, comm, false);
   c.root = root;
-  if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
+  const bool contributes = !takes_no_part(c) && !is_intercomm_root(c);
+  if (contributes && sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
+  if (is_intercomm_root(c)) c.sizes = bytes_each(c, recvcounts, recvtype);
   if (sendbuf == MPI_IN_PLACE)
     c.size = intra(c) ? payload_bytes(recvcounts[root], recvtype) : 0;
-  else
+  else if (contributes)
     c.size = payload_bytes(sendcount, sendtype);
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] {
@@ -165,9 +185,11 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatter, comm, false);
   c.root = root;
-  c.data.shown =
-      is_me(c, root) ? Payload{sendbuf, sendcount, sendtype} : Payload{recvbuf, recvcount, recvtype};
-  c.size = is_me(c, root) ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
+  if (!takes_no_part(c)) {
+    const bool gives = is_me(c, root) || is_intercomm_root(c);
+    c.data.shown = gives ? Payload{sendbuf, sendcount, sendtype} : Payload{recvbuf, recvcount, recvtype};
+    c.size = gives ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
+  }
   c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount,
                                                         sendtype, recvbuf, recvcount, recvtype);
   c.blocking = [=] {
@@ -194,9 +216,11 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
                     void* recvbuf, C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatterv, comm, false);
   c.root = root;
-  if (recvbuf != MPI_IN_PLACE) c.data.shown = {recvbuf, recvcount, recvtype};
-  if (is_me(c, root)) c.sizes = bytes_each(c, sendcounts, sendtype);
-  c.size = is_me(c, root) ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
+  const bool receives = !takes_no_part(c) && !is_intercomm_root(c);
+  if (receives && recvbuf != MPI_IN_PLACE) c.data.shown = {recvbuf, recvcount, recvtype};
+  if (is_me(c, root) || is_intercomm_root(c)) c.sizes = bytes_each(c, sendcounts, sendtype);
+  if (receives)
+    c.size = is_me(c, root) ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
   c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype,
                                                         recvbuf, recvcount, recvtype);
   c.blocking = [=] {
@@ -223,12 +247,19 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
   return c;
 }
 
+/// Between groups a block of the own group and one of the other may differ.
+void set_blocks_of_groups(Collective& c, std::int64_t own, std::int64_t remote) {
+  c.size = own;
+  if (remote != own) c.sizes = {remote};
+}
+
 template <class C, class D>
 Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgather, comm, true);
   c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
+  if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
   c.blocking = [=] {
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
@@ -243,9 +274,10 @@ Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, v
                       const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
   if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
-  if (intra(c)) {
+  if (c.comm != nullptr) {
     c.sizes = bytes_each(c, recvcounts, recvtype);
-    c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
+    c.size =
+        inter(c) ? payload_bytes(sendcount, sendtype) : c.sizes[static_cast<std::size_t>(c.comm->my_index)];
   }
   c.blocking = [=] {
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
@@ -263,6 +295,7 @@ Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, voi
   Collective c = describe(CollectiveKind::kAlltoall, comm, true);
   c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
+  if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
   c.blocking = [=] {
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
@@ -294,10 +327,10 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
   if (intra(c))
     c.data.shown = in_place ? Payload{recvbuf, sum(c, recvcounts), recvtype}
                             : Payload{sendbuf, sum(c, sendcounts), sendtype};
-  if (intra(c))
+  if (c.comm != nullptr)
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtype) : bytes_each(c, sendcounts, sendtype),
                  bytes_each(c, recvcounts, recvtype));
-  if (in_place) c.leaves_early = false;
+  if (in_place || inter(c)) c.leaves_early = false;
   c.blocking = [=] {
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                            comm);
@@ -336,7 +369,7 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
                      const MPI_Datatype recvtypes[], MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  if (intra(c))
+  if (c.comm != nullptr)
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtypes) : bytes_each(c, sendcounts, sendtypes),
                  bytes_each(c, recvcounts, recvtypes));
   c.leaves_early = false;
@@ -356,8 +389,10 @@ Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
                   MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduce, comm, false);
   c.root = root;
-  c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
-  c.size = payload_bytes(count, type);
+  if (!takes_no_part(c)) {
+    if (!is_intercomm_root(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
+    c.size = payload_bytes(count, type);
+  }
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] { return pmpi::Reduce(sendbuf, recvbuf, count, type, op, root, comm); };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
@@ -399,8 +434,9 @@ Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts
                           MPI_Op op, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
   if (intra(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, sum(c, recvcounts), type};
-  if (intra(c)) {
-    c.sizes = bytes_each(c, recvcounts, type);
+  if (c.comm != nullptr) {
+    const std::int64_t one = payload_bytes(1, type);
+    for (std::size_t i = 0; i < c.comm->local.size(); ++i) c.sizes.push_back(one * recvcounts[i]);
     c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
   }
   c.blocking = [=] { return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm); };
