@@ -16,7 +16,8 @@ Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises) {
   Collective c;
   c.kind = kind;
   c.comm = rt.communicators.find(comm);
-  c.synchronises = synchronises || (c.comm != nullptr && c.comm->inter);
+  c.synchronises =
+      synchronises && !(c.comm != nullptr && c.comm->inter);  // a group may leave before its last
   return c;
 }
 
@@ -91,6 +92,23 @@ const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, cons
   return static_cast<const std::byte*>(mine.buffer()) - extent * begin;
 }
 
+/// Bcast and Scatter natively: everything straight from the root, as MPICH's Iscatterv does it. Who receives
+/// then waits for the root alone, and leaves when its virtual time says so whatever algorithm is simulated:
+/// MPI's own Ibcast of a large vector keeps everybody inside until the last member has entered, who may be
+/// polling for what one of them does next. Block i begins `stride` elements after the one before it.
+int from_root(const void* blocks, MPI_Count count, MPI_Count stride, MPI_Datatype type, void* mine,
+              MPI_Count my_count, MPI_Datatype my_type, int root, std::size_t members, MPI_Comm comm,
+              MPI_Request* request, Keep& keep) {
+  auto counts = std::make_shared<std::vector<MPI_Count>>(members, count);
+  auto places = std::make_shared<std::vector<MPI_Aint>>(members);
+  for (std::size_t i = 0; i < members; ++i)
+    (*places)[i] = static_cast<MPI_Aint>(stride * static_cast<MPI_Count>(i));
+  keep.push_back(counts);
+  keep.push_back(places);
+  return pmpi::Iscatterv(blocks, counts->data(), places->data(), type, mine, my_count, my_type, root, comm,
+                         request);
+}
+
 /// What a rank contributes to a collective in which MPI_IN_PLACE makes the receive side its data.
 Payload contribution(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void* recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype) {
@@ -121,10 +139,15 @@ Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm co
   }
   c.leaves_early = is_me(c, root);
   c.blocking = [=] { return pmpi::Bcast(buffer, count, type, root, comm); };
-  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early) return pmpi::Ibcast(buffer, count, type, root, comm, request);
+  const std::size_t receivers = c.comm == nullptr ? 0 : members(c);
+  const bool at_root = is_me(c, root);
+  c.start = [=](MPI_Request* request, Keep& keep) {
+    if (receivers == 0) return pmpi::Ibcast(buffer, count, type, root, comm, request);
+    if (!at_root)  // also the root of an intercommunicator, which waits
+      return from_root(buffer, count, 0, type, buffer, count, type, root, receivers, comm, request, keep);
     PrivateCopy& mine = keep_copy(keep, buffer, count, type);
-    return pmpi::Ibcast(mine.buffer(), mine.count(), mine.type(), root, comm, request);
+    return from_root(mine.buffer(), mine.count(), 0, mine.type(), MPI_IN_PLACE, 0, mine.type(), root,
+                     receivers, comm, request, keep);
   };
   return c;
 }
@@ -197,16 +220,20 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   };
   const MPI_Count blocks = c.comm == nullptr ? 0 : static_cast<MPI_Count>(members(c));
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early)
+    if (blocks == 0)
       return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const auto members = static_cast<std::size_t>(blocks);
+    if (!early)
+      return from_root(sendbuf, sendcount, sendcount, sendtype, recvbuf, recvcount, recvtype, root, members,
+                       comm, request, keep);
     if (recvbuf != MPI_IN_PLACE) {
       const int code = copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype, recvbuf,
                                       recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
     PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false);
-    return pmpi::Iscatter(mine.buffer(), sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root, comm,
-                          request);
+    return from_root(mine.buffer(), sendcount, sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root,
+                     members, comm, request, keep);
   };
   return c;
 }
