@@ -86,6 +86,20 @@ std::string pieces_text(const calibrate::Fit& fit) {
   return text;
 }
 
+/// Nothing where it was not measured: an older measuring program.
+std::string reduce_text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
+  if (fit.reduce_rate <= 0) return {};
+  const auto long_enough = [](std::vector<calibrate::Sample> samples) {
+    std::erase_if(samples, [](const auto& sample) { return sample.size < calibrate::kLeastReduced; });
+    return samples;
+  };
+  const auto predict = [&](double s) { return s / fit.reduce_rate; };
+  const auto fitted = calibrate::residual(long_enough(calibrate::fitted_sizes(m.reduce)), predict);
+  const auto checked = calibrate::residual(long_enough(calibrate::held_back_sizes(m.reduce)), predict);
+  return fmt::format("  {:<22} {}   {}\n--collectives {}\n", "MPI_SUM from 1 KiB on", residual_text(fitted),
+                     residual_text(checked), calibrate::reduce_words(fit));
+}
+
 std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
   std::string text = "Messages of s bytes, one way, under plain MPI:\n" + pieces_text(fit);
   text += fmt::format("Sends complete before their receive up to {:.0f} B.\n", fit.eager_limit);
@@ -95,10 +109,10 @@ std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
   text += quality("loggops", m, [&](double s) { return calibrate::time_at(fit.loggops, s); });
   text +=
       fmt::format("--network {}\n--network {}\n", calibrate::lsb_words(fit), calibrate::loggops_words(fit));
-  return text;
+  return text + reduce_text(m, fit);
 }
 
-std::string provenance(const CalibrateOptions& options) {
+std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fit) {
   char host[256] = "unknown";
   gethostname(host, sizeof(host) - 1);
   char date[32] = "";
@@ -106,8 +120,8 @@ std::string provenance(const CalibrateOptions& options) {
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::localtime(&now));
   return fmt::format(
       "Measured on {} on {} by nplus1 calibrate, medians of {} repetitions, 1 to {} bytes. "
-      "Hosts' speeds are not measured.",
-      host, date, options.repetitions, options.largest);
+      "Hosts' speeds are not measured. MPI_SUM of doubles: {} (for the option collectives).",
+      host, date, options.repetitions, options.largest, calibrate::reduce_words(fit));
 }
 
 int run_calibration(const CalibrateOptions& options) {
@@ -116,7 +130,7 @@ int run_calibration(const CalibrateOptions& options) {
   const calibrate::Fit fit = calibrate::fit(measurements);
   if (!options.raw.empty()) or_fail(report::write_file(options.raw, csv), ExitCode::kCantCreate);
   if (!options.platform.empty())
-    or_fail(report::write_file(options.platform, calibrate::platform_xml(fit, provenance(options))),
+    or_fail(report::write_file(options.platform, calibrate::platform_xml(fit, provenance(options, fit))),
             ExitCode::kCantCreate);
   fmt::print("{}", text(measurements, fit));
   if (!options.platform.empty()) fmt::print("--platform {}\n", options.platform);
