@@ -1,8 +1,10 @@
 // What `nplus1 replay` was asked for, shared by its three ways: a replay, a result folder, a sweep.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded_settings.hpp"
@@ -26,6 +28,7 @@ struct ReplayWords {
   std::string json;
   std::string csv;
   std::string html;
+  std::vector<std::string> fail_if;
   double compute_scale = 1;
   int jobs = 0;  // 0: as many as cores
   bool record = false;
@@ -48,6 +51,13 @@ struct PreparedReplay {
 /// The platform or network asked for, or the recorded one. Throws Failure.
 [[nodiscard]] std::unique_ptr<netmodel::NetworkModel> replay_network(
     const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
+
+/// Whether replay_network() would find a network, and the algorithms exist; loads no platform. Throws
+/// Failure.
+void check_network(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
+
+/// --network, --platform and what belongs to it, --collectives.
+void declare_network(CLI::App& verb, ReplayWords& words);
 
 /// Replays into the new folder `words.output`: what nplus1 run leaves there, and with --record a recording of
 /// the replay. Throws Failure.

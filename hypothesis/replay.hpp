@@ -12,6 +12,7 @@
 
 #include "events/recording/reader.hpp"
 #include "hypothesis/event_feed.hpp"
+#include "hypothesis/transform/chain.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
 #include "semantics/timing.hpp"
@@ -23,6 +24,7 @@ namespace nplus1::hypothesis {
 enum class Decisions : std::uint8_t {
   kSimulated,  // by the engine: what a run on that network would decide, if the program went on as it did
   kRecorded,   // as in the recording
+  kAdapted,    // by the engine, and what follows adapts to it (adaptation.hpp)
 };
 
 struct ReplayOptions {
@@ -31,6 +33,8 @@ struct ReplayOptions {
   double compute_scale = 1;  // of recorded compute times; positive. Times the network's, of each rank's host
   Decisions decisions = Decisions::kRecorded;
   semantics::PollCost poll_cost{};
+  /// What is changed in the recording before it is replayed; null: nothing.
+  transform::Chain* hypothesis = nullptr;
   /// Gets definitions, calls and matches with their new times, as a run's sinks do. Null: only sums are kept.
   events::EventSink* sink = nullptr;
 };
@@ -48,6 +52,7 @@ struct ReplayResult {
   simnode::engine::State state{};  // kFinished if every rank reached its MPI_Finalize
   simnode::engine::Counters counters;
   std::uint64_t gaps = 0;       // places where recorded calls were missing
+  AdaptationCounts adaptation;  // Decisions::kAdapted
   std::vector<RankId> blocked;  // ranks that ended waiting for what never comes
 
   [[nodiscard]] Time makespan() const;
