@@ -63,6 +63,10 @@ std::string trust_json(const Analysis& analysis, const RunTrust& run,
   object.raw("cores", known(run.cores));
   object.number("ranks", replay.ranks.size());
   object.number("missing", replay.gaps);
+  const AdaptationCounts& adapted = replay.adaptation;
+  object.number("decided_otherwise",
+                adapted.swapped + adapted.predrawn + adapted.waited_tests + adapted.other_message);
+  object.number("gave_up", adapted.gave_up);
   object.truth("relies_on_buffering", replay.counters.relies_on_buffering > 0);
   object.raw("reenactment_deviation",
              reenactment_deviation ? fmt::format("{}", *reenactment_deviation) : "null");
