@@ -53,6 +53,11 @@ Result<fs::path> find_measure() {
                    {"bin/nplus1-measure", "libexec/nplus1-measure"});
 }
 
+Result<fs::path> find_reenact() {
+  return find_part("the re-enacting program nplus1-reenact", "NPLUS1_REENACT",
+                   {"bin/nplus1-reenact", "libexec/nplus1-reenact"});
+}
+
 Result<fs::path> find_example(const std::string& name) {
   const fs::path prefix = executable_folder().parent_path();
   for (const fs::path& folder : {prefix / "bin/examples", prefix / NPLUS1_LIBDIR / "nplus1/examples"}) {

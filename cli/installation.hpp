@@ -20,6 +20,7 @@ namespace nplus1::cli {
 
 /// nplus1-measure, which `nplus1 calibrate` starts (NPLUS1_MEASURE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_measure();
+[[nodiscard]] Result<std::filesystem::path> find_reenact();
 
 /// An example program that came with nplus1.
 [[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);

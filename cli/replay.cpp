@@ -29,6 +29,7 @@ constexpr const char* kExamples =
     "  nplus1 replay DIR --platform platforms/torus.xml     with contention, simulated by SimGrid\n"
     "  nplus1 replay DIR --compute-scale 0.5                processors twice as fast\n"
     "  nplus1 replay DIR --collectives bcast=chain          other algorithms\n"
+    "  nplus1 replay DIR --reenact                          really, by MPI processes of this machine\n"
     "  nplus1 replay DIR --sweep 'bandwidth=1e9..1e11 x10,latency=1us,5us' --html sweep.html\n";
 
 constexpr std::size_t kMostRanksShown = 16;
@@ -187,6 +188,7 @@ netmodel::Selection collectives_of(const std::string& text) {
 int replay(const ReplayWords& words) {
   auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
+  if (words.reenact) return reenact(words, recorded, reader.header().ranks);
   if (!words.sweep.empty()) return sweep(words, recorded, reader);
   const auto prepared = prepare_replay(words, recorded, reader.header().ranks);
   const ReplayResult result = words.output.empty()
@@ -211,6 +213,16 @@ void check(const ReplayWords& words) {
   if (!words.platform.platform.empty() && !words.sweep.empty())
     usage("a platform has no keys to sweep",
           "sweep with --network, or replay on one platform after the other");
+  const bool simulates =
+      !(words.platform.platform.empty() && words.network.empty() && words.collectives.empty() &&
+        words.sweep.empty() && words.output.empty() && words.decisions.empty());
+  if (words.reenact && simulates)
+    usage("a re-enactment simulates nothing: the network is this machine's own",
+          "leave out the options of simulated replays, or --reenact");
+  if (!words.reenact && !(words.mpi_args.empty() && words.patience == 0))
+    usage("--mpi-args and --patience are about re-enactments", "add --reenact");
+  if (words.deterministic && !words.decisions.empty() && words.decisions != "recorded")
+    usage("--deterministic means --decisions recorded", "keep one of the two");
   if (words.record && words.output.empty()) usage("--record needs a folder", "add -o DIR");
   if (!words.sweep.empty() && !words.output.empty())
     usage("a sweep leaves no result folder",
@@ -253,6 +265,19 @@ void declare(CLI::App& verb, ReplayWords& words) {
           "recorded, else recorded]")
       ->check(CLI::IsMember({"recorded", "simulated", "adapted"}))
       ->type_name("WHICH");
+  verb.add_flag("--deterministic", words.deterministic, "The same as --decisions recorded");
+  verb.add_flag(
+      "--reenact", words.reenact,
+      "Perform the recording again: as many MPI processes as were recorded make its calls, and wait as "
+      "long as it computed");
+  verb.add_option(
+          "--patience", words.patience,
+          "A re-enactment's process that waits for so many seconds is stuck, and everything ends [10 s "
+          "and three times the recorded makespan]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
+  verb.add_option("--mpi-args", words.mpi_args, "Options for mpirun of a re-enactment, e.g. \"-hosts a,b\"")
+      ->type_name("WORDS");
   verb.add_option(
           "--sweep", words.sweep,
           "Replays for each value: KEY=VALUE, KEY=V,V,V or KEY=FROM..TO xPOINTS, several with commas: "
@@ -291,6 +316,7 @@ std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
   options.decisions = prepared->identity ? Decisions::kSimulated : Decisions::kRecorded;
   for (const Decisions d : {Decisions::kSimulated, Decisions::kRecorded, Decisions::kAdapted})
     if (words.decisions == decisions_name(d)) options.decisions = d;
+  if (words.deterministic) options.decisions = Decisions::kRecorded;
   return prepared;
 }
 

@@ -1,4 +1,5 @@
-// What `nplus1 replay` was asked for, shared by its three ways: a replay, a result folder, a sweep.
+// What `nplus1 replay` was asked for, shared by its four ways: a replay, a result folder, a sweep, a
+// re-enactment.
 #pragma once
 
 #include <memory>
@@ -28,6 +29,10 @@ struct ReplayWords {
   std::string html;
   double compute_scale = 1;
   int jobs = 0;  // 0: as many as cores
+  std::string mpi_args;
+  double patience = 0;  // seconds; 0: by what was recorded
+  bool reenact = false;
+  bool deterministic = false;  // decisions as recorded
   bool record = false;
   bool quiet = false;
 };
@@ -59,5 +64,8 @@ struct PreparedReplay {
 /// Replays for every point of `words.sweep`; prints and writes what came out. The exit code. Throws Failure.
 [[nodiscard]] int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
                         events::recording::Reader& reader);
+
+/// Performs the recording again under MPI and prints what came of it; the exit code. Throws Failure.
+[[nodiscard]] int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
 }  // namespace nplus1::cli

@@ -38,17 +38,22 @@ std::string Node::transport_used() const {
   return static_cast<std::size_t>(shared) == ranks_.size() ? "shm" : "shm+tcp";
 }
 
+std::string Node::network_name() const {
+  return settings_.native ? "none: recorded natively" : network_->describe();
+}
+
 report::RunSummary Node::summary() const {
   report::RunSummary s;
   statistics_->fill(s);
   s.application = application_;
   s.wall_time_s = wall_time_s_;
-  s.network = network_->describe();
+  s.network = network_name();
   const int processes = static_cast<int>(ranks_.size()) + 1;
   const int cores = ranks_.front().start.cores;
   s.clock = uses_wall_clock() ? "wall" : "cpu";
-  s.clock_reason =
-      settings_.clock != "auto" ? "asked for" : fmt::format("{} processes on {} cores", processes, cores);
+  s.clock_reason = settings_.native            ? "recorded natively"
+                   : settings_.clock != "auto" ? "asked for"
+                                               : fmt::format("{} processes on {} cores", processes, cores);
   s.compute = settings_.compute;
   s.protocol = settings_.protocol;
   s.transport = transport_used();
@@ -70,7 +75,7 @@ report::RunSummary Node::summary() const {
 patterns::Patterns Node::communication_patterns() const {
   patterns::Patterns p = statistics_->patterns();
   p.application = application_;
-  p.network = network_->describe();
+  p.network = network_name();
   return p;
 }
 

@@ -1,0 +1,152 @@
+// `nplus1 replay --reenact`: the recording performed again by MPI processes (hypothesis/reenact/mpi/).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/failure.hpp"
+#include "cli/installation.hpp"
+#include "cli/replay.hpp"
+#include "cli/subprocess.hpp"
+#include "cli/words.hpp"
+#include "report/files.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kNothingReenacted = "nothing was re-enacted";
+constexpr std::chrono::hours kLongest{24};
+constexpr int kStuck = 87;  // hypothesis/reenact/mpi/watchdog.hpp
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, kNothingReenacted, result.error().remedy};
+  return std::move(result).value();
+}
+
+/// A name for what the processes leave behind, gone with it.
+class Scratch {
+ public:
+  Scratch() : path_{fs::temp_directory_path() / fmt::format("nplus1-reenact-{}.json", getpid())} {}
+  ~Scratch() {
+    std::error_code error;
+    fs::remove(path_, error);
+    fs::remove(path_.string() + ".stuck", error);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+bool oversubscribed(int ranks) {
+  return static_cast<unsigned>(ranks) > std::thread::hardware_concurrency();
+}
+
+/// Where there are more processes than cores, their waits yield the core, as in nplus1 run --native.
+std::vector<std::string> command_line(const ReplayWords& words, int ranks, const fs::path& result) {
+  std::vector<std::string> line{or_fail(find_mpirun(), ExitCode::kUnavailable).string(), "-np",
+                                std::to_string(ranks)};
+  if (oversubscribed(ranks)) {
+    const std::string stubs = or_fail(find_stubs(), ExitCode::kUnavailable).string();
+    line.insert(line.end(), {"-genv", "LD_PRELOAD", stubs, "-genv", "NPLUS1_NATIVE", "1"});
+  }
+  for (std::string& word : or_fail(split_words(words.mpi_args), ExitCode::kUsage))
+    line.push_back(std::move(word));
+  line.push_back(or_fail(find_reenact(), ExitCode::kUnavailable).string());
+  line.insert(line.end(), {fs::absolute(words.source).string(), "--result", result.string()});
+  if (words.deterministic) line.emplace_back("--deterministic");
+  if (words.compute_scale != 1)
+    line.insert(line.end(), {"--compute-scale", fmt::format("{:.17g}", words.compute_scale)});
+  if (words.patience > 0) line.insert(line.end(), {"--patience", fmt::format("{}", words.patience)});
+  return line;
+}
+
+/// Throws what the processes have not said themselves.
+void check(const Output& output, const std::vector<std::string>& line) {
+  if (output.exit_code == 0 && !output.timed_out) return;
+  if (output.exit_code == kStuck)
+    throw Failure{ExitCode::kUnavailable, "the re-enactment was stuck, and was ended", "there is no result",
+                  "--deterministic keeps the recorded order of what completes, and cannot get lost"};
+  throw Failure{ExitCode::kUnavailable, fmt::format("mpirun failed with exit code {}", output.exit_code),
+                kNothingReenacted, "run it by hand to see why: " + join_quoted(line)};
+}
+
+double percent_more(double now, double before) {
+  return before > 0 ? 100 * (now / before - 1) : 0;
+}
+
+std::string decisions_text(const Json& r) {
+  const auto count = [&r](const char* name) { return r.at(name).get<std::uint64_t>(); };
+  std::string text;
+  if (count("swapped_completions") + count("early_completions") + count("other_messages") +
+          count("tests_that_waited") + count("calls_left_out") >
+      0)
+    text += fmt::format(
+        "decisions    {} completions swapped, {} early, {} messages from another sender; {} tests had to "
+        "wait, {} calls were not needed\n",
+        count("swapped_completions"), count("early_completions"), count("other_messages"),
+        count("tests_that_waited"), count("calls_left_out"));
+  if (count("tests") > 0)
+    text += fmt::format("tests        {} recorded, {} now, of {} requests\n", count("recorded_tests"),
+                        count("tests"), count("tested_requests"));
+  if (count("unmodelled_calls") > 0)
+    text += fmt::format("not made     {} calls (RMA, IO and the like): waited for as long as they took\n",
+                        count("unmodelled_calls"));
+  if (count("skipped_calls") + count("gave_up") > 0)
+    text += fmt::format("gave up      {} times: what the program would have done is not known\n",
+                        count("skipped_calls") + count("gave_up"));
+  return text;
+}
+
+std::string text(const Json& r, const hypothesis::RecordedSettings& recorded, const std::string& source) {
+  const int ranks = r.at("ranks").get<int>();
+  const double now = r.at("makespan_s").get<double>();
+  const double before = r.at("recorded_makespan_s").get<double>();
+  std::string text = fmt::format("{}: {} performed again by {} processes on {} cores\n", source,
+                                 recorded.application, ranks, r.at("cores").get<unsigned>());
+  text += fmt::format("makespan     {:.6f} s, recorded {:.6f} s: {:+.2f} %\n", now, before,
+                      percent_more(now, before));
+  text += fmt::format("time         {:.1f} % communicating; {} calls, {} messages\n",
+                      100 * r.at("communication_share").get<double>(), r.at("calls").get<std::uint64_t>(),
+                      r.at("messages").get<std::uint64_t>());
+  text += decisions_text(r);
+  if (!recorded.native)
+    text +=
+        "recorded in  virtual time: its makespan is of the simulated network, this one of this machine's\n";
+  if (oversubscribed(ranks))
+    text += "cores        fewer than processes: the processes hold each other up, and the time says little\n";
+  return text;
+}
+
+}  // namespace
+
+int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks) {
+  const Scratch scratch;
+  const auto line = command_line(words, ranks, scratch.path());
+  if (!words.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  check(capture(line, kLongest), line);
+  std::ifstream file{scratch.path()};
+  Json result = Json::parse(file, nullptr, false);
+  if (result.is_discarded())
+    throw Failure{ExitCode::kUnavailable, "the re-enactment left no result", kNothingReenacted,
+                  "run it by hand to see why: " + join_quoted(line)};
+  result["recorded_natively"] = recorded.native;
+  result["deviation_percent"] =
+      percent_more(result.at("makespan_s").get<double>(), result.at("recorded_makespan_s").get<double>());
+  if (!words.json.empty())
+    or_fail(report::write_file(words.json, result.dump(2) + "\n"), ExitCode::kCantCreate);
+  fmt::print("{}", text(result, recorded, words.source));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace nplus1::cli
