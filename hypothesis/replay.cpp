@@ -104,8 +104,11 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
                  {compute_scales(ranks, options), options.decisions == Decisions::kRecorded,
                   options.decisions == Decisions::kAdapted}};
   outcomes.tell(feed);
-  auto coverage = reader.read(feed);
+  transform::Chain nothing;
+  transform::Chain& chain = options.hypothesis == nullptr ? nothing : *options.hypothesis;
+  auto coverage = reader.read(chain.begin(feed));
   if (!coverage) return coverage.error();
+  chain.finish();
   feed.finish();
   if (outcomes.recorder() != nullptr) outcomes.recorder()->finish();
   return result_of(engine, feed, std::move(coverage).value());
