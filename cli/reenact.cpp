@@ -13,6 +13,7 @@
 #include "cli/replay.hpp"
 #include "cli/subprocess.hpp"
 #include "cli/words.hpp"
+#include "hypothesis/transform/step.hpp"
 #include "report/files.hpp"
 
 namespace nplus1::cli {
@@ -52,6 +53,13 @@ bool oversubscribed(int ranks) {
   return static_cast<unsigned>(ranks) > std::thread::hardware_concurrency();
 }
 
+void add_step(std::vector<std::string>& line, const hypothesis::transform::Step& step) {
+  std::string settings;
+  for (const auto& [key, value] : step.settings)
+    settings += (settings.empty() ? "" : ",") + key + "=" + value;
+  line.insert(line.end(), {"--step", step.verb + ":" + (settings.empty() ? "all" : settings)});
+}
+
 /// Where there are more processes than cores, their waits yield the core, as in nplus1 run --native.
 std::vector<std::string> command_line(const ReplayWords& words, int ranks, const fs::path& result) {
   std::vector<std::string> line{or_fail(find_mpirun(), ExitCode::kUnavailable).string(), "-np",
@@ -64,6 +72,11 @@ std::vector<std::string> command_line(const ReplayWords& words, int ranks, const
     line.push_back(std::move(word));
   line.push_back(or_fail(find_reenact(), ExitCode::kUnavailable).string());
   line.insert(line.end(), {fs::absolute(words.source).string(), "--result", result.string()});
+  for (const std::string& file : words.hypotheses) {
+    const auto hypothesis = or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage);
+    for (const auto& step : hypothesis.steps) add_step(line, step);
+  }
+  for (const std::string& step : words.steps) line.insert(line.end(), {"--step", step});
   if (words.deterministic) line.emplace_back("--deterministic");
   if (words.compute_scale != 1)
     line.insert(line.end(), {"--compute-scale", fmt::format("{:.17g}", words.compute_scale)});

@@ -10,6 +10,7 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
+#include "hypothesis/transform/step.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
@@ -221,6 +222,8 @@ void check(const ReplayWords& words) {
           "leave out the options of simulated replays, or --reenact");
   if (!words.reenact && !(words.mpi_args.empty() && words.patience == 0))
     usage("--mpi-args and --patience are about re-enactments", "add --reenact");
+  if (!words.reenact && !(words.steps.empty() && words.hypotheses.empty()))
+    usage("a simulated replay changes nothing but the network", "nplus1 whatif, or add --reenact");
   if (words.deterministic && !words.decisions.empty() && words.decisions != "recorded")
     usage("--deterministic means --decisions recorded", "keep one of the two");
   if (words.record && words.output.empty()) usage("--record needs a folder", "add -o DIR");
@@ -258,6 +261,16 @@ void declare(CLI::App& verb, ReplayWords& words) {
           "and three times the recorded makespan]")
       ->check(CLI::PositiveNumber)
       ->type_name("S");
+  for (const auto& step : hypothesis::transform::verbs())
+    verb.add_option("--" + std::string{step.name}, words.settings[std::string{step.name}],
+                    "Of re-enactments: " + std::string{step.help} + "; may be repeated")
+        ->type_name("KEY=VALUE,...")
+        ->expected(1)
+        ->take_all();
+  verb.add_option("--hypothesis", words.hypotheses, "The same in a TOML file, as in nplus1 whatif")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
   verb.add_option("--mpi-args", words.mpi_args, "Options for mpirun of a re-enactment, e.g. \"-hosts a,b\"")
       ->type_name("WORDS");
   verb.add_option(
@@ -327,7 +340,8 @@ void add_replay(const Registration& registration) {
   set_manual(*verb, {"nplus1 replay DIR|RECORDING [--network SPEC] [options]", kExamples});
   const auto words = std::make_shared<ReplayWords>();
   declare(*verb, *words);
-  verb->callback([registration, words] {
+  verb->callback([registration, words, verb] {
+    collect_steps(*verb, *words);
     registration.chosen = [words] {
       check(*words);
       return replay(*words);

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded_settings.hpp"
@@ -29,7 +31,10 @@ struct ReplayWords {
   std::string csv;
   std::string html;
   double compute_scale = 1;
-  int jobs = 0;  // 0: as many as cores
+  int jobs = 0;                                              // 0: as many as cores
+  std::vector<std::string> hypotheses;                       // files, of re-enactments
+  std::map<std::string, std::vector<std::string>> settings;  // of transformations, by verb
+  std::vector<std::string> steps;                            // VERB:SETTINGS, in the order given
   std::string mpi_args;
   double patience = 0;  // seconds; 0: by what was recorded
   bool reenact = false;

@@ -54,12 +54,13 @@ hypothesis::transform::Play play_recording(const std::string& source) {
 }
 
 Result<Analysis> analyse_case(const WhatIfCase& c, Chain* chain, bool timeline) {
-  return with_replay<Analysis>(c, chain, [&](Reader& reader, const hypothesis::ReplayOptions& options,
-                                             const hypothesis::RecordedSettings& recorded,
-                                             const PreparedReplay& prepared) {
-    return hypothesis::analyse(reader,
-                               {options, recorded.application, prepared.network->describe(), timeline});
-  });
+  return with_replay<Analysis>(
+      c, chain,
+      [&](Reader& reader, const hypothesis::ReplayOptions& options,
+          const hypothesis::RecordedSettings& recorded, const PreparedReplay& prepared) {
+        return hypothesis::analyse(reader,
+                                   {options, recorded.application, prepared.network->describe(), timeline});
+      });
 }
 
 Result<ReplayResult> replay_case(const WhatIfCase& c) {
