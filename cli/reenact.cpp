@@ -141,6 +141,13 @@ std::string text(const Json& r, const hypothesis::RecordedSettings& recorded, co
   return text;
 }
 
+/// A run performed again as it was: the deviation goes into its folder, and from there into trust lines.
+bool tells_how_far_to_trust(const ReplayWords& words, const hypothesis::RecordedSettings& recorded) {
+  const bool changed = words.compute_scale != 1 || !words.steps.empty() || !words.hypotheses.empty();
+  std::error_code error;
+  return recorded.native && !changed && fs::exists(fs::path{words.source} / "summary.json", error);
+}
+
 }  // namespace
 
 int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks) {
@@ -158,6 +165,9 @@ int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& record
       percent_more(result.at("makespan_s").get<double>(), result.at("recorded_makespan_s").get<double>());
   if (!words.json.empty())
     or_fail(report::write_file(words.json, result.dump(2) + "\n"), ExitCode::kCantCreate);
+  if (tells_how_far_to_trust(words, recorded))
+    or_fail(report::write_file(fs::path{words.source} / "reenact.json", result.dump(2) + "\n"),
+            ExitCode::kCantCreate);
   fmt::print("{}", text(result, recorded, words.source));
   return static_cast<int>(ExitCode::kOk);
 }

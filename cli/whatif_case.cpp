@@ -32,8 +32,10 @@ Result<Value> with_replay(const WhatIfCase& c, Chain* chain, const Use& use) try
   }
   hypothesis::ReplayOptions options = prepared->options;
   options.hypothesis = chain;
-  options.decisions = prepared->identity && chain->empty() ? hypothesis::Decisions::kSimulated
-                                                           : hypothesis::Decisions::kRecorded;
+  // As it was recorded, everything comes out as it did.
+  const bool as_recorded = prepared->identity && chain->empty();
+  options.decisions =
+      c.deterministic && !as_recorded ? hypothesis::Decisions::kRecorded : hypothesis::Decisions::kAdapted;
   return use(reader.value(), options, recorded, *prepared);
 } catch (const Failure& failure) {
   return Error{failure.what(), failure.next()};
@@ -70,6 +72,18 @@ Result<ReplayResult> replay_case(const WhatIfCase& c) {
          const PreparedReplay&) { return hypothesis::replay(reader, options); });
 }
 
+namespace {
+
+/// What `nplus1 replay --reenact` has left in a run's folder.
+std::optional<double> reenactment_deviation(const fs::path& folder) {
+  std::ifstream in{folder / "reenact.json"};
+  const auto found = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json{};
+  if (!found.is_object() || !found.contains("deviation_percent")) return std::nullopt;
+  return found["deviation_percent"].get<double>() / 100;
+}
+
+}  // namespace
+
 hypothesis::RunTrust run_trust(const std::string& source) {
   hypothesis::RunTrust trust;
   const fs::path given{source};
@@ -83,6 +97,7 @@ hypothesis::RunTrust run_trust(const std::string& source) {
     trust.clock_mismatches = said.value("clock_mismatches", std::uint64_t{0});
     trust.cores = said.value("cores", 0U);
     trust.known = true;
+    trust.reenactment_deviation = reenactment_deviation(folder);
     break;
   }
   return trust;
