@@ -291,6 +291,16 @@ void declare(CLI::App& verb, ReplayWords& words) {
   verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
 }
 
+/// Transformations in the order in which they were written, whatever their verbs.
+void collect_steps(const CLI::App& verb, ReplayWords& words) {
+  std::map<const CLI::Option*, std::size_t> seen;
+  for (const CLI::Option* option : verb.parse_order()) {
+    const std::string name = option->get_lnames().empty() ? "" : option->get_lnames().front();
+    for (const auto& step : hypothesis::transform::verbs())
+      if (step.name == name) words.steps.push_back(name + ":" + option->results().at(seen[option]++));
+  }
+}
+
 }  // namespace
 
 void declare_network(CLI::App& verb, ReplayWords& words) {

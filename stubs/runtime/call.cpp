@@ -40,7 +40,10 @@ Call::Call(Runtime& r, bool first)
   const bool table = rt.settings().compute == ComputeMode::kTable;
   const Duration rule = table ? rt.table_length(current_call(), call_site()) : Duration{-1};
   now_ = thread.clock.base() + thread.clock.stop(rule, first);
-  if (rt.native()) now_ = real_time(entry_tick_);
+  if (rt.native()) {  // in this order: the wall clock does not run backwards
+    began_ = real_time(thread.clock.start_tick());
+    now_ = real_time(entry_tick_);
+  }
   rt.set_inside(true);
   site_ = rt.site_id();
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
@@ -84,7 +87,11 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   if (rt.native()) enter_natively(event);
   const bool recorded = rt.capture() != nullptr && rt.capture()->records();
   if (recorded) {
-    const events::Detail more = detail(data);
+    events::Detail more = detail(data);
+    if (rt.native()) {
+      more.wall_entry_ns = rt.native_zero() + event.entry_ps / 1000;
+      more.wall_before_ns = more.wall_entry_ns - event.compute_ps / 1000;
+    }
     rt.write(event, extension, &more);
   } else {
     rt.write(event, extension);
@@ -99,10 +106,11 @@ Time Call::real_time(std::int64_t tick) {
 
 /// Real times instead of virtual ones. The second event of a call begins where the first has ended.
 void Call::enter_natively(events::Event& event) {
-  const bool second = emitted_;
-  if (second) leave_natively();
-  const Time began = second ? now_ : real_time(thread.clock.start_tick());
-  event.compute_ps = std::max(Duration{}, now_ - began).count();
+  if (emitted_) {
+    leave_natively();
+    began_ = now_;
+  }
+  event.compute_ps = (now_ - began_).count();
   event.entry_ps = now_.time_since_epoch().count();
   if (event.kind == events::EventKind::kUnmodelledExit) event.compute_ps = 0;  // it was in the call
   outcome_ = {};

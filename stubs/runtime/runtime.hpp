@@ -311,6 +311,7 @@ class Call {
   Time now_{};
   double cpu_at_entry_ = 0;
   bool emitted_ = false;
+  Time began_{};  // native recordings: when the thread's last call had returned
   Outcome outcome_;
 };
 

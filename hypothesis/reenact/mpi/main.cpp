@@ -184,7 +184,7 @@ void reenact(const Arguments& arguments) {
   if (recorded.value() != ranks)
     fail(kUsage, {fmt::format("the recording has {} ranks, not {}", recorded.value(), ranks),
                   fmt::format("mpirun -np {} ...", recorded.value())});
-  const Script script = script_of_me(arguments);
+  Script script = script_of_me(arguments);
   const RankId me{rank_of_me()};
   const LiveCommunicators communicators{script, me, ranks};
   const std::size_t largest = largest_message(script);
