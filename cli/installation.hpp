@@ -22,6 +22,12 @@ namespace nplus1::cli {
 [[nodiscard]] Result<std::filesystem::path> find_measure();
 [[nodiscard]] Result<std::filesystem::path> find_reenact();
 
+/// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
+[[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
+
+/// guidelines.json, the catalogue of performance guidelines (NPLUS1_CATALOGUE overrides).
+[[nodiscard]] Result<std::filesystem::path> find_catalogue();
+
 /// An example program that came with nplus1.
 [[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);
 

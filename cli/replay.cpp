@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
@@ -186,7 +187,27 @@ netmodel::Selection collectives_of(const std::string& text) {
   return std::move(selection).value();
 }
 
+/// What --fail-if can ask a replay.
+const std::vector<std::string> kMetrics{"virtual_time_s",      "parallel_efficiency", "compute_share",
+                                        "communication_share", "unmodelled_share",    "largest_difference_s"};
+
+hypothesis::Side side_of(const ReplayResult& result) {
+  Duration compute{};
+  for (const RankResult& rank : result.ranks) compute += rank.compute;
+  const double end = seconds(result.makespan());
+  hypothesis::Side side;
+  side.metrics["virtual_time_s"] = end;
+  if (end > 0)
+    side.metrics["parallel_efficiency"] = seconds(compute) / static_cast<double>(result.ranks.size()) / end;
+  side.metrics["compute_share"] = result.compute_share();
+  side.metrics["communication_share"] = result.communication_share();
+  side.metrics["unmodelled_share"] = result.unexplained_share();
+  side.metrics["largest_difference_s"] = seconds(result.largest_difference());
+  return side;
+}
+
 int replay(const ReplayWords& words) {
+  const auto conditions = conditions_of(words.fail_if, kMetrics);
   auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   if (words.reenact) return reenact(words, recorded, reader.header().ranks);
@@ -198,7 +219,7 @@ int replay(const ReplayWords& words) {
   if (!words.json.empty())
     or_fail(report::write_file(words.json, json(words, recorded, *prepared, result)), ExitCode::kCantCreate);
   fmt::print("{}", text(words, recorded, *prepared, result));
-  return static_cast<int>(ExitCode::kOk);
+  return judge(conditions, side_of(result));
 }
 
 void check(const ReplayWords& words) {
@@ -230,6 +251,8 @@ void check(const ReplayWords& words) {
   if (!words.sweep.empty() && !words.output.empty())
     usage("a sweep leaves no result folder",
           "leave out -o; --csv, --json and --html write its table and plot");
+  if (!words.sweep.empty() && !words.fail_if.empty())
+    usage("--fail-if judges one replay", "leave it out, or look at the table with --csv");
   if (words.sweep.empty() && !(words.csv.empty() && words.html.empty()))
     usage("--csv and --html are the table and plot of a sweep", "add --sweep, or -o DIR for a report");
 }
@@ -289,6 +312,7 @@ void declare(CLI::App& verb, ReplayWords& words) {
   verb.add_option("--html", words.html, "Write the sweep's plot to this file (replaces it)")
       ->type_name("FILE");
   verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
+  declare_fail_if(verb, words.fail_if);
 }
 
 /// Transformations in the order in which they were written, whatever their verbs.

@@ -30,6 +30,7 @@ struct ReplayWords {
   std::string json;
   std::string csv;
   std::string html;
+  std::vector<std::string> fail_if;
   double compute_scale = 1;
   int jobs = 0;                                              // 0: as many as cores
   std::vector<std::string> hypotheses;                       // files, of re-enactments

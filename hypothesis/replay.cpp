@@ -112,6 +112,8 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
   feed.finish();
   if (outcomes.recorder() != nullptr) outcomes.recorder()->finish();
   return result_of(engine, feed, std::move(coverage).value());
+} catch (const netmodel::MessageRefused& refused) {
+  return Error{refused.what(), "replay with another --model"};
 } catch (const std::invalid_argument& contradiction) {
   return Error{reader.file().string() + ": " + contradiction.what(),
                "the recording is not what nplus1 run writes; record the program again"};

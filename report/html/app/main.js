@@ -12,8 +12,10 @@ import { overview } from "./overview.js";
 import { sites } from "./sites.js";
 import { sweepSection } from "./sweep.js";
 import { timelineSection } from "./timeline.js";
+import { waitStatesSection } from "./wait_states.js";
+import { fixesSection, whatIfSection } from "./what_if.js";
 
-const sections = [overview, communication, mix, overTime, timelineSection, sites, sweepSection];
+const sections = [whatIfSection, fixesSection, overview, communication, mix, overTime, timelineSection, waitStatesSection, sites, sweepSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
