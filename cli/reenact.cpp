@@ -84,9 +84,14 @@ std::vector<std::string> command_line(const ReplayWords& words, int ranks, const
   return line;
 }
 
-/// Throws what the processes have not said themselves.
-void check(const Output& output, const std::vector<std::string>& line) {
-  if (output.exit_code == 0 && !output.timed_out) return;
+/// What the processes say is for the user. Whether there is a result; throws what they have not said
+/// themselves.
+bool check(const Output& output, const std::vector<std::string>& line) {
+  const bool said = output.exit_code == static_cast<int>(ExitCode::kUsage) ||
+                    output.exit_code == static_cast<int>(ExitCode::kNoInput);
+  fmt::print(stderr, "{}", output.text);
+  if (said) return false;
+  if (output.exit_code == 0 && !output.timed_out) return true;
   if (output.exit_code == kStuck)
     throw Failure{ExitCode::kUnavailable, "the re-enactment was stuck, and was ended", "there is no result",
                   "--deterministic keeps the recorded order of what completes, and cannot get lost"};
@@ -154,7 +159,8 @@ int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& record
   const Scratch scratch;
   const auto line = command_line(words, ranks, scratch.path());
   if (!words.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
-  check(capture(line, kLongest), line);
+  const Output output = capture(line, kLongest, true);
+  if (!check(output, line)) return output.exit_code;
   std::ifstream file{scratch.path()};
   Json result = Json::parse(file, nullptr, false);
   if (result.is_discarded())

@@ -73,7 +73,8 @@ class Native(RecordedTest):
 
     def test_other_verbs_read_it(self):
         _, run = self.record(2, "ping_pong", 5, 100, options=NATIVE)
-        for verb in (("replay", "--network", "lsb"), ("replay", "--decisions", "adapted"), ("patterns",), ("convert", "--to", "text")):
+        for verb in (("replay", "--network", "lsb"), ("replay", "--network", "lsb", "--decisions", "adapted"),
+                     ("patterns",), ("convert", "--to", "jsonl")):
             with self.subTest(verb):
                 more = ("-o", str(self.folder / "converted")) if verb[0] == "convert" else ()
                 done = subprocess.run([str(NPLUS1), verb[0], str(run.folder), *verb[1:], *more], capture_output=True,
