@@ -84,19 +84,17 @@ std::vector<std::string> command_line(const ReplayWords& words, int ranks, const
   return line;
 }
 
-/// What the processes say is for the user. Whether there is a result; throws what they have not said
-/// themselves.
-bool check(const Output& output, const std::vector<std::string>& line) {
-  const bool said = output.exit_code == static_cast<int>(ExitCode::kUsage) ||
-                    output.exit_code == static_cast<int>(ExitCode::kNoInput);
-  fmt::print(stderr, "{}", output.text);
-  if (said) return false;
-  if (output.exit_code == 0 && !output.timed_out) return true;
-  if (output.exit_code == kStuck)
-    throw Failure{ExitCode::kUnavailable, "the re-enactment was stuck, and was ended", "there is no result",
-                  "--deterministic keeps the recorded order of what completes, and cannot get lost"};
-  throw Failure{ExitCode::kUnavailable, fmt::format("mpirun failed with exit code {}", output.exit_code),
-                kNothingReenacted, "run it by hand to see why: " + join_quoted(line)};
+/// The processes have said themselves what was wrong.
+bool said_so(const Output& output) {
+  return output.exit_code == static_cast<int>(ExitCode::kUsage) ||
+         output.exit_code == static_cast<int>(ExitCode::kNoInput) || output.exit_code == kStuck;
+}
+
+/// Throws what they have not.
+void check(const Output& output, const std::vector<std::string>& line) {
+  if (output.timed_out || output.exit_code != 0)
+    throw Failure{ExitCode::kUnavailable, fmt::format("mpirun failed with exit code {}", output.exit_code),
+                  kNothingReenacted, "run it by hand to see why: " + join_quoted(line)};
 }
 
 double percent_more(double now, double before) {
@@ -160,7 +158,10 @@ int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& record
   const auto line = command_line(words, ranks, scratch.path());
   if (!words.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   const Output output = capture(line, kLongest, true);
-  if (!check(output, line)) return output.exit_code;
+  fmt::print(stderr, "{}", output.text);
+  if (said_so(output))
+    return output.exit_code == kStuck ? static_cast<int>(ExitCode::kUnavailable) : output.exit_code;
+  check(output, line);
   std::ifstream file{scratch.path()};
   Json result = Json::parse(file, nullptr, false);
   if (result.is_discarded())

@@ -60,7 +60,7 @@ report::RunSummary Node::summary() const {
   s.direct = ranks_.front().start.direct != 0;
   const engine::Counters counters = engine_->counters();
   for (const std::uint64_t n : events_per_rank_) s.trust.active_ranks += n > 0 ? 1 : 0;
-  s.trust.events = counters.events;
+  s.trust.events = native_ ? native_->events() : counters.events;
   s.trust.clock_mismatches = counters.clock_mismatches;
   s.trust.order_inversions = counters.order_inversions;
   s.trust.forced_decisions = counters.forced_decisions;

@@ -82,7 +82,8 @@ class Runtime {
   // --- the line to the simulator (with the lock held) ---
   void write(const events::Event& event, const void* extension, const events::Detail* detail = nullptr);
   void ring() {
-    if (!native_) channel_->ring();  // who only writes down what happened is in no hurry
+    // Who only writes down what happened is in no hurry; over TCP nothing is sent without.
+    if (!native_ || !segment_) channel_->ring();
   }
   /// Takes in answers and stamps that have come.
   void absorb();
