@@ -61,7 +61,8 @@ struct PreparedReplay {
 [[nodiscard]] std::unique_ptr<netmodel::NetworkModel> replay_network(
     const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
-/// Whether replay_network() would find a network; loads no platform. Throws Failure.
+/// Whether replay_network() would find a network, and the algorithms exist; loads no platform. Throws
+/// Failure.
 void check_network(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
 /// --network, --platform and what belongs to it, --collectives.

@@ -59,6 +59,7 @@ int show(const Options& options) {
   const hypothesis::WaitStateResults results = search_wait_states(reader, !options.no_ideal);
   const std::string document = hypothesis::wait_states_json(results);
   if (!options.json.empty()) or_fail(report::write_file(options.json, document), ExitCode::kCantCreate);
+  if (!options.html.empty()) write_page(options, document);
   fmt::print("{}", hypothesis::wait_states_text(results, {report::unicode_locale()}));
   if (!results.coverage.empty()) fmt::print("\nrecording: {}\n", results.coverage);
   return judge(conditions, or_fail(hypothesis::parse_side(document, "the search"), ExitCode::kSoftware));

@@ -7,12 +7,12 @@ from live import NPLUS1, LiveTest
 
 LOGGOPS = "loggops:L=5us,o=1us,g=1us,G=1e-9"
 SLOW, FAST = "lsb:latency=50us,bandwidth=1GBps", "lsb:latency=1us,bandwidth=1GBps"
-STATED_ERROR = 1e-3  # of the run's time: rounding, and computing that differs between the two programs
+STATED_ERROR = 1e-6  # of the run's time: rounding of balanced intervals; calls cost no computing of their own here
 
 
 class WhatIf(LiveTest):
     def planted(self, problem, variant, network, ranks=8):
-        return self.exact("planted", problem, variant, ranks=ranks, network=network, compute="fixed:1e-6")
+        return self.exact("planted", problem, variant, ranks=ranks, network=network, compute="fixed:0")
 
     def nplus1(self, *words, code=0):
         done = subprocess.run([str(NPLUS1), *map(str, words)], cwd=self.folder, capture_output=True, text=True, check=False)
@@ -81,23 +81,22 @@ class WhatIf(LiveTest):
         for key in ("virtual_time_s", "total", "activities", "efficiencies", "causes"):
             self.assertEqual(found["before"][key], alone[key], key)
         self.assertEqual(found["before"]["wait_states"], alone["total"]["wait_states"])
-        self.assertEqual(found["after"]["efficiencies"]["load_balance"], 1)
+        self.assertAlmostEqual(found["after"]["efficiencies"]["load_balance"], 1, 6)
         self.assertEqual(json.loads((self.folder / "even" / "whatif.json").read_text())["after"], found["after"])
 
     def test_a_file_says_what_flags_say(self):
         run = self.planted("imbalance", "planted", FAST)
-        (self.folder / "plan.toml").write_text(f'network = "{SLOW}"\n[[balance]]\nbefore = "planted.c:39"\n'
+        (self.folder / "plan.toml").write_text(f'network = "{SLOW}"\n[[balance]]\nbefore = "exchange_borders"\n'
                                                "[[scale]]\nfactor = 0.5\n")
         by_file = self.whatif(run, "--hypothesis", "plan.toml")
-        line = [a["frames"][0]["line"] for a in by_file["before"]["activities"] if a["kind"] == "MPI_Sendrecv"]
-        self.assertTrue(line)
-        by_flags = self.whatif(run, "--balance", "before=planted.c:39", "--scale", "factor=0.5", "--network", SLOW)
+        by_flags = self.whatif(run, "--balance", "before=exchange_borders", "--scale", "factor=0.5", "--network", SLOW)
         self.assertEqual(by_file["after"], by_flags["after"])
 
     def test_diff_compares_a_prediction_with_what_came_of_it(self):
         run, mended = self.planted("imbalance", "planted", FAST), self.planted("imbalance", "mended", FAST)
         self.whatif(run, "--balance", "all", "-o", "even")
-        self.assertIn("virtual time", self.nplus1("diff", "even", mended.folder, code=1))
+        self.assertIn("virtual time", self.nplus1("diff", "even", mended.folder))  # it came out to the last digit
+        self.nplus1("diff", "even", run.folder, code=1)
         same = self.nplus1("diff", "even:before", run.folder)
         self.assertNotIn("%  MPI", same)
         self.assertIn("same", same)
