@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/to_writer.hpp"
 #include "events/recording/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 #include "netmodel/network_model.hpp"
@@ -57,28 +58,11 @@ class Ring final : public engine::Streams {
   std::vector<std::uint32_t> words_;
 };
 
-class ToWriter final : public engine::Listener {
- public:
-  ToWriter(int ranks, events::EventSink& sink) : sink_{sink}, ordinals_(static_cast<std::size_t>(ranks)) {}
-  void on_exit(const events::TimedEvent& event) override {
-    events::TimedEvent numbered = event;
-    numbered.ordinal = ordinals_[event.rank.index()]++;
-    numbered.detail = &detail_;
-    sink_.on_event(numbered);
-  }
-  void on_match(RankId receiver, const events::Answer& match) override { sink_.on_match(receiver, match); }
-
- private:
-  events::EventSink& sink_;
-  std::vector<std::uint64_t> ordinals_;
-  events::Detail detail_;
-};
-
 inline void record_ring(const std::filesystem::path& folder, int ranks, std::uint64_t events,
                         const std::string& on) {
   auto writer = events::recording::Writer::create(folder, {ranks, {{"network", on}}}, {});
   const auto network = netmodel::parse(on);
-  ToWriter listener{ranks, *writer.value()};
+  nplus1::bench::ToWriter listener{ranks, *writer.value()};
   engine::Options options;
   options.report_all_matches = true;
   engine::Engine engine{ranks, *network.value(), listener, options};
