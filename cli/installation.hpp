@@ -20,6 +20,7 @@ namespace nplus1::cli {
 
 /// nplus1-measure, which `nplus1 calibrate` starts (NPLUS1_MEASURE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_measure();
+[[nodiscard]] Result<std::filesystem::path> find_reenact();
 
 /// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
 [[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
