@@ -427,8 +427,10 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
   for (std::size_t i = 0; i < list.size(); ++i)
     if (!data.segments(i).empty()) parts[groups.find(data.segments(i).front().origin)].push_back(list[i]);
   std::vector<Instance> found;
-  for (auto& [group, part] : parts)
+  for (auto& [group, part] : parts) {
+    if (part.size() + 1 < kFewestRanks) continue;  // most of noise is that
     if (auto instance = instance_of(transfers, cluster, std::move(part))) found.push_back(std::move(*instance));
+  }
   sort_by_time(transfers, found);
   return found;
 }
