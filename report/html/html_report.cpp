@@ -116,6 +116,10 @@ std::string page(std::string_view title, const Documents& documents) {
     out += element("summary", without_member(documents.summary, "point_to_point"));
   out += element("timeline", documents.timeline);
   out += element("sweep", documents.sweep);
+  out += element("waitstates", documents.waitstates);
+  out += element("whatif", documents.whatif);
+  out += element("after", documents.after);
+  out += element("fixes", documents.fixes);
   out += element("guidelines", documents.guidelines);
   out += rest;
   return out;
