@@ -1,6 +1,7 @@
 #include "detector/clusters.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -59,6 +60,32 @@ void join_by_content(const Transfers& transfers, const std::vector<std::uint32_t
   }
 }
 
+/// Joins the sites through which a rank sends with one tag what overlaps in its memory without being the same: a
+/// vector and its pieces.
+void join_by_place(const Transfers& transfers, const std::vector<std::uint32_t>& site, Sites& sites) {
+  struct Place {
+    std::uint64_t begin, end;
+    std::uint32_t site;
+  };
+  constexpr std::size_t kMostPlaces = 16;
+  std::unordered_map<std::uint64_t, std::vector<Place>> sent;  // by rank, communicator, tag
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
+    const Transfer& t = transfers.all[i];
+    if (t.captured() || t.source_buffer == 0 || t.content.bytes == 0) continue;
+    const std::uint64_t key = (std::uint64_t{t.comm.value} << 40U) ^ (static_cast<std::uint64_t>(t.source) << 20U) ^
+                              (static_cast<std::uint64_t>(t.tag) * 0x9e3779b97f4a7c15U);
+    auto& places = sent[key];
+    const Place place{t.source_buffer, t.source_buffer + t.content.bytes, site[i]};
+    bool known = false;
+    for (const Place& other : places) {
+      const bool same = other.begin == place.begin && other.end == place.end;
+      known = known || (same && other.site == place.site);
+      if (!same && other.begin < place.end && place.begin < other.end) sites.unite(other.site, place.site);
+    }
+    if (!known && places.size() < kMostPlaces) places.push_back(place);
+  }
+}
+
 /// Joins the sites of a communicator that only ever pass signals: the halves of a barrier share no content.
 void join_signals(const Transfers& transfers, const std::vector<std::uint32_t>& site, Sites& sites) {
   constexpr std::uint64_t kLongestSignal = 8;
@@ -104,13 +131,6 @@ std::vector<Cluster> by_connected_ranks(const Transfers& transfers, const Transf
   return result;
 }
 
-std::map<std::uint32_t, TransferList> groups_of(const std::vector<TransferIndex>& order,
-                                                const std::vector<std::uint32_t>& site, Sites& sites) {
-  std::map<std::uint32_t, TransferList> groups;
-  for (const TransferIndex i : order) groups[sites.find(site[i])].push_back(i);
-  return groups;
-}
-
 /// Captured parts go to every cluster with their rank: what they belong to shows when it is judged.
 void add_captures(const Transfers& transfers, const TransferList& captures, Cluster& cluster) {
   if (captures.empty()) return;
@@ -122,9 +142,40 @@ void add_captures(const Transfers& transfers, const TransferList& captures, Clus
     if (member[static_cast<std::size_t>(transfers.all[i].source)]) cluster.captures.push_back(i);
 }
 
+/// Of each transfer, the group of its sites at one stage of joining them.
+using Stage = std::vector<std::uint32_t>;
+
+Stage stage_of(const std::vector<std::uint32_t>& site, Sites& sites) {
+  Stage stage(site.size());
+  for (std::size_t i = 0; i < site.size(); ++i) stage[i] = sites.find(site[i]);
+  return stage;
+}
+
+struct Joining {
+  const Transfers& transfers;
+  const TransferList& captures;
+  std::vector<Stage> stages;  // the last one joins most
+
+  std::vector<Cluster> clusters(const TransferList& list, std::size_t stage) const {
+    std::map<std::uint32_t, TransferList> groups;
+    for (const TransferIndex i : list) groups[stages[stage][i]].push_back(i);
+    std::vector<Cluster> result;
+    for (const auto& [group, part] : groups) {
+      for (Cluster& cluster : by_connected_ranks(transfers, part)) {
+        add_captures(transfers, captures, cluster);
+        if (stage > 0) cluster.parts = clusters(cluster.transfers, stage - 1);
+        // One part: what it is made of itself is next.
+        if (cluster.parts.size() == 1) cluster.parts = std::vector<Cluster>(std::move(cluster.parts.front().parts));
+        result.push_back(std::move(cluster));
+      }
+    }
+    return result;
+  }
+};
+
 }  // namespace
 
-Clusters make_clusters(const Transfers& transfers) {
+std::vector<Cluster> make_clusters(const Transfers& transfers) {
   Sites sites;
   std::vector<std::uint32_t> site(transfers.all.size());
   TransferList order;
@@ -140,39 +191,16 @@ Clusters make_clusters(const Transfers& transfers) {
     sites.unite(site[i], sites.id(t.comm, t.receive_site));
     order.push_back(i);
   }
-  const auto by_time = [&](TransferIndex a, TransferIndex b) {
-    return transfers.all[a].sent_at < transfers.all[b].sent_at;
-  };
-  std::ranges::sort(order, by_time);
-  std::ranges::sort(captures, by_time);
-  const auto alone = groups_of(order, site, sites);
-  if (alone.size() > 1) {
+  if (order.empty()) return {};
+  Joining joining{transfers, captures, {stage_of(site, sites)}};
+  if (std::ranges::adjacent_find(joining.stages.front(), std::not_equal_to{}) != joining.stages.front().end()) {
     join_by_content(transfers, site, sites);
     join_signals(transfers, site, sites);
+    joining.stages.push_back(stage_of(site, sites));
+    join_by_place(transfers, site, sites);
+    joining.stages.push_back(stage_of(site, sites));
   }
-  Clusters result;
-  for (auto& [group, list] : groups_of(order, site, sites)) {
-    for (Cluster& cluster : by_connected_ranks(transfers, list)) {
-      add_captures(transfers, captures, cluster);
-      result.joined.push_back(std::move(cluster));
-    }
-  }
-  // The parts of each: its transfers again by what they were before they were joined.
-  std::vector<std::uint32_t> group_alone(transfers.all.size());
-  for (const auto& [group, list] : alone)
-    for (const TransferIndex i : list) group_alone[i] = group;
-  for (const Cluster& whole : result.joined) {
-    std::map<std::uint32_t, TransferList> lists;
-    for (const TransferIndex i : whole.transfers) lists[group_alone[i]].push_back(i);
-    auto& parts = result.parts.emplace_back();
-    if (lists.size() == 1) continue;
-    for (const auto& [group, list] : lists)
-      for (Cluster& part : by_connected_ranks(transfers, list)) {
-        add_captures(transfers, captures, part);
-        parts.push_back(std::move(part));
-      }
-  }
-  return result;
+  return joining.clusters(order, joining.stages.size() - 1);
 }
 
 }  // namespace nplus1::detector

@@ -8,6 +8,8 @@
 #include <tuple>
 
 #include "detector/clusters.hpp"
+#include "detector/composites.hpp"
+#include "detector/neighbours.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -26,17 +28,14 @@ void add_new(std::vector<T>& to, const std::vector<T>& more) {
     if (std::ranges::find(to, item) == to.end()) to.push_back(item);
 }
 
-/// What becomes one finding: the same operation on the same ranks.
+/// What becomes one finding: the same operation on the same ranks of one cluster, and of all others that share a line
+/// with it, whoever called it.
 using Key = std::tuple<CollectiveKind, std::optional<Operation>, std::vector<std::int32_t>>;
 
-/// At least so many small groups that overlap without being equal are neighbours' exchanges.
-constexpr std::size_t kOverlappingGroups = 3;
-
-bool overlap_partly(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
-  std::vector<std::int32_t> both;
-  std::ranges::set_intersection(a, b, std::back_inserter(both));
-  return !both.empty() && a != b;
-}
+struct Group {
+  std::vector<std::string> lines;
+  std::vector<Instance> instances;
+};
 
 class Report {
  public:
@@ -44,47 +43,57 @@ class Report {
       : transfers_{transfers}, definitions_{definitions} {}
 
   void add(std::vector<Instance> found) {
-    suppress_neighbours(found);
-    std::map<Key, std::vector<const Instance*>> groups;
-    for (const Instance& i : found) groups[{i.verdict.kind, i.verdict.operation, i.verdict.ranks}].push_back(&i);
-    for (const auto& [key, instances] : groups) findings_.push_back(finding(instances));
+    found = without_neighbours(std::move(found));
+    std::map<Key, Group> groups;
+    for (Instance& i : found) {
+      Group& group = groups[{i.verdict.kind, i.verdict.operation, i.verdict.ranks}];
+      add_new(group.lines, lines_of(i));
+      group.instances.push_back(std::move(i));
+    }
+    for (auto& [key, group] : groups) add_group(groups_[key], std::move(group));
   }
   std::vector<Finding> take() {
-    std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
+    std::vector<Finding> findings;
+    for (const auto& [key, groups] : groups_)
+      for (const Group& group : groups) findings.push_back(finding(group.instances, group.lines));
+    std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
       return std::tie(b.certainty, b.messages) < std::tie(a.certainty, a.messages);
     });
-    return std::move(findings_);
+    return findings;
   }
 
  private:
-  /// Many small spreads over overlapping groups from the same lines: a halo, not broadcasts.
-  static void suppress_neighbours(std::vector<Instance>& found) {
-    std::set<std::vector<std::int32_t>> groups;
-    for (const Instance& i : found)
-      if (groups.size() < 100) groups.insert(i.verdict.ranks);
-    std::size_t overlapping = 0;
-    for (const auto& a : groups)
-      overlapping += std::ranges::any_of(groups, [&](const auto& b) { return overlap_partly(a, b); }) ? 1U : 0U;
-    if (overlapping < kOverlappingGroups) return;
-    // Of these the largest number of groups says nothing that one does not: one finding on all their ranks.
-    Instance all;
-    std::set<std::int32_t> ranks;
-    for (const Instance& i : found) {
-      ranks.insert(i.verdict.ranks.begin(), i.verdict.ranks.end());
-      all.transfers.insert(all.transfers.end(), i.transfers.begin(), i.transfers.end());
-      all.verdict.bytes = std::max(all.verdict.bytes, i.verdict.bytes);
+  static void add_group(std::vector<Group>& known, Group group) {
+    const auto shares_line = [&](const Group& other) {
+      return std::ranges::find_first_of(other.lines, group.lines) != other.lines.end();
+    };
+    const auto same = std::ranges::find_if(known, shares_line);
+    if (same == known.end()) {
+      known.push_back(std::move(group));
+      return;
     }
-    all.verdict.kind = CollectiveKind::kNeighborAllgather;
-    all.verdict.certainty = Certainty::kPossible;
-    all.verdict.ranks.assign(ranks.begin(), ranks.end());
-    all.verdict.evidence = {fmt::format("{} overlapping groups spread data from the same lines: neighbours that "
-                                        "exchange the same with several others",
-                                        groups.size())};
-    found = {std::move(all)};
+    add_new(same->lines, group.lines);
+    std::ranges::move(group.instances, std::back_inserter(same->instances));
+  }
+  std::vector<std::string> lines_of(const Instance& instance) {
+    std::set<CallSiteId> sites;
+    for (const TransferIndex t : instance.transfers) {
+      sites.insert(transfers_.all[t].send_site);
+      sites.insert(transfers_.all[t].receive_site);
+    }
+    std::vector<std::string> lines;
+    for (const CallSiteId site : sites) add_new(lines, {line(site)});
+    std::ranges::sort(lines);
+    return lines;
+  }
+  const std::string& line(CallSiteId site) {
+    const auto [place, is_new] = lines_.try_emplace(site);
+    if (is_new) place->second = line_of(site, definitions_);
+    return place->second;
   }
 
-  Finding finding(const std::vector<const Instance*>& instances) const {
-    const Verdict& first = instances.front()->verdict;
+  Finding finding(const std::vector<Instance>& instances, const std::vector<std::string>& lines) const {
+    const Verdict& first = instances.front().verdict;
     Finding f;
     f.kind = first.kind;
     f.operation = first.operation;
@@ -93,32 +102,36 @@ class Report {
     std::set<std::int32_t> roots;
     std::set<std::uint64_t> payloads;
     std::uint64_t segments = 0;
-    std::set<CallSiteId> sites;
-    for (const Instance* i : instances) {
-      f.certainty = std::min(f.certainty, i->verdict.certainty);
-      roots.insert(i->verdict.roots.begin(), i->verdict.roots.end());
-      payloads.insert(i->verdict.payload);
-      f.count += i->repetitions;
-      segments = std::max(segments, i->segments);
-      f.messages += i->transfers.size();
-      f.bytes = std::max(f.bytes, i->verdict.bytes);
-      add_new(f.evidence, i->verdict.evidence);
-      add_new(f.alternatives, i->verdict.alternatives);
-      for (const TransferIndex t : i->transfers) {
-        sites.insert(transfers_.all[t].send_site);
-        sites.insert(transfers_.all[t].receive_site);
-      }
+    f.lines = lines;
+    for (const Instance& i : instances) {
+      f.certainty = std::min(f.certainty, i.verdict.certainty);
+      roots.insert(i.verdict.roots.begin(), i.verdict.roots.end());
+      payloads.insert(i.verdict.payload);
+      f.count += i.repetitions;
+      segments = std::max(segments, i.segments);
+      f.messages += i.transfers.size();
+      f.bytes = std::max(f.bytes, i.verdict.bytes);
+      add_new(f.evidence, i.verdict.evidence);
+      add_new(f.alternatives, i.verdict.alternatives);
     }
     f.roots.assign(roots.begin(), roots.end());
-    for (const CallSiteId site : sites) add_new(f.lines, {line_of(site, definitions_)});
     if (f.kind == CollectiveKind::kBcast && payloads.size() < f.count)
       f.evidence.push_back(fmt::format("{} different payloads in {} broadcasts: {} are redundant", payloads.size(),
                                        f.count, f.count - payloads.size()));
     if (segments > 1) f.evidence.push_back(fmt::format("sent in {} segments", segments));
-    describe_replacement(f, transfers_.all[instances.front()->transfers.front()]);
+    if (f.kind == CollectiveKind::kBcast && is_polled(instances))
+      f.alternatives.emplace_back(
+          "MPI_Ibcast, with MPI_Test where the receivers look for the message now (MPI_Iprobe): MPI_Bcast would lose what "
+          "they compute in between");
+    describe_replacement(f, transfers_.all[instances.front().transfers.front()]);
     return f;
   }
 
+  [[nodiscard]] bool is_polled(const std::vector<Instance>& instances) const {
+    return std::ranges::any_of(instances, [&](const Instance& i) {
+      return std::ranges::any_of(i.transfers, [&](TransferIndex t) { return transfers_.all[t].polled; });
+    });
+  }
   void describe_replacement(Finding& f, const Transfer& sample) const {
     const events::Datatype* type = definitions_.datatype(sample.datatype);
     const events::Communicator* comm = definitions_.communicator(sample.comm);
@@ -129,7 +142,8 @@ class Report {
 
   const Transfers& transfers_;
   const events::DefinitionsCollector& definitions_;
-  std::vector<Finding> findings_;
+  std::map<Key, std::vector<Group>> groups_;
+  std::unordered_map<CallSiteId, std::string> lines_;
 };
 
 std::size_t explained(const std::vector<Instance>& found) {
@@ -139,24 +153,30 @@ std::size_t explained(const std::vector<Instance>& found) {
   return sum;
 }
 
+/// The cluster as a whole, or, where they explain more, its parts: what was joined may be several operations after all.
+std::vector<std::vector<Instance>> best(const Transfers& transfers, const Cluster& cluster) {
+  std::vector<std::vector<Instance>> whole;
+  whole.push_back(find_instances(transfers, cluster));
+  if (cluster.parts.empty() || explained(whole.front()) == cluster.transfers.size()) return whole;
+  std::vector<std::vector<Instance>> parts;
+  std::size_t by_parts = 0;
+  for (const Cluster& part : cluster.parts)
+    for (auto& found : best(transfers, part)) {
+      by_parts += explained(found);
+      parts.push_back(std::move(found));
+    }
+  return by_parts > explained(whole.front()) ? parts : whole;
+}
+
 }  // namespace
 
 std::vector<Finding> find_collectives(const Transfers& transfers, const events::DefinitionsCollector& definitions) {
   Report report{transfers, definitions};
-  const Clusters clusters = make_clusters(transfers);
-  for (std::size_t i = 0; i < clusters.joined.size(); ++i) {
-    auto whole = find_instances(transfers, clusters.joined[i]);
-    // What was joined by content may be several operations after all.
-    std::vector<std::vector<Instance>> parts;
-    std::size_t by_parts = 0;
-    if (2 * explained(whole) < clusters.joined[i].transfers.size())
-      for (const Cluster& part : clusters.parts[i]) {
-        parts.push_back(find_instances(transfers, part));
-        by_parts += explained(parts.back());
-      }
-    if (by_parts <= explained(whole)) parts = {std::move(whole)};
-    for (auto& found : parts) report.add(std::move(found));
-  }
+  std::vector<std::vector<Instance>> all;
+  for (const Cluster& cluster : make_clusters(transfers))
+    std::ranges::move(best(transfers, cluster), std::back_inserter(all));
+  join_composites(transfers, all);
+  for (auto& found : all) report.add(std::move(found));
   return report.take();
 }
 

@@ -7,36 +7,27 @@ namespace nplus1::detector {
 
 void ByteRanges::add(std::uint64_t begin, std::uint64_t end) {
   if (begin >= end) return;
-  auto next = ranges_.upper_bound(begin);
-  if (next != ranges_.begin() && std::prev(next)->second >= begin) {
-    --next;
-    begin = next->first;
+  auto first = std::ranges::lower_bound(ranges_, begin, {}, &Range::end);
+  auto last = first;
+  for (; last != ranges_.end() && last->begin <= end; ++last) {
+    begin = std::min(begin, last->begin);
+    end = std::max(end, last->end);
   }
-  while (next != ranges_.end() && next->first <= end) {
-    end = std::max(end, next->second);
-    next = ranges_.erase(next);
-  }
-  ranges_[begin] = end;
+  ranges_.insert(ranges_.erase(first, last), {begin, end});
 }
 
 void ByteRanges::remove(std::uint64_t begin, std::uint64_t end) {
-  auto next = ranges_.upper_bound(begin);
-  if (next != ranges_.begin()) --next;
-  while (next != ranges_.end() && next->first < end) {
-    const auto [b, e] = *next;
-    if (e <= begin) {
-      ++next;
-      continue;
-    }
-    next = ranges_.erase(next);
-    if (b < begin) ranges_[b] = begin;
-    if (e > end) ranges_[end] = e;
+  for (auto r = std::ranges::upper_bound(ranges_, begin, {}, &Range::end); r != ranges_.end() && r->begin < end;) {
+    const Range old = *r;
+    r = ranges_.erase(r);
+    if (old.begin < begin) r = std::next(ranges_.insert(r, {old.begin, begin}));
+    if (old.end > end) r = std::next(ranges_.insert(r, {end, old.end}));
   }
 }
 
 std::uint64_t ByteRanges::bytes() const {
   std::uint64_t sum = 0;
-  for (const auto& [begin, end] : ranges_) sum += end - begin;
+  for (const Range& r : ranges_) sum += r.end - r.begin;
   return sum;
 }
 
@@ -57,9 +48,22 @@ Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex
   }
   std::ranges::sort(ranks_);
   ranks_.erase(std::ranges::unique(ranks_).begin(), ranks_.end());
-  states_.resize(ranks_.size());
-  messages_.resize(list.size());
+  restart(list.size());
   play(list);
+  if (!unsure_ && parts_.empty()) return;
+  // Again: payloads that were seen in parts are taken for these, and for the others addresses have to do.
+  addresses_vouch_ = true;
+  for (State& state : states_) fresh_.push_back(std::move(state.fresh));
+  restart(list.size());
+  play(list);
+}
+
+void Provenance::restart(std::size_t messages) {
+  states_.assign(ranks_.size(), {});
+  messages_.assign(messages, {});
+  origins_.clear();
+  origin_of_.clear();
+  unproved_ = 0;
 }
 
 std::size_t Provenance::member(std::int32_t rank) const {
@@ -101,9 +105,14 @@ std::uint32_t Provenance::add_origin(std::size_t member, const Content& content,
   origin.ranks = {member};
   origin.buffer = buffer;
   origin.bytes = content.bytes;
-  origin.contributors.resize(ranks_.size());
-  origin.contributors[member] = true;
   return fresh;
+}
+
+Members Provenance::contributors(const Origin& origin) const {
+  if (!origin.contributors.empty()) return origin.contributors;
+  Members only(ranks_.size());
+  only[origin.ranks.front()] = true;
+  return only;
 }
 
 std::optional<std::uint32_t> Provenance::whole_origin(const std::vector<Segment>& segments) const {
@@ -116,6 +125,8 @@ std::optional<std::uint32_t> Provenance::whole_origin(const std::vector<Segment>
 void Provenance::store(State& state, std::uint64_t address, const std::vector<Segment>& segments,
                        const Content& whole) {
   if (whole.hashed()) state.known[whole.key()] = segments;
+  if (segments.size() > 1 && parts_.contains(whole.key()))
+    for (const Segment& s : segments) state.known[origins_[s.origin].content.key()] = {s};
   if (address == 0 || whole.bytes == 0) return;
   // Make room: what was there is overwritten, its rest stays without a hash.
   const std::uint64_t end = address + whole.bytes;
@@ -177,59 +188,116 @@ std::optional<Provenance::Cover> Provenance::covering(const State& state, std::u
   return cover;
 }
 
-std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t member, const Transfer& t) {
-  std::vector<std::uint32_t> arrived;
-  for (const std::uint32_t o : state.arrived)
-    if (origins_[o].bytes == t.content.bytes && origins_[o].content.hashed()) arrived.push_back(o);
-  const bool own = state.own && origins_[*state.own].bytes == t.content.bytes;
-  std::vector<std::vector<std::uint32_t>> attempts;
-  if (own && !arrived.empty()) {
-    attempts.push_back(arrived);
-    attempts.back().push_back(*state.own);
-    if (arrived.size() > 1) attempts.push_back({arrived.back(), *state.own});
+std::vector<Segment> Provenance::in_parts(std::size_t member, const Transfer& t) {
+  std::vector<Segment> segments;
+  std::uint64_t at = t.source_place();
+  for (const Content& part : parts_.at(t.content.key())) {
+    segments.push_back({add_origin(member, part, at), 0, part.bytes});
+    at += part.bytes;
   }
-  if (arrived.size() > 1) attempts.push_back(arrived);
-  for (const auto& operands : attempts) {
-    std::vector<Content> contents;
-    for (const std::uint32_t o : operands) contents.push_back(origins_[o].content);
-    const auto operation = combination(t.content, contents);
-    if (!operation) continue;
-    Members contributors(ranks_.size());
-    bool sound = true;
-    for (const std::uint32_t o : operands) {
-      sound = sound && disjoint(contributors, origins_[o].contributors);
-      unite(contributors, origins_[o].contributors);
+  return segments;
+}
+
+bool Provenance::is_made_of(const Origin& whole, std::span<const Segment> parts) const {
+  std::uint64_t bytes = 0;
+  for (const Segment& s : parts) bytes += s.length;
+  if (bytes != whole.bytes || origins_[parts.front().origin].content.prefix != whole.content.prefix) return false;
+  std::uint32_t crc = 0;
+  for (const Segment& s : parts) crc = crc_concatenated(crc, origins_[s.origin].content.crc, s.length);
+  return crc == whole.content.crc;
+}
+
+void Provenance::note_whole(State& state, std::uint32_t origin) {
+  constexpr std::size_t kMostWholes = 8;
+  if (std::ranges::find(state.wholes, origin) != state.wholes.end()) return;
+  if (state.wholes.size() == kMostWholes) state.wholes.erase(state.wholes.begin());
+  state.wholes.push_back(origin);
+}
+
+/// Whether what lies around the message that has just arrived is a payload that its origin has also sent whole.
+void Provenance::look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message) {
+  const auto arrived = whole_origin(message);
+  if (!arrived || t.destination_buffer == 0) return;
+  const std::size_t root = origins_[*arrived].ranks.front();
+  for (const std::uint32_t w : states_[root].wholes) {
+    const Origin& whole = origins_[w];
+    if (whole.bytes <= t.content.bytes || parts_.contains(whole.content.key())) continue;
+    // Pieces that could be its first, backwards; from each of them forwards.
+    auto first = state.memory.find(t.destination_buffer);
+    for (;; --first) {
+      const Origin& head = origins_[first->second.segment.origin];
+      if (head.content.prefix == whole.content.prefix) {
+        std::vector<Segment> parts;
+        std::uint64_t at = first->first;
+        for (auto p = first; p != state.memory.end() && p->first == at && at < first->first + whole.bytes; ++p) {
+          const Origin& origin = origins_[p->second.segment.origin];
+          if (!origin.content.hashed() || p->second.segment.length != origin.bytes) break;
+          parts.push_back(p->second.segment);
+          at = p->second.end;
+        }
+        if (!parts.empty() && parts.size() > 1 && is_made_of(whole, parts)) {
+          auto& contents = parts_[whole.content.key()];
+          for (const Segment& s : parts) contents.push_back(origins_[s.origin].content);
+          break;
+        }
+      }
+      if (first == state.memory.begin() || std::prev(first)->second.end != first->first ||
+          t.destination_buffer - std::prev(first)->first >= whole.bytes)
+        break;
     }
-    if (!sound) continue;
-    const std::uint32_t result = add_origin(member, t.content, t.source_buffer);
-    origins_[result].contributors = contributors;
-    origins_[result].operation = operation;
-    return result;
   }
-  return std::nullopt;
+}
+
+/// Whether the content contradicts that it begins with the origin's first bytes.
+bool Provenance::begins_otherwise(const Segment& first, const Content& content) const {
+  if (first.origin == kGap || first.offset != 0 || std::min(first.length, content.bytes) < sizeof(content.prefix))
+    return false;
+  const Content& known = origins_[first.origin].content;
+  return (known.known & content.known & events::kHasPrefix) != 0 && known.prefix != content.prefix;
+}
+
+/// Known bytes with others around them, or part of known ones: the addresses say so, no hash can. Where the hash of
+/// all bytes is known and differs, or new data went out from there at that time, they were overwritten.
+bool Provenance::is_trusted(State& state, const Cover& cover, std::size_t member, const Transfer& t) {
+  const bool foreign = std::ranges::any_of(cover.segments, [&](const Segment& s) {
+    return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
+  });
+  if (cover.crc || (cover.gaps && !foreign)) return false;
+  if (begins_otherwise(cover.segments.front(), t.content)) {
+    state.fresh.emplace_back(state.last_foreign, t.sent_at);
+    return false;
+  }
+  unsure_ = true;
+  return addresses_vouch_ && std::ranges::none_of(fresh_[member], [&](const auto& burst) {
+           return burst.first < t.sent_at && state.last_foreign <= burst.second;
+         });
+}
+
+/// Whether the content is what lies there, by all hashes that are known of both: CRCs alone collide.
+bool Provenance::holds(const Cover& cover, const Content& content) const {
+  if (*cover.crc != content.crc || begins_otherwise(cover.segments.front(), content)) return false;
+  if (const auto whole = whole_origin(cover.segments); whole && origins_[*whole].content.known == content.known)
+    return origins_[*whole].content == content;
+  const auto polynomial =
+      (content.known & events::kHasElements) != 0 ? polynomial_of(cover.segments) : std::nullopt;
+  return !polynomial || polynomial->value() == content.polynomial;
 }
 
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
   if (t.content.hashed()) {
     const auto known = state.known.find(t.content.key());
     if (known != state.known.end()) return known->second;
+    if (parts_.contains(t.content.key())) return in_parts(member, t);
   }
-  const auto cover = covering(state, t.source_buffer, t.content.bytes);
-  if (cover && cover->crc && *cover->crc == t.content.crc) return cover->segments;
+  const auto cover = covering(state, t.source_place(), t.content.bytes);
+  if (cover && cover->crc && holds(*cover, t.content)) return cover->segments;
   if (const auto result = combine(state, member, t)) {
     state.arrived.clear();
     return {{*result, 0, t.content.bytes}};
   }
-  // Known bytes with others around them, or part of known ones: the addresses say so, no hash can. Where the
-  // hash of all bytes is known and differs, they were overwritten.
-  const bool overwritten = cover && cover->crc;
-  const bool foreign = cover && std::ranges::any_of(cover->segments, [&](const Segment& s) {
-    return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
-  });
-  if (!cover || overwritten || (cover->gaps && !foreign)) {
-    const std::uint32_t origin = add_origin(member, t.content, t.source_buffer);
-    return {{origin, 0, t.content.bytes}};
-  }
+  if (auto sums = accumulate(state, member, t)) return std::move(*sums);
+  if (!cover || !is_trusted(state, *cover, member, t))
+    return {{add_origin(member, t.content, t.source_place()), 0, t.content.bytes}};
   ++unproved_;
   std::vector<Segment> segments = cover->segments;
   for (Segment& s : segments) {
@@ -246,7 +314,7 @@ void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
   const std::size_t m = member(t.source);
   State& state = states_[m];
   message = explain(state, m, t);
-  store(state, t.source_buffer, message, t.content);
+  store(state, t.source_place(), message, t.content);
   for (const Segment& s : message) {
     Origin& origin = origins_[s.origin];
     origin.sent = true;
@@ -256,6 +324,7 @@ void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
   }
   const auto whole = whole_origin(message);
   const bool own = whole && std::ranges::find(origins_[*whole].ranks, m) != origins_[*whole].ranks.end();
+  if (whole) note_whole(state, *whole);
   if (own && state.own != whole) {
     if (!origins_[*whole].operation) state.arrived.clear();
     state.own = whole;
@@ -267,12 +336,18 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
   const std::size_t m = member(t.destination);
   State& state = states_[m];
   store(state, t.destination_buffer, message, t.content);
+  if (message.size() == 1) look_for_parts(state, t, message);
+  if (const auto whole = whole_origin(message)) note_whole(state, *whole);
   for (const Segment& s : message) {
     const auto& ranks = origins_[s.origin].ranks;
     state.held[s.origin].add(s.offset, s.offset + s.length);
     state.kept[s.origin].add(s.offset, s.offset + s.length);
-    if (state.first_receive == 0 && std::ranges::find(ranks, m) == ranks.end()) state.first_receive = t.received_at + 1;
+    if (std::ranges::find(ranks, m) != ranks.end()) continue;
+    state.last_foreign = t.received_at;
+    if (state.first_receive == 0) state.first_receive = t.received_at + 1;
   }
+  state.addends.push_back(message);
+  if (state.addends.size() > ranks_.size()) state.addends.erase(state.addends.begin());
   if (const auto whole = whole_origin(message)) state.arrived.push_back(*whole);
   // More than there are ranks cannot all be in one value.
   if (state.arrived.size() > ranks_.size()) state.arrived.erase(state.arrived.begin());
@@ -280,8 +355,8 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
 
 void Provenance::capture(const Transfer& t) {
   const std::size_t m = member(t.source);
-  const std::uint32_t origin = add_origin(m, t.content, t.source_buffer);
-  store(states_[m], t.source_buffer, {{origin, 0, t.content.bytes}}, t.content);
+  const std::uint32_t origin = add_origin(m, t.content, t.source_place());
+  store(states_[m], t.source_place(), {{origin, 0, t.content.bytes}}, t.content);
   states_[m].own = origin;
 }
 
@@ -300,34 +375,6 @@ std::size_t Provenance::independent() const {
   return static_cast<std::size_t>(std::ranges::count_if(states_, [](const State& s) {
     return s.first_own_send != 0 && (s.first_receive == 0 || s.first_own_send < s.first_receive);
   }));
-}
-
-std::optional<Members> Provenance::combined(std::size_t member) const {
-  const State& state = states_[member];
-  Members result(ranks_.size());
-  result[member] = true;
-  if (state.own) result = origins_[*state.own].contributors;
-  for (const std::uint32_t o : state.arrived) {
-    if (state.own && origins_[o].bytes != origins_[*state.own].bytes) continue;
-    // A result that comes back whole contains what is here already.
-    if (std::ranges::count(origins_[o].contributors, true) == static_cast<std::ptrdiff_t>(ranks_.size())) {
-      result = origins_[o].contributors;
-      continue;
-    }
-    if (!disjoint(result, origins_[o].contributors)) return std::nullopt;
-    unite(result, origins_[o].contributors);
-  }
-  return result;
-}
-
-std::optional<Operation> Provenance::operation() const {
-  std::optional<Operation> result;
-  for (const Origin& origin : origins_) {
-    if (!origin.operation) continue;
-    if (result && result != origin.operation) return std::nullopt;
-    result = origin.operation;
-  }
-  return result;
 }
 
 }  // namespace nplus1::detector

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "detector/causal_order.hpp"
 #include "detector/content.hpp"
 #include "events/definitions_collector.hpp"
 
@@ -25,24 +26,29 @@ struct Transfer {
   CallSiteId send_site{};
   CallSiteId receive_site{};
   DatatypeId datatype{};
+  bool polled = false;                   // the receiver had looked for it before (MPI_Iprobe)
   std::uint32_t send_ordinal = 0;        // place in the sender's stream of events
   std::uint32_t sent_at = 0;             // places in one causal order of all sends and completed receives
   std::uint32_t received_at = 0;
 
+  /// `source_buffer`, if the data lie there as one piece; else 0.
+  [[nodiscard]] std::uint64_t source_place() const {
+    return (content.known & events::kScattered) != 0 ? 0 : source_buffer;
+  }
   [[nodiscard]] bool captured() const { return source == destination; }
 };
 inline constexpr std::size_t kTransferBytes = sizeof(Transfer);
 
 struct Transfers {
   std::int32_t ranks = 0;
-  std::vector<Transfer> all;
+  std::vector<Transfer> all;             // in the order of sending
   std::uint64_t without_hashes = 0;      // messages with payload whose content is unknown
   std::uint64_t unmatched = 0;           // halves left out
 };
 
 class TransferCollector : public events::DefinitionsCollector {
  public:
-  explicit TransferCollector(std::int32_t ranks) : halves_(static_cast<std::size_t>(ranks)) {}
+  explicit TransferCollector(std::int32_t ranks) : order_{static_cast<std::size_t>(ranks)}, ranks_{ranks}, polls_(static_cast<std::size_t>(ranks)) {}
 
   void on_event(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& match) override;
@@ -51,9 +57,7 @@ class TransferCollector : public events::DefinitionsCollector {
   [[nodiscard]] Transfers take();
 
  private:
-  using Index = std::uint32_t;
-  /// An end of a message in its rank's order: twice the transfer's index, plus one for the receive.
-  using Half = std::uint32_t;
+  using Index = CausalOrder::Message;
   struct Posted {
     std::uint64_t buffer;
     CallSiteId site;
@@ -63,17 +67,25 @@ class TransferCollector : public events::DefinitionsCollector {
   void on_receive(const events::TimedEvent& event);
   void on_completion(const events::TimedEvent& event);
   void on_capture(const events::TimedEvent& event);
+  /// What a rank has looked for since its last receive.
+  struct Poll {
+    std::int32_t source = 0;
+    std::int32_t tag = 0;
+    bool open = false;
+  };
+
+  [[nodiscard]] std::uint8_t element_of(DatatypeId id) const;
   Index meet(std::int32_t source, std::int32_t destination, std::uint64_t sequence);
   void arrive(Index index, std::uint64_t bytes, std::uint64_t buffer, CallSiteId site);
   void complete(std::int32_t rank, std::uint32_t request);
-  void order();
 
   std::vector<Transfer> all_;
-  std::vector<std::vector<Half>> halves_;                  // of each rank, as they happened
+  CausalOrder order_;
+  std::int32_t ranks_;
   std::unordered_map<std::uint64_t, Index> under_way_;     // by (source, destination, sequence)
+  std::vector<Poll> polls_;                                // of each rank
   std::unordered_map<std::uint64_t, Posted> posted_;       // by (rank, request)
   std::unordered_map<std::uint64_t, Index> arrived_;       // matched, not yet waited for
-  std::vector<std::uint8_t> ends_;                         // of each transfer: 1 sent, 2 completed
 };
 
 }  // namespace nplus1::detector

@@ -15,6 +15,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/native_calls.cpp
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp
+  runtime/own_part.cpp
   runtime/point_to_point.cpp
   runtime/private_copy.cpp
   runtime/probe_handlers.cpp
