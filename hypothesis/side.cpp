@@ -75,7 +75,9 @@ std::string trust_line(const json& trust) {
                            number(trust, "other_messages") + number(trust, "tests_that_waited");
   if (otherwise > 0) line += fmt::format("; {} calls come out otherwise than recorded", otherwise);
   if (number(trust, "gave_up") > 0)
-    line += fmt::format("; {} calls came out in a way that cannot be followed (--deterministic keeps the recorded one)", number(trust, "gave_up"));
+    line += fmt::format(
+        "; {} calls came out in a way that cannot be followed (--deterministic keeps the recorded one)",
+        number(trust, "gave_up"));
   if (says(trust, "relies_on_buffering")) line += "; relies on buffering";
   if (!says(trust, "finished"))
     line += fmt::format("; {} ranks wait for what never comes (--deterministic?)",
