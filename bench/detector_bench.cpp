@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   const long all = argc > 1 ? std::atol(argv[1]) : 10'000'000;
   const long broadcasts = argc > 2 ? std::atol(argv[2]) : 8'835;
   const double start = cpu_seconds();
-  detector::TransferCollector collector{p};
+  detector::TransferCollector collector{p, static_cast<std::size_t>(all)};
   Generator g{collector, p};
   long noise = all - broadcasts * (p - 1);
   std::uint64_t payload = 1'000'000;

@@ -37,7 +37,10 @@ T or_fail(Result<T> result) {
 
 int show(const CollectivesOptions& options) {
   auto reader = or_fail(recording::Reader::open(options.source));
-  detector::TransferCollector collector{reader.header().ranks};
+  // Two events make a message; room that is not used is not touched either.
+  constexpr std::uint64_t kFewestBytesOfMessage = 16;
+  detector::TransferCollector collector{reader.header().ranks,
+                                        static_cast<std::size_t>(reader.bytes() / kFewestBytesOfMessage)};
   const recording::Coverage coverage = or_fail(reader.read(collector));
   if (!coverage.complete) fmt::print(stderr, "recording: {}\n", coverage.text());
   const detector::Transfers transfers = collector.take();

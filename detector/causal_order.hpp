@@ -22,7 +22,7 @@ class CausalOrder {
     std::vector<Message> by_sending;
   };
 
-  explicit CausalOrder(std::size_t ranks) : waiting_(ranks) {}
+  explicit CausalOrder(std::size_t ranks, std::size_t expected = 0);
 
   /// Each rank's ends in the order in which they happened there.
   void send(Message message, std::int32_t rank, std::int32_t destination) {

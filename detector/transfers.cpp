@@ -37,6 +37,11 @@ void permute(std::vector<Transfer>& items, std::vector<std::uint32_t> from) {
 
 }  // namespace
 
+TransferCollector::TransferCollector(std::int32_t ranks, std::size_t expected)
+    : order_{static_cast<std::size_t>(ranks), expected}, ranks_{ranks} {
+  all_.reserve(expected);
+}
+
 TransferCollector::Index TransferCollector::meet(std::int32_t source, std::int32_t destination,
                                                  std::uint64_t sequence) {
   const auto fresh = static_cast<Index>(all_.size());
