@@ -2,112 +2,32 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+
+#include <boost/pending/disjoint_sets.hpp>
+
+#include "detector/site_groups.hpp"
 
 namespace nplus1::detector {
 namespace {
 
-/// Union-find over (communicator, call site), numbered as they come.
-class Sites {
- public:
-  std::uint32_t id(CommId comm, CallSiteId site) {
-    const std::uint64_t key = std::uint64_t{comm.value} << 32U | site.value;
-    if (key == last_key_ && last_ < parent_.size()) return last_;
-    const auto [place, first] = ids_.try_emplace(key, static_cast<std::uint32_t>(parent_.size()));
-    if (first) parent_.push_back(place->second);
-    last_key_ = key;
-    return last_ = place->second;
-  }
-  std::uint32_t find(std::uint32_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  bool unite(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    parent_[a] = b;
-    return a != b;
-  }
-
- private:
-  std::unordered_map<std::uint64_t, std::uint32_t> ids_;
-  std::vector<std::uint32_t> parent_;
-  std::uint64_t last_key_ = 0;
-  std::uint32_t last_ = ~std::uint32_t{0};
-};
-
-/// Joins the sites through which one payload came to a rank and left it.
-void join_by_content(const Transfers& transfers, const std::vector<std::uint32_t>& site, Sites& sites) {
-  std::vector<std::pair<std::uint64_t, TransferIndex>> sorted;
-  for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
-    const Transfer& t = transfers.all[i];
-    if (!t.captured() && t.content.hashed() && t.content.bytes > 0) sorted.emplace_back(t.content.key(), i);
-  }
-  std::ranges::sort(sorted);
-  for (std::size_t i = 0, end = 0; i < sorted.size(); i = end) {
-    std::uint32_t first = site[sorted[i].second];
-    bool several = false;
-    for (end = i; end < sorted.size() && sorted[end].first == sorted[i].first; ++end)
-      several = several || sites.find(site[sorted[end].second]) != sites.find(first);
-    if (!several || transfers.all[sorted[i].second].content.is_constant()) continue;
-    std::unordered_map<std::int32_t, std::uint32_t> received;  // at which rank, through which site
-    for (std::size_t k = i; k < end; ++k)
-      received.emplace(transfers.all[sorted[k].second].destination, site[sorted[k].second]);
-    for (std::size_t k = i; k < end; ++k)
-      if (const auto r = received.find(transfers.all[sorted[k].second].source); r != received.end())
-        sites.unite(site[sorted[k].second], r->second);
-  }
-}
-
-/// Joins the sites of a communicator that only ever pass signals: the halves of a barrier share no content.
-void join_signals(const Transfers& transfers, const std::vector<std::uint32_t>& site, Sites& sites) {
-  constexpr std::uint64_t kLongestSignal = 8;
-  std::unordered_map<std::uint32_t, bool> only_signals;
-  std::unordered_map<std::uint32_t, CommId> comm;
-  for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
-    const Transfer& t = transfers.all[i];
-    if (t.captured()) continue;
-    auto& all = only_signals.try_emplace(site[i], true).first->second;
-    all = all && t.content.bytes <= kLongestSignal && t.content.is_constant();
-    comm[site[i]] = t.comm;
-  }
-  std::unordered_map<std::uint32_t, bool> group_signals;
-  for (const auto& [s, all] : only_signals) {
-    auto& whole = group_signals.try_emplace(sites.find(s), true).first->second;
-    whole = whole && all;
-  }
-  std::unordered_map<CommId, std::uint32_t> first;
-  for (const auto& [s, all] : only_signals)
-    if (group_signals[sites.find(s)] && !first.try_emplace(comm[s], s).second) {
-      const std::uint32_t other = first[comm[s]];
-      const bool both = group_signals[sites.find(other)];
-      sites.unite(s, other);
-      group_signals[sites.find(other)] = both;
-    }
-}
-
 /// The transfers of a group of sites, apart where no rank connects them.
 std::vector<Cluster> by_connected_ranks(const Transfers& transfers, const TransferList& list) {
-  std::vector<std::int32_t> parent(static_cast<std::size_t>(transfers.ranks));
-  std::iota(parent.begin(), parent.end(), 0);
-  const auto find = [&](std::int32_t r) {
-    while (parent[static_cast<std::size_t>(r)] != r)
-      r = parent[static_cast<std::size_t>(r)] = parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(r)])];
-    return r;
-  };
+  boost::disjoint_sets_with_storage<> connected{static_cast<std::size_t>(transfers.ranks)};
   for (const TransferIndex i : list)
-    parent[static_cast<std::size_t>(find(transfers.all[i].source))] = find(transfers.all[i].destination);
-  std::map<std::int32_t, Cluster> clusters;
-  for (const TransferIndex i : list) clusters[find(transfers.all[i].source)].transfers.push_back(i);
+    connected.union_set(static_cast<std::size_t>(transfers.all[i].source),
+                        static_cast<std::size_t>(transfers.all[i].destination));
+  std::map<std::size_t, Cluster> clusters;
+  for (const TransferIndex i : list)
+    clusters[connected.find_set(static_cast<std::size_t>(transfers.all[i].source))].transfers.push_back(i);
   std::vector<Cluster> result;
   for (auto& [rank, cluster] : clusters) result.push_back(std::move(cluster));
   return result;
 }
 
-std::map<std::uint32_t, TransferList> groups_of(const std::vector<TransferIndex>& order,
-                                                const std::vector<std::uint32_t>& site, Sites& sites) {
+std::map<std::uint32_t, TransferList> groups_of(const Transfers& transfers, const TransferList& messages,
+                                                SiteGroups& sites) {
   std::map<std::uint32_t, TransferList> groups;
-  for (const TransferIndex i : order) groups[sites.find(site[i])].push_back(i);
+  for (const TransferIndex i : messages) groups[sites.group(transfers.all[i])].push_back(i);
   return groups;
 }
 
@@ -125,9 +45,8 @@ void add_captures(const Transfers& transfers, const TransferList& captures, Clus
 }  // namespace
 
 Clusters make_clusters(const Transfers& transfers) {
-  Sites sites;
-  std::vector<std::uint32_t> site(transfers.all.size());
-  TransferList order;
+  SiteGroups sites;
+  TransferList messages;
   TransferList captures;
   for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
     const Transfer& t = transfers.all[i];
@@ -135,18 +54,16 @@ Clusters make_clusters(const Transfers& transfers) {
       captures.push_back(i);
       continue;
     }
-    // A receive's site and a send's are the same number only if they are the same call.
-    site[i] = sites.id(t.comm, t.send_site);
-    sites.unite(site[i], sites.id(t.comm, t.receive_site));
-    order.push_back(i);
+    sites.add(t);
+    messages.push_back(i);
   }
-  const auto alone = groups_of(order, site, sites);
+  const auto alone = groups_of(transfers, messages, sites);
   if (alone.size() > 1) {
-    join_by_content(transfers, site, sites);
-    join_signals(transfers, site, sites);
+    sites.join_by_content(transfers.all);
+    sites.join_signals();
   }
   Clusters result;
-  for (auto& [group, list] : groups_of(order, site, sites)) {
+  for (auto& [group, list] : groups_of(transfers, messages, sites)) {
     for (Cluster& cluster : by_connected_ranks(transfers, list)) {
       add_captures(transfers, captures, cluster);
       result.joined.push_back(std::move(cluster));

@@ -31,6 +31,7 @@ struct Step {
   CommId comm{};
   CallSiteId site{};
   DatatypeId datatype{};
+  std::uint32_t number = 0;      // free for whoever passes it on
   StepKind kind{};
 };
 

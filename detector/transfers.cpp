@@ -1,7 +1,7 @@
 #include "detector/transfers.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <boost/sort/spreadsort/integer_sort.hpp>
 #include <utility>
 
 namespace nplus1::detector {
@@ -26,9 +26,11 @@ void permute(std::vector<Transfer>& items, std::vector<std::uint32_t> from) {
 }  // namespace
 
 void sort_by_sending(std::vector<Transfer>& all) {
+  std::vector<std::uint64_t> places(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) places[i] = std::uint64_t{all[i].sent_at} << 32U | i;
+  boost::sort::spreadsort::integer_sort(places.begin(), places.end());
   std::vector<std::uint32_t> from(all.size());
-  std::iota(from.begin(), from.end(), 0U);
-  std::ranges::sort(from, {}, [&](std::uint32_t i) { return all[i].sent_at; });
+  std::ranges::transform(places, from.begin(), [](std::uint64_t p) { return static_cast<std::uint32_t>(p); });
   permute(all, std::move(from));
 }
 
@@ -38,9 +40,12 @@ Transfers transfers_of(std::int32_t ranks, std::vector<Transfer>&& all, CausalOr
   for (CausalOrder::Message i = 0; i < all.size(); ++i) {
     all[i].sent_at = places.sent_at[i];
     all[i].received_at = places.received_at[i];
-    if (places.sent_at[i] == CausalOrder::kNowhere) places.by_sending.push_back(i);
   }
-  permute(all, std::move(places.by_sending));
+  if (!places.by_sending.empty()) {
+    for (CausalOrder::Message i = 0; i < all.size(); ++i)
+      if (places.sent_at[i] == CausalOrder::kNowhere) places.by_sending.push_back(i);
+    permute(all, std::move(places.by_sending));
+  }
   result.unmatched = static_cast<std::uint64_t>(
       std::erase_if(all, [](const Transfer& t) { return t.received_at == CausalOrder::kNowhere; }));
   result.without_hashes = static_cast<std::uint64_t>(std::ranges::count_if(

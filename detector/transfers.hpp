@@ -22,7 +22,8 @@ struct Transfers {
   std::uint64_t unmatched = 0;           // halves left out
 };
 
-/// Of messages `all` with the places they got; those without a place at both ends are unmatched.
+/// Of messages `all` with the places they got; those without a place at both ends are unmatched. Sorted if
+/// `places` says how.
 [[nodiscard]] Transfers transfers_of(std::int32_t ranks, std::vector<Transfer>&& all, CausalOrder::Places places);
 
 /// Puts them into the order of sending, without a second copy.

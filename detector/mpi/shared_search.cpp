@@ -1,0 +1,118 @@
+#include "detector/mpi/shared_search.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "detector/site_groups.hpp"
+
+namespace nplus1::detector {
+namespace {
+
+using Key = SiteGroups::Key;
+
+/// Gives each message to the analyser that `owner` says; the captured parts to all, who know best whose they are.
+template <class Owner>
+std::vector<Transfer> redistribute(const Peers& peers, const std::vector<Transfer>& mine, const Owner& owner) {
+  std::vector<std::vector<Transfer>> out(peers.size());
+  for (const Transfer& t : mine) {
+    if (const auto to = owner(t); to < out.size()) out[to].push_back(t);
+  }
+  std::vector<Transfer> all;
+  for (const auto& list : peers.exchange(out)) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+void merge_all(const Peers& peers, SiteGroups& sites) {
+  sites.merge(peers.all(sites.joined()));
+}
+
+bool has_payload(const Transfer& t) {
+  return !t.captured() && t.content.hashed() && t.content.bytes > 0;
+}
+
+/// Payloads that messages of more than one group carry: only they can join groups.
+std::vector<std::uint64_t> shared_payloads(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& sites) {
+  using Seen = std::pair<std::uint64_t, Key>;  // payload, group
+  const auto names = sites.names();
+  std::vector<Seen> seen;
+  for (const Transfer& t : mine)
+    if (has_payload(t)) seen.emplace_back(t.content.key(), names.at(sites.group(t)));
+  const auto once = [](std::vector<Seen>& list) {
+    std::ranges::sort(list);
+    list.erase(std::ranges::unique(list).begin(), list.end());
+  };
+  once(seen);
+  std::vector<std::vector<Seen>> out(peers.size());
+  for (const Seen& s : seen) out[s.first % peers.size()].push_back(s);
+  seen.clear();
+  for (const auto& list : peers.exchange(out)) seen.insert(seen.end(), list.begin(), list.end());
+  once(seen);
+  std::vector<std::uint64_t> shared;
+  for (std::size_t i = 1; i < seen.size(); ++i)
+    if (seen[i].first == seen[i - 1].first && (shared.empty() || shared.back() != seen[i].first))
+      shared.push_back(seen[i].first);
+  shared = peers.all(shared);
+  std::ranges::sort(shared);
+  return shared;
+}
+
+/// The groups of call sites of the whole run, by what everybody's messages say.
+SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine) {
+  SiteGroups sites;
+  for (const Transfer& t : mine)
+    if (!t.captured()) sites.add(t);
+  sites.merge_signals(peers.all(sites.signals()));
+  merge_all(peers, sites);
+  if (sites.count() < 2) return sites;
+  const auto shared = shared_payloads(peers, mine, sites);
+  sites.join_by_content(redistribute(peers, mine, [&](const Transfer& t) {
+    const bool wanted = has_payload(t) && std::ranges::binary_search(shared, t.content.key());
+    return wanted ? static_cast<std::size_t>(t.content.key() % peers.size()) : peers.size();
+  }));
+  merge_all(peers, sites);
+  sites.join_signals();
+  return sites;
+}
+
+/// The analyser of each group: the largest first, to who has least.
+std::map<Key, std::size_t> deal_out(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& sites) {
+  const auto names = sites.names();
+  std::map<Key, std::uint64_t> sizes;
+  for (const Transfer& t : mine)
+    if (!t.captured()) ++sizes[names.at(sites.group(t))];
+  const std::vector<std::pair<Key, std::uint64_t>> local(sizes.begin(), sizes.end());
+  sizes.clear();
+  for (const auto& [group, messages] : peers.all(local)) sizes[group] += messages;
+  std::vector<std::pair<std::uint64_t, Key>> largest;
+  for (const auto& [group, messages] : sizes) largest.emplace_back(messages, group);
+  std::ranges::sort(largest, std::greater{});
+  std::map<Key, std::size_t> analyser;
+  std::vector<std::uint64_t> load(peers.size());
+  for (const auto& [messages, group] : largest) {
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
+    analyser[group] = least;
+    load[least] += messages;
+  }
+  return analyser;
+}
+
+}  // namespace
+
+std::vector<Finding> search_together(const Peers& peers, SharedReading& reading) {
+  SiteGroups sites = groups_of_run(peers, reading.mine.all);
+  const auto analyser = deal_out(peers, reading.mine.all, sites);
+  const auto names = sites.names();
+  std::vector<Transfer> captures;
+  for (const Transfer& t : reading.mine.all)
+    if (t.captured()) captures.push_back(t);
+  captures = peers.all(captures);
+  reading.mine.all = redistribute(peers, reading.mine.all, [&](const Transfer& t) {
+    return t.captured() ? peers.size() : analyser.at(names.at(sites.group(t)));
+  });
+  reading.mine.all.insert(reading.mine.all.end(), captures.begin(), captures.end());
+  sort_by_sending(reading.mine.all);
+  return find_collectives(reading.mine, reading.names);
+}
+
+}  // namespace nplus1::detector

@@ -1,0 +1,17 @@
+// The second half of a parallel search: groups of call sites that belong together are dealt out, with all their
+// messages, and each analyser searches its own as one process would search all. Nothing is found that one process
+// would not find, and nothing less: a collective's call sites never end up in different hands.
+//
+// Called by all analysers. What cannot be divided is a program all of whose messages come from one group of call
+// sites; then one analyser searches, and the others have only helped to read.
+#pragma once
+
+#include "detector/findings.hpp"
+#include "detector/mpi/shared_reading.hpp"
+
+namespace nplus1::detector {
+
+/// What this analyser found. The messages of `reading` are given away.
+[[nodiscard]] std::vector<Finding> search_together(const Peers& peers, SharedReading& reading);
+
+}  // namespace nplus1::detector
