@@ -21,6 +21,12 @@ namespace nplus1::cli {
 /// nplus1-measure, which `nplus1 calibrate` starts (NPLUS1_MEASURE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_measure();
 
+/// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
+[[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
+
+/// The catalogue of performance guidelines that came with nplus1 (NPLUS1_GUIDELINES overrides).
+[[nodiscard]] Result<std::filesystem::path> find_guidelines();
+
 /// An example program that came with nplus1.
 [[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);
 

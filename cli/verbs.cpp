@@ -1,5 +1,7 @@
 #include "cli/verbs.hpp"
 
+#include "cli/guidelines_verb.hpp"
+
 namespace nplus1::cli {
 
 std::vector<CLI::App*> verbs_of(CLI::App& app) {
@@ -14,6 +16,8 @@ void add_verbs(const Registration& registration) {
   add_replay(registration);
   add_calibrate(registration);
   add_waitstates(registration);
+  add_whatif(registration);
+  add_guidelines_run(registration);
   add_diff(registration);
   add_convert(registration);
   add_doctor(registration);

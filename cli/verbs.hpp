@@ -26,6 +26,7 @@ void add_collectives(const Registration& registration);
 void add_replay(const Registration& registration);
 void add_calibrate(const Registration& registration);
 void add_waitstates(const Registration& registration);
+void add_whatif(const Registration& registration);
 void add_diff(const Registration& registration);
 void add_doctor(const Registration& registration);
 void add_convert(const Registration& registration);
