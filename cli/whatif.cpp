@@ -56,7 +56,8 @@ hypothesis::transform::Hypothesis hypothesis_of(const WhatIfWords& words) {
       if (read.*field) all.*field = read.*field;
   }
   for (const auto& [verb, text] : words.steps)
-    all.steps.push_back(or_fail(hypothesis::transform::parse_step(verb, text, "--" + verb), ExitCode::kUsage));
+    all.steps.push_back(
+        or_fail(hypothesis::transform::parse_step(verb, text, "--" + verb), ExitCode::kUsage));
   const auto override_by = [](std::optional<std::string>& field, const std::string& word) {
     if (!word.empty()) field = word;
   };
@@ -71,7 +72,8 @@ hypothesis::transform::Hypothesis hypothesis_of(const WhatIfWords& words) {
 /// The network with another eager threshold.
 std::string with_eager(const std::string& network, const std::string& size) {
   const auto bytes = netmodel::parse_quantity(size, netmodel::Quantity::kSize);
-  if (!bytes) throw Failure{ExitCode::kUsage, "--eager: " + bytes.error().what, kNothingTried, bytes.error().remedy};
+  if (!bytes)
+    throw Failure{ExitCode::kUsage, "--eager: " + bytes.error().what, kNothingTried, bytes.error().remedy};
   const bool lsb = network.rfind("lsb", 0) == 0;
   if (!lsb && network.rfind("loggops", 0) != 0)
     throw Failure{ExitCode::kUsage, "--eager: the network '" + network + "' has no such key", kNothingTried,
@@ -173,8 +175,8 @@ std::string json(const WhatIfWords& words, const Prepared& p, const Outcome& out
 }
 
 std::string text(const Prepared& p, const Side& before, const Side& after) {
-  std::string text = fmt::format("What if {} on {} ranks had\n", p.application.empty() ? "the program" : p.application,
-                                 before.ranks);
+  std::string text = fmt::format("What if {} on {} ranks had\n",
+                                 p.application.empty() ? "the program" : p.application, before.ranks);
   for (const std::string& line : p.hypothesis) text += "  " + line + "\n";
   text += "\n" + hypothesis::comparison_text(before, after, "before", "after");
   text += "\nHow far to believe it\n";
@@ -216,20 +218,23 @@ void declare(CLI::App& verb, WhatIfWords& words) {
   declare_network(verb, words.replay);
   verb.add_option("--eager", words.eager, "Messages up to this size do not wait for their receive")
       ->type_name("SIZE");
-  verb.add_option("--compute-scale", words.replay.compute_scale, "All compute times are the recorded ones times this")
+  verb.add_option("--compute-scale", words.replay.compute_scale,
+                  "All compute times are the recorded ones times this")
       ->check(CLI::PositiveNumber)
       ->type_name("FACTOR");
   verb.add_option("--hypothesis", words.files, "The same in a TOML file; may be repeated")
       ->type_name("FILE")
       ->expected(1)
       ->take_all();
-  verb.add_flag("--sweep", words.sweep, "Try what there is to try, and rank it by the time that it would save");
+  verb.add_flag("--sweep", words.sweep,
+                "Try what there is to try, and rank it by the time that it would save");
   verb.add_option("--jobs", words.replay.jobs, "Replays at the same time [as many as cores]")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   verb.add_option("-o,--output", words.replay.output, "New folder for whatif.json and report.html")
       ->type_name("DIR");
-  verb.add_option("--json", words.replay.json, "Write the result to this file (replaces it)")->type_name("FILE");
+  verb.add_option("--json", words.replay.json, "Write the result to this file (replaces it)")
+      ->type_name("FILE");
   verb.add_option("--deviation", words.reenactment_deviation,
                   "Deviation of a re-enactment, as nplus1 replay --reenact found it: for the line of trust")
       ->type_name("SHARE");

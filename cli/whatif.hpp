@@ -18,7 +18,7 @@ inline constexpr const char* kWhatIfFile = "whatif.json";
 inline constexpr const char* kWhatIfSchema = "nplus1-whatif/1";
 
 struct WhatIfWords {
-  ReplayWords replay;                  // source, network, collectives, jobs, output, json
+  ReplayWords replay;  // source, network, collectives, jobs, output, json
   std::string eager;
   std::vector<std::string> files;
   std::vector<std::string> fail_if;
@@ -41,10 +41,13 @@ struct WhatIfCase {
 
 /// The case on its network. Runs in a child process; errors are those of the recording, the hypothesis, the
 /// network. `chain`: already built from the steps, or null. With `wanted`: all that is to be compared.
-[[nodiscard]] Result<hypothesis::Analysis> analyse_case(const WhatIfCase& c, hypothesis::transform::Chain* chain,
-                                                        bool timeline);
+[[nodiscard]] Result<hypothesis::Analysis> analyse_case(const WhatIfCase& c,
+                                                        hypothesis::transform::Chain* chain, bool timeline);
 /// The same, but for the times alone.
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
+/// With a chain that is built already, in place of the steps.
+[[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c,
+                                                           hypothesis::transform::Chain& chain);
 
 /// What the result folder around the recording says of its run.
 [[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);

@@ -54,19 +54,32 @@ hypothesis::transform::Play play_recording(const std::string& source) {
 }
 
 Result<Analysis> analyse_case(const WhatIfCase& c, Chain* chain, bool timeline) {
-  return with_replay<Analysis>(c, chain, [&](Reader& reader, const hypothesis::ReplayOptions& options,
-                                             const hypothesis::RecordedSettings& recorded,
-                                             const PreparedReplay& prepared) {
-    return hypothesis::analyse(reader,
-                               {options, recorded.application, prepared.network->describe(), timeline});
-  });
+  return with_replay<Analysis>(
+      c, chain,
+      [&](Reader& reader, const hypothesis::ReplayOptions& options,
+          const hypothesis::RecordedSettings& recorded, const PreparedReplay& prepared) {
+        return hypothesis::analyse(reader,
+                                   {options, recorded.application, prepared.network->describe(), timeline});
+      });
 }
 
-Result<ReplayResult> replay_case(const WhatIfCase& c) {
+namespace {
+
+Result<ReplayResult> replay_case(const WhatIfCase& c, Chain* chain) {
   return with_replay<ReplayResult>(
-      c, nullptr,
+      c, chain,
       [](Reader& reader, const hypothesis::ReplayOptions& options, const hypothesis::RecordedSettings&,
          const PreparedReplay&) { return hypothesis::replay(reader, options); });
+}
+
+}  // namespace
+
+Result<ReplayResult> replay_case(const WhatIfCase& c) {
+  return replay_case(c, nullptr);
+}
+
+Result<ReplayResult> replay_case(const WhatIfCase& c, Chain& chain) {
+  return replay_case(c, &chain);
 }
 
 hypothesis::RunTrust run_trust(const std::string& source) {

@@ -135,13 +135,14 @@ std::string table(const WhatIfWords& words, const hypothesis::Side& side, const 
     }
     ++shown;
     text += fmt::format("{:>12} {:>6.1f} %  {}{}\n{:>24}{}\n", report::readable(from_seconds(t.saved)),
-                        100 * t.saved / run, t.candidate->what, t.result.finished ? "" : " (not all ranks end)", "",
-                        t.candidate->flags);
+                        100 * t.saved / run, t.candidate->what,
+                        t.result.finished ? "" : " (not all ranks end)", "", t.candidate->flags);
   }
   if (shown == 0) text += "  nothing that was tried\n";
   if (nothing > 0) text += fmt::format("{} more would save less, or nothing\n", nothing);
-  return text + fmt::format("\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
-                            words.replay.source, side.trust);
+  return text + fmt::format(
+                    "\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
+                    words.replay.source, side.trust);
 }
 
 }  // namespace
@@ -155,9 +156,11 @@ int sweep_hypotheses(const WhatIfWords& words) {
   const auto [side_text, trust] = before(words);
   const std::string whole = hypothesis::with_member(side_text, "trust", trust);
   const auto side = or_fail(hypothesis::parse_side(whole, "the run"));
-  const auto candidates = hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side_text)), recorded);
+  const auto candidates =
+      hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side_text)), recorded);
   const auto results = or_fail(hypothesis::run_points(
-      candidates.size(), jobs_of(words.replay), [&](std::size_t i) { return try_candidate(words, candidates[i]); },
+      candidates.size(), jobs_of(words.replay),
+      [&](std::size_t i) { return try_candidate(words, candidates[i]); },
       [&](std::size_t done) {
         if (!words.replay.quiet) show_progress(done, candidates.size());
       }));

@@ -12,14 +12,6 @@
 namespace nplus1::detector {
 namespace {
 
-std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
-  const events::CallPath* path = definitions.call_path(site);
-  if (path == nullptr || path->frames.empty()) return fmt::format("call path {}", site.value);
-  for (const events::Frame& f : path->frames)
-    if (f.line != 0) return fmt::format("{}:{}", f.file, f.line);
-  return fmt::format("{}+0x{:x}", path->frames.front().module, path->frames.front().offset);
-}
-
 template <class T>
 void add_new(std::vector<T>& to, const std::vector<T>& more) {
   for (const T& item : more)
@@ -40,8 +32,8 @@ bool overlap_partly(const std::vector<std::int32_t>& a, const std::vector<std::i
 
 class Report {
  public:
-  Report(const Transfers& transfers, const events::DefinitionsCollector& definitions)
-      : transfers_{transfers}, definitions_{definitions} {}
+  Report(const Transfers& transfers, const events::DefinitionsCollector& definitions, Keep keep)
+      : transfers_{transfers}, definitions_{definitions}, keep_{keep} {}
 
   void add(std::vector<Instance> found) {
     suppress_neighbours(found);
@@ -50,9 +42,7 @@ class Report {
     for (const auto& [key, instances] : groups) findings_.push_back(finding(instances));
   }
   std::vector<Finding> take() {
-    std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
-      return std::tie(b.certainty, b.messages) < std::tie(a.certainty, a.messages);
-    });
+    sort_findings(findings_);
     return std::move(findings_);
   }
 
@@ -116,7 +106,24 @@ class Report {
                                        f.count, f.count - payloads.size()));
     if (segments > 1) f.evidence.push_back(fmt::format("sent in {} segments", segments));
     describe_replacement(f, transfers_.all[instances.front()->transfers.front()]);
+    for (const Instance* i : instances) {
+      f.occurrences.push_back(occurrence(*i));
+      if (keep_ == Keep::kFirst) break;
+    }
     return f;
+  }
+
+  Occurrence occurrence(const Instance& instance) const {
+    Occurrence o;
+    if (!instance.verdict.roots.empty()) o.root = instance.verdict.roots.front();
+    o.bytes = instance.verdict.bytes;
+    TransferList list = instance.transfers;
+    std::ranges::sort(list);
+    for (const TransferIndex i : list) {
+      const Transfer& t = transfers_.all[i];
+      o.messages.push_back({t.source, t.destination, t.content.bytes, t.send_ordinal});
+    }
+    return o;
   }
 
   void describe_replacement(Finding& f, const Transfer& sample) const {
@@ -129,6 +136,7 @@ class Report {
 
   const Transfers& transfers_;
   const events::DefinitionsCollector& definitions_;
+  Keep keep_;
   std::vector<Finding> findings_;
 };
 
@@ -141,8 +149,24 @@ std::size_t explained(const std::vector<Instance>& found) {
 
 }  // namespace
 
-std::vector<Finding> find_collectives(const Transfers& transfers, const events::DefinitionsCollector& definitions) {
-  Report report{transfers, definitions};
+std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
+  const events::CallPath* path = definitions.call_path(site);
+  if (path == nullptr || path->frames.empty()) return fmt::format("call path {}", site.value);
+  for (const events::Frame& f : path->frames)
+    if (f.line != 0) return fmt::format("{}:{}", f.file, f.line);
+  return fmt::format("{}+0x{:x}", path->frames.front().module, path->frames.front().offset);
+}
+
+void sort_findings(std::vector<Finding>& findings) {
+  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
+    return std::tie(b.certainty, b.messages, a.kind, a.ranks, a.lines, a.roots, a.operation) <
+           std::tie(a.certainty, a.messages, b.kind, b.ranks, b.lines, b.roots, b.operation);
+  });
+}
+
+std::vector<Finding> find_collectives(const Transfers& transfers, const events::DefinitionsCollector& definitions,
+                                      Keep keep) {
+  Report report{transfers, definitions, keep};
   const Clusters clusters = make_clusters(transfers);
   for (std::size_t i = 0; i < clusters.joined.size(); ++i) {
     auto whole = find_instances(transfers, clusters.joined[i]);
@@ -160,16 +184,16 @@ std::vector<Finding> find_collectives(const Transfers& transfers, const events::
   return report.take();
 }
 
-std::string coverage_note(const Transfers& transfers) {
+std::string coverage_note(std::uint64_t messages, std::uint64_t without_hashes, std::uint64_t unmatched) {
   std::string note;
-  if (transfers.without_hashes > 0)
+  if (without_hashes > 0)
     note = fmt::format(
         "{} of {} messages were recorded without hashes of their content: what moved data cannot be found among them, "
         "only barriers of empty messages. Run again with --record full --hash crc.",
-        transfers.without_hashes, transfers.all.size());
-  if (transfers.unmatched > 0)
+        without_hashes, messages);
+  if (unmatched > 0)
     note += fmt::format("{}{} messages are known at one end only (unfinished or not recorded) and were left out.",
-                        note.empty() ? "" : "\n", transfers.unmatched);
+                        note.empty() ? "" : "\n", unmatched);
   return note;
 }
 

@@ -21,6 +21,8 @@ class SiteGroups {
   using Key = std::uint64_t;  // a site of a communicator
   using Id = std::uint32_t;
 
+  [[nodiscard]] static CallSiteId call_site(Key site) { return CallSiteId{static_cast<std::uint32_t>(site)}; }
+
   /// Joins the sites of both ends. Not of captured parts, which belong to nobody's exchange.
   void add(const Transfer& t);
   /// The group of a message that was added; it may change with every join.

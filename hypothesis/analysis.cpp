@@ -20,7 +20,8 @@ Efficiencies efficiencies_of(const WaitStateResults& states, IdealReplay& ideal,
   for (const Tally& tally : states.ranks) compute.push_back(tally.computing);
   const auto ideal_time = finished ? ideal.time() : std::nullopt;
   Efficiencies e = efficiencies(compute, states.virtual_time, ideal_time);
-  if (!ideal_time) e.note = "Serialisation and transfer are not known: the run did not end on the ideal network.";
+  if (!ideal_time)
+    e.note = "Serialisation and transfer are not known: the run did not end on the ideal network.";
   return e;
 }
 

@@ -12,9 +12,9 @@
 namespace nplus1::hypothesis {
 
 struct AnalysisOptions {
-  ReplayOptions replay;      // its sink is taken
+  ReplayOptions replay;  // its sink is taken
   std::string application;
-  std::string network;       // as it is to be called
+  std::string network;  // as it is to be called
   bool timeline = false;
 };
 

@@ -35,7 +35,8 @@ std::vector<Place> places(const std::vector<RunActivity>& activities, std::size_
   }
   std::vector<Place> order;
   for (auto& [title, place] : by_title) order.push_back(std::move(place));
-  std::stable_sort(order.begin(), order.end(), [](const Place& a, const Place& b) { return a.time > b.time; });
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Place& a, const Place& b) { return a.time > b.time; });
   if (order.size() > most) order.resize(most);
   return order;
 }
@@ -63,9 +64,9 @@ bool computes(const RunActivity& a) {
 }
 
 bool sends(const RunActivity& a) {
-  for (const char* name : {"MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend", "MPI_Ibsend", "MPI_Rsend",
-                           "MPI_Irsend", "MPI_Sendrecv", "MPI_Isendrecv", "MPI_Sendrecv_replace", "MPI_Start",
-                           "MPI_Startall"})
+  for (const char* name :
+       {"MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend", "MPI_Ibsend", "MPI_Rsend",
+        "MPI_Irsend", "MPI_Sendrecv", "MPI_Isendrecv", "MPI_Sendrecv_replace", "MPI_Start", "MPI_Startall"})
     if (a.kind == name && a.path != 0) return true;
   return false;
 }
@@ -131,7 +132,8 @@ std::string collective_name(const std::string& call) {
 }
 
 /// The recorded algorithms, with another for one kind.
-std::string with_algorithm(const std::string& selection, const std::string& kind, std::string_view algorithm) {
+std::string with_algorithm(const std::string& selection, const std::string& kind,
+                           std::string_view algorithm) {
   std::string text;
   for (std::size_t at = 0; at < selection.size();) {
     const std::size_t end = std::min(selection.find(',', at), selection.size());
@@ -151,8 +153,13 @@ void add_algorithms(const std::vector<RunActivity>& activities, const RecordedSe
     for (const netmodel::Algorithm& algorithm : netmodel::all_algorithms()) {
       if (time <= 0 || netmodel::kind_name(algorithm.kind) != name) continue;
       const std::string selection = with_algorithm(recorded.collectives, name, algorithm.name);
-      all.push_back({"collectives", fmt::format("MPI {} by the algorithm {}", name, algorithm.name),
-                     fmt::format("--collectives '{}'", selection), {}, "", selection, true});
+      all.push_back({"collectives",
+                     fmt::format("MPI {} by the algorithm {}", name, algorithm.name),
+                     fmt::format("--collectives '{}'", selection),
+                     {},
+                     "",
+                     selection,
+                     true});
     }
 }
 
@@ -171,8 +178,8 @@ Result<std::vector<RunActivity>> parse_activities(const std::string& text) try {
   return Error{std::string{"waitstates.json: "} + error.what(), "write it again"};
 }
 
-std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities, const RecordedSettings& recorded,
-                                     std::size_t most) {
+std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities,
+                                     const RecordedSettings& recorded, std::size_t most) {
   std::vector<Candidate> all;
   add_balances(activities, most, all);
   add_messages(activities, most, all);

@@ -20,8 +20,8 @@ Result<Condition> parse_condition(std::string_view text, const std::vector<std::
   const std::size_t at = bare.find_first_of("<>");
   const std::size_t end = std::min(bare.find_first_not_of("<>=", at), bare.size());
   Condition condition{bare.substr(0, at), at == bare.npos ? "" : bare.substr(at, end - at), 0, bare};
-  const bool sound = condition.comparison == "<" || condition.comparison == "<=" || condition.comparison == ">" ||
-                     condition.comparison == ">=";
+  const bool sound = condition.comparison == "<" || condition.comparison == "<=" ||
+                     condition.comparison == ">" || condition.comparison == ">=";
   const char* last = bare.data() + bare.size();
   const auto read = std::from_chars(bare.data() + end, last, condition.limit);
   if (!sound || read.ec != std::errc{} || read.ptr != last || !std::isfinite(condition.limit))

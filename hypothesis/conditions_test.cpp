@@ -12,7 +12,9 @@ Side side() {
 }
 
 TEST(Conditions, CompareWithTheLimit) {
-  const auto holds = [](const char* text) { return parse_condition(text, metric_names()).value().holds(side()); };
+  const auto holds = [](const char* text) {
+    return parse_condition(text, metric_names()).value().holds(side());
+  };
   EXPECT_EQ(holds("parallel_efficiency<0.8"), false);
   EXPECT_EQ(holds("parallel_efficiency <= 0.8"), true);
   EXPECT_EQ(holds("parallel_efficiency>0.79"), true);

@@ -13,11 +13,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::pair<const char*, const char*> kEfficiencies[] = {{"parallel_efficiency", "parallel"},
-                                                                 {"load_balance", "load_balance"},
-                                                                 {"communication_efficiency", "communication"},
-                                                                 {"serialisation", "serialisation"},
-                                                                 {"transfer", "transfer"}};
+constexpr std::pair<const char*, const char*> kEfficiencies[] = {
+    {"parallel_efficiency", "parallel"},
+    {"load_balance", "load_balance"},
+    {"communication_efficiency", "communication"},
+    {"serialisation", "serialisation"},
+    {"transfer", "transfer"}};
 
 double number(const json& object, const char* key) {
   const auto found = object.find(key);
@@ -49,7 +50,8 @@ void read_metrics(const json& document, Side& side) {
 void read_activities(const json& document, Side& side) {
   for (const json& a : document.at("activities"))
     side.activities.push_back({a.value("title", a.value("kind", "")),
-                               number(a, "waiting_s") + number(a, "polling_s"), number(a, "critical_path_s")});
+                               number(a, "waiting_s") + number(a, "polling_s"),
+                               number(a, "critical_path_s")});
 }
 
 /// How far it can be believed, in a line.
@@ -67,10 +69,12 @@ std::string trust_line(const json& trust) {
                         number(trust, "forced_decisions"));
   if (trust.contains("reenactment_deviation") && trust["reenactment_deviation"].is_number())
     line += fmt::format("; re-enactment {:+.2f} %", 100 * number(trust, "reenactment_deviation"));
-  if (number(trust, "missing") > 0) line += fmt::format("; calls missing in {} places", number(trust, "missing"));
+  if (number(trust, "missing") > 0)
+    line += fmt::format("; calls missing in {} places", number(trust, "missing"));
   if (says(trust, "relies_on_buffering")) line += "; relies on buffering";
   if (!says(trust, "finished"))
-    line += fmt::format("; {} ranks wait for what never comes", trust.value("blocked_ranks", json::array()).size());
+    line += fmt::format("; {} ranks wait for what never comes",
+                        trust.value("blocked_ranks", json::array()).size());
   return line;
 }
 

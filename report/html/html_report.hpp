@@ -18,7 +18,8 @@ struct Documents {
   std::string_view patterns;
   std::string_view summary = {};
   std::string_view timeline = {};
-  std::string_view sweep = {};  // of `nplus1 replay --sweep`
+  std::string_view sweep = {};        // of `nplus1 replay --sweep`
+  std::string_view collectives = {};  // of `nplus1 collectives`
 };
 
 /// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The

@@ -1,6 +1,7 @@
-// The documents in the page: patterns (always), summary, timeline and sweep (where there are).
+// The documents in the page: patterns (always), summary, timeline, sweep and collectives (where there are).
 
-const KNOWN = { patterns: "nplus1-patterns", summary: "nplus1-summary", timeline: "nplus1-timeline", sweep: "nplus1-sweep" };
+const KNOWN = { patterns: "nplus1-patterns", summary: "nplus1-summary", timeline: "nplus1-timeline", sweep: "nplus1-sweep",
+  collectives: "nplus1-collectives" };
 const NEWEST = 1;
 
 async function inflate(base64) {
@@ -29,7 +30,7 @@ async function loadDocument(name) {
   return parsed;
 }
 
-/** { patterns, summary, timeline, sweep }, each null if it is not in the page. */
+/** { patterns, summary, timeline, sweep, collectives }, each null if it is not in the page. */
 export async function loadData() {
   const names = Object.keys(KNOWN);
   const documents = await Promise.all(names.map(loadDocument));

@@ -1,6 +1,7 @@
 // The page: header, tabs, theme, downloads. A later analysis adds a module to `sections`: { id, title,
 // available?(data), render(data) } with render() giving elements.
 
+import { collectivesSection } from "./collectives.js";
 import { communication } from "./communication.js";
 import { loadData } from "./data.js";
 import { button, download, el } from "./dom.js";
@@ -13,7 +14,7 @@ import { sites } from "./sites.js";
 import { sweepSection } from "./sweep.js";
 import { timelineSection } from "./timeline.js";
 
-const sections = [overview, communication, mix, overTime, timelineSection, sites, sweepSection];
+const sections = [overview, communication, mix, overTime, timelineSection, sites, collectivesSection, sweepSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
