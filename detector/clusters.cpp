@@ -59,6 +59,32 @@ void join_by_content(const Transfers& transfers, const std::vector<std::uint32_t
   }
 }
 
+/// Joins the sites through which a rank sends with one tag what overlaps in its memory without being the same: a
+/// vector and its pieces.
+void join_by_place(const Transfers& transfers, const std::vector<std::uint32_t>& site, Sites& sites) {
+  struct Place {
+    std::uint64_t begin, end;
+    std::uint32_t site;
+  };
+  constexpr std::size_t kMostPlaces = 16;
+  std::unordered_map<std::uint64_t, std::vector<Place>> sent;  // by rank, communicator, tag
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
+    const Transfer& t = transfers.all[i];
+    if (t.captured() || t.source_buffer == 0 || t.content.bytes == 0) continue;
+    const std::uint64_t key = (std::uint64_t{t.comm.value} << 40U) ^ (static_cast<std::uint64_t>(t.source) << 20U) ^
+                              (static_cast<std::uint64_t>(t.tag) * 0x9e3779b97f4a7c15U);
+    auto& places = sent[key];
+    const Place place{t.source_buffer, t.source_buffer + t.content.bytes, site[i]};
+    bool known = false;
+    for (const Place& other : places) {
+      const bool same = other.begin == place.begin && other.end == place.end;
+      known = known || (same && other.site == place.site);
+      if (!same && other.begin < place.end && place.begin < other.end) sites.unite(other.site, place.site);
+    }
+    if (!known && places.size() < kMostPlaces) places.push_back(place);
+  }
+}
+
 /// Joins the sites of a communicator that only ever pass signals: the halves of a barrier share no content.
 void join_signals(const Transfers& transfers, const std::vector<std::uint32_t>& site, Sites& sites) {
   constexpr std::uint64_t kLongestSignal = 8;
@@ -148,6 +174,7 @@ Clusters make_clusters(const Transfers& transfers) {
   const auto alone = groups_of(order, site, sites);
   if (alone.size() > 1) {
     join_by_content(transfers, site, sites);
+    join_by_place(transfers, site, sites);
     join_signals(transfers, site, sites);
   }
   Clusters result;

@@ -149,7 +149,7 @@ std::vector<Finding> find_collectives(const Transfers& transfers, const events::
     // What was joined by content may be several operations after all.
     std::vector<std::vector<Instance>> parts;
     std::size_t by_parts = 0;
-    if (2 * explained(whole) < clusters.joined[i].transfers.size())
+    if (explained(whole) < clusters.joined[i].transfers.size())
       for (const Cluster& part : clusters.parts[i]) {
         parts.push_back(find_instances(transfers, part));
         by_parts += explained(parts.back());
