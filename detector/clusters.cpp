@@ -166,11 +166,6 @@ Clusters make_clusters(const Transfers& transfers) {
     sites.unite(site[i], sites.id(t.comm, t.receive_site));
     order.push_back(i);
   }
-  const auto by_time = [&](TransferIndex a, TransferIndex b) {
-    return transfers.all[a].sent_at < transfers.all[b].sent_at;
-  };
-  std::ranges::sort(order, by_time);
-  std::ranges::sort(captures, by_time);
   const auto alone = groups_of(order, site, sites);
   if (alone.size() > 1) {
     join_by_content(transfers, site, sites);

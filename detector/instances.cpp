@@ -515,8 +515,10 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
     if (!data.segments(i).empty()) parts[groups.find(data.segments(i).front().origin)].push_back(list[i]);
   add_empty(transfers, list, data, parts, groups);
   std::vector<Instance> found;
-  for (auto& [group, part] : parts)
+  for (auto& [group, part] : parts) {
+    if (part.size() + 1 < kFewestRanks) continue;  // most of noise is that
     if (auto instance = instance_of(transfers, cluster, std::move(part))) found.push_back(std::move(*instance));
+  }
   sort_by_time(transfers, found);
   return found;
 }

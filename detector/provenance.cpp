@@ -7,36 +7,27 @@ namespace nplus1::detector {
 
 void ByteRanges::add(std::uint64_t begin, std::uint64_t end) {
   if (begin >= end) return;
-  auto next = ranges_.upper_bound(begin);
-  if (next != ranges_.begin() && std::prev(next)->second >= begin) {
-    --next;
-    begin = next->first;
+  auto first = std::ranges::lower_bound(ranges_, begin, {}, &Range::end);
+  auto last = first;
+  for (; last != ranges_.end() && last->begin <= end; ++last) {
+    begin = std::min(begin, last->begin);
+    end = std::max(end, last->end);
   }
-  while (next != ranges_.end() && next->first <= end) {
-    end = std::max(end, next->second);
-    next = ranges_.erase(next);
-  }
-  ranges_[begin] = end;
+  ranges_.insert(ranges_.erase(first, last), {begin, end});
 }
 
 void ByteRanges::remove(std::uint64_t begin, std::uint64_t end) {
-  auto next = ranges_.upper_bound(begin);
-  if (next != ranges_.begin()) --next;
-  while (next != ranges_.end() && next->first < end) {
-    const auto [b, e] = *next;
-    if (e <= begin) {
-      ++next;
-      continue;
-    }
-    next = ranges_.erase(next);
-    if (b < begin) ranges_[b] = begin;
-    if (e > end) ranges_[end] = e;
+  for (auto r = std::ranges::upper_bound(ranges_, begin, {}, &Range::end); r != ranges_.end() && r->begin < end;) {
+    const Range old = *r;
+    r = ranges_.erase(r);
+    if (old.begin < begin) r = std::next(ranges_.insert(r, {old.begin, begin}));
+    if (old.end > end) r = std::next(ranges_.insert(r, {end, old.end}));
   }
 }
 
 std::uint64_t ByteRanges::bytes() const {
   std::uint64_t sum = 0;
-  for (const auto& [begin, end] : ranges_) sum += end - begin;
+  for (const Range& r : ranges_) sum += r.end - r.begin;
   return sum;
 }
 
@@ -112,9 +103,14 @@ std::uint32_t Provenance::add_origin(std::size_t member, const Content& content,
   origin.ranks = {member};
   origin.buffer = buffer;
   origin.bytes = content.bytes;
-  origin.contributors.resize(ranks_.size());
-  origin.contributors[member] = true;
   return fresh;
+}
+
+Members Provenance::contributors(const Origin& origin) const {
+  if (!origin.contributors.empty()) return origin.contributors;
+  Members only(ranks_.size());
+  only[origin.ranks.front()] = true;
+  return only;
 }
 
 std::optional<std::uint32_t> Provenance::whole_origin(const std::vector<Segment>& segments) const {
@@ -207,15 +203,16 @@ std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t membe
     for (const std::uint32_t o : operands) contents.push_back(origins_[o].content);
     const auto operation = combination(t.content, contents);
     if (!operation) continue;
-    Members contributors(ranks_.size());
+    Members all(ranks_.size());
     bool sound = true;
     for (const std::uint32_t o : operands) {
-      sound = sound && disjoint(contributors, origins_[o].contributors);
-      unite(contributors, origins_[o].contributors);
+      const Members its = contributors(origins_[o]);
+      sound = sound && disjoint(all, its);
+      unite(all, its);
     }
     if (!sound) continue;
     const std::uint32_t result = add_origin(member, t.content, t.source_buffer);
-    origins_[result].contributors = contributors;
+    origins_[result].contributors = all;
     origins_[result].operation = operation;
     return result;
   }
@@ -379,16 +376,17 @@ std::optional<Members> Provenance::combined(std::size_t member) const {
   const State& state = states_[member];
   Members result(ranks_.size());
   result[member] = true;
-  if (state.own) result = origins_[*state.own].contributors;
+  if (state.own) result = contributors(origins_[*state.own]);
   for (const std::uint32_t o : state.arrived) {
     if (state.own && origins_[o].bytes != origins_[*state.own].bytes) continue;
     // A result that comes back whole contains what is here already.
-    if (std::ranges::count(origins_[o].contributors, true) == static_cast<std::ptrdiff_t>(ranks_.size())) {
-      result = origins_[o].contributors;
+    const Members its = contributors(origins_[o]);
+    if (std::ranges::count(its, true) == static_cast<std::ptrdiff_t>(ranks_.size())) {
+      result = its;
       continue;
     }
-    if (!disjoint(result, origins_[o].contributors)) return std::nullopt;
-    unite(result, origins_[o].contributors);
+    if (!disjoint(result, its)) return std::nullopt;
+    unite(result, its);
   }
   return result;
 }

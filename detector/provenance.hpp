@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <boost/container/flat_map.hpp>
+
 #include "detector/transfers.hpp"
 
 namespace nplus1::detector {
@@ -22,7 +24,7 @@ using TransferList = std::vector<TransferIndex>;
 /// Members of the set of ranks under consideration, by their index in it.
 using Members = std::vector<bool>;
 
-/// A range of bytes, as sets of disjoint ones: begin -> end.
+/// A set of bytes: disjoint ranges, ascending. Nearly always one.
 class ByteRanges {
  public:
   void add(std::uint64_t begin, std::uint64_t end);
@@ -31,7 +33,11 @@ class ByteRanges {
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> ranges_;
+  struct Range {
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  std::vector<Range> ranges_;
 };
 
 /// Bytes that were first seen leaving (or captured at) a rank.
@@ -40,7 +46,7 @@ struct Origin {
   std::vector<std::size_t> ranks;  // which had it of their own; the first one first
   std::uint64_t buffer = 0;
   std::uint64_t bytes = 0;
-  Members contributors;
+  Members contributors;          // of a combination; empty: only the first of `ranks`
   std::optional<Operation> operation;  // it was proved to combine others
   bool sent = false;
 };
@@ -90,8 +96,8 @@ class Provenance {
   struct State {
     std::unordered_map<std::uint64_t, std::vector<Segment>> known;  // by content
     std::map<std::uint64_t, Piece> memory;                          // by address
-    std::unordered_map<std::uint32_t, ByteRanges> held;
-    std::unordered_map<std::uint32_t, ByteRanges> kept;
+    boost::container::flat_map<std::uint32_t, ByteRanges> held;     // by origin: they come in ascending order
+    boost::container::flat_map<std::uint32_t, ByteRanges> kept;
     std::optional<std::uint32_t> own;        // origin that stands for the rank's own value
     std::vector<std::uint32_t> arrived;      // whole origins received since
     std::vector<std::uint32_t> wholes;       // own origins that were sent last: others may be parts of them
@@ -111,6 +117,7 @@ class Provenance {
   [[nodiscard]] bool is_made_of(const Origin& whole, std::span<const Segment> parts) const;
   [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin, std::uint64_t bytes) const;
   [[nodiscard]] std::optional<std::uint32_t> combine(State& state, std::size_t member, const Transfer& t);
+  [[nodiscard]] Members contributors(const Origin& origin) const;
   std::uint32_t add_origin(std::size_t member, const Content& content, std::uint64_t buffer);
   void store(State& state, std::uint64_t address, const std::vector<Segment>& segments, const Content& whole);
   [[nodiscard]] std::optional<std::uint32_t> whole_origin(const std::vector<Segment>& segments) const;

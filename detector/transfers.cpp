@@ -1,14 +1,12 @@
 #include "detector/transfers.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace nplus1::detector {
 namespace {
 
 using events::EventKind;
-
-constexpr std::uint8_t kSent = 1;
-constexpr std::uint8_t kCompleted = 2;
 
 /// Ranks stay below 2^24, numbers of messages of a pair below 2^40 here: enough to be unique among what is
 /// under way at the same time.
@@ -19,6 +17,22 @@ std::uint64_t message_key(std::int32_t source, std::int32_t destination, std::ui
 
 std::uint64_t request_key(std::int32_t rank, std::uint32_t request) {
   return static_cast<std::uint64_t>(rank) << 32U | request;
+}
+
+/// In place: a second copy would be the largest thing in memory. Afterwards item i is what item `from[i]` was.
+void permute(std::vector<Transfer>& items, std::vector<std::uint32_t> from) {
+  for (std::uint32_t start = 0; start < items.size(); ++start) {
+    if (from[start] == start) continue;
+    const Transfer first = items[start];
+    std::uint32_t hole = start;
+    for (std::uint32_t next = from[hole]; next != start; next = from[hole]) {
+      items[hole] = items[next];
+      from[hole] = hole;
+      hole = next;
+    }
+    items[hole] = first;
+    from[hole] = hole;
+  }
 }
 
 }  // namespace
@@ -35,7 +49,6 @@ TransferCollector::Index TransferCollector::meet(std::int32_t source, std::int32
   Transfer& transfer = all_.emplace_back();
   transfer.source = source;
   transfer.destination = destination;
-  ends_.push_back(0);
   return fresh;
 }
 
@@ -53,8 +66,7 @@ void TransferCollector::on_send(const events::TimedEvent& event) {
   transfer.comm = e.comm;
   transfer.send_site = e.site;
   transfer.send_ordinal = static_cast<std::uint32_t>(event.ordinal);
-  ends_[index] |= kSent;
-  halves_[event.rank.index()].push_back(index * 2);
+  order_.send(index, event.rank.value, e.peer);
 }
 
 void TransferCollector::arrive(Index index, std::uint64_t bytes, std::uint64_t buffer, CallSiteId site) {
@@ -74,8 +86,7 @@ void TransferCollector::on_receive(const events::TimedEvent& event) {
   if (event.exit == events::kUnfinished || event.answer.source < 0) return;
   const Index index = meet(event.answer.source, event.rank.value, event.answer.sequence);
   arrive(index, static_cast<std::uint64_t>(event.answer.size), buffer, e.site);
-  ends_[index] |= kCompleted;
-  halves_[event.rank.index()].push_back(index * 2 + 1);
+  order_.receive(index, event.rank.value);
 }
 
 void TransferCollector::on_match(RankId receiver, const events::Answer& match) {
@@ -93,8 +104,7 @@ void TransferCollector::on_match(RankId receiver, const events::Answer& match) {
 void TransferCollector::complete(std::int32_t rank, std::uint32_t request) {
   const auto found = arrived_.find(request_key(rank, request));
   if (found == arrived_.end()) return;
-  ends_[found->second] |= kCompleted;
-  halves_[static_cast<std::size_t>(rank)].push_back(found->second * 2 + 1);
+  order_.receive(found->second, rank);
   arrived_.erase(found);
 }
 
@@ -127,9 +137,8 @@ void TransferCollector::on_capture(const events::TimedEvent& event) {
   transfer.datatype = event.detail->datatype;
   transfer.send_site = transfer.receive_site = event.event.site;
   transfer.send_ordinal = static_cast<std::uint32_t>(event.ordinal);
-  ends_.push_back(kSent | kCompleted);
-  halves_[event.rank.index()].push_back(index * 2);
-  halves_[event.rank.index()].push_back(index * 2 + 1);
+  order_.send(index, event.rank.value, event.rank.value);
+  order_.receive(index, event.rank.value);
 }
 
 void TransferCollector::on_event(const events::TimedEvent& event) {
@@ -151,57 +160,22 @@ void TransferCollector::on_event(const events::TimedEvent& event) {
   }
 }
 
-/// Gives each half its place: each rank's own order, and no receive before its send. A rank goes on until it meets
-/// a receive whose send has no place yet; the send wakes it up.
-void TransferCollector::order() {
-  constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-  std::uint32_t clock = 0;
-  std::vector<std::size_t> next(halves_.size());
-  std::vector<std::uint32_t> ready;
-  for (Transfer& t : all_) t.sent_at = kNowhere;
-  for (std::size_t r = halves_.size(); r-- > 0;) ready.push_back(static_cast<std::uint32_t>(r));
-  std::vector<std::uint32_t> awaited(halves_.size(), kNowhere);  // transfer that a rank waits for
-  while (!ready.empty()) {
-    const std::uint32_t r = ready.back();
-    ready.pop_back();
-    for (std::size_t& i = next[r]; i < halves_[r].size(); ++i) {
-      const Half half = halves_[r][i];
-      Transfer& t = all_[half / 2];
-      if (ends_[half / 2] != (kSent | kCompleted)) continue;
-      if (half % 2 == 0) {
-        t.sent_at = clock++;
-        const auto other = static_cast<std::uint32_t>(t.destination);
-        if (other != r && awaited[other] == half / 2) {
-          awaited[other] = kNowhere;
-          ready.push_back(other);
-        }
-      } else if (t.sent_at == kNowhere) {
-        awaited[r] = half / 2;
-        break;
-      } else {
-        t.received_at = clock++;
-      }
-    }
-  }
-}
-
+/// Only messages that were sent and received have a place at both ends.
 Transfers TransferCollector::take() {
   Transfers result;
-  result.ranks = static_cast<std::int32_t>(halves_.size());
-  order();
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (ends_[i] != (kSent | kCompleted) || all_[i].received_at <= all_[i].sent_at) {
-      ++result.unmatched;
-      continue;
-    }
-    if (all_[i].content.bytes > 0 && !all_[i].content.hashed()) ++result.without_hashes;
-    all_[kept++] = all_[i];
+  result.ranks = ranks_;
+  CausalOrder::Places places = order_.take(all_.size());
+  for (Index i = 0; i < all_.size(); ++i) {
+    all_[i].sent_at = places.sent_at[i];
+    all_[i].received_at = places.received_at[i];
+    if (places.sent_at[i] == CausalOrder::kNowhere) places.by_sending.push_back(i);
   }
-  all_.resize(kept);
+  permute(all_, std::move(places.by_sending));
+  result.unmatched = static_cast<std::uint64_t>(
+      std::erase_if(all_, [](const Transfer& t) { return t.received_at == CausalOrder::kNowhere; }));
+  result.without_hashes = static_cast<std::uint64_t>(std::ranges::count_if(
+      all_, [](const Transfer& t) { return t.content.bytes > 0 && !t.content.hashed(); }));
   result.all = std::move(all_);
-  halves_.clear();
-  ends_.clear();
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "detector/causal_order.hpp"
 #include "detector/content.hpp"
 #include "events/definitions_collector.hpp"
 
@@ -35,14 +36,14 @@ inline constexpr std::size_t kTransferBytes = sizeof(Transfer);
 
 struct Transfers {
   std::int32_t ranks = 0;
-  std::vector<Transfer> all;
+  std::vector<Transfer> all;             // in the order of sending
   std::uint64_t without_hashes = 0;      // messages with payload whose content is unknown
   std::uint64_t unmatched = 0;           // halves left out
 };
 
 class TransferCollector : public events::DefinitionsCollector {
  public:
-  explicit TransferCollector(std::int32_t ranks) : halves_(static_cast<std::size_t>(ranks)) {}
+  explicit TransferCollector(std::int32_t ranks) : order_{static_cast<std::size_t>(ranks)}, ranks_{ranks} {}
 
   void on_event(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& match) override;
@@ -51,9 +52,7 @@ class TransferCollector : public events::DefinitionsCollector {
   [[nodiscard]] Transfers take();
 
  private:
-  using Index = std::uint32_t;
-  /// An end of a message in its rank's order: twice the transfer's index, plus one for the receive.
-  using Half = std::uint32_t;
+  using Index = CausalOrder::Message;
   struct Posted {
     std::uint64_t buffer;
     CallSiteId site;
@@ -66,14 +65,13 @@ class TransferCollector : public events::DefinitionsCollector {
   Index meet(std::int32_t source, std::int32_t destination, std::uint64_t sequence);
   void arrive(Index index, std::uint64_t bytes, std::uint64_t buffer, CallSiteId site);
   void complete(std::int32_t rank, std::uint32_t request);
-  void order();
 
   std::vector<Transfer> all_;
-  std::vector<std::vector<Half>> halves_;                  // of each rank, as they happened
+  CausalOrder order_;
+  std::int32_t ranks_;
   std::unordered_map<std::uint64_t, Index> under_way_;     // by (source, destination, sequence)
   std::unordered_map<std::uint64_t, Posted> posted_;       // by (rank, request)
   std::unordered_map<std::uint64_t, Index> arrived_;       // matched, not yet waited for
-  std::vector<std::uint8_t> ends_;                         // of each transfer: 1 sent, 2 completed
 };
 
 }  // namespace nplus1::detector
