@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace nplus1::detector {
@@ -200,41 +201,17 @@ std::vector<Instance> merge_concurrent(const Transfers& transfers, std::vector<I
   return merged;
 }
 
-/// Where ranks have received, as (begin, end); few different places, or it gives up noting them.
-class ReceivePlaces {
- public:
-  void add(const Transfer& t) {
-    auto& places = of_[t.destination];
-    const std::pair place{t.destination_buffer, t.destination_buffer + t.content.bytes};
-    constexpr std::size_t kMost = 64;
-    if (places.size() < kMost && std::ranges::find(places, place) == places.end()) places.push_back(place);
-  }
-  /// Whether what `t` sends lies in a longer or shorter message that its sender has received.
-  [[nodiscard]] bool partly_received(const Transfer& t) const {
-    const auto found = of_.find(t.source);
-    if (found == of_.end()) return false;
-    const std::pair place{t.source_buffer, t.source_buffer + t.content.bytes};
-    return std::ranges::any_of(found->second, [&](const auto& other) {
-      return other != place && other.first < place.second && place.first < other.second;
-    });
-  }
-
- private:
-  std::unordered_map<std::int32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_;
-};
-
 /// The spread of one payload; scratch for all ranks is kept from one to the next.
 class Spread {
  public:
-  Spread(const Transfers& transfers, const ReceivePlaces& places)
-      : transfers_{transfers}, places_{places}, seen_(static_cast<std::size_t>(transfers.ranks)) {}
+  explicit Spread(const Transfers& transfers)
+      : transfers_{transfers}, seen_(static_cast<std::size_t>(transfers.ranks)) {}
 
   /// A broadcast from the first sender, if each other sender had received before. `list` in order of sending.
   std::optional<Instance> broadcast(std::span<const TransferIndex> list) {
     ++epoch_;
     ranks_.clear();
     const Transfer& first = transfers_.all[list.front()];
-    if (places_.partly_received(first)) return std::nullopt;
     visit(first.source).received_at = 0;
     for (const TransferIndex i : list) {
       const Transfer& t = transfers_.all[i];
@@ -284,7 +261,6 @@ class Spread {
   }
 
   const Transfers& transfers_;
-  const ReceivePlaces& places_;
   std::vector<Seen> seen_;
   std::vector<std::int32_t> ranks_;
   std::uint64_t epoch_ = 0;
@@ -432,10 +408,52 @@ void add_empty(const Transfers& transfers, const TransferList& list, const Prove
     std::ranges::sort(part, {}, [&](TransferIndex i) { return transfers.all[i].sent_at; });
 }
 
+/// Where ranks have received, as (begin, end); few different places, or it gives up noting them.
+class ReceivePlaces {
+ public:
+  void add(const Transfer& t) {
+    auto& places = of_[t.destination];
+    const std::pair place{t.destination_buffer, t.destination_buffer + t.content.bytes};
+    constexpr std::size_t kMost = 64;
+    if (places.size() < kMost && std::ranges::find(places, place) == places.end()) places.push_back(place);
+  }
+  /// Whether what `t` sends lies in a longer or shorter message that its sender has received.
+  [[nodiscard]] bool partly_received(const Transfer& t) const {
+    const auto found = of_.find(t.source);
+    if (found == of_.end()) return false;
+    const std::pair place{t.source_buffer, t.source_buffer + t.content.bytes};
+    return std::ranges::any_of(found->second, [&](const auto& other) {
+      return other != place && other.first < place.second && place.first < other.second;
+    });
+  }
+
+ private:
+  std::unordered_map<std::int32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_;
+};
+
+/// Whether a root sends part of a message that it has received, or more than that.
+bool has_parts(const Transfers& transfers, const std::vector<Instance>& found) {
+  ReceivePlaces places;
+  for (const Instance& i : found)
+    for (const TransferIndex t : i.transfers) places.add(transfers.all[t]);
+  return std::ranges::any_of(
+      found, [&](const Instance& i) { return places.partly_received(transfers.all[i.transfers.front()]); });
+}
+
 std::size_t explained(const std::vector<Instance>& found) {
   std::size_t sum = 0;
   for (const Instance& i : found) sum += i.transfers.size();
   return sum;
+}
+
+/// More messages; or the same data with fewer operations.
+bool says_more(const std::vector<Instance>& a, const std::vector<Instance>& b) {
+  const auto worth = [](const std::vector<Instance>& found) {
+    std::uint64_t bytes = 0;
+    for (const Instance& i : found) bytes += i.verdict.bytes;
+    return std::tuple{explained(found), bytes, -static_cast<std::ptrdiff_t>(found.size())};
+  };
+  return worth(a) > worth(b);
 }
 
 std::vector<Instance> merged(const Transfers& transfers, std::vector<Instance> found) {
@@ -475,19 +493,17 @@ std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& clust
 }
 
 std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster) {
-  ReceivePlaces places;
   std::vector<std::pair<std::uint64_t, TransferIndex>> sorted;
   sorted.reserve(cluster.transfers.size());
   for (const TransferIndex i : cluster.transfers) {
     const Transfer& t = transfers.all[i];
     if (!t.content.hashed() || t.content.bytes == 0) continue;
     sorted.emplace_back(t.content.key(), i);
-    places.add(t);
   }
   // Within a payload in the order of the cluster's list, which is that of sending.
   std::ranges::stable_sort(sorted, {}, [](const auto& s) { return s.first; });
   std::vector<Instance> found;
-  Spread spread{transfers, places};
+  Spread spread{transfers};
   TransferList list;
   for (std::size_t i = 0; i < sorted.size();) {
     list.clear();
@@ -528,11 +544,12 @@ std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& 
   if (!found.empty()) return found;
   const std::size_t all = cluster.transfers.size();
   found = merged(transfers, by_payloads(transfers, cluster));
-  // Where payloads explain most of it, the rest is looked at only where that does not take long.
+  // Where payloads explain most of it, parts of payloads are looked for only where that does not take long.
   constexpr std::size_t kMostForTheRest = 200'000;
-  if (explained(found) < all && (3 * explained(found) < 2 * all || all < kMostForTheRest)) {
+  const bool most = 3 * explained(found) >= 2 * all;
+  if (!most || (all < kMostForTheRest && (explained(found) < all || has_parts(transfers, found)))) {
     auto others = merged(transfers, by_lineage(transfers, cluster));
-    if (explained(others) > explained(found)) found = std::move(others);
+    if (says_more(others, found)) found = std::move(others);
   }
   doubt(found, all);
   return found;

@@ -50,8 +50,9 @@ Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex
   ranks_.erase(std::ranges::unique(ranks_).begin(), ranks_.end());
   restart(list.size());
   play(list);
-  if (parts_.empty()) return;
-  // Again, with these payloads taken for their parts.
+  if (!own_in_parts_) return;
+  // Again: payloads that were seen in parts are taken for these, and for the others addresses have to do.
+  addresses_vouch_ = true;
   restart(list.size());
   play(list);
 }
@@ -272,6 +273,14 @@ void Provenance::look_for_parts(const State& state, const Transfer& t, const std
   }
 }
 
+/// Whether the content contradicts that it begins with the origin's first bytes.
+bool Provenance::begins_otherwise(const Segment& first, const Content& content) const {
+  if (first.origin == kGap || first.offset != 0 || std::min(first.length, content.bytes) < sizeof(content.prefix))
+    return false;
+  const Content& known = origins_[first.origin].content;
+  return (known.known & content.known & events::kHasPrefix) != 0 && known.prefix != content.prefix;
+}
+
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
   if (t.content.hashed()) {
     const auto known = state.known.find(t.content.key());
@@ -286,11 +295,13 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
   }
   // Known bytes with others around them, or part of known ones: the addresses say so, no hash can. Where the
   // hash of all bytes is known and differs, they were overwritten.
-  const bool overwritten = cover && cover->crc;
+  const bool overwritten = cover && (cover->crc || begins_otherwise(cover->segments.front(), t.content));
   const bool foreign = cover && std::ranges::any_of(cover->segments, [&](const Segment& s) {
     return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
   });
-  if (!cover || overwritten || (cover->gaps && !foreign)) {
+  const bool own_part = cover && !cover->gaps && !foreign;
+  own_in_parts_ = own_in_parts_ || own_part;
+  if (!cover || overwritten || (cover->gaps && !foreign) || (own_part && !addresses_vouch_)) {
     const std::uint32_t origin = add_origin(member, t.content, t.source_buffer);
     return {{origin, 0, t.content.bytes}};
   }

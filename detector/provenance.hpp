@@ -114,6 +114,7 @@ class Provenance {
   [[nodiscard]] std::vector<Segment> explain(State& state, std::size_t member, const Transfer& t);
   [[nodiscard]] std::vector<Segment> in_parts(std::size_t member, const Transfer& t);
   void look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message);
+  [[nodiscard]] bool begins_otherwise(const Segment& first, const Content& content) const;
   [[nodiscard]] bool is_made_of(const Origin& whole, std::span<const Segment> parts) const;
   [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin, std::uint64_t bytes) const;
   [[nodiscard]] std::optional<std::uint32_t> combine(State& state, std::size_t member, const Transfer& t);
@@ -131,6 +132,8 @@ class Provenance {
   std::size_t unproved_ = 0;
   /// Payloads that also came in parts (HPL: the panel to one rank, its pieces to the others), by their content.
   std::unordered_map<std::uint64_t, std::vector<Content>> parts_;
+  bool own_in_parts_ = false;      // a rank has sent what seems to be part of what it had sent of its own
+  bool addresses_vouch_ = false;   // where no hash does
 };
 
 /// True if no member is in both.
