@@ -9,7 +9,7 @@ using nlohmann::json;
 
 json as_value(const Occurrence& o) {
   json messages = json::array();
-  for (const Message& m : o.messages) messages.push_back({m.source, m.destination, m.bytes, m.send_ordinal});
+  for (const Message& m : o.messages) messages.push_back({m.source, m.destination, m.bytes, m.send_ordinal, m.step});
   return {o.root ? json(*o.root) : json(), o.bytes, std::move(messages)};
 }
 
@@ -17,7 +17,7 @@ Occurrence occurrence_of(const json& value) {
   Occurrence o;
   if (!value.at(0).is_null()) o.root = value.at(0).get<std::int32_t>();
   o.bytes = value.at(1);
-  for (const json& m : value.at(2)) o.messages.push_back({m.at(0), m.at(1), m.at(2), m.at(3)});
+  for (const json& m : value.at(2)) o.messages.push_back({m.at(0), m.at(1), m.at(2), m.at(3), m.at(4)});
   return o;
 }
 

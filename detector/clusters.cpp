@@ -60,6 +60,7 @@ Clusters make_clusters(const Transfers& transfers) {
   const auto alone = groups_of(transfers, messages, sites);
   if (alone.size() > 1) {
     sites.join_by_content(transfers.all);
+    sites.join_by_place(transfers.all);
     sites.join_signals();
   }
   Clusters result;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "detector/clusters.hpp"
+#include "detector/neighbours.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -18,17 +19,8 @@ void add_new(std::vector<T>& to, const std::vector<T>& more) {
     if (std::ranges::find(to, item) == to.end()) to.push_back(item);
 }
 
-/// What becomes one finding: the same operation on the same ranks.
-using Key = std::tuple<CollectiveKind, std::optional<Operation>, std::vector<std::int32_t>>;
-
-/// At least so many small groups that overlap without being equal are neighbours' exchanges.
-constexpr std::size_t kOverlappingGroups = 3;
-
-bool overlap_partly(const std::vector<std::int32_t>& a, const std::vector<std::int32_t>& b) {
-  std::vector<std::int32_t> both;
-  std::ranges::set_intersection(a, b, std::back_inserter(both));
-  return !both.empty() && a != b;
-}
+/// What becomes one finding: the same operation on the same ranks through the same lines, whoever called them.
+using Key = std::tuple<CollectiveKind, std::optional<Operation>, std::vector<std::int32_t>, std::vector<std::string>>;
 
 class Report {
  public:
@@ -36,45 +28,43 @@ class Report {
       : transfers_{transfers}, definitions_{definitions}, keep_{keep} {}
 
   void add(std::vector<Instance> found) {
-    suppress_neighbours(found);
-    std::map<Key, std::vector<const Instance*>> groups;
-    for (const Instance& i : found) groups[{i.verdict.kind, i.verdict.operation, i.verdict.ranks}].push_back(&i);
-    for (const auto& [key, instances] : groups) findings_.push_back(finding(instances));
+    found = without_neighbours(std::move(found));
+    for (Instance& i : found) {
+      Key key{i.verdict.kind, i.verdict.operation, i.verdict.ranks, lines_of(i)};
+      groups_[std::move(key)].push_back(std::move(i));
+    }
   }
   std::vector<Finding> take() {
-    sort_findings(findings_);
-    return std::move(findings_);
+    std::vector<Finding> findings;
+    for (auto& [key, instances] : groups_) {
+      // In the order in which they were sent, whichever cluster they were found in.
+      std::ranges::stable_sort(instances, {}, [](const Instance& i) { return std::ranges::min(i.transfers); });
+      findings.push_back(finding(instances, std::get<3>(key)));
+    }
+    sort_findings(findings);
+    return findings;
   }
 
  private:
-  /// Many small spreads over overlapping groups from the same lines: a halo, not broadcasts.
-  static void suppress_neighbours(std::vector<Instance>& found) {
-    std::set<std::vector<std::int32_t>> groups;
-    for (const Instance& i : found)
-      if (groups.size() < 100) groups.insert(i.verdict.ranks);
-    std::size_t overlapping = 0;
-    for (const auto& a : groups)
-      overlapping += std::ranges::any_of(groups, [&](const auto& b) { return overlap_partly(a, b); }) ? 1U : 0U;
-    if (overlapping < kOverlappingGroups) return;
-    // Of these the largest number of groups says nothing that one does not: one finding on all their ranks.
-    Instance all;
-    std::set<std::int32_t> ranks;
-    for (const Instance& i : found) {
-      ranks.insert(i.verdict.ranks.begin(), i.verdict.ranks.end());
-      all.transfers.insert(all.transfers.end(), i.transfers.begin(), i.transfers.end());
-      all.verdict.bytes = std::max(all.verdict.bytes, i.verdict.bytes);
+  std::vector<std::string> lines_of(const Instance& instance) {
+    std::set<CallSiteId> sites;
+    for (const TransferIndex t : instance.transfers) {
+      sites.insert(transfers_.all[t].send_site);
+      sites.insert(transfers_.all[t].receive_site);
     }
-    all.verdict.kind = CollectiveKind::kNeighborAllgather;
-    all.verdict.certainty = Certainty::kPossible;
-    all.verdict.ranks.assign(ranks.begin(), ranks.end());
-    all.verdict.evidence = {fmt::format("{} overlapping groups spread data from the same lines: neighbours that "
-                                        "exchange the same with several others",
-                                        groups.size())};
-    found = {std::move(all)};
+    std::vector<std::string> lines;
+    for (const CallSiteId site : sites) add_new(lines, {line(site)});
+    std::ranges::sort(lines);
+    return lines;
+  }
+  const std::string& line(CallSiteId site) {
+    const auto [place, is_new] = lines_.try_emplace(site);
+    if (is_new) place->second = line_of(site, definitions_);
+    return place->second;
   }
 
-  Finding finding(const std::vector<const Instance*>& instances) const {
-    const Verdict& first = instances.front()->verdict;
+  Finding finding(const std::vector<Instance>& instances, const std::vector<std::string>& lines) const {
+    const Verdict& first = instances.front().verdict;
     Finding f;
     f.kind = first.kind;
     f.operation = first.operation;
@@ -83,31 +73,26 @@ class Report {
     std::set<std::int32_t> roots;
     std::set<std::uint64_t> payloads;
     std::uint64_t segments = 0;
-    std::set<CallSiteId> sites;
-    for (const Instance* i : instances) {
-      f.certainty = std::min(f.certainty, i->verdict.certainty);
-      roots.insert(i->verdict.roots.begin(), i->verdict.roots.end());
-      payloads.insert(i->verdict.payload);
-      f.count += i->repetitions;
-      segments = std::max(segments, i->segments);
-      f.messages += i->transfers.size();
-      f.bytes = std::max(f.bytes, i->verdict.bytes);
-      add_new(f.evidence, i->verdict.evidence);
-      add_new(f.alternatives, i->verdict.alternatives);
-      for (const TransferIndex t : i->transfers) {
-        sites.insert(transfers_.all[t].send_site);
-        sites.insert(transfers_.all[t].receive_site);
-      }
+    f.lines = lines;
+    for (const Instance& i : instances) {
+      f.certainty = std::min(f.certainty, i.verdict.certainty);
+      roots.insert(i.verdict.roots.begin(), i.verdict.roots.end());
+      payloads.insert(i.verdict.payload);
+      f.count += i.repetitions;
+      segments = std::max(segments, i.segments);
+      f.messages += i.transfers.size();
+      f.bytes = std::max(f.bytes, i.verdict.bytes);
+      add_new(f.evidence, i.verdict.evidence);
+      add_new(f.alternatives, i.verdict.alternatives);
     }
     f.roots.assign(roots.begin(), roots.end());
-    for (const CallSiteId site : sites) add_new(f.lines, {line_of(site, definitions_)});
     if (f.kind == CollectiveKind::kBcast && payloads.size() < f.count)
       f.evidence.push_back(fmt::format("{} different payloads in {} broadcasts: {} are redundant", payloads.size(),
                                        f.count, f.count - payloads.size()));
     if (segments > 1) f.evidence.push_back(fmt::format("sent in {} segments", segments));
-    describe_replacement(f, transfers_.all[instances.front()->transfers.front()]);
-    for (const Instance* i : instances) {
-      f.occurrences.push_back(occurrence(*i));
+    describe_replacement(f, transfers_.all[instances.front().transfers.front()]);
+    for (const Instance& i : instances) {
+      f.occurrences.push_back(occurrence(i));
       if (keep_ == Keep::kFirst) break;
     }
     return f;
@@ -119,10 +104,9 @@ class Report {
     o.bytes = instance.verdict.bytes;
     TransferList list = instance.transfers;
     std::ranges::sort(list);
-    for (const TransferIndex i : list) {
-      const Transfer& t = transfers_.all[i];
-      o.messages.push_back({t.source, t.destination, t.content.bytes, t.send_ordinal});
-    }
+    std::vector<const Transfer*> transfers;
+    for (const TransferIndex i : list) transfers.push_back(&transfers_.all[i]);
+    o.messages = messages_of(transfers);
     return o;
   }
 
@@ -137,7 +121,8 @@ class Report {
   const Transfers& transfers_;
   const events::DefinitionsCollector& definitions_;
   Keep keep_;
-  std::vector<Finding> findings_;
+  std::map<Key, std::vector<Instance>> groups_;
+  std::unordered_map<CallSiteId, std::string> lines_;
 };
 
 std::size_t explained(const std::vector<Instance>& found) {
@@ -173,7 +158,7 @@ std::vector<Finding> find_collectives(const Transfers& transfers, const events::
     // What was joined by content may be several operations after all.
     std::vector<std::vector<Instance>> parts;
     std::size_t by_parts = 0;
-    if (2 * explained(whole) < clusters.joined[i].transfers.size())
+    if (explained(whole) < clusters.joined[i].transfers.size())
       for (const Cluster& part : clusters.parts[i]) {
         parts.push_back(find_instances(transfers, part));
         by_parts += explained(parts.back());

@@ -10,25 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "detector/occurrence.hpp"
 #include "detector/verdict.hpp"
 #include "events/definitions_collector.hpp"
 
 namespace nplus1::detector {
-
-/// A message of an operation, by where its send stands in the sender's stream of events.
-struct Message {
-  std::int32_t source = 0;
-  std::int32_t destination = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t send_ordinal = 0;
-};
-
-/// Once that the operation was carried out.
-struct Occurrence {
-  std::optional<std::int32_t> root;
-  std::uint64_t bytes = 0;
-  std::vector<Message> messages;  // in the order of sending
-};
 
 /// Which occurrences a finding keeps: the first, for a drawing of it, or all, to replay without them.
 enum class Keep : std::uint8_t { kFirst, kAll };

@@ -14,7 +14,7 @@ nlohmann::ordered_json pattern(const Occurrence& o) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Message& m : o.messages) {
     if (list.size() == kMostDrawn) break;
-    list.push_back({m.source, m.destination, m.bytes});
+    list.push_back({m.source, m.destination, m.bytes, m.step});
   }
   return list;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace nplus1::detector {
@@ -200,41 +201,17 @@ std::vector<Instance> merge_concurrent(const Transfers& transfers, std::vector<I
   return merged;
 }
 
-/// Where ranks have received, as (begin, end); few different places, or it gives up noting them.
-class ReceivePlaces {
- public:
-  void add(const Transfer& t) {
-    auto& places = of_[t.destination];
-    const std::pair place{t.destination_buffer, t.destination_buffer + t.content.bytes};
-    constexpr std::size_t kMost = 64;
-    if (places.size() < kMost && std::ranges::find(places, place) == places.end()) places.push_back(place);
-  }
-  /// Whether what `t` sends lies in a longer or shorter message that its sender has received.
-  [[nodiscard]] bool partly_received(const Transfer& t) const {
-    const auto found = of_.find(t.source);
-    if (found == of_.end()) return false;
-    const std::pair place{t.source_buffer, t.source_buffer + t.content.bytes};
-    return std::ranges::any_of(found->second, [&](const auto& other) {
-      return other != place && other.first < place.second && place.first < other.second;
-    });
-  }
-
- private:
-  std::unordered_map<std::int32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_;
-};
-
 /// The spread of one payload; scratch for all ranks is kept from one to the next.
 class Spread {
  public:
-  Spread(const Transfers& transfers, const ReceivePlaces& places)
-      : transfers_{transfers}, places_{places}, seen_(static_cast<std::size_t>(transfers.ranks)) {}
+  explicit Spread(const Transfers& transfers)
+      : transfers_{transfers}, seen_(static_cast<std::size_t>(transfers.ranks)) {}
 
   /// A broadcast from the first sender, if each other sender had received before. `list` in order of sending.
   std::optional<Instance> broadcast(std::span<const TransferIndex> list) {
     ++epoch_;
     ranks_.clear();
     const Transfer& first = transfers_.all[list.front()];
-    if (places_.partly_received(first)) return std::nullopt;
     visit(first.source).received_at = 0;
     for (const TransferIndex i : list) {
       const Transfer& t = transfers_.all[i];
@@ -284,7 +261,6 @@ class Spread {
   }
 
   const Transfers& transfers_;
-  const ReceivePlaces& places_;
   std::vector<Seen> seen_;
   std::vector<std::int32_t> ranks_;
   std::uint64_t epoch_ = 0;
@@ -327,43 +303,170 @@ class UnionFind {
   std::vector<std::size_t> parent_;
 };
 
-/// Unites origins that leave their rank as one vector: neighbours in memory, sent in one go.
-void unite_neighbours(const Transfers& transfers, const TransferList& list, const Provenance& data,
-                      UnionFind& groups) {
-  std::vector<std::uint32_t> first_sent(data.origins().size(), ~std::uint32_t{0});
-  std::map<std::int32_t, std::vector<std::uint32_t>> receives;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const Transfer& t = transfers.all[list[i]];
-    receives[t.destination].push_back(t.received_at);
-    for (const Segment& s : data.segments(i))
-      if (data.member(t.source) == data.origins()[s.origin].ranks.front())
-        first_sent[s.origin] = std::min(first_sent[s.origin], t.sent_at);
+/// Which origins belong to one operation although no message holds both.
+class Neighbours {
+ public:
+  Neighbours(const Transfers& transfers, const TransferList& list, const Provenance& data)
+      : transfers_{transfers}, list_{list}, data_{data}, first_sent_(data.origins().size(), ~std::uint32_t{0}) {
+    for (std::size_t i = 0; i < list.size(); ++i) note(transfers.all[list[i]], data.segments(i));
+    for (auto& [member, places] : foreign_) std::ranges::sort(places);
   }
-  for (auto& [rank, places] : receives) std::ranges::sort(places);
-  std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::uint32_t>> by_begin;
-  for (std::uint32_t o = 0; o < data.origins().size(); ++o)
-    by_begin[{data.origins()[o].ranks.front(), data.origins()[o].buffer}].push_back(o);
-  for (std::uint32_t o = 0; o < data.origins().size(); ++o) {
-    const Origin& origin = data.origins()[o];
-    const auto next = by_begin.find({origin.ranks.front(), origin.buffer + origin.bytes});
-    if (next == by_begin.end()) continue;
-    const auto& places = receives[data.ranks()[origin.ranks.front()]];
-    for (const std::uint32_t other : next->second) {
-      const auto [low, high] = std::minmax(first_sent[o], first_sent[other]);
-      const auto between = std::ranges::lower_bound(places, low);
-      if (between == places.end() || *between > high) groups.unite(o, other);
+  /// What left its rank as one vector: neighbours in memory, sent in one go.
+  void unite_where_sent(UnionFind& groups) {
+    std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::uint32_t>> by_begin;
+    for (std::uint32_t o = 0; o < data_.origins().size(); ++o) by_begin[{root(o), data_.origins()[o].buffer}].push_back(o);
+    for (std::uint32_t o = 0; o < data_.origins().size(); ++o) {
+      const Origin& origin = data_.origins()[o];
+      const auto next = by_begin.find({root(o), origin.buffer + origin.bytes});
+      if (next == by_begin.end()) continue;
+      for (const std::uint32_t other : next->second)
+        if (in_one_go(o, other)) groups.unite(o, other);
     }
   }
+  /// What came to lie side by side: pieces of something that is spread out in the root's memory.
+  void unite_where_received(UnionFind& groups) {
+    std::unordered_map<std::uint64_t, std::uint32_t> begins;
+    std::unordered_map<std::uint64_t, std::uint32_t> ends;
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+      const Transfer& t = transfers_.all[list_[i]];
+      std::uint64_t at = t.destination_buffer;
+      if (at == 0) continue;
+      const auto key = [&](std::uint64_t address) {
+        return address * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(t.destination);
+      };
+      for (const Segment& s : data_.segments(i)) {
+        for (const auto* beside : {find(ends, key(at)), find(begins, key(at + s.length))})
+          if (beside != nullptr && root(*beside) == root(s.origin) && in_one_go(*beside, s.origin))
+            groups.unite(*beside, s.origin);
+        begins[key(at)] = s.origin;
+        at += s.length;
+        ends[key(at)] = s.origin;
+      }
+    }
+  }
+
+ private:
+  static const std::uint32_t* find(const std::unordered_map<std::uint64_t, std::uint32_t>& in, std::uint64_t key) {
+    const auto found = in.find(key);
+    return found == in.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] std::size_t root(std::uint32_t origin) const { return data_.origins()[origin].ranks.front(); }
+  void note(const Transfer& t, const std::vector<Segment>& segments) {
+    const std::size_t from = data_.member(t.source);
+    const std::size_t to = data_.member(t.destination);
+    bool foreign = false;
+    for (const Segment& s : segments) {
+      if (from == root(s.origin)) first_sent_[s.origin] = std::min(first_sent_[s.origin], t.sent_at);
+      foreign = foreign || to != root(s.origin);
+    }
+    if (foreign) foreign_[to].push_back(t.received_at);
+  }
+  /// Nothing of others' came in between.
+  [[nodiscard]] bool in_one_go(std::uint32_t a, std::uint32_t b) {
+    const auto [low, high] = std::minmax(first_sent_[a], first_sent_[b]);
+    const auto& places = foreign_[root(a)];
+    const auto between = std::ranges::lower_bound(places, low);
+    return between == places.end() || *between > high;
+  }
+
+  const Transfers& transfers_;
+  const TransferList& list_;
+  const Provenance& data_;
+  std::vector<std::uint32_t> first_sent_;
+  std::unordered_map<std::size_t, std::vector<std::uint32_t>> foreign_;  // when members received others' data
+};
+
+/// Empty messages belong to what their sender does at that time: an empty piece among others.
+void add_empty(const Transfers& transfers, const TransferList& list, const Provenance& data,
+               std::map<std::size_t, TransferList>& parts, UnionFind& groups) {
+  constexpr std::size_t kNone = ~std::size_t{0};
+  std::unordered_map<std::int32_t, std::size_t> latest;
+  std::vector<TransferIndex> waiting;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Transfer& t = transfers.all[list[i]];
+    const bool empty = data.segments(i).empty();
+    std::size_t group = kNone;
+    if (!empty)
+      group = groups.find(data.segments(i).front().origin);
+    else if (const auto found = latest.find(t.source); found != latest.end())
+      group = found->second;
+    else if (const auto other = latest.find(t.destination); other != latest.end())
+      group = other->second;
+    if (group == kNone) {
+      waiting.push_back(list[i]);
+      continue;
+    }
+    if (empty) {
+      parts[group].push_back(list[i]);
+      continue;
+    }
+    latest[t.source] = latest[t.destination] = group;
+    for (const TransferIndex w : waiting) parts[group].push_back(w);
+    waiting.clear();
+  }
+  for (auto& [group, part] : parts)
+    std::ranges::sort(part, {}, [&](TransferIndex i) { return transfers.all[i].sent_at; });
+}
+
+/// Where ranks have received, as (begin, end); few different places, or it gives up noting them.
+class ReceivePlaces {
+ public:
+  void add(const Transfer& t) {
+    auto& places = of_[t.destination];
+    const std::pair place{t.destination_buffer, t.destination_buffer + t.content.bytes};
+    constexpr std::size_t kMost = 64;
+    if (places.size() < kMost && std::ranges::find(places, place) == places.end()) places.push_back(place);
+  }
+  /// Whether what `t` sends lies in a longer or shorter message that its sender has received.
+  [[nodiscard]] bool partly_received(const Transfer& t) const {
+    const auto found = of_.find(t.source);
+    if (found == of_.end()) return false;
+    const std::pair place{t.source_buffer, t.source_buffer + t.content.bytes};
+    return std::ranges::any_of(found->second, [&](const auto& other) {
+      return other != place && other.first < place.second && place.first < other.second;
+    });
+  }
+
+ private:
+  std::unordered_map<std::int32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_;
+};
+
+/// Whether a root sends part of a message that it has received, or more than that.
+bool has_parts(const Transfers& transfers, const std::vector<Instance>& found) {
+  ReceivePlaces places;
+  for (const Instance& i : found)
+    for (const TransferIndex t : i.transfers) places.add(transfers.all[t]);
+  return std::ranges::any_of(
+      found, [&](const Instance& i) { return places.partly_received(transfers.all[i.transfers.front()]); });
+}
+
+std::size_t explained(const std::vector<Instance>& found) {
+  std::size_t sum = 0;
+  for (const Instance& i : found) sum += i.transfers.size();
+  return sum;
+}
+
+/// More messages; or the same data with fewer operations.
+bool says_more(const std::vector<Instance>& a, const std::vector<Instance>& b) {
+  const auto worth = [](const std::vector<Instance>& found) {
+    std::uint64_t bytes = 0;
+    for (const Instance& i : found) bytes += i.verdict.bytes;
+    return std::tuple{explained(found), bytes, -static_cast<std::ptrdiff_t>(found.size())};
+  };
+  return worth(a) > worth(b);
+}
+
+std::vector<Instance> merged(const Transfers& transfers, std::vector<Instance> found) {
+  return merge_segments(transfers, merge_concurrent(transfers, merge_allgathers(transfers, std::move(found))));
 }
 
 /// More than a third of the messages unexplained: the rest may be accident.
 void doubt(std::vector<Instance>& found, std::size_t all) {
-  std::size_t explained = 0;
-  for (const Instance& i : found) explained += i.transfers.size();
-  if (3 * explained >= 2 * all) return;
+  const std::size_t sum = explained(found);
+  if (3 * sum >= 2 * all) return;
   for (Instance& i : found) {
     i.verdict.certainty = Certainty::kPossible;
-    i.verdict.evidence.push_back("only " + std::to_string(explained) + " of " + std::to_string(all) +
+    i.verdict.evidence.push_back("only " + std::to_string(sum) + " of " + std::to_string(all) +
                                  " messages of these lines belong to such operations");
   }
 }
@@ -390,19 +493,17 @@ std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& clust
 }
 
 std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster) {
-  ReceivePlaces places;
   std::vector<std::pair<std::uint64_t, TransferIndex>> sorted;
   sorted.reserve(cluster.transfers.size());
   for (const TransferIndex i : cluster.transfers) {
     const Transfer& t = transfers.all[i];
     if (!t.content.hashed() || t.content.bytes == 0) continue;
     sorted.emplace_back(t.content.key(), i);
-    places.add(t);
   }
   // Within a payload in the order of the cluster's list, which is that of sending.
   std::ranges::stable_sort(sorted, {}, [](const auto& s) { return s.first; });
   std::vector<Instance> found;
-  Spread spread{transfers, places};
+  Spread spread{transfers};
   TransferList list;
   for (std::size_t i = 0; i < sorted.size();) {
     list.clear();
@@ -422,10 +523,13 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
   UnionFind groups{data.origins().size()};
   for (std::size_t i = 0; i < list.size(); ++i)
     for (const Segment& s : data.segments(i)) groups.unite(s.origin, data.segments(i).front().origin);
-  unite_neighbours(transfers, list, data, groups);
+  Neighbours neighbours{transfers, list, data};
+  neighbours.unite_where_sent(groups);
+  neighbours.unite_where_received(groups);
   std::map<std::size_t, TransferList> parts;
   for (std::size_t i = 0; i < list.size(); ++i)
     if (!data.segments(i).empty()) parts[groups.find(data.segments(i).front().origin)].push_back(list[i]);
+  add_empty(transfers, list, data, parts, groups);
   std::vector<Instance> found;
   for (auto& [group, part] : parts) {
     if (part.size() + 1 < kFewestRanks) continue;  // most of noise is that
@@ -438,16 +542,16 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
 std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster) {
   auto found = by_rounds(transfers, cluster);
   if (!found.empty()) return found;
-  found = by_payloads(transfers, cluster);
-  std::size_t explained = 0;
-  for (const Instance& i : found) explained += i.transfers.size();
-  if (3 * explained < 2 * cluster.transfers.size()) {
-    auto others = by_lineage(transfers, cluster);
-    if (!others.empty()) found = std::move(others);
+  const std::size_t all = cluster.transfers.size();
+  found = merged(transfers, by_payloads(transfers, cluster));
+  // Where payloads explain most of it, parts of payloads are looked for only where that does not take long.
+  constexpr std::size_t kMostForTheRest = 200'000;
+  const bool most = 3 * explained(found) >= 2 * all;
+  if (!most || (all < kMostForTheRest && (explained(found) < all || has_parts(transfers, found)))) {
+    auto others = merged(transfers, by_lineage(transfers, cluster));
+    if (says_more(others, found)) found = std::move(others);
   }
-  found = merge_concurrent(transfers, merge_allgathers(transfers, std::move(found)));
-  found = merge_segments(transfers, std::move(found));
-  doubt(found, cluster.transfers.size());
+  doubt(found, all);
   return found;
 }
 

@@ -105,10 +105,9 @@ std::optional<Finding> broadcast(const Payload& payload, const events::Definitio
                              : "backward replay: all other processes have the payload from the root"};
   if (f.kind == CollectiveKind::kBarrier) f.roots.clear();
   if (f.roots.size() > 1) f.alternatives = {"each of the roots can be the only one"};
-  Occurrence o{f.roots.empty() ? std::nullopt : std::optional{f.roots.front()}, f.bytes, {}};
-  for (const Transfer* t : payload.messages)
-    o.messages.push_back({t->source, t->destination, t->content.bytes, t->send_ordinal});
-  f.occurrences = {std::move(o)};
+  Occurrence o{f.roots.empty() ? std::nullopt : std::optional{f.roots.front()}, f.bytes,
+               messages_of(payload.messages)};
+  f.occurrences.push_back(std::move(o));
   f.replacement = call_for(f, payload, names);
   return f;
 }

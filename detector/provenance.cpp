@@ -48,9 +48,21 @@ Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex
   }
   std::ranges::sort(ranks_);
   ranks_.erase(std::ranges::unique(ranks_).begin(), ranks_.end());
-  states_.resize(ranks_.size());
-  messages_.resize(list.size());
+  restart(list.size());
   play(list);
+  if (!own_in_parts_) return;
+  // Again: payloads that were seen in parts are taken for these, and for the others addresses have to do.
+  addresses_vouch_ = true;
+  restart(list.size());
+  play(list);
+}
+
+void Provenance::restart(std::size_t messages) {
+  states_.assign(ranks_.size(), {});
+  messages_.assign(messages, {});
+  origins_.clear();
+  origin_of_.clear();
+  unproved_ = 0;
 }
 
 std::size_t Provenance::member(std::int32_t rank) const {
@@ -112,6 +124,8 @@ std::optional<std::uint32_t> Provenance::whole_origin(const std::vector<Segment>
 void Provenance::store(State& state, std::uint64_t address, const std::vector<Segment>& segments,
                        const Content& whole) {
   if (whole.hashed()) state.known[whole.key()] = segments;
+  if (segments.size() > 1 && parts_.contains(whole.key()))
+    for (const Segment& s : segments) state.known[origins_[s.origin].content.key()] = {s};
   if (address == 0 || whole.bytes == 0) return;
   // Make room: what was there is overwritten, its rest stays without a hash.
   const std::uint64_t end = address + whole.bytes;
@@ -206,10 +220,72 @@ std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t membe
   return std::nullopt;
 }
 
+std::vector<Segment> Provenance::in_parts(std::size_t member, const Transfer& t) {
+  std::vector<Segment> segments;
+  std::uint64_t at = t.source_buffer;
+  for (const Content& part : parts_.at(t.content.key())) {
+    segments.push_back({add_origin(member, part, at), 0, part.bytes});
+    at += part.bytes;
+  }
+  return segments;
+}
+
+bool Provenance::is_made_of(const Origin& whole, std::span<const Segment> parts) const {
+  std::uint64_t bytes = 0;
+  for (const Segment& s : parts) bytes += s.length;
+  if (bytes != whole.bytes || origins_[parts.front().origin].content.prefix != whole.content.prefix) return false;
+  std::uint32_t crc = 0;
+  for (const Segment& s : parts) crc = crc_concatenated(crc, origins_[s.origin].content.crc, s.length);
+  return crc == whole.content.crc;
+}
+
+/// Whether what lies around the message that has just arrived is a payload that its origin has also sent whole.
+void Provenance::look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message) {
+  const auto arrived = whole_origin(message);
+  if (!arrived || t.destination_buffer == 0) return;
+  const std::size_t root = origins_[*arrived].ranks.front();
+  for (const std::uint32_t w : states_[root].wholes) {
+    const Origin& whole = origins_[w];
+    if (whole.bytes <= t.content.bytes || parts_.contains(whole.content.key())) continue;
+    // Pieces that could be its first, backwards; from each of them forwards.
+    auto first = state.memory.find(t.destination_buffer);
+    for (;; --first) {
+      const Origin& head = origins_[first->second.segment.origin];
+      if (head.content.prefix == whole.content.prefix) {
+        std::vector<Segment> parts;
+        std::uint64_t at = first->first;
+        for (auto p = first; p != state.memory.end() && p->first == at && at < first->first + whole.bytes; ++p) {
+          const Origin& origin = origins_[p->second.segment.origin];
+          if (!origin.content.hashed() || p->second.segment.length != origin.bytes) break;
+          parts.push_back(p->second.segment);
+          at = p->second.end;
+        }
+        if (!parts.empty() && parts.size() > 1 && is_made_of(whole, parts)) {
+          auto& contents = parts_[whole.content.key()];
+          for (const Segment& s : parts) contents.push_back(origins_[s.origin].content);
+          break;
+        }
+      }
+      if (first == state.memory.begin() || std::prev(first)->second.end != first->first ||
+          t.destination_buffer - std::prev(first)->first >= whole.bytes)
+        break;
+    }
+  }
+}
+
+/// Whether the content contradicts that it begins with the origin's first bytes.
+bool Provenance::begins_otherwise(const Segment& first, const Content& content) const {
+  if (first.origin == kGap || first.offset != 0 || std::min(first.length, content.bytes) < sizeof(content.prefix))
+    return false;
+  const Content& known = origins_[first.origin].content;
+  return (known.known & content.known & events::kHasPrefix) != 0 && known.prefix != content.prefix;
+}
+
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
   if (t.content.hashed()) {
     const auto known = state.known.find(t.content.key());
     if (known != state.known.end()) return known->second;
+    if (parts_.contains(t.content.key())) return in_parts(member, t);
   }
   const auto cover = covering(state, t.source_buffer, t.content.bytes);
   if (cover && cover->crc && *cover->crc == t.content.crc) return cover->segments;
@@ -219,11 +295,13 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
   }
   // Known bytes with others around them, or part of known ones: the addresses say so, no hash can. Where the
   // hash of all bytes is known and differs, they were overwritten.
-  const bool overwritten = cover && cover->crc;
+  const bool overwritten = cover && (cover->crc || begins_otherwise(cover->segments.front(), t.content));
   const bool foreign = cover && std::ranges::any_of(cover->segments, [&](const Segment& s) {
     return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
   });
-  if (!cover || overwritten || (cover->gaps && !foreign)) {
+  const bool own_part = cover && !cover->gaps && !foreign;
+  own_in_parts_ = own_in_parts_ || own_part;
+  if (!cover || overwritten || (cover->gaps && !foreign) || (own_part && !addresses_vouch_)) {
     const std::uint32_t origin = add_origin(member, t.content, t.source_buffer);
     return {{origin, 0, t.content.bytes}};
   }
@@ -253,6 +331,11 @@ void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
   }
   const auto whole = whole_origin(message);
   const bool own = whole && std::ranges::find(origins_[*whole].ranks, m) != origins_[*whole].ranks.end();
+  if (own && std::ranges::find(state.wholes, *whole) == state.wholes.end()) {
+    constexpr std::size_t kMostWholes = 8;
+    if (state.wholes.size() == kMostWholes) state.wholes.erase(state.wholes.begin());
+    state.wholes.push_back(*whole);
+  }
   if (own && state.own != whole) {
     if (!origins_[*whole].operation) state.arrived.clear();
     state.own = whole;
@@ -264,6 +347,7 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
   const std::size_t m = member(t.destination);
   State& state = states_[m];
   store(state, t.destination_buffer, message, t.content);
+  if (message.size() == 1) look_for_parts(state, t, message);
   for (const Segment& s : message) {
     const auto& ranks = origins_[s.origin].ranks;
     state.held[s.origin].add(s.offset, s.offset + s.length);

@@ -100,16 +100,22 @@ class Provenance {
     boost::container::flat_map<std::uint32_t, ByteRanges> kept;
     std::optional<std::uint32_t> own;        // origin that stands for the rank's own value
     std::vector<std::uint32_t> arrived;      // whole origins received since
+    std::vector<std::uint32_t> wholes;       // own origins that were sent last: others may be parts of them
     std::uint32_t first_own_send = 0;
     std::uint32_t first_receive = 0;
   };
   static constexpr std::uint32_t kGap = ~std::uint32_t{0};
 
   void play(std::span<const TransferIndex> list);
+  void restart(std::size_t messages);
   void send(const Transfer& t, std::vector<Segment>& message);
   void receive(const Transfer& t, const std::vector<Segment>& message);
   void capture(const Transfer& t);
   [[nodiscard]] std::vector<Segment> explain(State& state, std::size_t member, const Transfer& t);
+  [[nodiscard]] std::vector<Segment> in_parts(std::size_t member, const Transfer& t);
+  void look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message);
+  [[nodiscard]] bool begins_otherwise(const Segment& first, const Content& content) const;
+  [[nodiscard]] bool is_made_of(const Origin& whole, std::span<const Segment> parts) const;
   [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin, std::uint64_t bytes) const;
   [[nodiscard]] std::optional<std::uint32_t> combine(State& state, std::size_t member, const Transfer& t);
   [[nodiscard]] Members contributors(const Origin& origin) const;
@@ -124,6 +130,10 @@ class Provenance {
   std::unordered_map<std::uint64_t, std::uint32_t> origin_of_;  // by content
   std::vector<std::vector<Segment>> messages_;
   std::size_t unproved_ = 0;
+  /// Payloads that also came in parts (HPL: the panel to one rank, its pieces to the others), by their content.
+  std::unordered_map<std::uint64_t, std::vector<Content>> parts_;
+  bool own_in_parts_ = false;      // a rank has sent what seems to be part of what it had sent of its own
+  bool addresses_vouch_ = false;   // where no hash does
 };
 
 /// True if no member is in both.

@@ -31,5 +31,7 @@ struct Scenario {
 [[nodiscard]] std::vector<Scenario> fresh_scenarios();
 /// Written while it grew.
 [[nodiscard]] std::vector<Scenario> later_scenarios();
+/// Written for a detector that had not seen them: its score on them is published too.
+[[nodiscard]] std::vector<Scenario> sealed_scenarios();
 
 }  // namespace nplus1::detector

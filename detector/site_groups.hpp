@@ -33,6 +33,9 @@ class SiteGroups {
 
   /// Messages with the same content have to be among the same `transfers`; others may be seen elsewhere.
   void join_by_content(std::span<const Transfer> transfers);
+  /// A vector and its pieces: what a rank sends with one tag from places that overlap without being the same. All
+  /// messages of a rank have to be among the same `transfers`, in the order of sending.
+  void join_by_place(std::span<const Transfer> transfers);
   /// The halves of a barrier share no content. After all other joins.
   void join_signals();
 

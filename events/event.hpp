@@ -109,7 +109,7 @@ inline constexpr std::size_t kSlotBytes = 64;
 struct Detail {
   std::int64_t wall_entry_ns{};   // real time (CLOCK_REALTIME) at which the call began
   std::int64_t wall_before_ns{};  // real time at which the thread's previous MPI call had ended
-  std::uint64_t buffer{};         // address of the data: send buffer of sends, receive buffer of receives
+  std::uint64_t buffer{};         // address of the data's lowest byte: sent by sends, received by receives
   std::int64_t count{};           // elements, as the application passed them
   std::uint64_t prefix{};         // the first 8 bytes of the packed payload, zero-padded; sends only
   std::uint64_t polynomial{};     // 61-bit polynomial hash, or sketch, of the packed payload; sends only

@@ -33,7 +33,7 @@ Analysis analyse(const Peers& peers, const std::string& recording, Method method
   analysis.messages = r.mine.all.size();
   analysis.without_hashes = r.mine.without_hashes;
   analysis.unmatched = r.mine.unmatched;
-  if (!r.coverage.complete) analysis.damage = r.coverage.text();
+  if (const std::string text = r.coverage.text(); text != "complete") analysis.damage = text;
   analysis.findings = search_together(peers, r, method, keep);
   return analysis;
 }

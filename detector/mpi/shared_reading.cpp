@@ -7,7 +7,6 @@
 namespace nplus1::detector {
 namespace {
 
-using events::recording::Coverage;
 using events::recording::Reader;
 using events::recording::Selection;
 
@@ -173,23 +172,6 @@ CausalOrder::Places order(const Peers& peers, std::int32_t ranks, const EndLog& 
   return {peers.deal(places.sent_at, mine), peers.deal(places.received_at, mine), {}};
 }
 
-/// What the others read is in it as well; where the recording is damaged, the first place counts.
-Coverage of_all(const Peers& peers, Coverage mine) {
-  struct Part {
-    std::uint64_t events, matches, damaged, incomplete;
-  };
-  const auto parts =
-      peers.all(std::vector<Part>{{mine.events, mine.matches, mine.stopped.empty() ? 0U : 1U, mine.complete ? 0U : 1U}});
-  mine.events = mine.matches = 0;
-  for (std::size_t q = 0; q < parts.size(); ++q) {
-    mine.events += parts[q].events;
-    mine.matches += parts[q].matches;
-    mine.complete = mine.complete && parts[q].incomplete == 0;
-    if (parts[q].damaged != 0 && mine.stopped.empty()) mine.stopped = "another analyser met damage";
-  }
-  return mine;
-}
-
 }  // namespace
 
 Result<SharedReading> read_together(const Peers& peers, Reader& reader) {
@@ -207,9 +189,9 @@ Result<SharedReading> read_together(const Peers& peers, Reader& reader) {
   const std::uint64_t elsewhere = settle(peers, reading);
   auto& all = reading.matching().transfers();
   auto places = order(peers, ranks, reading.log(), all.size());
-  SharedReading result{transfers_of(ranks, std::move(all), std::move(places)), reading,
-                       of_all(peers, coverage.value())};
+  SharedReading result{transfers_of(ranks, std::move(all), std::move(places)), reading, coverage.value()};
   result.mine.unmatched -= elsewhere;
+  sort_by_sending(result.mine.all);
   return result;
 }
 

@@ -15,9 +15,9 @@
 namespace nplus1::detector {
 
 struct SharedReading {
-  Transfers mine;                        // those that my ranks sent, not sorted
+  Transfers mine;                        // those that my ranks sent
   events::DefinitionsCollector names;    // everybody has them all
-  events::recording::Coverage coverage;  // of the whole recording
+  events::recording::Coverage coverage;  // of what I read; damage ends it for all
 };
 
 [[nodiscard]] Result<SharedReading> read_together(const Peers& peers, events::recording::Reader& reader);

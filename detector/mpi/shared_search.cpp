@@ -71,6 +71,7 @@ SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine) 
     const bool wanted = has_payload(t) && std::ranges::binary_search(shared, t.content.key());
     return wanted ? static_cast<std::size_t>(t.content.key() % peers.size()) : peers.size();
   }));
+  sites.join_by_place(mine);
   merge_all(peers, sites);
   sites.join_signals();
   return sites;

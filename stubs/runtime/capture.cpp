@@ -27,13 +27,15 @@ KnownDatatype Capture::datatype(MPI_Datatype type, bool sends) {
 void Capture::describe(const CallData& data, events::Detail& detail, std::size_t& hashed) {
   const KnownDatatype type =
       data.datatype.id.value != 0 ? data.datatype : datatype(data.shown.type, data.sent != nullptr);
-  detail.buffer = reinterpret_cast<std::uintptr_t>(data.shown.buffer);
+  // With MPI_BOTTOM, or a part of an array as a type, only the type says where the data are.
+  detail.buffer =
+      reinterpret_cast<std::uintptr_t>(data.shown.buffer) + static_cast<std::uintptr_t>(type.first);
   detail.count = data.shown.count;
   detail.datatype = type.id;
   if (!crc_ || data.sent == nullptr) return;
   const bool packed = data.sent->type == MPI_PACKED;
-  hashed =
-      hash(*data.sent, packed ? KnownDatatype{type.id, 1, 1, true, true, ElementType::kWords} : type, detail);
+  hashed = hash(*data.sent, packed ? KnownDatatype{type.id, 1, 1, 0, true, true, ElementType::kWords} : type,
+                detail);
 }
 
 std::size_t Capture::hash(const Payload& data, const KnownDatatype& type, events::Detail& detail) {

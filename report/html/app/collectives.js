@@ -6,20 +6,11 @@ import { figure } from "./figure.js";
 import { formatBytes, formatCount, formatExact, formatTime, plural } from "./format.js";
 import { sortableTable } from "./table.js";
 
-const MARGIN = { top: 14, right: 20, bottom: 14, left: 80 };
+const MARGIN = { top: 14, right: 20, bottom: 14, left: 110 };
 const MOST_DRAWN = 12;
 const nameOf = (f) => `MPI_${f.kind[0].toUpperCase()}${f.kind.slice(1)}${f.op ? ` (${f.op})` : ""}`;
 
-/** Each message in the first step in which its sender has sent and received what came before. */
-function stepsOf(pattern) {
-  const free = new Map();
-  return pattern.map(([source, destination, bytes]) => {
-    const step = free.get(source) || 0;
-    free.set(source, step + 1);
-    free.set(destination, Math.max(free.get(destination) || 0, step + 1));
-    return { source, destination, bytes, step };
-  });
-}
+const messagesOf = (finding) => finding.pattern.map(([source, destination, bytes, step]) => ({ source, destination, bytes, step }));
 
 function drawPattern(body, width, finding, messages) {
   const ranks = finding.ranks.filter((r) => messages.some((m) => m.source === r || m.destination === r));
@@ -48,7 +39,7 @@ function drawPattern(body, width, finding, messages) {
 }
 
 function patternFigure(finding, i) {
-  const messages = stepsOf(finding.pattern);
+  const messages = messagesOf(finding);
   const all = finding.messages / Math.max(1, finding.count);
   const cut = finding.pattern.length < all ? ` The first ${plural(messages.length, "message")} of it are drawn.` : "";
   return figure({
