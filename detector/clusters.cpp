@@ -1,6 +1,7 @@
 #include "detector/clusters.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -130,13 +131,6 @@ std::vector<Cluster> by_connected_ranks(const Transfers& transfers, const Transf
   return result;
 }
 
-std::map<std::uint32_t, TransferList> groups_of(const std::vector<TransferIndex>& order,
-                                                const std::vector<std::uint32_t>& site, Sites& sites) {
-  std::map<std::uint32_t, TransferList> groups;
-  for (const TransferIndex i : order) groups[sites.find(site[i])].push_back(i);
-  return groups;
-}
-
 /// Captured parts go to every cluster with their rank: what they belong to shows when it is judged.
 void add_captures(const Transfers& transfers, const TransferList& captures, Cluster& cluster) {
   if (captures.empty()) return;
@@ -148,9 +142,40 @@ void add_captures(const Transfers& transfers, const TransferList& captures, Clus
     if (member[static_cast<std::size_t>(transfers.all[i].source)]) cluster.captures.push_back(i);
 }
 
+/// Of each transfer, the group of its sites at one stage of joining them.
+using Stage = std::vector<std::uint32_t>;
+
+Stage stage_of(const std::vector<std::uint32_t>& site, Sites& sites) {
+  Stage stage(site.size());
+  for (std::size_t i = 0; i < site.size(); ++i) stage[i] = sites.find(site[i]);
+  return stage;
+}
+
+struct Joining {
+  const Transfers& transfers;
+  const TransferList& captures;
+  std::vector<Stage> stages;  // the last one joins most
+
+  std::vector<Cluster> clusters(const TransferList& list, std::size_t stage) const {
+    std::map<std::uint32_t, TransferList> groups;
+    for (const TransferIndex i : list) groups[stages[stage][i]].push_back(i);
+    std::vector<Cluster> result;
+    for (const auto& [group, part] : groups) {
+      for (Cluster& cluster : by_connected_ranks(transfers, part)) {
+        add_captures(transfers, captures, cluster);
+        if (stage > 0) cluster.parts = clusters(cluster.transfers, stage - 1);
+        // One part: what it is made of itself is next.
+        if (cluster.parts.size() == 1) cluster.parts = std::vector<Cluster>(std::move(cluster.parts.front().parts));
+        result.push_back(std::move(cluster));
+      }
+    }
+    return result;
+  }
+};
+
 }  // namespace
 
-Clusters make_clusters(const Transfers& transfers) {
+std::vector<Cluster> make_clusters(const Transfers& transfers) {
   Sites sites;
   std::vector<std::uint32_t> site(transfers.all.size());
   TransferList order;
@@ -166,35 +191,16 @@ Clusters make_clusters(const Transfers& transfers) {
     sites.unite(site[i], sites.id(t.comm, t.receive_site));
     order.push_back(i);
   }
-  const auto alone = groups_of(order, site, sites);
-  if (alone.size() > 1) {
+  if (order.empty()) return {};
+  Joining joining{transfers, captures, {stage_of(site, sites)}};
+  if (std::ranges::adjacent_find(joining.stages.front(), std::not_equal_to{}) != joining.stages.front().end()) {
     join_by_content(transfers, site, sites);
-    join_by_place(transfers, site, sites);
     join_signals(transfers, site, sites);
+    joining.stages.push_back(stage_of(site, sites));
+    join_by_place(transfers, site, sites);
+    joining.stages.push_back(stage_of(site, sites));
   }
-  Clusters result;
-  for (auto& [group, list] : groups_of(order, site, sites)) {
-    for (Cluster& cluster : by_connected_ranks(transfers, list)) {
-      add_captures(transfers, captures, cluster);
-      result.joined.push_back(std::move(cluster));
-    }
-  }
-  // The parts of each: its transfers again by what they were before they were joined.
-  std::vector<std::uint32_t> group_alone(transfers.all.size());
-  for (const auto& [group, list] : alone)
-    for (const TransferIndex i : list) group_alone[i] = group;
-  for (const Cluster& whole : result.joined) {
-    std::map<std::uint32_t, TransferList> lists;
-    for (const TransferIndex i : whole.transfers) lists[group_alone[i]].push_back(i);
-    auto& parts = result.parts.emplace_back();
-    if (lists.size() == 1) continue;
-    for (const auto& [group, list] : lists)
-      for (Cluster& part : by_connected_ranks(transfers, list)) {
-        add_captures(transfers, captures, part);
-        parts.push_back(std::move(part));
-      }
-  }
-  return result;
+  return joining.clusters(order, joining.stages.size() - 1);
 }
 
 }  // namespace nplus1::detector

@@ -19,6 +19,11 @@ std::uint64_t request_key(std::int32_t rank, std::uint32_t request) {
   return static_cast<std::uint64_t>(rank) << 32U | request;
 }
 
+/// Where the data lie as one piece; 0: nowhere, or not known.
+std::uint64_t place_of(const events::Detail* detail) {
+  return detail == nullptr || (detail->content & events::kScattered) != 0 ? 0 : detail->buffer;
+}
+
 /// In place: a second copy would be the largest thing in memory. Afterwards item i is what item `from[i]` was.
 void permute(std::vector<Transfer>& items, std::vector<std::uint32_t> from) {
   for (std::uint32_t start = 0; start < items.size(); ++start) {
@@ -52,6 +57,12 @@ TransferCollector::Index TransferCollector::meet(std::int32_t source, std::int32
   return fresh;
 }
 
+/// Bytes of one number of a basic type; 0 of others.
+std::uint8_t TransferCollector::element_of(DatatypeId id) const {
+  const events::Datatype* type = datatype(id);
+  return type != nullptr && type->bytes <= 8 ? static_cast<std::uint8_t>(type->bytes) : std::uint8_t{0};
+}
+
 void TransferCollector::on_send(const events::TimedEvent& event) {
   const events::Event& e = event.event;
   if (e.peer < 0 || event.exit == events::kUnfinished) return;
@@ -61,6 +72,7 @@ void TransferCollector::on_send(const events::TimedEvent& event) {
   if (event.detail != nullptr) {
     transfer.source_buffer = event.detail->buffer;
     transfer.datatype = event.detail->datatype;
+    transfer.content.element = element_of(transfer.datatype);
   }
   transfer.tag = e.tag;
   transfer.comm = e.comm;
@@ -78,7 +90,7 @@ void TransferCollector::arrive(Index index, std::uint64_t bytes, std::uint64_t b
 
 void TransferCollector::on_receive(const events::TimedEvent& event) {
   const events::Event& e = event.event;
-  const std::uint64_t buffer = event.detail == nullptr ? 0 : event.detail->buffer;
+  const std::uint64_t buffer = place_of(event.detail);
   if (e.kind == EventKind::kIrecv) {
     posted_[request_key(event.rank.value, e.request.value)] = {buffer, e.site};
     return;
@@ -87,6 +99,9 @@ void TransferCollector::on_receive(const events::TimedEvent& event) {
   const Index index = meet(event.answer.source, event.rank.value, event.answer.sequence);
   arrive(index, static_cast<std::uint64_t>(event.answer.size), buffer, e.site);
   order_.receive(index, event.rank.value);
+  Poll& poll = polls_[event.rank.index()];
+  all_[index].polled = poll.open && poll.source == e.peer && poll.tag == e.tag;
+  poll.open = false;
 }
 
 void TransferCollector::on_match(RankId receiver, const events::Answer& match) {
@@ -135,6 +150,7 @@ void TransferCollector::on_capture(const events::TimedEvent& event) {
   transfer.source_buffer = transfer.destination_buffer = event.detail->buffer;
   transfer.source = transfer.destination = event.rank.value;
   transfer.datatype = event.detail->datatype;
+  transfer.content.element = element_of(transfer.datatype);
   transfer.send_site = transfer.receive_site = event.event.site;
   transfer.send_ordinal = static_cast<std::uint32_t>(event.ordinal);
   order_.send(index, event.rank.value, event.rank.value);
@@ -152,6 +168,9 @@ void TransferCollector::on_event(const events::TimedEvent& event) {
     case EventKind::kWait:
     case EventKind::kTest:
       return on_completion(event);
+    case EventKind::kIprobe:
+      polls_[event.rank.index()] = {event.event.peer, event.event.tag, true};
+      return;
     case EventKind::kLocal:
       if (event.detail != nullptr && (event.detail->content & events::kHasCrc) != 0) on_capture(event);
       return;

@@ -26,10 +26,15 @@ struct Transfer {
   CallSiteId send_site{};
   CallSiteId receive_site{};
   DatatypeId datatype{};
+  bool polled = false;                   // the receiver had looked for it before (MPI_Iprobe)
   std::uint32_t send_ordinal = 0;        // place in the sender's stream of events
   std::uint32_t sent_at = 0;             // places in one causal order of all sends and completed receives
   std::uint32_t received_at = 0;
 
+  /// `source_buffer`, if the data lie there as one piece; else 0.
+  [[nodiscard]] std::uint64_t source_place() const {
+    return (content.known & events::kScattered) != 0 ? 0 : source_buffer;
+  }
   [[nodiscard]] bool captured() const { return source == destination; }
 };
 inline constexpr std::size_t kTransferBytes = sizeof(Transfer);
@@ -43,7 +48,7 @@ struct Transfers {
 
 class TransferCollector : public events::DefinitionsCollector {
  public:
-  explicit TransferCollector(std::int32_t ranks) : order_{static_cast<std::size_t>(ranks)}, ranks_{ranks} {}
+  explicit TransferCollector(std::int32_t ranks) : order_{static_cast<std::size_t>(ranks)}, ranks_{ranks}, polls_(static_cast<std::size_t>(ranks)) {}
 
   void on_event(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& match) override;
@@ -62,6 +67,14 @@ class TransferCollector : public events::DefinitionsCollector {
   void on_receive(const events::TimedEvent& event);
   void on_completion(const events::TimedEvent& event);
   void on_capture(const events::TimedEvent& event);
+  /// What a rank has looked for since its last receive.
+  struct Poll {
+    std::int32_t source = 0;
+    std::int32_t tag = 0;
+    bool open = false;
+  };
+
+  [[nodiscard]] std::uint8_t element_of(DatatypeId id) const;
   Index meet(std::int32_t source, std::int32_t destination, std::uint64_t sequence);
   void arrive(Index index, std::uint64_t bytes, std::uint64_t buffer, CallSiteId site);
   void complete(std::int32_t rank, std::uint32_t request);
@@ -70,6 +83,7 @@ class TransferCollector : public events::DefinitionsCollector {
   CausalOrder order_;
   std::int32_t ranks_;
   std::unordered_map<std::uint64_t, Index> under_way_;     // by (source, destination, sequence)
+  std::vector<Poll> polls_;                                // of each rank
   std::unordered_map<std::uint64_t, Posted> posted_;       // by (rank, request)
   std::unordered_map<std::uint64_t, Index> arrived_;       // matched, not yet waited for
 };
