@@ -12,6 +12,7 @@ namespace nplus1::cli {
 enum class ExitCode : int {
   kOk = 0,
   kNotReady = 1,      // doctor: the main job does not work here
+  kLimit = 2,         // a condition of --fail-if holds
   kUsage = 64,        // the command line, a setting or an environment variable is wrong
   kUnsuitable = 65,   // the program can't be observed (static, setuid, other MPI, other machine)
   kNoInput = 66,      // program missing, not executable, a directory

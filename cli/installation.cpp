@@ -53,6 +53,16 @@ Result<fs::path> find_measure() {
                    {"bin/nplus1-measure", "libexec/nplus1-measure"});
 }
 
+Result<fs::path> find_guidelines_runner() {
+  return find_part("the measuring program nplus1-guidelines-runner", "NPLUS1_GUIDELINES_RUNNER",
+                   {"bin/nplus1-guidelines-runner", "libexec/nplus1-guidelines-runner"});
+}
+
+Result<fs::path> find_catalogue() {
+  return find_part("the catalogue guidelines.json", "NPLUS1_CATALOGUE",
+                   {"share/nplus1/guidelines.json", NPLUS1_DATADIR "/nplus1/guidelines.json"});
+}
+
 Result<fs::path> find_example(const std::string& name) {
   const fs::path prefix = executable_folder().parent_path();
   for (const fs::path& folder : {prefix / "bin/examples", prefix / NPLUS1_LIBDIR / "nplus1/examples"}) {

@@ -21,6 +21,12 @@ namespace nplus1::cli {
 /// nplus1-measure, which `nplus1 calibrate` starts (NPLUS1_MEASURE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_measure();
 
+/// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
+[[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
+
+/// guidelines.json, the catalogue of performance guidelines (NPLUS1_CATALOGUE overrides).
+[[nodiscard]] Result<std::filesystem::path> find_catalogue();
+
 /// An example program that came with nplus1.
 [[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);
 

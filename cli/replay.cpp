@@ -176,29 +176,11 @@ void check(const ReplayWords& words) {
     usage("--csv and --html are the table and plot of a sweep", "add --sweep, or -o DIR for a report");
 }
 
-void declare_platform(CLI::App& verb, netmodel::PlatformFlags& flags) {
-  verb.add_option("--platform", flags.platform, "A SimGrid platform instead of --network")->type_name("FILE");
-  verb.add_option("--model", flags.model, "SimGrid's network model: SMPI (default), LV08, CM02, IB or ns-3")
-      ->type_name("WHICH");
-  verb.add_option("--map", flags.map, "Ranks on hosts, as in nplus1 run")->type_name("HOW");
-  verb.add_option("--simgrid", flags.settings, "SimGrid's own configuration; may be repeated")
-      ->type_name("KEY:VALUE")
-      ->join(' ');
-  verb.add_option("--host-speed", flags.host_speed,
-                  "Speed of the machine that was recorded, e.g. 2.5Gf: compute times are scaled to the hosts")
-      ->type_name("SPEED");
-}
-
 void declare(CLI::App& verb, ReplayWords& words) {
   verb.add_option("source", words.source, "Result folder of a run, or a recording")
       ->type_name("DIR|RECORDING")
       ->required();
-  verb.add_option("--network", words.network, "The network, as in nplus1 run [the recorded one]")
-      ->type_name("SPEC");
-  declare_platform(verb, words.platform);
-  verb.add_option("--collectives", words.collectives,
-                  "Algorithms of the collectives, as in nplus1 run [the recorded ones]")
-      ->type_name("SPEC");
+  declare_network(verb, words);
   verb.add_option("--compute-scale", words.compute_scale,
                   "Compute times are the recorded ones times this [1]")
       ->check(CLI::PositiveNumber)
@@ -227,6 +209,25 @@ void declare(CLI::App& verb, ReplayWords& words) {
 }
 
 }  // namespace
+
+void declare_network(CLI::App& verb, ReplayWords& words) {
+  netmodel::PlatformFlags& flags = words.platform;
+  verb.add_option("--network", words.network, "The network, as in nplus1 run [the recorded one]")
+      ->type_name("SPEC");
+  verb.add_option("--platform", flags.platform, "A SimGrid platform instead of --network")->type_name("FILE");
+  verb.add_option("--model", flags.model, "SimGrid's network model: SMPI (default), LV08, CM02, IB or ns-3")
+      ->type_name("WHICH");
+  verb.add_option("--map", flags.map, "Ranks on hosts, as in nplus1 run")->type_name("HOW");
+  verb.add_option("--simgrid", flags.settings, "SimGrid's own configuration; may be repeated")
+      ->type_name("KEY:VALUE")
+      ->join(' ');
+  verb.add_option("--host-speed", flags.host_speed,
+                  "Speed of the machine that was recorded, e.g. 2.5Gf: compute times are scaled to the hosts")
+      ->type_name("SPEED");
+  verb.add_option("--collectives", words.collectives,
+                  "Algorithms of the collectives, as in nplus1 run [the recorded ones]")
+      ->type_name("SPEC");
+}
 
 std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
                                                const hypothesis::RecordedSettings& recorded, int ranks) {

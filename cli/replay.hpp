@@ -1,6 +1,7 @@
 // What `nplus1 replay` was asked for, shared by its three ways: a replay, a result folder, a sweep.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,12 @@ struct PreparedReplay {
 /// The platform or network asked for, or the recorded one. Throws Failure.
 [[nodiscard]] std::unique_ptr<netmodel::NetworkModel> replay_network(
     const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
+
+/// Whether replay_network() would find a network; loads no platform. Throws Failure.
+void check_network(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
+
+/// --network, --platform and what belongs to it, --collectives.
+void declare_network(CLI::App& verb, ReplayWords& words);
 
 /// Replays into the new folder `words.output`: what nplus1 run leaves there, and with --record a recording of
 /// the replay. Throws Failure.

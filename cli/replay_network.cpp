@@ -1,6 +1,7 @@
 // Which network a replay runs on: the one asked for, or the recorded one.
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "cli/failure.hpp"
@@ -32,26 +33,47 @@ netmodel::PlatformFlags recorded_platform(std::string_view text) {
   return flags;
 }
 
+Failure wrong_platform(const Error& error) {
+  return Failure{ExitCode::kUsage, error.what, kNothingReplayed, error.remedy};
+}
+
+netmodel::PlatformOptions checked(const netmodel::PlatformFlags& flags, int ranks) {
+  auto options = netmodel::parse_platform_flags(flags, ranks);
+  if (!options) throw wrong_platform(options.error());
+  if (const auto sound = netmodel::validate_platform(options.value()); !sound)
+    throw wrong_platform(sound.error());
+  return std::move(options).value();
+}
+
 std::unique_ptr<netmodel::NetworkModel> load(const netmodel::PlatformFlags& flags, int ranks) {
-  const auto fail = [](const Error& error) {
-    return Failure{ExitCode::kUsage, error.what, kNothingReplayed, error.remedy};
-  };
-  const auto options = netmodel::parse_platform_flags(flags, ranks);
-  if (!options) throw fail(options.error());
-  if (const auto sound = netmodel::validate_platform(options.value()); !sound) throw fail(sound.error());
-  auto network = netmodel::load_platform(options.value());
-  if (!network) throw fail(network.error());
+  auto network = netmodel::load_platform(checked(flags, ranks));
+  if (!network) throw wrong_platform(network.error());
   return std::move(network).value();
+}
+
+/// The platform that would be loaded, if any.
+std::optional<netmodel::PlatformFlags> platform_of(const ReplayWords& words,
+                                                   const hypothesis::RecordedSettings& recorded) {
+  if (!words.platform.platform.empty()) return words.platform;
+  if (words.network.empty() && recorded.network.rfind(kSimgrid, 0) == 0)
+    return recorded_platform(recorded.network);
+  return std::nullopt;
 }
 
 }  // namespace
 
+void check_network(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks) {
+  if (const auto platform = platform_of(words, recorded))
+    static_cast<void>(checked(*platform, ranks));
+  else
+    static_cast<void>(replay_network(words, recorded, ranks));
+}
+
 std::unique_ptr<netmodel::NetworkModel> replay_network(const ReplayWords& words,
                                                        const hypothesis::RecordedSettings& recorded,
                                                        int ranks) {
-  if (!words.platform.platform.empty()) return load(words.platform, ranks);
+  if (const auto platform = platform_of(words, recorded)) return load(*platform, ranks);
   const std::string& text = words.network.empty() ? recorded.network : words.network;
-  if (words.network.empty() && text.rfind(kSimgrid, 0) == 0) return load(recorded_platform(text), ranks);
   auto network = netmodel::parse(text);
   if (network && (network.value()->contention_free() || network.value()->flows()))
     return std::move(network).value();

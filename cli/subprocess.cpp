@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,85 @@ Output capture(const std::vector<std::string>& words, std::chrono::seconds limit
   }
   close(ends[0]);
   return output;
+}
+
+namespace {
+
+/// fork and not posix_spawn, for the wish to die with the parent.
+pid_t start_following(const std::vector<std::string>& words, int output) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+/// Hands over the whole lines of `text` and keeps the rest.
+void take_lines(std::string& text, const std::function<void(const std::string&)>& on_line) {
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n', begin)) {
+    on_line(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  text.erase(0, begin);
+}
+
+/// False when nothing came for `patience`.
+bool read_lines(int input, std::chrono::seconds patience,
+                const std::function<void(const std::string&)>& on_line) {
+  std::array<char, 65536> buffer{};
+  std::string text;
+  while (true) {
+    pollfd wait{input, POLLIN, 0};
+    const int ready = poll(&wait, 1, static_cast<int>(std::chrono::milliseconds{patience}.count()));
+    if (ready == 0) return false;
+    if (ready < 0 && errno == EINTR) continue;
+    const ssize_t got = read(input, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return true;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    take_lines(text, on_line);
+  }
+}
+
+int stop(pid_t pid) {
+  constexpr int kPatience = 100;  // times 50 ms
+  int status = 0;
+  kill(pid, SIGTERM);
+  for (int i = 0; i < kPatience; ++i) {
+    if (waitpid(pid, &status, WNOHANG) != 0) return status;
+    usleep(50000);
+  }
+  kill(pid, SIGKILL);
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+}  // namespace
+
+Streamed stream(const std::vector<std::string>& words, std::chrono::seconds patience,
+                const std::function<void(const std::string&)>& on_line) {
+  Streamed streamed;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return streamed;
+  const pid_t pid = start_following(words, ends[1]);
+  close(ends[1]);
+  if (pid > 0) {
+    streamed.silent = !read_lines(ends[0], patience, on_line);
+    int status = 0;
+    if (streamed.silent) status = stop(pid);
+    while (!streamed.silent && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    streamed.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  close(ends[0]);
+  return streamed;
 }
 
 }  // namespace nplus1::cli

@@ -14,6 +14,8 @@ void add_verbs(const Registration& registration) {
   add_replay(registration);
   add_calibrate(registration);
   add_waitstates(registration);
+  add_whatif(registration);
+  add_guidelines(registration);
   add_diff(registration);
   add_convert(registration);
   add_doctor(registration);

@@ -96,11 +96,16 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
                  outcomes.recorder(),
                  options.sink,
                  {compute_scales(ranks, options), options.decisions == Decisions::kRecorded}};
-  auto coverage = reader.read(feed);
+  transform::Chain nothing;
+  transform::Chain& chain = options.hypothesis == nullptr ? nothing : *options.hypothesis;
+  auto coverage = reader.read(chain.begin(feed));
   if (!coverage) return coverage.error();
+  chain.finish();
   feed.finish();
   if (outcomes.recorder() != nullptr) outcomes.recorder()->finish();
   return result_of(engine, feed, std::move(coverage).value());
+} catch (const netmodel::MessageRefused& refused) {
+  return Error{refused.what(), "replay with another --model"};
 } catch (const std::invalid_argument& contradiction) {
   return Error{reader.file().string() + ": " + contradiction.what(),
                "the recording is not what nplus1 run writes; record the program again"};

@@ -12,6 +12,7 @@
 
 #include "events/recording/reader.hpp"
 #include "hypothesis/event_feed.hpp"
+#include "hypothesis/transform/chain.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
 #include "semantics/timing.hpp"
@@ -31,6 +32,8 @@ struct ReplayOptions {
   double compute_scale = 1;  // of recorded compute times; positive. Times the network's, of each rank's host
   Decisions decisions = Decisions::kRecorded;
   semantics::PollCost poll_cost{};
+  /// What is changed in the recording before it is replayed; null: nothing.
+  transform::Chain* hypothesis = nullptr;
   /// Gets definitions, calls and matches with their new times, as a run's sinks do. Null: only sums are kept.
   events::EventSink* sink = nullptr;
 };

@@ -43,10 +43,12 @@ std::string frame_object(const events::Frame& f) {
 
 std::string activity_object(const Activity& a) {
   return fmt::format(
-      "\n    {{\"kind\": {}, \"region\": {}, \"path\": {}, {}, \"critical_imbalance_s\": {}, \"frames\": "
+      "\n    {{\"title\": {}, \"kind\": {}, \"region\": {}, \"path\": {}, {}, \"critical_imbalance_s\": {}, "
+      "\"frames\": "
       "{}}}",
-      Object::quoted(a.kind), a.region.empty() ? "null" : Object::quoted(a.region), a.path,
-      tally_members(a.tally), exact_seconds(a.critical_imbalance), Object::joined(a.frames, frame_object));
+      Object::quoted(activity_title(a)), Object::quoted(a.kind),
+      a.region.empty() ? "null" : Object::quoted(a.region), a.path, tally_members(a.tally),
+      exact_seconds(a.critical_imbalance), Object::joined(a.frames, frame_object));
 }
 
 std::string rank_object(const Tally& t) {

@@ -35,17 +35,6 @@ std::string time_text(double seconds) {
   return readable(from_seconds(seconds));
 }
 
-/// "MPI_Recv at exchange (halo.c:58)"; computing is named by its region, or by the call that ends it.
-std::string title(const Activity& a) {
-  patterns::CallSiteUse site;
-  for (const events::Frame& f : a.frames)
-    site.frames.push_back({f.function, f.file, f.line, f.module, f.offset});
-  const std::string place = patterns::place_of(site);
-  const std::string region = a.region.empty() ? "" : fmt::format(" in region {}", a.region);
-  if (!a.computing()) return fmt::format("{} at {}{}", a.kind, place, region);
-  return a.region.empty() ? "computing before " + place : "computing" + region;
-}
-
 std::string worst_state(const Tally& t) {
   const auto worst = std::max_element(t.states.begin(), t.states.end());
   if (*worst == Duration::zero() || t.transfer() > *worst) return "transfer";
@@ -95,7 +84,8 @@ void add_activities(Page& page, const WaitStateResults& r) {
   for (const Activity& a : r.activities) {
     const Duration waited = a.tally.waiting + a.tally.polling;
     if (waited == Duration::zero() || ++shown > kMostRows) break;
-    page.line("  {:>10}{:>9}  {:<20}{}", readable(waited), a.tally.calls, worst_state(a.tally), title(a));
+    page.line("  {:>10}{:>9}  {:<20}{}", readable(waited), a.tally.calls, worst_state(a.tally),
+              activity_title(a));
   }
 }
 
@@ -106,7 +96,7 @@ void add_causes(Page& page, const WaitStateResults& r) {
   for (std::size_t i = 0; i < std::min(kMostRows, r.causes.size()); ++i) {
     const Cause& c = r.causes[i];
     page.line("  {:>10}{:>11}{:>12}{:>7}  {}", time_text(c.delay.total()), time_text(c.delay.direct),
-              time_text(c.delay.propagated), c.rank, title(r.activities[c.activity]));
+              time_text(c.delay.propagated), c.rank, activity_title(r.activities[c.activity]));
   }
   if (r.causes.size() > kMostRows) page.line("  {} more in the JSON.", r.causes.size() - kMostRows);
 }
@@ -125,7 +115,7 @@ void add_critical_path(Page& page, const WaitStateResults& r) {
     const Activity& a = *order[i];
     page.line("  {:>10}{:>9}{:>12}  {}", readable(a.tally.on_critical_path),
               percent(ratio(a.tally.on_critical_path, r.virtual_time)), readable(a.critical_imbalance),
-              title(a));
+              activity_title(a));
   }
 }
 
@@ -147,6 +137,16 @@ void add_ranks(Page& page, const WaitStateResults& r) {
 }
 
 }  // namespace
+
+std::string activity_title(const Activity& a) {
+  patterns::CallSiteUse site;
+  for (const events::Frame& f : a.frames)
+    site.frames.push_back({f.function, f.file, f.line, f.module, f.offset});
+  const std::string place = patterns::place_of(site);
+  const std::string region = a.region.empty() ? "" : fmt::format(" in region {}", a.region);
+  if (!a.computing()) return fmt::format("{} at {}{}", a.kind, place, region);
+  return a.region.empty() ? "computing before " + place : "computing" + region;
+}
 
 std::string wait_states_text(const WaitStateResults& results, report::TextStyle style) {
   Page page;

@@ -6,12 +6,19 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "support/ids.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::netmodel {
+
+/// A message that the simulator behind a model can't carry: the user's choice of a model, not a bug.
+class MessageRefused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 class Flows {
  public:
@@ -28,7 +35,7 @@ class Flows {
   virtual void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) = 0;
   /// Lets time pass until flows complete, but no further than `until`, and appends them: all that complete
   /// at the same time, and none that complete later. If none is appended, now() is `until`, or no flow is
-  /// left.
+  /// left. Throws MessageRefused.
   virtual void advance(Time until, std::vector<Completion>& completions) = 0;
   [[nodiscard]] virtual Time now() const = 0;
   /// Whether no flow is under way or about to start.

@@ -14,7 +14,7 @@ if [ -z "$formatter" ]; then
 fi
 
 files() {
-  find support events netmodel semantics simnode report patterns hypothesis stubs cli include examples tests bench \
+  find support events netmodel semantics simnode report patterns hypothesis guidelines stubs cli include examples tests bench \
     \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) -print | sort
 }
 

@@ -4,6 +4,7 @@
 
 #include <exception>
 
+#include "netmodel/simgrid/check.hpp"
 #include "netmodel/simgrid/simgrid_network.hpp"
 
 extern "C" __attribute__((visibility("default"))) void nplus1_simgrid_network(
@@ -19,9 +20,5 @@ extern "C" __attribute__((visibility("default"))) void nplus1_simgrid_network(
 extern "C" __attribute__((visibility("default"))) void nplus1_simgrid_check(
     const nplus1::netmodel::PlatformOptions* options,
     nplus1::Result<nplus1::netmodel::PlatformReport>* result) {
-  try {
-    *result = nplus1::netmodel::check_simgrid_platform(*options);
-  } catch (const std::exception& error) {
-    *result = nplus1::Error{error.what(), {}};
-  }
+  *result = nplus1::netmodel::check_simgrid_platform(*options);
 }

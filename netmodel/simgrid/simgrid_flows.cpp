@@ -1,11 +1,8 @@
 #include "netmodel/simgrid/simgrid_flows.hpp"
 
-#include <simgrid/kernel/resource/Model.hpp>
-
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <stdexcept>
+#include <string>
 
 namespace nplus1::netmodel {
 namespace {
@@ -14,13 +11,15 @@ namespace sg = simgrid::s4u;
 
 /// SMPI's: tag, communicator, source.
 constexpr std::uint64_t kEnvelope = 16;
+/// SimGrid 3.32 loses what does not fit into ns-3's send buffer, and aborts.
+constexpr std::uint64_t kLargestOfNs3 = 131'072;
 
 }  // namespace
 
 SimgridFlows* SimgridFlows::current_ = nullptr;
 
-SimgridFlows::SimgridFlows(sg::Engine& engine, const std::vector<sg::Host*>& hosts)
-    : engine_{engine}, hosts_{hosts}, origin_{sg::Engine::get_clock()} {
+SimgridFlows::SimgridFlows(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3)
+    : engine_{engine}, hosts_{hosts}, ns3_{ns3}, origin_{sg::Engine::get_clock()} {
   if (current_ != nullptr) throw std::logic_error("SimGrid simulates one network at a time");
   static const bool connected = [] {
     sg::Activity::on_completion_cb([](const sg::Activity& activity) {
@@ -29,12 +28,14 @@ SimgridFlows::SimgridFlows(sg::Engine& engine, const std::vector<sg::Host*>& hos
     return true;
   }();
   static_cast<void>(connected);
+  engine_.track_vetoed_activities(&stop_);
   current_ = this;
 }
 
 /// Flows under way are called off. Their objects stay, as SimGrid still refers to them.
 SimgridFlows::~SimgridFlows() {
   current_ = nullptr;
+  engine_.track_vetoed_activities(nullptr);
   for (sg::CommPtr& comm : comms_) {
     if (comm == nullptr) continue;
     comm->cancel();
@@ -50,7 +51,11 @@ void SimgridFlows::begin(const Start& start) {
   if (start.id >= comms_.size()) comms_.resize(start.id + 1);
   const sg::CommPtr comm =
       sg::Comm::sendto_init(hosts_[start.source.index()], hosts_[start.destination.index()]);
-  comm->set_payload_size(static_cast<std::uint64_t>(count(start.size)) + kEnvelope);
+  const std::uint64_t size = static_cast<std::uint64_t>(count(start.size)) + kEnvelope;
+  if (ns3_ && size > kLargestOfNs3)
+    throw MessageRefused{"SimGrid's ns-3 carries messages of up to 131056 bytes, and one has " +
+                         std::to_string(count(start.size))};
+  comm->set_payload_size(size);
   comm->set_data(reinterpret_cast<void*>(std::uintptr_t{start.id}));
   comms_[start.id] = comm;
   ++under_way_;
@@ -62,28 +67,23 @@ void SimgridFlows::ended(const sg::Activity& activity) {
   if (comm == nullptr) return;
   const auto id = static_cast<FlowId>(reinterpret_cast<std::uintptr_t>(comm->get_data<void>()));
   const bool ours = id < comms_.size() && comms_[id].get() == comm;
-  if (ours) ended_.push_back(id);
+  if (!ours) return;
+  ended_.push_back(id);
+  stop_.insert(comms_[id].get());
 }
 
-/// Seconds from `now` to SimGrid's next event; negative if there is none. As EngineImpl::solve() does it.
-double SimgridFlows::next_event(double now) const {
-  double next = -1;
-  for (auto* model : engine_.get_all_models()) {
-    const double of_model = model->next_occurring_event(now);
-    if (of_model >= 0 && (next < 0 || of_model < next)) next = of_model;
-  }
-  return next;
-}
-
-/// Moves SimGrid's clock to its next event, or to `until` if that comes first.
+/// Moves SimGrid's clock to `until`, or to where flows end if that comes first.
 void SimgridFlows::step(Time until) {
+  stop_.clear();  // SimGrid itself puts in what it starts in two steps
+  const double limit = until == kNever ? -1 : origin_ + seconds(until);
+  if (until == kNever)
+    engine_.run();
+  else if (limit >= sg::Engine::get_clock())
+    engine_.run_until(limit);
+  if (until == kNever && ended_.empty()) throw std::logic_error("SimGrid has flows that never end");
   const double now = sg::Engine::get_clock();
-  const double delta = under_way_ == 0 ? -1 : next_event(now);
-  const double limit = until == kNever ? std::numeric_limits<double>::infinity() : origin_ + seconds(until);
-  const double target = delta < 0 ? limit : std::min(limit, now + delta);
-  if (std::isinf(target)) throw std::logic_error("SimGrid has flows that never end");
-  if (target >= now) engine_.run_until(target);
-  now_ = target == limit ? until : std::max(now_, Time{from_seconds(sg::Engine::get_clock() - origin_)});
+  const bool arrived = until != kNever && now >= limit;
+  now_ = arrived ? until : std::max(now_, Time{from_seconds(now - origin_)});
 }
 
 void SimgridFlows::advance(Time until, std::vector<Completion>& completions) {

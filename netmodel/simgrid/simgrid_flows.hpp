@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace nplus1::netmodel {
 
 class SimgridFlows final : public Flows {
  public:
-  SimgridFlows(simgrid::s4u::Engine& engine, const std::vector<simgrid::s4u::Host*>& hosts);
+  SimgridFlows(simgrid::s4u::Engine& engine, const std::vector<simgrid::s4u::Host*>& hosts, bool ns3);
   ~SimgridFlows() override;
 
   void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) override;
@@ -44,7 +45,6 @@ class SimgridFlows final : public Flows {
 
   void begin(const Start& start);
   void step(Time until);
-  [[nodiscard]] double next_event(double now) const;
   void ended(const simgrid::s4u::Activity& activity);
 
   /// SimGrid's signals cannot be disconnected: they find the flows of the day here.
@@ -52,11 +52,15 @@ class SimgridFlows final : public Flows {
 
   simgrid::s4u::Engine& engine_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
+  const bool ns3_;
   double origin_;  // SimGrid's clock at our time zero
   Time now_{};
   std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting_;
   std::vector<simgrid::s4u::CommPtr> comms_;  // by id: they live as long as the flow
   std::vector<FlowId> ended_;
+  /// SimGrid's main loop returns after the event at which this is no longer empty: meant for activities that
+  /// may not start, used for those that have ended.
+  std::set<simgrid::s4u::Activity*> stop_;
   std::uint64_t order_ = 0;
   std::size_t under_way_ = 0;
 };

@@ -23,7 +23,7 @@ namespace nplus1::netmodel {
 
 class SimgridNetwork final : public FlowProtocol {
  public:
-  SimgridNetwork(std::shared_ptr<simgrid::s4u::Engine> engine, std::vector<simgrid::s4u::Host*> hosts,
+  SimgridNetwork(simgrid::s4u::Engine& engine, std::vector<simgrid::s4u::Host*> hosts,
                  PlatformOptions options, Parameters protocol);
 
   /// Starts when no flow of an earlier one is left.
@@ -33,14 +33,10 @@ class SimgridNetwork final : public FlowProtocol {
   [[nodiscard]] std::string describe_to_ranks() const override { return protocol(); }
 
  private:
-  std::shared_ptr<simgrid::s4u::Engine> engine_;
+  simgrid::s4u::Engine& engine_;
   std::vector<simgrid::s4u::Host*> hosts_;  // by rank
   PlatformOptions options_;
 };
-
-/// Loads the platform and looks up the ranks' routes (all of them up to 64 hosts, else each host's to a few
-/// others); throws what SimGrid throws, or aborts.
-[[nodiscard]] Result<PlatformReport> check_simgrid_platform(const PlatformOptions& options);
 
 /// Loads the platform; throws what SimGrid throws, or aborts.
 [[nodiscard]] Result<std::unique_ptr<NetworkModel>> make_simgrid_network(const PlatformOptions& options);

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,9 @@ namespace nplus1::netmodel {
 namespace {
 
 constexpr const char* kRemedy = "Correct the platform or its options; platforms/ has examples that work.";
+constexpr const char* kNs3Remedy =
+    "SimGrid's ns-3 takes zones whose routes are single links, and no clusters but flat ones with a "
+    "backbone.";
 constexpr char kSeparator = '\0';  // between the words of a child's answer, at the end of what it says
 
 /// The child's part: "ok" or "bad" and what it found out, after what SimGrid had to say.
@@ -59,36 +63,56 @@ std::string without_prefix(const std::string& line) {
   return level == std::string::npos ? line : line.substr(level + std::strlen("/CRITICAL] "));
 }
 
-/// SimGrid's first critical line, else its first line.
-std::string first_complaint(const std::string& said) {
+/// What a child said before it died: SimGrid's first critical line, else its first line, and the line of the
+/// file.
+struct LastWords {
+  std::string complaint;
+  std::string line;
+};
+
+LastWords last_words(const std::string& said) {
   std::istringstream lines{said};
-  std::string first;
+  LastWords words;
+  bool critical = false;
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("CRITICAL") != std::string::npos) return without_prefix(line);
-    if (first.empty()) first = line;
+    if (line.rfind(kLineMark, 0) == 0) {
+      words.line = line.substr(std::strlen(kLineMark));
+    } else if (!critical && (words.complaint.empty() || line.find("CRITICAL") != std::string::npos)) {
+      critical = line.find("CRITICAL") != std::string::npos;
+      words.complaint = without_prefix(line);
+    }
   }
-  return first;
+  return words;
 }
 
-/// SimGrid explains at length; its first line has the cause.
+/// SimGrid explains at length; its first line has the cause, without ornaments and the heads of lists.
 std::string first_line(std::string text) {
   text.resize(std::min(text.find('\n'), text.size()));
+  text.erase(std::remove(text.begin(), text.end(), '*'), text.end());
+  if (const std::size_t gap = text.find("  "); gap != std::string::npos) text.erase(gap, 1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  if (!text.empty() && text.back() == ':') text.resize(std::min(text.rfind(". "), text.size()));
   return text;
 }
 
-Error rejected(const PlatformOptions& options, const std::string& why, const std::string& remedy) {
-  const std::string line = first_line(why);
-  const bool names_file = line.find(options.file) != std::string::npos;
-  return {names_file ? line : options.file + ": " + line, remedy.empty() ? kRemedy : remedy};
+/// `line`: a number, or nothing.
+Error rejected(const PlatformOptions& options, const std::string& line, const std::string& why,
+               const std::string& remedy = {}) {
+  const std::string text = first_line(why);
+  const bool names_file = text.find(options.file) != std::string::npos;
+  const std::string place = line.empty() || line == "0" ? options.file : options.file + ":" + line;
+  const char* usual = options.model == "ns-3" ? kNs3Remedy : kRemedy;
+  return {names_file ? text : place + ": " + text, remedy.empty() ? usual : remedy};
 }
 
 Result<PlatformReport> understood(const PlatformOptions& options, const std::string& said, int status) {
   const std::size_t begin = said.find(kSeparator);
   if (begin == std::string::npos) {
-    const std::string why = first_complaint(said);
+    const LastWords words = last_words(said);
     const std::string how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended early";
-    return rejected(options, why.empty() ? "SimGrid rejects it without a word (" + how + ")" : why, "");
+    const std::string& why = words.complaint;
+    return rejected(options, words.line,
+                    why.empty() ? "SimGrid rejects it without a word (" + how + ")" : why);
   }
   std::istringstream words{said.substr(begin + 1)};
   std::string verdict;
@@ -97,18 +121,28 @@ Result<PlatformReport> understood(const PlatformOptions& options, const std::str
   std::getline(words, verdict, kSeparator);
   std::getline(words, what, kSeparator);
   std::getline(words, remedy, kSeparator);
-  if (verdict != "ok") return rejected(options, what, remedy);
+  if (verdict != "ok") return rejected(options, {}, what, remedy);
   PlatformReport report;
   std::istringstream{what} >> report.hosts >> report.links >> report.routes;
   return report;
 }
 
+/// What needs no SimGrid to be seen.
+std::optional<Error> unreadable(const PlatformOptions& options) {
+  struct stat info {};
+  const bool there = stat(options.file.c_str(), &info) == 0 && access(options.file.c_str(), R_OK) == 0;
+  const char* why = !there                  ? std::strerror(errno)
+                    : S_ISDIR(info.st_mode) ? "is a directory, not a platform file"
+                    : info.st_size == 0     ? "is empty; a platform needs hosts, links and routes"
+                                            : nullptr;
+  if (why == nullptr) return std::nullopt;
+  return Error{options.file + ": " + why, there ? kRemedy : "Check the path of the platform file."};
+}
+
 }  // namespace
 
 Result<PlatformReport> validate_platform(const PlatformOptions& options) {
-  if (access(options.file.c_str(), R_OK) != 0)
-    return rejected(options, options.file + ": " + std::strerror(errno),
-                    "Check the path of the platform file.");
+  if (auto error = unreadable(options)) return *std::move(error);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return Error{"no pipe: " + std::string{std::strerror(errno)}, "Try again."};

@@ -42,6 +42,19 @@ READING = Decimal("20e-9")
 DIGITS = Decimal("1e-6")
 
 
+# One link for each pair: what SimGrid gives to ns-3. Larger messages make SimGrid 3.32 abort there, in SMPI too.
+NS3_RANKS = 4
+NS3_SIZES = "1,1024,16384,65535,65536,100000"
+NS3_PAIRS = [(a, b) for a in range(NS3_RANKS) for b in range(a + 1, NS3_RANKS)]
+NS3_PLATFORM = "\n".join((
+    '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+    '<platform version="4.1"><zone id="z" routing="Full">',
+    *(f'<host id="node-{r}" speed="1Gf"/>' for r in range(NS3_RANKS)),
+    *(f'<link id="{a}-{b}" bandwidth="125MBps" latency="50us"/>' for a, b in NS3_PAIRS),
+    *(f'<route src="node-{a}" dst="node-{b}"><link_ctn id="{a}-{b}"/></route>' for a, b in NS3_PAIRS),
+    "</zone></platform>"))
+
+
 def ends(text):
     return {int(line.split()[0]): Decimal(line.split()[1]) for line in text.splitlines() if line.strip()}
 
@@ -54,10 +67,10 @@ class EqualsSmpi(live.LiveTest):
         if not cls.program.exists() or cls.program.stat().st_mtime < SOURCE.stat().st_mtime:
             subprocess.run(["smpicc", "-O1", "-w", "-o", cls.program, SOURCE], check=True)
 
-    def smpi(self, model, pattern, sizes, settings):
+    def smpi(self, model, pattern, sizes, settings, platform=PLATFORM, ranks=RANKS):
         hosts = self.folder / "hosts"
-        hosts.write_text("".join(f"node-{r}\n" for r in range(RANKS)))
-        line = ["smpirun", "-np", str(RANKS), "-platform", PLATFORM, "-hostfile", hosts,
+        hosts.write_text("".join(f"node-{r}\n" for r in range(ranks)))
+        line = ["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts,
                 "--log=root.thres:critical", f"--cfg=network/model:{model}", "--cfg=surf/precision:1e-9",
                 "--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:0", *(f"--cfg={s}" for s in settings),
                 self.program, pattern, sizes]
@@ -113,6 +126,20 @@ class EqualsSmpi(live.LiveTest):
                 with self.subTest(model=model, pattern=pattern, algorithm=ours):
                     self.compare(model, pattern, sizes, (f"smpi/{pattern}:{theirs}",),
                                  ("--collectives", f"{pattern}={ours}"))
+
+    def test_ns3_replays_as_smpi_runs_on_it(self):  # and is refused for running programs: platform_test.py
+        platform, result = self.folder / "pairs.xml", self.folder / "replay.json"
+        platform.write_text(NS3_PLATFORM)
+        for pattern in POINT_TO_POINT:
+            run = self.observe(NS3_RANKS, "smpi_patterns", pattern, NS3_SIZES, options=("--compute", "fixed:0"))
+            done = self.run_command([str(word) for word in (live.NPLUS1, "replay", run.folder, "--platform", platform,
+                                                            "--model", "ns-3", "--json", result)])
+            with self.subTest(pattern=pattern):
+                self.assertEqual(done.returncode, 0, done.stderr)
+                ours = json.loads(result.read_text(), parse_float=Decimal)["rank_end_s"]
+                theirs = self.smpi("ns-3", pattern, NS3_SIZES, (), platform, NS3_RANKS)
+                for rank, end in theirs.items():
+                    self.assertLessEqual(abs(ours[rank] - READING - end), end * DIGITS, f"rank {rank}")
 
 
 if __name__ == "__main__":

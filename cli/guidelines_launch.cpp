@@ -1,0 +1,104 @@
+#include "cli/guidelines_launch.hpp"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "cli/failure.hpp"
+#include "cli/installation.hpp"
+#include "cli/words.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+using Words = std::vector<std::string>;
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, kNothingStarted, result.error().remedy};
+  return std::move(result).value();
+}
+
+void append(Words& line, Words more) {
+  for (std::string& word : more) line.push_back(std::move(word));
+}
+
+std::string runner_of(const Launch& launch) {
+  if (launch.runner.empty()) return or_fail(find_guidelines_runner(), ExitCode::kUnavailable).string();
+  std::error_code error;
+  if (fs::is_regular_file(launch.runner, error)) return fs::absolute(launch.runner).string();
+  throw Failure{ExitCode::kNoInput, launch.runner + " is no file", kNothingStarted,
+                "build it as docs/guidelines.md says, and name it with --runner"};
+}
+
+std::string mpirun_of(const Launch& launch) {
+  if (launch.mpirun.empty()) return or_fail(find_mpirun(), ExitCode::kUnavailable).string();
+  const fs::path found = find_in_path(launch.mpirun);
+  if (!found.empty()) return found.string();
+  throw Failure{ExitCode::kUnavailable, launch.mpirun + " is no executable file", kNothingStarted,
+                "correct --mpirun"};
+}
+
+/// `env NAME=VALUE ...`, which every mpirun understands as a program: mpirun itself must not be preloaded.
+Words environment_words(const Launch& launch) {
+  auto variables = launch.environment;
+  std::string preload = launch.preload;
+  if (yields(launch)) {
+    preload += (preload.empty() ? "" : ":") + or_fail(find_stubs(), ExitCode::kUnavailable).string();
+    variables.emplace_back("NPLUS1_NATIVE", "1");
+  }
+  if (!preload.empty()) variables.emplace_back("LD_PRELOAD", preload);
+  if (variables.empty()) return {};
+  Words words{"/usr/bin/env"};
+  for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));
+  return words;
+}
+
+/// Compute times are fixed at nothing: what remains is the network, the same each time.
+Words simulated(const Launch& launch, const fs::path& result) {
+  std::error_code error;
+  const bool platform = fs::is_regular_file(launch.simulate, error);
+  Words line{(executable_folder() / "nplus1").string(),
+             "run",
+             "-n",
+             std::to_string(launch.ranks),
+             "--quiet",
+             "--record",
+             "off",
+             "--compute",
+             "fixed:0",
+             "-o",
+             result.string(),
+             platform ? "--platform" : "--network",
+             launch.simulate};
+  append(line, or_fail(split_words(launch.simulate_options), ExitCode::kUsage));
+  if (!launch.mpi_args.empty()) append(line, {"--mpi-args", launch.mpi_args});
+  line.emplace_back("--");
+  return line;
+}
+
+Words native(const Launch& launch) {
+  Words line{mpirun_of(launch)};
+  append(line, or_fail(split_words(launch.mpi_args), ExitCode::kUsage));
+  append(line, {"-np", std::to_string(launch.ranks)});
+  append(line, environment_words(launch));
+  return line;
+}
+
+}  // namespace
+
+bool yields(const Launch& launch) {
+  if (!launch.simulate.empty()) return false;
+  if (launch.waits != "auto") return launch.waits == "yield";
+  const bool own_library = launch.mpirun.empty() && launch.runner.empty();
+  return own_library && launch.ranks > static_cast<int>(std::thread::hardware_concurrency());
+}
+
+Words launch_line(const Launch& launch, const fs::path& plan, const fs::path& result) {
+  Words line = launch.simulate.empty() ? native(launch) : simulated(launch, result);
+  append(line, {runner_of(launch), plan.string()});
+  return line;
+}
+
+}  // namespace nplus1::cli

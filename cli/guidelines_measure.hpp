@@ -1,0 +1,60 @@
+// Measures guidelines: starts mpirun after mpirun of nplus1-guidelines-runner, and keeps what it prints in
+// files that survive a kill at any moment. For the verbs `nplus1 guidelines run`, `confirm`, `advise` and
+// `tune`. One thread; throws Failure.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "guidelines/campaign.hpp"
+
+namespace nplus1::cli {
+
+/// Where and how the measuring program runs.
+struct Launch {
+  int ranks = 2;
+  std::string mpirun;  // empty: MPICH's
+  std::string mpi_args;
+  std::string runner;  // empty: the one that came with nplus1
+  std::string waits =
+      "auto";            // spin, as the MPI library does it; yield: by nplus1's library; auto: by the cores
+  std::string simulate;  // a platform file or a network: under `nplus1 run`
+  std::string simulate_options;                                  // more of its options
+  std::vector<std::pair<std::string, std::string>> environment;  // of the ranks
+  std::string preload;                                           // a library for the ranks
+};
+
+struct Measuring {
+  Launch launch;
+  guidelines::Plan how;  // all but its cells
+  int mpiruns = 10;
+  double budget = 300;                // seconds
+  std::optional<int> repetitions;     // instead of a prediction
+  std::chrono::seconds patience{60};  // for a single line of the measuring program
+  bool quiet = false;
+};
+
+/// True for a launch that yields its waits through nplus1's library.
+[[nodiscard]] bool yields(const Launch& launch);
+
+/// Cells that say how often, from `folder`/nrep.csv, which is measured first where it is not complete. `head`
+/// are the settings that it must have been begun with.
+[[nodiscard]] guidelines::Allotment decide_repetitions(const Measuring& measuring,
+                                                       std::vector<guidelines::Cell>& cells,
+                                                       const std::filesystem::path& folder,
+                                                       const std::string& head);
+
+/// Measures the cells in each of the mpiruns, into `file`, which begins with `head`; goes on where it was
+/// left. What could not be measured, for people.
+[[nodiscard]] std::vector<std::string> measure(const Measuring& measuring,
+                                               const std::vector<guidelines::Cell>& cells,
+                                               const std::filesystem::path& file, const std::string& head);
+
+/// The settings of `measuring` that a result depends on, for csv_head().
+[[nodiscard]] guidelines::Settings settings_of(const Measuring& measuring);
+
+}  // namespace nplus1::cli

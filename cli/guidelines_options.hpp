@@ -1,0 +1,26 @@
+// The options that all parts of `nplus1 guidelines` that measure have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/guidelines_measure.hpp"
+
+namespace nplus1::cli {
+
+/// What the words of the command line say before they are understood.
+struct MeasuringWords {
+  std::string budget = "5min";
+  std::string sync = "barrier";
+  std::string predict = "rse=0.02,cov_mean=0.01";
+  int nrep = 0;
+  int timeout = 60;
+};
+
+/// Both must outlive the parse.
+void declare_measuring(CLI::App& app, Measuring& measuring, MeasuringWords& words);
+
+/// Turns the words into `measuring`. Throws Failure (kUsage).
+void finish(const MeasuringWords& words, Measuring& measuring);
+
+}  // namespace nplus1::cli

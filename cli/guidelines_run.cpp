@@ -1,0 +1,117 @@
+// `nplus1 guidelines run`: measures the catalogue's collectives and their mock-ups over R mpiruns, natively
+// or on a simulated network.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/failure.hpp"
+#include "cli/guidelines.hpp"
+#include "cli/guidelines_measure.hpp"
+#include "cli/guidelines_options.hpp"
+#include "cli/program.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+using guidelines::Allotment;
+using guidelines::Catalogue;
+using guidelines::Cell;
+
+constexpr const char* kExamples =
+    "  nplus1 guidelines run -n 8 -o measured                       the default catalogue in 5 minutes\n"
+    "  nplus1 guidelines run -n 8 --functions Reduce,Allreduce --sizes 8,1024,65536 -o some\n"
+    "  nplus1 guidelines run -n 64 --mpi-args \"-f hosts\" --budget 1h -o cluster\n"
+    "  nplus1 guidelines run -n 16 --simulate platform.xml -o simulated   on a network that isn't there\n"
+    "An interrupted measurement goes on where it was when the same command is given again.\n";
+
+struct RunWords {
+  Measuring measuring;
+  MeasuringWords words;
+  CatalogueWords catalogue;
+  std::vector<std::uint64_t> sizes;
+  std::string output;
+  bool no_again = false;
+};
+
+/// What the measuring program has mock-ups for, unless other sets are asked for.
+Catalogue chosen(const RunWords& run) {
+  CatalogueWords words = run.catalogue;
+  if (words.sets.empty()) words.sets = {"pgmpi", "tunelib", "own"};
+  Catalogue catalogue = catalogue_of(words);
+  auto sizes = run.sizes;
+  std::sort(sizes.begin(), sizes.end());
+  if (!sizes.empty()) {
+    for (guidelines::Guideline& g : catalogue.guidelines) g.sizes = sizes;
+  }
+  return catalogue;
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw Failure{ExitCode::kCantCreate, folder.string() + " can't be made: " + error.message(),
+                  "nothing was measured", "name another folder with -o"};
+}
+
+void say(const RunWords& run, const std::vector<Cell>& cells, const Allotment& allotment) {
+  if (run.measuring.quiet) return;
+  std::size_t tests = 0;
+  for (const Cell& cell : cells) tests += cell.tests.size();
+  fmt::print(stderr, "nplus1: {} tests at their sizes, in {} groups, {} mpiruns of {} ranks", tests,
+             cells.size(), run.measuring.mpiruns, run.measuring.launch.ranks);
+  if (allotment.wanted > 0) fmt::print(stderr, "; predicted: {:.0f} s", allotment.wanted);
+  if (allotment.factor < 1)
+    fmt::print(stderr, ", cut to {:.0f} % of the repetitions for the budget of {:.0f} s",
+               100 * allotment.factor, run.measuring.budget);
+  fmt::print(stderr, "\n");
+}
+
+int run_guidelines(RunWords& run) {
+  finish(run.words, run.measuring);
+  const bool simulated = !run.measuring.launch.simulate.empty();
+  if (simulated) {  // every repetition and every mpirun is the same
+    run.measuring.mpiruns = 1;
+    run.measuring.repetitions = 2;
+  }
+  auto cells = guidelines::cells_of(chosen(run), !simulated && !run.no_again);
+  make_folder(run.output);
+  const fs::path folder = fs::absolute(run.output);
+  const auto settings = settings_of(run.measuring);
+  const std::string head = guidelines::csv_head(settings);
+  const std::string settings_only = head.substr(0, head.rfind('\n', head.size() - 2) + 1);
+  const Allotment allotment = decide_repetitions(run.measuring, cells, folder, settings_only);
+  say(run, cells, allotment);
+  const auto notes = measure(run.measuring, cells, folder / "measurements.csv", head);
+  for (const std::string& note : notes) fmt::print(stderr, "nplus1: {}\n", note);
+  fmt::print("{}\nnplus1 guidelines check {}\n", (folder / "measurements.csv").string(), run.output);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_guidelines_run(CLI::App& guidelines, const Registration& registration) {
+  CLI::App* part = guidelines.add_subcommand("run", "Measure, natively or simulated");
+  set_manual(*part, {"nplus1 guidelines run -n N -o DIR [options]", kExamples});
+  const auto run = std::make_shared<RunWords>();
+  declare_measuring(*part, run->measuring, run->words);
+  part->add_option("-o,--output", run->output,
+                   "Folder for the measurements; one that was begun is gone on with")
+      ->required()
+      ->type_name("DIR");
+  declare_catalogue(*part, run->catalogue);
+  part->add_option("--sizes", run->sizes, "These sizes in bytes instead of the catalogue's")->delimiter(',');
+  part->add_flag("--no-again", run->no_again,
+                 "Don't measure originals twice (A/A) to know the machine's own noise");
+  part->add_option("--simulate", run->measuring.launch.simulate,
+                   "A SimGrid platform or a network (lsb:..., loggops:...): measure in virtual time")
+      ->type_name("PLATFORM|SPEC");
+  part->add_option("--simulate-options", run->measuring.launch.simulate_options,
+                   "More options of nplus1 run, e.g. \"--collectives openmpi\"")
+      ->type_name("WORDS");
+  part->callback([registration, run] { registration.chosen = [run] { return run_guidelines(*run); }; });
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,57 @@
+// What `nplus1 whatif` was asked for, shared by its two ways: one hypothesis, or a sweep over many.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/replay.hpp"
+#include "hypothesis/analysis.hpp"
+#include "hypothesis/transform/chain.hpp"
+#include "hypothesis/transform/step.hpp"
+
+namespace nplus1::cli {
+
+inline constexpr const char* kWhatIfFile = "whatif.json";
+inline constexpr const char* kWhatIfSchema = "nplus1-whatif/1";
+
+struct WhatIfWords {
+  ReplayWords replay;  // source, network, collectives, jobs, output, json
+  std::string eager;
+  std::vector<std::string> files;
+  std::vector<std::string> fail_if;
+  std::map<std::string, std::vector<std::string>> settings;  // by verb, in the order given
+  std::vector<std::pair<std::string, std::string>> steps;    // verb and settings, in the order given
+  std::optional<double> reenactment_deviation;
+  bool deterministic = false;
+  bool sweep = false;
+};
+
+/// One replay with its transformations: everything a child process needs.
+struct WhatIfCase {
+  ReplayWords replay;
+  std::vector<hypothesis::transform::Step> steps;
+  bool deterministic = false;
+};
+
+/// Plays the recording at `source`; opens it anew each time.
+[[nodiscard]] hypothesis::transform::Play play_recording(const std::string& source);
+
+/// The case on its network. Runs in a child process; errors are those of the recording, the hypothesis, the
+/// network. `chain`: already built from the steps, or null. With `wanted`: all that is to be compared.
+[[nodiscard]] Result<hypothesis::Analysis> analyse_case(const WhatIfCase& c,
+                                                        hypothesis::transform::Chain* chain, bool timeline);
+/// The same, but for the times alone.
+[[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
+
+/// What the result folder around the recording says of its run.
+[[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);
+
+/// `nplus1 whatif --sweep`. The exit code. Throws Failure.
+[[nodiscard]] int sweep_hypotheses(const WhatIfWords& words);
+
+[[nodiscard]] std::size_t jobs_of(const ReplayWords& words);
+
+}  // namespace nplus1::cli

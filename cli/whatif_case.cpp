@@ -1,0 +1,96 @@
+// One replay of `nplus1 whatif`, with its transformations.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/failure.hpp"
+#include "cli/whatif.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using events::recording::Reader;
+using hypothesis::Analysis;
+using hypothesis::ReplayResult;
+using hypothesis::transform::Chain;
+
+/// Opens the recording, prepares network and chain, and calls `use(reader, options, recorded)`.
+template <class Value, class Use>
+Result<Value> with_replay(const WhatIfCase& c, Chain* chain, const Use& use) try {
+  auto reader = Reader::open(c.replay.source);
+  if (!reader) return reader.error();
+  const auto recorded = hypothesis::recorded_settings(reader.value().properties());
+  const auto prepared = prepare_replay(c.replay, recorded, reader.value().header().ranks);
+  Chain own;
+  if (chain == nullptr) {
+    auto built = Chain::build(c.steps, play_recording(c.replay.source));
+    if (!built) return built.error();
+    own = std::move(built).value();
+    chain = &own;
+  }
+  hypothesis::ReplayOptions options = prepared->options;
+  options.hypothesis = chain;
+  options.decisions = prepared->identity && chain->empty() ? hypothesis::Decisions::kSimulated
+                                                           : hypothesis::Decisions::kRecorded;
+  return use(reader.value(), options, recorded, *prepared);
+} catch (const Failure& failure) {
+  return Error{failure.what(), failure.next()};
+}
+
+}  // namespace
+
+hypothesis::transform::Play play_recording(const std::string& source) {
+  return [source](events::EventSink& sink, bool definitions_only) -> Result<hypothesis::transform::Done> {
+    auto reader = Reader::open(source);
+    if (!reader) return reader.error();
+    events::recording::Selection selection;
+    selection.events = !definitions_only;
+    const auto read = reader.value().read(sink, selection);
+    if (!read) return read.error();
+    return hypothesis::transform::Done{};
+  };
+}
+
+Result<Analysis> analyse_case(const WhatIfCase& c, Chain* chain, bool timeline) {
+  return with_replay<Analysis>(
+      c, chain,
+      [&](Reader& reader, const hypothesis::ReplayOptions& options,
+          const hypothesis::RecordedSettings& recorded, const PreparedReplay& prepared) {
+        return hypothesis::analyse(reader,
+                                   {options, recorded.application, prepared.network->describe(), timeline});
+      });
+}
+
+Result<ReplayResult> replay_case(const WhatIfCase& c) {
+  return with_replay<ReplayResult>(
+      c, nullptr,
+      [](Reader& reader, const hypothesis::ReplayOptions& options, const hypothesis::RecordedSettings&,
+         const PreparedReplay&) { return hypothesis::replay(reader, options); });
+}
+
+hypothesis::RunTrust run_trust(const std::string& source) {
+  hypothesis::RunTrust trust;
+  const fs::path given{source};
+  for (const fs::path& folder : {given, given.parent_path(), given.parent_path().parent_path()}) {
+    std::ifstream in{folder / "summary.json"};
+    const auto summary = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json{};
+    if (!summary.is_object() || !summary.contains("trust")) continue;
+    const auto& said = summary["trust"];
+    trust.order_inversions = said.value("order_inversions", std::uint64_t{0});
+    trust.forced_decisions = said.value("forced_decisions", std::uint64_t{0});
+    trust.clock_mismatches = said.value("clock_mismatches", std::uint64_t{0});
+    trust.cores = said.value("cores", 0U);
+    trust.known = true;
+    break;
+  }
+  return trust;
+}
+
+std::size_t jobs_of(const ReplayWords& words) {
+  return words.jobs > 0 ? static_cast<std::size_t>(words.jobs)
+                        : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace nplus1::cli

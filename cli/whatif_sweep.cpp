@@ -1,0 +1,180 @@
+// `nplus1 whatif --sweep`: what there is to try, ranked by the time that it would save.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/fail_if.hpp"
+#include "cli/failure.hpp"
+#include "cli/output_folder.hpp"
+#include "cli/whatif.hpp"
+#include "hypothesis/candidates.hpp"
+#include "hypothesis/children.hpp"
+#include "hypothesis/side.hpp"
+#include "hypothesis/sweep.hpp"
+#include "report/exact_time.hpp"
+#include "report/files.hpp"
+#include "report/json_object.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using hypothesis::Candidate;
+using hypothesis::PointResult;
+
+constexpr const char* kSweepSchema = "nplus1-whatif-sweep/1";
+constexpr std::size_t kMostShown = 20;
+constexpr Duration kDoesNotApply{-1};
+/// Less than this share of the run is no saving.
+constexpr double kLeastSaving = 1e-4;
+
+template <class T>
+T or_fail(Result<T> result) {
+  if (!result)
+    throw Failure{ExitCode::kNoInput, result.error().what, "the sweep did not finish, nothing is written",
+                  result.error().remedy};
+  return std::move(result).value();
+}
+
+void show_progress(std::size_t done, std::size_t all) {
+  static const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (terminal) fmt::print(stderr, "\rnplus1: {} of {} replays{}", done, all, done == all ? "\n" : "");
+}
+
+/// The run as it was: side and trust.
+std::pair<std::string, std::string> before(const WhatIfWords& words) {
+  WhatIfCase as_recorded;
+  as_recorded.replay.source = words.replay.source;
+  const auto run = run_trust(words.replay.source);
+  const auto texts = or_fail(hypothesis::in_children(
+      1, 1,
+      [&](std::size_t) -> Result<std::string> {
+        hypothesis::transform::Chain nothing;
+        const auto analysis = analyse_case(as_recorded, &nothing, false);
+        if (!analysis) return analysis.error();
+        return hypothesis::side_json(analysis.value()) + '\0' +
+               hypothesis::trust_json(analysis.value(), run, words.reenactment_deviation);
+      },
+      [](std::size_t) {}));
+  const std::size_t zero = texts[0].find('\0');
+  return {texts[0].substr(0, zero), texts[0].substr(zero + 1)};
+}
+
+Result<PointResult> try_candidate(const WhatIfWords& words, const Candidate& candidate) {
+  WhatIfCase c;
+  c.replay.source = words.replay.source;
+  c.replay.network = candidate.network;
+  c.replay.collectives = candidate.collectives;
+  c.steps = candidate.steps;
+  c.deterministic = words.deterministic;
+  const auto result = replay_case(c);
+  if (!result && candidate.may_not_apply) return PointResult{kDoesNotApply};
+  if (!result) return result.error();
+  const auto& r = result.value();
+  return PointResult{r.makespan().time_since_epoch(), r.compute_share(), r.communication_share(),
+                     r.unexplained_share(), r.state == simnode::engine::State::kFinished};
+}
+
+struct Tried {
+  const Candidate* candidate;
+  PointResult result;
+  double saved;  // seconds
+};
+
+/// The most worthwhile first; of a collective's algorithms the best alone.
+std::vector<Tried> ranked(const std::vector<Candidate>& candidates, const std::vector<PointResult>& results,
+                          double run) {
+  std::vector<Tried> all;
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    if (results[i].makespan != kDoesNotApply)
+      all.push_back({&candidates[i], results[i], run - seconds(results[i].makespan)});
+  std::stable_sort(all.begin(), all.end(), [](const Tried& a, const Tried& b) { return a.saved > b.saved; });
+  std::map<std::string, bool> seen;
+  std::erase_if(all, [&](const Tried& t) {
+    if (t.candidate->kind != "collectives") return false;
+    const std::string& what = t.candidate->what;
+    return std::exchange(seen[what.substr(0, what.find(" by "))], true);
+  });
+  return all;
+}
+
+std::string json(const WhatIfWords& words, const std::string& side, const std::vector<Tried>& tried) {
+  report::JsonObject object;
+  object.text("schema", kSweepSchema);
+  object.text("recording", words.replay.source);
+  object.raw("before", side);
+  object.list(
+      "candidates", tried,
+      [](const Tried& t) {
+        using report::JsonObject;
+        return fmt::format(
+            "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"virtual_time_s\": {}, \"saved_s\": {}, "
+            "\"finished\": {}}}",
+            JsonObject::quoted(t.candidate->kind), JsonObject::quoted(t.candidate->what),
+            JsonObject::quoted(t.candidate->flags), report::exact_seconds(t.result.makespan),
+            nlohmann::json(t.saved).dump(), t.result.finished);
+      },
+      ",");
+  return object.document();
+}
+
+std::string table(const WhatIfWords& words, const hypothesis::Side& side, const std::vector<Tried>& tried) {
+  const double run = *side.metric("virtual_time_s");
+  std::string text = fmt::format("{} on {} ranks: {} of virtual time; what would save how much of it\n\n",
+                                 side.application.empty() ? "The program" : side.application, side.ranks,
+                                 report::readable(from_seconds(run)));
+  text += fmt::format("{:>12} {:>8}  {}\n", "saves", "", "if it were");
+  std::size_t shown = 0;
+  std::size_t nothing = 0;
+  for (const Tried& t : tried) {
+    if (t.saved < kLeastSaving * run || shown == kMostShown) {
+      ++nothing;
+      continue;
+    }
+    ++shown;
+    text += fmt::format("{:>12} {:>6.1f} %  {}{}\n{:>24}{}\n", report::readable(from_seconds(t.saved)),
+                        100 * t.saved / run, t.candidate->what,
+                        t.result.finished ? "" : " (not all ranks end)", "", t.candidate->flags);
+  }
+  if (shown == 0) text += "  nothing that was tried\n";
+  if (nothing > 0) text += fmt::format("{} more would save less, or nothing\n", nothing);
+  return text + fmt::format(
+                    "\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
+                    words.replay.source, side.trust);
+}
+
+}  // namespace
+
+int sweep_hypotheses(const WhatIfWords& words) {
+  const auto conditions = conditions_of(words.fail_if);
+  auto reader = or_fail(events::recording::Reader::open(words.replay.source));
+  const auto recorded = hypothesis::recorded_settings(reader.properties());
+  WhatIfCase as_recorded;
+  check_network(as_recorded.replay, recorded, reader.header().ranks);
+  const auto [side_text, trust] = before(words);
+  const std::string whole = hypothesis::with_member(side_text, "trust", trust);
+  const auto side = or_fail(hypothesis::parse_side(whole, "the run"));
+  const auto candidates =
+      hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side_text)), recorded);
+  const auto results = or_fail(hypothesis::run_points(
+      candidates.size(), jobs_of(words.replay),
+      [&](std::size_t i) { return try_candidate(words, candidates[i]); },
+      [&](std::size_t done) {
+        if (!words.replay.quiet) show_progress(done, candidates.size());
+      }));
+  const auto tried = ranked(candidates, results, *side.metric("virtual_time_s"));
+  const auto write = [&](const std::filesystem::path& file) {
+    const auto written = report::write_file(file, json(words, whole, tried));
+    if (!written)
+      throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
+                    written.error().remedy};
+  };
+  if (!words.replay.output.empty()) write(OutputFolder::at(words.replay.output).path() / kWhatIfFile);
+  if (!words.replay.json.empty()) write(words.replay.json);
+  fmt::print("{}", table(words, side, tried));
+  return judge(conditions, side);
+}
+
+}  // namespace nplus1::cli

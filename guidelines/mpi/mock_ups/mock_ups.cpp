@@ -1,0 +1,108 @@
+#include "guidelines/mpi/mock_ups/mock_ups.hpp"
+
+namespace nplus1::guidelines {
+namespace {
+
+int allgather(const Call& c, Scratch&) {
+  return MPI_Allgather(c.send, c.count, c.type, c.receive, c.count, c.type, c.comm);
+}
+int allreduce(const Call& c, Scratch&) {
+  return MPI_Allreduce(c.send, c.receive, c.count, c.type, c.op, c.comm);
+}
+int alltoall(const Call& c, Scratch&) {
+  return MPI_Alltoall(c.send, c.count, c.type, c.receive, c.count, c.type, c.comm);
+}
+int bcast(const Call& c, Scratch&) {
+  return MPI_Bcast(c.receive, c.count, c.type, c.root, c.comm);
+}
+int gather(const Call& c, Scratch&) {
+  return MPI_Gather(c.send, c.count, c.type, c.receive, c.count, c.type, c.root, c.comm);
+}
+int reduce(const Call& c, Scratch&) {
+  return MPI_Reduce(c.send, c.receive, c.count, c.type, c.op, c.root, c.comm);
+}
+int reduce_scatter(const Call& c, Scratch& scratch) {
+  const Pieces pieces = equal_pieces(c.count, Shape{c}.ranks, scratch);
+  return MPI_Reduce_scatter(c.send, c.receive, pieces.counts, c.type, c.op, c.comm);
+}
+int reduce_scatter_block(const Call& c, Scratch&) {
+  return MPI_Reduce_scatter_block(c.send, c.receive, c.count, c.type, c.op, c.comm);
+}
+int scan(const Call& c, Scratch&) {
+  return MPI_Scan(c.send, c.receive, c.count, c.type, c.op, c.comm);
+}
+int scatter(const Call& c, Scratch&) {
+  return MPI_Scatter(c.send, c.count, c.type, c.receive, c.count, c.type, c.root, c.comm);
+}
+
+template <class T>
+const T* find(const std::vector<T>& all, const std::string& name) {
+  for (const T& one : all) {
+    if (name == one.name) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<Operation>& operations() {
+  constexpr Extent kNone = Extent::kNone, kBlock = Extent::kBlock, kAll = Extent::kAll;
+  // name, function, send, receive, send at root only, receive at root only, reduces, has MPI_IN_PLACE
+  static const std::vector<Operation> all{
+      {"Allgather", allgather, kBlock, kAll, false, false, false, true},
+      {"Allreduce", allreduce, kBlock, kBlock, false, false, true, true},
+      {"Alltoall", alltoall, kAll, kAll, false, false, false, true},
+      {"Bcast", bcast, kNone, kBlock, false, false, false, false},
+      {"Gather", gather, kBlock, kAll, false, true, false, true},
+      {"Reduce", reduce, kBlock, kBlock, false, true, true, true},
+      {"Reduce_scatter", reduce_scatter, kAll, kBlock, false, false, true, true},
+      {"Reduce_scatter_block", reduce_scatter_block, kAll, kBlock, false, false, true, true},
+      {"Scan", scan, kBlock, kBlock, false, false, true, true},
+      {"Scatter", scatter, kAll, kBlock, true, false, false, true},
+  };
+  return all;
+}
+
+const std::vector<MockUp>& mock_ups() {
+  static const std::vector<MockUp> all{
+      {"Allgather_with_Allgatherv", "Allgather", allgather_with_allgatherv},
+      {"Allgather_with_Allreduce", "Allgather", allgather_with_allreduce},
+      {"Allgather_with_Alltoall", "Allgather", allgather_with_alltoall},
+      {"Allgather_with_Gather_Bcast", "Allgather", allgather_with_gather_bcast},
+      {"Allreduce_with_Reduce_Bcast", "Allreduce", allreduce_with_reduce_bcast},
+      {"Allreduce_with_Reduce_scatter_Allgatherv", "Allreduce", allreduce_with_reduce_scatter_allgatherv},
+      {"Allreduce_with_Reduce_scatter_block_Allgather", "Allreduce",
+       allreduce_with_reduce_scatter_block_allgather},
+      {"Alltoall_with_Alltoallv", "Alltoall", alltoall_with_alltoallv},
+      {"Bcast_with_Allgatherv", "Bcast", bcast_with_allgatherv},
+      {"Bcast_with_Scatter_Allgather", "Bcast", bcast_with_scatter_allgather},
+      {"Gather_with_Allgather", "Gather", gather_with_allgather},
+      {"Gather_with_Gatherv", "Gather", gather_with_gatherv},
+      {"Gather_with_Reduce", "Gather", gather_with_reduce},
+      {"Reduce_with_Allreduce", "Reduce", reduce_with_allreduce},
+      {"Reduce_with_Reduce_scatter", "Reduce", reduce_with_reduce_scatter},
+      {"Reduce_with_Reduce_scatter_Gatherv", "Reduce", reduce_with_reduce_scatter_gatherv},
+      {"Reduce_with_Reduce_scatter_block_Gather", "Reduce", reduce_with_reduce_scatter_block_gather},
+      {"Reduce_scatter_with_Allreduce", "Reduce_scatter", reduce_scatter_with_allreduce},
+      {"Reduce_scatter_with_Reduce_Scatterv", "Reduce_scatter", reduce_scatter_with_reduce_scatterv},
+      {"Reduce_scatter_block_with_Allreduce", "Reduce_scatter_block", reduce_scatter_with_allreduce},
+      {"Reduce_scatter_block_with_Reduce_Scatter", "Reduce_scatter_block",
+       reduce_scatter_block_with_reduce_then_scatter},
+      {"Reduce_scatter_block_with_Reduce_scatter", "Reduce_scatter_block",
+       reduce_scatter_block_with_reduce_scatter},
+      {"Scan_with_Exscan_Reduce_local", "Scan", scan_with_exscan_reduce_local},
+      {"Scatter_with_Bcast", "Scatter", scatter_with_bcast},
+      {"Scatter_with_Scatterv", "Scatter", scatter_with_scatterv},
+  };
+  return all;
+}
+
+const Operation* find_operation(const std::string& name) {
+  return find(operations(), name);
+}
+
+const MockUp* find_mock_up(const std::string& name) {
+  return find(mock_ups(), name);
+}
+
+}  // namespace nplus1::guidelines

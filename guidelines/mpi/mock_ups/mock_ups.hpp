@@ -1,0 +1,73 @@
+// The collectives that guidelines speak about, and for each guideline LHS <= RHS its right-hand side as a
+// complete replacement of the left: the mock-up. From Hunold, Carpen-Amarie, Luebbe, Traeff: "Automatic
+// Verification of Self-Consistent MPI Performance Guidelines" (Euro-Par 2016, appendix) and PGMPITuneLib.
+// Unlike there, a mock-up copies what must be copied, pads instead of dropping elements that the number of
+// ranks does not divide, leaves the send buffer alone, touches the receive buffer only where the original
+// does, and takes MPI_IN_PLACE and any root.
+//
+// The functions are named ORIGINAL_with_PARTS in lower case. All ranks of call.comm call together, as MPI has
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "guidelines/mpi/call.hpp"
+
+namespace nplus1::guidelines {
+
+using Run = int (*)(const Call&, Scratch&);
+
+/// How much of a buffer a call uses: nothing, call.count elements, or that for each rank.
+enum class Extent { kNone, kBlock, kAll };
+
+struct Operation {
+  const char* name;  // as in MPI, without MPI_
+  Run run;
+  Extent send;
+  Extent receive;
+  bool send_at_root;     // only the root's send buffer is significant
+  bool receive_at_root;  // only the root's receive buffer is significant
+  bool reduces;
+  bool has_in_place;
+};
+
+struct MockUp {
+  const char* name;  // "Gather_with_Allgather"
+  const char* original;
+  Run run;
+};
+
+[[nodiscard]] const std::vector<Operation>& operations();
+[[nodiscard]] const std::vector<MockUp>& mock_ups();
+
+/// Null when there is none of that name.
+[[nodiscard]] const Operation* find_operation(const std::string& name);
+[[nodiscard]] const MockUp* find_mock_up(const std::string& name);
+
+int allgather_with_allgatherv(const Call& call, Scratch& scratch);
+int allgather_with_allreduce(const Call& call, Scratch& scratch);
+int allgather_with_alltoall(const Call& call, Scratch& scratch);
+int allgather_with_gather_bcast(const Call& call, Scratch& scratch);
+int allreduce_with_reduce_bcast(const Call& call, Scratch& scratch);
+int allreduce_with_reduce_scatter_allgatherv(const Call& call, Scratch& scratch);
+int allreduce_with_reduce_scatter_block_allgather(const Call& call, Scratch& scratch);
+int alltoall_with_alltoallv(const Call& call, Scratch& scratch);
+int bcast_with_allgatherv(const Call& call, Scratch& scratch);
+int bcast_with_scatter_allgather(const Call& call, Scratch& scratch);
+int gather_with_allgather(const Call& call, Scratch& scratch);
+int gather_with_gatherv(const Call& call, Scratch& scratch);
+int gather_with_reduce(const Call& call, Scratch& scratch);
+int reduce_with_allreduce(const Call& call, Scratch& scratch);
+int reduce_with_reduce_scatter(const Call& call, Scratch& scratch);
+int reduce_with_reduce_scatter_block_gather(const Call& call, Scratch& scratch);
+int reduce_with_reduce_scatter_gatherv(const Call& call, Scratch& scratch);
+int reduce_scatter_with_allreduce(const Call& call, Scratch& scratch);
+int reduce_scatter_with_reduce_scatterv(const Call& call, Scratch& scratch);
+int reduce_scatter_block_with_reduce_scatter(const Call& call, Scratch& scratch);
+int reduce_scatter_block_with_reduce_then_scatter(const Call& call, Scratch& scratch);
+int scan_with_exscan_reduce_local(const Call& call, Scratch& scratch);
+int scatter_with_bcast(const Call& call, Scratch& scratch);
+int scatter_with_scatterv(const Call& call, Scratch& scratch);
+
+}  // namespace nplus1::guidelines

@@ -1,0 +1,94 @@
+// nplus1-guidelines-runner: the MPI program that `nplus1 guidelines run` starts R times. Plain MPI and the
+// standard library, so that it can be built for any MPI library:
+//
+//   mpicxx -std=c++20 -O2 -I SOURCE -o nplus1-guidelines-runner SOURCE/guidelines/*.cpp
+//   SOURCE/guidelines/mpi/*.cpp
+//          SOURCE/guidelines/mpi/mock_ups/*.cpp         (SOURCE: share/nplus1/guidelines-runner)
+//
+// Its argument is a plan (guidelines/plan.hpp). Rank 0 prints, each line begun with @, sizes in bytes, times
+// in seconds:
+//
+//   @library TEXT                                  MPI_Get_library_version
+//   @verify TEST SIZE                              is being compared with its original; for who watches for a
+//   hang
+//   @differs TEST SIZE TEXT                        and gave another result: not measured
+//   @skipped TEST SIZE TEXT                        can't be measured
+//   @nrep TEST SIZE PREDICTION N RSE COVMEAN COVMEDIAN MEAN STOP   a look at a growing series; -1: not
+//   evaluable
+//   @time TEST SIZE INDEX SECONDS [WITHOUT_COPIES]
+//   @late TEST SIZE INDEX                          some rank missed the window: repeated
+//   @done ORIGINAL SIZE                            the cell is complete
+//   @end
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "guidelines/mpi/cell_run.hpp"
+
+namespace {
+
+using namespace nplus1::guidelines;
+
+/// The same text on all ranks; rank 0 reads it. Empty if there is none.
+std::string read_everywhere(const char* path, int rank) {
+  std::string text;
+  if (rank == 0) {
+    std::ifstream in{path, std::ios::binary};
+    text.assign(std::istreambuf_iterator<char>{in}, {});
+  }
+  unsigned long size = text.size();
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+  text.resize(size);
+  MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD);
+  return text;
+}
+
+void print_library() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  std::replace_if(
+      version, version + length, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
+  std::printf("@library %s\n", version);
+}
+
+void run(const Plan& plan, int rank) {
+  Stopwatch stopwatch{plan, MPI_COMM_WORLD};
+  for (const Cell& cell : plan.cells) {
+    CellRun cell_run{plan, cell, MPI_COMM_WORLD};
+    cell_run.verify();
+    if (cell.repetitions == 0) {
+      cell_run.predict(stopwatch);
+    } else {
+      cell_run.measure(stopwatch);
+    }
+    if (rank != 0) continue;
+    std::printf("@done %s %llu\n", cell.original.c_str(), 0ULL + cell.size);
+    std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const std::string text = argc == 2 ? read_everywhere(argv[1], rank) : "";
+  const ParsedPlan parsed = parse_plan(text);
+  if (text.empty() || !parsed.fault.empty()) {
+    if (rank == 0)
+      std::fprintf(stderr, "nplus1-guidelines-runner: the plan %s can't be used: %s\n",
+                   argc == 2 ? argv[1] : "", text.empty() ? "it is missing or empty" : parsed.fault.c_str());
+    MPI_Finalize();
+    return 2;
+  }
+  static char buffer[1 << 20];  // written cell by cell
+  std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+  if (rank == 0) print_library();
+  run(parsed.plan, rank);
+  if (rank == 0) std::printf("@end\n");
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,115 @@
+// Test program: every mock-up against its original, on random data. Prints what differs and returns 1. With
+// the argument --broken, a mock-up that is wrong on purpose is compared as well, and must be found.
+//   mpirun -np P verify_mock_ups [--broken]
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+#include "guidelines/mpi/verify.hpp"
+
+namespace {
+
+using namespace nplus1::guidelines;
+
+/// x -> a x + b over 32 bits: associative, not commutative.
+struct Affine {
+  std::uint32_t a, b;
+};
+
+void compose(void* in, void* inout, int* count, MPI_Datatype*) {
+  const auto* left = static_cast<const Affine*>(in);
+  auto* right = static_cast<Affine*>(inout);
+  for (int i = 0; i < *count; ++i) right[i] = {left[i].a * right[i].a, left[i].a * right[i].b + left[i].b};
+}
+
+struct Kind {
+  const char* name;
+  MPI_Datatype type;
+  MPI_Op op;
+};
+
+int failures = 0;
+long compared = 0;
+
+void compare(const Operation& operation, const char* name, Run run, const Kind& kind, Case c) {
+  c.type = kind.type;
+  c.op = kind.op;
+  c.seed = static_cast<unsigned>(++compared);
+  const std::string what = difference(operation, run, c, MPI_COMM_WORLD);
+  if (what.empty()) return;
+  ++failures;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0)
+    std::printf("%s, %d x %s, root %d%s: %s\n", name, c.count, kind.name, c.root,
+                c.in_place ? ", in place" : "", what.c_str());
+}
+
+/// MPICH 4.0.2 itself crashes in MPI_Reduce then.
+bool crashes_the_original(const Operation& operation, const Kind& kind, const Case& c) {
+  int size = 0;
+  MPI_Type_size(kind.type, &size);
+  return std::strcmp(operation.name, "Reduce") == 0 && c.in_place && c.root != 0 && c.count * size > 2048;
+}
+
+std::vector<int> roots_of(const Operation& operation, int ranks) {
+  const bool rooted = operation.send_at_root || operation.receive_at_root || operation.send == Extent::kNone;
+  if (!rooted) return {0};
+  return ranks > 2 ? std::vector<int>{0, ranks / 2, ranks - 1} : std::vector<int>{0, ranks - 1};
+}
+
+/// Every size from 0 to some elements more than three for each rank, and some large ones.
+std::vector<int> counts_for(int ranks) {
+  std::vector<int> counts;
+  for (int count = 0; count <= 3 * ranks + 1; ++count) counts.push_back(count);
+  counts.insert(counts.end(), {1000, 20000 / ranks + 1});
+  return counts;
+}
+
+void compare_all_sizes(const Operation& operation, const char* name, Run run, const Kind& kind) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (const int count : counts_for(ranks)) {
+    for (const int root : roots_of(operation, ranks)) {
+      for (const bool in_place : {false, true}) {
+        const Case c{count, {}, {}, root, in_place};
+        if (in_place && (!operation.has_in_place || crashes_the_original(operation, kind, c))) continue;
+        compare(operation, name, run, kind, c);
+      }
+    }
+  }
+}
+
+/// Forgets the local copy, as PGMPI's did.
+int broken_scatter(const Call& call, Scratch& scratch) {
+  const Shape shape{call};
+  void* all = shape.rank == call.root ? const_cast<void*>(call.send) : scratch.bytes(0, shape.all());
+  return MPI_Bcast(all, call.count * shape.ranks, call.type, call.root, call.comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Datatype pair;
+  MPI_Type_contiguous(sizeof(Affine), MPI_BYTE, &pair);
+  MPI_Type_commit(&pair);
+  MPI_Op composition;
+  MPI_Op_create(compose, 0, &composition);
+  const Kind kinds[] = {{"bytes", MPI_BYTE, MPI_BOR}, {"functions", pair, composition}};
+  for (const MockUp& mock_up : mock_ups()) {
+    const Operation& operation = *find_operation(mock_up.original);
+    compare_all_sizes(operation, mock_up.name, mock_up.run, kinds[0]);
+    if (operation.reduces) compare_all_sizes(operation, mock_up.name, mock_up.run, kinds[1]);
+  }
+  if (argc > 1 && std::strcmp(argv[1], "--broken") == 0)
+    compare_all_sizes(*find_operation("Scatter"), "broken", broken_scatter, kinds[0]);
+  if (rank == 0)
+    std::printf("%zu mock-ups, %ld comparisons, %d differences\n", mock_ups().size(), compared, failures);
+  MPI_Op_free(&composition);
+  MPI_Type_free(&pair);
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,82 @@
+#include "hypothesis/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include "events/sink_list.hpp"
+#include "hypothesis/efficiencies.hpp"
+#include "hypothesis/wait_states.hpp"
+#include "hypothesis/wait_states_report.hpp"
+#include "patterns/timeline.hpp"
+#include "report/exact_time.hpp"
+#include "report/json_object.hpp"
+
+namespace nplus1::hypothesis {
+namespace {
+
+using Object = report::JsonObject;
+
+Efficiencies efficiencies_of(const WaitStateResults& states, IdealReplay& ideal, bool finished) {
+  std::vector<Duration> compute;
+  for (const Tally& tally : states.ranks) compute.push_back(tally.computing);
+  const auto ideal_time = finished ? ideal.time() : std::nullopt;
+  Efficiencies e = efficiencies(compute, states.virtual_time, ideal_time);
+  if (!ideal_time)
+    e.note = "Serialisation and transfer are not known: the run did not end on the ideal network.";
+  return e;
+}
+
+}  // namespace
+
+Result<Analysis> analyse(events::recording::Reader& reader, const AnalysisOptions& options) {
+  const auto ranks = static_cast<std::size_t>(reader.header().ranks);
+  WaitStates states{ranks, options.replay.network};
+  IdealReplay ideal{ranks};
+  patterns::Timeline timeline{ranks};
+  events::SinkList sinks;
+  sinks.add(states);
+  sinks.add(ideal);
+  if (options.timeline) sinks.add(timeline);
+  ReplayOptions with_sinks = options.replay;
+  with_sinks.sink = &sinks;
+  auto replayed = replay(reader, with_sinks);
+  if (!replayed) return replayed.error();
+  Analysis analysis{std::move(replayed).value(), states.result(), options.timeline ? timeline.json() : ""};
+  const bool finished = analysis.replay.state == simnode::engine::State::kFinished;
+  analysis.states.application = options.application;
+  analysis.states.network = options.network;
+  if (!analysis.replay.coverage.complete) analysis.states.coverage = analysis.replay.coverage.text();
+  analysis.states.efficiencies = efficiencies_of(analysis.states, ideal, finished);
+  return analysis;
+}
+
+std::string trust_json(const Analysis& analysis, const RunTrust& run,
+                       std::optional<double> reenactment_deviation) {
+  const ReplayResult& replay = analysis.replay;
+  const auto known = [&run](std::uint64_t value) { return run.known ? std::to_string(value) : "null"; };
+  Object object;
+  object.text("model", analysis.states.network);
+  object.raw("identity_error_s", report::exact_seconds(replay.largest_difference()));
+  object.real("unmodelled_share", replay.unexplained_share());
+  object.raw("order_inversions", known(run.order_inversions));
+  object.raw("forced_decisions", known(run.forced_decisions));
+  object.raw("clock_mismatches", known(run.clock_mismatches));
+  object.raw("cores", known(run.cores));
+  object.number("ranks", replay.ranks.size());
+  object.number("missing", replay.gaps);
+  object.truth("relies_on_buffering", replay.counters.relies_on_buffering > 0);
+  object.raw("reenactment_deviation",
+             reenactment_deviation ? fmt::format("{}", *reenactment_deviation) : "null");
+  object.truth("finished", replay.state == simnode::engine::State::kFinished);
+  object.list("blocked_ranks", replay.blocked, [](RankId rank) { return std::to_string(rank.value); });
+  return object.inner();
+}
+
+std::string side_json(const Analysis& analysis) {
+  return with_member(wait_states_json(analysis.states), "wait_states", states_object(analysis.states.total));
+}
+
+std::string with_member(std::string text, const std::string& key, const std::string& value) {
+  return text.replace(text.rfind("\n}"), 2, fmt::format(",\n  \"{}\": {}\n}}", key, value));
+}
+
+}  // namespace nplus1::hypothesis

@@ -1,0 +1,191 @@
+#include "hypothesis/candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "hypothesis/sweep.hpp"
+#include "netmodel/collectives/selection.hpp"
+
+namespace nplus1::hypothesis {
+namespace {
+
+using transform::Step;
+
+/// Activities with one title: the same line, reached by several call paths.
+struct Place {
+  std::string title, region;
+  std::vector<std::uint32_t> paths;
+  double time = 0;
+};
+
+std::vector<Place> places(const std::vector<RunActivity>& activities, std::size_t most,
+                          bool (*wanted)(const RunActivity&)) {
+  std::map<std::string, Place> by_title;
+  for (const RunActivity& a : activities) {
+    if (!wanted(a)) continue;
+    Place& place = by_title[a.title];
+    place.title = a.title;
+    place.region = a.region;
+    if (a.path != 0) place.paths.push_back(a.path);
+    place.time += a.time;
+  }
+  std::vector<Place> order;
+  for (auto& [title, place] : by_title) order.push_back(std::move(place));
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Place& a, const Place& b) { return a.time > b.time; });
+  if (order.size() > most) order.resize(most);
+  return order;
+}
+
+/// "#3:7".
+std::string numbers(const std::vector<std::uint32_t>& paths) {
+  std::string text = "#";
+  for (const std::uint32_t path : paths) text += (text.size() == 1 ? "" : ":") + std::to_string(path);
+  return text;
+}
+
+std::string flag(const Step& step) {
+  const std::string text = step.text();
+  return fmt::format("--{} '{}'", step.verb, text.substr(step.verb.size() + 1));
+}
+
+Candidate with_step(std::string kind, std::string what, Step step) {
+  Candidate c{std::move(kind), std::move(what), flag(step), {}, "", "", false};
+  c.steps.push_back(std::move(step));
+  return c;
+}
+
+bool computes(const RunActivity& a) {
+  return a.kind == "computing" && a.time > 0;
+}
+
+bool sends(const RunActivity& a) {
+  for (const char* name :
+       {"MPI_Send", "MPI_Isend", "MPI_Ssend", "MPI_Issend", "MPI_Bsend", "MPI_Ibsend", "MPI_Rsend",
+        "MPI_Irsend", "MPI_Sendrecv", "MPI_Isendrecv", "MPI_Sendrecv_replace", "MPI_Start", "MPI_Startall"})
+    if (a.kind == name && a.path != 0) return true;
+  return false;
+}
+
+void add_balances(const std::vector<RunActivity>& activities, std::size_t most, std::vector<Candidate>& all) {
+  Step whole{"balance", {}, "--balance"};
+  all.push_back(with_step("balance", "all computing, shared evenly by the ranks", whole));
+  for (const Place& place : places(activities, most, computes)) {
+    Step step{"balance", {}, "--balance"};
+    if (!place.region.empty())
+      step.settings.emplace_back("region", place.region);
+    else if (!place.paths.empty())
+      step.settings.emplace_back("before", numbers(place.paths));
+    else
+      continue;
+    all.push_back(with_step("balance", place.title + ", shared evenly by the ranks", step));
+  }
+}
+
+void add_messages(const std::vector<RunActivity>& activities, std::size_t most, std::vector<Candidate>& all) {
+  constexpr std::pair<const char*, const char*> kReplacements[] = {
+      {"bcast", "done by MPI_Bcast (if all get the same)"},
+      {"reduce", "done by MPI_Reduce (if they are combined)"},
+      {"alltoall", "done by MPI_Alltoall"}};
+  for (const Place& place : places(activities, most, sends)) {
+    const std::string from = numbers(place.paths);
+    all.push_back(with_step("messages", "messages of " + place.title + ", not sent at all",
+                            {"delete", {{"sends", from}}, "--delete"}));
+    for (const auto& [with, how] : kReplacements) {
+      all.push_back(with_step("replace", "messages of " + place.title + ", " + how,
+                              {"replace", {{"sends", from}, {"with", with}}, "--replace"}));
+      all.back().may_not_apply = true;
+    }
+  }
+}
+
+void add_networks(const RecordedSettings& recorded, std::vector<Candidate>& all) {
+  const auto add = [&all](const char* what, const std::string& network) {
+    all.push_back({"network", what, fmt::format("--network '{}'", network), {}, network, "", false});
+  };
+  add("an ideal network (no latency, no limit)", "loggops:L=0,o=0,g=0,G=0,O=0");
+  if (recorded.network.rfind("lsb", 0) == 0) {
+    add("the network without latency", network_at(recorded.network, {{"latency", {}}}, {0}));
+    add("the network with unlimited bandwidth", network_at(recorded.network, {{"bandwidth", {}}}, {1e18}));
+  } else if (recorded.network.rfind("loggops", 0) == 0) {
+    add("the network without latency", network_at(recorded.network, {{"L", {}}}, {0}));
+    add("the network with unlimited bandwidth", network_at(recorded.network, {{"G", {}}}, {0}));
+  }
+}
+
+/// "MPI_Iallreduce" -> "allreduce", if it has algorithms.
+std::string collective_name(const std::string& call) {
+  if (call.rfind("MPI_", 0) != 0) return {};
+  std::string name = call.substr(4);
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto known = [](const std::string& text) {
+    const auto all = netmodel::all_algorithms();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const netmodel::Algorithm& a) { return netmodel::kind_name(a.kind) == text; });
+  };
+  if (known(name)) return name;
+  return !name.empty() && name[0] == 'i' && known(name.substr(1)) ? name.substr(1) : std::string{};
+}
+
+/// The recorded algorithms, with another for one kind.
+std::string with_algorithm(const std::string& selection, const std::string& kind,
+                           std::string_view algorithm) {
+  std::string text;
+  for (std::size_t at = 0; at < selection.size();) {
+    const std::size_t end = std::min(selection.find(',', at), selection.size());
+    const std::string item = selection.substr(at, end - at);
+    if (item.rfind(kind + "=", 0) != 0) text += item + ",";
+    at = end + 1;
+  }
+  return text + kind + "=" + std::string{algorithm};
+}
+
+void add_algorithms(const std::vector<RunActivity>& activities, const RecordedSettings& recorded,
+                    std::vector<Candidate>& all) {
+  std::map<std::string, double> used;
+  for (const RunActivity& a : activities)
+    if (const std::string name = collective_name(a.kind); !name.empty()) used[name] += a.time;
+  for (const auto& [name, time] : used)
+    for (const netmodel::Algorithm& algorithm : netmodel::all_algorithms()) {
+      if (time <= 0 || netmodel::kind_name(algorithm.kind) != name) continue;
+      const std::string selection = with_algorithm(recorded.collectives, name, algorithm.name);
+      all.push_back({"collectives",
+                     fmt::format("MPI {} by the algorithm {}", name, algorithm.name),
+                     fmt::format("--collectives '{}'", selection),
+                     {},
+                     "",
+                     selection,
+                     true});
+    }
+}
+
+}  // namespace
+
+Result<std::vector<RunActivity>> parse_activities(const std::string& text) try {
+  std::vector<RunActivity> activities;
+  const auto document = nlohmann::json::parse(text);
+  for (const auto& a : document.at("activities"))
+    activities.push_back({a.at("title").get<std::string>(), a.at("kind").get<std::string>(),
+                          a.at("region").is_string() ? a.at("region").get<std::string>() : std::string{},
+                          a.at("path").get<std::uint32_t>(), a.at("calls").get<std::uint64_t>(),
+                          a.at("time_s").get<double>()});
+  return activities;
+} catch (const nlohmann::json::exception& error) {
+  return Error{std::string{"waitstates.json: "} + error.what(), "write it again"};
+}
+
+std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities,
+                                     const RecordedSettings& recorded, std::size_t most) {
+  std::vector<Candidate> all;
+  add_balances(activities, most, all);
+  add_messages(activities, most, all);
+  add_networks(recorded, all);
+  add_algorithms(activities, recorded, all);
+  return all;
+}
+
+}  // namespace nplus1::hypothesis

@@ -1,0 +1,39 @@
+// What an automatic sweep tries: each region or computing interval balanced, better networks, each class of
+// messages gone or done by a collective operation, each collective with other algorithms. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hypothesis/recorded_settings.hpp"
+#include "hypothesis/transform/step.hpp"
+#include "hypothesis/wait_states_results.hpp"
+#include "support/result.hpp"
+
+namespace nplus1::hypothesis {
+
+struct Candidate {
+  std::string kind;   // "balance", "network", "messages", "replace", "collectives"
+  std::string what;   // for people: "computing before solve (cg.c:42), shared evenly"
+  std::string flags;  // of nplus1 whatif, as a shell takes them
+  std::vector<transform::Step> steps;
+  std::string network, collectives;  // empty: as recorded
+  bool may_not_apply = false;        // then it is left out, and is no error
+};
+
+/// The activities of the run, read back from waitstates.json.
+struct RunActivity {
+  std::string title, kind, region;
+  std::uint32_t path = 0;
+  std::uint64_t calls = 0;
+  double time = 0;  // seconds, all ranks
+};
+[[nodiscard]] Result<std::vector<RunActivity>> parse_activities(const std::string& waitstates_json);
+
+/// At most `most` of each kind, those that take most time. `virtual_time`: seconds, times ranks: what shares
+/// are of.
+[[nodiscard]] std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities,
+                                                   const RecordedSettings& recorded, std::size_t most = 16);
+
+}  // namespace nplus1::hypothesis

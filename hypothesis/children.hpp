@@ -1,0 +1,23 @@
+// Work in child processes: a network simulator may not be loaded twice into one process, and replays side by
+// side use all cores. Called from one thread, in a process without MPI.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/result.hpp"
+
+namespace nplus1::hypothesis {
+
+/// Task number i: its result, as bytes of any kind.
+using Work = std::function<Result<std::string>(std::size_t)>;
+
+/// `work(i)` for i < count in a child process each, at most `jobs` at a time; `progress(done)` after each, in
+/// this process. The results in the order of the tasks. The first error ends all, and so does a child that
+/// dies (the error says how); no child is left behind.
+[[nodiscard]] Result<std::vector<std::string>> in_children(std::size_t count, std::size_t jobs,
+                                                           const Work& work,
+                                                           const std::function<void(std::size_t)>& progress);
+
+}  // namespace nplus1::hypothesis

@@ -1,0 +1,114 @@
+#include "hypothesis/side.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hypothesis/wait_states_kinds.hpp"
+#include "report/exact_time.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::hypothesis {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::pair<const char*, const char*> kEfficiencies[] = {
+    {"parallel_efficiency", "parallel"},
+    {"load_balance", "load_balance"},
+    {"communication_efficiency", "communication"},
+    {"serialisation", "serialisation"},
+    {"transfer", "transfer"}};
+
+double number(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+bool says(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && (found->is_boolean() ? found->get<bool>() : number(object, key) != 0);
+}
+
+void read_metrics(const json& document, Side& side) {
+  const json& total = document.at("total");
+  const double run = number(document, "virtual_time_s");
+  const double waiting = number(total, "waiting_s") + number(total, "polling_s");
+  side.metrics["virtual_time_s"] = run;
+  side.metrics["waiting_s"] = waiting;
+  const double all = run * static_cast<double>(side.ranks);
+  side.metrics["waiting_share"] = all > 0 ? waiting / all : 0;
+  side.metrics["transfer_s"] = number(total, "transfer_s");
+  for (const auto& [key, value] : total.at("wait_states").items())
+    if (value.is_number()) side.metrics[key] = value.get<double>();
+  const auto found = document.find("efficiencies");
+  if (found == document.end() || !found->is_object()) return;
+  for (const auto& [name, key] : kEfficiencies)
+    if (found->contains(key) && found->at(key).is_number()) side.metrics[name] = found->at(key).get<double>();
+}
+
+void read_activities(const json& document, Side& side) {
+  for (const json& a : document.at("activities"))
+    side.activities.push_back({a.value("title", a.value("kind", "")),
+                               number(a, "waiting_s") + number(a, "polling_s"),
+                               number(a, "critical_path_s")});
+}
+
+/// How far it can be believed, in a line.
+std::string trust_line(const json& trust) {
+  std::string line = "model " + trust.value("model", std::string{"not known"});
+  if (trust.contains("identity_error_s") && trust["identity_error_s"].is_number())
+    line += fmt::format("; identity replay {}",
+                        number(trust, "identity_error_s") == 0
+                            ? std::string{"exact"}
+                            : "off by " + report::readable(from_seconds(number(trust, "identity_error_s"))));
+  line += fmt::format("; {:.1f} % not modelled", 100 * number(trust, "unmodelled_share"));
+  if (trust.contains("cores") && trust["cores"].is_number())
+    line += fmt::format("; {} ranks on {} cores; {} order inversions, {} forced decisions",
+                        number(trust, "ranks"), number(trust, "cores"), number(trust, "order_inversions"),
+                        number(trust, "forced_decisions"));
+  if (trust.contains("reenactment_deviation") && trust["reenactment_deviation"].is_number())
+    line += fmt::format("; re-enactment {:+.2f} %", 100 * number(trust, "reenactment_deviation"));
+  if (number(trust, "missing") > 0)
+    line += fmt::format("; calls missing in {} places", number(trust, "missing"));
+  if (says(trust, "relies_on_buffering")) line += "; relies on buffering";
+  if (!says(trust, "finished"))
+    line += fmt::format("; {} ranks wait for what never comes",
+                        trust.value("blocked_ranks", json::array()).size());
+  return line;
+}
+
+}  // namespace
+
+const std::vector<std::string>& metric_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{"virtual_time_s", "waiting_s", "waiting_share", "transfer_s"};
+    for (const auto& [name, key] : kEfficiencies) all.emplace_back(name);
+    for (const std::string_view state : kWaitStateNames) all.push_back(std::string{state} + "_s");
+    all.emplace_back("wrong_order_s");
+    return all;
+  }();
+  return names;
+}
+
+std::optional<double> Side::metric(std::string_view name) const {
+  const auto found = metrics.find(name);
+  return found == metrics.end() ? std::nullopt : std::optional{found->second};
+}
+
+Result<Side> parse_side(std::string_view text, const std::string& name) try {
+  const json document = json::parse(text);
+  Side side;
+  side.application = document.value("application", "");
+  side.network = document.value("network", "");
+  side.coverage = document.value("coverage", "");
+  side.ranks = static_cast<std::size_t>(number(document, "ranks"));
+  read_metrics(document, side);
+  read_activities(document, side);
+  if (document.contains("trust")) side.trust = trust_line(document["trust"]);
+  return side;
+} catch (const json::exception&) {
+  return Error{name + " is not what nplus1 waitstates or nplus1 whatif writes", "write it again"};
+}
+
+}  // namespace nplus1::hypothesis

@@ -1,0 +1,196 @@
+#include "hypothesis/transform/compute.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+namespace nplus1::hypothesis::transform {
+namespace {
+
+using Names = events::DefinitionsCollector;
+
+std::string nothing_for(const Step& step) {
+  return step.where + ": '" + step.text() + "' is about no computing in the recording";
+}
+
+class Scale final : public ComputeTransform {
+ public:
+  Scale(const IntervalSelector& selector, std::string nothing, double factor)
+      : ComputeTransform{selector, std::move(nothing)}, factor_{factor} {}
+
+ private:
+  [[nodiscard]] double length(RankId, std::size_t, double old_length) const override {
+    return old_length * factor_;
+  }
+  double factor_;
+};
+
+/// A random number that depends on seed, rank and interval alone: the same in every process, in any order.
+std::uint64_t mixed(std::uint64_t seed, std::uint64_t rank, std::uint64_t interval) {
+  std::uint64_t x = seed * 0x9e3779b97f4a7c15U + rank * 0xbf58476d1ce4e5b9U + interval;
+  for (int round = 0; round < 2; ++round) {  // splitmix64
+    x += 0x9e3779b97f4a7c15U;
+    x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+    x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+    x ^= x >> 31U;
+  }
+  return x;
+}
+
+class Noise final : public ComputeTransform {
+ public:
+  Noise(const IntervalSelector& selector, std::string nothing, double amount, std::uint64_t seed, bool normal)
+      : ComputeTransform{selector, std::move(nothing)}, amount_{amount}, seed_{seed}, normal_{normal} {}
+
+ private:
+  /// Standard deviation `amount` of the length; never less than 0.
+  [[nodiscard]] double length(RankId rank, std::size_t interval, double old_length) const override {
+    const std::uint64_t bits = mixed(seed_, rank.index(), interval);
+    const double u = (static_cast<double>(bits >> 32U) + 0.5) * 0x1p-32;
+    const double v = (static_cast<double>(bits & 0xffffffffU) + 0.5) * 0x1p-32;
+    const double z = normal_ ? std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v)
+                             : (2 * u - 1) * std::numbers::sqrt3;
+    return old_length * std::max(0.0, 1 + amount_ * z);
+  }
+  double amount_;
+  std::uint64_t seed_;
+  bool normal_;
+};
+
+class Balance final : public ComputeTransform {
+ public:
+  Balance(const IntervalSelector& selector, const Step& step, std::vector<double> weights, bool per_interval)
+      : ComputeTransform{selector, nothing_for(step)},
+        where_{step.where},
+        weights_{std::move(weights)},
+        per_interval_{per_interval} {}
+
+ private:
+  [[nodiscard]] double weight(std::size_t rank) const { return weights_.empty() ? 1 : weights_[rank]; }
+
+  [[nodiscard]] Result<Done> prepare(const ComputeSurvey& seen) override {
+    if (!weights_.empty() && weights_.size() < seen.ranks.size())
+      return Error{where_ + ": weights are given for " + std::to_string(weights_.size()) + " of " +
+                       std::to_string(seen.ranks.size()) + " ranks",
+                   "give one for each rank, with colons between: 1:1:2:1"};
+    double sum = 0;
+    for (std::size_t r = 0; r < seen.ranks.size(); ++r)
+      if (takes_part(seen.ranks[r])) sum += weight(r);
+    if (sum <= 0) return Error{where_ + ": all weights are 0", "give a rank a weight above 0"};
+    for (std::size_t r = 0; r < seen.ranks.size(); ++r) share_.push_back(weight(r) / sum);
+    if (per_interval_) return share_intervals(seen);
+    for (std::size_t r = 0; r < seen.ranks.size(); ++r)
+      factor_.push_back(takes_part(seen.ranks[r]) ? share_[r] * seen.total / seen.ranks[r].compute : 1);
+    return Done{};
+  }
+
+  [[nodiscard]] bool takes_part(const ComputeSurvey::Rank& rank) const {
+    return per_interval_ ? rank.intervals > 0 : rank.compute > 0;
+  }
+
+  [[nodiscard]] Result<Done> share_intervals(const ComputeSurvey& seen) {
+    by_interval_ = seen.by_interval;
+    for (std::size_t r = 0; r < seen.ranks.size(); ++r)
+      if (seen.ranks[r].intervals != 0 && seen.ranks[r].intervals != by_interval_.size())
+        return Error{where_ + ": rank " + std::to_string(r) + " computes there " +
+                         std::to_string(seen.ranks[r].intervals) + " times, another one " +
+                         std::to_string(by_interval_.size()) + " times",
+                     "balance over the run: leave out per=interval"};
+    return Done{};
+  }
+
+  [[nodiscard]] double length(RankId rank, std::size_t interval, double old_length) const override {
+    return per_interval_ ? by_interval_[interval] * share_[rank.index()] : old_length * factor_[rank.index()];
+  }
+
+  std::string where_;
+  std::vector<double> weights_;
+  bool per_interval_;
+  std::vector<double> share_, factor_, by_interval_;
+};
+
+Result<std::vector<double>> weights_of(const Step& step) {
+  std::vector<double> weights;
+  const std::string* text = step.find("weights");
+  if (text == nullptr) return weights;
+  for (std::size_t at = 0; at <= text->size();) {
+    const std::size_t end = std::min(text->find(':', at), text->size());
+    double weight = -1;
+    const auto read = std::from_chars(text->data() + at, text->data() + end, weight);
+    if (read.ptr != text->data() + end || !std::isfinite(weight) || weight < 0)
+      return bad_setting(step, "weights", "a number for each rank, with colons between: 1:1:2:1");
+    weights.push_back(weight);
+    at = end + 1;
+  }
+  return weights;
+}
+
+}  // namespace
+
+void ComputeSurvey::on_event(const events::TimedEvent& timed) {
+  if (!tracker_.matches(timed.rank, timed.event) || timed.event.compute_ps <= 0) return;
+  if (timed.rank.index() >= ranks.size()) ranks.resize(timed.rank.index() + 1);
+  Rank& rank = ranks[timed.rank.index()];
+  const auto compute = static_cast<double>(timed.event.compute_ps);
+  if (rank.intervals >= by_interval.size()) by_interval.push_back(0);
+  by_interval[rank.intervals++] += compute;
+  rank.compute += compute;
+  total += compute;
+}
+
+Result<Done> ComputeTransform::surveyed() {
+  if (survey_.total <= 0) return Error{nothing_, ""};
+  auto prepared = prepare(survey_);
+  survey_.by_interval = {};
+  return prepared;
+}
+
+void ComputeTransform::restart() {
+  tracker_ = IntervalTracker{selector_};
+  intervals_.assign(survey_.ranks.size(), 0);
+}
+
+void ComputeTransform::change(RankId rank, std::uint64_t /*ordinal*/, Call& call) {
+  if (!tracker_.matches(rank, call.event) || call.event.compute_ps <= 0) return;
+  const double old_length = static_cast<double>(call.event.compute_ps);
+  call.event.compute_ps = std::llround(length(rank, intervals_.at(rank.index())++, old_length));
+}
+
+Result<std::unique_ptr<Transform>> make_scale(const Step& step, const Names& names) {
+  const auto selector = IntervalSelector::of(step, names);
+  if (!selector) return selector.error();
+  const auto factor = parse_factor(step, "factor", {});
+  if (!factor) return factor.error();
+  return std::unique_ptr<Transform>{
+      std::make_unique<Scale>(selector.value(), nothing_for(step), factor.value())};
+}
+
+Result<std::unique_ptr<Transform>> make_balance(const Step& step, const Names& names) {
+  const auto selector = IntervalSelector::of(step, names);
+  if (!selector) return selector.error();
+  auto weights = weights_of(step);
+  if (!weights) return weights.error();
+  const std::string* per = step.find("per");
+  if (per != nullptr && *per != "run" && *per != "interval")
+    return bad_setting(step, "per", "'run' (sums over the run) or 'interval' (each one by itself)");
+  return std::unique_ptr<Transform>{std::make_unique<Balance>(
+      selector.value(), step, std::move(weights).value(), per != nullptr && *per == "interval")};
+}
+
+Result<std::unique_ptr<Transform>> make_noise(const Step& step, const Names& names) {
+  const auto selector = IntervalSelector::of(step, names);
+  if (!selector) return selector.error();
+  const auto amount = parse_factor(step, "amount", {});
+  if (!amount) return amount.error();
+  const auto seed = parse_integer(step, "seed", 1);
+  if (!seed) return seed.error();
+  const std::string* kind = step.find("distribution");
+  if (kind != nullptr && *kind != "normal" && *kind != "uniform")
+    return bad_setting(step, "distribution", "'normal' or 'uniform'");
+  return std::unique_ptr<Transform>{std::make_unique<Noise>(
+      selector.value(), nothing_for(step), amount.value(), static_cast<std::uint64_t>(seed.value()),
+      kind == nullptr || *kind == "normal")};
+}
+
+}  // namespace nplus1::hypothesis::transform

@@ -1,0 +1,149 @@
+#include "hypothesis/transform/message_survey.hpp"
+
+#include <algorithm>
+
+namespace nplus1::hypothesis::transform {
+
+using events::EventKind;
+
+std::size_t MessageSurvey::KeyHash::operator()(const Key& key) const {
+  const std::uint64_t pair = static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.source)) << 32U |
+                             static_cast<std::uint32_t>(key.destination);
+  return static_cast<std::size_t>((pair * 0x9e3779b97f4a7c15U) ^ (key.sequence * 0xbf58476d1ce4e5b9U));
+}
+
+std::uint64_t MessageSurvey::of_request(std::int32_t rank, std::uint32_t request) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32U | request;
+}
+
+MessageCalls& MessageSurvey::message(const Key& key) {
+  MessageCalls& m = messages_[key];
+  m.source = key.source;
+  m.destination = key.destination;
+  m.sequence = key.sequence;
+  return m;
+}
+
+void MessageSurvey::on_event(const events::TimedEvent& timed) {
+  switch (timed.event.kind) {
+    case EventKind::kSend:
+    case EventKind::kIsend:
+      return sent(timed);
+    case EventKind::kRecv:
+    case EventKind::kIrecv:
+      return received(timed);
+    case EventKind::kProbe:
+    case EventKind::kIprobe:
+      return probed(timed);
+    case EventKind::kWait:
+    case EventKind::kTest:
+      return completed(timed);
+    case EventKind::kCancelled:
+      requests_.erase(of_request(timed.rank.value, timed.event.request.value));
+      return;
+    case EventKind::kRequestFree:
+      return complete(timed.rank.value, timed.event.request.value, timed.ordinal);
+    default:
+      return;
+  }
+}
+
+void MessageSurvey::sent(const events::TimedEvent& timed) {
+  const events::Event& event = timed.event;
+  if (event.peer < 0 || timed.exit == events::kUnfinished) return;
+  const Key key{timed.rank.value, event.peer, timed.answer.sequence};
+  MessageCalls& m = message(key);
+  m.tag = event.tag;
+  m.comm = event.comm.value;
+  m.size = event.size;
+  m.send_site = event.site.value;
+  m.sent = timed.ordinal;
+  report_if_whole(key);
+}
+
+void MessageSurvey::received(const events::TimedEvent& timed) {
+  const events::Event& event = timed.event;
+  if (event.kind == EventKind::kIrecv) {
+    if (event.peer != kProcNull.value)
+      requests_[of_request(timed.rank.value, event.request.value)] = {
+          timed.ordinal, event.site.value, false, {}};
+    return;
+  }
+  if (timed.exit == events::kUnfinished || timed.answer.source < 0) return;
+  const Key key{timed.answer.source, timed.rank.value, timed.answer.sequence};
+  MessageCalls& m = message(key);
+  m.receive_site = event.site.value;
+  m.posted = m.completed = timed.ordinal;
+  report_if_whole(key);
+}
+
+void MessageSurvey::on_match(RankId receiver, const events::Answer& match) {
+  const auto posted = requests_.find(of_request(receiver.value, match.request.value));
+  if (posted == requests_.end() || match.source < 0) return;
+  Posted& request = posted->second;
+  request.matched = true;
+  request.message = {match.source, receiver.value, match.sequence};
+  MessageCalls& m = message(request.message);
+  m.receive_site = request.site;
+  m.posted = request.ordinal;
+  m.request = match.request.value;
+}
+
+void MessageSurvey::probed(const events::TimedEvent& timed) {
+  const bool found =
+      timed.event.kind == EventKind::kProbe ? timed.exit != events::kUnfinished : timed.answer.flag != 0;
+  if (found && timed.answer.source >= 0)
+    message({timed.answer.source, timed.rank.value, timed.answer.sequence}).probes.push_back(timed.ordinal);
+}
+
+void MessageSurvey::completed(const events::TimedEvent& timed) {
+  const bool test = timed.event.kind == EventKind::kTest;
+  if (timed.exit == events::kUnfinished || (test && timed.answer.flag == 0) ||
+      timed.event.has(events::kKeepsRequests))
+    return;
+  const auto ids = timed.extension.words;
+  if (timed.event.completion_mode() == events::CompletionMode::kAll) {
+    for (const std::uint32_t id : ids) complete(timed.rank.value, id, timed.ordinal);
+    return;
+  }
+  for (const std::uint32_t position : timed.completed)
+    if (position < ids.size()) complete(timed.rank.value, ids[position], timed.ordinal);
+}
+
+void MessageSurvey::complete(std::int32_t rank, std::uint32_t request, std::uint64_t ordinal) {
+  const auto posted = requests_.find(of_request(rank, request));
+  if (posted == requests_.end()) return;
+  const Posted done = posted->second;
+  requests_.erase(posted);
+  if (!done.matched) return;
+  message(done.message).completed = ordinal;
+  report_if_whole(done.message);
+}
+
+void MessageSurvey::report_if_whole(const Key& key) {
+  const auto found = messages_.find(key);
+  const MessageCalls& m = found->second;
+  if (m.sent == MessageCalls::kNone || m.completed == MessageCalls::kNone) return;
+  found_(m);
+  messages_.erase(found);
+}
+
+void MessageSurvey::finish() {
+  for (const auto& [key, message] : messages_)
+    if (message.sent != MessageCalls::kNone) found_(message);
+  messages_.clear();
+  requests_.clear();
+}
+
+void Marks::set(std::int32_t rank, std::uint64_t ordinal) {
+  const auto r = static_cast<std::size_t>(rank);
+  if (r >= bits_.size()) bits_.resize(r + 1);
+  if (ordinal >= bits_[r].size()) bits_[r].resize(std::max<std::size_t>(ordinal + 1, bits_[r].size() * 2));
+  bits_[r][ordinal] = true;
+}
+
+bool Marks::has(RankId rank, std::uint64_t ordinal) const {
+  return rank.index() < bits_.size() && ordinal < bits_[rank.index()].size() && bits_[rank.index()][ordinal];
+}
+
+}  // namespace nplus1::hypothesis::transform

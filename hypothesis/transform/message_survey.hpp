@@ -1,0 +1,81 @@
+// Finds the calls at both ends of every message of a recording: what says that the receive at rank 3 belongs
+// to a send that the user named. A sink; feed it the whole stream. Memory: per message that is sent and not
+// received, posted and not matched, or matched and not waited for. One thread.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "events/sink.hpp"
+#include "hypothesis/transform/selectors.hpp"
+
+namespace nplus1::hypothesis::transform {
+
+/// A message and its calls; ordinals are places in the rank's stream.
+struct MessageCalls {
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  std::int32_t source = -1, destination = -1;
+  std::uint64_t sequence = 0;
+  std::int32_t tag = 0;
+  std::uint32_t comm = 0;
+  std::int64_t size = 0;
+  std::uint32_t send_site = 0, receive_site = 0;
+  std::uint64_t sent = kNone;         // of the send
+  std::uint64_t posted = kNone;       // of the receive
+  std::uint64_t completed = kNone;    // of the call that completes the receive
+  std::uint32_t request = 0;          // of the receive, if it is non-blocking
+  std::vector<std::uint64_t> probes;  // at the receiver, that found it
+};
+
+class MessageSurvey final : public events::EventSink {
+ public:
+  using Found = std::function<void(const MessageCalls&)>;
+  /// `found`: told of each message once all is known of it; of halves at finish().
+  explicit MessageSurvey(Found found) : found_{std::move(found)} {}
+
+  void on_event(const events::TimedEvent& event) override;
+  void on_match(RankId receiver, const events::Answer& match) override;
+  void finish();
+
+ private:
+  struct Key {
+    std::int32_t source, destination;
+    std::uint64_t sequence;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Posted {
+    std::uint64_t ordinal = 0;
+    std::uint32_t site = 0;
+    bool matched = false;
+    Key message{};
+  };
+
+  MessageCalls& message(const Key& key);
+  void sent(const events::TimedEvent& event);
+  void received(const events::TimedEvent& event);
+  void probed(const events::TimedEvent& event);
+  void completed(const events::TimedEvent& event);
+  void complete(std::int32_t rank, std::uint32_t request, std::uint64_t ordinal);
+  void report_if_whole(const Key& key);
+  [[nodiscard]] static std::uint64_t of_request(std::int32_t rank, std::uint32_t request);
+
+  Found found_;
+  std::unordered_map<Key, MessageCalls, KeyHash> messages_;
+  std::unordered_map<std::uint64_t, Posted> requests_;  // kIrecv that are not complete
+};
+
+/// A bit for each call of each rank: memory for marks that a survey makes.
+class Marks {
+ public:
+  void set(std::int32_t rank, std::uint64_t ordinal);
+  [[nodiscard]] bool has(RankId rank, std::uint64_t ordinal) const;
+
+ private:
+  std::vector<std::vector<bool>> bits_;  // by rank and ordinal
+};
+
+}  // namespace nplus1::hypothesis::transform

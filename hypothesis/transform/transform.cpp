@@ -1,0 +1,65 @@
+#include "hypothesis/transform/transform.hpp"
+
+namespace nplus1::hypothesis::transform {
+
+void Call::remove() {
+  events::Event local;
+  local.kind = events::EventKind::kLocal;
+  local.thread = event.thread;
+  local.call = event.call;
+  local.site = event.site;
+  local.compute_ps = event.compute_ps;
+  event = local;
+  lists = {};
+  took = Duration::zero();
+  unfinished = false;
+  answer = &events::kNoAnswer;
+  completed = {};
+  detail = nullptr;
+}
+
+void Transform::begin(events::EventSink& next) {
+  next_ = &next;
+  ranks_.clear();
+  restart();
+}
+
+void Transform::on_event(const events::TimedEvent& timed) {
+  const std::size_t r = timed.rank.index();
+  if (r >= ranks_.size()) ranks_.resize(r + 1);
+  Call call{timed.event,   timed.extension, {},          timed.exit == events::kUnfinished,
+            &timed.answer, timed.completed, timed.detail};
+  if (!call.unfinished) call.took = timed.exit - timed.event.entry();
+  before_.clear();
+  after_.clear();
+  change(timed.rank, timed.ordinal, call);
+  const std::size_t thread = timed.event.thread.index();
+  if (thread >= ranks_[r].later.size()) ranks_[r].later.resize(thread + 1);
+  Duration& later = ranks_[r].later[thread];
+  if (!before_.empty()) {
+    before_.front().event.compute_ps += call.event.compute_ps;
+    call.event.compute_ps = 0;
+  }
+  Time now = timed.event.entry() - timed.event.compute() + later;
+  std::uint64_t ordinal = timed.ordinal + ranks_[r].inserted;
+  ranks_[r].inserted += before_.size() + after_.size();
+  for (Call& c : before_) now = emit(timed.rank, c, now, ordinal++);
+  now = emit(timed.rank, call, now, ordinal++);
+  for (Call& c : after_) now = emit(timed.rank, c, now, ordinal++);
+  if (timed.exit != events::kUnfinished) later = now - timed.exit;
+}
+
+/// Hands the call on; when it has returned.
+Time Transform::emit(RankId rank, Call& call, Time begin, std::uint64_t ordinal) {
+  const Time entry = begin + call.event.compute();
+  call.event.entry_ps = entry.time_since_epoch().count();
+  const Time exit = call.unfinished ? events::kUnfinished : entry + call.took;
+  next_->on_event({rank, call.event, call.lists, exit, *call.answer, call.completed, call.detail, ordinal});
+  return call.unfinished ? entry : exit;
+}
+
+void Transform::on_match(RankId receiver, const events::Answer& match) {
+  if (keeps_match(receiver, match)) next_->on_match(receiver, match);
+}
+
+}  // namespace nplus1::hypothesis::transform

@@ -1,0 +1,250 @@
+#include "netmodel/simgrid/check.hpp"
+
+#include <unistd.h>
+#include <simgrid/s4u.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "netmodel/simgrid/loading.hpp"
+#include "netmodel/simgrid/module.hpp"
+#include "netmodel/simgrid/simgrid_flows.hpp"
+#include "netmodel/text.hpp"
+
+/// Where SimGrid's parser is: exported, declared in a header that is not installed.
+extern "C" int surf_parse_lineno;
+
+namespace nplus1::netmodel {
+namespace {
+
+namespace sg = simgrid::s4u;
+
+constexpr int kParsing = -1;  // the line is the parser's
+constexpr int kNoLine = 0;
+
+/// What a crash would be about.
+int current_line = kNoLine;
+std::string about;
+
+int line_now() {
+  return current_line == kParsing ? surf_parse_lineno : current_line;
+}
+
+/// SimGrid aborts on much, and follows a null pointer where a zone has no route between two hosts.
+void say_and_die(int signal) {
+  if (about.empty() && signal != SIGABRT)
+    about = std::string{"SimGrid crashes ("} + strsignal(signal) + ")\n";
+  char line[32];
+  std::snprintf(line, sizeof(line), "%s%d\n", kLineMark, line_now());
+  for (const char* text : {about.c_str(), static_cast<const char*>(line)})
+    if (write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
+  _exit(1);
+}
+
+/// The platform file beyond what SimGrid keeps of it.
+class Source {
+ public:
+  explicit Source(std::string path) : path_{std::move(path)} {
+    std::ifstream file{path_};
+    text_.assign(std::istreambuf_iterator<char>{file}, {});
+    blank_comments();
+  }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] int line_at(std::size_t offset) const {
+    return 1 + static_cast<int>(
+                   std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
+  }
+  /// The first line with `word`; kNoLine without.
+  [[nodiscard]] int line_of(std::string_view word) const {
+    const std::size_t at = text_.find(word);
+    return at == std::string::npos ? kNoLine : line_at(at);
+  }
+  [[nodiscard]] Error error(int line, const std::string& what) const {
+    return {path_ + (line == kNoLine ? "" : ":" + std::to_string(line)) + ": " + what, {}};
+  }
+
+ private:
+  void blank_comments() {
+    for (std::size_t begin = 0; (begin = text_.find("<!--", begin)) != std::string::npos;) {
+      const std::size_t end = std::min(text_.find("-->", begin), text_.size());
+      for (; begin < end; ++begin)
+        if (text_[begin] != '\n') text_[begin] = ' ';
+    }
+  }
+
+  std::string path_;
+  std::string text_;
+};
+
+/// The lines in which hosts and links were declared.
+class Declared {
+ public:
+  Declared() {
+    sg::Host::on_creation_cb([this](const sg::Host& host) { hosts_[host.get_name()] = line_now(); });
+    sg::Link::on_creation_cb([this](const sg::Link& link) { links_[link.get_name()] = line_now(); });
+  }
+  [[nodiscard]] int host(const std::string& name) const { return line(hosts_, name); }
+  [[nodiscard]] int link(const std::string& name) const { return line(links_, name); }
+
+ private:
+  using Lines = std::unordered_map<std::string, int>;
+  static int line(const Lines& lines, const std::string& name) {
+    const auto found = lines.find(name);
+    return found == lines.end() ? kNoLine : found->second;
+  }
+  Lines hosts_;
+  Lines links_;
+};
+
+bool positive(double value) {
+  return std::isfinite(value) && value > 0;
+}
+
+/// Values that SimGrid takes and no machine has.
+void check_values(const sg::Engine& engine, const Declared& declared, const Source& source) {
+  for (const sg::Host* host : engine.get_all_hosts())
+    if (!positive(host->get_speed()))
+      throw source.error(declared.host(host->get_name()),
+                         "the speed of host " + quoted(host->get_name()) + " is not above 0");
+  for (const sg::Link* link : engine.get_all_links()) {
+    const int line = declared.link(link->get_name());
+    if (!positive(link->get_bandwidth()))
+      throw source.error(line, "the bandwidth of link " + quoted(link->get_name()) + " is not above 0");
+    if (!std::isfinite(link->get_latency()) || link->get_latency() < 0)
+      throw source.error(line, "the latency of link " + quoted(link->get_name()) + " is below 0");
+  }
+}
+
+std::string attribute(const std::string& element, const std::string& name) {
+  std::smatch match;
+  const std::regex pattern{"\\s" + name + "\\s*=\\s*[\"']([^\"']*)[\"']"};
+  return std::regex_search(element, match, pattern) ? match[1].str() : std::string{};
+}
+
+/// "0-3,8": 0 1 2 3 8. SimGrid's parser has seen it already.
+std::vector<int> numbers_of(const std::string& radical) {
+  std::vector<int> numbers;
+  const std::regex range{"([0-9]+)(?:-([0-9]+))?"};
+  for (std::sregex_iterator it{radical.begin(), radical.end(), range}, end; it != end; ++it) {
+    const int first = std::stoi((*it)[1]);
+    const int last = (*it)[2].matched ? std::stoi((*it)[2]) : first;
+    for (int i = first; i <= last; ++i) numbers.push_back(i);
+  }
+  return numbers;
+}
+
+/// Where the topology's parameters make fewer hosts than the radical names, SimGrid leaves the rest out.
+void check_clusters(const Source& source) {
+  const std::regex cluster{"<cluster\\s[^>]*>"};
+  const std::string& text = source.text();
+  for (std::sregex_iterator it{text.begin(), text.end(), cluster}, end; it != end; ++it) {
+    const std::string element = it->str();
+    const std::vector<int> numbers = numbers_of(attribute(element, "radical"));
+    const auto made = std::count_if(numbers.begin(), numbers.end(), [&](int number) {
+      return sg::Host::by_name_or_null(attribute(element, "prefix") + std::to_string(number) +
+                                       attribute(element, "suffix")) != nullptr;
+    });
+    if (static_cast<std::size_t>(made) < numbers.size())
+      throw source.error(source.line_at(static_cast<std::size_t>(it->position())),
+                         "the radical names " + std::to_string(numbers.size()) +
+                             " hosts, but the topology's parameters make only " + std::to_string(made));
+  }
+}
+
+/// Looks up a route, which SimGrid does only when it is needed; ends the process if there is none.
+void need_route(const sg::Host* from, const sg::Host* to, const Declared& declared) {
+  about = "there is no route from " + from->get_name() + " to " + to->get_name() + "\n";
+  current_line = declared.host(from->get_name());
+  std::vector<sg::Link*> links;
+  double latency = 0;
+  from->route_to(to, links, &latency);
+  about.clear();
+}
+
+std::size_t need_routes(std::vector<sg::Host*> hosts, const Declared& declared) {
+  constexpr std::size_t kAllPairs = 64;
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  const std::size_t n = hosts.size();
+  const std::size_t stride = n <= kAllPairs ? 1 : n / 8;
+  std::size_t looked_up = 0;
+  for (std::size_t from = 0; from < n; ++from)
+    for (std::size_t hop = 1; hop < n; hop += stride, ++looked_up)
+      need_route(hosts[from], hosts[(from + hop) % n], declared);
+  return looked_up;
+}
+
+/// What SimGrid reads when the first message starts: the factors.
+void send_one(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3, const Source& source) {
+  current_line = source.line_of("-factor");
+  about = current_line == kNoLine ? "no message can be sent\n"
+                                  : "no message can be sent; factors are SIZE:FACTOR;SIZE:FACTOR...\n";
+  SimgridFlows flows{engine, hosts, ns3};
+  flows.start(0, RankId{0}, RankId{static_cast<std::int32_t>(hosts.size()) - 1}, bytes(1000), kTimeZero);
+  std::vector<netmodel::Flows::Completion> done;
+  flows.advance(kNever, done);
+}
+
+PlatformReport check(const PlatformOptions& options, const Source& source) {
+  const Declared declared;
+  sg::Engine& engine = start_engine(options);
+  current_line = kParsing;
+  load(engine, options);
+  if (engine.get_host_count() == 0) throw source.error(line_now(), "the platform has no hosts");
+  current_line = kNoLine;
+  check_values(engine, declared, source);
+  check_clusters(source);
+  const auto hosts = hosts_of_ranks(engine, options);
+  if (!hosts) throw hosts.error();
+  if (const auto protocol = protocol_in_force(); !protocol) {
+    const std::string& what = protocol.error().what;
+    throw Error{source.error(source.line_of(what.substr(0, what.find(':'))), what).what,
+                protocol.error().remedy};
+  }
+  const std::vector<sg::Host*> used = options.ranks == 0 ? engine.get_all_hosts() : hosts.value();
+  PlatformReport report{engine.get_host_count(), engine.get_link_count(), need_routes(used, declared)};
+  send_one(engine, used, options.model == "ns-3", source);
+  return report;
+}
+
+void cut(std::string& text, const std::string& part) {
+  if (const std::size_t at = text.find(part); at != std::string::npos) text.erase(at, part.size());
+}
+
+/// SimGrid's own words, with a line if they have none.
+Error translated(const std::exception& error, const Source& source) {
+  std::string what = error.what();
+  cut(what, "******* BIG FAT WARNING *********\n ");
+  const std::string prefix = "Parse error at ";
+  if (what.rfind(prefix, 0) == 0) return {what.substr(prefix.size()), {}};
+  if (what == "stoi") what = "a number is expected in topo_parameters";
+  return source.error(line_now(), what);
+}
+
+}  // namespace
+
+Result<PlatformReport> check_simgrid_platform(const PlatformOptions& options) {
+  for (const int signal : {SIGABRT, SIGFPE, SIGSEGV}) std::signal(signal, say_and_die);
+  const Source source{options.file};
+  try {
+    return check(options, source);
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return translated(error, source);
+  }
+}
+
+}  // namespace nplus1::netmodel
