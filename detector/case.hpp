@@ -1,5 +1,5 @@
-// What the judges of verdict.cpp and reductions.cpp look at: some transfers, and where their data came from and went.
-// Pure; one thread.
+// What the judges of verdict.cpp and reductions.cpp look at: some transfers, and where their data came from
+// and went. Pure; one thread.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +41,9 @@ struct Case {
       if (o.sent && o.content.hashed()) v.payload ^= o.content.key();
     if (data.unproved() > 0) {
       v.certainty = Certainty::kProbable;
-      v.evidence.push_back(std::to_string(data.unproved()) +
-                           " messages hold parts whose content was never seen alone: addresses say where they came from");
+      v.evidence.push_back(
+          std::to_string(data.unproved()) +
+          " messages hold parts whose content was never seen alone: addresses say where they came from");
     }
     return v;
   }

@@ -1,6 +1,7 @@
-// Two operations that are one: a reduce whose result the root then broadcasts is an allreduce, a gather and a broadcast
-// of all of it an allgather. Where both share data, clusters.hpp has joined them; a reduced value, though, was never
-// received as such, so that only who, when and where tells. Called once, for what all clusters gave. Pure; one thread.
+// Two operations that are one: a reduce whose result the root then broadcasts is an allreduce, a gather and a
+// broadcast of all of it an allgather. Where both share data, clusters.hpp has joined them; a reduced value,
+// though, was never received as such, so that only who, when and where tells. Called once, for what all
+// clusters gave. Pure; one thread.
 #pragma once
 
 #include <vector>

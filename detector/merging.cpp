@@ -18,7 +18,8 @@ std::uint64_t end_of_payload(const Transfers& transfers, const Instance& instanc
 }
 
 /// Whether `next` goes on where `first` ended: the root's next bytes, right after the last ones.
-bool is_next_segment(const Transfers& transfers, const Instance& first, std::uint64_t end, const Instance& next) {
+bool is_next_segment(const Transfers& transfers, const Instance& first, std::uint64_t end,
+                     const Instance& next) {
   if (first.verdict.kind != CollectiveKind::kBcast || first.verdict.roots != next.verdict.roots ||
       first.verdict.ranks != next.verdict.ranks)
     return false;
@@ -44,7 +45,8 @@ std::uint32_t last_place(const Transfers& transfers, const Instance& i) {
   return last;
 }
 
-/// One broadcast out of `batch`, if its payloads lie side by side at the root: what scatter and allgather leave.
+/// One broadcast out of `batch`, if its payloads lie side by side at the root: what scatter and allgather
+/// leave.
 bool merge_batch(const Transfers& transfers, std::vector<Instance>& batch) {
   std::vector<Place> places;
   for (const Instance& i : batch) places.push_back(place_at_root(transfers, i));
@@ -62,7 +64,8 @@ bool merge_batch(const Transfers& transfers, std::vector<Instance>& batch) {
   return true;
 }
 
-/// Broadcasts of one root that run at the same time and whose payloads are neighbours are one broadcast in pieces.
+/// Broadcasts of one root that run at the same time and whose payloads are neighbours are one broadcast in
+/// pieces.
 std::vector<Instance> merge_concurrent(const Transfers& transfers, std::vector<Instance> found) {
   std::vector<Instance> merged;
   std::vector<Instance> batch;
@@ -158,7 +161,8 @@ bool lie_side_by_side(const Transfers& transfers, const Instance& a, const Insta
 
 bool has_parts(const Transfers& transfers, const std::vector<Instance>& found) {
   for (std::size_t i = 1; i < found.size(); ++i)
-    if (found[i - 1].verdict.roots == found[i].verdict.roots && lie_side_by_side(transfers, found[i - 1], found[i]))
+    if (found[i - 1].verdict.roots == found[i].verdict.roots &&
+        lie_side_by_side(transfers, found[i - 1], found[i]))
       return true;
   ReceivePlaces places;
   for (const Instance& i : found)
@@ -188,7 +192,8 @@ std::vector<Instance> merge_segments(const Transfers& transfers, std::vector<Ins
 }
 
 std::vector<Instance> merged(const Transfers& transfers, std::vector<Instance> found) {
-  return merge_segments(transfers, merge_concurrent(transfers, merge_allgathers(transfers, std::move(found))));
+  return merge_segments(transfers,
+                        merge_concurrent(transfers, merge_allgathers(transfers, std::move(found))));
 }
 
 }  // namespace nplus1::detector

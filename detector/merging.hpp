@@ -1,5 +1,6 @@
-// Puts together what payload by payload came out as several operations: pieces of one long broadcast, sent one after
-// the other or at the same time, and broadcasts from all ranks that are one allgather. Pure; one thread.
+// Puts together what payload by payload came out as several operations: pieces of one long broadcast, sent
+// one after the other or at the same time, and broadcasts from all ranks that are one allgather. Pure; one
+// thread.
 #pragma once
 
 #include <vector>

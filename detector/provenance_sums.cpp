@@ -1,4 +1,5 @@
-// The part of the replay that follows values which are combined: which sent value is made of which received ones.
+// The part of the replay that follows values which are combined: which sent value is made of which received
+// ones.
 #include <algorithm>
 
 #include "detector/provenance.hpp"
@@ -48,7 +49,8 @@ std::optional<events::Residue> Provenance::polynomial_of(std::span<const Segment
     if (s.origin == kGap) return std::nullopt;
     const Origin& origin = origins_[s.origin];
     const std::uint64_t element = origin.content.element;
-    if (s.offset != 0 || s.length != origin.bytes || element == 0 || (origin.content.known & events::kHasElements) == 0)
+    if (s.offset != 0 || s.length != origin.bytes || element == 0 ||
+        (origin.content.known & events::kHasElements) == 0)
       return std::nullopt;
     value = events::hash_concatenated(value, events::Residue{origin.content.polynomial}, s.length / element);
   }
@@ -58,11 +60,13 @@ std::optional<events::Residue> Provenance::polynomial_of(std::span<const Segment
 /// Piece by piece, which must be of the same lengths.
 bool Provenance::are_disjoint(std::span<const Segment> a, std::span<const Segment> b) const {
   return std::ranges::equal(a, b, [&](const Segment& x, const Segment& y) {
-    return x.length == y.length && disjoint(contributors(origins_[x.origin]), contributors(origins_[y.origin]));
+    return x.length == y.length &&
+           disjoint(contributors(origins_[x.origin]), contributors(origins_[y.origin]));
   });
 }
 
-/// Notes that the message was added to what lies at `address`, piece by piece. False if that is not all known.
+/// Notes that the message was added to what lies at `address`, piece by piece. False if that is not all
+/// known.
 bool Provenance::add_to_memory(State& state, std::size_t member, std::uint64_t address,
                                std::span<const Segment> message) {
   std::uint64_t bytes = 0;
@@ -88,8 +92,10 @@ bool Provenance::add_to_memory(State& state, std::size_t member, std::uint64_t a
   return true;
 }
 
-/// What is sent, if it is what lay there plus (part of) a message that came since; pieces of a vector each on their own.
-std::optional<std::vector<Segment>> Provenance::accumulate(State& state, std::size_t member, const Transfer& t) {
+/// What is sent, if it is what lay there plus (part of) a message that came since; pieces of a vector each on
+/// their own.
+std::optional<std::vector<Segment>> Provenance::accumulate(State& state, std::size_t member,
+                                                           const Transfer& t) {
   const auto own = covering(state, t.source_place(), t.content.bytes);
   const auto before = own ? polynomial_of(own->segments) : std::nullopt;
   if (!before || (t.content.known & events::kHasElements) == 0) return std::nullopt;
@@ -99,7 +105,8 @@ std::optional<std::vector<Segment>> Provenance::accumulate(State& state, std::si
       if (message->size() - first < own->segments.size()) break;
       const auto part = std::span{*message}.subspan(first, own->segments.size());
       const auto added = polynomial_of(part);
-      if (!added || (*before + *added).value() != t.content.polynomial || !are_disjoint(own->segments, part)) continue;
+      if (!added || (*before + *added).value() != t.content.polynomial || !are_disjoint(own->segments, part))
+        continue;
       const std::vector<Segment> whole = *message;
       if (!add_to_memory(state, member, t.source_place() - offset, whole) &&
           !add_to_memory(state, member, t.source_place(), part))

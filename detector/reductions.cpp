@@ -39,7 +39,8 @@ bool leaves_own_out(const Case& c, std::vector<Members>& sets) {
   return seen && are_prefixes(sets, false);
 }
 
-/// Reduced in pieces that each came together somewhere, then spread: reduce_scatter and allgather are one allreduce.
+/// Reduced in pieces that each came together somewhere, then spread: reduce_scatter and allgather are one
+/// allreduce.
 Judge reduction_in_pieces(const Case& c, Operation operation) {
   std::uint64_t bytes = 0;
   std::size_t pieces = 0;
@@ -175,8 +176,8 @@ Judge extremum(const Case& c) {
     v.certainty = Certainty::kProbable;
     if (kind == CollectiveKind::kReduce) v.roots = {c.data.ranks()[complete.front()]};
     v.evidence.push_back(std::string{"each rank passed on the "} + (sign > 0 ? "largest" : "smallest") +
-                         " first element of what it had received, or its own, " + std::to_string(replayed.checked) +
-                         " times");
+                         " first element of what it had received, or its own, " +
+                         std::to_string(replayed.checked) + " times");
     v.alternatives.emplace_back("values that grow or shrink along the messages for another reason");
     return v;
   }

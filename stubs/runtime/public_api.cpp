@@ -29,7 +29,8 @@ NPLUS1_EXPORT void nplus1_send_to_self(const void* buffer, int count, MPI_Dataty
 }
 /// Fortran's: the datatype by its handle in Fortran.
 NPLUS1_EXPORT void nplus1_send_to_self_f(const void* buffer, int count, MPI_Fint datatype) {
-  record_own_part(buffer, count, MPI_Type_f2c(datatype), __builtin_return_address(0), __builtin_frame_address(0));
+  record_own_part(buffer, count, MPI_Type_f2c(datatype), __builtin_return_address(0),
+                  __builtin_frame_address(0));
 }
 NPLUS1_EXPORT int nplus1_active(void) {
   return active() ? 1 : 0;
