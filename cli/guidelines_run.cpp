@@ -6,10 +6,9 @@
 #include <memory>
 
 #include "cli/failure.hpp"
+#include "cli/guidelines.hpp"
 #include "cli/guidelines_measure.hpp"
 #include "cli/guidelines_options.hpp"
-#include "cli/guidelines_verb.hpp"
-#include "cli/installation.hpp"
 #include "cli/program.hpp"
 
 namespace nplus1::cli {
@@ -30,34 +29,17 @@ constexpr const char* kExamples =
 struct RunWords {
   Measuring measuring;
   MeasuringWords words;
-  std::vector<std::string> functions, sets{"pgmpi", "tunelib"};
+  CatalogueWords catalogue;
   std::vector<std::uint64_t> sizes;
-  std::string catalogue;
   std::string output;
   bool no_again = false;
 };
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, "nothing was measured", result.error().remedy};
-  return std::move(result).value();
-}
-
+/// What the measuring program has mock-ups for, unless other sets are asked for.
 Catalogue chosen(const RunWords& run) {
-  Catalogue catalogue = or_fail(
-      guidelines::read_catalogue(or_fail(find_guidelines(), ExitCode::kUnavailable)), ExitCode::kUnavailable);
-  auto sets = run.sets;
-  if (!run.catalogue.empty()) {
-    catalogue =
-        merged(std::move(catalogue), or_fail(guidelines::read_catalogue(run.catalogue), ExitCode::kNoInput));
-    sets.emplace_back("own");
-  }
-  std::vector<std::string> functions;
-  for (const std::string& name : run.functions) functions.push_back(guidelines::canonical_name(name));
-  catalogue = selected(catalogue, sets, functions);
-  if (catalogue.guidelines.empty())
-    throw Failure{ExitCode::kUsage, "the catalogue has no such guideline", "nothing was measured",
-                  "functions are written as in MPI, without MPI_: --functions Reduce,Allgather"};
+  CatalogueWords words = run.catalogue;
+  if (words.sets.empty()) words.sets = {"pgmpi", "tunelib", "own"};
+  Catalogue catalogue = catalogue_of(words);
   auto sizes = run.sizes;
   std::sort(sizes.begin(), sizes.end());
   if (!sizes.empty()) {
@@ -110,8 +92,8 @@ int run_guidelines(RunWords& run) {
 
 }  // namespace
 
-void add_guidelines_run(const Registration& registration) {
-  CLI::App* part = guidelines_verb(registration).add_subcommand("run", "Measure, natively or simulated");
+void add_guidelines_run(CLI::App& guidelines, const Registration& registration) {
+  CLI::App* part = guidelines.add_subcommand("run", "Measure, natively or simulated");
   set_manual(*part, {"nplus1 guidelines run -n N -o DIR [options]", kExamples});
   const auto run = std::make_shared<RunWords>();
   declare_measuring(*part, run->measuring, run->words);
@@ -119,13 +101,8 @@ void add_guidelines_run(const Registration& registration) {
                    "Folder for the measurements; one that was begun is gone on with")
       ->required()
       ->type_name("DIR");
-  part->add_option("--functions", run->functions, "Only these originals, e.g. Reduce,Allgather")
-      ->delimiter(',');
+  declare_catalogue(*part, run->catalogue);
   part->add_option("--sizes", run->sizes, "These sizes in bytes instead of the catalogue's")->delimiter(',');
-  part->add_option("--sets", run->sets, "Sets of guidelines: pgmpi, tunelib [both], nonblocking, ...")
-      ->delimiter(',');
-  part->add_option("--catalogue", run->catalogue, "More guidelines, docs/formats/guidelines.md")
-      ->type_name("FILE");
   part->add_flag("--no-again", run->no_again,
                  "Don't measure originals twice (A/A) to know the machine's own noise");
   part->add_option("--simulate", run->measuring.launch.simulate,

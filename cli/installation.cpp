@@ -58,8 +58,9 @@ Result<fs::path> find_guidelines_runner() {
                    {"bin/nplus1-guidelines-runner", "libexec/nplus1-guidelines-runner"});
 }
 
-Result<fs::path> find_guidelines() {
-  return find_part("the catalogue guidelines.json", "NPLUS1_GUIDELINES", {"share/nplus1/guidelines.json"});
+Result<fs::path> find_catalogue() {
+  return find_part("the catalogue guidelines.json", "NPLUS1_CATALOGUE",
+                   {"share/nplus1/guidelines.json", NPLUS1_DATADIR "/nplus1/guidelines.json"});
 }
 
 Result<fs::path> find_analysers() {

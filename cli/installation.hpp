@@ -27,8 +27,8 @@ namespace nplus1::cli {
 /// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
 [[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
 
-/// The catalogue of performance guidelines that came with nplus1 (NPLUS1_GUIDELINES overrides).
-[[nodiscard]] Result<std::filesystem::path> find_guidelines();
+/// guidelines.json, the catalogue of performance guidelines (NPLUS1_CATALOGUE overrides).
+[[nodiscard]] Result<std::filesystem::path> find_catalogue();
 
 /// An example program that came with nplus1.
 [[nodiscard]] Result<std::filesystem::path> find_example(const std::string& name);

@@ -38,12 +38,13 @@ void print_options(std::ostream& out, const CLI::App& app) {
   }
 }
 
-void print_verbs(std::ostream& out, CLI::App& app) {
+void print_verbs(std::ostream& out, CLI::App& app, const std::string& name) {
   const auto verbs = nplus1::cli::verbs_of(app);
   if (verbs.empty()) return;
   out << ".SH VERBS\n";
   for (const CLI::App* verb : verbs) {
-    out << ".TP\n.BR nplus1\\-" << verb->get_name() << " (1)\n" << escaped(verb->get_description()) << "\n";
+    out << ".TP\n.BR " << escaped(name + "-" + verb->get_name()) << " (1)\n"
+        << escaped(verb->get_description()) << "\n";
   }
 }
 
@@ -64,7 +65,7 @@ bool print_page(const std::filesystem::path& folder, CLI::App& app, const std::s
       << escaped(manual.usage) << "\n"
       << ".SH EXAMPLES\n.nf\n"
       << escaped(manual.examples) << ".fi\n";
-  print_verbs(out, app);
+  print_verbs(out, app, name);
   print_options(out, app);
   out << kExitStatus;
   return static_cast<bool>(out.flush());
@@ -82,7 +83,10 @@ int main(int argc, char** argv) {
   nplus1::cli::add_verbs({app, unused, {}, false});
   bool good = print_page(folder, app, "nplus1");
   for (CLI::App* verb : nplus1::cli::verbs_of(app)) {
-    good = print_page(folder, *verb, "nplus1-" + verb->get_name()) && good;
+    const std::string name = "nplus1-" + verb->get_name();
+    good = print_page(folder, *verb, name) && good;
+    for (CLI::App* subverb : nplus1::cli::verbs_of(*verb))
+      good = print_page(folder, *subverb, name + "-" + subverb->get_name()) && good;
   }
   return good ? 0 : 73;
 }

@@ -121,7 +121,7 @@ int write(const ReportOptions& options, std::uint64_t largest_searched) {
   const fs::path file = output_path(options);
   const std::string collectives = collectives_document(options.source, largest_searched);
   or_fail(report::html::write_report(file, source.patterns.application,
-                                     {patterns, summary, timeline, {}, collectives}),
+                                     {patterns, summary, timeline, {}, {}, collectives}),
           ExitCode::kCantCreate);
   if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);
   return static_cast<int>(ExitCode::kOk);

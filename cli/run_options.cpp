@@ -161,8 +161,11 @@ const std::vector<PassedOption>& passed_options() {
        "The recording ends at this size, the run goes on; e.g. 512M; 0: no limit (default: 4G)", nullptr},
       {"--record-region", "NPLUS1_RECORD_REGION", "NAME",
        "Record only what happens inside the region NAME (all is simulated)", nullptr},
-      {"--hash", "NPLUS1_HASH", "WHICH", "What is recorded of the content of messages: crc (CRC-32), or off",
-       "off|crc"},
+      {"--hash", "NPLUS1_HASH", "WHICH",
+       "What is recorded of the content of messages: crc (CRC-32, first 8 bytes, and a hash that adds up), "
+       "crc32 "
+       "(without the latter: no sums can be found), or off",
+       "off|crc32|crc"},
       {"--frames", "NPLUS1_FRAMES", "N", "Stack frames of a recorded call, 1 to 16 (default: 4)", nullptr},
       {"--pcontrol", "NPLUS1_PCONTROL", "HOW",
        "What MPI_Pcontrol means: mpip (0 pauses the recording, others resume it) or ipm ((1, \"name\") "

@@ -1,7 +1,5 @@
 #include "cli/verbs.hpp"
 
-#include "cli/guidelines_verb.hpp"
-
 namespace nplus1::cli {
 
 std::vector<CLI::App*> verbs_of(CLI::App& app) {
@@ -17,7 +15,7 @@ void add_verbs(const Registration& registration) {
   add_calibrate(registration);
   add_waitstates(registration);
   add_whatif(registration);
-  add_guidelines_run(registration);
+  add_guidelines(registration);
   add_diff(registration);
   add_convert(registration);
   add_doctor(registration);

@@ -25,6 +25,7 @@ void add_patterns(const Registration& registration);
 void add_collectives(const Registration& registration);
 void add_replay(const Registration& registration);
 void add_calibrate(const Registration& registration);
+void add_guidelines(const Registration& registration);
 void add_waitstates(const Registration& registration);
 void add_whatif(const Registration& registration);
 void add_diff(const Registration& registration);

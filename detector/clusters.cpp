@@ -1,6 +1,7 @@
 #include "detector/clusters.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include <boost/pending/disjoint_sets.hpp>
@@ -24,13 +25,6 @@ std::vector<Cluster> by_connected_ranks(const Transfers& transfers, const Transf
   return result;
 }
 
-std::map<std::uint32_t, TransferList> groups_of(const Transfers& transfers, const TransferList& messages,
-                                                SiteGroups& sites) {
-  std::map<std::uint32_t, TransferList> groups;
-  for (const TransferIndex i : messages) groups[sites.group(transfers.all[i])].push_back(i);
-  return groups;
-}
-
 /// Captured parts go to every cluster with their rank: what they belong to shows when it is judged.
 void add_captures(const Transfers& transfers, const TransferList& captures, Cluster& cluster) {
   if (captures.empty()) return;
@@ -42,9 +36,41 @@ void add_captures(const Transfers& transfers, const TransferList& captures, Clus
     if (member[static_cast<std::size_t>(transfers.all[i].source)]) cluster.captures.push_back(i);
 }
 
+/// Of each transfer, the group of its sites at one stage of joining them.
+using Stage = std::vector<std::uint32_t>;
+
+Stage stage_of(const Transfers& transfers, SiteGroups& sites) {
+  Stage stage(transfers.all.size());
+  for (std::size_t i = 0; i < stage.size(); ++i)
+    if (!transfers.all[i].captured()) stage[i] = sites.group(transfers.all[i]);
+  return stage;
+}
+
+struct Joining {
+  const Transfers& transfers;
+  const TransferList& captures;
+  std::vector<Stage> stages;  // the last one joins most
+
+  std::vector<Cluster> clusters(const TransferList& list, std::size_t stage) const {
+    std::map<std::uint32_t, TransferList> groups;
+    for (const TransferIndex i : list) groups[stages[stage][i]].push_back(i);
+    std::vector<Cluster> result;
+    for (const auto& [group, part] : groups) {
+      for (Cluster& cluster : by_connected_ranks(transfers, part)) {
+        add_captures(transfers, captures, cluster);
+        if (stage > 0) cluster.parts = clusters(cluster.transfers, stage - 1);
+        // One part: what it is made of itself is next.
+        if (cluster.parts.size() == 1) cluster.parts = std::vector<Cluster>(std::move(cluster.parts.front().parts));
+        result.push_back(std::move(cluster));
+      }
+    }
+    return result;
+  }
+};
+
 }  // namespace
 
-Clusters make_clusters(const Transfers& transfers) {
+std::vector<Cluster> make_clusters(const Transfers& transfers) {
   SiteGroups sites;
   TransferList messages;
   TransferList captures;
@@ -57,35 +83,16 @@ Clusters make_clusters(const Transfers& transfers) {
     sites.add(t);
     messages.push_back(i);
   }
-  const auto alone = groups_of(transfers, messages, sites);
-  if (alone.size() > 1) {
+  if (messages.empty()) return {};
+  Joining joining{transfers, captures, {stage_of(transfers, sites)}};
+  if (sites.count() > 1) {
     sites.join_by_content(transfers.all);
-    sites.join_by_place(transfers.all);
     sites.join_signals();
+    joining.stages.push_back(stage_of(transfers, sites));
+    sites.join_by_place(transfers.all);
+    joining.stages.push_back(stage_of(transfers, sites));
   }
-  Clusters result;
-  for (auto& [group, list] : groups_of(transfers, messages, sites)) {
-    for (Cluster& cluster : by_connected_ranks(transfers, list)) {
-      add_captures(transfers, captures, cluster);
-      result.joined.push_back(std::move(cluster));
-    }
-  }
-  // The parts of each: its transfers again by what they were before they were joined.
-  std::vector<std::uint32_t> group_alone(transfers.all.size());
-  for (const auto& [group, list] : alone)
-    for (const TransferIndex i : list) group_alone[i] = group;
-  for (const Cluster& whole : result.joined) {
-    std::map<std::uint32_t, TransferList> lists;
-    for (const TransferIndex i : whole.transfers) lists[group_alone[i]].push_back(i);
-    auto& parts = result.parts.emplace_back();
-    if (lists.size() == 1) continue;
-    for (const auto& [group, list] : lists)
-      for (Cluster& part : by_connected_ranks(transfers, list)) {
-        add_captures(transfers, captures, part);
-        parts.push_back(std::move(part));
-      }
-  }
-  return result;
+  return joining.clusters(messages, joining.stages.size() - 1);
 }
 
 }  // namespace nplus1::detector

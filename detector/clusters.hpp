@@ -8,11 +8,7 @@
 
 namespace nplus1::detector {
 
-struct Clusters {
-  std::vector<Cluster> joined;               // by messages and by content passed on
-  std::vector<std::vector<Cluster>> parts;   // of each, by messages alone; empty if that is the same
-};
-
-[[nodiscard]] Clusters make_clusters(const Transfers& transfers);
+/// Joined by messages, by content passed on and by place in memory; each with its parts, which are joined by less.
+[[nodiscard]] std::vector<Cluster> make_clusters(const Transfers& transfers);
 
 }  // namespace nplus1::detector

@@ -122,6 +122,16 @@ bool Content::is_constant() const {
   return crc_of_repeated(prefix, bytes) == crc;
 }
 
+std::optional<long double> first_element(const Content& content) {
+  if (content.bytes < content.element || (content.known & events::kHasPrefix) == 0) return std::nullopt;
+  const bool real = (content.known & events::kHasSketch) != 0;
+  if (!real && (content.known & events::kHasElements) == 0) return std::nullopt;
+  if (content.element == 8) return real ? std::bit_cast<double>(content.prefix) : static_cast<long double>(static_cast<std::int64_t>(content.prefix));
+  if (content.element != 4) return std::nullopt;
+  const auto first = static_cast<std::uint32_t>(content.prefix);
+  return real ? std::bit_cast<float>(first) : static_cast<long double>(static_cast<std::int32_t>(first));
+}
+
 Content content_of(std::uint64_t bytes, const events::Detail* detail) {
   Content content;
   content.bytes = bytes;

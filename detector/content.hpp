@@ -18,6 +18,7 @@ struct Content {
   std::uint32_t crc = 0;
   float magnitude = 0;           // sum of absolute values, with a sketch
   std::uint8_t known = 0;        // events::DetailContent
+  std::uint8_t element = 0;      // bytes of one number; 0: not known
 
   [[nodiscard]] bool hashed() const { return (known & events::kHasCrc) != 0; }
   /// Equal contents have equal keys; unequal ones by accident once in 2^64 pairs.
@@ -28,6 +29,9 @@ struct Content {
     return a.bytes == b.bytes && a.crc == b.crc && a.polynomial == b.polynomial && a.prefix == b.prefix;
   }
 };
+
+/// The first of the numbers that a payload is made of; nothing if it is not known to be made of numbers.
+[[nodiscard]] std::optional<long double> first_element(const Content& content);
 
 [[nodiscard]] Content content_of(std::uint64_t bytes, const events::Detail* detail);
 

@@ -25,6 +25,21 @@ TEST(ContentOfPayloads, IsConstantWhereOneWordRepeats) {
   EXPECT_TRUE(Content{}.is_constant());
 }
 
+TEST(ContentOfPayloads, WithOneCrcDifferByTheirPolynomial) {
+  std::string a = "sixteen bytes or";
+  std::string b = a;
+  const std::uint64_t generator = 1U | (std::uint64_t{0xEDB88320U} << 1U);
+  for (std::size_t i = 0; i < 8; ++i) b[i] = static_cast<char>(b[i] ^ static_cast<char>(generator >> (8 * i)));
+  Content first = content_of_text(a);
+  Content second = content_of_text(b);
+  ASSERT_EQ(first.crc, second.crc);
+  first.prefix = second.prefix = 0;  // as if they differed further back
+  first.polynomial = 1;
+  second.polynomial = 2;
+  EXPECT_FALSE(first == second);
+  EXPECT_NE(first.key(), second.key());
+}
+
 TEST(ContentOfPayloads, ProvesExclusiveOrFromTheCrcAlone) {
   const std::string a = "some first operand of 32 bytes..";
   const std::string b = "and the second one of 32 bytes !";

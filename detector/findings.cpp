@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "detector/clusters.hpp"
+#include "detector/composites.hpp"
 #include "detector/neighbours.hpp"
 
 namespace nplus1::detector {
@@ -38,7 +39,7 @@ class Report {
     std::vector<Finding> findings;
     for (auto& [key, instances] : groups_) {
       // In the order in which they were sent, whichever cluster they were found in.
-      std::ranges::stable_sort(instances, {}, [](const Instance& i) { return std::ranges::min(i.transfers); });
+      std::ranges::stable_sort(instances, {}, [](const Instance& i) { return i.transfers.front(); });
       findings.push_back(finding(instances, std::get<3>(key)));
     }
     sort_findings(findings);
@@ -48,9 +49,13 @@ class Report {
  private:
   std::vector<std::string> lines_of(const Instance& instance) {
     std::set<CallSiteId> sites;
-    for (const TransferIndex t : instance.transfers) {
-      sites.insert(transfers_.all[t].send_site);
-      sites.insert(transfers_.all[t].receive_site);
+    const Transfer* before = nullptr;
+    for (const TransferIndex i : instance.transfers) {
+      const Transfer& t = transfers_.all[i];
+      // Mostly the same two again: a set takes longer than all the rest of this.
+      if (before == nullptr || before->send_site != t.send_site || before->receive_site != t.receive_site)
+        sites.insert({t.send_site, t.receive_site});
+      before = &t;
     }
     std::vector<std::string> lines;
     for (const CallSiteId site : sites) add_new(lines, {line(site)});
@@ -90,6 +95,10 @@ class Report {
       f.evidence.push_back(fmt::format("{} different payloads in {} broadcasts: {} are redundant", payloads.size(),
                                        f.count, f.count - payloads.size()));
     if (segments > 1) f.evidence.push_back(fmt::format("sent in {} segments", segments));
+    if (f.kind == CollectiveKind::kBcast && is_polled(instances))
+      f.alternatives.emplace_back(
+          "MPI_Ibcast, with MPI_Test where the receivers look for the message now (MPI_Iprobe): MPI_Bcast would lose what "
+          "they compute in between");
     describe_replacement(f, transfers_.all[instances.front().transfers.front()]);
     for (const Instance& i : instances) {
       f.occurrences.push_back(occurrence(i));
@@ -110,6 +119,11 @@ class Report {
     return o;
   }
 
+  [[nodiscard]] bool is_polled(const std::vector<Instance>& instances) const {
+    return std::ranges::any_of(instances, [&](const Instance& i) {
+      return std::ranges::any_of(i.transfers, [&](TransferIndex t) { return transfers_.all[t].polled; });
+    });
+  }
   void describe_replacement(Finding& f, const Transfer& sample) const {
     const events::Datatype* type = definitions_.datatype(sample.datatype);
     const events::Communicator* comm = definitions_.communicator(sample.comm);
@@ -132,6 +146,21 @@ std::size_t explained(const std::vector<Instance>& found) {
   return sum;
 }
 
+/// The cluster as a whole, or, where they explain more, its parts: what was joined may be several operations after all.
+std::vector<std::vector<Instance>> best(const Transfers& transfers, const Cluster& cluster) {
+  std::vector<std::vector<Instance>> whole;
+  whole.push_back(find_instances(transfers, cluster));
+  if (cluster.parts.empty() || explained(whole.front()) == cluster.transfers.size()) return whole;
+  std::vector<std::vector<Instance>> parts;
+  std::size_t by_parts = 0;
+  for (const Cluster& part : cluster.parts)
+    for (auto& found : best(transfers, part)) {
+      by_parts += explained(found);
+      parts.push_back(std::move(found));
+    }
+  return by_parts > explained(whole.front()) ? parts : whole;
+}
+
 }  // namespace
 
 std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
@@ -152,20 +181,11 @@ void sort_findings(std::vector<Finding>& findings) {
 std::vector<Finding> find_collectives(const Transfers& transfers, const events::DefinitionsCollector& definitions,
                                       Keep keep) {
   Report report{transfers, definitions, keep};
-  const Clusters clusters = make_clusters(transfers);
-  for (std::size_t i = 0; i < clusters.joined.size(); ++i) {
-    auto whole = find_instances(transfers, clusters.joined[i]);
-    // What was joined by content may be several operations after all.
-    std::vector<std::vector<Instance>> parts;
-    std::size_t by_parts = 0;
-    if (explained(whole) < clusters.joined[i].transfers.size())
-      for (const Cluster& part : clusters.parts[i]) {
-        parts.push_back(find_instances(transfers, part));
-        by_parts += explained(parts.back());
-      }
-    if (by_parts <= explained(whole)) parts = {std::move(whole)};
-    for (auto& found : parts) report.add(std::move(found));
-  }
+  std::vector<std::vector<Instance>> all;
+  for (const Cluster& cluster : make_clusters(transfers))
+    std::ranges::move(best(transfers, cluster), std::back_inserter(all));
+  join_composites(transfers, all);
+  for (auto& found : all) report.add(std::move(found));
   return report.take();
 }
 

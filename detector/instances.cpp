@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "detector/merging.hpp"
+
 namespace nplus1::detector {
 namespace {
 
@@ -64,29 +66,23 @@ std::vector<TransferList> cut(const TransferList& list, const Lanes& lanes, std:
 }
 
 /// With what its ranks had told of parts that they keep: the last before their last call in the list.
-TransferList with_captures(const Transfers& transfers, const Cluster& cluster, const TransferList& list) {
-  if (cluster.captures.empty()) return list;
+TransferList with_captures(const Transfers& transfers, const TransferList& captures, const TransferList& list) {
+  if (captures.empty()) return list;
   std::map<std::int32_t, std::uint32_t> last;
   for (const TransferIndex i : list) {
     const Transfer& t = transfers.all[i];
     last[t.source] = std::max(last[t.source], t.sent_at);
     last[t.destination] = std::max(last[t.destination], t.received_at);
   }
-  std::map<std::int32_t, TransferIndex> latest;
-  for (const TransferIndex i : cluster.captures) {
+  std::map<std::pair<std::int32_t, std::uint64_t>, TransferIndex> latest;  // of each place
+  for (const TransferIndex i : captures) {
     const Transfer& t = transfers.all[i];
     const auto found = last.find(t.source);
-    if (found != last.end() && t.sent_at < found->second) latest[t.source] = i;
+    if (found != last.end() && t.sent_at < found->second) latest[{t.source, t.source_buffer}] = i;
   }
   TransferList all = list;
-  for (const auto& [rank, i] : latest) all.push_back(i);
+  for (const auto& [place, i] : latest) all.push_back(i);
   return all;
-}
-
-std::optional<Instance> instance_of(const Transfers& transfers, const Cluster& cluster, TransferList list) {
-  auto verdict = judge(transfers, with_captures(transfers, cluster, list));
-  if (!verdict) return std::nullopt;
-  return Instance{std::move(*verdict), std::move(list)};
 }
 
 /// All parts, if they are the same operation.
@@ -94,111 +90,11 @@ std::vector<Instance> same_operations(const Transfers& transfers, const Cluster&
                                       std::vector<TransferList> parts) {
   std::vector<Instance> found;
   for (TransferList& part : parts) {
-    auto instance = instance_of(transfers, cluster, std::move(part));
+    auto instance = instance_of(transfers, cluster.captures, std::move(part));
     if (!instance || (!found.empty() && found.front().verdict.kind != instance->verdict.kind)) return {};
     found.push_back(std::move(*instance));
   }
   return found;
-}
-
-std::uint64_t end_of_payload(const Transfers& transfers, const Instance& instance) {
-  const Transfer& t = transfers.all[instance.transfers.front()];
-  return t.source_buffer + t.content.bytes;
-}
-
-/// Whether `next` goes on where `first` ended: the root's next bytes, right after the last ones.
-bool is_next_segment(const Transfers& transfers, const Instance& first, std::uint64_t end, const Instance& next) {
-  if (first.verdict.kind != CollectiveKind::kBcast || first.verdict.roots != next.verdict.roots ||
-      first.verdict.ranks != next.verdict.ranks)
-    return false;
-  const std::int32_t root = first.verdict.roots.front();
-  std::uint32_t last = 0;
-  for (const TransferIndex i : first.transfers)
-    if (transfers.all[i].source == root) last = std::max(last, transfers.all[i].send_ordinal);
-  const Transfer& begin = transfers.all[next.transfers.front()];
-  constexpr std::uint32_t kFewCalls = 2;  // the wait for the last send may lie between
-  return begin.source == root && begin.source_buffer == end && begin.send_ordinal - last <= kFewCalls;
-}
-
-/// Pieces of one long broadcast, sent one after the other.
-std::vector<Instance> merge_segments(const Transfers& transfers, std::vector<Instance> found) {
-  std::vector<Instance> merged;
-  std::uint64_t end = 0;
-  for (Instance& next : found) {
-    if (!merged.empty() && is_next_segment(transfers, merged.back(), end, next)) {
-      Instance& whole = merged.back();
-      whole.transfers.insert(whole.transfers.end(), next.transfers.begin(), next.transfers.end());
-      whole.verdict.bytes += next.verdict.bytes;
-      whole.verdict.payload ^= next.verdict.payload * 3;
-      whole.verdict.certainty = std::min(whole.verdict.certainty, next.verdict.certainty);
-      ++whole.segments;
-      end = end_of_payload(transfers, next);
-      continue;
-    }
-    end = end_of_payload(transfers, next);
-    merged.push_back(std::move(next));
-  }
-  return merged;
-}
-
-using Place = std::pair<std::uint64_t, std::uint64_t>;
-
-Place place_at_root(const Transfers& transfers, const Instance& i) {
-  const Transfer& t = transfers.all[i.transfers.front()];
-  return {t.source_buffer, t.source_buffer + t.content.bytes};
-}
-
-std::uint32_t last_place(const Transfers& transfers, const Instance& i) {
-  std::uint32_t last = 0;
-  for (const TransferIndex t : i.transfers) last = std::max(last, transfers.all[t].received_at);
-  return last;
-}
-
-/// One broadcast out of `batch`, if its payloads lie side by side at the root: what scatter and allgather leave.
-bool merge_batch(const Transfers& transfers, std::vector<Instance>& batch) {
-  std::vector<Place> places;
-  for (const Instance& i : batch) places.push_back(place_at_root(transfers, i));
-  std::ranges::sort(places);
-  for (std::size_t i = 1; i < places.size(); ++i)
-    if (places[i - 1].second != places[i].first) return false;
-  for (std::size_t i = 1; i < batch.size(); ++i) {
-    Instance& whole = batch.front();
-    whole.transfers.insert(whole.transfers.end(), batch[i].transfers.begin(), batch[i].transfers.end());
-    whole.verdict.bytes += batch[i].verdict.bytes;
-    whole.verdict.payload ^= batch[i].verdict.payload;
-  }
-  batch.front().segments = batch.size();
-  batch.resize(1);
-  return true;
-}
-
-/// Broadcasts of one root that run at the same time and whose payloads are neighbours are one broadcast in pieces.
-std::vector<Instance> merge_concurrent(const Transfers& transfers, std::vector<Instance> found) {
-  std::vector<Instance> merged;
-  std::vector<Instance> batch;
-  std::uint32_t end = 0;
-  const auto flush = [&] {
-    if (batch.size() > 1) merge_batch(transfers, batch);
-    std::ranges::move(batch, std::back_inserter(merged));
-    batch.clear();
-    end = 0;
-  };
-  for (Instance& next : found) {
-    const Place place = place_at_root(transfers, next);
-    const bool belongs = !batch.empty() && next.verdict.kind == CollectiveKind::kBcast &&
-                         next.verdict.roots == batch.front().verdict.roots &&
-                         next.verdict.ranks == batch.front().verdict.ranks &&
-                         transfers.all[next.transfers.front()].sent_at < end &&
-                         std::ranges::none_of(batch, [&](const Instance& i) {
-                           const Place other = place_at_root(transfers, i);
-                           return other.first < place.second && place.first < other.second;
-                         });
-    if (!belongs) flush();
-    end = std::max(end, last_place(transfers, next));
-    batch.push_back(std::move(next));
-  }
-  flush();
-  return merged;
 }
 
 /// The spread of one payload; scratch for all ranks is kept from one to the next.
@@ -265,30 +161,6 @@ class Spread {
   std::vector<std::int32_t> ranks_;
   std::uint64_t epoch_ = 0;
 };
-
-/// p broadcasts of one group, one from each rank, that do not wait for one another are one allgather.
-std::vector<Instance> merge_allgathers(const Transfers& transfers, std::vector<Instance> found) {
-  std::vector<Instance> merged;
-  for (std::size_t i = 0; i < found.size();) {
-    const std::size_t p = found[i].verdict.ranks.size();
-    std::set<std::int32_t> roots;
-    TransferList all;
-    std::size_t n = 0;
-    for (; n < p && i + n < found.size() && found[i + n].verdict.ranks == found[i].verdict.ranks; ++n) {
-      if (!roots.insert(found[i + n].verdict.roots.front()).second) break;
-      all.insert(all.end(), found[i + n].transfers.begin(), found[i + n].transfers.end());
-    }
-    std::optional<Verdict> verdict;
-    if (n == p && all.size() < kMostInOneRound) verdict = judge(transfers, all);
-    if (!verdict) {
-      merged.push_back(std::move(found[i++]));
-      continue;
-    }
-    merged.push_back({std::move(*verdict), std::move(all)});
-    i += p;
-  }
-  return merged;
-}
 
 class UnionFind {
  public:
@@ -408,38 +280,6 @@ void add_empty(const Transfers& transfers, const TransferList& list, const Prove
     std::ranges::sort(part, {}, [&](TransferIndex i) { return transfers.all[i].sent_at; });
 }
 
-/// Where ranks have received, as (begin, end); few different places, or it gives up noting them.
-class ReceivePlaces {
- public:
-  void add(const Transfer& t) {
-    auto& places = of_[t.destination];
-    const std::pair place{t.destination_buffer, t.destination_buffer + t.content.bytes};
-    constexpr std::size_t kMost = 64;
-    if (places.size() < kMost && std::ranges::find(places, place) == places.end()) places.push_back(place);
-  }
-  /// Whether what `t` sends lies in a longer or shorter message that its sender has received.
-  [[nodiscard]] bool partly_received(const Transfer& t) const {
-    const auto found = of_.find(t.source);
-    if (found == of_.end()) return false;
-    const std::pair place{t.source_buffer, t.source_buffer + t.content.bytes};
-    return std::ranges::any_of(found->second, [&](const auto& other) {
-      return other != place && other.first < place.second && place.first < other.second;
-    });
-  }
-
- private:
-  std::unordered_map<std::int32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> of_;
-};
-
-/// Whether a root sends part of a message that it has received, or more than that.
-bool has_parts(const Transfers& transfers, const std::vector<Instance>& found) {
-  ReceivePlaces places;
-  for (const Instance& i : found)
-    for (const TransferIndex t : i.transfers) places.add(transfers.all[t]);
-  return std::ranges::any_of(
-      found, [&](const Instance& i) { return places.partly_received(transfers.all[i.transfers.front()]); });
-}
-
 std::size_t explained(const std::vector<Instance>& found) {
   std::size_t sum = 0;
   for (const Instance& i : found) sum += i.transfers.size();
@@ -454,10 +294,6 @@ bool says_more(const std::vector<Instance>& a, const std::vector<Instance>& b) {
     return std::tuple{explained(found), bytes, -static_cast<std::ptrdiff_t>(found.size())};
   };
   return worth(a) > worth(b);
-}
-
-std::vector<Instance> merged(const Transfers& transfers, std::vector<Instance> found) {
-  return merge_segments(transfers, merge_concurrent(transfers, merge_allgathers(transfers, std::move(found))));
 }
 
 /// More than a third of the messages unexplained: the rest may be accident.
@@ -476,6 +312,12 @@ void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
 }
 
 }  // namespace
+
+std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures, TransferList list) {
+  auto verdict = judge(transfers, with_captures(transfers, captures, list));
+  if (!verdict) return std::nullopt;
+  return Instance{std::move(*verdict), std::move(list)};
+}
 
 std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster) {
   const TransferList& list = cluster.transfers;
@@ -533,7 +375,7 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
   std::vector<Instance> found;
   for (auto& [group, part] : parts) {
     if (part.size() + 1 < kFewestRanks) continue;  // most of noise is that
-    if (auto instance = instance_of(transfers, cluster, std::move(part))) found.push_back(std::move(*instance));
+    if (auto instance = instance_of(transfers, cluster.captures, std::move(part))) found.push_back(std::move(*instance));
   }
   sort_by_time(transfers, found);
   return found;

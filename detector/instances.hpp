@@ -22,8 +22,12 @@ struct Instance {
 struct Cluster {
   TransferList transfers;  // in the order in which they were sent
   TransferList captures;   // parts that its ranks kept and told of
+  std::vector<Cluster> parts;  // what it was joined from; none: messages alone hold it together
 };
 
+/// `list` judged as one operation, with what its ranks had told before of parts that they keep.
+[[nodiscard]] std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures,
+                                                  TransferList list);
 [[nodiscard]] std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster);
 [[nodiscard]] std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster);
 [[nodiscard]] std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& cluster);

@@ -53,6 +53,10 @@ void Matching::arrive(Index index, std::uint64_t bytes, std::uint64_t buffer, Ca
 void Matching::received(const Step& step) {
   const Index index = meet(step.peer, step.rank, step.sequence);
   arrive(index, step.content.bytes, step.buffer, step.site);
+  if (const auto poll = polls_.find(step.rank); poll != polls_.end()) {
+    all_[index].polled = poll->second.source == step.asked && poll->second.tag == step.tag;
+    polls_.erase(poll);
+  }
   ends_.receive(index, step.rank);
 }
 
@@ -102,6 +106,9 @@ void Matching::apply(const Step& step) {
       return completed(step);
     case StepKind::kCaptured:
       return captured(step);
+    case StepKind::kPolled:
+      polls_[step.rank] = {step.asked, step.tag};
+      return;
   }
 }
 

@@ -35,6 +35,12 @@ class Matching {
     CallSiteId site;
   };
 
+  /// What a rank has looked for since its last blocking receive.
+  struct Poll {
+    std::int32_t source;
+    std::int32_t tag;
+  };
+
   Index meet(std::int32_t source, std::int32_t destination, std::uint64_t sequence);
   void sent(const Step& step);
   void received(const Step& step);
@@ -46,6 +52,7 @@ class Matching {
   std::vector<Transfer> all_;
   std::unordered_map<std::uint64_t, Index> under_way_;  // by message_key()
   std::unordered_map<std::uint64_t, Posted> posted_;    // by (rank, request)
+  std::unordered_map<std::int32_t, Poll> polls_;        // by rank
   std::unordered_map<std::uint64_t, Index> arrived_;    // matched, not yet waited for
 };
 

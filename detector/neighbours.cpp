@@ -38,7 +38,8 @@ bool is_answered(const Group& group, const Use& use, const std::map<Group, Use>&
   const std::int32_t root = *use.roots.begin();
   return std::ranges::any_of(all, [&](const auto& other) {
     return other.first != group && has(other.first, root) &&
-           std::ranges::any_of(other.second.roots, [&](std::int32_t r) { return r != root && has(group, r); });
+           std::ranges::any_of(other.second.roots,
+                               [&](std::int32_t r) { return r != root && has(group, r); });
   });
 }
 
@@ -51,7 +52,8 @@ std::map<Group, Use> uses_of(const std::vector<Instance>& found) {
   }
   if (uses.size() > kMostGroups) return uses;
   for (auto& [group, use] : uses) {
-    use.overlaps = std::ranges::any_of(uses, [&](const auto& other) { return overlap_partly(group, other.first); });
+    use.overlaps =
+        std::ranges::any_of(uses, [&](const auto& other) { return overlap_partly(group, other.first); });
     use.answered = !use.roots.empty() && is_answered(group, use, uses);
   }
   return uses;
@@ -65,7 +67,8 @@ bool is_neighbourhood(const Use& use) {
 
 std::vector<Instance> without_neighbours(std::vector<Instance> found) {
   const std::map<Group, Use> uses = uses_of(found);
-  const auto groups = std::ranges::count_if(uses, [](const auto& use) { return is_neighbourhood(use.second); });
+  const auto groups =
+      std::ranges::count_if(uses, [](const auto& use) { return is_neighbourhood(use.second); });
   if (groups < static_cast<std::ptrdiff_t>(kOverlappingGroups)) return found;
   // Of these the largest number of groups says nothing that one does not: one finding on all their ranks.
   std::vector<Instance> kept;
@@ -83,9 +86,10 @@ std::vector<Instance> without_neighbours(std::vector<Instance> found) {
   all.verdict.kind = CollectiveKind::kNeighborAllgather;
   all.verdict.certainty = Certainty::kPossible;
   all.verdict.ranks.assign(ranks.begin(), ranks.end());
-  all.verdict.evidence = {std::to_string(groups) +
-                          " overlapping groups spread data from the same lines: neighbours that exchange the same with "
-                          "several others"};
+  all.verdict.evidence = {
+      std::to_string(groups) +
+      " overlapping groups spread data from the same lines: neighbours that exchange the same with "
+      "several others"};
   kept.push_back(std::move(all));
   return kept;
 }

@@ -1,5 +1,6 @@
-// Spreads over many small groups that overlap are no collectives, but what neighbours exchange: a halo, or a message to
-// whoever has subscribed. Called for what one cluster gave, before it is reported. Pure; one thread.
+// Spreads over many small groups that overlap are no collectives, but what neighbours exchange: a halo, or a
+// message to whoever has subscribed. Called for what one cluster gave, before it is reported. Pure; one
+// thread.
 #pragma once
 
 #include <vector>
@@ -8,9 +9,9 @@
 
 namespace nplus1::detector {
 
-/// `found`, with such spreads replaced by one MPI_Neighbor_allgather that is possible. Groups that stand alone, that
-/// have had more than one root, or that spread again and again without being answered, stay: rows and columns of a
-/// grid overlap, too.
+/// `found`, with such spreads replaced by one MPI_Neighbor_allgather that is possible. Groups that stand
+/// alone, that have had more than one root, or that spread again and again without being answered, stay: rows
+/// and columns of a grid overlap, too.
 [[nodiscard]] std::vector<Instance> without_neighbours(std::vector<Instance> found);
 
 }  // namespace nplus1::detector

@@ -50,9 +50,10 @@ Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex
   ranks_.erase(std::ranges::unique(ranks_).begin(), ranks_.end());
   restart(list.size());
   play(list);
-  if (!own_in_parts_) return;
+  if (!unsure_ && parts_.empty()) return;
   // Again: payloads that were seen in parts are taken for these, and for the others addresses have to do.
   addresses_vouch_ = true;
+  for (State& state : states_) fresh_.push_back(std::move(state.fresh));
   restart(list.size());
   play(list);
 }
@@ -187,42 +188,9 @@ std::optional<Provenance::Cover> Provenance::covering(const State& state, std::u
   return cover;
 }
 
-std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t member, const Transfer& t) {
-  std::vector<std::uint32_t> arrived;
-  for (const std::uint32_t o : state.arrived)
-    if (origins_[o].bytes == t.content.bytes && origins_[o].content.hashed()) arrived.push_back(o);
-  const bool own = state.own && origins_[*state.own].bytes == t.content.bytes;
-  std::vector<std::vector<std::uint32_t>> attempts;
-  if (own && !arrived.empty()) {
-    attempts.push_back(arrived);
-    attempts.back().push_back(*state.own);
-    if (arrived.size() > 1) attempts.push_back({arrived.back(), *state.own});
-  }
-  if (arrived.size() > 1) attempts.push_back(arrived);
-  for (const auto& operands : attempts) {
-    std::vector<Content> contents;
-    for (const std::uint32_t o : operands) contents.push_back(origins_[o].content);
-    const auto operation = combination(t.content, contents);
-    if (!operation) continue;
-    Members all(ranks_.size());
-    bool sound = true;
-    for (const std::uint32_t o : operands) {
-      const Members its = contributors(origins_[o]);
-      sound = sound && disjoint(all, its);
-      unite(all, its);
-    }
-    if (!sound) continue;
-    const std::uint32_t result = add_origin(member, t.content, t.source_buffer);
-    origins_[result].contributors = all;
-    origins_[result].operation = operation;
-    return result;
-  }
-  return std::nullopt;
-}
-
 std::vector<Segment> Provenance::in_parts(std::size_t member, const Transfer& t) {
   std::vector<Segment> segments;
-  std::uint64_t at = t.source_buffer;
+  std::uint64_t at = t.source_place();
   for (const Content& part : parts_.at(t.content.key())) {
     segments.push_back({add_origin(member, part, at), 0, part.bytes});
     at += part.bytes;
@@ -237,6 +205,13 @@ bool Provenance::is_made_of(const Origin& whole, std::span<const Segment> parts)
   std::uint32_t crc = 0;
   for (const Segment& s : parts) crc = crc_concatenated(crc, origins_[s.origin].content.crc, s.length);
   return crc == whole.content.crc;
+}
+
+void Provenance::note_whole(State& state, std::uint32_t origin) {
+  constexpr std::size_t kMostWholes = 8;
+  if (std::ranges::find(state.wholes, origin) != state.wholes.end()) return;
+  if (state.wholes.size() == kMostWholes) state.wholes.erase(state.wholes.begin());
+  state.wholes.push_back(origin);
 }
 
 /// Whether what lies around the message that has just arrived is a payload that its origin has also sent whole.
@@ -281,30 +256,38 @@ bool Provenance::begins_otherwise(const Segment& first, const Content& content) 
   return (known.known & content.known & events::kHasPrefix) != 0 && known.prefix != content.prefix;
 }
 
+/// Known bytes with others around them, or part of known ones: the addresses say so, no hash can. Where the hash of
+/// all bytes is known and differs, or new data went out from there at that time, they were overwritten.
+bool Provenance::is_trusted(State& state, const Cover& cover, std::size_t member, const Transfer& t) {
+  const bool foreign = std::ranges::any_of(cover.segments, [&](const Segment& s) {
+    return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
+  });
+  if (cover.crc || (cover.gaps && !foreign)) return false;
+  if (begins_otherwise(cover.segments.front(), t.content)) {
+    state.fresh.emplace_back(state.last_foreign, t.sent_at);
+    return false;
+  }
+  unsure_ = true;
+  return addresses_vouch_ && std::ranges::none_of(fresh_[member], [&](const auto& burst) {
+           return burst.first < t.sent_at && state.last_foreign <= burst.second;
+         });
+}
+
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
   if (t.content.hashed()) {
     const auto known = state.known.find(t.content.key());
     if (known != state.known.end()) return known->second;
     if (parts_.contains(t.content.key())) return in_parts(member, t);
   }
-  const auto cover = covering(state, t.source_buffer, t.content.bytes);
+  const auto cover = covering(state, t.source_place(), t.content.bytes);
   if (cover && cover->crc && *cover->crc == t.content.crc) return cover->segments;
   if (const auto result = combine(state, member, t)) {
     state.arrived.clear();
     return {{*result, 0, t.content.bytes}};
   }
-  // Known bytes with others around them, or part of known ones: the addresses say so, no hash can. Where the
-  // hash of all bytes is known and differs, they were overwritten.
-  const bool overwritten = cover && (cover->crc || begins_otherwise(cover->segments.front(), t.content));
-  const bool foreign = cover && std::ranges::any_of(cover->segments, [&](const Segment& s) {
-    return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
-  });
-  const bool own_part = cover && !cover->gaps && !foreign;
-  own_in_parts_ = own_in_parts_ || own_part;
-  if (!cover || overwritten || (cover->gaps && !foreign) || (own_part && !addresses_vouch_)) {
-    const std::uint32_t origin = add_origin(member, t.content, t.source_buffer);
-    return {{origin, 0, t.content.bytes}};
-  }
+  if (auto sums = accumulate(state, member, t)) return std::move(*sums);
+  if (!cover || !is_trusted(state, *cover, member, t))
+    return {{add_origin(member, t.content, t.source_place()), 0, t.content.bytes}};
   ++unproved_;
   std::vector<Segment> segments = cover->segments;
   for (Segment& s : segments) {
@@ -321,7 +304,7 @@ void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
   const std::size_t m = member(t.source);
   State& state = states_[m];
   message = explain(state, m, t);
-  store(state, t.source_buffer, message, t.content);
+  store(state, t.source_place(), message, t.content);
   for (const Segment& s : message) {
     Origin& origin = origins_[s.origin];
     origin.sent = true;
@@ -331,11 +314,7 @@ void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
   }
   const auto whole = whole_origin(message);
   const bool own = whole && std::ranges::find(origins_[*whole].ranks, m) != origins_[*whole].ranks.end();
-  if (own && std::ranges::find(state.wholes, *whole) == state.wholes.end()) {
-    constexpr std::size_t kMostWholes = 8;
-    if (state.wholes.size() == kMostWholes) state.wholes.erase(state.wholes.begin());
-    state.wholes.push_back(*whole);
-  }
+  if (whole) note_whole(state, *whole);
   if (own && state.own != whole) {
     if (!origins_[*whole].operation) state.arrived.clear();
     state.own = whole;
@@ -348,12 +327,17 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
   State& state = states_[m];
   store(state, t.destination_buffer, message, t.content);
   if (message.size() == 1) look_for_parts(state, t, message);
+  if (const auto whole = whole_origin(message)) note_whole(state, *whole);
   for (const Segment& s : message) {
     const auto& ranks = origins_[s.origin].ranks;
     state.held[s.origin].add(s.offset, s.offset + s.length);
     state.kept[s.origin].add(s.offset, s.offset + s.length);
-    if (state.first_receive == 0 && std::ranges::find(ranks, m) == ranks.end()) state.first_receive = t.received_at + 1;
+    if (std::ranges::find(ranks, m) != ranks.end()) continue;
+    state.last_foreign = t.received_at;
+    if (state.first_receive == 0) state.first_receive = t.received_at + 1;
   }
+  state.addends.push_back(message);
+  if (state.addends.size() > ranks_.size()) state.addends.erase(state.addends.begin());
   if (const auto whole = whole_origin(message)) state.arrived.push_back(*whole);
   // More than there are ranks cannot all be in one value.
   if (state.arrived.size() > ranks_.size()) state.arrived.erase(state.arrived.begin());
@@ -361,8 +345,8 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
 
 void Provenance::capture(const Transfer& t) {
   const std::size_t m = member(t.source);
-  const std::uint32_t origin = add_origin(m, t.content, t.source_buffer);
-  store(states_[m], t.source_buffer, {{origin, 0, t.content.bytes}}, t.content);
+  const std::uint32_t origin = add_origin(m, t.content, t.source_place());
+  store(states_[m], t.source_place(), {{origin, 0, t.content.bytes}}, t.content);
   states_[m].own = origin;
 }
 
@@ -381,35 +365,6 @@ std::size_t Provenance::independent() const {
   return static_cast<std::size_t>(std::ranges::count_if(states_, [](const State& s) {
     return s.first_own_send != 0 && (s.first_receive == 0 || s.first_own_send < s.first_receive);
   }));
-}
-
-std::optional<Members> Provenance::combined(std::size_t member) const {
-  const State& state = states_[member];
-  Members result(ranks_.size());
-  result[member] = true;
-  if (state.own) result = contributors(origins_[*state.own]);
-  for (const std::uint32_t o : state.arrived) {
-    if (state.own && origins_[o].bytes != origins_[*state.own].bytes) continue;
-    // A result that comes back whole contains what is here already.
-    const Members its = contributors(origins_[o]);
-    if (std::ranges::count(its, true) == static_cast<std::ptrdiff_t>(ranks_.size())) {
-      result = its;
-      continue;
-    }
-    if (!disjoint(result, its)) return std::nullopt;
-    unite(result, its);
-  }
-  return result;
-}
-
-std::optional<Operation> Provenance::operation() const {
-  std::optional<Operation> result;
-  for (const Origin& origin : origins_) {
-    if (!origin.operation) continue;
-    if (result && result != origin.operation) return std::nullopt;
-    result = origin.operation;
-  }
-  return result;
 }
 
 }  // namespace nplus1::detector

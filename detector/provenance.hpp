@@ -16,6 +16,7 @@
 #include <boost/container/flat_map.hpp>
 
 #include "detector/transfers.hpp"
+#include "events/polynomial_hash.hpp"
 
 namespace nplus1::detector {
 
@@ -74,9 +75,15 @@ class Provenance {
   [[nodiscard]] std::size_t unproved() const { return unproved_; }
   /// Members that sent bytes of their own before they had received any of others'.
   [[nodiscard]] std::size_t independent() const;
+  /// Whose data are in it.
+  [[nodiscard]] Members contributors(const Origin& origin) const;
   /// Whose contributions the member's value has in the end. Nothing if some would count twice.
   [[nodiscard]] std::optional<Members> combined(std::size_t member) const;
-  [[nodiscard]] bool own_part_seen(std::size_t member) const { return states_[member].own.has_value(); }
+  enum class Own : std::uint8_t { kUnknown, kIncluded, kLeftOut };
+  /// Whether the sums that the member sent have its own part in them.
+  [[nodiscard]] Own includes_own(std::size_t member) const { return states_[member].includes_own; }
+  /// Bytes of the one block that came to the member with all contributions but those that its own memory has.
+  [[nodiscard]] std::optional<std::uint64_t> completed_block(std::size_t member) const;
   /// The operation of all proved combinations; nothing if there is none, or two.
   [[nodiscard]] std::optional<Operation> operation() const;
   /// Origins in the message `list[i]`; none if it is constant.
@@ -100,7 +107,12 @@ class Provenance {
     boost::container::flat_map<std::uint32_t, ByteRanges> kept;
     std::optional<std::uint32_t> own;        // origin that stands for the rank's own value
     std::vector<std::uint32_t> arrived;      // whole origins received since
-    std::vector<std::uint32_t> wholes;       // own origins that were sent last: others may be parts of them
+    std::vector<std::vector<Segment>> addends;  // the last messages: what may have been added to memory
+    Own includes_own = Own::kUnknown;
+    std::vector<std::uint32_t> wholes;       // the last ones that were sent or received: others may be parts of them
+    /// From the last receive to a send of data that had not been there: new data were made then.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> fresh;
+    std::uint32_t last_foreign = 0;          // when others' data came last
     std::uint32_t first_own_send = 0;
     std::uint32_t first_receive = 0;
   };
@@ -114,11 +126,17 @@ class Provenance {
   [[nodiscard]] std::vector<Segment> explain(State& state, std::size_t member, const Transfer& t);
   [[nodiscard]] std::vector<Segment> in_parts(std::size_t member, const Transfer& t);
   void look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message);
+  [[nodiscard]] bool is_trusted(State& state, const Cover& cover, std::size_t member, const Transfer& t);
+  void note_whole(State& state, std::uint32_t origin);
   [[nodiscard]] bool begins_otherwise(const Segment& first, const Content& content) const;
   [[nodiscard]] bool is_made_of(const Origin& whole, std::span<const Segment> parts) const;
   [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin, std::uint64_t bytes) const;
   [[nodiscard]] std::optional<std::uint32_t> combine(State& state, std::size_t member, const Transfer& t);
-  [[nodiscard]] Members contributors(const Origin& origin) const;
+  [[nodiscard]] std::optional<std::vector<Segment>> accumulate(State& state, std::size_t member, const Transfer& t);
+  [[nodiscard]] bool add_to_memory(State& state, std::size_t member, std::uint64_t address,
+                                   std::span<const Segment> message);
+  [[nodiscard]] std::optional<events::Residue> polynomial_of(std::span<const Segment> segments) const;
+  [[nodiscard]] bool are_disjoint(std::span<const Segment> a, std::span<const Segment> b) const;
   std::uint32_t add_origin(std::size_t member, const Content& content, std::uint64_t buffer);
   void store(State& state, std::uint64_t address, const std::vector<Segment>& segments, const Content& whole);
   [[nodiscard]] std::optional<std::uint32_t> whole_origin(const std::vector<Segment>& segments) const;
@@ -132,8 +150,9 @@ class Provenance {
   std::size_t unproved_ = 0;
   /// Payloads that also came in parts (HPL: the panel to one rank, its pieces to the others), by their content.
   std::unordered_map<std::uint64_t, std::vector<Content>> parts_;
-  bool own_in_parts_ = false;      // a rank has sent what seems to be part of what it had sent of its own
-  bool addresses_vouch_ = false;   // where no hash does
+  bool unsure_ = false;           // there are steps that no hash proves
+  bool addresses_vouch_ = false;  // for them
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> fresh_;  // of the first play, by member
 };
 
 /// True if no member is in both.

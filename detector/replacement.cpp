@@ -71,6 +71,10 @@ std::string call(const Finding& f, std::string_view type) {
       return fmt::format("MPI_Reduce(own, result, count, {}, {}, {}, comm)", type, op, root);
     case CollectiveKind::kAllreduce:
       return fmt::format("MPI_Allreduce(own, result, count, {}, {}, comm)", type, op);
+    case CollectiveKind::kReduceScatterBlock:
+      return fmt::format("MPI_Reduce_scatter_block(own, result, count, {}, {}, comm)", type, op);
+    case CollectiveKind::kReduceScatter:
+      return fmt::format("MPI_Reduce_scatter(own, result, counts, {}, {}, comm)", type, op);
     case CollectiveKind::kScan:
       return fmt::format("MPI_Scan(own, result, count, {}, {}, comm)", type, op);
     case CollectiveKind::kExscan:

@@ -38,6 +38,7 @@ World::World(events::EventSink& sink, int ranks)
   events::Communicator world;
   for (int r = 0; r < ranks; ++r) world.members.emplace_back(r);
   sink_.on_communicator(world);
+  sink_.on_datatype({DatatypeId{1}, "MPI_INT64_T", 8});
 }
 
 std::uint64_t World::random(std::uint64_t below) {

@@ -158,6 +158,15 @@ void pairs(World& w) {
     }
 }
 
+/// Two payloads with the same CRC-32: they differ by a multiple of its generator polynomial. Only the 61-bit hash tells.
+void colliding_payloads(World& w) {
+  constexpr std::int64_t kGenerator = 1 | (std::int64_t{0xEDB88320} << 1);  // reflected, as zlib's, with its first bit
+  w.fill(0, 0, 8);
+  for (int r = 1; r < 3; ++r) w.send(0, 0, 8, r, 0, {});
+  w.words(0, 3, 1)[0] ^= kGenerator;
+  for (int r = 3; r < w.ranks(); ++r) w.send(0, 0, 8, r, 0, {});
+}
+
 /// 0 + 0 = 0: a reduction of zeros proves nothing.
 void sums_of_zeros(World& w) {
   for (int m = 1; m < w.ranks(); m *= 2)
@@ -193,6 +202,10 @@ std::vector<Scenario> later_scenarios() {
        rotating_long_broadcasts,
        {{"bcast", world(4), {0, 1, 2, 3}, 8, 120, "probable"}}},
       {"every second rank", 8, strided_broadcasts, {{"bcast", {1, 3, 5, 7}, {1}, 4, 12, "certain"}}},
+      {"two payloads with one CRC-32",
+       6,
+       colliding_payloads,
+       {{"bcast", {0, 1, 2}, {0}, 1, 2, "certain"}, {"bcast", {0, 3, 4, 5}, {0}, 1, 3, "certain"}}},
       {"negative: task pool", 6, task_pool, {}},
       {"negative: constant boundaries", 6, constant_boundaries, {}},
       {"negative: the same to both neighbours", 6, same_to_both_neighbours, {}},

@@ -22,7 +22,8 @@ void exchange(World& w, std::int64_t words, World::Call call, To to, At at, Into
   for (const World::Message& m : under_way) w.receive(m, into(m.destination), call);
 }
 
-/// The vector is halved in each round: one half goes to the partner, the other is added to. Own blocks captured.
+/// The vector is halved in each round: one half goes to the partner, the other is added to. Own blocks
+/// captured.
 void halving_reduce_scatter(World& w) {
   const int p = w.ranks();
   constexpr std::int64_t kBlock = 6;
@@ -44,7 +45,8 @@ void shifted_doubling_exscan(World& w) {
   const int p = w.ranks();
   for (int r = 0; r < p; ++r) w.fill(r, 0, 11);
   exchange(
-      w, 11, {}, [&](int r) { return r + 1 < p ? r + 1 : -1; }, [](int) { return 0; }, [](int) { return 100; });
+      w, 11, {}, [&](int r) { return r + 1 < p ? r + 1 : -1; }, [](int) { return 0; },
+      [](int) { return 100; });
   for (int m = 1; m < p - 1; m *= 2) {
     exchange(
         w, 11, {}, [&](int r) { return r > 0 && r + m < p ? r + m : -1; }, [](int) { return 100; },
@@ -135,7 +137,8 @@ void modified_rings(World& w) {
   }
 }
 
-/// HPL's long broadcast, modified: all of it to the next rank; to the others in pieces, which go round a ring.
+/// HPL's long broadcast, modified: all of it to the next rank; to the others in pieces, which go round a
+/// ring.
 void modified_long_broadcasts(World& w) {
   const int p = w.ranks();
   const int q = p - 1;  // all but the next rank
@@ -147,7 +150,8 @@ void modified_long_broadcasts(World& w) {
     for (int i = 1; i < q; ++i) w.send(root, 10 * i, 10, at(i), 10 * i, {2});
     for (int step = 0; step + 1 < q; ++step) {
       std::vector<World::Message> under_way;
-      for (int i = 0; i < q; ++i) under_way.push_back(w.post(at(i), 10 * ((i - step + q) % q), 10, at((i + 1) % q), {3}));
+      for (int i = 0; i < q; ++i)
+        under_way.push_back(w.post(at(i), 10 * ((i - step + q) % q), 10, at((i + 1) % q), {3}));
       for (int i = 0; i < q; ++i) {
         const int from = (i + q - 1) % q;
         w.receive(under_way[static_cast<std::size_t>(from)], 10 * ((from - step + q) % q), {3});
@@ -196,15 +200,17 @@ void equal_tasks(World& w) {
 
 /// Four neighbours on a torus of 3 x 4.
 void torus_halo(World& w) {
-  const auto neighbour = [](int r, int dx, int dy) { return (r / 4 + dy + 3) % 3 * 4 + (r % 4 + dx + 4) % 4; };
+  const auto neighbour = [](int r, int dx, int dy) {
+    return (r / 4 + dy + 3) % 3 * 4 + (r % 4 + dx + 4) % 4;
+  };
   for (int k = 0; k < 3; ++k)
     for (int side = 0; side < 4; ++side) {
       const int dx = side == 0 ? 1 : side == 1 ? -1 : 0;
       const int dy = side == 2 ? 1 : side == 3 ? -1 : 0;
       for (int r = 0; r < w.ranks(); ++r) w.fill(r, 16 * side, 16);
       exchange(
-          w, 16, {side + 1, side}, [&](int r) { return neighbour(r, dx, dy); }, [&](int) { return 16 * side; },
-          [&](int) { return 200 + 16 * side; });
+          w, 16, {side + 1, side}, [&](int r) { return neighbour(r, dx, dy); },
+          [&](int) { return 16 * side; }, [&](int) { return 200 + 16 * side; });
     }
 }
 
@@ -278,8 +284,14 @@ std::vector<Scenario> sealed_scenarios() {
        8,
        halving_reduce_scatter,
        {{"reduce_scatter_block", world(8), {}, 1, 24, "probable", "sum"}}},
-      {"shifted doubling of sums", 7, shifted_doubling_exscan, {{"exscan", world(7), {}, 1, 17, "probable", "sum"}}},
-      {"Bruck's alltoall of single numbers", 8, bruck_alltoall, {{"alltoall", world(8), {}, 1, 24, "possible"}}},
+      {"shifted doubling of sums",
+       7,
+       shifted_doubling_exscan,
+       {{"exscan", world(7), {}, 1, 17, "probable", "sum"}}},
+      {"Bruck's alltoall of single numbers",
+       8,
+       bruck_alltoall,
+       {{"alltoall", world(8), {}, 1, 24, "possible"}}},
       {"largest number by recursive doubling",
        8,
        [](World& w) { doubling_extremum(w, 1, true); },

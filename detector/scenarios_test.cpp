@@ -55,6 +55,7 @@ Score score(const Scenario& scenario, const std::vector<Finding>& findings) {
 std::vector<Scenario> all_scenarios() {
   auto all = fresh_scenarios();
   for (Scenario& s : later_scenarios()) all.push_back(std::move(s));
+  for (Scenario& s : sealed_scenarios()) all.push_back(std::move(s));
   return all;
 }
 

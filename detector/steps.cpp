@@ -5,6 +5,11 @@ namespace {
 
 using events::EventKind;
 
+/// Where the data lie as one piece; 0: nowhere, or not known.
+std::uint64_t place_of(const events::Detail* detail) {
+  return detail == nullptr || (detail->content & events::kScattered) != 0 ? 0 : detail->buffer;
+}
+
 Step step_of(StepKind kind, const events::TimedEvent& event) {
   Step step;
   step.kind = kind;
@@ -21,6 +26,11 @@ Step step_of(StepKind kind, const events::TimedEvent& event) {
 
 }  // namespace
 
+std::uint8_t StepReader::element_of(DatatypeId id) const {
+  const events::Datatype* type = datatype(id);
+  return type != nullptr && type->bytes <= 8 ? static_cast<std::uint8_t>(type->bytes) : std::uint8_t{0};
+}
+
 void StepReader::on_send(const events::TimedEvent& event) {
   if (event.event.peer < 0 || event.exit == events::kUnfinished) return;
   Step step = step_of(StepKind::kSent, event);
@@ -28,17 +38,22 @@ void StepReader::on_send(const events::TimedEvent& event) {
   step.tag = event.event.tag;
   step.sequence = event.answer.sequence;
   step.content = content_of(static_cast<std::uint64_t>(event.event.size), event.detail);
+  step.content.element = element_of(step.datatype);
   on_step(step);
 }
 
 void StepReader::on_receive(const events::TimedEvent& event) {
   if (event.event.kind == EventKind::kIrecv) {
     Step step = step_of(StepKind::kPosted, event);
+    step.buffer = place_of(event.detail);
     step.request = event.event.request.value;
     return on_step(step);
   }
   if (event.exit == events::kUnfinished || event.answer.source < 0) return;
   Step step = step_of(StepKind::kReceived, event);
+  step.buffer = place_of(event.detail);
+  step.asked = event.event.peer;
+  step.tag = event.event.tag;
   step.peer = event.answer.source;
   step.sequence = event.answer.sequence;
   step.content.bytes = static_cast<std::uint64_t>(event.answer.size);
@@ -82,7 +97,15 @@ void StepReader::on_completion(const events::TimedEvent& event) {
 void StepReader::on_capture(const events::TimedEvent& event) {
   Step step = step_of(StepKind::kCaptured, event);
   step.content = content_of(static_cast<std::uint64_t>(event.event.size), event.detail);
+  step.content.element = element_of(step.datatype);
   step.peer = step.rank;
+  on_step(step);
+}
+
+void StepReader::on_poll(const events::TimedEvent& event) {
+  Step step = step_of(StepKind::kPolled, event);
+  step.asked = event.event.peer;
+  step.tag = event.event.tag;
   on_step(step);
 }
 
@@ -97,6 +120,8 @@ void StepReader::on_event(const events::TimedEvent& event) {
     case EventKind::kWait:
     case EventKind::kTest:
       return on_completion(event);
+    case EventKind::kIprobe:
+      return on_poll(event);
     case EventKind::kLocal:
       if (event.detail != nullptr && (event.detail->content & events::kHasCrc) != 0) on_capture(event);
       return;

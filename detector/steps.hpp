@@ -17,6 +17,7 @@ enum class StepKind : std::uint8_t {
   kMatched,    // such a receive has met its message
   kCompleted,  // a request; whether it is a receive's, only its rank knows
   kCaptured,   // a part that the rank keeps
+  kPolled,     // the rank has looked for a message
 };
 
 struct Step {
@@ -31,6 +32,7 @@ struct Step {
   CommId comm{};
   CallSiteId site{};
   DatatypeId datatype{};
+  std::int32_t asked = 0;        // the source that a receive or a poll names, which may be any
   std::uint32_t number = 0;      // free for whoever passes it on
   StepKind kind{};
 };
@@ -48,6 +50,9 @@ class StepReader : public events::DefinitionsCollector {
   void on_receive(const events::TimedEvent& event);
   void on_completion(const events::TimedEvent& event);
   void on_capture(const events::TimedEvent& event);
+  void on_poll(const events::TimedEvent& event);
+  /// Bytes of one number of a basic type; 0 of others.
+  [[nodiscard]] std::uint8_t element_of(DatatypeId id) const;
 };
 
 }  // namespace nplus1::detector

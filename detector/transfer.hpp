@@ -19,10 +19,15 @@ struct Transfer {
   CallSiteId send_site{};
   CallSiteId receive_site{};
   DatatypeId datatype{};
+  bool polled = false;                   // the receiver had looked for it before (MPI_Iprobe)
   std::uint32_t send_ordinal = 0;        // place in the sender's stream of events
   std::uint32_t sent_at = 0;             // places in one causal order of all sends and completed receives
   std::uint32_t received_at = 0;
 
+  /// `source_buffer`, if the data lie there as one piece; else 0.
+  [[nodiscard]] std::uint64_t source_place() const {
+    return (content.known & events::kScattered) != 0 ? 0 : source_buffer;
+  }
   [[nodiscard]] bool captured() const { return source == destination; }
 };
 inline constexpr std::size_t kTransferBytes = sizeof(Transfer);

@@ -5,47 +5,10 @@
 #include <bit>
 #include <numeric>
 
+#include "detector/reductions.hpp"
+
 namespace nplus1::detector {
 namespace {
-
-using Judge = std::optional<Verdict>;
-
-/// All that the single judges look at.
-struct Case {
-  const Transfers& transfers;
-  std::span<const TransferIndex> list;
-  const Provenance& data;
-
-  [[nodiscard]] const Transfer& at(std::size_t i) const { return transfers.all[list[i]]; }
-  [[nodiscard]] std::size_t members() const { return data.ranks().size(); }
-  [[nodiscard]] bool is_origin(std::size_t member, const Origin& o) const {
-    return std::ranges::find(o.ranks, member) != o.ranks.end();
-  }
-  [[nodiscard]] bool has(std::size_t member, std::uint32_t o) const {
-    return data.held(member, o) == data.origins()[o].bytes;
-  }
-  [[nodiscard]] bool has_all_of_others(std::size_t member) const {
-    for (std::uint32_t o = 0; o < data.origins().size(); ++o) {
-      const Origin& origin = data.origins()[o];
-      if (origin.sent && !is_origin(member, origin) && !has(member, o)) return false;
-    }
-    return true;
-  }
-  [[nodiscard]] Verdict verdict(CollectiveKind kind, std::uint64_t bytes) const {
-    Verdict v;
-    v.kind = kind;
-    v.ranks = data.ranks();
-    v.bytes = bytes;
-    for (const Origin& o : data.origins())
-      if (o.sent && o.content.hashed()) v.payload ^= o.content.key();
-    if (data.unproved() > 0) {
-      v.certainty = Certainty::kProbable;
-      v.evidence.push_back(std::to_string(data.unproved()) +
-                           " messages hold parts whose content was never seen alone: addresses say where they came from");
-    }
-    return v;
-  }
-};
 
 bool is_connected(const Case& c) {
   std::vector<std::size_t> parent(c.members());
@@ -68,14 +31,8 @@ bool is_connected(const Case& c) {
 bool everybody_hears_of_everybody(const Case& c) {
   std::vector<Members> heard(c.members(), Members(c.members()));
   for (std::size_t m = 0; m < c.members(); ++m) heard[m][m] = true;
-  std::vector<std::pair<std::uint32_t, std::size_t>> halves;
-  for (std::size_t i = 0; i < c.list.size(); ++i) {
-    halves.emplace_back(c.at(i).sent_at, 2 * i);
-    halves.emplace_back(c.at(i).received_at, 2 * i + 1);
-  }
-  std::ranges::sort(halves);
   std::vector<Members> in_flight(c.list.size());
-  for (const auto& [place, half] : halves) {
+  for (const auto& [place, half] : halves_of(c)) {
     const Transfer& t = c.at(half / 2);
     if (half % 2 == 0)
       in_flight[half / 2] = heard[c.data.member(t.source)];
@@ -104,9 +61,8 @@ bool repeats_one_round(const Case& c) {
 Judge barrier(const Case& c) {
   constexpr std::uint64_t kLongestSignal = 8;
   const std::size_t p = c.members();
-  std::uint64_t longest = 0;
-  for (std::size_t i = 0; i < c.list.size(); ++i) longest = std::max(longest, c.at(i).content.bytes);
   const std::size_t most = std::max({2 * p, p * static_cast<std::size_t>(std::bit_width(p - 1)), p * (p - 1)});
+  const std::uint64_t longest = longest_message(c);
   if (longest > kLongestSignal || c.list.size() > most) return std::nullopt;
   if (repeats_one_round(c) || !everybody_hears_of_everybody(c)) return std::nullopt;
   Verdict v = c.verdict(CollectiveKind::kBarrier, 0);
@@ -114,6 +70,7 @@ Judge barrier(const Case& c) {
   if (longest > 0) {
     v.certainty = Certainty::kProbable;
     v.evidence.emplace_back("the messages are not empty, but carry the same small number");
+    v.alternatives.emplace_back("allreduce (min, max, or) of a flag that was the same everywhere");
     v.alternatives.emplace_back("an exchange of flags that are equal by accident");
   }
   return v;
@@ -173,6 +130,16 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> separate_buffers(const Case
   return ranges;
 }
 
+/// Whether `member` takes part in more than one message at one end, and later ones replace what earlier ones brought:
+/// tasks and results, of which nobody keeps a vector.
+bool takes_one_after_the_other(const Case& c, std::size_t member, bool sends) {
+  const auto count = std::ranges::count_if(c.list, [&](TransferIndex i) {
+    const Transfer& t = c.transfers.all[i];
+    return !t.captured() && t.content.bytes > 0 && c.data.member(sends ? t.source : t.destination) == member;
+  });
+  return count > 1 && separate_buffers(c, member, sends).empty();
+}
+
 Judge scatter(const Case& c) {
   const auto owners = owners_of_all(c);
   if (owners.size() != 1) return std::nullopt;
@@ -182,6 +149,7 @@ Judge scatter(const Case& c) {
   std::uint64_t smallest = ~std::uint64_t{0};
   for (std::size_t m = 0; m < c.members(); ++m) {
     if (m == root) continue;
+    if (takes_one_after_the_other(c, m, false)) return std::nullopt;
     const std::uint64_t kept = c.data.kept(m);
     sum += kept;
     largest = std::max(largest, kept);
@@ -222,11 +190,16 @@ Judge gather(const Case& c) {
   Verdict v = c.verdict(smallest == largest ? CollectiveKind::kGather : CollectiveKind::kGatherv, largest);
   v.roots = {c.data.ranks()[sinks.front()]};
   v.evidence.emplace_back("the root has received a part of its own from each other rank");
-  v.alternatives.emplace_back("reduce, if the root combines what it gets: messages do not show that");
   if (separate_buffers(c, sinks.front(), false).empty()) {
+    for (std::size_t m = 0; m < c.members(); ++m)
+      if (m != sinks.front() && takes_one_after_the_other(c, m, true)) return std::nullopt;
+    v.kind = CollectiveKind::kReduce;
     v.certainty = Certainty::kPossible;
-    v.evidence.emplace_back("the root received the parts one over the other, so they are not kept as a vector");
+    v.evidence.emplace_back("the root received the parts one over the other, so it seems to combine them: whether it does, "
+                            "and how, cannot be told without its own part (nplus1_send_to_self)");
+    v.alternatives.emplace_back("gather, if the root puts each part away before the next comes");
   } else {
+    v.alternatives.emplace_back("reduce, if the root combines what it gets: messages do not show that");
     v.certainty = std::min(v.certainty, Certainty::kProbable);
     v.evidence.emplace_back("the root's own part was not seen");
   }
@@ -282,48 +255,37 @@ Judge alltoall(const Case& c) {
   return v;
 }
 
-bool is_full(const Members& m) {
-  return std::ranges::all_of(m, [](bool b) { return b; });
-}
-
-/// {0..m} (inclusive) or {0..m-1} for every member m.
-bool are_prefixes(const std::vector<Members>& sets, bool inclusive) {
-  for (std::size_t m = 0; m < sets.size(); ++m)
-    for (std::size_t i = 0; i < sets.size(); ++i)
-      if (sets[m][i] != (inclusive ? i <= m : i < m)) return false;
-  return true;
-}
-
-Judge reduction(const Case& c) {
-  const auto operation = c.data.operation();
-  if (!operation) return std::nullopt;
-  std::vector<Members> sets;
-  std::vector<std::size_t> complete;
-  for (std::size_t m = 0; m < c.members(); ++m) {
-    auto set = c.data.combined(m);
-    if (!set) return std::nullopt;
-    if (is_full(*set)) complete.push_back(m);
-    sets.push_back(std::move(*set));
-  }
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < c.list.size(); ++i) bytes = std::max(bytes, c.at(i).content.bytes);
-  Verdict v = c.verdict(CollectiveKind::kAllreduce, bytes);
-  v.operation = operation;
-  v.evidence.push_back(std::string{"hashes prove that values were combined ("} + name(*operation) +
-                       "), each rank's once");
-  if (are_prefixes(sets, true)) {
-    v.kind = CollectiveKind::kScan;
-    v.alternatives.push_back("reduce to rank " + std::to_string(c.data.ranks().back()));
-    v.certainty = Certainty::kProbable;
+/// Bruck's algorithm: in round k each rank sends the blocks whose number has bit k to the rank 2^k further (or back).
+Judge packed_alltoall(const Case& c) {
+  const std::size_t p = c.members();
+  const auto rounds = static_cast<std::size_t>(std::bit_width(p - 1));
+  if (c.list.size() != p * rounds) return std::nullopt;
+  std::vector<std::size_t> blocks(rounds);
+  for (std::size_t i = 0; i < p; ++i)
+    for (std::size_t k = 0; k < rounds; ++k) blocks[k] += (i >> k) & 1U;
+  const std::uint64_t block = c.at(0).content.bytes / std::max<std::size_t>(1, blocks[0]);
+  for (const bool forwards : {true, false}) {
+    std::vector<bool> seen(p * rounds);
+    bool fits = block > 0;
+    for (std::size_t i = 0; i < c.list.size() && fits; ++i) {
+      const Transfer& t = c.at(i);
+      const std::size_t from = c.data.member(t.source);
+      const std::size_t to = c.data.member(t.destination);
+      const std::size_t distance = (forwards ? to + p - from : from + p - to) % p;
+      const auto k = static_cast<std::size_t>(std::countr_zero(distance));
+      fits = std::has_single_bit(distance) && t.content.bytes == blocks[k] * block && !seen[from * rounds + k] &&
+             c.data.segments(i).size() == 1;
+      if (fits) seen[from * rounds + k] = true;
+    }
+    if (!fits) continue;
+    Verdict v = c.verdict(CollectiveKind::kAlltoall, block);
+    v.certainty = Certainty::kPossible;
+    v.evidence.emplace_back("partners and lengths are those of Bruck's algorithm; which blocks the packed messages hold "
+                            "their hashes do not show");
+    v.alternatives.emplace_back("any other exchange with the ranks at distances of powers of two");
     return v;
   }
-  if (complete.size() == c.members()) return v;
-  if (complete.size() != 1) return std::nullopt;
-  v.kind = CollectiveKind::kReduce;
-  v.roots = {c.data.ranks()[complete.front()]};
-  v.certainty = Certainty::kProbable;
-  v.evidence.emplace_back("the root's last combination was not seen");
-  return v;
+  return std::nullopt;
 }
 
 bool all_constant(const Case& c) {
@@ -374,7 +336,7 @@ std::optional<Verdict> judge(const Transfers& transfers, std::span<const Transfe
   if (c.members() < kFewestRanks || list.size() + 1 < c.members() || !is_connected(c)) return std::nullopt;
   if (all_constant(c)) return barrier(c);
   if (without_hashes(c)) return std::nullopt;
-  for (const auto& single : {reduction, broadcast, scatter, alltoall, gather, allgather})
+  for (const auto& single : {reduction, extremum, broadcast, scatter, alltoall, gather, allgather, packed_alltoall})
     if (Judge found = single(c)) return found;
   return std::nullopt;
 }

@@ -127,6 +127,7 @@ enum DetailContent : std::uint8_t {
   kHasPolynomial = 4,
   kHasSketch = 8,     // `polynomial` holds a double instead: the weighted sum of floating-point elements
   kHasElements = 16,  // the polynomial's coefficients are the integers sent, not words of 8 bytes
+  kScattered = 32,    // the data's bytes are not side by side in memory
 };
 
 /// The lists that follow an event. At most one of them is not empty.

@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <numeric>
 
+#include "guidelines/order_statistics.hpp"
+
 namespace nplus1::guidelines {
 namespace {
 
 constexpr std::size_t kFilteredAbove = 10;
-constexpr double kTukey = 1.5;
 
 double mean(std::span<const double> x) {
   return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
@@ -23,32 +24,14 @@ double standard_deviation(std::span<const double> x) {
   return x.size() < 2 ? 0 : std::sqrt(sum / static_cast<double>(x.size() - 1));
 }
 
-/// Type 7 of Hyndman and Fan, R's default. `sorted` is not empty.
-double quantile(std::span<const double> sorted, double q) {
-  const double place = q * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-std::vector<double> without_outliers(std::span<const double> times) {
-  std::vector<double> x{times.begin(), times.end()};
-  std::sort(x.begin(), x.end());
-  const double low = quantile(x, 0.25), high = quantile(x, 0.75), reach = kTukey * (high - low);
-  std::erase_if(x, [&](double value) { return value < low - reach || value > high + reach; });
-  return x;
-}
-
-double median(std::span<const double> times) {
-  std::vector<double> x{times.begin(), times.end()};
-  std::sort(x.begin(), x.end());
-  return quantile(x, 0.5);
+double median_of(std::span<const double> times) {
+  return median({times.begin(), times.end()});
 }
 
 std::optional<double> relative_standard_error(std::span<const double> times) {
   if (times.size() < 2) return std::nullopt;
-  std::vector<double> x{times.begin(), times.end()};
-  if (x.size() > kFilteredAbove) x = without_outliers(times);
+  Values x{times.begin(), times.end()};
+  if (x.size() > kFilteredAbove) x = tukey_filtered(x);
   return standard_deviation(x) / (std::sqrt(static_cast<double>(x.size())) * mean(x));
 }
 
@@ -66,23 +49,11 @@ bool below(const std::optional<double>& metric, const std::optional<double>& thr
   return !threshold || (metric && *metric < *threshold);
 }
 
-std::vector<double> mean_ranks(std::span<const double> x) {
-  std::vector<std::size_t> order(x.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b]; });
-  std::vector<double> ranks(x.size());
-  for (std::size_t i = 0, end = 0; i < order.size(); i = end) {
-    while (end < order.size() && x[order[end]] == x[order[i]]) ++end;
-    for (std::size_t k = i; k < end; ++k) ranks[order[k]] = static_cast<double>(i + 1 + end) / 2;
-  }
-  return ranks;
-}
-
 }  // namespace
 
 Metrics metrics_of(std::span<const double> times, const Criteria& criteria) {
   return {relative_standard_error(times), variation_of_prefixes(times, criteria.cov_mean_window, mean),
-          variation_of_prefixes(times, criteria.cov_median_window, median)};
+          variation_of_prefixes(times, criteria.cov_median_window, median_of)};
 }
 
 bool enough(std::span<const double> times, const Metrics& metrics, const Criteria& criteria) {
@@ -103,17 +74,17 @@ std::vector<int> batches(const Criteria& criteria) {
 
 std::optional<Change> change_point(std::span<const double> times) {
   if (times.size() < 10) return std::nullopt;
-  const std::vector<double> ranks = mean_ranks(times);
+  const std::vector<std::size_t> ranks = doubled_ranks({times.begin(), times.end()});
   const auto n = static_cast<double>(times.size());
   double sum = 0, largest = 0;
   std::size_t at = 1;
   for (std::size_t k = 1; k < times.size(); ++k) {
-    sum += ranks[k - 1];
-    const double u = std::abs(2 * sum - static_cast<double>(k) * (n + 1));
+    sum += static_cast<double>(ranks[k - 1]);
+    const double u = std::abs(sum - static_cast<double>(k) * (n + 1));
     if (u > largest) largest = u, at = k;
   }
   const double p = std::min(1.0, 2 * std::exp(-6 * largest * largest / (n * n * n + n * n)));
-  return Change{static_cast<int>(at), median(times.subspan(at)) / median(times.first(at)), p};
+  return Change{static_cast<int>(at), median_of(times.subspan(at)) / median_of(times.first(at)), p};
 }
 
 }  // namespace nplus1::guidelines

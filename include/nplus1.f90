@@ -5,12 +5,13 @@
 !   call nplus1_compute(1d-3)          ! the virtual clock advances by a millisecond
 !   call nplus1_region_begin('solver')
 !   call nplus1_region_end('solver')
+!   call nplus1_send_to_self(x, n, MPI_DOUBLE_PRECISION)   ! data that this rank keeps (mpi_f08: ...%MPI_VAL)
 !   if (nplus1_active()) ...
 module nplus1
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: nplus1_compute, nplus1_region_begin, nplus1_region_end, nplus1_active
+  public :: nplus1_compute, nplus1_region_begin, nplus1_region_end, nplus1_send_to_self, nplus1_active
 
   abstract interface
     subroutine takes_seconds(seconds) bind(c)
@@ -20,6 +21,11 @@ module nplus1
     subroutine takes_name(name) bind(c)
       import :: c_char
       character(kind=c_char), intent(in) :: name(*)
+    end subroutine
+    subroutine takes_data(buffer, count, datatype) bind(c)
+      import :: c_int
+      type(*), intent(in) :: buffer(*)
+      integer(c_int), value :: count, datatype
     end subroutine
     function gives_int() bind(c) result(value)
       import :: c_int
@@ -72,6 +78,17 @@ contains
     if (.not. c_associated(address)) return
     call c_f_procpointer(address, f)
     call f(trim(name) // c_null_char)
+  end subroutine
+
+  subroutine nplus1_send_to_self(buffer, count, datatype)
+    type(*), intent(in) :: buffer(*)
+    integer, intent(in) :: count, datatype
+    procedure(takes_data), pointer :: f
+    type(c_funptr) :: address
+    address = lookup('nplus1_send_to_self_f')
+    if (.not. c_associated(address)) return
+    call c_f_procpointer(address, f)
+    call f(buffer, int(count, c_int), int(datatype, c_int))
   end subroutine
 
   logical function nplus1_active()

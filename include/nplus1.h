@@ -8,7 +8,10 @@
  *   nplus1_compute(s)       the calling thread's virtual clock advances by s seconds (negative: by nothing)
  *   nplus1_region_begin(n)  from here to the matching end, events belong to the region called n; regions nest
  *   nplus1_region_end(n)    must name the innermost open region
- *   nplus1_active()         1 when the program runs under nplus1, else 0
+ *   nplus1_send_to_self(buffer, count, datatype)
+ *                           records data that this rank keeps in a collective operation written by hand, so
+ * that `nplus1 collectives` can prove it (arguments as of MPI_Send; include mpi.h before) nplus1_active() 1
+ * when the program runs under nplus1, else 0
  *
  * Fortran: the module in nplus1.f90, beside this file.
  */
@@ -59,6 +62,16 @@ static inline void nplus1_region_end(const char* name) {
   __builtin_memcpy(&call, &found, sizeof call);
   if (call) call(name);
 }
+
+#ifdef MPI_VERSION
+static inline void nplus1_send_to_self(const void* buffer, int count, MPI_Datatype datatype) {
+  static void* cache;
+  void (*call)(const void*, int, MPI_Datatype) = NPLUS1_NULL;
+  void* found = nplus1_lookup("nplus1_send_to_self", &cache);
+  __builtin_memcpy(&call, &found, sizeof call);
+  if (call) call(buffer, count, datatype);
+}
+#endif
 
 static inline int nplus1_active(void) {
   static void* cache;

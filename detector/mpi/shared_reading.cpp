@@ -89,6 +89,7 @@ struct ReceiveEnd {
   std::uint64_t buffer;
   CallSiteId site;
   Ends::Message index;  // here
+  bool polled;
 };
 
 /// Settles the messages between my ranks and others'; numbers all messages of the run, and puts the numbers into
@@ -99,7 +100,7 @@ std::uint64_t settle(const Peers& peers, Reading& reading) {
   for (const auto& [message, index] : matching.open()) {
     const Transfer& t = matching.transfers()[index];
     if (const std::size_t owner = reading.owner(t.source); owner != peers.rank())
-      out[owner].push_back({message, t.content.bytes, t.destination_buffer, t.receive_site, index});
+      out[owner].push_back({message, t.content.bytes, t.destination_buffer, t.receive_site, index, t.polled});
   }
   const auto in = peers.exchange(out);
   std::vector<std::vector<Ends::Message>> found(peers.size());
@@ -107,7 +108,9 @@ std::uint64_t settle(const Peers& peers, Reading& reading) {
     for (const ReceiveEnd& end : in[q]) {
       const auto open = matching.open().find(end.message);
       found[q].push_back(open == matching.open().end() ? CausalOrder::kNowhere : open->second);
-      if (open != matching.open().end()) matching.arrive(open->second, end.bytes, end.buffer, end.site);
+      if (open == matching.open().end()) continue;
+      matching.arrive(open->second, end.bytes, end.buffer, end.site);
+      matching.transfers()[open->second].polled = end.polled;
     }
   const auto answers = peers.exchange(found);
 

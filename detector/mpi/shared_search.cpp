@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "detector/paper_method.hpp"
@@ -71,9 +72,10 @@ SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine) 
     const bool wanted = has_payload(t) && std::ranges::binary_search(shared, t.content.key());
     return wanted ? static_cast<std::size_t>(t.content.key() % peers.size()) : peers.size();
   }));
-  sites.join_by_place(mine);
   merge_all(peers, sites);
   sites.join_signals();
+  sites.join_by_place(mine);
+  merge_all(peers, sites);
   return sites;
 }
 
@@ -83,6 +85,47 @@ void join_by_line(SiteGroups& sites, const events::DefinitionsCollector& definit
   std::vector<std::pair<Key, Key>> joined;
   for (const auto& [site, group] : sites.joined())
     joined.emplace_back(first.try_emplace(line_of(SiteGroups::call_site(site), definitions), site).first->second, site);
+  sites.merge(joined);
+}
+
+struct Share {
+  Key group;
+  std::int64_t rank;
+  std::uint64_t messages;  // of the group, that the rank sends
+};
+
+/// A gather or reduction and the broadcast of its result are one operation (composites.hpp): groups among the same
+/// ranks, of which one has a multiple of the other's messages, stay together.
+void join_by_ranks(const Peers& peers, const std::vector<Transfer>& mine, std::size_t ranks, SiteGroups& sites) {
+  const auto names = sites.names();
+  // By rank: one more than the messages it sends, or nothing if it has no part in the group.
+  std::unordered_map<SiteGroups::Id, std::vector<std::uint64_t>> counts;
+  for (const Transfer& t : mine) {
+    if (t.captured()) continue;
+    auto& of = counts[sites.group(t)];
+    of.resize(ranks);
+    auto& receiver = of[static_cast<std::size_t>(t.destination)];
+    auto& sender = of[static_cast<std::size_t>(t.source)];
+    receiver = std::max(receiver, std::uint64_t{1});
+    sender = std::max(sender, std::uint64_t{1}) + 1;
+  }
+  std::vector<Share> shares;
+  for (const auto& [group, of] : counts)
+    for (std::size_t r = 0; r < of.size(); ++r)
+      if (of[r] > 0) shares.push_back({names.at(group), static_cast<std::int64_t>(r), of[r] - 1});
+  std::map<Key, std::pair<std::set<std::int64_t>, std::uint64_t>> groups;
+  for (const Share& s : peers.all(shares)) {
+    groups[s.group].first.insert(s.rank);
+    groups[s.group].second += s.messages;
+  }
+  std::map<std::set<std::int64_t>, std::vector<std::pair<std::uint64_t, Key>>> by_ranks;
+  for (const auto& [group, of] : groups) by_ranks[of.first].emplace_back(of.second, group);
+  std::vector<std::pair<Key, Key>> joined;
+  for (const auto& [members, list] : by_ranks)
+    for (std::size_t i = 0; i < list.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (std::max(list[i].first, list[k].first) % std::min(list[i].first, list[k].first) == 0)
+          joined.emplace_back(list[i].second, list[k].second);
   sites.merge(joined);
 }
 
@@ -111,6 +154,7 @@ std::map<Key, std::size_t> deal_out(const Peers& peers, const std::vector<Transf
 std::vector<Finding> search_groups(const Peers& peers, SharedReading& reading, Keep keep) {
   SiteGroups sites = groups_of_run(peers, reading.mine.all);
   join_by_line(sites, reading.names);
+  join_by_ranks(peers, reading.mine.all, static_cast<std::size_t>(reading.mine.ranks), sites);
   const auto analyser = deal_out(peers, reading.mine.all, sites);
   const auto names = sites.names();
   std::vector<Transfer> captures;

@@ -13,12 +13,13 @@ namespace nplus1::report::html {
 
 inline constexpr const char* kReportFile = "report.html";  // in the result folder
 
-/// The JSON texts of a run, all valid; only the patterns are required.
+/// The JSON texts to show, all valid: of a run (then the patterns are required), or of the guidelines alone.
 struct Documents {
-  std::string_view patterns;
+  std::string_view patterns = {};
   std::string_view summary = {};
   std::string_view timeline = {};
   std::string_view sweep = {};        // of `nplus1 replay --sweep`
+  std::string_view guidelines = {};   // of `nplus1 guidelines check`
   std::string_view collectives = {};  // of `nplus1 collectives`
 };
 

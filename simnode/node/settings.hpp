@@ -35,7 +35,7 @@ struct Settings {
   Record record = Record::kFull;
   std::uint64_t record_cap = 0;  // bytes; 0: none
   std::string record_region;
-  bool crc = true;
+  std::uint8_t crc = 1;  // as transport::Config has it
   unsigned frames = 4;
   bool pcontrol_ipm = false;
 

@@ -15,7 +15,10 @@ constexpr MPI_Count kPackedAtATime = 65536;
 }  // namespace
 
 Capture::Capture(const Settings& settings, Datatypes::Define define)
-    : crc_{settings.crc}, region_{settings.record_region}, datatypes_{std::move(define)} {
+    : crc_{settings.crc},
+      elements_{settings.elements},
+      region_{settings.record_region},
+      datatypes_{std::move(define)} {
   if (crc_) choose_crc();
 }
 
@@ -30,16 +33,18 @@ void Capture::describe(const CallData& data, events::Detail& detail, std::size_t
   // With MPI_BOTTOM, or a part of an array as a type, only the type says where the data are.
   detail.buffer =
       reinterpret_cast<std::uintptr_t>(data.shown.buffer) + static_cast<std::uintptr_t>(type.first);
+  const bool one_after_another = data.shown.count <= 1 || type.extent == type.size;
+  if (type.span != type.size || !one_after_another) detail.content |= events::kScattered;
   detail.count = data.shown.count;
   detail.datatype = type.id;
   if (!crc_ || data.sent == nullptr) return;
   const bool packed = data.sent->type == MPI_PACKED;
-  hashed = hash(*data.sent, packed ? KnownDatatype{type.id, 1, 1, 0, true, true, ElementType::kWords} : type,
-                detail);
+  hashed = hash(*data.sent,
+                packed ? KnownDatatype{type.id, 1, 1, 0, 1, true, true, ElementType::kWords} : type, detail);
 }
 
 std::size_t Capture::hash(const Payload& data, const KnownDatatype& type, events::Detail& detail) {
-  PayloadHash hash{type.element};
+  PayloadHash hash{type.element, elements_};
   if (type.size == 0 || data.count <= 0) {
     hash.store(detail);
     return 0;

@@ -53,6 +53,7 @@ class Capture {
   std::size_t hash(const Payload& data, const KnownDatatype& type, events::Detail& detail);
 
   bool crc_;
+  bool elements_;
   bool paused_ = false;
   std::string region_;
   unsigned inside_ = 0;

@@ -115,8 +115,7 @@ void Datatypes::remember(MPI_Datatype type) {
   MPI_Count lower = 0;
   pmpi::Type_size_x(type, &known.size);
   pmpi::Type_get_extent_x(type, &lower, &known.extent);
-  MPI_Count span = 0;
-  pmpi::Type_get_true_extent_x(type, &known.first, &span);
+  pmpi::Type_get_true_extent_x(type, &known.first, &known.span);
   const std::string name = name_of(type);
   const auto [id, first] = ids_.emplace(std::to_string(known.size) + ' ' + name,
                                         DatatypeId{static_cast<std::uint32_t>(ids_.size() + 1)});

@@ -20,6 +20,7 @@ struct KnownDatatype {
   MPI_Count size = 0;    // payload bytes of one element
   MPI_Count extent = 0;  // from one element to the next
   MPI_Count first = 0;   // where its lowest byte lies, from the buffer's address on
+  MPI_Count span = 0;    // from there to behind its highest byte
   bool probed = false;   // whether the next is known
   bool plain = false;    // packing is copying: the payload can be read in place
   ElementType element = ElementType::kWords;

@@ -31,7 +31,7 @@ void PayloadHash::add(const void* bytes, std::size_t size) {
     std::memcpy(reinterpret_cast<std::byte*>(&prefix_) + size_, bytes,
                 std::min(size, sizeof(prefix_) - size_));
   if (size > 0) crc_ = crc(crc_, static_cast<const unsigned char*>(bytes), size);
-  elements_.add(bytes, size);
+  if (with_elements_) elements_.add(bytes, size);
   size_ += size;
 }
 
@@ -39,7 +39,7 @@ void PayloadHash::store(events::Detail& detail) const {
   detail.crc = crc_;
   detail.prefix = prefix_;
   detail.content |= events::kHasCrc | events::kHasPrefix;
-  elements_.store(detail);
+  if (with_elements_) elements_.store(detail);
 }
 
 }  // namespace nplus1::stubs

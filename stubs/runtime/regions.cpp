@@ -3,29 +3,6 @@
 #include "stubs/runtime/runtime.hpp"
 
 namespace nplus1::stubs {
-namespace {
-
-/// Lends the thread a call site where it is not in an MPI call.
-class SiteScope {
- public:
-  SiteScope(const void* site, const void* frame) : site_{call_state.site}, frame_{call_state.frame} {
-    call_state.site = site;
-    call_state.frame = frame;
-  }
-  ~SiteScope() {
-    call_state.site = site_;
-    call_state.frame = frame_;
-  }
-  SiteScope(const SiteScope&) = delete;
-  SiteScope& operator=(const SiteScope&) = delete;
-
- private:
-  const void* site_;
-  const void* frame_;
-};
-
-}  // namespace
-
 void region_edge(events::EventKind kind, const std::string& name, const void* return_address,
                  const void* frame, bool is_address) {
   if (!active()) return;

@@ -48,6 +48,7 @@ Settings make_settings(const transport::Config& config, int local_ranks, int cor
     s.poll_cost = semantics::PollCost{Duration{config.poll_first_ps}, Duration{config.poll_cap_ps}};
   s.record = config.record != 0;
   s.crc = config.crc != 0;
+  s.elements = config.crc == 1;
   s.frames = s.record ? config.frames : 1;
   s.pcontrol_ipm = config.pcontrol_ipm != 0;
   s.record_region = config.record_region;

@@ -33,6 +33,7 @@ struct Settings {
   semantics::PollCost poll_cost;
   bool record = false;        // events carry a Detail
   bool crc = false;           // with hashes
+  bool elements = false;      // also those that know what the payload is made of
   unsigned frames = 1;        // of a call path
   bool pcontrol_ipm = false;  // MPI_Pcontrol(1, "name") begins a region
   std::string record_region;  // empty: all is recorded

@@ -14,6 +14,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/instrumented_functions.cpp
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp
+  runtime/own_part.cpp
   runtime/point_to_point.cpp
   runtime/private_copy.cpp
   runtime/probe_handlers.cpp

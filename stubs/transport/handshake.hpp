@@ -28,7 +28,7 @@ struct Config {
   char output[512] = {};  // where the results will be
   // What a recording asks of the ranks (docs/cli.md).
   std::uint8_t record = 0;        // events carry a Detail
-  std::uint8_t crc = 0;           // --hash crc
+  std::uint8_t crc = 0;           // --hash: 0 off, 1 crc (all), 2 crc32
   std::uint8_t frames = 1;        // of a call path
   std::uint8_t pcontrol_ipm = 0;  // --pcontrol ipm
   char record_region[124] = {};   // --record-region; empty: everything

@@ -1,0 +1,62 @@
+// `nplus1 guidelines`: does the MPI library keep its own promises? Its subverbs have files of their own.
+#include "cli/guidelines.hpp"
+
+#include <algorithm>
+
+#include "cli/failure.hpp"
+#include "cli/installation.hpp"
+#include "cli/program.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  nplus1 guidelines run -n 8 -o DIR             measure collectives, and what could replace them\n"
+    "  nplus1 guidelines check DIR                   judge what was measured\n"
+    "  nplus1 guidelines check DIR --application R   what the violations cost a recorded program\n";
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, "nothing is compared", result.error().remedy};
+  return std::move(result).value();
+}
+
+}  // namespace
+
+void declare_catalogue(CLI::App& verb, CatalogueWords& words) {
+  verb.add_option("--catalogue", words.files, "More guidelines from this file; may be repeated")
+      ->type_name("FILE");
+  verb.add_option("--set", words.sets,
+                  "Only these sets of guidelines: pgmpi, tunelib, nonblocking, ... [all]")
+      ->delimiter(',')
+      ->type_name("SETS");
+  verb.add_option("--functions", words.functions,
+                  "Only guidelines of these functions: Bcast,Gather,... [all]")
+      ->delimiter(',')
+      ->type_name("NAMES");
+}
+
+guidelines::Catalogue catalogue_of(const CatalogueWords& words) {
+  const auto shipped = or_fail(find_catalogue(), ExitCode::kUnavailable);
+  auto catalogue = or_fail(guidelines::read_catalogue(shipped), ExitCode::kUnavailable);
+  for (const std::string& file : words.files)
+    catalogue = merged(std::move(catalogue), or_fail(guidelines::read_catalogue(file), ExitCode::kNoInput));
+  std::vector<std::string> functions = words.functions;
+  for (std::string& function : functions) function = guidelines::canonical_name(function);
+  auto chosen = selected(catalogue, words.sets, functions);
+  if (chosen.guidelines.empty())
+    throw Failure{ExitCode::kUsage, "no guideline of the catalogue is in --set and --functions",
+                  "nothing is compared", "correct them; the names are in " + shipped.string()};
+  return chosen;
+}
+
+void add_guidelines(const Registration& registration) {
+  CLI::App* verb = registration.app.add_subcommand(
+      "guidelines", "Check whether the MPI library's functions are slower than others that do the same");
+  set_manual(*verb, {"nplus1 guidelines VERB [options]", kExamples});
+  add_guidelines_run(*verb, registration);
+  add_guidelines_check(*verb, registration);
+  verb->require_subcommand(1);
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,72 @@
+#include "detector/composites.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nplus1::detector {
+namespace {
+
+bool are(const std::vector<Instance>& found, std::initializer_list<CollectiveKind> kinds) {
+  return !found.empty() && std::ranges::all_of(found, [&](const Instance& i) {
+    return std::ranges::find(kinds, i.verdict.kind) != kinds.end();
+  });
+}
+
+std::uint32_t end_of(const Transfers& transfers, const Instance& i) {
+  std::uint32_t end = 0;
+  for (const TransferIndex t : i.transfers) end = std::max(end, transfers.all[t].received_at);
+  return end;
+}
+
+/// The root's own order: its last receive of the first part, its first send of the second.
+bool follows(const Transfers& transfers, const Instance& first, const Instance& second) {
+  const std::int32_t root = second.verdict.roots.front();
+  std::uint32_t last = 0;
+  for (const TransferIndex t : first.transfers)
+    if (transfers.all[t].destination == root) last = std::max(last, transfers.all[t].received_at);
+  return last < transfers.all[second.transfers.front()].sent_at;
+}
+
+/// Each of the two lists' operations in turn, as one; empty if they are not.
+std::vector<Instance> together(const Transfers& transfers, const TransferList& captures,
+                               const std::vector<Instance>& up, const std::vector<Instance>& down) {
+  if (up.size() != down.size()) return {};
+  std::vector<Instance> joined;
+  for (std::size_t i = 0; i < up.size(); ++i) {
+    if (up[i].verdict.ranks != down[i].verdict.ranks || up[i].verdict.roots != down[i].verdict.roots ||
+        !follows(transfers, up[i], down[i]))
+      return {};
+    if (i > 0 && end_of(transfers, up[i]) < transfers.all[down[i - 1].transfers.front()].sent_at) return {};
+    TransferList list = up[i].transfers;
+    list.insert(list.end(), down[i].transfers.begin(), down[i].transfers.end());
+    auto instance = instance_of(transfers, captures, std::move(list));
+    if (!instance || (instance->verdict.kind != CollectiveKind::kAllreduce &&
+                      instance->verdict.kind != CollectiveKind::kAllgather))
+      return {};
+    joined.push_back(std::move(*instance));
+  }
+  return joined;
+}
+
+}  // namespace
+
+void join_composites(const Transfers& transfers, std::vector<std::vector<Instance>>& found) {
+  constexpr std::size_t kMostLists = 300;  // are compared in pairs
+  if (found.size() > kMostLists) return;
+  TransferList captures;
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i)
+    if (transfers.all[i].captured()) captures.push_back(i);
+  for (auto& up : found) {
+    if (!are(up, {CollectiveKind::kReduce, CollectiveKind::kGather, CollectiveKind::kGatherv})) continue;
+    for (auto& down : found) {
+      if (!are(down, {CollectiveKind::kBcast})) continue;
+      auto joined = together(transfers, captures, up, down);
+      if (joined.empty()) continue;
+      up = std::move(joined);
+      down.clear();
+      break;
+    }
+  }
+}
+
+}  // namespace nplus1::detector

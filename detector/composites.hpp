@@ -1,0 +1,16 @@
+// Two operations that are one: a reduce whose result the root then broadcasts is an allreduce, a gather and a
+// broadcast of all of it an allgather. Where both share data, clusters.hpp has joined them; a reduced value,
+// though, was never received as such, so that only who, when and where tells. Called once, for what all
+// clusters gave. Pure; one thread.
+#pragma once
+
+#include <vector>
+
+#include "detector/instances.hpp"
+
+namespace nplus1::detector {
+
+/// Replaces such pairs, each judged again as a whole; all others stay.
+void join_composites(const Transfers& transfers, std::vector<std::vector<Instance>>& found);
+
+}  // namespace nplus1::detector

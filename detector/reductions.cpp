@@ -1,0 +1,187 @@
+#include "detector/reductions.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace nplus1::detector {
+namespace {
+
+bool is_full(const Members& m) {
+  return std::ranges::all_of(m, [](bool b) { return b; });
+}
+
+/// {0..m} (inclusive) or {0..m-1} for every member m.
+bool are_prefixes(const std::vector<Members>& sets, bool inclusive) {
+  for (std::size_t m = 0; m < sets.size(); ++m)
+    for (std::size_t i = 0; i < sets.size(); ++i)
+      if (sets[m][i] != (inclusive ? i <= m : i < m)) return false;
+  return true;
+}
+
+/// What operation leaves members with values of `sets`; nothing if none does.
+std::optional<CollectiveKind> kind_of(const std::vector<Members>& sets, std::vector<std::size_t>& complete) {
+  for (std::size_t m = 0; m < sets.size(); ++m)
+    if (is_full(sets[m])) complete.push_back(m);
+  if (complete.size() == sets.size()) return CollectiveKind::kAllreduce;
+  if (are_prefixes(sets, true)) return CollectiveKind::kScan;
+  if (complete.size() == 1) return CollectiveKind::kReduce;
+  return std::nullopt;
+}
+
+/// Whether no member's value ever had its own part in it, of those whose sums were seen.
+bool leaves_own_out(const Case& c, std::vector<Members>& sets) {
+  bool seen = false;
+  for (std::size_t m = 0; m < c.members(); ++m) {
+    if (c.data.includes_own(m) == Provenance::Own::kIncluded) return false;
+    seen = seen || c.data.includes_own(m) == Provenance::Own::kLeftOut;
+    sets[m][m] = false;
+  }
+  return seen && are_prefixes(sets, false);
+}
+
+/// Reduced in pieces that each came together somewhere, then spread: reduce_scatter and allgather are one
+/// allreduce.
+Judge reduction_in_pieces(const Case& c, Operation operation) {
+  std::uint64_t bytes = 0;
+  std::size_t pieces = 0;
+  for (std::uint32_t o = 0; o < c.data.origins().size(); ++o) {
+    const Origin& origin = c.data.origins()[o];
+    if (!origin.operation || !is_full(c.data.contributors(origin))) continue;
+    ++pieces;
+    bytes += origin.bytes;
+    for (std::size_t m = 0; m < c.members(); ++m)
+      if (!c.is_origin(m, origin) && !c.has(m, o)) return std::nullopt;
+  }
+  if (pieces < c.members()) return std::nullopt;
+  Verdict v = c.verdict(CollectiveKind::kAllreduce, bytes);
+  v.operation = operation;
+  v.evidence.push_back("hashes prove that " + std::to_string(pieces) +
+                       " pieces were combined, each rank's once, and spread to all");
+  return v;
+}
+
+/// Each member ends with a block of its own, to which all have contributed.
+Judge reduce_scatter(const Case& c, Operation operation) {
+  std::uint64_t largest = 0;
+  std::uint64_t smallest = ~std::uint64_t{0};
+  for (std::size_t m = 0; m < c.members(); ++m) {
+    const auto bytes = c.data.completed_block(m);
+    if (!bytes) return std::nullopt;
+    largest = std::max(largest, *bytes);
+    smallest = std::min(smallest, *bytes);
+  }
+  Verdict v = c.verdict(
+      smallest == largest ? CollectiveKind::kReduceScatterBlock : CollectiveKind::kReduceScatter, largest);
+  v.operation = operation;
+  v.certainty = Certainty::kProbable;
+  v.evidence.push_back(std::string{"hashes prove that values were combined ("} + name(operation) +
+                       "); the last combination at each rank was not seen");
+  return v;
+}
+
+}  // namespace
+
+Judge reduction(const Case& c) {
+  const auto operation = c.data.operation();
+  if (!operation) return std::nullopt;
+  if (Judge found = reduction_in_pieces(c, *operation)) return found;
+  if (Judge found = reduce_scatter(c, *operation)) return found;
+  std::vector<Members> sets;
+  for (std::size_t m = 0; m < c.members(); ++m) {
+    auto set = c.data.combined(m);
+    if (!set) return std::nullopt;
+    sets.push_back(std::move(*set));
+  }
+  std::vector<std::size_t> complete;
+  auto kind = kind_of(sets, complete);
+  Verdict v = c.verdict(kind.value_or(CollectiveKind::kExscan), longest_message(c));
+  v.operation = operation;
+  v.evidence.push_back(std::string{"hashes prove that values were combined ("} + name(*operation) +
+                       "), each rank's once");
+  if (leaves_own_out(c, sets)) {
+    v.kind = CollectiveKind::kExscan;
+    v.certainty = Certainty::kProbable;
+    v.evidence.emplace_back("no rank's own value is in what it passed on");
+    return v;
+  }
+  if (!kind) return std::nullopt;
+  if (kind == CollectiveKind::kScan) {
+    v.alternatives.push_back("reduce to rank " + std::to_string(c.data.ranks().back()));
+    v.alternatives.emplace_back("exscan, if the ranks do not use their own values");
+    v.certainty = Certainty::kProbable;
+  }
+  if (kind == CollectiveKind::kReduce) {
+    v.roots = {c.data.ranks()[complete.front()]};
+    v.certainty = Certainty::kProbable;
+    v.evidence.emplace_back("the root's last combination was not seen");
+  }
+  return v;
+}
+
+namespace {
+
+/// Replays first elements as if each rank kept the largest (`sign` 1) or smallest (-1) that it knows of.
+struct Extremes {
+  std::vector<std::optional<long double>> known;
+  std::vector<Members> heard;
+  std::size_t checked = 0;
+
+  /// False if a rank sends something else.
+  bool replay(const Case& c, long double sign) {
+    known.assign(c.members(), std::nullopt);
+    heard.assign(c.members(), Members(c.members()));
+    for (std::size_t m = 0; m < c.members(); ++m) heard[m][m] = true;
+    std::vector<Members> under_way(c.list.size());
+    for (const auto& [place, half] : halves_of(c)) {
+      const Transfer& t = c.at(half / 2);
+      if (t.captured()) continue;
+      const long double value = sign * *first_element(t.content);
+      const std::size_t m = c.data.member(half % 2 == 0 ? t.source : t.destination);
+      if (half % 2 == 0) {
+        if (known[m] && value < *known[m]) return false;
+        checked += known[m] ? 1U : 0U;
+        under_way[half / 2] = heard[m];
+      } else {
+        unite(heard[m], under_way[half / 2]);
+      }
+      known[m] = known[m] ? std::max(*known[m], value) : value;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+// Judged by the first element of each message.
+Judge extremum(const Case& c) {
+  std::set<long double> values;
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    const auto value = first_element(c.at(i).content);
+    if (!value || c.at(i).content.bytes != c.at(0).content.bytes) return std::nullopt;
+    values.insert(*value);
+  }
+  constexpr std::size_t kFewestValues = 3;
+  if (values.size() < kFewestValues) return std::nullopt;
+  for (const auto operation : {Operation::kMax, Operation::kMin}) {
+    const long double sign = operation == Operation::kMax ? 1 : -1;
+    Extremes replayed;
+    if (!replayed.replay(c, sign)) continue;
+    std::vector<std::size_t> complete;
+    const auto kind = kind_of(replayed.heard, complete);
+    if (!kind || replayed.checked + 1 < c.members()) continue;
+    const long double result = sign * (sign > 0 ? *values.rbegin() : *values.begin());
+    if (std::ranges::any_of(complete, [&](std::size_t m) { return replayed.known[m] != result; })) continue;
+    Verdict v = c.verdict(*kind, longest_message(c));
+    v.operation = operation;
+    v.certainty = Certainty::kProbable;
+    if (kind == CollectiveKind::kReduce) v.roots = {c.data.ranks()[complete.front()]};
+    v.evidence.push_back(std::string{"each rank passed on the "} + (sign > 0 ? "largest" : "smallest") +
+                         " first element of what it had received, or its own, " +
+                         std::to_string(replayed.checked) + " times");
+    v.alternatives.emplace_back("values that grow or shrink along the messages for another reason");
+    return v;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nplus1::detector

@@ -1,0 +1,37 @@
+// Measurements made up with a known truth, to count how often the analysis finds what is there and what is
+// not: for tests and bench/guidelines_study. Pure, given the seed.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "guidelines/samples.hpp"
+
+namespace nplus1::guidelines {
+
+/// Run-times are log-normal around their truth; each mpirun shifts all of a test's times at a size by a
+/// factor of its own (between-mpirun spreads of 12 to 17 % were seen), and some repetitions are spikes.
+struct Noise {
+  double repetition_sigma = 0.10;
+  double mpirun_sigma = 0.10;  // of each test and size in each mpirun
+  double shared_sigma = 0.05;  // of everything in one mpirun
+  double spike_share = 0.02;
+  double spike_factor = 10;
+};
+
+struct Experiment {
+  int runs = 10;
+  int repetitions = 30;
+  int processes = 8;
+  Noise noise;
+  /// By how much an original is slower than its mock-ups, which all take 10 us + 1 ns a byte: 1 is the null
+  /// hypothesis (at its edge: both equally fast).
+  double planted = 1;
+  std::string planted_in;           // this original only
+  std::uint64_t planted_above = 0;  // and only from this size on
+};
+
+/// All tests of the catalogue, and each original again.
+[[nodiscard]] Data measured(const Catalogue& catalogue, const Experiment& experiment, std::uint64_t seed);
+
+}  // namespace nplus1::guidelines
