@@ -3,96 +3,19 @@
 // repeated), 2 LogGOPS.
 #include <benchmark/benchmark.h>
 
-#include <memory>
-#include <vector>
-
-#include "events/recording/scratch_folder.hpp"
-#include "events/recording/writer.hpp"
+#include "bench/recorded_ring.hpp"
 #include "hypothesis/replay.hpp"
-#include "simnode/engine/replay.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
-
-using events::Event;
-using events::EventKind;
-namespace engine = simnode::engine;
 
 constexpr std::uint64_t kEvents = 2'000'000;
 constexpr const char* kNetworks[] = {"lsb:latency=1e-6,bandwidth=1e10", "lsb:latency=5e-6,bandwidth=1e9",
                                      "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-10"};
 
-/// Three calls a step: irecv from the left, isend to the right, wait for both.
-class Ring final : public engine::Streams {
- public:
-  Ring(int ranks, std::uint64_t steps) : ranks_{ranks}, steps_{steps}, at_(static_cast<std::size_t>(ranks)) {}
-
-  const Event* next(RankId rank, events::Extension& extension) override {
-    const std::uint64_t n = at_[rank.index()]++;
-    const std::uint64_t step = n / 3;
-    event_ = {};
-    extension = {};
-    if (step > steps_) return nullptr;
-    if (step == steps_) {
-      event_.kind = n % 3 == 0 ? EventKind::kFinalize : EventKind::kNone;
-      return n % 3 == 0 ? &event_ : nullptr;
-    }
-    const auto request = static_cast<std::uint32_t>(2 * step + 1);
-    if (n % 3 < 2) {
-      event_.kind = n % 3 == 0 ? EventKind::kIrecv : EventKind::kIsend;
-      event_.peer = (rank.value + (n % 3 == 0 ? ranks_ - 1 : 1)) % ranks_;
-      event_.size = 8192;
-      event_.request = RequestId{request + static_cast<std::uint32_t>(n % 3)};
-      event_.compute_ps = n % 3 == 0 ? 10'000'000 + static_cast<std::int64_t>(step * 7919 % 1000) * 1000 : 0;
-    } else {
-      event_.kind = EventKind::kWait;
-      event_.aux = 2;
-      words_ = {request, request + 1};
-      extension.words = words_;
-    }
-    return &event_;
-  }
-
- private:
-  int ranks_;
-  std::uint64_t steps_;
-  std::vector<std::uint64_t> at_;
-  Event event_;
-  std::vector<std::uint32_t> words_;
-};
-
-class ToWriter final : public engine::Listener {
- public:
-  ToWriter(int ranks, events::EventSink& sink) : sink_{sink}, ordinals_(static_cast<std::size_t>(ranks)) {}
-  void on_exit(const events::TimedEvent& event) override {
-    events::TimedEvent numbered = event;
-    numbered.ordinal = ordinals_[event.rank.index()]++;
-    numbered.detail = &detail_;
-    sink_.on_event(numbered);
-  }
-  void on_match(RankId receiver, const events::Answer& match) override { sink_.on_match(receiver, match); }
-
- private:
-  events::EventSink& sink_;
-  std::vector<std::uint64_t> ordinals_;
-  events::Detail detail_;
-};
-
-void record(const std::filesystem::path& folder, int ranks) {
-  auto writer = events::recording::Writer::create(folder, {ranks, {}}, {});
-  const auto network = netmodel::parse(kNetworks[0]);
-  ToWriter listener{ranks, *writer.value()};
-  engine::Options options;
-  options.report_all_matches = true;
-  engine::Engine engine{ranks, *network.value(), listener, options};
-  Ring ring{ranks, kEvents / 3 / static_cast<std::uint64_t>(ranks)};
-  engine::replay(engine, ranks, ring);
-  writer.value()->close();
-}
-
 void ring(benchmark::State& state) {
   const events::recording::ScratchFolder folder;
-  record(folder.path() / "recording", static_cast<int>(state.range(0)));
+  bench::record_ring(folder.path() / "recording", static_cast<int>(state.range(0)), kEvents, kNetworks[0]);
   const auto network = netmodel::parse(kNetworks[state.range(1)]);
   ReplayOptions options;
   options.network = network.value().get();

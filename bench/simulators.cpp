@@ -16,6 +16,7 @@
 #include <string>
 
 #include "bench/pattern.hpp"
+#include "bench/to_writer.hpp"
 #include "events/recording/writer.hpp"
 #include "netmodel/network_model.hpp"
 #include "simnode/engine/engine.hpp"
@@ -76,29 +77,13 @@ class Ignoring final : public engine::Listener {
   Time last_{};
 };
 
-class ToWriter final : public engine::Listener {
- public:
-  ToWriter(int ranks, events::EventSink& sink) : sink_{sink}, ordinals_(static_cast<std::size_t>(ranks)) {}
-  void on_exit(const events::TimedEvent& event) override {
-    events::TimedEvent numbered = event;
-    numbered.ordinal = ordinals_[event.rank.index()]++;
-    numbered.detail = &detail_;
-    sink_.on_event(numbered);
-  }
-  void on_match(RankId receiver, const events::Answer& match) override { sink_.on_match(receiver, match); }
-
- private:
-  events::EventSink& sink_;
-  std::vector<std::uint64_t> ordinals_;
-  events::Detail detail_;
-};
-
-void simulate(const std::string& network, engine::Listener& listener, int ranks, Program& program) {
+void simulate(const std::string& network, engine::Listener& listener, int ranks, Program& program,
+              bool all_matches = false) {
   const auto model = netmodel::parse(network);
   if (!model) throw std::invalid_argument{model.error().what};
   engine::Options options;
   options.trust_entry = false;
-  options.report_all_matches = true;
+  options.report_all_matches = all_matches;
   engine::Engine engine{ranks, *model.value(), listener, options};
   if (engine::replay(engine, ranks, program) != engine::State::kFinished)
     throw std::logic_error{"the program did not end"};
@@ -108,7 +93,7 @@ void record(const std::string& folder, int ranks, Program& program) {
   auto writer = events::recording::Writer::create(folder, {ranks, {}}, {});
   if (!writer) throw std::runtime_error{writer.error().what};
   ToWriter listener{ranks, *writer.value()};
-  simulate(kRecordedOn, listener, ranks, program);
+  simulate(kRecordedOn, listener, ranks, program, true);
   writer.value()->close();
 }
 

@@ -24,7 +24,7 @@ WORKLOADS = ["halo/16", "halo/64", "halo/256", "halo/1024", "halo/4096", "ring/6
              "alltoall/64"]
 LSB = "lsb:latency=1e-6,bandwidth=1e10"
 LOGGOPS = "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-10"
-MANY, FEW = 1_000_000, 40_000  # messages, for analytic models and for SimGrid
+IN_MEMORY, MANY, FEW = 4_000_000, 1_000_000, 20_000  # messages: from memory, from recordings, on SimGrid
 MOST_RANKS_OF_SIMGRID = 1024
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -75,7 +75,7 @@ class Workload:
         return folder
 
     def in_memory(self, what, *network):
-        steps = self.steps(MANY)
+        steps = self.steps(IN_MEMORY)
         return steps * self.per_step / float(self.tool(what, steps, *network))
 
     def rate(self, messages, command, input_of):

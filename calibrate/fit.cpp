@@ -166,6 +166,10 @@ Residual residual_of(std::vector<double> errors) {
   return {median, errors.back()};
 }
 
+bool Quality::holds() const {
+  return held_back.median <= std::min(0.15, std::max(0.01, fitted.worst));
+}
+
 Fit fit(const Measurements& measurements) {
   const std::vector<Sample> times = fitted_sizes(measurements.half_round_trip);
   Fit fit;

@@ -96,6 +96,19 @@ Residual residual(const std::vector<Sample>& samples, Predict predict) {
   return residual_of(std::move(errors));
 }
 
+/// A model's error at the sizes it was fitted to, and at those held back from it.
+struct Quality {
+  Residual fitted;
+  Residual held_back;
+  /// Held-back sizes come out as well as the fit promises: half of them within its worst residual (or 1 %, what
+  /// any measurement is off), and within 15 %.
+  [[nodiscard]] bool holds() const;
+};
+template <class Predict>
+[[nodiscard]] Quality quality(const std::vector<Sample>& samples, Predict predict) {
+  return {residual(fitted_sizes(samples), predict), residual(held_back_sizes(samples), predict)};
+}
+
 /// Half a round trip of LogGOPS: L + s G + 2 (o + s O).
 [[nodiscard]] double time_at(const LogGopsFit& fit, double size);
 

@@ -84,6 +84,23 @@ TEST(Fit, IsNotFittedToTheSizesThatCheckIt) {
   EXPECT_EQ(fit(m).whole.a, before);
 }
 
+TEST(Quality, HoldsForNoiseOfAFewPercentAndNotWhereTheSizesHeldBackAreOtherwise) {
+  std::mt19937 random{7};
+  std::normal_distribution<double> noise{1, 0.05};
+  Measurements m;
+  m.half_round_trip = sampled([&](double s) { return (s < 16384 ? 5e-7 + s * 3e-10 : 4e-6 + s * 1e-10) * noise(random); });
+  const auto quality_now = [&m] {
+    const Fit f = fit(m);
+    return quality(m.half_round_trip, [f](double s) { return time_at(f.pieces, s); });
+  };
+  EXPECT_TRUE(quality_now().holds());
+  EXPECT_LT(quality_now().held_back.median, 0.07);
+  for (Sample& sample : m.half_round_trip)
+    if (std::exp2(std::round(std::log2(sample.size))) != sample.size) sample.median *= 1.5;
+  EXPECT_FALSE(quality_now().holds());
+  EXPECT_NEAR(quality_now().held_back.median, 1.0 / 3, 0.05);
+}
+
 TEST(Residual, IsRelative) {
   const std::vector<Sample> samples{{1, 1e-6, 0, 0}, {2, 2e-6, 0, 0}, {4, 4e-6, 0, 0}};
   const Residual r = residual(samples, [](double) { return 2e-6; });

@@ -17,6 +17,7 @@
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "report/files.hpp"
+#include "report/json_object.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -36,6 +37,7 @@ struct CalibrateOptions {
   int largest = 4 << 20;
   std::string platform;
   std::string raw;
+  std::string json;
   std::string mpi_args;
 };
 
@@ -68,12 +70,35 @@ std::string residual_text(const Residual& residual) {
   return fmt::format("{:5.1f} % median, {:5.1f} % worst", 100 * residual.median, 100 * residual.worst);
 }
 
-/// A model's error where it was fitted and where it was not.
-template <class Predict>
-std::string quality(const char* name, const calibrate::Measurements& m, Predict predict) {
-  const auto fitted = calibrate::residual(calibrate::fitted_sizes(m.half_round_trip), predict);
-  const auto checked = calibrate::residual(calibrate::held_back_sizes(m.half_round_trip), predict);
-  return fmt::format("  {:<22} {}   {}\n", name, residual_text(fitted), residual_text(checked));
+struct Qualities {
+  calibrate::Quality platform;
+  calibrate::Quality lsb;
+  calibrate::Quality loggops;
+};
+
+Qualities qualities_of(const calibrate::Measurements& m, const calibrate::Fit& fit) {
+  const auto& times = m.half_round_trip;
+  return {calibrate::quality(times, [&](double s) { return calibrate::time_at(fit.pieces, s); }),
+          calibrate::quality(times, [&](double s) { return fit.whole.at(s); }),
+          calibrate::quality(times, [&](double s) { return calibrate::time_at(fit.loggops, s); })};
+}
+
+std::string quality_text(const char* name, const calibrate::Quality& quality) {
+  return fmt::format("  {:<22} {}   {}\n", name, residual_text(quality.fitted),
+                     residual_text(quality.held_back));
+}
+
+std::string verdict(const calibrate::Quality& platform) {
+  const double promised = 100 * platform.fitted.worst;
+  const double found = 100 * platform.held_back.median;
+  if (platform.holds())
+    return fmt::format(
+        "Sizes held back: {:.1f} % off in the median, within the fit's own residual of {:.1f} %.\n", found,
+        promised);
+  return fmt::format(
+      "Sizes held back: {:.1f} % off in the median, and the fit promises {:.1f} %: calibrate again, on a "
+      "machine that does nothing else.\n",
+      found, promised);
 }
 
 std::string pieces_text(const calibrate::Fit& fit) {
@@ -86,19 +111,47 @@ std::string pieces_text(const calibrate::Fit& fit) {
   return text;
 }
 
-std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
+std::string text(const calibrate::Fit& fit, const Qualities& qualities) {
   std::string text = "Messages of s bytes, one way, under plain MPI:\n" + pieces_text(fit);
   text += fmt::format("Sends complete before their receive up to {:.0f} B.\n", fit.eager_limit);
   text += "Relative error at          the sizes fitted to              the sizes held back\n";
-  text += quality("platform (piecewise)", m, [&](double s) { return calibrate::time_at(fit.pieces, s); });
-  text += quality("lsb", m, [&](double s) { return fit.whole.at(s); });
-  text += quality("loggops", m, [&](double s) { return calibrate::time_at(fit.loggops, s); });
+  text += quality_text("platform (piecewise)", qualities.platform);
+  text += quality_text("lsb", qualities.lsb);
+  text += quality_text("loggops", qualities.loggops);
+  text += verdict(qualities.platform);
   text +=
       fmt::format("--network {}\n--network {}\n", calibrate::lsb_words(fit), calibrate::loggops_words(fit));
   return text;
 }
 
-std::string provenance(const CalibrateOptions& options) {
+void add(report::JsonObject& json, const char* name, const calibrate::Quality& quality) {
+  report::JsonObject object;
+  object.real("fitted_median", quality.fitted.median);
+  object.real("fitted_worst", quality.fitted.worst);
+  object.real("held_back_median", quality.held_back.median);
+  object.real("held_back_worst", quality.held_back.worst);
+  json.raw(name, object.inner());
+}
+
+/// Times in seconds, sizes in bytes, errors relative; docs/cli.md.
+std::string json_of(const calibrate::Measurements& m, const calibrate::Fit& fit, const Qualities& qualities) {
+  report::JsonObject json;
+  json.text("lsb", calibrate::lsb_words(fit));
+  json.text("loggops", calibrate::loggops_words(fit));
+  json.real("eager_limit", fit.eager_limit);
+  add(json, "error_platform", qualities.platform);
+  add(json, "error_lsb", qualities.lsb);
+  add(json, "error_loggops", qualities.loggops);
+  json.truth("held_back_within_residual", qualities.platform.holds());
+  json.list("held_back", calibrate::held_back_sizes(m.half_round_trip),
+            [&fit](const calibrate::Sample& sample) {
+              return fmt::format("[{}, {:.6g}, {:.6g}]", sample.size, sample.median,
+                                 calibrate::time_at(fit.pieces, sample.size));
+            });
+  return json.document();
+}
+
+std::string provenance(const CalibrateOptions& options, const calibrate::Quality& quality) {
   char host[256] = "unknown";
   gethostname(host, sizeof(host) - 1);
   char date[32] = "";
@@ -106,19 +159,23 @@ std::string provenance(const CalibrateOptions& options) {
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::localtime(&now));
   return fmt::format(
       "Measured on {} on {} by nplus1 calibrate, medians of {} repetitions, 1 to {} bytes. "
-      "Hosts' speeds are not measured.",
-      host, date, options.repetitions, options.largest);
+      "Sizes that were not fitted: {:.1f} % off in the median. Hosts' speeds are not measured.",
+      host, date, options.repetitions, options.largest, 100 * quality.held_back.median);
 }
 
 int run_calibration(const CalibrateOptions& options) {
   const std::string csv = measure(options);
   const auto measurements = or_fail(calibrate::read_measurements(csv), ExitCode::kUnavailable);
   const calibrate::Fit fit = calibrate::fit(measurements);
+  const Qualities qualities = qualities_of(measurements, fit);
   if (!options.raw.empty()) or_fail(report::write_file(options.raw, csv), ExitCode::kCantCreate);
   if (!options.platform.empty())
-    or_fail(report::write_file(options.platform, calibrate::platform_xml(fit, provenance(options))),
+    or_fail(report::write_file(options.platform,
+                               calibrate::platform_xml(fit, provenance(options, qualities.platform))),
             ExitCode::kCantCreate);
-  fmt::print("{}", text(measurements, fit));
+  if (!options.json.empty())
+    or_fail(report::write_file(options.json, json_of(measurements, fit, qualities)), ExitCode::kCantCreate);
+  fmt::print("{}", text(fit, qualities));
   if (!options.platform.empty()) fmt::print("--platform {}\n", options.platform);
   return static_cast<int>(ExitCode::kOk);
 }
@@ -142,6 +199,8 @@ void add_calibrate(const Registration& registration) {
   verb->add_option("-o,--output", options->platform, "Write a platform for --platform (replaces it)")
       ->type_name("FILE");
   verb->add_option("--raw", options->raw, "Write every measurement as CSV (replaces it)")->type_name("FILE");
+  verb->add_option("--json", options->json, "Write the models and their errors to this file (replaces it)")
+      ->type_name("FILE");
   verb->add_option("--mpi-args", options->mpi_args, "Options for mpirun, e.g. \"-hosts a,b\"")
       ->type_name("WORDS");
   verb->callback(

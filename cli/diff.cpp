@@ -1,12 +1,17 @@
-// `nplus1 diff`: the communication patterns of two runs, compared.
+// `nplus1 diff`: two runs compared: their communication patterns, their times and where they waited.
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "cli/failure.hpp"
 #include "cli/patterns_source.hpp"
 #include "cli/program.hpp"
+#include "cli/side_source.hpp"
 #include "cli/verbs.hpp"
+#include "events/recording/reader.hpp"
+#include "hypothesis/whatif_text.hpp"
 #include "patterns/difference.hpp"
 
 namespace nplus1::cli {
@@ -16,28 +21,57 @@ constexpr int kDifferent = 1;  // as diff(1)
 
 constexpr const char* kExamples =
     "  nplus1 diff nplus1-app-16-1 nplus1-app-16-2    exit code 0: same pattern, 1: different\n"
-    "  nplus1 diff before after && echo unchanged      in a script\n";
+    "  nplus1 diff before after && echo unchanged      in a script\n"
+    "  nplus1 diff faster nplus1-app-16-3              a prediction of nplus1 whatif, and what came of it\n"
+    "  nplus1 diff faster:before faster                the two sides of a prediction\n";
 
-int show(const std::string& before, const std::string& after) {
+/// Whether the two have the same pattern.
+bool show_patterns(const std::string& before, const std::string& after) {
   const PatternsSource first = load_patterns(before);
   const PatternsSource second = load_patterns(after);
   const patterns::Difference difference = patterns::compare(first.patterns, second.patterns);
   fmt::print("{}", patterns::difference_text(difference, before, after));
   for (const PatternsSource* source : {&first, &second})
     if (!source->note.empty()) fmt::print("\n{}: {}\n", source == &first ? before : after, source->note);
-  return difference.same_pattern ? 0 : kDifferent;
+  return difference.same_pattern;
+}
+
+bool is_side(const std::string& path) {
+  return read_side(path).has_value();
+}
+
+bool is_recording(const std::string& path) {
+  return events::recording::Reader::open(path).ok();
+}
+
+/// Where one of the two is a result of whatif or waitstates there are no patterns: then times are what
+/// differs.
+int show(const std::string& before, const std::string& after) {
+  const bool results = is_side(before) || is_side(after);
+  const bool same_pattern = results || show_patterns(before, after);
+  if (!results && !(is_recording(before) && is_recording(after))) return same_pattern ? 0 : kDifferent;
+  const hypothesis::Side first = load_side(before);
+  const hypothesis::Side second = load_side(after);
+  if (!results) fmt::print("\n");
+  fmt::print("{}", hypothesis::comparison_text(first, second, "A", "B"));
+  for (const auto& [name, side] : {std::pair{"A", &first}, std::pair{"B", &second}})
+    if (!side->trust.empty()) fmt::print("\n{}: {}\n", name, side->trust);
+  return same_pattern && (!results || first.metrics == second.metrics) ? 0 : kDifferent;
 }
 
 }  // namespace
 
 void add_diff(const Registration& registration) {
-  CLI::App* verb = registration.app.add_subcommand("diff", "Compare the communication patterns of two runs");
+  CLI::App* verb = registration.app.add_subcommand(
+      "diff", "Compare two runs, recordings or results: their patterns, times and wait states");
   set_manual(*verb, {"nplus1 diff A B", kExamples});
   const auto sources = std::make_shared<std::pair<std::string, std::string>>();
-  verb->add_option("A", sources->first, "Result folder, patterns.json or recording of the first run")
-      ->type_name("DIR|RECORDING")
+  constexpr const char* kType = "DIR|RECORDING|JSON";
+  verb->add_option("A", sources->first,
+                   "A result folder, a recording, patterns.json, waitstates.json, or a result of whatif")
+      ->type_name(kType)
       ->required();
-  verb->add_option("B", sources->second, "The same of the second")->type_name("DIR|RECORDING")->required();
+  verb->add_option("B", sources->second, "What to compare it with")->type_name(kType)->required();
   verb->callback([registration, sources] {
     registration.chosen = [sources] { return show(sources->first, sources->second); };
   });

@@ -13,6 +13,9 @@ namespace {
 constexpr const char* kExamples =
     "  nplus1 guidelines run -n 8 -o DIR             measure collectives, and what could replace them\n"
     "  nplus1 guidelines check DIR                   judge what was measured\n"
+    "  nplus1 guidelines confirm DIR                 measure what was found violated once more\n"
+    "  nplus1 guidelines advise DIR                  try the library's settings on it\n"
+    "  nplus1 guidelines tune DIR -o LIB.so          a library that runs what is faster instead\n"
     "  nplus1 guidelines check DIR --application R   what the violations cost a recorded program\n";
 
 template <class T>
@@ -56,6 +59,9 @@ void add_guidelines(const Registration& registration) {
   set_manual(*verb, {"nplus1 guidelines VERB [options]", kExamples});
   add_guidelines_run(*verb, registration);
   add_guidelines_check(*verb, registration);
+  add_guidelines_confirm(*verb, registration);
+  add_guidelines_advise(*verb, registration);
+  add_guidelines_tune(*verb, registration);
   verb->require_subcommand(1);
 }
 

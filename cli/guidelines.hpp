@@ -18,7 +18,10 @@ struct CatalogueWords {
 void declare_catalogue(CLI::App& verb, CatalogueWords& words);
 [[nodiscard]] guidelines::Catalogue catalogue_of(const CatalogueWords& words);
 
+void add_guidelines_advise(CLI::App& guidelines, const Registration& registration);
+void add_guidelines_tune(CLI::App& guidelines, const Registration& registration);
 void add_guidelines_run(CLI::App& guidelines, const Registration& registration);
 void add_guidelines_check(CLI::App& guidelines, const Registration& registration);
+void add_guidelines_confirm(CLI::App& guidelines, const Registration& registration);
 
 }  // namespace nplus1::cli

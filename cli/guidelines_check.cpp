@@ -56,6 +56,7 @@ struct CheckWords {
   std::string html;
   std::string profiles;
   bool fail_on_violation = false;
+  bool all = false;
 };
 
 template <class T>
@@ -112,8 +113,11 @@ void write_results(const CheckWords& words, const Analysis& analysis, const guid
   if (!words.profiles.empty()) write_profiles(words.profiles, analysis);
 }
 
+/// Whether a CI job should fail for it. The split rule compares medians without a test: it has to be
+/// confirmed.
 bool stands(const guidelines::Comparison& c) {
-  return c.verdict == guidelines::Verdict::kViolated && c.confirmed != false;
+  const bool tested = c.rule != guidelines::Rule::kSplit;
+  return c.verdict == guidelines::Verdict::kViolated && c.confirmed.value_or(tested);
 }
 
 int check(const CheckWords& words) {
@@ -121,7 +125,7 @@ int check(const CheckWords& words) {
   const auto data = or_fail(guidelines::read_data(words.source, catalogue, !words.no_filter, words.processes),
                             ExitCode::kNoInput);
   const Analysis analysis = analyse(catalogue, data, judging_of(words));
-  guidelines::Context context{words.source};
+  guidelines::Context context{words.source, nullptr, words.all};
   guidelines::ApplicationGains gains;
   if (!words.application.empty()) {
     gains = gains_of(words.application, analysis);
@@ -173,7 +177,10 @@ void declare(CLI::App& verb, CheckWords& words) {
       ->type_name("P");
   verb.add_option("--application", words.application, "Weigh the violations by this program's own calls")
       ->type_name("DIR|RECORDING");
-  verb.add_flag("--fail-on-violation", words.fail_on_violation, "Exit code 1 if a guideline is violated");
+  verb.add_flag(
+      "--fail-on-violation", words.fail_on_violation,
+      "Exit code 1 if a pattern or monotony guideline is violated, or a split violation is confirmed");
+  verb.add_flag("--all", words.all, "Also show guidelines that are violated at no size");
   verb.add_option("--json", words.json, "Where violations.json goes [the folder of measurements]")
       ->type_name("FILE");
   verb.add_option("--html", words.html, "Where guidelines.html goes [the folder of measurements]")

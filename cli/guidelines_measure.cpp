@@ -110,12 +110,20 @@ class Campaign {
     if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
   }
 
-  void keep(const FinishedCell& finished, const std::string& library) {
-    for (const std::string& text : finished.notes) note(text);
+  /// What is known of library and network only once the first mpirun runs.
+  static std::string first_settings(const RunnerLines& lines) {
     std::string text;
-    if (journal_.pieces() == 0 && !library.empty())
-      text = fmt::format("#@{}={}\n", guidelines::kMpiLibrary, library);
-    journal_.append(text + rows_(finished),
+    if (!lines.library().empty()) text = fmt::format("#@{}={}\n", guidelines::kMpiLibrary, lines.library());
+    if (const auto& network = lines.network())
+      text += fmt::format("#@{}={}\n#@{}={}\n", kHockneyLatency, network->latency, kHockneyPerByte,
+                          network->per_byte);
+    return text;
+  }
+
+  void keep(const FinishedCell& finished, const RunnerLines& lines) {
+    for (const std::string& text : finished.notes) note(text);
+    const std::string first = journal_.pieces() == 0 ? first_settings(lines) : std::string{};
+    journal_.append(first + rows_(finished),
                     fmt::format("{} {} {}", mpirun_, finished.original, finished.size));
   }
 
@@ -137,7 +145,7 @@ class Campaign {
       if (!lines.take(text)) fmt::print(stderr, "{}\n", text);
       const auto finished = lines.take_finished();
       if (!finished) return;
-      keep(*finished, lines.library());
+      keep(*finished, lines);
       ++done;
       progress.step(fmt::format("mpirun {}, {} of {} B", mpirun + 1, finished->original, finished->size));
     });
@@ -146,8 +154,10 @@ class Campaign {
 
   /// The cell did not come out: never again what it hung or crashed on.
   void give_up(const Cell& cell, const RunnerLines& lines, const Streamed& ended, const std::string& line) {
-    if (lines.library().empty() && !ended.silent)
-      throw Failure{ExitCode::kUnavailable, fmt::format("mpirun ended with exit code {}", ended.exit_code),
+    if (lines.library().empty())
+      throw Failure{ExitCode::kUnavailable,
+                    ended.silent ? "mpirun gave no sign of life"
+                                 : fmt::format("mpirun ended with exit code {}", ended.exit_code),
                     "nothing was measured", "see why: " + line};
     const double patience = static_cast<double>(measuring_.patience.count());
     std::string text;
@@ -222,7 +232,7 @@ guidelines::Allotment decide_repetitions(const Measuring& measuring, std::vector
   }
   Measuring predicting = measuring;
   predicting.how.limit = limit_of(kShareOfPrediction * measuring.budget, cells.size(), 1);
-  const fs::path file = folder / "nrep.csv";
+  const fs::path file = folder / kLooks;
   (void)Campaign{predicting, cells, file, head + guidelines::looks_head(), look_rows}.run(1);
   std::ifstream in{file, std::ios::binary};
   guidelines::Needs needs;

@@ -38,6 +38,12 @@ struct Measuring {
   bool quiet = false;
 };
 
+inline constexpr const char* kLooks = "nrep.csv";
+
+/// Settings of a file: what half round trips of plain MPI took, as latency and seconds per byte.
+inline constexpr const char* kHockneyLatency = "hockney_latency_s";
+inline constexpr const char* kHockneyPerByte = "hockney_s_per_byte";
+
 /// True for a launch that yields its waits through nplus1's library.
 [[nodiscard]] bool yields(const Launch& launch);
 

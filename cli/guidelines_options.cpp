@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "cli/failure.hpp"
@@ -103,13 +104,21 @@ void declare_measuring(CLI::App& app, Measuring& m, MeasuringWords& words) {
   app.add_flag("-q,--quiet", m.quiet, "No progress");
 }
 
+double parse_duration(const std::string& text) {
+  const double seconds = seconds_of(text);
+  if (seconds < 0) bad(fmt::format("'{}' is no time", text), "write it as 90s, 5min or 1h");
+  return seconds;
+}
+
 void finish(const MeasuringWords& words, Measuring& m) {
-  m.budget = seconds_of(words.budget);
-  if (m.budget < 0) bad(fmt::format("'{}' is no time", words.budget), "write it as 90s, 5min or 1h");
+  m.budget = parse_duration(words.budget);
   m.how.sync = sync_of(words.sync);
   m.how.criteria = criteria_of(words.predict);
   m.patience = std::chrono::seconds{words.timeout};
   if (words.nrep > 0) m.repetitions = words.nrep;
+  for (std::string* file : {&m.launch.preload, &m.launch.runner}) {  // ranks may run elsewhere
+    if (!file->empty()) *file = std::filesystem::absolute(*file).string();
+  }
   if (!m.launch.mpirun.empty() && m.launch.runner.empty())
     bad("--mpirun needs the measuring program for its MPI library",
         "build it as docs/guidelines.md says: --runner FILE");

@@ -20,6 +20,9 @@ struct MeasuringWords {
 /// Both must outlive the parse.
 void declare_measuring(CLI::App& app, Measuring& measuring, MeasuringWords& words);
 
+/// 90, 90s, 5min or 1h in seconds. Throws Failure (kUsage).
+[[nodiscard]] double parse_duration(const std::string& text);
+
 /// Turns the words into `measuring`. Throws Failure (kUsage).
 void finish(const MeasuringWords& words, Measuring& measuring);
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "cli/failure.hpp"
@@ -10,6 +12,9 @@
 #include "cli/guidelines_measure.hpp"
 #include "cli/guidelines_options.hpp"
 #include "cli/program.hpp"
+#include "guidelines/drift.hpp"
+#include "guidelines/nrep_page.hpp"
+#include "report/files.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -25,6 +30,9 @@ constexpr const char* kExamples =
     "  nplus1 guidelines run -n 64 --mpi-args \"-f hosts\" --budget 1h -o cluster\n"
     "  nplus1 guidelines run -n 16 --simulate platform.xml -o simulated   on a network that isn't there\n"
     "An interrupted measurement goes on where it was when the same command is given again.\n";
+
+constexpr const char* kMeasurements = "measurements.csv";
+constexpr const char* kSimulated = "simulated.csv";  // beside measured ones, to be compared with them
 
 struct RunWords {
   Measuring measuring;
@@ -69,6 +77,26 @@ void say(const RunWords& run, const std::vector<Cell>& cells, const Allotment& a
   fmt::print(stderr, "\n");
 }
 
+/// Says which tests changed their level while they were repeated.
+void report_drift(const fs::path& folder) {
+  guidelines::DriftFinder finder;
+  const auto read = guidelines::read_raw(
+      {folder / kMeasurements}, [&](const guidelines::Measurement& m, const auto&) { finder.add(m); });
+  const auto drifts = finder.found();
+  if (!read || drifts.empty()) return;
+  for (const guidelines::Drift& d : drifts)
+    fmt::print(stderr,
+               "nplus1: {} of {} B takes {:.2f} times as long after {} repetitions, in {} of {} mpiruns\n",
+               d.test, d.size, d.ratio, d.after, d.changed, d.mpiruns);
+  (void)report::write_file(folder / "drift.csv", guidelines::drift_csv(drifts));
+}
+
+void plot_repetitions(const fs::path& folder, const guidelines::Criteria& criteria) {
+  std::ifstream in{folder / kLooks, std::ios::binary};
+  const auto looks = guidelines::read_looks({std::istreambuf_iterator<char>{in}, {}});
+  if (!looks.empty()) (void)report::write_file(folder / "nrep.html", guidelines::nrep_page(looks, criteria));
+}
+
 int run_guidelines(RunWords& run) {
   finish(run.words, run.measuring);
   const bool simulated = !run.measuring.launch.simulate.empty();
@@ -83,10 +111,13 @@ int run_guidelines(RunWords& run) {
   const std::string head = guidelines::csv_head(settings);
   const std::string settings_only = head.substr(0, head.rfind('\n', head.size() - 2) + 1);
   const Allotment allotment = decide_repetitions(run.measuring, cells, folder, settings_only);
+  if (!simulated) plot_repetitions(folder, run.measuring.how.criteria);
   say(run, cells, allotment);
-  const auto notes = measure(run.measuring, cells, folder / "measurements.csv", head);
+  const fs::path file = folder / (simulated ? kSimulated : kMeasurements);
+  const auto notes = measure(run.measuring, cells, file, head);
   for (const std::string& note : notes) fmt::print(stderr, "nplus1: {}\n", note);
-  fmt::print("{}\nnplus1 guidelines check {}\n", (folder / "measurements.csv").string(), run.output);
+  if (!simulated) report_drift(folder);
+  fmt::print("{}\nnplus1 guidelines check {}\n", file.string(), run.output);
   return static_cast<int>(ExitCode::kOk);
 }
 

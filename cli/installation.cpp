@@ -58,6 +58,11 @@ Result<fs::path> find_guidelines_runner() {
                    {"bin/nplus1-guidelines-runner", "libexec/nplus1-guidelines-runner"});
 }
 
+Result<fs::path> find_tuned_library() {
+  return find_part("the library libnplus1-tuned.so", "NPLUS1_TUNED",
+                   {"lib/libnplus1-tuned.so", NPLUS1_LIBDIR "/nplus1/libnplus1-tuned.so"});
+}
+
 Result<fs::path> find_catalogue() {
   return find_part("the catalogue guidelines.json", "NPLUS1_CATALOGUE",
                    {"share/nplus1/guidelines.json", NPLUS1_DATADIR "/nplus1/guidelines.json"});

@@ -27,6 +27,9 @@ namespace nplus1::cli {
 /// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
 [[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
 
+/// libnplus1-tuned.so, which `nplus1 guidelines tune` copies (NPLUS1_TUNED overrides).
+[[nodiscard]] Result<std::filesystem::path> find_tuned_library();
+
 /// guidelines.json, the catalogue of performance guidelines (NPLUS1_CATALOGUE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_catalogue();
 

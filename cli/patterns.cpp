@@ -9,6 +9,7 @@
 #include "cli/patterns_source.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
+#include "netmodel/collectives/selection.hpp"
 #include "patterns/first_screen.hpp"
 #include "patterns/patterns_csv.hpp"
 #include "patterns/patterns_json.hpp"
@@ -20,6 +21,7 @@ namespace {
 constexpr const char* kExamples =
     "  nplus1 patterns nplus1-app-16-1                  the first screen\n"
     "  nplus1 patterns DIR --heatmap --layers p2p,bcast  both densities, with the broadcasts drawn in\n"
+    "  nplus1 patterns DIR --heatmap --layers wire       what goes over the wire: collectives as messages\n"
     "  nplus1 patterns DIR --topology nodes:4            would another numbering of the ranks save traffic?\n"
     "  nplus1 patterns DIR --topology torus:4x4x2\n"
     "  nplus1 patterns DIR --size-unit elements          sizes in elements of the datatype\n"
@@ -32,6 +34,7 @@ struct PatternsOptions {
   std::string layers = "p2p";
   std::string size_unit = "bytes";
   std::string topology;
+  std::string collectives;
   std::string json;
   std::string csv;
   bool heatmap = false;
@@ -70,7 +73,8 @@ std::string advise(patterns::Patterns& patterns, const patterns::Layer& layer, c
 }
 
 int show(const PatternsOptions& options) {
-  PatternsSource source = load_patterns(options.source, options.size_unit == "elements");
+  (void)or_fail(netmodel::Selection::parse(options.collectives), ExitCode::kUsage);
+  PatternsSource source = load_patterns(options.source, options.size_unit == "elements", options.collectives);
   patterns::Patterns& all = source.patterns;
   const auto screen = screen_options(options, all);
   const patterns::Layer layer = patterns::combine(all, screen.layers);
@@ -92,7 +96,7 @@ void declare(CLI::App& verb, PatternsOptions& options) {
   verb.add_option(
           "--layers", options.layers,
           "Layers of sizes, heatmaps, tables and advice: p2p, a collective such as bcast, several with "
-          "commas, or all [p2p]")
+          "commas, or all; or wire: what travels, the messages of which collectives are made included [p2p]")
       ->type_name("NAMES");
   verb.add_flag("--heatmap", options.heatmap, "Show message density and data density as shades");
   verb.add_option("--size-unit", options.size_unit, "Message sizes in bytes or elements [bytes]")
@@ -101,6 +105,10 @@ void declare(CLI::App& verb, PatternsOptions& options) {
   verb.add_option("--topology", options.topology,
                   "Advise on numbering the ranks for nodes:RANKS_PER_NODE or torus:XxYxZ")
       ->type_name("MACHINE");
+  verb.add_option(
+          "--collectives", options.collectives,
+          "Algorithms whose messages the layer wire has, as in nplus1 run; needs a recording [the run's]")
+      ->type_name("CHOICE");
   verb.add_option("--json", options.json, "Write everything to this file (replaces it)")->type_name("FILE");
   verb.add_option("--csv", options.csv, "Write tables into this folder, which must not have them yet")
       ->type_name("FOLDER");

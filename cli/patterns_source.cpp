@@ -8,6 +8,7 @@
 
 #include "cli/failure.hpp"
 #include "events/recording/reader.hpp"
+#include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/patterns_json.hpp"
@@ -32,14 +33,17 @@ std::string property(const recording::Header& header, const char* key) {
 }
 
 /// The recording through the same sink that the simulator feeds.
-PatternsSource from_recording(recording::Reader reader) {
+PatternsSource from_recording(recording::Reader reader, const std::string& collectives) {
   PatternsSource source;
   const recording::Header& header = reader.header();
+  const auto selection =
+      netmodel::Selection::parse(collectives.empty() ? property(header, "collectives") : collectives);
   const std::string network_text = property(header, "network");
   // A network that this build does not know charges nothing; the note says so.
   auto network = netmodel::parse(network_text);
   patterns::MessageStatistics statistics{static_cast<std::size_t>(header.ranks),
-                                         network ? network.value().get() : nullptr};
+                                         network ? network.value().get() : nullptr,
+                                         selection ? &selection.value() : nullptr};
   const recording::Coverage coverage = or_fail(reader.read(statistics));
   source.patterns = statistics.patterns();
   source.patterns.application = property(header, "application");
@@ -56,7 +60,7 @@ bool has_elements(const patterns::Patterns& patterns) {
 
 }  // namespace
 
-PatternsSource load_patterns(const std::string& path, bool details) {
+PatternsSource load_patterns(const std::string& path, bool details, const std::string& collectives) {
   const fs::path given{path};
   std::error_code error;
   if (!fs::exists(given, error)) {
@@ -64,14 +68,15 @@ PatternsSource load_patterns(const std::string& path, bool details) {
                   "give the folder that nplus1 run made, or a recording"};
   }
   const bool is_json = given.extension() == ".json";
+  if (!collectives.empty()) return from_recording(or_fail(recording::Reader::open(given)), collectives);
   const fs::path file = is_json ? given : given / patterns::kPatternsFile;
   if (is_json || fs::exists(file, error)) {
     PatternsSource source{or_fail(patterns::read_patterns(file)), {}};
     if (!details || has_elements(source.patterns)) return source;
     auto reader = recording::Reader::open(given);
-    return reader.ok() ? from_recording(std::move(reader).value()) : std::move(source);
+    return reader.ok() ? from_recording(std::move(reader).value(), {}) : std::move(source);
   }
-  return from_recording(or_fail(recording::Reader::open(given)));
+  return from_recording(or_fail(recording::Reader::open(given)), {});
 }
 
 }  // namespace nplus1::cli

@@ -14,7 +14,9 @@ struct PatternsSource {
 };
 
 /// `details`: what only a recording has is wanted (sizes in elements), so it is preferred to patterns.json
-/// where that lacks it.
-[[nodiscard]] PatternsSource load_patterns(const std::string& path, bool details = false);
+/// where that lacks it. `collectives`: the algorithms whose messages the layer `wire` has, if they are not to
+/// be those of the run; only a recording can tell.
+[[nodiscard]] PatternsSource load_patterns(const std::string& path, bool details = false,
+                                           const std::string& collectives = {});
 
 }  // namespace nplus1::cli

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
@@ -43,8 +44,25 @@ std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
+/// What came out otherwise than recorded.
+std::string adaptation_text(const hypothesis::AdaptationCounts& counts) {
+  std::string text;
+  if (!counts.as_recorded())
+    text += fmt::format(
+        "decisions    {} completions swapped, {} early, {} messages from another sender; {} tests had to "
+        "wait, {} calls were not needed\n",
+        counts.swapped, counts.predrawn, counts.other_message, counts.waited_tests, counts.left_out);
+  if (counts.tests > 0)
+    text += fmt::format("tests        {} recorded, {} now: {:.3g} for each of {} requests\n",
+                        counts.recorded_tests, counts.tests, counts.tests_per_request(), counts.tested);
+  if (counts.gave_up > 0)
+    text +=
+        fmt::format("gave up      {} times: what the program would have done is not known\n", counts.gave_up);
+  return text;
+}
+
 /// How far the replay can be believed.
-std::string trust_text(const ReplayResult& result, bool identity) {
+std::string trust_text(const ReplayResult& result, bool identity, Decisions decisions) {
   std::string text;
   if (identity) {
     const Duration error = result.largest_difference();
@@ -53,14 +71,18 @@ std::string trust_text(const ReplayResult& result, bool identity) {
                 : fmt::format("identity     ranks end up to {} apart from the recording\n",
                               report::readable(error));
   }
+  text += adaptation_text(result.adaptation);
   if (result.unexplained_share() > 0)
     text += fmt::format("as recorded  {} of the time is in calls that are not modelled\n",
                         percent(result.unexplained_share()));
   if (!result.coverage.complete) text += fmt::format("recording    {}\n", result.coverage.text());
   if (result.gaps > 0) text += fmt::format("recording    calls are missing in {} places\n", result.gaps);
   if (result.state != simnode::engine::State::kFinished)
-    text += fmt::format("not ended    {} of {} ranks wait for what never comes{}\n", result.blocked.size(),
-                        result.ranks.size(), result.coverage.complete ? "" : ": it is not in the recording");
+    text +=
+        fmt::format("not ended    {} of {} ranks wait for what never comes{}\n", result.blocked.size(),
+                    result.ranks.size(), result.coverage.complete ? "" : ": it is not in the recording") +
+        (decisions == Decisions::kRecorded ? ""
+                                           : "             --decisions recorded keeps the recorded order\n");
   if (result.counters.relies_on_buffering > 0)
     text += fmt::format(
         "buffering    {} sends had to go through that the network would hold back: the program "
@@ -99,7 +121,19 @@ std::string text(const ReplayWords& words, const hypothesis::RecordedSettings& r
     text += fmt::format(": {:.3g} times as fast", seconds(before) / seconds(now));
   text += fmt::format("\ntime         {} computing, {} communicating\n", percent(result.compute_share()),
                       percent(result.communication_share()));
-  return text + trust_text(result, prepared.identity) + ends_text(result.ranks);
+  return text + trust_text(result, prepared.identity, prepared.options.decisions) + ends_text(result.ranks);
+}
+
+const char* decisions_name(Decisions decisions) {
+  switch (decisions) {
+    case Decisions::kRecorded:
+      return "recorded";
+    case Decisions::kAdapted:
+      return "adapted";
+    case Decisions::kSimulated:
+      break;
+  }
+  return "simulated";
 }
 
 std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
@@ -111,7 +145,17 @@ std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& r
   object.text("network", prepared.network->describe());
   object.text("recorded_network", recorded.network);
   object.real("compute_scale", words.compute_scale);
-  object.text("decisions", prepared.options.decisions == Decisions::kRecorded ? "recorded" : "simulated");
+  object.text("decisions", decisions_name(prepared.options.decisions));
+  const hypothesis::AdaptationCounts& adaptation = result.adaptation;
+  object.number("swapped_completions", adaptation.swapped);
+  object.number("early_completions", adaptation.predrawn);
+  object.number("other_messages", adaptation.other_message);
+  object.number("calls_left_out", adaptation.left_out);
+  object.number("tests_that_waited", adaptation.waited_tests);
+  object.number("recorded_tests", adaptation.recorded_tests);
+  object.number("tests", adaptation.tests);
+  object.number("tested_requests", adaptation.tested);
+  object.number("gave_up", adaptation.gave_up);
   object.raw("makespan_s", exact_seconds(result.makespan().time_since_epoch()));
   object.raw("recorded_makespan_s", exact_seconds(result.recorded_makespan().time_since_epoch()));
   object.real("compute_share", result.compute_share());
@@ -141,7 +185,27 @@ netmodel::Selection collectives_of(const std::string& text) {
   return std::move(selection).value();
 }
 
+/// What --fail-if can ask a replay.
+const std::vector<std::string> kMetrics{"virtual_time_s",      "parallel_efficiency", "compute_share",
+                                        "communication_share", "unmodelled_share",    "largest_difference_s"};
+
+hypothesis::Side side_of(const ReplayResult& result) {
+  Duration compute{};
+  for (const RankResult& rank : result.ranks) compute += rank.compute;
+  const double end = seconds(result.makespan());
+  hypothesis::Side side;
+  side.metrics["virtual_time_s"] = end;
+  if (end > 0)
+    side.metrics["parallel_efficiency"] = seconds(compute) / static_cast<double>(result.ranks.size()) / end;
+  side.metrics["compute_share"] = result.compute_share();
+  side.metrics["communication_share"] = result.communication_share();
+  side.metrics["unmodelled_share"] = result.unexplained_share();
+  side.metrics["largest_difference_s"] = seconds(result.largest_difference());
+  return side;
+}
+
 int replay(const ReplayWords& words) {
+  const auto conditions = conditions_of(words.fail_if, kMetrics);
   auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   if (!words.sweep.empty()) return sweep(words, recorded, reader);
@@ -152,7 +216,7 @@ int replay(const ReplayWords& words) {
   if (!words.json.empty())
     or_fail(report::write_file(words.json, json(words, recorded, *prepared, result)), ExitCode::kCantCreate);
   fmt::print("{}", text(words, recorded, *prepared, result));
-  return static_cast<int>(ExitCode::kOk);
+  return judge(conditions, side_of(result));
 }
 
 void check(const ReplayWords& words) {
@@ -172,6 +236,8 @@ void check(const ReplayWords& words) {
   if (!words.sweep.empty() && !words.output.empty())
     usage("a sweep leaves no result folder",
           "leave out -o; --csv, --json and --html write its table and plot");
+  if (!words.sweep.empty() && !words.fail_if.empty())
+    usage("--fail-if judges one replay", "leave it out, or look at the table with --csv");
   if (words.sweep.empty() && !(words.csv.empty() && words.html.empty()))
     usage("--csv and --html are the table and plot of a sweep", "add --sweep, or -o DIR for a report");
 }
@@ -185,10 +251,12 @@ void declare(CLI::App& verb, ReplayWords& words) {
                   "Compute times are the recorded ones times this [1]")
       ->check(CLI::PositiveNumber)
       ->type_name("FACTOR");
-  verb.add_option("--decisions", words.decisions,
-                  "Who is first (any source, Waitany, tests): recorded, or simulated anew [simulated where "
-                  "everything else is as recorded]")
-      ->check(CLI::IsMember({"recorded", "simulated"}))
+  verb.add_option(
+          "--decisions", words.decisions,
+          "Who is first (any source, Waitany, tests): as recorded; simulated anew; or adapted: anew, and "
+          "what follows is done with what has completed [simulated where everything else is as "
+          "recorded, else recorded]")
+      ->check(CLI::IsMember({"recorded", "simulated", "adapted"}))
       ->type_name("WHICH");
   verb.add_option(
           "--sweep", words.sweep,
@@ -206,6 +274,7 @@ void declare(CLI::App& verb, ReplayWords& words) {
   verb.add_option("--html", words.html, "Write the sweep's plot to this file (replaces it)")
       ->type_name("FILE");
   verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
+  declare_fail_if(verb, words.fail_if);
 }
 
 }  // namespace
@@ -244,8 +313,9 @@ std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
   options.collectives = &prepared->collectives;
   options.compute_scale = words.compute_scale;
   options.poll_cost = recorded.poll_cost;
-  const bool simulated = words.decisions.empty() ? prepared->identity : words.decisions == "simulated";
-  options.decisions = simulated ? Decisions::kSimulated : Decisions::kRecorded;
+  options.decisions = prepared->identity ? Decisions::kSimulated : Decisions::kRecorded;
+  for (const Decisions d : {Decisions::kSimulated, Decisions::kRecorded, Decisions::kAdapted})
+    if (words.decisions == decisions_name(d)) options.decisions = d;
   return prepared;
 }
 

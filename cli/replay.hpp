@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded_settings.hpp"
@@ -27,6 +28,7 @@ struct ReplayWords {
   std::string json;
   std::string csv;
   std::string html;
+  std::vector<std::string> fail_if;
   double compute_scale = 1;
   int jobs = 0;  // 0: as many as cores
   bool record = false;
@@ -50,7 +52,8 @@ struct PreparedReplay {
 [[nodiscard]] std::unique_ptr<netmodel::NetworkModel> replay_network(
     const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
-/// Whether replay_network() would find a network; loads no platform. Throws Failure.
+/// Whether replay_network() would find a network, and the algorithms exist; loads no platform. Throws
+/// Failure.
 void check_network(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
 /// --network, --platform and what belongs to it, --collectives.

@@ -75,7 +75,7 @@ ReplayResult replay_into_folder(const ReplayWords& words, const hypothesis::Reco
                                 PreparedReplay& prepared, events::recording::Reader& reader) {
   const OutputFolder folder = OutputFolder::at(words.output);
   patterns::MessageStatistics statistics{static_cast<std::size_t>(reader.header().ranks),
-                                         prepared.network.get()};
+                                         prepared.network.get(), &prepared.collectives};
   patterns::Timeline timeline{static_cast<std::size_t>(reader.header().ranks)};
   std::unique_ptr<Writer> writer;
   events::SinkList sinks;

@@ -67,6 +67,9 @@ void check_network(const ReplayWords& words, const hypothesis::RecordedSettings&
     static_cast<void>(checked(*platform, ranks));
   else
     static_cast<void>(replay_network(words, recorded, ranks));
+  if (const auto algorithms = netmodel::Selection::parse(words.collectives); !algorithms)
+    throw Failure{ExitCode::kUsage, "--collectives: " + algorithms.error().what, kNothingReplayed,
+                  algorithms.error().remedy};
 }
 
 std::unique_ptr<netmodel::NetworkModel> replay_network(const ReplayWords& words,

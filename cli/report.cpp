@@ -120,9 +120,12 @@ int write(const ReportOptions& options, std::uint64_t largest_searched) {
   const std::string timeline = timeline_document(options);
   const fs::path file = output_path(options);
   const std::string collectives = collectives_document(options.source, largest_searched);
-  or_fail(report::html::write_report(file, source.patterns.application,
-                                     {patterns, summary, timeline, {}, {}, collectives}),
-          ExitCode::kCantCreate);
+  report::html::Documents documents;
+  documents.patterns = patterns;
+  documents.summary = summary;
+  documents.timeline = timeline;
+  documents.collectives = collectives;
+  or_fail(report::html::write_report(file, source.patterns.application, documents), ExitCode::kCantCreate);
   if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);
   return static_cast<int>(ExitCode::kOk);
 }

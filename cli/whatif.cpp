@@ -9,7 +9,6 @@
 
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
-#include "cli/output_folder.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
 #include "hypothesis/children.hpp"
@@ -17,8 +16,6 @@
 #include "hypothesis/sweep.hpp"
 #include "hypothesis/whatif_text.hpp"
 #include "netmodel/quantity.hpp"
-#include "report/exact_time.hpp"
-#include "report/files.hpp"
 #include "report/json_object.hpp"
 
 namespace nplus1::cli {
@@ -193,14 +190,11 @@ int whatif(const WhatIfWords& words) {
   const Side before = or_fail(hypothesis::parse_side(outcome.before, "before"), ExitCode::kSoftware);
   const Side after = or_fail(hypothesis::parse_side(outcome.after, "after"), ExitCode::kSoftware);
   const std::string document = json(words, p, outcome, before, after);
-  const auto write = [&](const std::filesystem::path& file) {
-    const auto written = report::write_file(file, document);
-    if (!written)
-      throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
-                    written.error().remedy};
-  };
-  if (!words.replay.output.empty()) write(OutputFolder::at(words.replay.output).path() / kWhatIfFile);
-  if (!words.replay.json.empty()) write(words.replay.json);
+  report::html::Documents documents;
+  documents.whatif = document;
+  documents.timeline = outcome.before_timeline;
+  documents.after = outcome.after_timeline;
+  write_results(words, document, documents);
   fmt::print("{}", text(p, before, after));
   return judge(conditions, after);
 }
@@ -226,6 +220,8 @@ void declare(CLI::App& verb, WhatIfWords& words) {
       ->type_name("FILE")
       ->expected(1)
       ->take_all();
+  verb.add_flag("--deterministic", words.deterministic,
+                "Who is first (any source, Waitany, tests) stays as recorded [follows the replay]");
   verb.add_flag("--sweep", words.sweep,
                 "Try what there is to try, and rank it by the time that it would save");
   verb.add_option("--jobs", words.replay.jobs, "Replays at the same time [as many as cores]")

@@ -11,6 +11,7 @@
 #include "hypothesis/analysis.hpp"
 #include "hypothesis/transform/chain.hpp"
 #include "hypothesis/transform/step.hpp"
+#include "report/html/html_report.hpp"
 
 namespace nplus1::cli {
 
@@ -54,6 +55,10 @@ struct WhatIfCase {
 
 /// `nplus1 whatif --sweep`. The exit code. Throws Failure.
 [[nodiscard]] int sweep_hypotheses(const WhatIfWords& words);
+
+/// Writes `json` where it was asked for: into the new folder of -o, with a report that has `documents`, and
+/// to the file of --json. Throws Failure.
+void write_results(const WhatIfWords& words, const std::string& json, report::html::Documents documents);
 
 [[nodiscard]] std::size_t jobs_of(const ReplayWords& words);
 

@@ -5,7 +5,11 @@
 #include <thread>
 
 #include "cli/failure.hpp"
+#include "cli/output_folder.hpp"
+#include "cli/patterns_source.hpp"
 #include "cli/whatif.hpp"
+#include "patterns/patterns_json.hpp"
+#include "report/files.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -32,8 +36,7 @@ Result<Value> with_replay(const WhatIfCase& c, Chain* chain, const Use& use) try
   }
   hypothesis::ReplayOptions options = prepared->options;
   options.hypothesis = chain;
-  options.decisions = prepared->identity && chain->empty() ? hypothesis::Decisions::kSimulated
-                                                           : hypothesis::Decisions::kRecorded;
+  options.decisions = c.deterministic ? hypothesis::Decisions::kRecorded : hypothesis::Decisions::kAdapted;
   return use(reader.value(), options, recorded, *prepared);
 } catch (const Failure& failure) {
   return Error{failure.what(), failure.next()};
@@ -98,6 +101,23 @@ hypothesis::RunTrust run_trust(const std::string& source) {
     break;
   }
   return trust;
+}
+
+void write_results(const WhatIfWords& words, const std::string& json, report::html::Documents documents) {
+  const auto check = [](const Result<report::Done>& written) {
+    if (!written)
+      throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
+                    written.error().remedy};
+  };
+  if (!words.replay.json.empty()) check(report::write_file(words.replay.json, json));
+  if (words.replay.output.empty()) return;
+  const PatternsSource source = load_patterns(words.replay.source);
+  const std::string patterns = patterns::patterns_json(source.patterns);
+  documents.patterns = patterns;
+  const OutputFolder folder = OutputFolder::at(words.replay.output);
+  check(report::write_file(folder.path() / kWhatIfFile, json));
+  check(report::html::write_report(folder.path() / report::html::kReportFile, source.patterns.application,
+                                   documents));
 }
 
 std::size_t jobs_of(const ReplayWords& words) {

@@ -8,14 +8,12 @@
 
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
-#include "cli/output_folder.hpp"
 #include "cli/whatif.hpp"
 #include "hypothesis/candidates.hpp"
 #include "hypothesis/children.hpp"
 #include "hypothesis/side.hpp"
 #include "hypothesis/sweep.hpp"
 #include "report/exact_time.hpp"
-#include "report/files.hpp"
 #include "report/json_object.hpp"
 
 namespace nplus1::cli {
@@ -165,14 +163,10 @@ int sweep_hypotheses(const WhatIfWords& words) {
         if (!words.replay.quiet) show_progress(done, candidates.size());
       }));
   const auto tried = ranked(candidates, results, *side.metric("virtual_time_s"));
-  const auto write = [&](const std::filesystem::path& file) {
-    const auto written = report::write_file(file, json(words, whole, tried));
-    if (!written)
-      throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
-                    written.error().remedy};
-  };
-  if (!words.replay.output.empty()) write(OutputFolder::at(words.replay.output).path() / kWhatIfFile);
-  if (!words.replay.json.empty()) write(words.replay.json);
+  const std::string document = json(words, whole, tried);
+  report::html::Documents documents;
+  documents.fixes = document;
+  write_results(words, document, documents);
   fmt::print("{}", table(words, side, tried));
   return judge(conditions, side);
 }

@@ -176,6 +176,14 @@ std::size_t unmeasured(const Catalogue& catalogue, const Samples& samples) {
       }));
 }
 
+std::vector<std::string> strangers(const Catalogue& catalogue, const Samples& samples) {
+  std::set<std::string> known, unknown;
+  for (const SizedTest& test : tests_of(catalogue)) known.insert({test.name, again_name(test.name)});
+  for (const auto& [place, sample] : samples)
+    if (known.count(place.test) == 0) unknown.insert(place.test);
+  return {unknown.begin(), unknown.end()};
+}
+
 void count_runs(Analysis& analysis) {
   for (const Comparison& c : analysis.comparisons) {
     if (!c.p) continue;
@@ -198,6 +206,7 @@ Analysis analyse(const Catalogue& catalogue, const Data& data, const Judging& ju
   judge_family(simulated, judging);
   const Samples& samples = analysis.simulated_only ? data.simulated : data.native;
   analysis.unmeasured = unmeasured(catalogue, samples);
+  analysis.strangers = strangers(catalogue, samples);
   if (analysis.simulated_only) {
     analysis.comparisons = std::move(simulated);
     return analysis;

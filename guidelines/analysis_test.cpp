@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "guidelines/synthetic.hpp"
+
 namespace nplus1::guidelines {
 namespace {
 
@@ -13,16 +15,6 @@ Catalogue catalogue_of(const std::string& text) {
 
 const char* const kGather = R"([{"orig": "Gather", "mock": "Gather_with_Allgather"}])";
 const char* const kBcast = R"([{"orig": "Bcast"}])";
-
-/// Ten mpiruns whose medians lie within one per cent of `seconds`.
-Sample sample(double seconds, int runs = 10) {
-  Sample s;
-  for (int run = 0; run < runs; ++run) {
-    s.mpiruns.push_back(run);
-    s.medians.push_back(seconds * (1 + 0.001 * run));
-  }
-  return s;
-}
 
 Sample exactly(double seconds) {
   return {{0}, {seconds}, {}, 1, 0};
@@ -42,10 +34,11 @@ std::vector<Comparison> violations(const Analysis& analysis, Rule rule) {
 }
 
 TEST(PatternRule, FindsTheSizeAtWhichTheOriginalIsSlower) {
-  const Analysis analysis = analyse_native(kGather, {{{8, "Gather", 1}, sample(1e-6)},
-                                                     {{8, "Gather", 64}, sample(3e-6)},
-                                                     {{8, "Gather_with_Allgather", 1}, sample(2e-6)},
-                                                     {{8, "Gather_with_Allgather", 64}, sample(1e-6)}});
+  const Analysis analysis =
+      analyse_native(kGather, {{{8, "Gather", 1}, steady_sample(1e-6)},
+                               {{8, "Gather", 64}, steady_sample(3e-6)},
+                               {{8, "Gather_with_Allgather", 1}, steady_sample(2e-6)},
+                               {{8, "Gather_with_Allgather", 64}, steady_sample(1e-6)}});
   ASSERT_EQ(analysis.comparisons.size(), 2U);
   const auto found = violations(analysis, Rule::kPattern);
   ASSERT_EQ(found.size(), 1U);
@@ -59,7 +52,8 @@ TEST(PatternRule, FindsTheSizeAtWhichTheOriginalIsSlower) {
 }
 
 TEST(PatternRule, ASureButSmallSlowdownIsNoViolation) {
-  const Samples samples{{{8, "Gather", 1}, sample(1.04e-6)}, {{8, "Gather_with_Allgather", 1}, sample(1e-6)}};
+  const Samples samples{{{8, "Gather", 1}, steady_sample(1.04e-6)},
+                        {{8, "Gather_with_Allgather", 1}, steady_sample(1e-6)}};
   EXPECT_EQ(analyse_native(kGather, samples).comparisons.at(0).verdict, Verdict::kHolds);
   Judging strict;
   strict.least_ratio = 1;
@@ -67,15 +61,16 @@ TEST(PatternRule, ASureButSmallSlowdownIsNoViolation) {
 }
 
 TEST(PatternRule, OtherNumbersOfProcessesAreOtherComparisons) {
-  const Analysis analysis = analyse_native(
-      kGather, {{{8, "Gather", 1}, sample(3e-6)}, {{4, "Gather_with_Allgather", 1}, sample(1e-6)}});
+  const Analysis analysis = analyse_native(kGather, {{{8, "Gather", 1}, steady_sample(3e-6)},
+                                                     {{4, "Gather_with_Allgather", 1}, steady_sample(1e-6)}});
   EXPECT_TRUE(analysis.comparisons.empty());
 }
 
 TEST(PatternRule, TimesWithoutCopiesCountWhereAskedFor) {
-  Sample mock_up = sample(2e-6);
-  mock_up.without_copies = sample(1e-6).medians;
-  const Samples samples{{{8, "Gather", 1}, sample(1.5e-6)}, {{8, "Gather_with_Allgather", 1}, mock_up}};
+  Sample mock_up = steady_sample(2e-6);
+  mock_up.without_copies = steady_sample(1e-6).medians;
+  const Samples samples{{{8, "Gather", 1}, steady_sample(1.5e-6)},
+                        {{8, "Gather_with_Allgather", 1}, mock_up}};
   EXPECT_EQ(analyse_native(kGather, samples).comparisons.at(0).verdict, Verdict::kHolds);
   Judging without;
   without.without_copies = true;
@@ -85,8 +80,8 @@ TEST(PatternRule, TimesWithoutCopiesCountWhereAskedFor) {
 TEST(PowerGuard, ThreeMpirunsDecideAFamilyOfOneButNotOfForty) {
   Samples samples;
   const auto add = [&](std::uint64_t size) {
-    samples[{2, "Gather", size}] = sample(2e-6, 3);
-    samples[{2, "Gather_with_Allgather", size}] = sample(size == 1 ? 1e-6 : 2e-6, 3);
+    samples[{2, "Gather", size}] = steady_sample(2e-6, 3);
+    samples[{2, "Gather_with_Allgather", size}] = steady_sample(size == 1 ? 1e-6 : 2e-6, 3);
   };
   add(1);
   EXPECT_EQ(analyse_native(kGather, samples).comparisons[0].verdict, Verdict::kViolated);  // p = 1/20
@@ -110,9 +105,9 @@ TEST(PowerGuard, ASpreadThatHidesFivePerCentLeavesTheQuestionOpen) {
 }
 
 TEST(MonotonyRule, ComparesNeighboursAmongTheSizes) {
-  const Analysis analysis = analyse_native(
-      kBcast,
-      {{{2, "Bcast", 8}, sample(5e-6)}, {{2, "Bcast", 64}, sample(2e-6)}, {{2, "Bcast", 512}, sample(3e-6)}});
+  const Analysis analysis = analyse_native(kBcast, {{{2, "Bcast", 8}, steady_sample(5e-6)},
+                                                    {{2, "Bcast", 64}, steady_sample(2e-6)},
+                                                    {{2, "Bcast", 512}, steady_sample(3e-6)}});
   const auto found = violations(analysis, Rule::kMonotony);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].left.size, 8U);
@@ -122,7 +117,7 @@ TEST(MonotonyRule, ComparesNeighboursAmongTheSizes) {
 
 TEST(SplitRule, FivePerCentAndTheLegacyFactorDiffer) {
   // 2 calls of 1024 take 2 us, one of 2000 takes 3 us: 1.5 times, above 1.05 and below 2.05.
-  const Samples samples{{{2, "Bcast", 1024}, sample(1e-6)}, {{2, "Bcast", 2000}, sample(3e-6)}};
+  const Samples samples{{{2, "Bcast", 1024}, steady_sample(1e-6)}, {{2, "Bcast", 2000}, steady_sample(3e-6)}};
   const auto found = violations(analyse_native(kBcast, samples), Rule::kSplit);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].right.calls, 2U);
@@ -154,11 +149,12 @@ TEST(SplitRule, SizeZeroCannotBeRepeated) {
 
 TEST(Confirmation, FreshMeasurementsDecideWhetherAFindingStands) {
   Data data;
-  data.native = {{{8, "Gather", 1}, sample(2e-6)},
-                 {{8, "Gather", 64}, sample(3e-6)},
-                 {{8, "Gather_with_Allgather", 1}, sample(1e-6)},
-                 {{8, "Gather_with_Allgather", 64}, sample(1e-6)}};
-  data.confirmation = {{{8, "Gather", 1}, sample(1e-6)}, {{8, "Gather_with_Allgather", 1}, sample(1e-6)}};
+  data.native = {{{8, "Gather", 1}, steady_sample(2e-6)},
+                 {{8, "Gather", 64}, steady_sample(3e-6)},
+                 {{8, "Gather_with_Allgather", 1}, steady_sample(1e-6)},
+                 {{8, "Gather_with_Allgather", 64}, steady_sample(1e-6)}};
+  data.confirmation = {{{8, "Gather", 1}, steady_sample(1e-6)},
+                       {{8, "Gather_with_Allgather", 1}, steady_sample(1e-6)}};
   const Analysis analysis = analyse(catalogue_of(kGather), data, {});
   ASSERT_EQ(violations(analysis, Rule::kPattern).size(), 2U);
   EXPECT_EQ(analysis.comparisons[0].confirmed, false);
@@ -167,10 +163,11 @@ TEST(Confirmation, FreshMeasurementsDecideWhetherAFindingStands) {
 
 TEST(Confirmation, ASplitViolationIsConfirmedByRealCalls) {
   Data data;
-  data.native = {{{2, "Bcast", 1024}, sample(1e-6)}, {{2, "Bcast", 2000}, sample(3e-6)}};
-  data.confirmation = {{{2, "Bcast", 2000}, sample(3e-6)}, {{2, "Bcast_split_2x1024", 2000}, sample(2e-6)}};
+  data.native = {{{2, "Bcast", 1024}, steady_sample(1e-6)}, {{2, "Bcast", 2000}, steady_sample(3e-6)}};
+  data.confirmation = {{{2, "Bcast", 2000}, steady_sample(3e-6)},
+                       {{2, "Bcast_split_2x1024", 2000}, steady_sample(2e-6)}};
   EXPECT_EQ(violations(analyse(catalogue_of(kBcast), data, {}), Rule::kSplit).at(0).confirmed, true);
-  data.confirmation[{2, "Bcast_split_2x1024", 2000}] = sample(2.95e-6);
+  data.confirmation[{2, "Bcast_split_2x1024", 2000}] = steady_sample(2.95e-6);
   EXPECT_EQ(violations(analyse(catalogue_of(kBcast), data, {}), Rule::kSplit).at(0).confirmed, false);
 }
 
@@ -186,10 +183,10 @@ TEST(Simulated, TimesWithoutNoiseAreComparedExactly) {
 
 TEST(Simulated, AgreementIsCountedOncePerGuideline) {
   Data data;
-  data.native = {{{8, "Gather", 1}, sample(2e-6)},
-                 {{8, "Gather", 64}, sample(3e-6)},
-                 {{8, "Gather_with_Allgather", 1}, sample(1e-6)},
-                 {{8, "Gather_with_Allgather", 64}, sample(5e-6)}};
+  data.native = {{{8, "Gather", 1}, steady_sample(2e-6)},
+                 {{8, "Gather", 64}, steady_sample(3e-6)},
+                 {{8, "Gather_with_Allgather", 1}, steady_sample(1e-6)},
+                 {{8, "Gather_with_Allgather", 64}, steady_sample(5e-6)}};
   data.simulated = {{{8, "Gather", 1}, exactly(1)},
                     {{8, "Gather", 64}, exactly(2)},
                     {{8, "Gather_with_Allgather", 1}, exactly(1)},
@@ -202,10 +199,10 @@ TEST(Simulated, AgreementIsCountedOncePerGuideline) {
 }
 
 TEST(NullRuns, AnOriginalAgainstItselfGivesTheMachinesOwnRate) {
-  const Analysis analysis = analyse_native(kGather, {{{2, "Gather", 1}, sample(2e-6)},
-                                                     {{2, "Gather", 64}, sample(2e-6)},
-                                                     {{2, "Gather_again", 1}, sample(2e-6)},
-                                                     {{2, "Gather_again", 64}, sample(1e-6)}});
+  const Analysis analysis = analyse_native(kGather, {{{2, "Gather", 1}, steady_sample(2e-6)},
+                                                     {{2, "Gather", 64}, steady_sample(2e-6)},
+                                                     {{2, "Gather_again", 1}, steady_sample(2e-6)},
+                                                     {{2, "Gather_again", 64}, steady_sample(1e-6)}});
   EXPECT_EQ(analysis.null_hits.of, 4U);
   EXPECT_EQ(analysis.null_hits.hits, 1U);
   EXPECT_TRUE(analysis.comparisons.empty());

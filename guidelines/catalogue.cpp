@@ -1,6 +1,7 @@
 #include "guidelines/catalogue.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -233,6 +234,13 @@ bool counts_a_block(std::string_view original) {
 
 std::uint64_t bytes_of_all(std::string_view original, std::uint64_t size, int processes) {
   return counts_a_block(original) ? size * static_cast<std::uint64_t>(processes) : size;
+}
+
+std::string size_text(std::uint64_t size) {
+  constexpr std::uint64_t kKibi = 1024, kMebi = kKibi * kKibi;
+  if (size >= kMebi && size % kMebi == 0) return fmt::format("{}M", size / kMebi);
+  if (size >= kKibi && size % kKibi == 0) return fmt::format("{}K", size / kKibi);
+  return std::to_string(size);
 }
 
 std::string again_name(std::string_view original) {

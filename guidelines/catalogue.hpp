@@ -71,6 +71,9 @@ struct SizedTest {
 [[nodiscard]] bool counts_a_block(std::string_view original);
 [[nodiscard]] std::uint64_t bytes_of_all(std::string_view original, std::uint64_t size, int processes);
 
+/// 512, 4K, 10000, 1M: multiples of 1024 are shortened.
+[[nodiscard]] std::string size_text(std::uint64_t size);
+
 /// Names of tests that only a measurement knows: the original once more (an A/A comparison), and k calls of a
 /// smaller size, which stand at the large size (the confirmation of a split violation).
 [[nodiscard]] std::string again_name(std::string_view original);  // "Bcast_again"

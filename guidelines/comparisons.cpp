@@ -71,7 +71,7 @@ class Comparing {
     for (std::size_t i = 1; i < sizes.size(); ++i) {
       const auto& [small, of_small] = sizes[i - 1];
       const auto& [large, of_large] = sizes[i];
-      add({Rule::kMonotony, g.original, fmt::format("{}({})", g.original, large), processes,
+      add({Rule::kMonotony, g.original, fmt::format("{}({})", g.original, size_text(large)), processes,
            side_of(g.original, small, *of_small), side_of(g.original, large, *of_large)},
           *of_small, *of_large);
     }
@@ -106,7 +106,7 @@ class Comparing {
     const std::uint64_t calls = (large.first + small.first - 1) / small.first;
     Comparison c{Rule::kSplit,
                  g.original,
-                 fmt::format("{} {}({})", calls, g.original, small.first),
+                 fmt::format("{} {}({})", calls, g.original, size_text(small.first)),
                  processes,
                  side_of(g.original, large.first, *large.second),
                  side_of(g.original, small.first, *small.second, calls)};

@@ -103,6 +103,7 @@ std::string analysis_json(const Analysis& analysis, const Context& context, bool
   json["fewest_mpiruns"] = analysis.fewest_runs;
   json["mpiruns_needed"] = analysis.runs_needed;
   json["unmeasured_guidelines"] = analysis.unmeasured;
+  json["other_tests"] = analysis.strangers;
   json["null_hits"] = rate_json(analysis.null_hits);
   json["null_violations"] = rate_json(analysis.null_violations);
   json["simulated_agreement"] = {{"agreeing", analysis.agreeing}, {"of", analysis.compared}};

@@ -17,6 +17,7 @@ inline constexpr const char* kViolationsSchema = "nplus1-guidelines/1";
 struct Context {
   std::string source;  // where the measurements are, for headings
   const ApplicationGains* application = nullptr;
+  bool all_rows = false;  // the text's table: also guidelines that no size violates
 };
 
 /// Counts, the table of sizes, the strongest violations, and what could not be decided.
@@ -24,9 +25,6 @@ struct Context {
 
 /// `all`: also the comparisons that are no violations, and the mpiruns' medians (for plots).
 [[nodiscard]] std::string analysis_json(const Analysis& analysis, const Context& context, bool all);
-
-/// 512, 4K, 10000, 1M: multiples of 1024 are shortened.
-[[nodiscard]] std::string size_text(std::uint64_t size);
 
 /// A profile of PGMPITuneLib: which mock-up to run instead of a function, by size.
 struct Profile {

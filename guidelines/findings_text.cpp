@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -96,24 +97,51 @@ std::string label_of(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 3) + "...";
 }
 
+/// "Reduce <= Reduce_scatter_block + Gather": short enough for a table.
+std::string short_title(const Comparison& c) {
+  if (c.rule != Rule::kPattern) return title(c);
+  return fmt::format("{} <= {}", c.original, fmt::join(parts_of(c.right.test), " + "));
+}
+
+std::string row_text(const List& list, const std::vector<std::uint64_t>& sizes) {
+  std::string cells;
+  for (const std::uint64_t size : sizes) {
+    const auto at =
+        std::find_if(list.begin(), list.end(), [&](const Comparison* c) { return c->left.size == size; });
+    cells += fmt::format("{:>6}", at == list.end() ? "" : cell(**at));
+  }
+  return cells;
+}
+
 /// The paper's table 4.
-void size_table(Page& page, const Analysis& analysis, int processes) {
+void size_table(Page& page, const Analysis& analysis, int processes, bool all_rows) {
   const auto sizes = columns(analysis, processes);
   constexpr std::size_t kLabel = 46;
-  std::string head;
-  for (const std::uint64_t size : sizes) head += fmt::format("{:>6}", size_text(size));
-  page.line("  {:<{}}{}", "at size (bytes)", kLabel, head);
+  std::size_t shown = 0, hidden = 0;
   for (const Rule rule : {Rule::kPattern, Rule::kMonotony, Rule::kSplit}) {
     for (const auto& [label, list] : by_guideline(analysis, processes, rule)) {
-      std::string cells;
-      for (const std::uint64_t size : sizes) {
-        const auto at =
-            std::find_if(list.begin(), list.end(), [&](const Comparison* c) { return c->left.size == size; });
-        cells += fmt::format("{:>6}", at == list.end() ? "" : cell(**at));
+      if (!all_rows &&
+          std::none_of(list.begin(), list.end(), [](const Comparison* c) { return is_violated(*c); })) {
+        ++hidden;
+        continue;
       }
-      page.line("  {:<{}}{}", label_of(label, kLabel), kLabel, cells);
+      if (shown++ == 0) {
+        std::string head;
+        for (const std::uint64_t size : sizes) head += fmt::format("{:>6}", size_text(size));
+        page.line("");
+        page.line("  {:<{}}{}", "at size (bytes)", kLabel, head);
+      }
+      page.line("  {:<{}}{}", label_of(short_title(*list.front()), kLabel), kLabel, row_text(list, sizes));
     }
   }
+  std::set<std::uint64_t> measured;
+  for (const Comparison& c : analysis.comparisons)
+    if (c.processes == processes) measured.insert(c.left.size);
+  if (measured.size() > sizes.size())
+    page.line("  {} more sizes are in the files", measured.size() - sizes.size());
+  if (hidden > 0)
+    page.line("  {} with no violation at any size {} not shown (--all shows them)", hidden,
+              hidden == 1 ? "is" : "are");
 }
 
 std::string violation_text(const Comparison& c) {
@@ -152,6 +180,13 @@ std::size_t count(const Analysis& analysis, Verdict verdict) {
                                                 [&](const Comparison& c) { return c.verdict == verdict; }));
 }
 
+std::string strangers_text(const std::vector<std::string>& names) {
+  constexpr std::size_t kMostNames = 5;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNames));
+  return fmt::format("Measured, but in none of the chosen guidelines: {}{}",
+                     fmt::join(names.begin(), end, ", "), names.size() > kMostNames ? ", ..." : "");
+}
+
 void limits(Page& page, const Analysis& analysis) {
   page.line("What this cannot say");
   const std::size_t undecided = count(analysis, Verdict::kUndecided);
@@ -178,6 +213,7 @@ void limits(Page& page, const Analysis& analysis) {
   }
   if (analysis.unmeasured > 0)
     page.line("  {} entries of the catalogue were not measured", analysis.unmeasured);
+  if (!analysis.strangers.empty()) page.line("  {}", strangers_text(analysis.strangers));
   for (const std::string& note : analysis.notes) page.line("  {}", note);
 }
 
@@ -215,13 +251,6 @@ void heading(Page& page, const Analysis& analysis, const Context& context) {
 
 }  // namespace
 
-std::string size_text(std::uint64_t size) {
-  constexpr std::uint64_t kKibi = 1024, kMebi = kKibi * kKibi;
-  if (size >= kMebi && size % kMebi == 0) return fmt::format("{}M", size / kMebi);
-  if (size >= kKibi && size % kKibi == 0) return fmt::format("{}K", size / kKibi);
-  return std::to_string(size);
-}
-
 std::string analysis_text(const Analysis& analysis, const Context& context) {
   Page page;
   heading(page, analysis, context);
@@ -233,8 +262,7 @@ std::string analysis_text(const Analysis& analysis, const Context& context) {
     page.line("");
     page.line("On {} processes", processes);
     counts(page, analysis, processes);
-    page.line("");
-    size_table(page, analysis, processes);
+    size_table(page, analysis, processes, context.all_rows);
   }
   page.line(
       "  *, **, ***: violated, q <= .05, .01, .001 (+ confirmed, - not); . holds; ~ open; ? too few mpiruns");

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "guidelines/findings_output.hpp"
+#include "guidelines/tuning.hpp"
 
 namespace nplus1::guidelines {
 namespace {
@@ -50,49 +51,13 @@ std::string algorithm_of(const std::string& mock_up) {
   return std::find(kKnown.begin(), kKnown.end(), text) == kKnown.end() ? std::string{} : text;
 }
 
-struct Best {
-  double seconds = 0;
-  std::string algorithm;  // empty: the original is not violated there
-};
-using BySize = std::map<std::uint64_t, Best>;
-
-/// For each measured size of a function the fastest mock-up that beats it.
-std::map<std::pair<std::string, int>, BySize> best_of(const Analysis& analysis) {
-  std::map<std::pair<std::string, int>, BySize> best;
-  for (const Comparison& c : analysis.comparisons) {
-    Best& here = best[{c.original, c.processes}][c.left.size];
-    const std::string algorithm = c.rule == Rule::kPattern ? algorithm_of(c.right.test) : std::string{};
-    if (c.verdict != Verdict::kViolated || c.confirmed == false || algorithm.empty()) continue;
-    if (here.algorithm.empty() || c.right.seconds < here.seconds) here = {c.right.seconds, algorithm};
-  }
-  return best;
-}
-
-struct Range {
-  std::uint64_t from, to;
-  std::string algorithm;
-};
-
-/// Neighbouring sizes with one algorithm make a range; nothing is said about sizes that were not measured
-/// outside.
-std::vector<Range> ranges_of(const BySize& sizes) {
-  std::vector<Range> ranges;
-  bool open = false;
-  for (const auto& [size, best] : sizes) {
-    const bool goes_on = open && !best.algorithm.empty() && ranges.back().algorithm == best.algorithm;
-    if (goes_on) ranges.back().to = size;
-    if (!goes_on && !best.algorithm.empty()) ranges.push_back({size, size, best.algorithm});
-    open = !best.algorithm.empty();
-  }
-  return ranges;
-}
-
-std::string profile_text(const std::string& original, int processes, const std::vector<Range>& ranges) {
+std::string profile_text(const std::string& original, int processes, const std::vector<TunedRange>& ranges) {
   std::vector<std::string> algorithms;
   std::string lines;
-  for (const Range& range : ranges) {
-    auto known = std::find(algorithms.begin(), algorithms.end(), range.algorithm);
-    if (known == algorithms.end()) known = algorithms.insert(algorithms.end(), range.algorithm);
+  for (const TunedRange& range : ranges) {
+    const std::string algorithm = algorithm_of(range.mock_up);
+    auto known = std::find(algorithms.begin(), algorithms.end(), algorithm);
+    if (known == algorithms.end()) known = algorithms.insert(algorithms.end(), algorithm);
     lines += fmt::format("{} {} {}\n", range.from, range.to, known - algorithms.begin() + 1);
   }
   std::string text =
@@ -104,13 +69,14 @@ std::string profile_text(const std::string& original, int processes, const std::
 }  // namespace
 
 std::vector<Profile> tuning_profiles(const Analysis& analysis) {
+  std::map<std::pair<std::string, int>, std::vector<TunedRange>> by_function;
+  for (TunedRange range :
+       tuned_ranges(analysis, [](const std::string& mock_up) { return !algorithm_of(mock_up).empty(); }))
+    by_function[{range.original, range.processes}].push_back(std::move(range));
   std::vector<Profile> profiles;
-  for (const auto& [function, sizes] : best_of(analysis)) {
-    const auto ranges = ranges_of(sizes);
-    if (ranges.empty()) continue;
+  for (const auto& [function, ranges] : by_function)
     profiles.push_back({fmt::format("p_{}_{}.prf", flat(function.first), function.second),
                         profile_text(function.first, function.second, ranges)});
-  }
   return profiles;
 }
 

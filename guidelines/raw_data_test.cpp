@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <random>
 
 namespace nplus1::guidelines {
 namespace {
@@ -118,6 +119,19 @@ TEST_F(RawData, OnlyFilesWithMeasurementsAreTaken) {
   ASSERT_EQ(files.value().size(), 2U);
   EXPECT_EQ(files.value()[0].filename(), "a.dat");
   EXPECT_FALSE(raw_files(folder_ / "absent").ok());
+}
+
+TEST_F(RawData, NoBytesMakeTheReaderFail) {
+  const std::string good = kHead + "0,Bcast,2,0,8,1e-6,1e-7\n1,Bcast_with_Allgatherv,2,0,8,>1e-6,\n#@a=b\n";
+  std::mt19937 random{1};
+  std::size_t readable = 0;
+  for (int round = 0; round < 500; ++round) {
+    std::string bad = good;
+    for (int i = 0; i < 3; ++i) bad[random() % bad.size()] = static_cast<char>(random());
+    readable += read(bad.substr(0, random() % bad.size())) ? 1U : 0U;
+  }
+  EXPECT_GT(readable, 10U);
+  EXPECT_LT(readable, 490U);
 }
 
 }  // namespace

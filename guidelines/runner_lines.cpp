@@ -51,6 +51,10 @@ bool RunnerLines::take(std::string_view line) {
   in >> key;
   if (key == "library") {
     library_ = rest_of(in);
+  } else if (key == "network") {
+    double small = 0, small_time = 0, large = 0, large_time = 0;
+    if (in >> small >> small_time >> large >> large_time)
+      network_ = hockney_from(small, small_time, large, large_time);
   } else if (key == "verify") {
     in >> verifying_;
   } else if (key == "differs") {

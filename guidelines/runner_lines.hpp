@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "guidelines/algorithms.hpp"
 #include "guidelines/raw_data.hpp"
 #include "guidelines/repetitions.hpp"
 
@@ -45,11 +46,13 @@ class RunnerLines {
   /// The test that is being compared with its original; empty once times come in.
   [[nodiscard]] const std::string& verifying() const { return verifying_; }
   [[nodiscard]] const std::string& library() const { return library_; }
+  [[nodiscard]] const std::optional<Hockney>& network() const { return network_; }
   [[nodiscard]] bool ended() const { return ended_; }
 
  private:
   int mpirun_, processes_;
   std::string library_, verifying_;
+  std::optional<Hockney> network_;
   FinishedCell cell_;
   std::optional<FinishedCell> finished_;
   bool ended_ = false;

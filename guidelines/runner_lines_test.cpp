@@ -8,6 +8,8 @@ namespace {
 TEST(RunnerLines, MakeACellOnceItIsDone) {
   RunnerLines lines{3, 8};
   EXPECT_TRUE(lines.take("@library MPICH Version: 4.0.2"));
+  EXPECT_TRUE(lines.take("@network 100 2e-06 1100 3e-06"));
+  EXPECT_NEAR(lines.network()->latency, 1.9e-6, 1e-15);
   EXPECT_TRUE(lines.take("@verify Scan 64"));
   EXPECT_EQ(lines.verifying(), "Scan");
   EXPECT_TRUE(lines.take("@time Scan 64 0 1.5e-06"));

@@ -34,4 +34,7 @@ struct Experiment {
 /// All tests of the catalogue, and each original again.
 [[nodiscard]] Data measured(const Catalogue& catalogue, const Experiment& experiment, std::uint64_t seed);
 
+/// Medians of so many mpiruns, each a thousandth above the one before, the first being `seconds`.
+[[nodiscard]] Sample steady_sample(double seconds, int runs = 10);
+
 }  // namespace nplus1::guidelines

@@ -35,21 +35,29 @@ EventFeed::EventFeed(std::size_t ranks, simnode::engine::Engine& engine, simnode
       options_{options},
       ranks_(ranks),
       costs_(ranks),
-      communicators_(1, true) {}
+      communicators_(1, true) {
+  if (options_.adapt_decisions)
+    adapted_ = std::make_unique<AdaptedCalls>(
+        ranks, [this](RankId rank, const RecordedCall& call) { make(rank, call); });
+}
 
 void EventFeed::on_event(const events::TimedEvent& recorded) {
-  Event event = recorded.event;
-  events::Extension lists = recorded.extension;
-  const bool begins_thread = reset_clock(recorded, event);
-  if (options_.repeat_decisions) repeat_decision(recorded, event, lists, words_);
-  Rank& rank = ranks_[recorded.rank.index()];
-  if (event.kind == EventKind::kCancelled) stop_awaiting(rank, event.request, nullptr);
-  const bool waits = options_.repeat_decisions && awaits_match(event);
-  if (recorded.ordinal < rank.next || (recorded.ordinal == rank.next && rank.held.empty() && !waits)) {
-    rank.next = std::max(rank.next, recorded.ordinal + 1);
-    return push(recorded.rank, event, lists, recorded.detail, begins_thread);
+  call_.assign(recorded);
+  call_.begins_thread = reset_clock(recorded, call_.event);
+  if (options_.repeat_decisions) {
+    events::Extension lists = recorded.extension;
+    repeat_decision(recorded, call_.event, lists, words_);
+    call_.words.assign(lists.words.begin(), lists.words.end());
   }
-  hold(recorded.rank, recorded, event, lists, begins_thread);
+  Rank& rank = ranks_[recorded.rank.index()];
+  if (call_.event.kind == EventKind::kCancelled) stop_awaiting(rank, call_.event.request, nullptr);
+  call_.awaits_match = options_.repeat_decisions && awaits_match(call_.event);
+  if (recorded.ordinal < rank.next ||
+      (recorded.ordinal == rank.next && rank.held.empty() && !call_.awaits_match)) {
+    rank.next = std::max(rank.next, recorded.ordinal + 1);
+    return push(recorded.rank, call_);
+  }
+  hold(recorded.rank, recorded.ordinal, call_);
   release(recorded.rank, false);
 }
 
@@ -86,21 +94,14 @@ bool EventFeed::reset_clock(const events::TimedEvent& recorded, Event& event) {
   return false;
 }
 
-void EventFeed::hold(RankId rank, const events::TimedEvent& recorded, const Event& event,
-                     const events::Extension& lists, bool begins_thread) {
+void EventFeed::hold(RankId rank, std::uint64_t ordinal, const Call& call) {
   Rank& r = ranks_[rank.index()];
-  Call& call = r.held[recorded.ordinal];
-  call.event = event;
-  call.has_detail = recorded.detail != nullptr;
-  if (call.has_detail) call.detail = *recorded.detail;
-  call.awaits_match = options_.repeat_decisions && awaits_match(event);
-  call.begins_thread = begins_thread;
-  call.words.assign(lists.words.begin(), lists.words.end());
-  call.sizes.assign(lists.sizes.begin(), lists.sizes.end());
-  if (call.awaits_match) r.awaited[event.request.value] = recorded.ordinal;
+  r.held[ordinal] = call;
+  if (call.awaits_match) r.awaited[call.event.request.value] = ordinal;
 }
 
 void EventFeed::on_match(RankId receiver, const events::Answer& match) {
+  if (adapted_) adapted_->met(receiver, match);
   Rank& rank = ranks_[receiver.index()];
   if (rank.awaited.empty()) return;
   stop_awaiting(rank, match.request, &match);
@@ -130,36 +131,60 @@ void EventFeed::release(RankId rank, bool all) {
     if ((gap || first->second.awaits_match) && !all && r.held.size() <= patience) return;
     gaps_ += gap ? 1 : 0;
     r.next = std::max(r.next, first->first + 1);
-    const Call call = std::move(first->second);
+    Call call = std::move(first->second);
     r.held.erase(first);
     if (call.awaits_match) r.awaited.erase(call.event.request.value);
-    push(rank, call.event, {call.words, call.sizes}, call.has_detail ? &call.detail : nullptr,
-         call.begins_thread);
+    push(rank, call);
   }
 }
 
-void EventFeed::push(RankId rank, Event event, const events::Extension& lists, const events::Detail* detail,
-                     bool begins_thread) {
-  if (begins_thread) {
+void EventFeed::push(RankId rank, Call& call) {
+  Event& event = call.event;
+  if (call.begins_thread) {
     const Time base = options_.repeat_decisions ? engine_.clock(rank, ThreadId{0}) : kTimeZero;
     const Time begin = std::max(kTimeZero, base + Duration{event.entry_ps});
     event.entry_ps = (begin + event.compute()).time_since_epoch().count();
   }
   Rank& r = ranks_[rank.index()];
   if (event.kind == EventKind::kFinalize && event.thread.value == 0 && r.lanes.size() > 1 && !ended_) {
-    r.finalize = event;  // it ends the rank, and calls of its threads may still be undecided
-    if (detail != nullptr) r.finalize_detail = *detail;
+    r.finalize = call;  // it ends the rank, and calls of its threads may still be undecided
     return;
   }
   r.finalized = r.finalized || (event.kind == EventKind::kFinalize && event.thread.value == 0);
-  if (recorder_ != nullptr) recorder_->pushed(rank, event, lists, detail);
-  engine_.push(rank, event, lists);
+  if (adapted_)
+    adapted_->take(rank, call);
+  else
+    make(rank, call);
   if (++pushed_ % kPushesPerDecision == 0) settle();
 }
 
+void EventFeed::make(RankId rank, const RecordedCall& call) {
+  const events::Extension lists{call.words, call.sizes};
+  if (recorder_ != nullptr)
+    recorder_->pushed(rank, call.event, lists, call.has_detail ? &call.detail : nullptr);
+  engine_.push(rank, call.event, lists);
+}
+
+void EventFeed::came_out(const events::TimedEvent& event) {
+  if (adapted_) adapted_->came_out(event);
+}
+
+void EventFeed::met(RankId receiver, const events::Answer& match) {
+  if (adapted_) adapted_->met(receiver, match);
+}
+
+/// Decides what can be, until nobody has anything to do any more.
 void EventFeed::settle() {
-  engine_.decide();
-  while (engine_.state() == State::kAllBlocked && engine_.release_rendezvous()) engine_.decide();
+  do {
+    engine_.decide();
+    while (engine_.state() == State::kAllBlocked && engine_.release_rendezvous()) engine_.decide();
+  } while (adapted_ && go_on());
+}
+
+bool EventFeed::go_on() {
+  bool any = false;
+  while (adapted_->go_on()) any = true;
+  return any;
 }
 
 void EventFeed::finish() {
@@ -168,10 +193,8 @@ void EventFeed::finish() {
   settle();
   withdraw_ended();
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const Rank& rank = ranks_[r];
-    if (rank.finalize)
-      push(RankId{static_cast<std::int32_t>(r)}, *rank.finalize, {},
-           rank.finalize_detail ? &*rank.finalize_detail : nullptr, false);
+    Rank& rank = ranks_[r];
+    if (rank.finalize) push(RankId{static_cast<std::int32_t>(r)}, *rank.finalize);
   }
   withdraw_ended();
 }

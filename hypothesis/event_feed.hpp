@@ -14,11 +14,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include "events/sink.hpp"
+#include "hypothesis/adapted_calls.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/engine/recorder.hpp"
 
@@ -37,6 +39,7 @@ class EventFeed final : public events::EventSink {
   struct Options {
     std::vector<double> compute_scale;  // by rank
     bool repeat_decisions = false;      // recorded_decisions.hpp
+    bool adapt_decisions = false;       // adaptation.hpp
   };
 
   /// `recorder`: told of each call with its details before the engine gets it; may be null. `definitions`:
@@ -51,22 +54,25 @@ class EventFeed final : public events::EventSink {
   void on_region(const events::Region& region) override;
   void on_datatype(const events::Datatype& datatype) override;
 
+  /// The engine's Listener passes on what it hears.
+  void came_out(const events::TimedEvent& event);
+  void met(RankId receiver, const events::Answer& match);
+
   /// The recording has ended: everything that waits goes to the engine, and what can be decided is.
   void finish();
 
   [[nodiscard]] const std::vector<RankCosts>& costs() const { return costs_; }
   /// Calls of a rank that went on without earlier ones of theirs, which the recording does not have.
   [[nodiscard]] std::uint64_t gaps() const { return gaps_; }
+  /// What came out otherwise than recorded, with Options::adapt_decisions.
+  [[nodiscard]] AdaptationCounts adaptation() const {
+    return adapted_ ? adapted_->counts() : AdaptationCounts{};
+  }
 
  private:
-  struct Call {
-    events::Event event;
-    events::Detail detail;
-    bool has_detail = false;
+  struct Call : RecordedCall {
     bool awaits_match = false;
     bool begins_thread = false;  // then entry_ps is where its clock begins: EventFeed::reset_clock
-    std::vector<std::uint32_t> words;
-    std::vector<std::int64_t> sizes;
   };
   struct Lane {
     bool seen = false;
@@ -75,21 +81,20 @@ class EventFeed final : public events::EventSink {
   struct Rank {
     std::uint64_t next = 0;  // ordinal
     bool finalized = false;
-    std::optional<events::Event> finalize;  // of a rank with several threads: goes last
-    std::optional<events::Detail> finalize_detail;
+    std::optional<Call> finalize;                              // of a rank with several threads: goes last
     std::vector<Lane> lanes;                                   // by thread
     std::map<std::uint64_t, Call> held;                        // by ordinal
     std::unordered_map<std::uint32_t, std::uint64_t> awaited;  // request: ordinal
   };
 
   [[nodiscard]] bool reset_clock(const events::TimedEvent& recorded, events::Event& event);
-  void hold(RankId rank, const events::TimedEvent& recorded, const events::Event& event,
-            const events::Extension& lists, bool begins_thread);
+  void hold(RankId rank, std::uint64_t ordinal, const Call& call);
   void stop_awaiting(Rank& rank, RequestId request, const events::Answer* match);
   void release(RankId rank, bool all);
-  void push(RankId rank, events::Event event, const events::Extension& lists, const events::Detail* detail,
-            bool begins_thread);
+  void push(RankId rank, Call& call);
+  void make(RankId rank, const RecordedCall& call);
   void settle();
+  [[nodiscard]] bool go_on();
   void withdraw_ended();
 
   simnode::engine::Engine& engine_;
@@ -98,7 +103,9 @@ class EventFeed final : public events::EventSink {
   Options options_;
   std::vector<Rank> ranks_;
   std::vector<RankCosts> costs_;
-  std::vector<bool> communicators_;  // that the engine knows
+  std::vector<bool> communicators_;        // that the engine knows
+  std::unique_ptr<AdaptedCalls> adapted_;  // null: calls are made as they are
+  Call call_;                              // the one that is being taken
   std::vector<std::uint32_t> words_;
   bool ended_ = false;
   std::uint64_t pushed_ = 0;

@@ -22,14 +22,19 @@ class Outcomes final : public engine::Listener {
 
   void on_exit(const events::TimedEvent& event) override {
     if (recorder_) recorder_->exited(event);
+    if (feed_ != nullptr) feed_->came_out(event);
   }
   void on_match(RankId receiver, const events::Answer& match) override {
     if (sink_ != nullptr) sink_->on_match(receiver, match);
+    if (feed_ != nullptr) feed_->met(receiver, match);
   }
+  /// Is told how calls come out.
+  void tell(EventFeed& feed) { feed_ = &feed; }
   engine::Recorder* recorder() { return recorder_.get(); }
 
  private:
   events::EventSink* sink_;
+  EventFeed* feed_ = nullptr;
   NoSink nobody_;
   std::unique_ptr<engine::Recorder> recorder_;
 };
@@ -57,6 +62,7 @@ ReplayResult result_of(const engine::Engine& engine, const EventFeed& feed,
   result.state = engine.state();
   result.counters = engine.counters();
   result.gaps = feed.gaps();
+  result.adaptation = feed.adaptation();
   for (std::size_t r = 0; r < feed.costs().size(); ++r) {
     const RankCosts& costs = feed.costs()[r];
     const auto threads = static_cast<std::int64_t>(std::max(1U, costs.threads));
@@ -95,7 +101,9 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
                  engine,
                  outcomes.recorder(),
                  options.sink,
-                 {compute_scales(ranks, options), options.decisions == Decisions::kRecorded}};
+                 {compute_scales(ranks, options), options.decisions == Decisions::kRecorded,
+                  options.decisions == Decisions::kAdapted}};
+  outcomes.tell(feed);
   transform::Chain nothing;
   transform::Chain& chain = options.hypothesis == nullptr ? nothing : *options.hypothesis;
   auto coverage = reader.read(chain.begin(feed));

@@ -24,6 +24,7 @@ namespace nplus1::hypothesis {
 enum class Decisions : std::uint8_t {
   kSimulated,  // by the engine: what a run on that network would decide, if the program went on as it did
   kRecorded,   // as in the recording
+  kAdapted,    // by the engine, and what follows adapts to it (adaptation.hpp)
 };
 
 struct ReplayOptions {
@@ -51,6 +52,7 @@ struct ReplayResult {
   simnode::engine::State state{};  // kFinished if every rank reached its MPI_Finalize
   simnode::engine::Counters counters;
   std::uint64_t gaps = 0;       // places where recorded calls were missing
+  AdaptationCounts adaptation;  // Decisions::kAdapted
   std::vector<RankId> blocked;  // ranks that ended waiting for what never comes
 
   [[nodiscard]] Time makespan() const;

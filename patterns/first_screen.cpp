@@ -135,15 +135,21 @@ void add_ranks(Page& page, const Patterns& p, report::TextStyle style) {
   if (per_row > 1) page.line("  Each line is the mean of {} ranks, from the one named.", per_row);
 }
 
+void add_layer(Page& page, const Layer& layer) {
+  const auto size = [](const auto& value) {
+    return value ? readable_bytes(static_cast<double>(*value)) : "-";
+  };
+  page.line("  {:<20}{:>12}{:>13}{:>14}{:>13}", layer.name, layer.messages, size_text(layer.bytes),
+            size(layer.sizes.least), size(layer.sizes.most));
+}
+
 void add_traffic(Page& page, const Patterns& p) {
   page.line("");
   page.line("{:<22}{:>12}{:>13}{:>14}{:>13}", "Traffic by layer", "messages", "bytes", "smallest", "largest");
-  for (const Layer& layer : p.layers) {
-    const auto size = [](const auto& value) {
-      return value ? readable_bytes(static_cast<double>(*value)) : "-";
-    };
-    page.line("  {:<20}{:>12}{:>13}{:>14}{:>13}", layer.name, layer.messages, size_text(layer.bytes),
-              size(layer.sizes.least), size(layer.sizes.most));
+  for (const Layer& layer : p.layers) add_layer(page, layer);
+  if (p.wire) {
+    add_layer(page, *p.wire);
+    page.line("  wire: all that travels, collectives as the messages of {}.", p.wire_collectives);
   }
   const RankTotals sum = p.totals();
   const auto n = static_cast<double>(p.ranks());

@@ -17,7 +17,7 @@ std::vector<std::string> known_layers() {
 }
 
 Error unknown(const std::string& name) {
-  std::string all = "p2p";
+  std::string all = "wire, p2p";
   for (const std::string& known : known_layers())
     if (known != kPointToPoint) all += ", " + known;
   return {"there is no layer '" + name + "'", "choose from all, " + all};
@@ -63,12 +63,30 @@ void add_sizes(Sizes& into, const Sizes& from) {
 
 }  // namespace
 
+void add_up(Layer& layer) {
+  for (const MatrixRow& row : layer.rows) {
+    for (const Cell& cell : row.cells) {
+      layer.messages += cell.messages;
+      layer.bytes += cell.bytes;
+    }
+  }
+}
+
+void add(Layer& into, const Layer& from) {
+  into.messages += from.messages;
+  into.bytes += from.bytes;
+  merge(
+      into.rows, from.rows, [](const MatrixRow& row) { return row.source; }, add_cells);
+  add_sizes(into.sizes, from.sizes);
+}
+
 Result<std::vector<std::string>> parse_layers(std::string_view text, const Patterns& patterns) {
   std::vector<std::string> names;
   const auto add = [&names](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   const auto known = known_layers();
+  if (text == kWire) return std::vector{std::string{kWire}};
   while (true) {
     const std::size_t comma = std::min(text.find(','), text.size());
     std::string name{text.substr(0, comma)};
@@ -76,7 +94,9 @@ Result<std::vector<std::string>> parse_layers(std::string_view text, const Patte
     if (name == "all") {
       for (const Layer& layer : patterns.layers) add(layer.name);
     } else if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return unknown(name);
+      return name == kWire ? Error{"'wire' goes with no other layer: it has their messages in it",
+                                   "write --layers wire"}
+                           : unknown(name);
     } else {
       add(name);
     }
@@ -86,6 +106,7 @@ Result<std::vector<std::string>> parse_layers(std::string_view text, const Patte
 }
 
 Layer combine(const Patterns& patterns, const std::vector<std::string>& names) {
+  if (names == std::vector{std::string{kWire}}) return patterns.wire.value_or(patterns.layers.front());
   Layer sum;
   Sizes elements;
   bool all_have_elements = true;
@@ -93,11 +114,7 @@ Layer combine(const Patterns& patterns, const std::vector<std::string>& names) {
     sum.name += (sum.name.empty() ? "" : "+") + name;
     for (const Layer& layer : patterns.layers) {
       if (layer.name != name) continue;
-      sum.messages += layer.messages;
-      sum.bytes += layer.bytes;
-      merge(
-          sum.rows, layer.rows, [](const MatrixRow& row) { return row.source; }, add_cells);
-      add_sizes(sum.sizes, layer.sizes);
+      add(sum, layer);
       all_have_elements = all_have_elements && (layer.elements || layer.messages == 0);
       if (layer.elements) add_sizes(elements, *layer.elements);
     }

@@ -12,9 +12,17 @@
 namespace nplus1::patterns {
 
 inline constexpr std::string_view kPointToPoint = "point_to_point";
+/// Patterns::wire, as a layer that is shown by itself: it has the others' messages in it.
+inline constexpr std::string_view kWire = "wire";
 
-/// "p2p,bcast" or "all" as layer names, each once; "p2p" is short for point_to_point. `all` gives those that
-/// `patterns` has. Fails on a name that no layer has; one that this run did not use is fine, and empty.
+/// Sets the layer's sums from its matrix.
+void add_up(Layer& layer);
+/// Adds matrix, sums and sizes in bytes.
+void add(Layer& into, const Layer& from);
+
+/// "p2p,bcast", "all" or "wire" as layer names, each once; "p2p" is short for point_to_point. `all` gives
+/// those that `patterns` has, without wire, which goes with no other. Fails on a name that no layer has; one
+/// that this run did not use is fine, and empty.
 [[nodiscard]] Result<std::vector<std::string>> parse_layers(std::string_view text, const Patterns& patterns);
 
 /// The sum of the layers of these names, named "a+b". `elements` is there if all that have messages have it.

@@ -20,8 +20,14 @@ bool is_call(EventKind kind) {
 
 }  // namespace
 
-MessageStatistics::MessageStatistics(std::size_t ranks, const netmodel::NetworkModel* network)
-    : ranks_(ranks), point_to_point_{ranks}, communicators_{ranks}, bins_{ranks}, own_{ranks, network} {}
+MessageStatistics::MessageStatistics(std::size_t ranks, const netmodel::NetworkModel* network,
+                                     const netmodel::Selection* collectives)
+    : ranks_(ranks),
+      point_to_point_{ranks},
+      communicators_{ranks},
+      bins_{ranks},
+      own_{ranks, network},
+      wire_{ranks, collectives} {}
 
 void MessageStatistics::on_event(const events::TimedEvent& timed) {
   const events::Event& event = timed.event;
@@ -105,6 +111,8 @@ void MessageStatistics::count_collective(const events::TimedEvent& timed, RankCo
     if (Communicators::Entry* comm = communicators_.find(event.comm)) ++comm->collective_calls;
   }
   call.bytes = count_fan(timed);
+  if (const Communicators::Entry* comm = communicators_.find(event.comm))
+    wire_.count(timed, comm->definition);
   const bool blocking = event.kind == EventKind::kCollective;
   CollectiveCounts& counts =
       collectives_[{event.call, blocking, event.collective(), communicators_.size(event.comm), event.peer}];

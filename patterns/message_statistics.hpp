@@ -19,14 +19,17 @@
 #include "patterns/patterns.hpp"
 #include "patterns/size_counts.hpp"
 #include "patterns/time_bins.hpp"
+#include "patterns/wire.hpp"
 #include "report/run_summary.hpp"
 
 namespace nplus1::patterns {
 
 class MessageStatistics : public events::EventSink {
  public:
-  /// `network` says what a call costs by itself, the rest is waiting; null: nothing. It must outlive this.
-  explicit MessageStatistics(std::size_t ranks, const netmodel::NetworkModel* network = nullptr);
+  /// `network` says what a call costs by itself, the rest is waiting; null: nothing. `collectives` says which
+  /// messages they are made of; null: that is not counted. Both must outlive this.
+  explicit MessageStatistics(std::size_t ranks, const netmodel::NetworkModel* network = nullptr,
+                             const netmodel::Selection* collectives = nullptr);
 
   /// Events of ranks outside 0..ranks-1 throw std::out_of_range.
   void on_event(const events::TimedEvent& event) override;
@@ -99,6 +102,7 @@ class MessageStatistics : public events::EventSink {
   CallSites sites_;
   TimeBins bins_;
   OwnOverhead own_;
+  Wire wire_;
   std::map<std::uint16_t, std::uint64_t> unmodelled_calls_;
   std::uint64_t unplaced_ = 0;
 };

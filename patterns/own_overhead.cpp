@@ -28,6 +28,8 @@ Duration OwnOverhead::charged(const events::TimedEvent& timed) {
     case EventKind::kSend:
       return timed.event.peer < 0 ? Duration::zero() : network_->send_overhead(timed.event.payload());
     case EventKind::kRecv:
+      // One from any source may have told its match, too.
+      if (timed.event.request != kNoRequest) take(timed.rank, timed.event.request.value);
       return timed.answer.source < 0 ? Duration::zero()
                                      : network_->receive_overhead(bytes(timed.answer.size));
     case EventKind::kWait:

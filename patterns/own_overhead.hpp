@@ -16,11 +16,15 @@ class OwnOverhead {
   /// Without a network nothing is charged. `network` must outlive this.
   OwnOverhead(std::size_t ranks, const netmodel::NetworkModel* network);
 
-  /// To be called for each match of a kIrecv, before of().
+  /// To be called for each match, before of().
   void on_match(RankId receiver, const events::Answer& match);
   /// What this call costs its rank; for calls that never wait, nothing. Call it once for each event.
   [[nodiscard]] Duration of(const events::TimedEvent& event) {
     return network_ == nullptr ? Duration::zero() : charged(event);
+  }
+  /// Receives of `rank` that are remembered.
+  [[nodiscard]] std::size_t remembered(RankId rank) const {
+    return network_ == nullptr ? 0 : matched_.at(rank.index()).size();
   }
 
  private:

@@ -163,6 +163,8 @@ struct Patterns {
   bool complete = false;
   std::vector<RankTotals> rank;  // one for each rank
   std::vector<Layer> layers;
+  std::optional<Layer> wire;
+  std::string wire_collectives;
   std::vector<CollectiveUse> collectives;
   std::vector<CollectiveUse> communicator_calls;
   std::vector<CommunicatorUse> communicators;

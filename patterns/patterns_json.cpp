@@ -191,6 +191,10 @@ std::string patterns_json(const Patterns& patterns) {
   object.raw("rank", rank_columns(patterns.rank));
   object.raw("imbalance", imbalance(patterns.imbalance()));
   object.list("layers", patterns.layers, layer, ",");
+  if (patterns.wire) {
+    object.raw("wire", layer(*patterns.wire));
+    object.text("wire_collectives", patterns.wire_collectives);
+  }
   object.number("unplaced_messages", patterns.unplaced_messages);
   object.list("collectives", patterns.collectives, collective, ",");
   object.list("communicator_calls", patterns.communicator_calls, collective, ",");

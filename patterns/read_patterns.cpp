@@ -245,6 +245,10 @@ Patterns patterns(const json& document) {
   p.rank = rank_totals(member(document, "rank"), n);
   p.layers = list<Layer>(document, "layers", [n](const json& l) { return layer(l, n); });
   if (p.layers.empty()) throw Malformed{"'layers' has no point_to_point"};
+  if (document.contains("wire")) {
+    p.wire = layer(member(document, "wire"), n);
+    p.wire_collectives = get<std::string>(document, "wire_collectives");
+  }
   p.unplaced_messages = get<std::uint64_t>(document, "unplaced_messages");
   p.collectives = list<CollectiveUse>(document, "collectives", collective);
   p.communicator_calls = list<CollectiveUse>(document, "communicator_calls", collective);

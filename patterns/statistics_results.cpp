@@ -9,15 +9,6 @@
 namespace nplus1::patterns {
 namespace {
 
-void add_up(Layer& layer) {
-  for (const MatrixRow& row : layer.rows) {
-    for (const Cell& cell : row.cells) {
-      layer.messages += cell.messages;
-      layer.bytes += cell.bytes;
-    }
-  }
-}
-
 /// Distinct other ranks: senders ascend, so a column's sources come in order.
 void count_degrees(const Layer& layer, std::vector<RankTotals>& ranks) {
   std::vector<std::vector<std::int32_t>> partners(ranks.size());
@@ -136,6 +127,8 @@ Patterns MessageStatistics::patterns() const {
   patterns.complete =
       std::all_of(ranks_.begin(), ranks_.end(), [](const RankCounts& r) { return r.finalized; });
   patterns.layers = layers();
+  patterns.wire = wire_.with(patterns.layers.front());
+  if (patterns.wire) patterns.wire_collectives = wire_.collectives();
   patterns.rank = rank_totals(patterns.layers.front());
   fill_collectives(patterns);
   patterns.communicators = communicators_.uses(patterns.communicators_left_out);

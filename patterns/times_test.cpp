@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "patterns/own_overhead.hpp"
 #include "patterns/test_streams.hpp"
 
 namespace nplus1::patterns {
@@ -54,6 +55,22 @@ TEST(Times, AWaitIsChargedTheReceivesThatItCompletesAndNoOthers) {
   wait.entry_ps = 10 * kUs;
   statistics.on_event({RankId{0}, wait, {some, {}}, Time{Duration{15 * kUs}}, events::kNoAnswer, positions});
   EXPECT_EQ(statistics.patterns().rank[0].waiting, Duration{9 * kUs});
+}
+
+/// A blocking receive from any source is told its match like a non-blocking one, and is complete by itself.
+TEST(Times, ABlockingReceiveFromAnySourceIsNotRemembered) {
+  const auto model = netmodel::parse("loggops:o=2e-6");
+  OwnOverhead own{1, model.value().get()};
+  events::Answer match;
+  match.request = RequestId{5};
+  match.source = 0;
+  match.size = 8;
+  own.on_match(RankId{0}, match);
+  EXPECT_EQ(own.remembered(RankId{0}), 1U);
+  Event receive = call(EventKind::kRecv);
+  receive.request = RequestId{5};
+  EXPECT_EQ(own.of({RankId{0}, receive, {}, Time{Duration{9 * kUs}}, match}), Duration{2 * kUs});
+  EXPECT_EQ(own.remembered(RankId{0}), 0U);
 }
 
 TEST(Times, TestsAndNonBlockingCallsNeverWait) {

@@ -9,6 +9,8 @@
 // in seconds:
 //
 //   @library TEXT                                  MPI_Get_library_version
+//   @network BYTES SECONDS BYTES SECONDS           half a round trip between the first and the last rank,
+//   twice
 //   @verify TEST SIZE                              is being compared with its original; for who watches for a
 //   hang
 //   @differs TEST SIZE TEXT                        and gave another result: not measured
@@ -25,6 +27,7 @@
 #include <iterator>
 
 #include "guidelines/mpi/cell_run.hpp"
+#include "guidelines/order_statistics.hpp"
 
 namespace {
 
@@ -51,6 +54,31 @@ void print_library() {
   std::replace_if(
       version, version + length, [](char c) { return c == '\n' || c == '\t' || c == '\r'; }, ' ');
   std::printf("@library %s\n", version);
+}
+
+/// The median of half round trips between the first and the last rank, on rank 0.
+double half_round_trip(int rank, int last, int bytes) {
+  constexpr int kRounds = 21, kTag = 23;
+  std::vector<char> buffer(static_cast<std::size_t>(bytes));
+  std::vector<double> times;
+  for (int i = 0; i < kRounds && (rank == 0 || rank == last); ++i) {
+    const double begin = MPI_Wtime();
+    if (rank == 0) MPI_Send(buffer.data(), bytes, MPI_BYTE, last, kTag, MPI_COMM_WORLD);
+    MPI_Recv(buffer.data(), bytes, MPI_BYTE, rank == 0 ? last : 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank != 0) MPI_Send(buffer.data(), bytes, MPI_BYTE, 0, kTag, MPI_COMM_WORLD);
+    times.push_back((MPI_Wtime() - begin) / 2);
+  }
+  return times.empty() ? 0 : median(times);
+}
+
+void print_network(int rank) {
+  constexpr int kSmall = 8, kLarge = 65536;
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks < 2) return;
+  const double small = half_round_trip(rank, ranks - 1, kSmall),
+               large = half_round_trip(rank, ranks - 1, kLarge);
+  if (rank == 0) std::printf("@network %d %.9g %d %.9g\n", kSmall, small, kLarge, large);
 }
 
 void run(const Plan& plan, int rank) {
@@ -87,6 +115,7 @@ int main(int argc, char** argv) {
   static char buffer[1 << 20];  // written cell by cell
   std::setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   if (rank == 0) print_library();
+  print_network(rank);
   run(parsed.plan, rank);
   if (rank == 0) std::printf("@end\n");
   MPI_Finalize();

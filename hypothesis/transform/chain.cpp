@@ -1,7 +1,9 @@
 #include "hypothesis/transform/chain.hpp"
 
 #include "hypothesis/transform/compute.hpp"
+#include "hypothesis/transform/insert.hpp"
 #include "hypothesis/transform/messages.hpp"
+#include "hypothesis/transform/nonblocking.hpp"
 #include "hypothesis/transform/rank_order.hpp"
 #include "hypothesis/transform/replace.hpp"
 #include "hypothesis/transform/what_exists.hpp"
@@ -19,7 +21,8 @@ struct Maker {
 constexpr Maker kMakers[] = {
     {"scale", make_scale, &WhatExists::computing},  {"balance", make_balance, &WhatExists::computing},
     {"noise", make_noise, &WhatExists::computing},  {"resize", make_resize, &WhatExists::messages},
-    {"delete", make_delete, &WhatExists::messages}, {"replace", make_replace, &WhatExists::messages}};
+    {"delete", make_delete, &WhatExists::messages}, {"replace", make_replace, &WhatExists::messages},
+    {"insert", make_insert, &WhatExists::messages}, {"nonblocking", make_nonblocking, &WhatExists::messages}};
 
 const Maker* maker_of(const Step& step) {
   for (const Maker& maker : kMakers)

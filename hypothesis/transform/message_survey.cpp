@@ -58,6 +58,7 @@ void MessageSurvey::sent(const events::TimedEvent& timed) {
   m.size = event.size;
   m.send_site = event.site.value;
   m.sent = timed.ordinal;
+  m.send_blocks = event.kind == EventKind::kSend;
   report_if_whole(key);
 }
 

@@ -21,10 +21,11 @@ struct MessageCalls {
   std::uint32_t comm = 0;
   std::int64_t size = 0;
   std::uint32_t send_site = 0, receive_site = 0;
-  std::uint64_t sent = kNone;         // of the send
-  std::uint64_t posted = kNone;       // of the receive
-  std::uint64_t completed = kNone;    // of the call that completes the receive
-  std::uint32_t request = 0;          // of the receive, if it is non-blocking
+  std::uint64_t sent = kNone;       // of the send
+  std::uint64_t posted = kNone;     // of the receive
+  std::uint64_t completed = kNone;  // of the call that completes the receive
+  std::uint32_t request = 0;        // of the receive, if it is non-blocking
+  bool send_blocks = false;
   std::vector<std::uint64_t> probes;  // at the receiver, that found it
 };
 

@@ -1,6 +1,7 @@
 // The algorithms' functions and what they share. Private to netmodel/collectives.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -15,12 +16,16 @@ namespace nplus1::netmodel::algorithms {
 #include "netmodel/collectives/algorithms.inc"
 #undef NPLUS1_ALGORITHM
 
-/// What MPICH 4.0.2 would take.
+/// What MPICH 4.0.2 would take: the table of blocking collectives, and the other one.
 [[nodiscard]] AppendFunction mpich_choice(const CollectiveCall& call);
-/// What Open MPI 4.1.4 would take.
+[[nodiscard]] AppendFunction mpich_nonblocking_choice(const CollectiveCall& call);
+/// What Open MPI 4.1.4 would take: coll/tuned and coll/basic, and coll/libnbc.
 [[nodiscard]] AppendFunction openmpi_choice(const CollectiveCall& call);
-/// What SimGrid 3.32's SMPI takes by default.
+[[nodiscard]] AppendFunction libnbc_choice(const CollectiveCall& call);
+/// What SimGrid 3.32's SMPI takes by default, blocking or not.
 [[nodiscard]] AppendFunction simgrid_choice(const CollectiveCall& call);
+/// A collective between the two groups of an intercommunicator; its parts within a group by `selection`.
+void append_between_groups(const CollectiveCall& call, const Selection& selection, std::vector<Step>& steps);
 /// Runs Open MPI's choice for `call` as a part of another collective.
 void append_openmpi(const CollectiveCall& call, std::vector<Step>& steps);
 
@@ -115,11 +120,21 @@ inline constexpr std::int64_t kElement = 8;
   return size % kElement == 0 ? kElement : 1;
 }
 
-/// A vector of `size` bytes cut into parts that differ by one element at most, the longer ones first.
+/// Who gets the elements that are left when a vector is cut into equal parts.
+enum class Rest : std::uint8_t {
+  kFirst,  // one each, the first parts
+  kLast,   // all, the last part
+};
+
+/// A vector of `size` bytes cut into parts of whole elements.
 class EvenParts {
  public:
-  EvenParts(std::int64_t size, std::int32_t parts)
-      : element_{element_size(size)}, each_{size / element_ / parts}, longer_{size / element_ % parts} {}
+  EvenParts(std::int64_t size, std::int32_t parts, Rest rest = Rest::kFirst)
+      : element_{element_size(size)},
+        each_{size / element_ / parts},
+        rest_{size / element_ % parts},
+        last_{parts},
+        to_{rest} {}
 
   /// The bytes of parts first..last-1.
   [[nodiscard]] std::int64_t range(std::int32_t first, std::int32_t last) const {
@@ -128,12 +143,17 @@ class EvenParts {
 
  private:
   [[nodiscard]] std::int64_t offset(std::int32_t part) const {
-    return element_ * (each_ * part + (part < longer_ ? part : longer_));
+    const std::int64_t before = to_ == Rest::kFirst ? std::min<std::int64_t>(part, rest_)
+                                : part == last_     ? rest_
+                                                    : 0;
+    return element_ * (each_ * part + before);
   }
 
   std::int64_t element_;
   std::int64_t each_;
-  std::int64_t longer_;  // how many parts have one element more
+  std::int64_t rest_;  // elements
+  std::int32_t last_;
+  Rest to_;
 };
 
 /// How an algorithm for powers of two runs on any number of members: of the first 2*extra members, one of

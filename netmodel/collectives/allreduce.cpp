@@ -34,7 +34,7 @@ void allreduce_recursive_doubling(const CollectiveCall& call, std::vector<Step>&
 /// Rabenseifner 2004: reduce-scatter by halving, allgather by doubling back along the same pairs.
 void allreduce_rabenseifner(const CollectiveCall& call, std::vector<Step>& steps) {
   const Fold fold{call.members, Fold::Out::kEven};
-  const EvenParts parts{count(call.size), fold.core};
+  const EvenParts parts = halving_parts(call, fold.core);
   folded(call, fold, steps, [&](std::int32_t number) {
     append_halving(fold, number, parts, steps);
     for (std::int32_t bit = fold.core / 2; bit > 0; bit /= 2) {

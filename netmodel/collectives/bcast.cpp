@@ -23,17 +23,20 @@ struct Pieces {
   std::int64_t each;
 };
 
-/// Binomial scatter of the pieces; members whose subtree gets no bytes are left out.
+/// Binomial scatter of the pieces; members whose subtree gets no bytes are left out. MPICH's non-blocking
+/// form takes all that follows in the vector for the first child's, though the member was given less.
 void scatter_pieces(const CollectiveCall& call, const Pieces& pieces, std::vector<Step>& steps) {
   const Relative relative{call.members, call.root};
   const std::int32_t me = relative.of(call.me);
   std::int32_t bit = me == 0 ? ceil_power_of_two(call.members) : me & -me;
   if (me != 0 && pieces.range(me, call.members) > 0) receive(steps, relative.member(me - bit));
+  std::int32_t end = call.blocking ? std::min(me + bit, call.members) : call.members;
   for (bit /= 2; bit > 0; bit /= 2) {
     const std::int32_t child = me + bit;
     if (child >= call.members) continue;
-    const std::int64_t size = pieces.range(child, std::min(child + bit, call.members));
+    const std::int64_t size = pieces.range(child, end);
     if (size > 0) send(steps, relative.member(child), size);
+    end = child;
   }
 }
 

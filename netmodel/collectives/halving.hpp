@@ -7,6 +7,11 @@
 
 namespace nplus1::netmodel::algorithms {
 
+/// What MPICH cuts the vector into: its non-blocking forms do it otherwise.
+[[nodiscard]] inline EvenParts halving_parts(const CollectiveCall& call, std::int32_t parts) {
+  return {count(call.size), parts, call.blocking ? Rest::kFirst : Rest::kLast};
+}
+
 /// In round `bit` number `number` keeps half of what it has and gives the other half to its partner;
 /// afterwards it holds the reduction of part halved(number, core, core).
 inline void append_halving(const Fold& fold, std::int32_t number, const EvenParts& parts,

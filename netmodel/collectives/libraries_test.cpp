@@ -35,19 +35,57 @@ std::int64_t block(std::int64_t index, std::int64_t size) {
   return index % 3 * (size / 8) / 2 * 8;
 }
 
+/// The members that a call's lists are about: all, or those of the other group.
+std::vector<std::int64_t> listed(const CollectiveCall& call) {
+  const bool remote_first = call.first_group != 0 && call.me >= call.first_group;
+  const std::int64_t last = remote_first ? call.first_group : call.members;
+  std::vector<std::int64_t> members;
+  for (std::int64_t m = remote_first ? 0 : call.first_group; m < last; ++m) members.push_back(m);
+  return members;
+}
+
 void fill_sizes(Recorded& recorded) {
   CollectiveCall& call = recorded.call;
   const std::int64_t size = count(call.size);
   const bool pairs = call.kind == CollectiveKind::kAlltoallv;
-  for (std::int64_t r = 0; r < call.members; ++r) {
+  for (const std::int64_t r : listed(call)) {
     recorded.sizes.push_back(block(pairs ? call.me + 2 * r : r, size));
     recorded.receive_sizes.push_back(block(r + 2 * call.me, size));
   }
   const bool rooted = call.kind == CollectiveKind::kGatherv || call.kind == CollectiveKind::kScatterv;
   const bool all = call.kind == CollectiveKind::kAllgatherv || call.kind == CollectiveKind::kReduceScatter;
-  if (rooted) call.size = bytes(block(call.me, size));
+  if (rooted || (all && call.first_group != 0)) call.size = bytes(block(call.me, size));
   if (all || pairs || (rooted && call.me == call.root)) call.sizes = recorded.sizes;
   if (pairs) call.receive_sizes = recorded.receive_sizes;
+}
+
+bool is_rooted(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduce ||
+         (kind >= CollectiveKind::kBcast && kind <= CollectiveKind::kScatterv);
+}
+
+/// What is different between groups: Reduce_scatter was recorded with blocks of one size, and the rest of the
+/// root's group takes no part.
+void fit_between_groups(Recorded& recorded, Bytes size) {
+  CollectiveCall& call = recorded.call;
+  const bool first = call.me < call.first_group;
+  if (call.kind == CollectiveKind::kReduceScatter) {
+    const std::int32_t own = first ? call.first_group : call.members - call.first_group;
+    recorded.sizes.assign(static_cast<std::size_t>(own), count(size));
+    call.sizes = recorded.sizes;
+    call.size = bytes(count(size) * own);
+  }
+  const bool beside_root = first == (call.root < call.first_group) && call.me != call.root;
+  if (is_rooted(call.kind) && beside_root) call.root = kNoMember;
+}
+
+/// The groups of "bcast|2": the first has 2 members. Cuts the text before the bar.
+std::int32_t take_groups(std::string& kind) {
+  const std::size_t bar = kind.find('|');
+  if (bar == std::string::npos) return 0;
+  const std::int32_t first_group = std::stoi(kind.substr(bar + 1));
+  kind.resize(bar);
+  return first_group;
 }
 
 Recorded parse_line(const std::string& line) {
@@ -58,12 +96,16 @@ Recorded parse_line(const std::string& line) {
   char colon = 0;
   CollectiveCall& call = recorded.call;
   in >> kind >> call.members >> call.root >> size >> call.me >> colon;
+  call.first_group = take_groups(kind);
   const std::size_t equals = kind.find('=');
   if (equals != std::string::npos) recorded.algorithm = kind.substr(equals + 1);
-  call.kind = kind_of(kind.substr(0, equals));
+  const std::string name = kind.substr(0, equals);
+  call.blocking = !name.starts_with('i');
+  call.kind = kind_of(call.blocking ? name : name.substr(1));
   call.size = bytes(size);
   std::getline(in, recorded.sends);
   fill_sizes(recorded);
+  if (call.first_group != 0) fit_between_groups(recorded, bytes(size));
   return recorded;
 }
 
@@ -102,6 +144,21 @@ TEST(LibrarySchedules, SendWhatMpichSendsInTheSameOrder) {
 TEST(LibrarySchedules, SendWhatOpenMpiSendsInTheSameOrder) {
   EXPECT_EQ(expect_sends_of("openmpi", "openmpi_sends.txt").size(), 16U)
       << "all kinds but synchronize and the neighbourhood forms";
+}
+
+TEST(LibrarySchedules, SendWhatNonBlockingMpichSendsInTheSameOrder) {
+  EXPECT_EQ(expect_sends_of("mpich", "mpich_nonblocking_sends.txt").size(), 16U)
+      << "all kinds but synchronize and the neighbourhood forms";
+}
+
+TEST(LibrarySchedules, SendWhatNonBlockingOpenMpiSendsInTheSameOrder) {
+  EXPECT_EQ(expect_sends_of("openmpi", "openmpi_nonblocking_sends.txt").size(), 16U)
+      << "all kinds but synchronize and the neighbourhood forms";
+}
+
+TEST(LibrarySchedules, SendWhatMpichSendsBetweenGroupsInTheSameOrder) {
+  EXPECT_EQ(expect_sends_of("mpich", "mpich_between_groups_sends.txt").size(), 14U)
+      << "all kinds but the scans, synchronize and the neighbourhood forms";
 }
 
 TEST(LibrarySchedules, SendWhatSimGridSendsInTheSameOrder) {

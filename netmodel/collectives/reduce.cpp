@@ -43,7 +43,7 @@ void reduce_binomial(const CollectiveCall& call, std::vector<Step>& steps) {
 /// the gather.
 void reduce_rabenseifner(const CollectiveCall& call, std::vector<Step>& steps) {
   const Fold fold{call.members, Fold::Out::kOdd};
-  const EvenParts parts{count(call.size), fold.core};
+  const EvenParts parts = halving_parts(call, fold.core);
   const bool root_sits_out = fold.sits_out(call.root);
   const std::int32_t zero = root_sits_out ? call.root : fold.member(0);
   const std::int32_t root_number = root_sits_out ? 0 : fold.number(call.root);

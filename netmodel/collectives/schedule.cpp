@@ -95,6 +95,7 @@ bool is_empty(const CollectiveCall& call) {
 }  // namespace
 
 void append_steps(const CollectiveCall& call, const Selection& selection, std::vector<Step>& steps) {
+  if (call.first_group != 0) return algorithms::append_between_groups(call, selection, steps);
   check(call);
   if (is_neighborhood(call.kind) || (call.members > 1 && !is_empty(call)))
     selection.choose(call).append(selection.tuned(call), steps);

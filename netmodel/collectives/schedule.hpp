@@ -47,9 +47,16 @@ struct Step {
 /// MPICH), except Barrier, Synchronize and the neighbourhood forms.
 struct CollectiveCall {
   CollectiveKind kind{};
+  bool blocking = true;  // libraries have other tables for non-blocking and persistent forms
   std::int32_t members = 0;
   std::int32_t me = 0;    // member index, 0..members-1
   std::int32_t root = 0;  // member index; ignored where there is none
+  /// Members of an intercommunicator's first group, which come first; 0: one group. Between groups a member
+  /// of the root's group has `root` kNoMember and does nothing, `size` and `sizes` of a Gather or Scatter are
+  /// what the other side's members send or get, the lists have an entry for each remote member (but those of
+  /// Reduce_scatter: for each of the own group), and Allgather and Alltoall may have one: a remote member's
+  /// block.
+  std::int32_t first_group = 0;
   Bytes size{};
   /// Per member, where the call has it: what I send to each (Alltoallv, Scatterv at the root), what each
   /// contributes (Allgatherv, Gatherv at the root) or gets (Reduce_scatter). Where it is empty, every block

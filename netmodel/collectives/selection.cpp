@@ -13,11 +13,12 @@ namespace nplus1::netmodel {
 namespace {
 
 /// The first is the default. SimGrid's selectors mpich and ompi stand for the libraries themselves.
-constexpr Library kLibraries[] = {{"mpich", algorithms::mpich_choice},
-                                  {"openmpi", algorithms::openmpi_choice},
-                                  {"simgrid:default", algorithms::simgrid_choice},
-                                  {"simgrid:mpich", algorithms::mpich_choice},
-                                  {"simgrid:ompi", algorithms::openmpi_choice}};
+constexpr Library kLibraries[] = {
+    {"mpich", algorithms::mpich_choice, algorithms::mpich_nonblocking_choice},
+    {"openmpi", algorithms::openmpi_choice, algorithms::libnbc_choice},
+    {"simgrid:default", algorithms::simgrid_choice, algorithms::simgrid_choice},
+    {"simgrid:mpich", algorithms::mpich_choice, algorithms::mpich_nonblocking_choice},
+    {"simgrid:ompi", algorithms::openmpi_choice, algorithms::libnbc_choice}};
 
 constexpr Bytes kDefaultSegment = bytes(65536);
 constexpr std::string_view kSegment = "segment";
@@ -90,7 +91,8 @@ Result<std::int64_t> parse_positive(std::string_view key, std::string_view text)
 Error unknown_kind(std::string_view name) {
   const std::string known = join(kKindNames, [](std::string_view kind) { return std::string{kind}; });
   return {"unknown collective " + quoted(name),
-          "The collectives are: " + known + "; the parameters: segment, ranks_per_node, reduce_rate."};
+          "The collectives are: " + known +
+              "; non-blocking forms begin with i; the parameters: segment, ranks_per_node, reduce_rate."};
 }
 
 Error unknown_library(std::string_view name) {
@@ -129,13 +131,15 @@ Selection::Selection() : segment_{kDefaultSegment} {
 void Selection::follow(const Library& library) {
   library_ = &library;
   picks_.fill({.library = &library});
+  nonblocking_.fill({.library = &library});
 }
 
-std::optional<Error> Selection::pick(CollectiveKind kind, std::string_view name) {
+std::optional<Error> Selection::pick(CollectiveKind kind, std::string_view name, bool nonblocking) {
   const Algorithm* const algorithm = find(kind, name);
   const Library* const library = algorithm == nullptr ? find_library(name) : nullptr;
   if (algorithm == nullptr && library == nullptr) return unknown_algorithm(kind, name);
-  picks_[index_of(kind)] = {library, algorithm};
+  nonblocking_[index_of(kind)] = {library, algorithm};
+  if (!nonblocking) picks_[index_of(kind)] = {library, algorithm};
   return std::nullopt;
 }
 
@@ -155,9 +159,13 @@ std::optional<Error> Selection::set(std::string_view key, std::string_view value
     reduce_rate_ = rate.value();
     return std::nullopt;
   }
-  const auto known = std::find(kKindNames.begin(), kKindNames.end(), key);
+  const auto find_kind = [](std::string_view name) {
+    return std::find(kKindNames.begin(), kKindNames.end(), name);
+  };
+  const bool nonblocking = key.starts_with('i') && find_kind(key.substr(1)) != kKindNames.end();
+  const auto known = find_kind(nonblocking ? key.substr(1) : key);
   if (known == kKindNames.end()) return unknown_kind(key);
-  return pick(static_cast<CollectiveKind>(known - kKindNames.begin()), value);
+  return pick(static_cast<CollectiveKind>(known - kKindNames.begin()), value, nonblocking);
 }
 
 Result<Selection> Selection::parse(std::string_view text) {
@@ -187,10 +195,13 @@ std::string Selection::describe() const {
     text.append(key).append("=").append(value);
   };
   if (library_ != &kLibraries[0]) text = library_->name;
+  const auto name_of = [](const Pick& pick) {
+    return pick.algorithm != nullptr ? pick.algorithm->name : pick.library->name;
+  };
   for (std::size_t k = 0; k < picks_.size(); ++k) {
-    const Pick& pick = picks_[k];
-    if (pick.algorithm == nullptr && pick.library == library_) continue;
-    add(kKindNames[k], pick.algorithm != nullptr ? pick.algorithm->name : pick.library->name);
+    const bool named = picks_[k] != Pick{.library = library_};
+    if (named) add(kKindNames[k], name_of(picks_[k]));
+    if (nonblocking_[k] != picks_[k]) add(std::string{"i"}.append(kKindNames[k]), name_of(nonblocking_[k]));
   }
   if (segment_ != kDefaultSegment) add(kSegment, std::to_string(count(segment_)));
   if (ranks_per_node_ != 1) add(kRanksPerNode, std::to_string(ranks_per_node_));
@@ -210,9 +221,10 @@ Duration Selection::combining(Bytes size) const {
 }
 
 const Algorithm& Selection::choose(const CollectiveCall& call) const {
-  const Pick& pick = picks_.at(index_of(call.kind));
+  const Pick& pick = (call.blocking ? picks_ : nonblocking_).at(index_of(call.kind));
   if (pick.algorithm != nullptr) return *pick.algorithm;
-  const AppendFunction function = pick.library->choose(call);
+  const Library& library = *pick.library;
+  const AppendFunction function = call.blocking ? library.choose(call) : library.choose_nonblocking(call);
   for (const Algorithm& algorithm : algorithms_of(call.kind)) {
     if (algorithm.append == function) return algorithm;
   }

@@ -39,6 +39,7 @@ struct Algorithm {
 struct Library {
   std::string_view name;
   AppendFunction (*choose)(const CollectiveCall& call);
+  AppendFunction (*choose_nonblocking)(const CollectiveCall& call);
 };
 
 class Selection {
@@ -47,8 +48,9 @@ class Selection {
   Selection();
 
   /// LIBRARY and overrides: "openmpi", "bcast=chain,allreduce=ring", "openmpi,bcast=mpich,reduce=pipelined,
-  /// segment=64KiB". Without a library it is mpich. Errors list the libraries, kinds or algorithms that
-  /// exist.
+  /// segment=64KiB". "bcast=" holds for blocking and non-blocking forms, a later "ibcast=" for the
+  /// non-blocking one alone. Without a library it is mpich. Errors list the libraries, kinds or algorithms
+  /// that exist.
   [[nodiscard]] static Result<Selection> parse(std::string_view text);
   /// The text that parse() turns into an equal selection: the library, then what differs from it.
   [[nodiscard]] std::string describe() const;
@@ -72,10 +74,11 @@ class Selection {
 
   void follow(const Library& library);
   [[nodiscard]] std::optional<Error> set(std::string_view key, std::string_view value);
-  [[nodiscard]] std::optional<Error> pick(CollectiveKind kind, std::string_view name);
+  [[nodiscard]] std::optional<Error> pick(CollectiveKind kind, std::string_view name, bool nonblocking);
 
   const Library* library_;
   std::array<Pick, kCollectiveKinds> picks_{};
+  std::array<Pick, kCollectiveKinds> nonblocking_{};
   Bytes segment_{};
   std::int32_t ranks_per_node_ = 1;
   double reduce_rate_ = 0;  // bytes per second; 0: combining takes no time

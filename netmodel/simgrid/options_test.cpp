@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <fstream>
 
 #include "netmodel/flow_protocol/piecewise.hpp"
@@ -33,6 +34,7 @@ TEST(HostMap, ReadsAFile) {
   EXPECT_EQ(map_ranks(path, 5, kHosts).error().what, path + ": names hosts for 4 of 5 ranks");
   std::ofstream{path} << "a\nnobody\n";
   EXPECT_EQ(map_ranks(path, 2, kHosts).error().what, path + ":2: the platform has no host 'nobody'");
+  std::remove(path.c_str());
 }
 
 TEST(PlatformFlags, AreUnderstood) {

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <string>
 #include <vector>
 
+#include "netmodel/apart.hpp"
 #include "netmodel/simgrid/load.hpp"
 
 namespace nplus1::netmodel {
@@ -51,68 +51,11 @@ double alone(const NetworkModel& network, Message message) {
   return arrivals(network, {message}).front();
 }
 
-/// What a child has to say for itself.
-std::string failures() {
-  std::string text;
-  const auto& result = *::testing::UnitTest::GetInstance()->current_test_info()->result();
-  for (int i = 0; i < result.total_part_count(); ++i) text += result.GetTestPartResult(i).summary();
-  return text;
-}
-
-/// Runs `body` in a child process and fails where it does.
-template <class Body>
-void apart(Body body) {
-  EXPECT_EXIT(
-      {
-        body();
-        std::fflush(stdout);
-        if (!::testing::Test::HasFailure()) std::_Exit(0);
-        std::cerr << failures() << std::endl;
-        std::_Exit(1);
-      },
-      ::testing::ExitedWithCode(0), "");
-}
-
 class EverySimgridModel : public ::testing::TestWithParam<const char*> {
  protected:
   /// Beyond fair shares IB slows flows that meet at a host down, by up to 1.35 (J. Vienne, 2010).
   static bool knows_penalties() { return std::string{GetParam()} == "IB"; }
 };
-
-TEST_P(EverySimgridModel, SharesOneLinkFairly) {
-  apart([] {
-    const auto network = load(platform("two_hosts", GetParam(), 2));
-    constexpr std::int64_t kLarge = 400'000'000;  // latency is nothing beside it
-    const double one = alone(*network, {0, 1, kLarge});
-    for (const std::size_t k : {2U, 4U, 8U})
-      for (const double at : arrivals(*network, std::vector<Message>(k, {0, 1, kLarge}))) {
-        const auto share = static_cast<double>(k);
-        EXPECT_GE(at / one, 0.99 * share);
-        EXPECT_LE(at / one, (knows_penalties() ? 1.35 : 1.01) * share);
-      }
-  });
-}
-
-TEST_P(EverySimgridModel, IsMonotoneInSize) {
-  apart([] {
-    const auto network = load(platform("cluster64", GetParam(), 8));
-    double before = 0;
-    // Within a segment of the factors; at their bounds SMPI's own figures step down.
-    for (const std::int64_t size : {70'000, 80'000, 200'000, 1'000'000, 50'000'000}) {
-      const double now = alone(*network, {0, 5, size});
-      EXPECT_GT(now, before) << size;
-      before = now;
-    }
-  });
-}
-
-TEST_P(EverySimgridModel, IsNoFasterThanTheSlowestLink) {
-  apart([] {
-    const auto network = load(platform("cluster64", GetParam(), 8));
-    for (const std::int64_t size : {100'000'000L, 1'000'000'000L})
-      EXPECT_GE(alone(*network, {1, 2, size}), static_cast<double>(size) / 1.25e9);
-  });
-}
 
 TEST_P(EverySimgridModel, MakesIncastOfEightEightTimesSlower) {
   apart([] {
@@ -130,25 +73,6 @@ TEST_P(EverySimgridModel, MakesIncastOfEightEightTimesSlower) {
 
 INSTANTIATE_TEST_SUITE_P(Simgrid, EverySimgridModel, ::testing::Values("SMPI", "LV08", "CM02", "IB"),
                          [](const auto& test) { return std::string{test.param}; });
-
-TEST(Simgrid, EqualsLatencyPlusSizeByBandwidthUnderCm02) {
-  apart([] {
-    const auto network = load(platform("two_hosts", "CM02", 2));
-    for (const std::int64_t size : {0, 1000, 1'000'000})
-      EXPECT_NEAR(alone(*network, {0, 1, size}), 25e-6 + static_cast<double>(size + 16) / 1.25e9, 2e-9)
-          << size;
-  });
-}
-
-TEST(Simgrid, HasItsPublishedFactorsUnderLv08) {
-  apart([] {
-    const auto network = load(platform("two_hosts", "LV08", 2));
-    for (const std::int64_t size : {0, 1000, 1'000'000})
-      EXPECT_NEAR(alone(*network, {0, 1, size}),
-                  13.01 * 25e-6 + static_cast<double>(size + 16) / (0.97 * 1.25e9), 2e-9)
-          << size;
-  });
-}
 
 TEST(Simgrid, TakesItsTimeZeroWhereTheLastOneEnded) {
   apart([] {
@@ -215,6 +139,7 @@ class Validate : public ::testing::Test {
     options.file = path;
     options.ranks = ranks;
     const auto report = validate_platform(options);
+    std::remove(path.c_str());
     return report ? "sound" : report.error().what;
   }
   static std::string zone(const std::string& inner) {

@@ -119,6 +119,10 @@ std::string page(std::string_view title, const Documents& documents) {
   if (!documents.collectives.empty())
     out += element("collectives", fmt::format("{{\"schema\": \"nplus1-collectives/1\", \"findings\": {}}}",
                                               documents.collectives));
+  out += element("waitstates", documents.waitstates);
+  out += element("whatif", documents.whatif);
+  out += element("after", documents.after);
+  out += element("fixes", documents.fixes);
   out += element("guidelines", documents.guidelines);
   out += rest;
   return out;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "netmodel/collectives/selection.hpp"
+#include "semantics/collective_call.hpp"
 #include "semantics/timing.hpp"
 
 namespace nplus1::simnode::engine {
@@ -13,70 +14,6 @@ namespace {
 using netmodel::Step;
 
 constexpr std::size_t kKeptSteps = 64;  // longer schedules give their memory back
-
-/// The members [first, last) of the other group of an intercommunicator.
-struct Group {
-  std::int32_t first;
-  std::int32_t last;
-};
-
-Bytes block(const events::Event& event, const events::Extension& extension, std::int32_t member) {
-  const auto i = static_cast<std::size_t>(member);
-  return i < extension.sizes.size() ? bytes(extension.sizes[i]) : event.payload();
-}
-
-/// Rooted collectives between groups: the root exchanges one message with each remote member.
-void append_linear(const events::Event& event, const events::Extension& extension, Group remote,
-                   bool from_root, std::vector<Step>& steps) {
-  if (event.peer == kProcNull.value) return;
-  if (event.peer != events::kIntercommRoot) {
-    const std::int32_t root = remote.first + event.peer;
-    steps.push_back(from_root ? Step{netmodel::kNoMember, root, {}}
-                              : Step{root, netmodel::kNoMember, event.payload()});
-    return;
-  }
-  for (std::int32_t m = remote.first; m < remote.last; ++m)
-    steps.push_back(from_root ? Step{m, netmodel::kNoMember, block(event, extension, m - remote.first)}
-                              : Step{netmodel::kNoMember, m, {}});
-}
-
-bool leaves_root(CollectiveKind kind) {
-  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kScatter ||
-         kind == CollectiveKind::kScatterv;
-}
-
-bool reaches_root(CollectiveKind kind) {
-  return kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ||
-         kind == CollectiveKind::kGatherv;
-}
-
-bool neighborhood(CollectiveKind kind) {
-  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
-}
-
-/// Edges and, where there are two more words for each destination, the bytes to each: kept in `sizes`.
-void read_edges(std::span<const std::uint32_t> words, netmodel::CollectiveCall& call,
-                std::vector<std::int64_t>& sizes) {
-  if (words.size() < 2 || words.size() < 2 + std::size_t{words[0]} + words[1])
-    throw std::invalid_argument("neighbourhood collective without its list of neighbours");
-  call.sources = words.subspan(2, words[0]);
-  call.destinations = words.subspan(2 + std::size_t{words[0]}, words[1]);
-  const auto pairs = words.subspan(2 + std::size_t{words[0]} + words[1]);
-  if (pairs.size() < 2 * call.destinations.size()) return;
-  for (std::size_t i = 0; i < call.destinations.size(); ++i)
-    sizes.push_back(static_cast<std::int64_t>(pairs[2 * i] | std::uint64_t{pairs[2 * i + 1]} << 32U));
-  call.sizes = sizes;
-}
-
-/// The lists of a call, as docs/formats/events.md lays them out.
-void read_lists(const events::Extension& extension, netmodel::CollectiveCall& call) {
-  call.sizes = extension.sizes;
-  const auto p = static_cast<std::size_t>(call.members);
-  if (call.kind == CollectiveKind::kAlltoallv && extension.sizes.size() >= 2 * p) {
-    call.sizes = extension.sizes.first(p);
-    call.receive_sizes = extension.sizes.subspan(p, p);
-  }
-}
 
 }  // namespace
 
@@ -150,24 +87,9 @@ Collectives::Call& Collectives::next_call(Communicator& c, std::int32_t me) {
 void Collectives::schedule(const Communicator& c, std::int32_t me, const events::Event& event,
                            const events::Extension& extension, std::vector<Step>& steps) const {
   std::vector<std::int64_t> edge_sizes;
-  netmodel::CollectiveCall call;
-  call.kind = event.collective();
-  call.members = static_cast<std::int32_t>(c.members.size());
-  call.me = me;
-  call.root = event.peer;
-  call.size = event.payload();
-  if (c.local_members != 0) {
-    const auto split = static_cast<std::int32_t>(c.local_members);
-    const Group remote = me < split ? Group{split, call.members} : Group{0, split};
-    if (leaves_root(call.kind) || reaches_root(call.kind))
-      return append_linear(event, extension, remote, leaves_root(call.kind), steps);
-    call.kind = CollectiveKind::kSynchronize;
-    call.size = {};
-  } else if (neighborhood(call.kind)) {
-    read_edges(extension.words, call, edge_sizes);
-  } else {
-    read_lists(extension, call);
-  }
+  const semantics::Membership who{static_cast<std::int32_t>(c.members.size()), me,
+                                  static_cast<std::int32_t>(c.local_members)};
+  const netmodel::CollectiveCall call = semantics::collective_call(event, extension, who, edge_sizes);
   if (selection_ != nullptr)
     netmodel::append_steps(call, *selection_, steps);
   else

@@ -195,7 +195,7 @@ void Node::all_started() {
   options.report_all_matches = settings_.record != Record::kOff;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
   translator_ = std::make_unique<Translator>(n, *engine_);
-  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get());
+  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get(), &collectives_);
   timeline_ = std::make_unique<patterns::Timeline>(ranks_.size());
   sinks_.add(*statistics_);
   sinks_.add(*timeline_);

@@ -27,13 +27,18 @@ std::vector<std::byte> extension_of(const Collective& c, events::Event& event) {
   return bytes;
 }
 
+/// Between groups the root is called MPI_ROOT by itself and MPI_PROC_NULL by the rest of its group.
+std::int32_t root_in_event(const Collective& c) {
+  if (c.comm->inter && c.root == MPI_ROOT) return events::kIntercommRoot;
+  return c.comm->inter && c.root == MPI_PROC_NULL ? kProcNull.value : c.root;
+}
+
 events::Event event_of(const Collective& c, EventKind kind) {
   events::Event event;
   event.kind = kind;
-  // An intercommunicator's collectives are priced as a synchronisation of both groups (docs/networks.md).
-  event.operation = static_cast<std::uint8_t>(c.comm->inter ? CollectiveKind::kSynchronize : c.kind);
+  event.operation = static_cast<std::uint8_t>(c.kind);
   event.comm = c.comm->number;
-  event.peer = c.comm->inter ? -1 : c.root;
+  event.peer = c.rooted() ? root_in_event(c) : -1;
   event.size = c.size;
   return event;
 }

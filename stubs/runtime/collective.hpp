@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -15,9 +16,13 @@
 namespace nplus1::stubs {
 
 struct Collective {
+  static constexpr std::int32_t kNoRoot = std::numeric_limits<std::int32_t>::min();
+
+  [[nodiscard]] bool rooted() const { return root != kNoRoot; }
+
   CollectiveKind kind{};
   Communicator* comm = nullptr;      // null: not a communicator that the simulator knows
-  std::int32_t root = -1;            // member index
+  std::int32_t root = kNoRoot;       // as the application named it
   std::int64_t size = 0;             // as netmodel::CollectiveCall::size
   std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
   std::vector<std::uint32_t> words;  // neighbourhood edges

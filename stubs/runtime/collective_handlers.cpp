@@ -16,7 +16,8 @@ Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises) {
   Collective c;
   c.kind = kind;
   c.comm = rt.communicators.find(comm);
-  c.synchronises = synchronises || (c.comm != nullptr && c.comm->inter);
+  c.synchronises =
+      synchronises && !(c.comm != nullptr && c.comm->inter);  // a group may leave before its last
   return c;
 }
 
@@ -37,8 +38,21 @@ bool is_me(const Collective& c, int rank) {
 bool intra(const Collective& c) {
   return c.comm != nullptr && !c.comm->inter;
 }
+bool inter(const Collective& c) {
+  return c.comm != nullptr && c.comm->inter;
+}
+/// Whom the lists of a v-form are about: the other group of an intercommunicator.
 std::size_t members(const Collective& c) {
-  return c.comm->local.size();
+  return c.comm->peers().size();
+}
+
+/// Between groups: the rest of the root's group, none of whose arguments count.
+bool takes_no_part(const Collective& c) {
+  return inter(c) && c.root == MPI_PROC_NULL;
+}
+/// Between groups: the root, which sends or receives the other group's data.
+bool is_intercomm_root(const Collective& c) {
+  return inter(c) && c.root == MPI_ROOT;
 }
 
 template <class C>
@@ -78,6 +92,23 @@ const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, cons
   return static_cast<const std::byte*>(mine.buffer()) - extent * begin;
 }
 
+/// Bcast and Scatter natively: everything straight from the root, as MPICH's Iscatterv does it. Who receives
+/// then waits for the root alone, and leaves when its virtual time says so whatever algorithm is simulated:
+/// MPI's own Ibcast of a large vector keeps everybody inside until the last member has entered, who may be
+/// polling for what one of them does next. Block i begins `stride` elements after the one before it.
+int from_root(const void* blocks, MPI_Count count, MPI_Count stride, MPI_Datatype type, void* mine,
+              MPI_Count my_count, MPI_Datatype my_type, int root, std::size_t members, MPI_Comm comm,
+              MPI_Request* request, Keep& keep) {
+  auto counts = std::make_shared<std::vector<MPI_Count>>(members, count);
+  auto places = std::make_shared<std::vector<MPI_Aint>>(members);
+  for (std::size_t i = 0; i < members; ++i)
+    (*places)[i] = static_cast<MPI_Aint>(stride * static_cast<MPI_Count>(i));
+  keep.push_back(counts);
+  keep.push_back(places);
+  return pmpi::Iscatterv(blocks, counts->data(), places->data(), type, mine, my_count, my_type, root, comm,
+                         request);
+}
+
 /// What a rank contributes to a collective in which MPI_IN_PLACE makes the receive side its data.
 Payload contribution(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, const void* recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype) {
@@ -102,14 +133,21 @@ template <class C, class D>
 Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kBcast, comm, false);
   c.root = root;
-  c.data.shown = {buffer, count, type};
-  c.size = payload_bytes(count, type);
+  if (!takes_no_part(c)) {
+    c.data.shown = {buffer, count, type};
+    c.size = payload_bytes(count, type);
+  }
   c.leaves_early = is_me(c, root);
   c.blocking = [=] { return pmpi::Bcast(buffer, count, type, root, comm); };
-  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early) return pmpi::Ibcast(buffer, count, type, root, comm, request);
+  const std::size_t receivers = c.comm == nullptr ? 0 : members(c);
+  const bool at_root = is_me(c, root);
+  c.start = [=](MPI_Request* request, Keep& keep) {
+    if (receivers == 0) return pmpi::Ibcast(buffer, count, type, root, comm, request);
+    if (!at_root)  // also the root of an intercommunicator, which waits
+      return from_root(buffer, count, 0, type, buffer, count, type, root, receivers, comm, request, keep);
     PrivateCopy& mine = keep_copy(keep, buffer, count, type);
-    return pmpi::Ibcast(mine.buffer(), mine.count(), mine.type(), root, comm, request);
+    return from_root(mine.buffer(), mine.count(), 0, mine.type(), MPI_IN_PLACE, 0, mine.type(), root,
+                     receivers, comm, request, keep);
   };
   return c;
 }
@@ -119,8 +157,11 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGather, comm, false);
   c.root = root;
-  c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
-  c.size = sendbuf == MPI_IN_PLACE ? payload_bytes(recvcount, recvtype) : payload_bytes(sendcount, sendtype);
+  const bool by_recvcount = sendbuf == MPI_IN_PLACE || is_intercomm_root(c);
+  if (!takes_no_part(c))
+    c.size = by_recvcount ? payload_bytes(recvcount, recvtype) : payload_bytes(sendcount, sendtype);
+  if (!takes_no_part(c) && !is_intercomm_root(c))
+    c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] {
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
@@ -140,10 +181,12 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    const C recvcounts[], const D displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGatherv, comm, false);
   c.root = root;
-  if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
+  const bool contributes = !takes_no_part(c) && !is_intercomm_root(c);
+  if (contributes && sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
+  if (is_intercomm_root(c)) c.sizes = bytes_each(c, recvcounts, recvtype);
   if (sendbuf == MPI_IN_PLACE)
     c.size = intra(c) ? payload_bytes(recvcounts[root], recvtype) : 0;
-  else
+  else if (contributes)
     c.size = payload_bytes(sendcount, sendtype);
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] {
@@ -165,9 +208,11 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatter, comm, false);
   c.root = root;
-  c.data.shown =
-      is_me(c, root) ? Payload{sendbuf, sendcount, sendtype} : Payload{recvbuf, recvcount, recvtype};
-  c.size = is_me(c, root) ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
+  if (!takes_no_part(c)) {
+    const bool gives = is_me(c, root) || is_intercomm_root(c);
+    c.data.shown = gives ? Payload{sendbuf, sendcount, sendtype} : Payload{recvbuf, recvcount, recvtype};
+    c.size = gives ? payload_bytes(sendcount, sendtype) : payload_bytes(recvcount, recvtype);
+  }
   c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount,
                                                         sendtype, recvbuf, recvcount, recvtype);
   c.blocking = [=] {
@@ -175,16 +220,20 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   };
   const MPI_Count blocks = c.comm == nullptr ? 0 : static_cast<MPI_Count>(members(c));
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early)
+    if (blocks == 0)
       return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
+    const auto members = static_cast<std::size_t>(blocks);
+    if (!early)
+      return from_root(sendbuf, sendcount, sendcount, sendtype, recvbuf, recvcount, recvtype, root, members,
+                       comm, request, keep);
     if (recvbuf != MPI_IN_PLACE) {
       const int code = copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype, recvbuf,
                                       recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
     PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false);
-    return pmpi::Iscatter(mine.buffer(), sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root, comm,
-                          request);
+    return from_root(mine.buffer(), sendcount, sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root,
+                     members, comm, request, keep);
   };
   return c;
 }
@@ -194,9 +243,11 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
                     void* recvbuf, C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatterv, comm, false);
   c.root = root;
-  if (recvbuf != MPI_IN_PLACE) c.data.shown = {recvbuf, recvcount, recvtype};
-  if (is_me(c, root)) c.sizes = bytes_each(c, sendcounts, sendtype);
-  c.size = is_me(c, root) ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
+  const bool receives = !takes_no_part(c) && !is_intercomm_root(c);
+  if (receives && recvbuf != MPI_IN_PLACE) c.data.shown = {recvbuf, recvcount, recvtype};
+  if (is_me(c, root) || is_intercomm_root(c)) c.sizes = bytes_each(c, sendcounts, sendtype);
+  if (receives)
+    c.size = is_me(c, root) ? c.sizes[static_cast<std::size_t>(root)] : payload_bytes(recvcount, recvtype);
   c.leaves_early = is_me(c, root) && can_copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype,
                                                         recvbuf, recvcount, recvtype);
   c.blocking = [=] {
@@ -223,12 +274,19 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
   return c;
 }
 
+/// Between groups a block of the own group and one of the other may differ.
+void set_blocks_of_groups(Collective& c, std::int64_t own, std::int64_t remote) {
+  c.size = own;
+  if (remote != own) c.sizes = {remote};
+}
+
 template <class C, class D>
 Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgather, comm, true);
   c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
+  if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
   c.blocking = [=] {
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
@@ -243,9 +301,10 @@ Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, v
                       const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
   if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
-  if (intra(c)) {
+  if (c.comm != nullptr) {
     c.sizes = bytes_each(c, recvcounts, recvtype);
-    c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
+    c.size =
+        inter(c) ? payload_bytes(sendcount, sendtype) : c.sizes[static_cast<std::size_t>(c.comm->my_index)];
   }
   c.blocking = [=] {
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
@@ -263,6 +322,7 @@ Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, voi
   Collective c = describe(CollectiveKind::kAlltoall, comm, true);
   c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
+  if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
   c.blocking = [=] {
     return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
@@ -294,10 +354,10 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
   if (intra(c))
     c.data.shown = in_place ? Payload{recvbuf, sum(c, recvcounts), recvtype}
                             : Payload{sendbuf, sum(c, sendcounts), sendtype};
-  if (intra(c))
+  if (c.comm != nullptr)
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtype) : bytes_each(c, sendcounts, sendtype),
                  bytes_each(c, recvcounts, recvtype));
-  if (in_place) c.leaves_early = false;
+  if (in_place || inter(c)) c.leaves_early = false;
   c.blocking = [=] {
     return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                            comm);
@@ -336,7 +396,7 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
                      const MPI_Datatype recvtypes[], MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
-  if (intra(c))
+  if (c.comm != nullptr)
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtypes) : bytes_each(c, sendcounts, sendtypes),
                  bytes_each(c, recvcounts, recvtypes));
   c.leaves_early = false;
@@ -356,8 +416,10 @@ Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
                   MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduce, comm, false);
   c.root = root;
-  c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
-  c.size = payload_bytes(count, type);
+  if (!takes_no_part(c)) {
+    if (!is_intercomm_root(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
+    c.size = payload_bytes(count, type);
+  }
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] { return pmpi::Reduce(sendbuf, recvbuf, count, type, op, root, comm); };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
@@ -399,8 +461,9 @@ Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts
                           MPI_Op op, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
   if (intra(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, sum(c, recvcounts), type};
-  if (intra(c)) {
-    c.sizes = bytes_each(c, recvcounts, type);
+  if (c.comm != nullptr) {
+    const std::int64_t one = payload_bytes(1, type);
+    for (std::size_t i = 0; i < c.comm->local.size(); ++i) c.sizes.push_back(one * recvcounts[i]);
     c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
   }
   c.blocking = [=] { return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm); };

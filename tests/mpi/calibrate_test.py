@@ -16,7 +16,7 @@ def one_way(size):
 
 class Calibrate(LiveTest):
     def calibrate(self, *options, more=None):
-        done = self.run_command([str(NPLUS1), "calibrate", "-n", "2", "-o", "here.xml", "--raw", "raw.csv", *options], more=more)
+        done = self.run_command([str(NPLUS1), "calibrate", "-n", "2", "-o", "here.xml", "--raw", "raw.csv", "--json", "result.json", *options], more=more)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
@@ -41,6 +41,19 @@ class Calibrate(LiveTest):
             makespan = json.loads((self.folder / "r.json").read_text())["makespan_s"]
             with self.subTest(size=size):
                 self.assertAlmostEqual(makespan / (2 * ROUNDS) / one_way(size), 1, delta=0.01)
+
+    def test_it_says_how_well_it_predicts_the_sizes_held_back(self):
+        text = self.made_up()
+        self.assertIn("Sizes held back: 0.0 % off in the median, within the fit's own residual", text)
+        result = json.loads((self.folder / "result.json").read_text())
+        self.assertTrue(result["held_back_within_residual"])
+        self.assertLess(result["error_platform"]["held_back_median"], 0.001)
+        self.assertGreater(result["error_lsb"]["held_back_median"], 0.05)  # one line for two protocols
+        held_back = [s for s in SIZES if s & (s - 1)]
+        self.assertEqual([size for size, *_ in result["held_back"]], held_back)
+        for size, measured, predicted in result["held_back"]:
+            self.assertAlmostEqual(measured / one_way(size), 1, delta=1e-5)
+            self.assertAlmostEqual(predicted / one_way(size), 1, delta=1e-3)
 
     def test_its_words_are_networks(self):
         words = [line.split()[1] for line in self.made_up().splitlines() if line.startswith("--network")]

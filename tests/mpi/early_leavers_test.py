@@ -1,6 +1,7 @@
 """A rank leaves a collective at its own virtual time, although the MPI library would keep it inside until a late peer
 has entered: that peer may be waiting for what the leaver sends next. Natively these programs may hang."""
 import unittest
+from pathlib import Path
 
 from live import LiveTest
 
@@ -68,6 +69,36 @@ class LargeMessages(LiveTest):
             scripts.append("; ".join([f"send {peer} {LARGE}" for peer in others] +
                                      [f"recv {peer} {LARGE}" for peer in others]))
         self.exact(*scripts)
+
+
+class UnderContention(LiveTest):
+    """Natively MPI keeps everybody in a large Bcast until the last has entered, who polls for what a rank does that has
+    left the simulated one. On a platform each decision waits for all ranks that run: none may be forced."""
+    PLATFORM = Path(__file__).resolve().parents[2] / "platforms" / "fat_tree.xml"
+    RANKS = 8  # from here on MPICH broadcasts 1 MiB by scatter and ring
+
+    def run_on_platform(self, collective, *options):
+        scripts = [f"{collective}; "] * self.RANKS
+        scripts[1] += f"send {self.RANKS - 1} 4 9"
+        scripts[-1] = f"irecv 1 4 9; testall; {collective}"
+        run = self.observe(self.RANKS, "script", *scripts,
+                           options=("--platform", str(self.PLATFORM), "--compute", "fixed:0", *options))
+        self.assertTrue(run.summary and run.summary["complete"], run.stderr)
+        self.assertEqual(run.summary["trust"]["forced_decisions"], 0)
+        self.assertEqual(run.summary["trust"]["order_inversions"], 0)
+        return run.summary["rank_end_s"]
+
+    def test_a_broadcast_lets_a_rank_go_before_the_last_has_entered(self):
+        for algorithm in ("binomial", "linear"):
+            options = ("--collectives", f"bcast={algorithm}")
+            ends = self.run_on_platform("bcast 0 1048576", *options)
+            self.assertLess(ends[1], ends[-1])  # it left first: the last one polled until it had sent
+            self.assertEqual(self.run_on_platform("bcast 0 1048576", *options), ends)
+            self.assertEqual(self.run_on_platform("ibcast 0 1048576; waitall", *options), ends)
+
+    def test_a_scatter_does_so_too(self):
+        ends = self.run_on_platform("scatter 0 1048576", "--collectives", "scatter=linear")
+        self.assertLess(ends[1], ends[-1])
 
 
 def add_cases():

@@ -2,13 +2,14 @@
 times are those of the model; a slow function that was planted is found, and nothing else."""
 import collections
 import csv
+import json
 import os
 import signal
 import subprocess
 import time
 import unittest
 
-from live import LiveTest, MPIRUN, NPLUS1, descendants, environment, wait_until
+from live import LiveTest, MPIRUN, NPLUS1, descendants, environment, path_of, wait_until
 
 VERIFY = NPLUS1.parent / "verify_mock_ups"
 PLANTED = NPLUS1.parent / "planted-runner"
@@ -16,6 +17,10 @@ LATENCY, BANDWIDTH = 5e-6, 1e9
 NETWORK = f"lsb:latency={LATENCY},bandwidth={BANDWIDTH}"
 READ = 20e-9  # what one look at the virtual clock costs
 DIFFERENT_ENOUGH = 1.05
+TUNED = ("Allgather_with_Gather_Bcast", "Allreduce_with_Reduce_Bcast", "Alltoall_with_Alltoallv",
+         "Bcast_with_Scatter_Allgather", "Gather_with_Allgather", "Reduce_with_Reduce_scatter_block_Gather",
+         "Reduce_scatter_with_Allreduce", "Reduce_scatter_block_with_Reduce_Scatter", "Scan_with_Exscan_Reduce_local",
+         "Scatter_with_Bcast")
 
 
 def rows(path):
@@ -145,12 +150,73 @@ class Measuring(LiveTest):
         self.assertIn("mpirun ended with exit code", done.stderr)
 
 
+class FollowingUp(LiveTest):
+    """On a measuring program whose MPI_Reduce is slow above 16 KiB, natively."""
+
+    def setUp(self):
+        super().setUp()
+        self.guidelines("run", "-n", 2, "--waits", "yield", "--runner", PLANTED, "-o", "measured", "--functions",
+                        "Reduce,Bcast", "--sizes", "1024,32768,65536", "--runs", 6, "--nrep", 20)
+
+    def guidelines(self, *words):
+        done = self.run_command([str(NPLUS1), "guidelines", *map(str, words)], timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def violations(self, rule="pattern"):
+        self.guidelines("check", "measured")
+        found = json.loads((self.folder / "measured/violations.json").read_text())["violations"]
+        return [v for v in found if v["type"] == rule]
+
+    def test_confirms_what_is_slow_and_replaces_it(self):
+        slow = {32768, 65536}
+        found = [v for v in self.violations() if v["guideline"].startswith("Reduce")]
+        self.assertEqual({v["sizes"][0] for v in found if v["ratio"] > 2}, slow)
+        self.assertIn("confirmed", self.guidelines("confirm", "measured", "-q"))
+        for v in self.violations():
+            if v["guideline"].startswith("Reduce") and v["sizes"][0] in slow and v["ratio"] > 2:
+                self.assertTrue(v["confirmed"], v)
+        text = self.guidelines("tune", "measured", "-q", "-o", "libtuned.so", "--budget", "60s")
+        for size in slow:
+            self.assertRegex(text, rf"MPI_Reduce +{size} .* violation gone")
+        self.assertIn(b"Reduce 2 32768 65536 Reduce_with_", (self.folder / "libtuned.so").read_bytes())
+
+    def test_advises_the_setting_that_helps_because_it_was_measured_to(self):
+        text = self.guidelines("advise", "measured", "-q", "--budget", "60s")
+        self.assertIn("MPI_Reduce: 4 settings", text)
+        for size in (32768, 65536):
+            self.assertRegex(text, rf"{size} B  binomial .* x faster.*Hockney.*violation gone")
+
+
+class Tuned(LiveTest):
+    """A library whose profile replaces every function at every size."""
+
+    def run_with_all_replaced(self, ranks, program):
+        profile = "".join(f"{m.split('_with_')[0]} {ranks} 0 1000000 {m}\n" for m in TUNED)
+        template = (NPLUS1.parent.parent / "lib/libnplus1-tuned.so").read_bytes()
+        library = self.folder / f"all-{ranks}.so"
+        library.write_bytes(template + profile.encode() + b"%019d\n# nplus1 guidelines profile\n" % len(profile))
+        stubs = NPLUS1.parent.parent / "lib/libnplus1-stubs.so"  # for waits that yield
+        done = self.run_command([MPIRUN, "-np", str(ranks), "/usr/bin/env", f"LD_PRELOAD={library}:{stubs}",
+                                 "NPLUS1_NATIVE=1", str(program)], timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_gives_the_same_results(self):
+        for ranks in (2, 3):
+            self.assertIn(" 0 differences", self.run_with_all_replaced(ranks, VERIFY))
+
+    def test_takes_types_with_gaps_on_some_ranks(self):
+        for ranks in (1, 2, 4):
+            self.assertEqual(self.run_with_all_replaced(ranks, path_of("strided_collectives")), "ok\n")
+
+
 class Simulated(LiveTest):
     def simulate(self, ranks, *words, folder="simulated"):
         done = self.run_command([str(NPLUS1), "guidelines", "run", "-q", "-n", str(ranks), "--simulate", NETWORK, "-o",
                                  folder, *map(str, words)], timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
-        return times(self.folder / folder / "measurements.csv")
+        return times(self.folder / folder / "simulated.csv")
 
     def test_times_are_those_of_the_model(self):
         found = self.simulate(4, "--functions", "Reduce,Gather,Allreduce", "--sizes", "8,1000")

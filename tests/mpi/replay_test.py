@@ -40,6 +40,10 @@ class ReplayTest(RecordedTest):
         self.assertEqual(replayed["rank_end_s"], replayed["recorded_rank_end_s"])
         self.assertEqual(replayed["largest_difference_s"], 0)
         self.assertEqual(replayed["coverage"], "complete")
+        adapted = self.replay(run.folder, "--decisions", "adapted")
+        self.assertEqual(adapted["rank_end_s"], run.summary["rank_end_s"])
+        for count in ("swapped_completions", "early_completions", "other_messages", "tests_that_waited", "gave_up"):
+            self.assertEqual(adapted[count], 0, count)
 
 
 class Identity(ReplayTest):

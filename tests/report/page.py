@@ -28,9 +28,13 @@ class Report(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.scratch.cleanup)
-        cls.page = make_report(cls.binaries, cls.make_folder())
+        cls.page = cls.make_page()
         cls.browser = Browser(dark=cls.dark)
         cls.addClassCleanup(cls.browser.__exit__)
+
+    @classmethod
+    def make_page(cls):
+        return make_report(cls.binaries, cls.make_folder())
 
     @classmethod
     def make_folder(cls):

@@ -12,8 +12,8 @@ const SMALLEST_BLOCK = 8;
 const HINT = "Point at a cell to read it, or move with the arrow keys; Enter or a double click zooms in, Backspace out.";
 
 class Communication {
-  constructor({ layers, ranks }) {
-    Object.assign(this, { all: layers, ranks, log: true, width: 0, cursor: { row: 0, column: 0 } });
+  constructor({ layers, ranks, wire = null, wire_collectives: algorithms = "" }) {
+    Object.assign(this, { all: layers, wire, algorithms, onWire: false, ranks, log: true, width: 0, cursor: { row: 0, column: 0 } });
     this.chosen = new Set(layers.map((layer) => layer.name));
     this.block = { row: 0, column: 0, span: ranks };
     const events = { onCursor: (r, c) => this.moveTo(r, c), onZoom: (r, c) => { this.moveTo(r, c); this.zoom(0.25); },
@@ -26,12 +26,14 @@ class Communication {
     this.element = this.build();
   }
 
-  get layers() { return this.all.filter((layer) => this.chosen.has(layer.name)); }
+  /** The wire has the others' messages in it, so it is shown alone. */
+  get layers() { return this.onWire ? [this.wire] : this.all.filter((layer) => this.chosen.has(layer.name)); }
 
   build() {
     const shape = figure({
       title: "Who sends to whom", name: "communication", wide: true,
-      note: "Collectives are drawn as the algorithm has them, not the network: to and from the root, or rank 0 where there is none.",
+      note: "Collectives are drawn as the algorithm has them, not the network: to and from the root, or rank 0 where there is none." +
+        (this.wire ? ` Over the wire they are the messages of ${this.algorithms}.` : ""),
       controls: [this.layerControls(), this.viewControls()],
       draw: (body, width) => {
         this.width = width;
@@ -57,7 +59,18 @@ class Communication {
     const isMessages = (name) => name === "point_to_point";
     return el("fieldset", { class: "choices" }, el("legend", {}, "Layers"), this.boxes, this.all.length < 2 ? null :
       el("span", { class: "tools" }, button("All", choose(() => true)), button("Point-to-point only", choose(isMessages)),
-        button("Collectives only", choose((name) => !isMessages(name)))));
+        button("Collectives only", choose((name) => !isMessages(name)))), this.wireControl());
+  }
+
+  wireControl() {
+    if (!this.wire) return null;
+    const box = checkbox("What goes over the wire instead", false, (on) => {
+      this.onWire = on;
+      for (const other of this.boxes) other.firstChild.disabled = on;
+      this.update();
+    }, { "data-layer": "wire" });
+    box.title = `All that travels: messages, and collectives as the messages of ${this.algorithms}`;
+    return box;
   }
 
   viewControls() {

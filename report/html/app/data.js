@@ -1,7 +1,8 @@
-// The documents in the page: patterns (always), summary, timeline, sweep and collectives (where there are).
+// The documents in the page: patterns (of a run, always), and others where there are; or guidelines.
 
 const KNOWN = { patterns: "nplus1-patterns", summary: "nplus1-summary", timeline: "nplus1-timeline", sweep: "nplus1-sweep",
-  collectives: "nplus1-collectives" };
+  waitstates: "nplus1-waitstates", whatif: "nplus1-whatif", fixes: "nplus1-whatif-sweep", after: "nplus1-timeline",
+  guidelines: "nplus1-guidelines", collectives: "nplus1-collectives" };
 const NEWEST = 1;
 
 async function inflate(base64) {
@@ -30,12 +31,12 @@ async function loadDocument(name) {
   return parsed;
 }
 
-/** { patterns, summary, timeline, sweep, collectives }, each null if it is not in the page. */
+/** { patterns, summary, timeline, sweep, waitstates, whatif, fixes, after (the timeline under a hypothesis), guidelines, collectives }, each null if it is not in the page. */
 export async function loadData() {
   const names = Object.keys(KNOWN);
   const documents = await Promise.all(names.map(loadDocument));
   const data = Object.fromEntries(names.map((name, i) => [name, documents[i]]));
-  if (!data.patterns) throw new Error("there are no patterns in this page");
+  if (!data.patterns && !data.guidelines) throw new Error("there are no patterns in this page");
   return data;
 }
 

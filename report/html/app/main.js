@@ -1,5 +1,5 @@
 // The page: header, tabs, theme, downloads. A later analysis adds a module to `sections`: { id, title,
-// available?(data), render(data) } with render() giving elements.
+// available?(data), render(data) } with render() giving elements. Without `available` it is about a run's patterns.
 
 import { collectivesSection } from "./collectives.js";
 import { communication } from "./communication.js";
@@ -7,14 +7,17 @@ import { loadData } from "./data.js";
 import { button, download, el } from "./dom.js";
 import { redrawAll } from "./figure.js";
 import { formatTime, plural } from "./format.js";
+import { guidelinesHeader, guidelinesSection } from "./guidelines.js";
 import { mix } from "./mix.js";
 import { overTime } from "./over_time.js";
 import { overview } from "./overview.js";
 import { sites } from "./sites.js";
 import { sweepSection } from "./sweep.js";
 import { timelineSection } from "./timeline.js";
+import { waitStatesSection } from "./wait_states.js";
+import { fixesSection, whatIfSection } from "./what_if.js";
 
-const sections = [overview, communication, mix, overTime, timelineSection, sites, collectivesSection, sweepSection];
+const sections = [whatIfSection, fixesSection, overview, communication, mix, overTime, timelineSection, waitStatesSection, sites, collectivesSection, sweepSection, guidelinesSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
@@ -38,19 +41,23 @@ function downloads(data) {
       { "aria-label": `Download ${name}.json` }));
 }
 
+function runHeader({ patterns }) {
+  return { title: patterns.application || "MPI program", complete: Boolean(patterns.complete),
+    facts: [plural(patterns.ranks, "rank"), patterns.network, `${formatTime(patterns.virtual_time_s)} of virtual time`] };
+}
+
 function header(data) {
-  const { patterns } = data;
-  const facts = [plural(patterns.ranks, "rank"), patterns.network, `${formatTime(patterns.virtual_time_s)} of virtual time`];
-  return el("header", {}, el("div", {}, el("h1", {}, patterns.application || "MPI program"),
+  const { title, facts, complete } = data.patterns ? runHeader(data) : guidelinesHeader(data);
+  return el("header", {}, el("div", {}, el("h1", {}, title),
     el("p", { class: "muted" }, facts.filter((f) => f).join(" · ")),
-    patterns.complete ? null : el("p", { class: "warning" }, "The program did not end by itself: this is what was seen until then.")),
+    complete !== false ? null : el("p", { class: "warning" }, "The program did not end by itself: this is what was seen until then.")),
   el("div", { class: "tools" }, downloads(data), themeToggle()));
 }
 
 /** Panels are drawn when they are first shown: a large matrix costs nobody who does not look at it. */
 class Tabs {
   constructor(data) {
-    this.shown = sections.filter((section) => !section.available || section.available(data));
+    this.shown = sections.filter((section) => section.available ? section.available(data) : data.patterns);
     this.data = data;
     this.tabs = this.shown.map((section, i) => button(section.title, () => this.select(i), {
       role: "tab", id: `tab-${section.id}`, "aria-controls": `panel-${section.id}`, keydown: (event) => this.key(event, i) }));

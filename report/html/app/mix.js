@@ -73,12 +73,12 @@ function bucketLabel(upper, i, buckets, format) {
   return upper == null ? `> ${format(buckets[i - 1].upper)}` : `≤ ${format(upper)}`;
 }
 
-function sizesFigures({ layers }) {
+function sizesFigures({ layers, wire = null }) {
   const filled = layers.filter((layer) => layer.messages > 0);
   if (filled.length === 0) return [el("section", { class: "card wide" }, el("h3", {}, "Message sizes"), el("p", { class: "empty" }, "There are no messages."))];
   const state = { layer: filled[0].name, unit: "bytes", log: false };
   const chosen = () => {
-    const of = state.layer === "all" ? filled : filled.filter((layer) => layer.name === state.layer);
+    const of = state.layer === "all" ? filled : [...filled, ...(wire ? [wire] : [])].filter((layer) => layer.name === state.layer);
     const objects = of.map((layer) => state.unit === "bytes" ? layer.sizes : layer.elements).filter((o) => o);
     return objects.length > 0 ? addSizes(objects) : null;
   };
@@ -87,7 +87,8 @@ function sizesFigures({ layers }) {
   const set = (key) => (value) => { state[key] = value; redraw(); };
   const hasElements = filled.some((layer) => layer.elements);
   const controls = [
-    select("Layer ", [...filled.map((l) => [l.name, layerLabel(l.name)]), ["all", "All together"]], state.layer, set("layer")),
+    select("Layer ", [...filled.map((l) => [l.name, layerLabel(l.name)]), ["all", "All together"],
+      ...(wire ? [["wire", "Over the wire"]] : [])], state.layer, set("layer")),
     hasElements ? choice("Unit", "size-unit", [["bytes", "Bytes"], ["elements", "Elements"]], state.unit, set("unit")) : null,
     checkbox("Log scale", false, set("log"))];
   const unit = () => unitFormats[state.unit];

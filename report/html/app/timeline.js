@@ -21,7 +21,9 @@ const seconds = (ps) => ps * 1e-12;
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 
 class TimelineView {
-  constructor({ timeline, patterns }) {
+  constructor({ timeline, patterns }, { title = "Timeline", id = "timeline" } = {}) {
+    this.title = title;
+    this.id = id;
     this.data = new TimelineData(timeline);
     this.sites = new Map(patterns.call_sites.map((site) => [site.path, site]));
     this.total = this.data.rows.length;
@@ -31,13 +33,13 @@ class TimelineView {
     this.lines = true;
     this.width = 0;
     this.canvas = this.newCanvas();
-    this.readout = el("p", { class: "readout", id: "timeline-readout", "aria-live": "polite" }, HINT);
-    this.status = el("p", { class: "note", role: "status", id: "timeline-status" });
+    this.readout = el("p", { class: "readout", id: `${this.id}-readout`, "aria-live": "polite" }, HINT);
+    this.status = el("p", { class: "note", role: "status", id: `${this.id}-status` });
     this.element = this.build();
   }
 
   newCanvas() {
-    const canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", id: "timeline-canvas",
+    const canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "timeline", id: `${this.id}-canvas`,
       "aria-label": "Timeline: a row for each rank. Arrow keys pan and choose a rank, plus and minus zoom, comma and full stop go to the call before and after." });
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -52,7 +54,7 @@ class TimelineView {
     const rowTools = this.total <= 16 ? null : [button("Fewer ranks", () => this.zoomRows(0.5)), button("More ranks", () => this.zoomRows(2)),
       button("↑", () => this.scrollRows(-1), { "aria-label": "Ranks before" }), button("↓", () => this.scrollRows(1), { "aria-label": "Ranks after" })];
     return figure({
-      title: "Timeline", name: "timeline", wide: true, note: this.note(),
+      title: this.title, name: this.id, wide: true, note: this.note(),
       controls: [legend(ACTIVITIES), el("div", { class: "tools" },
         button("Zoom in", () => this.zoom(0.5)), button("Zoom out", () => this.zoom(2)),
         button("←", () => this.pan(-0.25), { "aria-label": "Earlier" }), button("→", () => this.pan(0.25), { "aria-label": "Later" }),
@@ -352,9 +354,11 @@ function axisFormat(ticks) {
   return (tick) => `${(tick / unit).toFixed(digits)} ${name}`;
 }
 
+export const timelineOf = (data, names) => new TimelineView(data, names).element;
+
 export const timelineSection = {
   id: "timeline",
   title: "Timeline",
   available: ({ timeline }) => timeline != null && timeline.rows.length > 0,
-  render: (data) => [new TimelineView(data).element],
+  render: (data) => [timelineOf(data)],
 };

@@ -1,0 +1,24 @@
+// A folder that `nplus1 guidelines run` filled, for the parts of the verb that measure on: what was found,
+// and how to measure again under the same conditions. One thread; throws Failure.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/guidelines_measure.hpp"
+#include "guidelines/analysis.hpp"
+
+namespace nplus1::cli {
+
+struct MeasuredFolder {
+  std::filesystem::path path;  // absolute
+  guidelines::Catalogue catalogue;
+  guidelines::Data data;
+  guidelines::Analysis analysis;
+  Measuring measuring;  // launched as before; a fixed number of repetitions is left to the caller
+};
+
+/// Reads and judges as `nplus1 guidelines check` does without options.
+[[nodiscard]] MeasuredFolder open_measured(const std::string& folder);
+
+}  // namespace nplus1::cli

@@ -1,0 +1,70 @@
+#include "cli/guidelines_variants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/failure.hpp"
+#include "guidelines/follow_up.hpp"
+#include "guidelines/statistics.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+const guidelines::Sample* sample_of(const guidelines::Samples& samples, int processes,
+                                    const std::string& test, std::uint64_t size) {
+  const auto found = samples.find({processes, test, size});
+  return found == samples.end() || found->second.medians.empty() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+guidelines::Samples measure_variant(const MeasuredFolder& measured,
+                                    const std::vector<guidelines::Cell>& cells, const Variant& variant,
+                                    const std::string& folder) {
+  Measuring measuring = measured.measuring;
+  for (const auto& variable : variant.environment) measuring.launch.environment.push_back(variable);
+  if (!variant.preload.empty())
+    measuring.launch.preload += (measuring.launch.preload.empty() ? "" : ":") + variant.preload;
+  std::error_code error;
+  fs::create_directories(measured.path / folder, error);
+  const fs::path file = measured.path / folder / (variant.name + ".csv");
+  for (const auto& note : measure(measuring, cells, file, guidelines::csv_head(settings_of(measuring))))
+    fmt::print(stderr, "nplus1: {}: {}\n", variant.name, note);
+  auto data = guidelines::read_data(file, measured.catalogue, true, measuring.launch.ranks);
+  if (!data)
+    throw Failure{ExitCode::kNoInput, data.error().what, "nothing was compared", data.error().remedy};
+  return data.value().native;
+}
+
+Effect effect_of(const guidelines::Cell& cell, int processes, const guidelines::Samples& before,
+                 const guidelines::Samples& after) {
+  const auto* old_times = sample_of(before, processes, cell.original, cell.size);
+  const auto* new_times = sample_of(after, processes, cell.original, cell.size);
+  Effect effect{kNever, kNever, kNever, 1};
+  if (old_times == nullptr || new_times == nullptr) return effect;
+  effect.before = guidelines::median(old_times->medians);
+  effect.after = guidelines::median(new_times->medians);
+  effect.p = guidelines::rank_sum(old_times->medians, new_times->medians).p;
+  for (const guidelines::TimedTest& test : cell.tests) {
+    if (test.name == cell.original) continue;
+    for (const auto* samples : {&before, &after})
+      if (const auto* times = sample_of(*samples, processes, test.name, cell.size))
+        effect.mock_up = std::min(effect.mock_up, guidelines::median(times->medians));
+  }
+  return effect;
+}
+
+std::vector<guidelines::Cell> violated_patterns(const MeasuredFolder& measured) {
+  guidelines::Analysis patterns = measured.analysis;
+  std::erase_if(patterns.comparisons, [](const guidelines::Comparison& c) {
+    return c.rule != guidelines::Rule::kPattern || c.confirmed == false;
+  });
+  return confirmation_cells(patterns, measured.data, measured.measuring.how.criteria.least);
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,40 @@
+// A recorded call that waits for its turn, with what it came to when it was recorded. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "events/event.hpp"
+#include "events/sink.hpp"
+
+namespace nplus1::hypothesis {
+
+struct RecordedCall {
+  events::Event event;
+  events::Detail detail;
+  bool has_detail = false;
+  std::vector<std::uint32_t> words;
+  std::vector<std::int64_t> sizes;
+
+  // In the recording:
+  events::EventKind kind{};
+  bool finished = false;
+  events::Answer answer;                 // docs/formats/events.md, "Answers"
+  std::vector<std::uint32_t> completed;  // kAny, kSome: positions in `words`
+  Duration took{};                       // from entry to exit
+
+  void assign(const events::TimedEvent& recorded) {
+    event = recorded.event;
+    has_detail = recorded.detail != nullptr;
+    if (has_detail) detail = *recorded.detail;
+    words.assign(recorded.extension.words.begin(), recorded.extension.words.end());
+    sizes.assign(recorded.extension.sizes.begin(), recorded.extension.sizes.end());
+    kind = event.kind;
+    finished = recorded.exit != events::kUnfinished;
+    answer = recorded.answer;
+    completed.assign(recorded.completed.begin(), recorded.completed.end());
+    took = finished ? recorded.exit - recorded.event.entry() : Duration{};
+  }
+};
+
+}  // namespace nplus1::hypothesis

@@ -1,0 +1,66 @@
+#include "semantics/collective_call.hpp"
+
+#include <stdexcept>
+
+namespace nplus1::semantics {
+namespace {
+
+using netmodel::CollectiveCall;
+
+bool neighborhood(CollectiveKind kind) {
+  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
+}
+
+/// Edges and, where there are two more words for each destination, the bytes to each: kept in `sizes`.
+void read_edges(std::span<const std::uint32_t> words, CollectiveCall& call,
+                std::vector<std::int64_t>& sizes) {
+  if (words.size() < 2 || words.size() < 2 + std::size_t{words[0]} + words[1])
+    throw std::invalid_argument("neighbourhood collective without its list of neighbours");
+  call.sources = words.subspan(2, words[0]);
+  call.destinations = words.subspan(2 + std::size_t{words[0]}, words[1]);
+  const auto pairs = words.subspan(2 + std::size_t{words[0]} + words[1]);
+  if (pairs.size() < 2 * call.destinations.size()) return;
+  for (std::size_t i = 0; i < call.destinations.size(); ++i)
+    sizes.push_back(static_cast<std::int64_t>(pairs[2 * i] | std::uint64_t{pairs[2 * i + 1]} << 32U));
+  call.sizes = sizes;
+}
+
+/// `others`: how many members the lists are about.
+void read_lists(const events::Extension& extension, std::int32_t others, CollectiveCall& call) {
+  call.sizes = extension.sizes;
+  const auto p = static_cast<std::size_t>(others);
+  if (call.kind == CollectiveKind::kAlltoallv && extension.sizes.size() >= 2 * p) {
+    call.sizes = extension.sizes.first(p);
+    call.receive_sizes = extension.sizes.subspan(p, p);
+  }
+}
+
+/// Between groups the root is named as the other group sees it.
+std::int32_t root_between_groups(std::int32_t peer, Membership who) {
+  if (peer == events::kIntercommRoot) return who.me;
+  if (peer == kProcNull.value) return netmodel::kNoMember;
+  return (who.me < who.first_group ? who.first_group : 0) + (peer < 0 ? 0 : peer);
+}
+
+}  // namespace
+
+CollectiveCall collective_call(const events::Event& event, const events::Extension& extension, Membership who,
+                               std::vector<std::int64_t>& edge_sizes) {
+  CollectiveCall call;
+  call.kind = event.collective();
+  call.blocking = event.kind != events::EventKind::kIcollective;
+  call.members = who.members;
+  call.me = who.me;
+  call.first_group = who.first_group;
+  call.root = who.first_group == 0 ? event.peer : root_between_groups(event.peer, who);
+  call.size = event.payload();
+  if (neighborhood(call.kind)) {
+    read_edges(extension.words, call, edge_sizes);
+  } else {
+    const std::int32_t remote = who.me < who.first_group ? who.members - who.first_group : who.first_group;
+    read_lists(extension, who.first_group == 0 ? who.members : remote, call);
+  }
+  return call;
+}
+
+}  // namespace nplus1::semantics

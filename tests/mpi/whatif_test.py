@@ -1,0 +1,114 @@
+"""What nplus1 whatif predicts from a recording, against the program that was really changed."""
+import json
+import subprocess
+import unittest
+
+from live import NPLUS1, LiveTest
+
+LOGGOPS = "loggops:L=5us,o=1us,g=1us,G=1e-9"
+SLOW, FAST = "lsb:latency=50us,bandwidth=1GBps", "lsb:latency=1us,bandwidth=1GBps"
+STATED_ERROR = 1e-6  # of the run's time: rounding of balanced intervals; calls cost no computing of their own here
+
+
+class WhatIf(LiveTest):
+    def planted(self, problem, variant, network, ranks=8):
+        return self.exact("planted", problem, variant, ranks=ranks, network=network, compute="fixed:0")
+
+    def nplus1(self, *words, code=0):
+        done = subprocess.run([str(NPLUS1), *map(str, words)], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout
+
+    def whatif(self, run, *words):
+        file = self.folder / "whatif.json"
+        self.screen = self.nplus1("whatif", run.folder, "--json", file, *words)
+        return json.loads(file.read_text())
+
+    def time_of(self, run):
+        return float(run.summary["virtual_time_s"])
+
+    def assert_predicts(self, predicted, mended, planted):
+        """The saving: within the stated error, and no small one."""
+        saving = self.time_of(planted) - self.time_of(mended)
+        self.assertGreater(saving, 0.1 * self.time_of(planted))
+        self.assertLess(abs(predicted - self.time_of(mended)), STATED_ERROR * self.time_of(planted))
+
+    def test_identity_is_exact_and_stated(self):
+        run = self.planted("imbalance", "planted", FAST)
+        found = self.whatif(run, "--network", FAST)
+        self.assertEqual(found["before"]["virtual_time_s"], self.time_of(run))
+        self.assertEqual(found["after"]["virtual_time_s"], self.time_of(run))
+        self.assertEqual(found["before"]["trust"]["identity_error_s"], 0)
+        self.assertEqual(found["before"]["trust"]["cores"], run.summary["trust"]["cores"])
+        self.assertIn("identity replay exact", self.screen)
+
+    def test_a_planted_imbalance_ranks_first_and_mending_it_saves_what_was_predicted(self):
+        run, mended = self.planted("imbalance", "planted", FAST), self.planted("imbalance", "mended", FAST)
+        sweep = self.whatif(run, "--sweep")
+        first = sweep["candidates"][0]
+        self.assertEqual(first["kind"], "balance")
+        self.assert_predicts(first["virtual_time_s"], mended, run)
+        self.assertTrue(any("planted.c" in c["what"] for c in sweep["candidates"][:2]), sweep["candidates"][:2])
+        # What the list says can be asked for by its flags.
+        flags = first["flags"].replace("'", "").split(" ", 1)
+        self.assertEqual(self.whatif(run, *flags)["after"]["virtual_time_s"], first["virtual_time_s"])
+
+    def test_a_planted_serial_broadcast_ranks_first_and_mpi_bcast_saves_what_was_predicted(self):
+        run, mended = self.planted("broadcast", "planted", LOGGOPS), self.planted("broadcast", "mended", LOGGOPS)
+        found = self.whatif(run, "--replace", "tag=1,with=bcast")
+        self.assert_predicts(found["after"]["virtual_time_s"], mended, run)
+        self.assertGreater(found["before"]["wait_states"]["late_sender_s"], 0)
+        sweep = self.whatif(run, "--sweep")["candidates"]
+        real = [c for c in sweep if c["kind"] not in ("network", "messages")]  # what can be done to the program
+        self.assertEqual(real[0]["kind"], "replace")
+        self.assertIn("MPI_Bcast", real[0]["what"])
+        self.assertEqual(real[0]["virtual_time_s"], found["after"]["virtual_time_s"])
+
+    def test_a_latency_bound_halo_gains_by_the_network_what_was_predicted(self):
+        run, mended = self.planted("halo", "planted", SLOW), self.planted("halo", "planted", FAST)
+        self.assert_predicts(self.whatif(run, "--network", FAST)["after"]["virtual_time_s"], mended, run)
+        sweep = self.whatif(run, "--sweep")["candidates"]
+        kinds = {c["what"]: c["saved_s"] for c in sweep if c["kind"] == "network"}
+        self.assertGreater(kinds["the network without latency"], 20 * kinds["the network with unlimited bandwidth"])
+        self.assertGreater(kinds["the network without latency"], 0.5 * self.time_of(run))
+
+    def test_both_sides_are_what_waitstates_finds(self):
+        run = self.planted("imbalance", "planted", FAST)
+        found = self.whatif(run, "--balance", "all", "-o", "even")
+        alone = self.folder / "waitstates.json"
+        self.nplus1("waitstates", run.folder, "--json", alone)
+        alone = json.loads(alone.read_text())
+        for key in ("virtual_time_s", "total", "activities", "efficiencies", "causes"):
+            self.assertEqual(found["before"][key], alone[key], key)
+        self.assertEqual(found["before"]["wait_states"], alone["total"]["wait_states"])
+        self.assertAlmostEqual(found["after"]["efficiencies"]["load_balance"], 1, 6)
+        self.assertEqual(json.loads((self.folder / "even" / "whatif.json").read_text())["after"], found["after"])
+
+    def test_a_file_says_what_flags_say(self):
+        run = self.planted("imbalance", "planted", FAST)
+        (self.folder / "plan.toml").write_text(f'network = "{SLOW}"\n[[balance]]\nbefore = "exchange_borders"\n'
+                                               "[[scale]]\nfactor = 0.5\n")
+        by_file = self.whatif(run, "--hypothesis", "plan.toml")
+        by_flags = self.whatif(run, "--balance", "before=exchange_borders", "--scale", "factor=0.5", "--network", SLOW)
+        self.assertEqual(by_file["after"], by_flags["after"])
+
+    def test_diff_compares_a_prediction_with_what_came_of_it(self):
+        run, mended = self.planted("imbalance", "planted", FAST), self.planted("imbalance", "mended", FAST)
+        self.whatif(run, "--balance", "all", "-o", "even")
+        self.assertIn("virtual time", self.nplus1("diff", "even", mended.folder))  # it came out to the last digit
+        self.nplus1("diff", "even", run.folder, code=1)
+        same = self.nplus1("diff", "even:before", run.folder)
+        self.assertNotIn("%  MPI", same)
+        self.assertIn("same", same)
+
+    def test_limits_decide_the_exit_code(self):
+        run = self.planted("imbalance", "planted", FAST)
+        for words in (("waitstates",), ("replay",), ("whatif", "--scale", "factor=1")):
+            verb, *more = words
+            self.nplus1(verb, run.folder, *more, "--fail-if", "parallel_efficiency<0.01")
+            self.nplus1(verb, run.folder, *more, "--fail-if", "parallel_efficiency<0.99", code=2)
+        self.nplus1("whatif", run.folder, "--balance", "all", "--fail-if", "load_balance<0.9")
+
+
+if __name__ == "__main__":
+    unittest.main()
