@@ -20,8 +20,14 @@ void add_new(std::vector<T>& to, const std::vector<T>& more) {
     if (std::ranges::find(to, item) == to.end()) to.push_back(item);
 }
 
-/// What becomes one finding: the same operation on the same ranks through the same lines, whoever called them.
-using Key = std::tuple<CollectiveKind, std::optional<Operation>, std::vector<std::int32_t>, std::vector<std::string>>;
+/// What becomes one finding: the same operation on the same ranks of one cluster, and of all others that share a line
+/// with it, whoever called it.
+using Key = std::tuple<CollectiveKind, std::optional<Operation>, std::vector<std::int32_t>>;
+
+struct Group {
+  std::vector<std::string> lines;
+  std::vector<Instance> instances;
+};
 
 class Report {
  public:
@@ -30,23 +36,40 @@ class Report {
 
   void add(std::vector<Instance> found) {
     found = without_neighbours(std::move(found));
+    std::map<Key, Group> groups;
     for (Instance& i : found) {
-      Key key{i.verdict.kind, i.verdict.operation, i.verdict.ranks, lines_of(i)};
-      groups_[std::move(key)].push_back(std::move(i));
+      Group& group = groups[{i.verdict.kind, i.verdict.operation, i.verdict.ranks}];
+      add_new(group.lines, lines_of(i));
+      group.instances.push_back(std::move(i));
     }
+    for (auto& [key, group] : groups) add_group(groups_[key], std::move(group));
   }
   std::vector<Finding> take() {
     std::vector<Finding> findings;
-    for (auto& [key, instances] : groups_) {
-      // In the order in which they were sent, whichever cluster they were found in.
-      std::ranges::stable_sort(instances, {}, [](const Instance& i) { return i.transfers.front(); });
-      findings.push_back(finding(instances, std::get<3>(key)));
-    }
+    for (auto& [key, groups] : groups_)
+      for (Group& group : groups) {
+        // In the order in which they were sent, whichever cluster they were found in.
+        std::ranges::stable_sort(group.instances, {}, [](const Instance& i) { return i.transfers.front(); });
+        std::ranges::sort(group.lines);
+        findings.push_back(finding(group.instances, group.lines));
+      }
     sort_findings(findings);
     return findings;
   }
 
  private:
+  static void add_group(std::vector<Group>& known, Group group) {
+    const auto shares_line = [&](const Group& other) {
+      return std::ranges::find_first_of(other.lines, group.lines) != other.lines.end();
+    };
+    const auto same = std::ranges::find_if(known, shares_line);
+    if (same == known.end()) {
+      known.push_back(std::move(group));
+      return;
+    }
+    add_new(same->lines, group.lines);
+    std::ranges::move(group.instances, std::back_inserter(same->instances));
+  }
   std::vector<std::string> lines_of(const Instance& instance) {
     std::set<CallSiteId> sites;
     const Transfer* before = nullptr;
@@ -135,7 +158,7 @@ class Report {
   const Transfers& transfers_;
   const events::DefinitionsCollector& definitions_;
   Keep keep_;
-  std::map<Key, std::vector<Instance>> groups_;
+  std::map<Key, std::vector<Group>> groups_;
   std::unordered_map<CallSiteId, std::string> lines_;
 };
 

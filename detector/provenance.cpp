@@ -273,6 +273,16 @@ bool Provenance::is_trusted(State& state, const Cover& cover, std::size_t member
          });
 }
 
+/// Whether the content is what lies there, by all hashes that are known of both: CRCs alone collide.
+bool Provenance::holds(const Cover& cover, const Content& content) const {
+  if (*cover.crc != content.crc || begins_otherwise(cover.segments.front(), content)) return false;
+  if (const auto whole = whole_origin(cover.segments); whole && origins_[*whole].content.known == content.known)
+    return origins_[*whole].content == content;
+  const auto polynomial =
+      (content.known & events::kHasElements) != 0 ? polynomial_of(cover.segments) : std::nullopt;
+  return !polynomial || polynomial->value() == content.polynomial;
+}
+
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
   if (t.content.hashed()) {
     const auto known = state.known.find(t.content.key());
@@ -280,7 +290,7 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
     if (parts_.contains(t.content.key())) return in_parts(member, t);
   }
   const auto cover = covering(state, t.source_place(), t.content.bytes);
-  if (cover && cover->crc && *cover->crc == t.content.crc) return cover->segments;
+  if (cover && cover->crc && holds(*cover, t.content)) return cover->segments;
   if (const auto result = combine(state, member, t)) {
     state.arrived.clear();
     return {{*result, 0, t.content.bytes}};

@@ -128,6 +128,7 @@ class Provenance {
   void look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message);
   [[nodiscard]] bool is_trusted(State& state, const Cover& cover, std::size_t member, const Transfer& t);
   void note_whole(State& state, std::uint32_t origin);
+  [[nodiscard]] bool holds(const Cover& cover, const Content& content) const;
   [[nodiscard]] bool begins_otherwise(const Segment& first, const Content& content) const;
   [[nodiscard]] bool is_made_of(const Origin& whole, std::span<const Segment> parts) const;
   [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin, std::uint64_t bytes) const;
