@@ -170,6 +170,18 @@ bool Quality::holds() const {
   return held_back.median <= std::min(0.15, std::max(0.01, fitted.worst));
 }
 
+/// The closed form of the same least squares with one parameter: with x = s/t, sum of (x/rate - 1)^2.
+double fit_rate(const std::vector<Sample>& samples) {
+  double xx = 0;
+  double x = 0;
+  for (const Sample& sample : samples) {
+    if (sample.size < kLeastReduced || sample.median <= 0) continue;
+    xx += sample.size / sample.median * (sample.size / sample.median);
+    x += sample.size / sample.median;
+  }
+  return x > 0 ? xx / x : 0;
+}
+
 Fit fit(const Measurements& measurements) {
   const std::vector<Sample> times = fitted_sizes(measurements.half_round_trip);
   Fit fit;
@@ -184,6 +196,7 @@ Fit fit(const Measurements& measurements) {
       fit.pieces[i].from = fit.eager_limit + 1;
   }
   fit.loggops = fit_loggops(measurements, fit.whole, fit.eager_limit);
+  fit.reduce_rate = fit_rate(fitted_sizes(measurements.reduce));
   return fit;
 }
 

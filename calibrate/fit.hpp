@@ -26,6 +26,7 @@ struct Measurements {
   std::vector<Sample> send;
   std::vector<Sample> gap;
   std::vector<Sample> eager;
+  std::vector<Sample> reduce;
 };
 
 /// Reads its CSV. Errors name the line.
@@ -67,7 +68,13 @@ struct Fit {
   std::vector<Piece> pieces;
   LogGopsFit loggops;
   double eager_limit = 0;
+  double reduce_rate = 0;  // bytes of one operand per second; 0: not measured
 };
+
+/// s / rate through the samples from `kLeastReduced` bytes on: below, a call's own time counts more than the
+/// bytes. 0 without any.
+inline constexpr double kLeastReduced = 1024;
+[[nodiscard]] double fit_rate(const std::vector<Sample>& samples);
 
 /// Fitted to the powers of two among the sizes; the others are left to check it.
 [[nodiscard]] Fit fit(const Measurements& measurements);
@@ -117,5 +124,7 @@ template <class Predict>
 /// "lsb:latency=..,bandwidth=..", "loggops:..": for --network.
 [[nodiscard]] std::string lsb_words(const Fit& fit);
 [[nodiscard]] std::string loggops_words(const Fit& fit);
+/// "reduce_rate=..": for --collectives.
+[[nodiscard]] std::string reduce_words(const Fit& fit);
 
 }  // namespace nplus1::calibrate

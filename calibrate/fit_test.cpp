@@ -101,6 +101,18 @@ TEST(Quality, HoldsForNoiseOfAFewPercentAndNotWhereTheSizesHeldBackAreOtherwise)
   EXPECT_NEAR(quality_now().held_back.median, 1.0 / 3, 0.05);
 }
 
+TEST(Fit, RecoversTheRateOfCombiningAndLeavesShortVectorsOut) {
+  std::vector<Sample> samples{{8, 1e-6, 0, 0}, {512, 1e-6, 0, 0}};
+  for (double size = 1024; size <= 1 << 20; size *= 2) samples.push_back({size, size / 4e9, 0, 0});
+  EXPECT_NEAR(fit_rate(samples), 4e9, 1);
+  EXPECT_EQ(fit_rate({}), 0);
+}
+
+TEST(Fit, OfARateHasTheSameRelativeErrorAboveAndBelow) {
+  // 1/rate = c: (2c - 1)^2 + (c - 1)^2 in GB/s is least at c = 3/5.
+  EXPECT_NEAR(fit_rate({{2000, 1e-6, 0, 0}, {2000, 2e-6, 0, 0}}), 5.0 / 3 * 1e9, 1);
+}
+
 TEST(Residual, IsRelative) {
   const std::vector<Sample> samples{{1, 1e-6, 0, 0}, {2, 2e-6, 0, 0}, {4, 4e-6, 0, 0}};
   const Residual r = residual(samples, [](double) { return 2e-6; });

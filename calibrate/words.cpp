@@ -71,4 +71,8 @@ std::string loggops_words(const Fit& fit) {
                      f.gap, f.gap_per_byte, f.overhead_per_byte, f.eager_limit);
 }
 
+std::string reduce_words(const Fit& fit) {
+  return fmt::format("reduce_rate={:.4g}", fit.reduce_rate);
+}
+
 }  // namespace nplus1::calibrate

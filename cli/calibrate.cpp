@@ -111,7 +111,17 @@ std::string pieces_text(const calibrate::Fit& fit) {
   return text;
 }
 
-std::string text(const calibrate::Fit& fit, const Qualities& qualities) {
+/// Nothing where it was not measured: an older measuring program.
+std::string reduce_text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
+  if (fit.reduce_rate <= 0) return {};
+  std::vector<calibrate::Sample> samples = m.reduce;
+  std::erase_if(samples, [](const auto& sample) { return sample.size < calibrate::kLeastReduced; });
+  const auto quality = calibrate::quality(samples, [&](double s) { return s / fit.reduce_rate; });
+  return quality_text("MPI_SUM from 1 KiB on", quality) +
+         fmt::format("--collectives {}\n", calibrate::reduce_words(fit));
+}
+
+std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit, const Qualities& qualities) {
   std::string text = "Messages of s bytes, one way, under plain MPI:\n" + pieces_text(fit);
   text += fmt::format("Sends complete before their receive up to {:.0f} B.\n", fit.eager_limit);
   text += "Relative error at          the sizes fitted to              the sizes held back\n";
@@ -121,7 +131,7 @@ std::string text(const calibrate::Fit& fit, const Qualities& qualities) {
   text += verdict(qualities.platform);
   text +=
       fmt::format("--network {}\n--network {}\n", calibrate::lsb_words(fit), calibrate::loggops_words(fit));
-  return text;
+  return text + reduce_text(m, fit);
 }
 
 void add(report::JsonObject& json, const char* name, const calibrate::Quality& quality) {
@@ -151,7 +161,8 @@ std::string json_of(const calibrate::Measurements& m, const calibrate::Fit& fit,
   return json.document();
 }
 
-std::string provenance(const CalibrateOptions& options, const calibrate::Quality& quality) {
+std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fit,
+                       const calibrate::Quality& quality) {
   char host[256] = "unknown";
   gethostname(host, sizeof(host) - 1);
   char date[32] = "";
@@ -159,8 +170,10 @@ std::string provenance(const CalibrateOptions& options, const calibrate::Quality
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::localtime(&now));
   return fmt::format(
       "Measured on {} on {} by nplus1 calibrate, medians of {} repetitions, 1 to {} bytes. "
-      "Sizes that were not fitted: {:.1f} % off in the median. Hosts' speeds are not measured.",
-      host, date, options.repetitions, options.largest, 100 * quality.held_back.median);
+      "Sizes that were not fitted: {:.1f} % off in the median. Hosts' speeds are not measured. "
+      "MPI_SUM of doubles: {} (for the option collectives).",
+      host, date, options.repetitions, options.largest, 100 * quality.held_back.median,
+      calibrate::reduce_words(fit));
 }
 
 int run_calibration(const CalibrateOptions& options) {
@@ -171,11 +184,11 @@ int run_calibration(const CalibrateOptions& options) {
   if (!options.raw.empty()) or_fail(report::write_file(options.raw, csv), ExitCode::kCantCreate);
   if (!options.platform.empty())
     or_fail(report::write_file(options.platform,
-                               calibrate::platform_xml(fit, provenance(options, qualities.platform))),
+                               calibrate::platform_xml(fit, provenance(options, fit, qualities.platform))),
             ExitCode::kCantCreate);
   if (!options.json.empty())
     or_fail(report::write_file(options.json, json_of(measurements, fit, qualities)), ExitCode::kCantCreate);
-  fmt::print("{}", text(fit, qualities));
+  fmt::print("{}", text(measurements, fit, qualities));
   if (!options.platform.empty()) fmt::print("--platform {}\n", options.platform);
   return static_cast<int>(ExitCode::kOk);
 }

@@ -28,8 +28,10 @@ guidelines::Samples measure_variant(const MeasuredFolder& measured,
                                     const std::string& folder) {
   Measuring measuring = measured.measuring;
   for (const auto& variable : variant.environment) measuring.launch.environment.push_back(variable);
-  if (!variant.preload.empty())
-    measuring.launch.preload += (measuring.launch.preload.empty() ? "" : ":") + variant.preload;
+  if (!variant.preload.empty()) {  // in front: it replaces what others wrap
+    const std::string& others = measured.measuring.launch.preload;
+    measuring.launch.preload = variant.preload + (others.empty() ? "" : ":") + others;
+  }
   std::error_code error;
   fs::create_directories(measured.path / folder, error);
   const fs::path file = measured.path / folder / (variant.name + ".csv");

@@ -53,6 +53,11 @@ Result<fs::path> find_measure() {
                    {"bin/nplus1-measure", "libexec/nplus1-measure"});
 }
 
+Result<fs::path> find_reenact() {
+  return find_part("the re-enacting program nplus1-reenact", "NPLUS1_REENACT",
+                   {"bin/nplus1-reenact", "libexec/nplus1-reenact"});
+}
+
 Result<fs::path> find_guidelines_runner() {
   return find_part("the measuring program nplus1-guidelines-runner", "NPLUS1_GUIDELINES_RUNNER",
                    {"bin/nplus1-guidelines-runner", "libexec/nplus1-guidelines-runner"});

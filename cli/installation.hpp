@@ -20,6 +20,7 @@ namespace nplus1::cli {
 
 /// nplus1-measure, which `nplus1 calibrate` starts (NPLUS1_MEASURE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_measure();
+[[nodiscard]] Result<std::filesystem::path> find_reenact();
 
 /// nplus1-analysers, which `nplus1 collectives --analysers` starts (NPLUS1_ANALYSERS overrides).
 [[nodiscard]] Result<std::filesystem::path> find_analysers();

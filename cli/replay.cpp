@@ -11,6 +11,7 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
+#include "hypothesis/transform/step.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
@@ -30,6 +31,7 @@ constexpr const char* kExamples =
     "  nplus1 replay DIR --platform platforms/torus.xml     with contention, simulated by SimGrid\n"
     "  nplus1 replay DIR --compute-scale 0.5                processors twice as fast\n"
     "  nplus1 replay DIR --collectives bcast=chain          other algorithms\n"
+    "  nplus1 replay DIR --reenact                          really, by MPI processes of this machine\n"
     "  nplus1 replay DIR --sweep 'bandwidth=1e9..1e11 x10,latency=1us,5us' --html sweep.html\n";
 
 constexpr std::size_t kMostRanksShown = 16;
@@ -208,6 +210,7 @@ int replay(const ReplayWords& words) {
   const auto conditions = conditions_of(words.fail_if, kMetrics);
   auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
+  if (words.reenact) return reenact(words, recorded, reader.header().ranks);
   if (!words.sweep.empty()) return sweep(words, recorded, reader);
   const auto prepared = prepare_replay(words, recorded, reader.header().ranks);
   const ReplayResult result = words.output.empty()
@@ -232,6 +235,18 @@ void check(const ReplayWords& words) {
   if (!words.platform.platform.empty() && !words.sweep.empty())
     usage("a platform has no keys to sweep",
           "sweep with --network, or replay on one platform after the other");
+  const bool simulates =
+      !(words.platform.platform.empty() && words.network.empty() && words.collectives.empty() &&
+        words.sweep.empty() && words.output.empty() && words.decisions.empty());
+  if (words.reenact && simulates)
+    usage("a re-enactment simulates nothing: the network is this machine's own",
+          "leave out the options of simulated replays, or --reenact");
+  if (!words.reenact && !(words.mpi_args.empty() && words.patience == 0))
+    usage("--mpi-args and --patience are about re-enactments", "add --reenact");
+  if (!words.reenact && !(words.steps.empty() && words.hypotheses.empty()))
+    usage("a simulated replay changes nothing but the network", "nplus1 whatif, or add --reenact");
+  if (words.deterministic && !words.decisions.empty() && words.decisions != "recorded")
+    usage("--deterministic means --decisions recorded", "keep one of the two");
   if (words.record && words.output.empty()) usage("--record needs a folder", "add -o DIR");
   if (!words.sweep.empty() && !words.output.empty())
     usage("a sweep leaves no result folder",
@@ -258,6 +273,29 @@ void declare(CLI::App& verb, ReplayWords& words) {
           "recorded, else recorded]")
       ->check(CLI::IsMember({"recorded", "simulated", "adapted"}))
       ->type_name("WHICH");
+  verb.add_flag("--deterministic", words.deterministic, "The same as --decisions recorded");
+  verb.add_flag(
+      "--reenact", words.reenact,
+      "Perform the recording again: as many MPI processes as were recorded make its calls, and wait as "
+      "long as it computed");
+  verb.add_option(
+          "--patience", words.patience,
+          "A re-enactment's process that waits for so many seconds is stuck, and everything ends [10 s "
+          "and three times the recorded makespan]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
+  for (const auto& step : hypothesis::transform::verbs())
+    verb.add_option("--" + std::string{step.name}, words.settings[std::string{step.name}],
+                    "Of re-enactments: " + std::string{step.help} + "; may be repeated")
+        ->type_name("KEY=VALUE,...")
+        ->expected(1)
+        ->take_all();
+  verb.add_option("--hypothesis", words.hypotheses, "The same in a TOML file, as in nplus1 whatif")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+  verb.add_option("--mpi-args", words.mpi_args, "Options for mpirun of a re-enactment, e.g. \"-hosts a,b\"")
+      ->type_name("WORDS");
   verb.add_option(
           "--sweep", words.sweep,
           "Replays for each value: KEY=VALUE, KEY=V,V,V or KEY=FROM..TO xPOINTS, several with commas: "
@@ -275,6 +313,16 @@ void declare(CLI::App& verb, ReplayWords& words) {
       ->type_name("FILE");
   verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
   declare_fail_if(verb, words.fail_if);
+}
+
+/// Transformations in the order in which they were written, whatever their verbs.
+void collect_steps(const CLI::App& verb, ReplayWords& words) {
+  std::map<const CLI::Option*, std::size_t> seen;
+  for (const CLI::Option* option : verb.parse_order()) {
+    const std::string name = option->get_lnames().empty() ? "" : option->get_lnames().front();
+    for (const auto& step : hypothesis::transform::verbs())
+      if (step.name == name) words.steps.push_back(name + ":" + option->results().at(seen[option]++));
+  }
 }
 
 }  // namespace
@@ -316,6 +364,7 @@ std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
   options.decisions = prepared->identity ? Decisions::kSimulated : Decisions::kRecorded;
   for (const Decisions d : {Decisions::kSimulated, Decisions::kRecorded, Decisions::kAdapted})
     if (words.decisions == decisions_name(d)) options.decisions = d;
+  if (words.deterministic) options.decisions = Decisions::kRecorded;
   return prepared;
 }
 
@@ -325,7 +374,8 @@ void add_replay(const Registration& registration) {
   set_manual(*verb, {"nplus1 replay DIR|RECORDING [--network SPEC] [options]", kExamples});
   const auto words = std::make_shared<ReplayWords>();
   declare(*verb, *words);
-  verb->callback([registration, words] {
+  verb->callback([registration, words, verb] {
+    collect_steps(*verb, *words);
     registration.chosen = [words] {
       check(*words);
       return replay(*words);

@@ -1,7 +1,9 @@
-// What `nplus1 replay` was asked for, shared by its three ways: a replay, a result folder, a sweep.
+// What `nplus1 replay` was asked for, shared by its four ways: a replay, a result folder, a sweep, a
+// re-enactment.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +32,14 @@ struct ReplayWords {
   std::string html;
   std::vector<std::string> fail_if;
   double compute_scale = 1;
-  int jobs = 0;  // 0: as many as cores
+  int jobs = 0;                                              // 0: as many as cores
+  std::vector<std::string> hypotheses;                       // files, of re-enactments
+  std::map<std::string, std::vector<std::string>> settings;  // of transformations, by verb
+  std::vector<std::string> steps;                            // VERB:SETTINGS, in the order given
+  std::string mpi_args;
+  double patience = 0;  // seconds; 0: by what was recorded
+  bool reenact = false;
+  bool deterministic = false;  // decisions as recorded
   bool record = false;
   bool quiet = false;
 };
@@ -69,5 +78,8 @@ void declare_network(CLI::App& verb, ReplayWords& words);
 /// Replays for every point of `words.sweep`; prints and writes what came out. The exit code. Throws Failure.
 [[nodiscard]] int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
                         events::recording::Reader& reader);
+
+/// Performs the recording again under MPI and prints what came of it; the exit code. Throws Failure.
+[[nodiscard]] int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
 }  // namespace nplus1::cli

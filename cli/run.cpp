@@ -39,6 +39,7 @@ constexpr const char* kExamples =
     "  nplus1 run -n 8 --compute fixed:1e-6 -- ./app      exactly reproducible virtual times\n"
     "  nplus1 run -n 64 --mpi-args \"-f hosts\" -- ./app    on the machines in the file hosts\n"
     "  nplus1 run -n 16 --native -- ./app                 no simulator, but waits that yield the core\n"
+    "  nplus1 run -n 2 --native --record full -- ./app    nor simulator: real times, for replay --reenact\n"
     "  nplus1 run -n 16 --print -- ./app                  only show the mpirun line\n";
 
 template <class T>
@@ -67,11 +68,11 @@ bool runs_elsewhere(const std::vector<std::string>& mpi_args) {
   });
 }
 
-void append_sections(std::vector<std::string>& line, const std::vector<Section>& sections, bool native) {
+void append_sections(std::vector<std::string>& line, const std::vector<Section>& sections, bool alone) {
   for (const Section& section : sections) {
     if (&section != &sections.front()) line.emplace_back(":");
-    // The simulator's rank is the last of the job.
-    const int extra = &section == &sections.back() && !native ? 1 : 0;
+    // The simulator's rank, or the writer's, is the last of the job.
+    const int extra = &section == &sections.back() && !alone ? 1 : 0;
     line.insert(line.end(), {"-np", std::to_string(section.ranks + extra)});
     line.insert(line.end(), section.options.begin(), section.options.end());
     line.insert(line.end(), section.command.begin(), section.command.end());
@@ -113,7 +114,7 @@ void add_findings(const fs::path& folder) {
 
 int print_line(const RunOptions& options, const std::vector<Section>& sections) {
   std::string output;
-  if (!options.native) {
+  if (!options.native || records_natively(options)) {
     output = options.output.empty() ? preview_next(application_name(sections), total_ranks(sections)).string()
                                     : fs::absolute(options.output).string();
   }
@@ -123,7 +124,7 @@ int print_line(const RunOptions& options, const std::vector<Section>& sections) 
 
 int start(const RunOptions& options, const std::vector<Section>& sections) {
   std::optional<OutputFolder> folder;
-  if (!options.native) {
+  if (!options.native || records_natively(options)) {
     or_fail(find_simnode(), ExitCode::kUnavailable);
     or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable);  // before the folder is made
     folder = options.output.empty() ? OutputFolder::next(application_name(sections), total_ranks(sections))
@@ -171,7 +172,7 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
   for (const auto& [name, value] : job_environment(options)) set(name, value);
   const auto extra = mpi_words(options);
   line.insert(line.end(), extra.begin(), extra.end());
-  append_sections(line, sections, options.native);
+  append_sections(line, sections, options.native && !records_natively(options));
   return line;
 }
 

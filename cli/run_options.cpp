@@ -206,7 +206,8 @@ void declare_run_options(CLI::App& verb, RunOptions& options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb.add_flag("--native", options.native,
-                "No simulator: the program as it is, with waits that yield the core");
+                "No simulation: the program as it is, with waits that yield the core; with --record full or "
+                "patterns its real times are recorded");
   verb.add_flag("--print", options.print, "Print the mpirun line on stdout and stop");
   verb.add_flag("-q,--quiet", options.quiet, "Nothing on stderr but errors")->envname("NPLUS1_QUIET");
   verb.add_flag("-v,--verbose", options.verbose, "Say more about what happens")->envname("NPLUS1_VERBOSE");
@@ -253,6 +254,11 @@ void check_platform(const RunOptions& options, int ranks) {
   if (!report) usage(report.error().what, report.error().remedy);
 }
 
+bool records_natively(const RunOptions& options) {
+  const std::string& record = options.passed[kRecord];
+  return options.native && !record.empty() && record != "off";
+}
+
 std::vector<std::pair<std::string, std::string>> job_environment(const RunOptions& options) {
   std::vector<std::pair<std::string, std::string>> variables;
   for (std::size_t i = 0; i < options.passed.size(); ++i) {
@@ -261,7 +267,8 @@ std::vector<std::pair<std::string, std::string>> job_environment(const RunOption
     }
   }
   if (options.virtual_clocks) variables.emplace_back("NPLUS1_VIRTUAL_CLOCKS", "1");
-  if (options.native) variables.emplace_back("NPLUS1_NATIVE", "1");
+  if (options.native)
+    variables.emplace_back(records_natively(options) ? "NPLUS1_NATIVE_RECORD" : "NPLUS1_NATIVE", "1");
   if (options.quiet) variables.emplace_back("NPLUS1_QUIET", "1");
   if (options.verbose) variables.emplace_back("NPLUS1_VERBOSE", "1");
   return variables;

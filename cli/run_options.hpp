@@ -39,6 +39,9 @@ void declare_run_options(CLI::App& verb, RunOptions& options);
 /// Checks the values that have a grammar of their own (network, compute, poll cost). Throws Failure (kUsage).
 void check_run_options(const RunOptions& options);
 
+/// A native run that records: one rank more, which writes.
+[[nodiscard]] bool records_natively(const RunOptions& options);
+
 /// Checks --platform and what belongs to it, for so many ranks. Throws Failure (kUsage).
 void check_platform(const RunOptions& options, int ranks);
 

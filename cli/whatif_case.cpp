@@ -85,6 +85,18 @@ Result<ReplayResult> replay_case(const WhatIfCase& c, Chain& chain) {
   return replay_case(c, &chain);
 }
 
+namespace {
+
+/// What `nplus1 replay --reenact` has left in a run's folder.
+std::optional<double> reenactment_deviation(const fs::path& folder) {
+  std::ifstream in{folder / "reenact.json"};
+  const auto found = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json{};
+  if (!found.is_object() || !found.contains("deviation_percent")) return std::nullopt;
+  return found["deviation_percent"].get<double>() / 100;
+}
+
+}  // namespace
+
 hypothesis::RunTrust run_trust(const std::string& source) {
   hypothesis::RunTrust trust;
   const fs::path given{source};
@@ -98,6 +110,7 @@ hypothesis::RunTrust run_trust(const std::string& source) {
     trust.clock_mismatches = said.value("clock_mismatches", std::uint64_t{0});
     trust.cores = said.value("cores", 0U);
     trust.known = true;
+    trust.reenactment_deviation = reenactment_deviation(folder);
     break;
   }
   return trust;

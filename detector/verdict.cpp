@@ -68,7 +68,7 @@ Judge barrier(const Case& c) {
   Verdict v = c.verdict(CollectiveKind::kBarrier, 0);
   v.evidence.emplace_back("nobody leaves before everybody has entered");
   if (longest > 0) {
-    v.certainty = Certainty::kProbable;
+    v.certainty = Certainty::kPossible;
     v.evidence.emplace_back("the messages are not empty, but carry the same small number");
     v.alternatives.emplace_back("allreduce (min, max, or) of a flag that was the same everywhere");
     v.alternatives.emplace_back("an exchange of flags that are equal by accident");
@@ -94,6 +94,11 @@ std::uint64_t bytes_of_all(const Case& c) {
 Judge broadcast(const Case& c) {
   const auto owners = owners_of_all(c);
   if (owners.empty()) return std::nullopt;
+  // Where each message is explained by its sender's own copy, equal values were exchanged (a symmetric start).
+  const bool forwarded = std::ranges::any_of(c.list, [&](TransferIndex i) {
+    return std::ranges::find(owners, c.data.member(c.transfers.all[i].source)) == owners.end();
+  });
+  if (owners.size() > 1 && !forwarded) return std::nullopt;
   for (std::size_t m = 0; m < c.members(); ++m)
     if (!c.has_all_of_others(m)) return std::nullopt;
   Verdict v = c.verdict(CollectiveKind::kBcast, bytes_of_all(c));

@@ -48,6 +48,9 @@ enum class EventKind : std::uint8_t {
   kRegionDefine,    // region `aux`: extension: its name; `size` its length
   kDatatypeDefine,  // datatype `aux`: extension: its name; `tag` its length; `size` bytes of one element
   kFinalize,        // the rank's last event
+  // Between rank and simulator only, in native recordings: how the thread's last event came out. Extension:
+  // an Answer (kExit, or kMatch of a receive), then `aux` u32 positions that completed.
+  kOutcome,
 };
 
 /// Which requests a kWait or kTest event completes.

@@ -16,7 +16,13 @@ void AdaptedCalls::take(RankId rank, RecordedCall& call) {
     call.event.flags |= events::kReportMatch;
     ranks_[rank.index()].sources.emplace(call.event.request.value, std::nullopt);
   }
+  Rank& r = ranks_[rank.index()];
+  if (place.thread != 0 && !r.threaded) leave_to_engine(rank);
   Lane& lane = lane_of(place);
+  if (r.threaded) {
+    call.event.compute_ps += std::exchange(lane.carried_ps, 0);
+    return make_(rank, call);
+  }
   if (lane.busy || lane.again || !lane.waiting.empty()) {
     lane.waiting.push_back(call);
     return;
@@ -24,6 +30,19 @@ void AdaptedCalls::take(RankId rank, RecordedCall& call) {
   std::swap(lane.current, call);
   begin(place);
   while (go_on()) {
+  }
+}
+
+/// The calls of its first thread go on as they are.
+void AdaptedCalls::leave_to_engine(RankId rank) {
+  ranks_[rank.index()].threaded = true;
+  Lane& first = lane_of({rank, 0});
+  first.busy = false;
+  if (first.again) make_(rank, *std::exchange(first.again, std::nullopt));
+  std::deque<RecordedCall> waiting = std::exchange(first.waiting, {});
+  for (RecordedCall& call : waiting) {
+    call.event.compute_ps += std::exchange(first.carried_ps, 0);
+    make_(rank, call);
   }
 }
 
@@ -49,7 +68,7 @@ void AdaptedCalls::wake(Place place) {
 void AdaptedCalls::came_out(const events::TimedEvent& event) {
   const Place place{event.rank, event.event.thread.value};
   Lane& lane = lane_of(place);
-  if (!lane.busy) return;
+  if (!lane.busy || ranks_[event.rank.index()].threaded) return;
   outcome_.flag = event.answer.flag != 0;
   outcome_.completed.assign(event.completed.begin(), event.completed.end());
   outcome_.source = event.answer.source;

@@ -1,6 +1,9 @@
 // Paces a replay that adapts to how calls come out (adaptation.hpp): each thread's next call is made only
 // when its previous one has come out, because what it is may depend on that. Between EventFeed and the
 // engine; one thread. Memory: the calls of threads that are blocked, as the engine itself would keep them.
+//
+// A rank that calls MPI from a second thread is left to the engine from then on, which orders the calls of
+// its threads as it did live.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +45,7 @@ class AdaptedCalls {
   };
   struct Rank {
     Adaptation adaptation;
+    bool threaded = false;    // the engine has all its calls
     std::vector<Lane> lanes;  // by thread
     /// Of receives from any source: whom the one match named that was heard of.
     std::unordered_map<std::uint32_t, std::optional<std::int32_t>> sources;
@@ -53,6 +57,7 @@ class AdaptedCalls {
 
   [[nodiscard]] Lane& lane_of(Place place);
   void begin(Place place);
+  void leave_to_engine(RankId rank);
   void wake(Place place);
 
   std::vector<Rank> ranks_;

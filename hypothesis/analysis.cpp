@@ -63,9 +63,21 @@ std::string trust_json(const Analysis& analysis, const RunTrust& run,
   object.raw("cores", known(run.cores));
   object.number("ranks", replay.ranks.size());
   object.number("missing", replay.gaps);
+  const AdaptationCounts& adapted = replay.adaptation;
+  object.number("decided_otherwise",
+                adapted.swapped + adapted.predrawn + adapted.waited_tests + adapted.other_message);
+  object.number("gave_up", adapted.gave_up);
   object.truth("relies_on_buffering", replay.counters.relies_on_buffering > 0);
-  object.raw("reenactment_deviation",
-             reenactment_deviation ? fmt::format("{}", *reenactment_deviation) : "null");
+  const auto deviation = reenactment_deviation ? reenactment_deviation : run.reenactment_deviation;
+  object.raw("reenactment_deviation", deviation ? fmt::format("{}", *deviation) : "null");
+  const AdaptationCounts& adaptation = replay.adaptation;
+  object.number("swapped_completions", adaptation.swapped);
+  object.number("early_completions", adaptation.predrawn);
+  object.number("other_messages", adaptation.other_message);
+  object.number("tests_that_waited", adaptation.waited_tests);
+  object.number("recorded_tests", adaptation.recorded_tests);
+  object.number("tests", adaptation.tests);
+  object.number("gave_up", adaptation.gave_up);
   object.truth("finished", replay.state == simnode::engine::State::kFinished);
   object.list("blocked_ranks", replay.blocked, [](RankId rank) { return std::to_string(rank.value); });
   return object.inner();

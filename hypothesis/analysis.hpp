@@ -2,6 +2,7 @@
 // efficiencies, timeline. In one pass over the recording, in memory bounded by what is unmatched. One thread.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "events/recording/reader.hpp"
@@ -35,6 +36,7 @@ struct RunTrust {
   std::uint64_t clock_mismatches = 0;
   std::uint32_t cores = 0;
   bool known = false;
+  std::optional<double> reenactment_deviation;  // of the run itself; none: not performed again
 };
 
 /// How far an analysis can be believed, as JSON: `trust` of docs/formats/whatif.md. Its identity error is the

@@ -30,6 +30,7 @@ RecordedSettings recorded_settings(const events::recording::Properties& properti
   settings.collectives = property(properties, "collectives");
   settings.clock = property(properties, "clock");
   settings.protocol = property(properties, "protocol");
+  settings.native = property(properties, "recorded") == "native";
   settings.poll_cost = poll_cost(property(properties, "poll-cost-ps"));
   return settings;
 }

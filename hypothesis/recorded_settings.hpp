@@ -16,6 +16,7 @@ struct RecordedSettings {
   std::string collectives;
   std::string clock;
   std::string protocol;
+  bool native = false;  // recorded without a simulation: times are of the wall clock
   semantics::PollCost poll_cost{};
 };
 

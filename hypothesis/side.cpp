@@ -71,9 +71,16 @@ std::string trust_line(const json& trust) {
     line += fmt::format("; re-enactment {:+.2f} %", 100 * number(trust, "reenactment_deviation"));
   if (number(trust, "missing") > 0)
     line += fmt::format("; calls missing in {} places", number(trust, "missing"));
+  const double otherwise = number(trust, "swapped_completions") + number(trust, "early_completions") +
+                           number(trust, "other_messages") + number(trust, "tests_that_waited");
+  if (otherwise > 0) line += fmt::format("; {} calls come out otherwise than recorded", otherwise);
+  if (number(trust, "gave_up") > 0)
+    line += fmt::format(
+        "; {} calls came out in a way that cannot be followed (--deterministic keeps the recorded one)",
+        number(trust, "gave_up"));
   if (says(trust, "relies_on_buffering")) line += "; relies on buffering";
   if (!says(trust, "finished"))
-    line += fmt::format("; {} ranks wait for what never comes",
+    line += fmt::format("; {} ranks wait for what never comes (--deterministic?)",
                         trust.value("blocked_ranks", json::array()).size());
   return line;
 }

@@ -5,6 +5,7 @@
  *   send             seconds that MPI_Isend takes, while the receive is posted
  *   gap              seconds between messages that follow each other, of a burst to posted receives
  *   eager            1 if a send completes before its receive is posted, else 0
+ *   reduce           seconds that MPI_Reduce_local takes for one operand: MPI_SUM of doubles
  *
  * Kinds and sizes take turns within each repetition, so that a disturbance of the machine hits all alike. Sizes are
  * powers of two and those halfway between (3 times a power of two), which the fit does not see. */
@@ -76,6 +77,17 @@ static void eager(int size, int repetition) {
   report("eager", size, repetition, done);
 }
 
+static void reduce_local(int size, int repetition) {
+  const int rounds = rounds_of(size), elements = size / 8;
+  double begin = 0;
+  if (rank != 0 || size % 8 != 0) return;
+  for (int i = -1; i < rounds; ++i) { /* the first only warms up */
+    if (i == 0) begin = MPI_Wtime();
+    MPI_Reduce_local(out, in, elements, MPI_DOUBLE, MPI_SUM);
+  }
+  report("reduce", size, repetition, (MPI_Wtime() - begin) / rounds);
+}
+
 static int make_sizes(int most, int* sizes) {
   int n = 0;
   for (int size = 1; size <= most && n + 1 < kMostSizes; size *= 2) {
@@ -107,6 +119,7 @@ int main(int argc, char** argv) {
       ping_pong(sizes[i], r);
       burst(sizes[i], r, 1, "send", NULL);
       if (sizes[i] <= 65536) burst(sizes[i], r, kBurst, NULL, "gap");
+      reduce_local(sizes[i], r);
     }
     for (int i = 0; i < n && r < 3; ++i) eager(sizes[i], r);
   }

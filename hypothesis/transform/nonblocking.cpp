@@ -16,14 +16,7 @@ using events::EventKind;
 constexpr std::uint64_t kMostCalls = 1000;
 
 /// A call that waits for what may be posted before it.
-struct Stored {
-  Event event;
-  Time exit{};
-  events::Answer answer;
-  events::Detail detail;
-  bool has_detail = false;
-  std::vector<std::uint32_t> words, completed;
-  std::vector<std::int64_t> sizes;
+struct Stored : RecordedCall {
   std::vector<events::Answer> matches;  // that follow it
 };
 
@@ -105,7 +98,6 @@ class NonBlocking final : public Transform {
   void restart() override { ranks_.clear(); }
   void change(RankId, std::uint64_t, Call&) override {}
 
-  static Stored stored(const events::TimedEvent& timed);
   void close(Rank& rank, const events::TimedEvent& next_call);
   void close_one(Rank& rank, const Open& open, Event& next_call);
   void convert(Rank& rank, Stored call);
@@ -121,24 +113,12 @@ class NonBlocking final : public Transform {
   std::vector<Rank> ranks_;
 };
 
-Stored NonBlocking::stored(const events::TimedEvent& timed) {
-  Stored s;
-  s.event = timed.event;
-  s.exit = timed.exit;
-  s.answer = timed.answer;
-  s.has_detail = timed.detail != nullptr;
-  if (s.has_detail) s.detail = *timed.detail;
-  s.words.assign(timed.extension.words.begin(), timed.extension.words.end());
-  s.sizes.assign(timed.extension.sizes.begin(), timed.extension.sizes.end());
-  s.completed.assign(timed.completed.begin(), timed.completed.end());
-  return s;
-}
-
 void NonBlocking::on_event(const events::TimedEvent& timed) {
   if (timed.rank.index() >= ranks_.size()) ranks_.resize(timed.rank.index() + 1);
   Rank& rank = ranks_[timed.rank.index()];
   if (rank.calls.empty()) rank.first_ordinal = timed.ordinal + rank.inserted;
-  Stored call = stored(timed);
+  Stored call;
+  call.assign(timed);
   // What is due is waited for before this call, but after the computing before it.
   const std::int64_t compute = call.event.compute_ps;
   const std::size_t had = rank.calls.size();
@@ -148,7 +128,7 @@ void NonBlocking::on_event(const events::TimedEvent& timed) {
     call.event.compute_ps = 0;
   }
   const bool blocking = call.event.kind == EventKind::kSend || call.event.kind == EventKind::kRecv;
-  if (blocking && call.exit != events::kUnfinished && marks_.has(timed.rank, timed.ordinal))
+  if (blocking && call.finished && marks_.has(timed.rank, timed.ordinal))
     convert(rank, std::move(call));
   else
     rank.calls.push_back(std::move(call));
@@ -193,7 +173,7 @@ void NonBlocking::close_one(Rank& rank, const Open& open, Event& next_call) {
   wait.event.site = open.made.site;
   wait.event.aux = 1;
   wait.event.entry_ps = next_call.entry_ps;
-  wait.exit = next_call.entry();
+  wait.finished = true;
   wait.words = {open.request};
   ++rank.inserted;
   rank.calls.push_back(std::move(wait));
@@ -217,7 +197,7 @@ void NonBlocking::convert(Rank& rank, Stored call) {
   events::Answer match = call.answer;
   match.kind = events::AnswerKind::kMatch;
   match.request = RequestId{request};
-  match.exit_ps = call.exit.time_since_epoch().count();
+  match.exit_ps = (call.event.entry() + call.took).time_since_epoch().count();
   post_receive(rank, call.event, request, buffer);
   if (post_ == 0) call.event.compute_ps = 0;
   // Where the receive was there is a wait, or only the computing before it.
@@ -228,7 +208,8 @@ void NonBlocking::convert(Rank& rank, Stored call) {
   rest.event.size = 0;
   rest.event.peer = rest.event.tag = 0;
   rest.event.flags = 0;
-  rest.exit = call.exit;
+  rest.finished = true;
+  rest.took = call.took;
   rest.matches = {match};
   if (wait_receives_ == 0) {
     rest.event.kind = EventKind::kWait;
@@ -274,7 +255,7 @@ void NonBlocking::post_receive(Rank& rank, const Event& receive, std::uint32_t r
   } else {
     posted.event.entry_ps = receive.entry_ps - receive.compute_ps;
   }
-  posted.exit = posted.event.entry();
+  posted.finished = true;
   ++rank.inserted;
   rank.calls.insert(at, std::move(posted));
 }
@@ -284,14 +265,7 @@ void NonBlocking::flush(RankId r, std::size_t keep) {
   while (rank.calls.size() > keep) {
     const Stored call = std::move(rank.calls.front());
     rank.calls.pop_front();
-    next().on_event({r,
-                     call.event,
-                     {call.words, call.sizes},
-                     call.exit,
-                     call.answer,
-                     call.completed,
-                     call.has_detail ? &call.detail : nullptr,
-                     rank.first_ordinal++});
+    hand_on(next(), r, call, rank.first_ordinal++);
     for (const events::Answer& match : call.matches) next().on_match(r, match);
   }
 }

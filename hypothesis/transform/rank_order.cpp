@@ -19,15 +19,7 @@ void RankOrder::on_event(const events::TimedEvent& timed) {
     rank.next = std::max(rank.next, timed.ordinal + 1);
     return next().on_event(timed);
   }
-  Held& held = rank.held[timed.ordinal];
-  held.event = timed.event;
-  held.answer = timed.answer;
-  held.has_detail = timed.detail != nullptr;
-  if (held.has_detail) held.detail = *timed.detail;
-  held.exit = timed.exit;
-  held.words.assign(timed.extension.words.begin(), timed.extension.words.end());
-  held.sizes.assign(timed.extension.sizes.begin(), timed.extension.sizes.end());
-  held.completed.assign(timed.completed.begin(), timed.completed.end());
+  rank.held[timed.ordinal].call.assign(timed);
   if (timed.event.kind == events::EventKind::kIrecv) rank.posted[timed.event.request.value] = timed.ordinal;
   release(timed.rank, false);
 }
@@ -53,18 +45,11 @@ void RankOrder::release(RankId rank, bool all) {
     if (first->first > r.next && !all && r.held.size() <= patience) return;
     const std::uint64_t ordinal = first->first;
     r.next = std::max(r.next, ordinal + 1);
-    const Held call = std::move(first->second);
+    const Held held = std::move(first->second);
     r.held.erase(first);
-    if (call.event.kind == events::EventKind::kIrecv) r.posted.erase(call.event.request.value);
-    next().on_event({rank,
-                     call.event,
-                     {call.words, call.sizes},
-                     call.exit,
-                     call.answer,
-                     call.completed,
-                     call.has_detail ? &call.detail : nullptr,
-                     ordinal});
-    if (call.matched) next().on_match(rank, call.match);
+    if (held.call.event.kind == events::EventKind::kIrecv) r.posted.erase(held.call.event.request.value);
+    hand_on(next(), rank, held.call, ordinal);
+    if (held.matched) next().on_match(rank, held.match);
   }
 }
 

@@ -20,13 +20,7 @@ class RankOrder final : public Transform {
  private:
   void restart() override { ranks_.clear(); }
   struct Held {
-    events::Event event;
-    events::Answer answer;
-    events::Detail detail;
-    bool has_detail = false;
-    Time exit;
-    std::vector<std::uint32_t> words, completed;
-    std::vector<std::int64_t> sizes;
+    RecordedCall call;
     bool matched = false;  // its match came meanwhile, and follows it
     events::Answer match;
   };

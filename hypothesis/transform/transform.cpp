@@ -18,6 +18,18 @@ void Call::remove() {
   detail = nullptr;
 }
 
+void hand_on(events::EventSink& next, RankId rank, const RecordedCall& call, std::uint64_t ordinal) {
+  const Time exit = call.finished ? call.event.entry() + call.took : events::kUnfinished;
+  next.on_event({rank,
+                 call.event,
+                 {call.words, call.sizes},
+                 exit,
+                 call.answer,
+                 call.completed,
+                 call.has_detail ? &call.detail : nullptr,
+                 ordinal});
+}
+
 void Transform::begin(events::EventSink& next) {
   next_ = &next;
   ranks_.clear();

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "events/sink.hpp"
+#include "hypothesis/recorded_call.hpp"
 #include "support/result.hpp"
 
 namespace nplus1::hypothesis::transform {
@@ -40,6 +41,9 @@ struct Call {
   /// What is left is the computing before it.
   void remove();
 };
+
+/// A call that was put aside goes on.
+void hand_on(events::EventSink& next, RankId rank, const RecordedCall& call, std::uint64_t ordinal);
 
 class Transform : public events::EventSink {
  public:

@@ -4,6 +4,9 @@
 //
 // Messages between a pair are taken for each other in order; where a schedule sends small and large messages
 // between one pair, a small one that travels unasked may be taken for a large one before it.
+//
+// What the network does itself (Transport): a copy is there when the message that it was made of is, and
+// loads no link of its own; a signal takes no time.
 #include <algorithm>
 
 #include "netmodel/collectives/selection.hpp"
@@ -13,6 +16,16 @@ namespace nplus1::simnode::engine {
 
 using netmodel::kNoMember;
 using netmodel::Step;
+using netmodel::Transport;
+
+/// Runs all who may go on; one may let others.
+void Collectives::run_all(const Communicator& c, Call& call, std::vector<Done>& done) {
+  while (!runnable_.empty()) {
+    const std::int32_t next = runnable_.front();
+    runnable_.erase(runnable_.begin());
+    run(c, call, next, done);
+  }
+}
 
 /// Starts a member's steps until it has to wait.
 void Collectives::run(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done) {
@@ -33,17 +46,54 @@ void Collectives::start_steps(const Communicator& c, Call& call, std::int32_t me
   member.position = last;
   const bool together = last > first + 1;
   if (together)
-    for (std::size_t i = first; i < last; ++i) post_receive(c, call, me, member.steps[i].receive_from);
+    for (std::size_t i = first; i < last; ++i) post_receive(c, call, me, member.steps[i]);
   for (std::size_t i = first; i < last; ++i) {
     const Step step = member.steps[i];
-    post_send(c, call, me, step, !together && step.receive_from == kNoMember);
+    if (step.send_to == kNoMember) continue;
+    if (step.transport == Transport::kSignal)
+      signal(call, me, step.send_to);
+    else if (step.transport == Transport::kCopy)
+      make_copy(call, me, step);
+    else
+      post_send(c, call, me, step, !together && step.receive_from == kNoMember);
   }
-  if (!together) post_receive(c, call, me, member.steps[first].receive_from);
+  if (!together) post_receive(c, call, me, member.steps[first]);
+}
+
+void Collectives::signal(Call& call, std::int32_t me, std::int32_t to) {
+  const Time at = call.members[static_cast<std::size_t>(me)].clock;
+  if (!call.listening.pop(me, to)) return call.signals.push(me, to, {at, {}});
+  end_part(call.members[static_cast<std::size_t>(to)], at, {});
+  runnable_.push_back(to);
+}
+
+/// Of the member's message: now if that has arrived, as a waiting sender knows, or with it.
+void Collectives::make_copy(Call& call, std::int32_t me, const Step& step) {
+  const CollectiveMessage copied{call.comm.value, call.number, me, step.send_to, step.size, false, true};
+  const std::optional<Time> crossed = call.members[static_cast<std::size_t>(me)].crossed;
+  if (!crossed) return call.copies.push_back(copied);
+  copy_arrived(call, copied, *crossed);
+}
+
+void Collectives::copy_arrived(Call& call, const CollectiveMessage& copied, Time at) {
+  if (!call.receives.pop(copied.from, copied.to))
+    return call.arrivals.push(copied.from, copied.to, {at, copied.size});
+  Member& receiver = call.members[static_cast<std::size_t>(copied.to)];
+  end_part(receiver, at, receiving(receiver, copied.size));
+  runnable_.push_back(copied.to);
+}
+
+/// A message of `from` is there, and so are the copies made of it.
+void Collectives::crossed(Call& call, std::int32_t from, Time at) {
+  call.members[static_cast<std::size_t>(from)].crossed = at;
+  const auto made_of_it = [from](const CollectiveMessage& m) { return m.from == from; };
+  for (const CollectiveMessage& copied : call.copies)
+    if (made_of_it(copied)) copy_arrived(call, copied, at);
+  std::erase_if(call.copies, made_of_it);
 }
 
 void Collectives::post_send(const Communicator& c, Call& call, std::int32_t me, const Step& step,
                             bool blocking) {
-  if (step.send_to == kNoMember) return;
   Member& member = call.members[static_cast<std::size_t>(me)];
   member.clock += blocking ? network_.blocking_send_overhead(step.size) : network_.send_overhead(step.size);
   CollectiveMessage message{call.comm.value, call.number, me, step.send_to, step.size, false, false};
@@ -57,10 +107,15 @@ void Collectives::post_send(const Communicator& c, Call& call, std::int32_t me, 
     call.transfers.push(me, step.send_to, {member.clock, step.size});
 }
 
-void Collectives::post_receive(const Communicator& c, Call& call, std::int32_t me, std::int32_t from) {
+void Collectives::post_receive(const Communicator& c, Call& call, std::int32_t me, const Step& step) {
+  const std::int32_t from = step.receive_from;
   if (from == kNoMember) return;
   Member& member = call.members[static_cast<std::size_t>(me)];
   ++member.pending;
+  if (step.transport == Transport::kSignal) {
+    const auto given = call.signals.pop(from, me);
+    return given ? end_part(member, given->arrival, {}) : call.listening.push(from, me, {});
+  }
   if (const auto arrival = call.arrivals.pop(from, me))
     return end_part(member, std::max(arrival->arrival, member.clock), receiving(member, arrival->size));
   const auto sent = call.transfers.pop(from, me);
@@ -80,8 +135,10 @@ void Collectives::start_flow(const Communicator& c, const CollectiveMessage& mes
 
 /// What a message costs its receiver once it is there.
 Duration Collectives::receiving(const Member& member, Bytes size) const {
-  const Duration overhead = network_.receive_overhead(size);
-  const bool combines = member.steps[member.position - 1].combines && selection_ != nullptr;
+  const Step& step = member.steps[member.position - 1];
+  const Duration overhead =
+      step.transport == Transport::kMessage ? network_.receive_overhead(size) : Duration{};
+  const bool combines = step.combines && selection_ != nullptr;
   return combines ? overhead + selection_->combining(size) : overhead;
 }
 
@@ -93,15 +150,20 @@ void Collectives::end_part(Member& member, Time at, Duration overhead) {
 void Collectives::arrived(const CollectiveMessage& message, Time at, std::vector<Done>& done) {
   Communicator& c = communicator(CommId{message.comm});
   Call& call = *c.in_progress[message.call - c.first_call];
+  crossed(call, message.from, at);
   const bool taken = !message.unasked || call.receives.pop(message.from, message.to);
-  if (!taken) return call.arrivals.push(message.from, message.to, {at, message.size});
-  if (message.rendezvous) {
-    end_part(call.members[static_cast<std::size_t>(message.from)], at, {});
-    run(c, call, message.from, done);
+  if (!taken) {
+    call.arrivals.push(message.from, message.to, {at, message.size});
+  } else {
+    if (message.rendezvous) {
+      end_part(call.members[static_cast<std::size_t>(message.from)], at, {});
+      runnable_.push_back(message.from);
+    }
+    Member& receiver = call.members[static_cast<std::size_t>(message.to)];
+    end_part(receiver, at, receiving(receiver, message.size));
+    runnable_.push_back(message.to);
   }
-  Member& receiver = call.members[static_cast<std::size_t>(message.to)];
-  end_part(receiver, at, receiving(receiver, message.size));
-  run(c, call, message.to, done);
+  run_all(c, call, done);
   retire(c);
 }
 

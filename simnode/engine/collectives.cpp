@@ -77,6 +77,9 @@ Collectives::Call& Collectives::next_call(Communicator& c, std::int32_t me) {
     if (contention_ != nullptr) {
       call->receives.clear(c.members.size());
       call->arrivals.clear(c.members.size());
+      call->signals.clear(c.members.size());
+      call->listening.clear(c.members.size());
+      call->copies.clear();
     }
     call->finished = 0;
     c.in_progress.push_back(std::move(call));
@@ -111,7 +114,9 @@ void Collectives::enter(RankId rank, const events::Event& event, const events::E
   if (contention_ != nullptr) {
     member.end = entry;
     member.pending = 0;
-    run(c, call, me, done);
+    member.crossed.reset();
+    runnable_.push_back(me);
+    run_all(c, call, done);
     return retire(c);
   }
   runnable_.push_back(me);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "events/event.hpp"
@@ -57,8 +58,9 @@ class Collectives {
     bool sent = false;  // the send of the step at `position`
     bool done = false;
     // With contention:
-    Time end{};                 // latest known end of what the steps before `position` started
-    std::uint32_t pending = 0;  // ends not known yet
+    Time end{};                   // latest known end of what the steps before `position` started
+    std::uint32_t pending = 0;    // ends not known yet
+    std::optional<Time> crossed;  // when the latest message that it sent was there
   };
   struct Call {
     CommId comm;
@@ -67,6 +69,9 @@ class Collectives {
     Transfers transfers;  // sent and not received; with contention: waiting for their receive
     Transfers receives;   // with contention: posted and not met
     Transfers arrivals;   // with contention: arrived and not received
+    Transfers signals;    // with contention: those of Transport::kSignal, given and not awaited
+    Transfers listening;  // with contention: awaited and not given
+    std::vector<CollectiveMessage> copies;  // with contention: they arrive with their sender's message
     std::size_t finished = 0;
   };
   struct Communicator {
@@ -93,10 +98,15 @@ class Collectives {
 
   // collective_flows.cpp
   void run(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
+  void run_all(const Communicator& c, Call& call, std::vector<Done>& done);
   void start_steps(const Communicator& c, Call& call, std::int32_t me);
   void post_send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step,
                  bool blocking);
-  void post_receive(const Communicator& c, Call& call, std::int32_t me, std::int32_t from);
+  void signal(Call& call, std::int32_t me, std::int32_t to);
+  void make_copy(Call& call, std::int32_t me, const netmodel::Step& step);
+  void copy_arrived(Call& call, const CollectiveMessage& copied, Time at);
+  void crossed(Call& call, std::int32_t from, Time at);
+  void post_receive(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
   void start_flow(const Communicator& c, const CollectiveMessage& message, Time at);
   static void end_part(Member& member, Time at, Duration overhead);
   [[nodiscard]] Duration receiving(const Member& member, Bytes size) const;

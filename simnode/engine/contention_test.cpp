@@ -6,6 +6,7 @@
 #include <map>
 #include <random>
 
+#include "netmodel/collectives/selection.hpp"
 #include "netmodel/flow_protocol/flow_protocol.hpp"
 #include "simnode/engine/replay.hpp"
 #include "simnode/engine/test_world.hpp"
@@ -75,6 +76,35 @@ std::unique_ptr<netmodel::NetworkModel> pipe() {
 
 World world(int ranks) {
   return World{ranks, pipe()};
+}
+
+/// The latest end of a collective that all enter at time zero.
+Time end_of(CollectiveKind kind, std::int64_t size, const char* collectives, int ranks) {
+  const auto selection = netmodel::Selection::parse(collectives);
+  World w{ranks, pipe(), {{}, true, &selection.value()}};
+  for (int r = 0; r < ranks; ++r) {
+    w.collective(r, kind, size, 0);
+    w.finalize(r);
+  }
+  w.engine().decide();
+  EXPECT_EQ(w.engine().state(), State::kFinished);
+  Time last = kTimeZero;
+  for (int r = 0; r < ranks; ++r) last = std::max(last, w.exit(r));
+  return last;
+}
+
+// Below 100 bytes a message travels unasked, from 5000 on its sender waits: a copy comes with it in each
+// case.
+TEST(Contention, AMulticastCrossesThePipeOnce) {
+  for (const std::int64_t size : {90, 1000, 8000}) {
+    EXPECT_EQ(end_of(CollectiveKind::kBcast, size, "bcast=linear", 5), ns(4 * size));
+    EXPECT_EQ(end_of(CollectiveKind::kBcast, size, "bcast=hardware", 5), ns(size));
+  }
+}
+
+TEST(Contention, SignalsWithinTheNetworkTakeNoTime) {
+  EXPECT_EQ(end_of(CollectiveKind::kAllreduce, 1000, "allreduce=hardware", 5), ns(5 * 1000));
+  EXPECT_EQ(end_of(CollectiveKind::kBarrier, 0, "barrier=hardware", 5), ns(0));
 }
 
 TEST(Contention, SharesThePipe) {

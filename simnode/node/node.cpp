@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kSlotsPerTurn = transport::kEventSlots;
 constexpr int kIdleMs = 2;
+constexpr int kNativeMs = 20;
 constexpr int kAloneMs = 50;  // nobody connected yet, or nobody left
 
 void add_to(int epoll, int fd) {
@@ -61,9 +62,11 @@ void Node::run(int input) {
   while (!job_over_) {
     const std::size_t slots = drain();
     if (engine_) {
-      engine_->decide();
-      watch();
-      look_for_deadlock();
+      if (!native_) {
+        engine_->decide();
+        watch();
+        look_for_deadlock();
+      }
       tick_recording();
     }
     flush();
@@ -71,7 +74,10 @@ void Node::run(int input) {
   }
   while (drain() > 0) {
   }
-  if (engine_) engine_->decide();
+  if (native_)
+    finish_native();
+  else if (engine_)
+    engine_->decide();
   finish_recording();
   write_results();
 }
@@ -90,7 +96,7 @@ void Node::wait_for_work() {
     }
   }
   epoll_event found[64];
-  const int n = epoll_wait(epoll_, found, 64, started_ > 0 ? kIdleMs : kAloneMs);
+  const int n = epoll_wait(epoll_, found, 64, idle_ms());
   if (segment_) segment_.header().simulator_sleeping.store(0, std::memory_order_relaxed);
   for (int i = 0; i < n; ++i) {
     const int fd = found[i].data.fd;
@@ -115,6 +121,12 @@ void Node::wait_for_work() {
   for (const Guest& guest : std::exchange(guests_, {})) welcome(guest);
 }
 
+/// Who simulates nothing keeps nobody waiting, and stays out of the ranks' way.
+int Node::idle_ms() const {
+  if (started_ == 0) return kAloneMs;
+  return native_ ? kNativeMs : kIdleMs;
+}
+
 void Node::accept_guests(int listener, bool local) {
   const int socket = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
   if (socket >= 0) guests_.push_back({socket, local});
@@ -131,7 +143,7 @@ bool Node::make_network(int ranks) {
   auto network = make_network_(ranks);
   if (network) {
     network_ = std::move(network).value();
-    if (network_->contention_free())
+    if (network_->contention_free() && !settings_.native)
       notes_.push_back("the network model knows no contention: messages never share links");
     return true;
   }
@@ -203,8 +215,9 @@ void Node::all_started() {
   definitions_.add(*timeline_);
   if (writer_) {
     definitions_.add(*writer_);
-    recorder_ = std::make_unique<engine::Recorder>(ranks_.size(), *writer_, sinks_);
+    if (!settings_.native) recorder_ = std::make_unique<engine::Recorder>(ranks_.size(), *writer_, sinks_);
   }
+  if (settings_.native) begin_native();
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
   clock.measured = settings_.compute.rfind("fixed", 0) != 0 && settings_.compute.rfind("file", 0) != 0;
@@ -221,6 +234,7 @@ void Node::all_started() {
 }
 
 bool Node::uses_wall_clock() const {
+  if (settings_.native) return true;
   if (settings_.clock != "auto") return settings_.clock == "wall";
   return !ranks_.empty() && static_cast<int>(ranks_.size()) + 1 <= ranks_.front().start.cores;
 }

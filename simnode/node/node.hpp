@@ -15,6 +15,7 @@
 #include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/engine/recorder.hpp"
+#include "simnode/node/native_stream.hpp"
 #include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
 #include "simnode/node/settings.hpp"
@@ -56,6 +57,7 @@ class Node final : public engine::Listener {
   void on_match(RankId receiver, const events::Answer& answer) override;
 
   void wait_for_work();
+  [[nodiscard]] int idle_ms() const;
   void accept_guests(int listener, bool local);
   void welcome(const Guest& guest);
   void begin_segment(int ranks);
@@ -74,6 +76,12 @@ class Node final : public engine::Listener {
   [[nodiscard]] std::string deadlock_report();
   void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
   void watch();
+  // native.cpp
+  class NativeSink;
+  void begin_native();
+  void take_native(RankId rank, const events::Event& event, std::span<const std::byte> extension,
+                   const events::Detail* detail);
+  void finish_native();
   // recording.cpp
   void begin_recording(std::int32_t ranks);
   void take(RankId rank, Port& port);
@@ -89,6 +97,7 @@ class Node final : public engine::Listener {
   [[nodiscard]] static std::string program_of(std::int32_t pid);
   [[nodiscard]] std::string choose_output(std::int32_t pid) const;
   [[nodiscard]] std::string transport_used() const;
+  [[nodiscard]] std::string network_name() const;
   [[nodiscard]] report::RunSummary summary() const;
   [[nodiscard]] patterns::Patterns communication_patterns() const;
 
@@ -117,6 +126,8 @@ class Node final : public engine::Listener {
   std::unique_ptr<engine::Recorder> recorder_;
   bool recording_trouble_said_ = false;
   std::unique_ptr<patterns::Timeline> timeline_;
+  std::unique_ptr<events::EventSink> native_sink_;  // of native recordings, null in others
+  std::unique_ptr<NativeStream> native_;            // likewise
   std::unique_ptr<Watch> watch_;
   std::vector<std::uint64_t> events_per_rank_;
   std::vector<std::string> notes_;

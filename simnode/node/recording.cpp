@@ -27,6 +27,10 @@ void Node::begin_recording(std::int32_t ranks) {
       {"protocol", settings_.protocol},
       {"collectives", settings_.collectives},
       {"poll-cost-ps", fmt::format("{},{}", settings_.poll_first.count(), settings_.poll_cap.count())}};
+  if (settings_.native) {
+    header.properties = {
+        {"application", application_}, {"recorded", "native"}, {"compute", "real time between calls"}};
+  }
   events::recording::WriterOptions options;
   options.size_cap = settings_.record_cap;
   auto writer = Writer::create(std::filesystem::path{settings_.output} / kFolder, header, options);
@@ -46,15 +50,14 @@ void Node::take(RankId rank, Port& port) {
   r.finalized = r.finalized || event.kind == events::EventKind::kFinalize;
   const auto extension = port.assembler.extension();
   if (!translator_->take(rank, event, extension, definitions_)) return;
-  if (recorder_) {
-    events::Detail detail;
-    const events::Detail* told = port.assembler.detail();
-    if (told != nullptr) {
-      detail = *told;
-      detail.datatype = translator_->datatype(rank, detail.datatype);
-    }
-    recorder_->pushed(rank, event, Translator::lists(event, extension), told == nullptr ? nullptr : &detail);
+  events::Detail detail;
+  const events::Detail* told = port.assembler.detail() == nullptr ? nullptr : &detail;
+  if (told != nullptr) {
+    detail = *port.assembler.detail();
+    detail.datatype = translator_->datatype(rank, detail.datatype);
   }
+  if (native_) return take_native(rank, event, extension, told);
+  if (recorder_) recorder_->pushed(rank, event, Translator::lists(event, extension), told);
   translator_->push(rank, event, extension);
 }
 

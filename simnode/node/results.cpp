@@ -38,24 +38,29 @@ std::string Node::transport_used() const {
   return static_cast<std::size_t>(shared) == ranks_.size() ? "shm" : "shm+tcp";
 }
 
+std::string Node::network_name() const {
+  return settings_.native ? "none: recorded natively" : network_->describe();
+}
+
 report::RunSummary Node::summary() const {
   report::RunSummary s;
   statistics_->fill(s);
   s.application = application_;
   s.wall_time_s = wall_time_s_;
-  s.network = network_->describe();
+  s.network = network_name();
   const int processes = static_cast<int>(ranks_.size()) + 1;
   const int cores = ranks_.front().start.cores;
   s.clock = uses_wall_clock() ? "wall" : "cpu";
-  s.clock_reason =
-      settings_.clock != "auto" ? "asked for" : fmt::format("{} processes on {} cores", processes, cores);
+  s.clock_reason = settings_.native            ? "recorded natively"
+                   : settings_.clock != "auto" ? "asked for"
+                                               : fmt::format("{} processes on {} cores", processes, cores);
   s.compute = settings_.compute;
   s.protocol = settings_.protocol;
   s.transport = transport_used();
   s.direct = ranks_.front().start.direct != 0;
   const engine::Counters counters = engine_->counters();
   for (const std::uint64_t n : events_per_rank_) s.trust.active_ranks += n > 0 ? 1 : 0;
-  s.trust.events = counters.events;
+  s.trust.events = native_ ? native_->events() : counters.events;
   s.trust.clock_mismatches = counters.clock_mismatches;
   s.trust.order_inversions = counters.order_inversions;
   s.trust.forced_decisions = counters.forced_decisions;
@@ -70,7 +75,7 @@ report::RunSummary Node::summary() const {
 patterns::Patterns Node::communication_patterns() const {
   patterns::Patterns p = statistics_->patterns();
   p.application = application_;
-  p.network = network_->describe();
+  p.network = network_name();
   return p;
 }
 

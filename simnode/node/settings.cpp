@@ -55,6 +55,7 @@ Settings settings_from_environment() {
   s.direct = is_on("NPLUS1_DIRECT", true);
   s.virtual_clocks = is_on("NPLUS1_VIRTUAL_CLOCKS", false);
   s.quiet = is_on("NPLUS1_QUIET", false);
+  s.native = is_on("NPLUS1_NATIVE_RECORD", false);
   s.abort_on_deadlock = environment("NPLUS1_ON_DEADLOCK", "abort") != "continue";
   s.test_delay = environment("NPLUS1_TEST_DELAY", "");
   const std::string poll = environment("NPLUS1_POLL_COST", "200e-9,10e-6");  // FIRST[,CAP] in seconds
@@ -75,6 +76,7 @@ transport::Config Settings::config(const std::string& network_for_ranks) const {
   c.riesen = protocol == "riesen" ? 1 : 0;
   c.virtual_clocks = virtual_clocks ? 1 : 0;
   c.quiet = quiet ? 1 : 0;
+  c.native = native ? 1 : 0;
   c.poll_first_ps = poll_first.count();
   c.poll_cap_ps = poll_cap.count();
   c.record = record == Record::kFull ? 1 : 0;

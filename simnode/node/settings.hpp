@@ -27,6 +27,7 @@ struct Settings {
   std::string output;  // empty: chosen by name
   bool direct = true;
   bool virtual_clocks = false;
+  bool native = false;  // nothing is simulated: real times are recorded
   bool quiet = false;
   bool abort_on_deadlock = true;
   std::string test_delay;  // simnode/node/test_delay.hpp

@@ -1,6 +1,8 @@
 #include <sched.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 
 #include "stubs/pmpi.hpp"
@@ -38,6 +40,10 @@ Call::Call(Runtime& r, bool first)
   const bool table = rt.settings().compute == ComputeMode::kTable;
   const Duration rule = table ? rt.table_length(current_call(), call_site()) : Duration{-1};
   now_ = thread.clock.base() + thread.clock.stop(rule, first);
+  if (rt.native()) {  // in this order: the wall clock does not run backwards
+    began_ = real_time(thread.clock.start_tick());
+    now_ = real_time(entry_tick_);
+  }
   rt.set_inside(true);
   site_ = rt.site_id();
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
@@ -47,6 +53,7 @@ Call::Call(Runtime& r, bool first)
 
 Call::~Call() {
   call_state.waits_itself = false;
+  if (rt.native()) leave_natively();
   rt.set_inside(false);
   thread.clock.start(now_);
   errno = saved_errno_;
@@ -77,15 +84,66 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   event.site = site_;
   event.compute_ps = (now_ - thread.reported).count();
   event.entry_ps = now_.time_since_epoch().count();
+  if (rt.native()) enter_natively(event);
   const bool recorded = rt.capture() != nullptr && rt.capture()->records();
   if (recorded) {
-    const events::Detail more = detail(data);
+    events::Detail more = detail(data);
+    if (rt.native()) {
+      more.wall_entry_ns = rt.native_zero() + event.entry_ps / 1000;
+      more.wall_before_ns = more.wall_entry_ns - event.compute_ps / 1000;
+    }
     rt.write(event, extension, &more);
   } else {
     rt.write(event, extension);
   }
   thread.reported = now_;
   emitted_ = true;
+}
+
+Time Call::real_time(std::int64_t tick) {
+  return Time{Duration{(thread.wall.at(tick) - rt.native_zero()) * 1000}};
+}
+
+/// Real times instead of virtual ones. The second event of a call begins where the first has ended.
+void Call::enter_natively(events::Event& event) {
+  if (emitted_) {
+    leave_natively();
+    began_ = now_;
+  }
+  event.compute_ps = (now_ - began_).count();
+  event.entry_ps = now_.time_since_epoch().count();
+  if (event.kind == events::EventKind::kUnmodelledExit) event.compute_ps = 0;  // it was in the call
+  outcome_ = {};
+  outcome_.answer.flag = 1;
+}
+
+void Call::leave_natively() {
+  now_ = real_time(ticks());
+  if (!emitted_) return;
+  outcome_.answer.kind = events::AnswerKind::kExit;
+  tell(outcome_.answer, outcome_.completed);
+}
+
+void Call::note_match(events::Answer match) {
+  match.kind = events::AnswerKind::kMatch;
+  now_ = real_time(ticks());
+  tell(match, {});
+}
+
+void Call::tell(const events::Answer& answer, const std::vector<std::uint32_t>& completed) {
+  constexpr std::size_t kWords = events::kSlotBytes / sizeof(std::uint32_t);
+  std::vector<std::uint32_t> slots(kWords + (completed.size() + kWords - 1) / kWords * kWords);
+  events::Answer whole = answer;
+  whole.thread = thread.id;
+  whole.exit_ps = now_.time_since_epoch().count();
+  std::memcpy(slots.data(), &whole, sizeof(whole));
+  std::copy(completed.begin(), completed.end(), slots.begin() + kWords);
+  events::Event event;
+  event.kind = events::EventKind::kOutcome;
+  event.thread = thread.id;
+  event.aux = completed.size();
+  event.extension = static_cast<std::uint32_t>(slots.size() / kWords);
+  rt.write(event, slots.data());
 }
 
 std::optional<events::Answer> Call::await_answer(bool ring) {
@@ -128,6 +186,7 @@ void Call::poll_native(const std::function<bool()>& test, RankId peer, const Com
 }
 
 int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer, const Communicator* members) {
+  if (rt.native()) return unlocked([&] { return pmpi::Wait(&native, status); });
   int code = MPI_SUCCESS;
   poll_native(
       [&] {
@@ -140,6 +199,7 @@ int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer, const Com
 }
 
 void Call::await(MPI_Request native, RankId peer, const Communicator* members) {
+  if (rt.native()) return;  // the call that frees it waits itself
   poll_native(
       [&] {
         int flag = 0;

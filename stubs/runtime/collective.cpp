@@ -66,6 +66,10 @@ int run_synchronising(Call& call, const Collective& c) {
 
 /// Starts natively first, so that the data moves while the virtual end is awaited.
 int run_rooted(Call& call, const Collective& c) {
+  if (call.rt.native()) {
+    emit(call, c, EventKind::kCollective, kNoRequest, false);
+    return call.unlocked(c.blocking);
+  }
   MPI_Request native = MPI_REQUEST_NULL;
   std::vector<std::shared_ptr<void>> keep;
   const int code = c.start(&native, keep);

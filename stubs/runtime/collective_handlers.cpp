@@ -95,7 +95,9 @@ const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, cons
 /// Bcast and Scatter natively: everything straight from the root, as MPICH's Iscatterv does it. Who receives
 /// then waits for the root alone, and leaves when its virtual time says so whatever algorithm is simulated:
 /// MPI's own Ibcast of a large vector keeps everybody inside until the last member has entered, who may be
-/// polling for what one of them does next. Block i begins `stride` elements after the one before it.
+/// polling for what one of them does next. Block i begins `stride` elements after the one before it. Counts
+/// are 0 where there are no bytes: Iscatterv skips the message of a block by its count, on each side by its
+/// own.
 int from_root(const void* blocks, MPI_Count count, MPI_Count stride, MPI_Datatype type, void* mine,
               MPI_Count my_count, MPI_Datatype my_type, int root, std::size_t members, MPI_Comm comm,
               MPI_Request* request, Keep& keep) {
@@ -141,13 +143,14 @@ Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm co
   c.blocking = [=] { return pmpi::Bcast(buffer, count, type, root, comm); };
   const std::size_t receivers = c.comm == nullptr ? 0 : members(c);
   const bool at_root = is_me(c, root);
+  const MPI_Count n = c.size == 0 ? 0 : count;
   c.start = [=](MPI_Request* request, Keep& keep) {
     if (receivers == 0) return pmpi::Ibcast(buffer, count, type, root, comm, request);
     if (!at_root)  // also the root of an intercommunicator, which waits
-      return from_root(buffer, count, 0, type, buffer, count, type, root, receivers, comm, request, keep);
-    PrivateCopy& mine = keep_copy(keep, buffer, count, type);
-    return from_root(mine.buffer(), mine.count(), 0, mine.type(), MPI_IN_PLACE, 0, mine.type(), root,
-                     receivers, comm, request, keep);
+      return from_root(buffer, n, 0, type, buffer, n, type, root, receivers, comm, request, keep);
+    PrivateCopy& mine = keep_copy(keep, buffer, n, type);
+    return from_root(mine.buffer(), n == 0 ? 0 : mine.count(), 0, mine.type(), MPI_IN_PLACE, 0, mine.type(),
+                     root, receivers, comm, request, keep);
   };
   return c;
 }
@@ -219,21 +222,23 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
     return pmpi::Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   };
   const MPI_Count blocks = c.comm == nullptr ? 0 : static_cast<MPI_Count>(members(c));
+  const MPI_Count given = c.size == 0 ? 0 : sendcount;
+  const MPI_Count taken = c.size == 0 ? 0 : recvcount;
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     if (blocks == 0)
       return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const auto members = static_cast<std::size_t>(blocks);
     if (!early)
-      return from_root(sendbuf, sendcount, sendcount, sendtype, recvbuf, recvcount, recvtype, root, members,
-                       comm, request, keep);
+      return from_root(sendbuf, given, sendcount, sendtype, recvbuf, taken, recvtype, root, members, comm,
+                       request, keep);
     if (recvbuf != MPI_IN_PLACE) {
       const int code = copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype, recvbuf,
                                       recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
     PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false);
-    return from_root(mine.buffer(), sendcount, sendcount, sendtype, MPI_IN_PLACE, recvcount, recvtype, root,
-                     members, comm, request, keep);
+    return from_root(mine.buffer(), given, sendcount, sendtype, MPI_IN_PLACE, taken, recvtype, root, members,
+                     comm, request, keep);
   };
   return c;
 }

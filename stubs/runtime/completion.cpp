@@ -61,7 +61,7 @@ void settle_native(Call& call, Request& request) {
     request.native = MPI_REQUEST_NULL;
     return;
   }
-  if (request.may_leave) {  // a collective of which nothing is awaited here any more
+  if (request.may_leave && !call.rt.native()) {  // a collective of which nothing is awaited here any more
     int flag = 0;
     pmpi::Request_get_status(request.native, &flag, MPI_STATUS_IGNORE);
     if (flag != 0) return;

@@ -11,6 +11,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
+#include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
 
@@ -112,6 +113,14 @@ void introduce(const Hello& me) {
 
 }  // namespace
 
+/// Time begins for all at the moment at which the last has come this far.
+void Runtime::begin_native() {
+  std::int64_t now = clock_ns(CLOCK_REALTIME);
+  pmpi::Allreduce(MPI_IN_PLACE, &now, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  native_zero_ = now;
+  [[maybe_unused]] const std::int64_t first_reading = thread().wall.at(ticks());
+}
+
 std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threads) {
   Hello hello;
   pmpi::Comm_rank(MPI_COMM_WORLD, &hello.rank);
@@ -126,9 +135,9 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   const auto network = netmodel::parse(line.welcome.config.network);
   Start start;
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
-  start.direct =
-      static_cast<std::uint32_t>(all[1] != 0 && line.welcome.config.direct != 0 && network.ok() &&
-                                 network.value()->contention_free() && all_eager(*network.value()));
+  start.direct = static_cast<std::uint32_t>(
+      all[1] != 0 && line.welcome.config.native == 0 && line.welcome.config.direct != 0 && network.ok() &&
+      network.value()->contention_free() && all_eager(*network.value()));
   start.shared_memory = line.segment ? 1 : 0;  // each rank as it can: they may be on several hosts
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;
@@ -159,7 +168,9 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   }
   rt->mailbox_ = semantics::Mailbox{rt->network_->minimum_latency()};
   rt->sent_to_.assign(static_cast<std::size_t>(hello.ranks), 0);
-  introduce(hello);
+  rt->native_ = line.welcome.config.native != 0;
+  if (!rt->native_) introduce(hello);
+  if (rt->native_ && hello.ranks <= all[2]) wait_as_mpi_does();
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();
   rt->begin_capture();
@@ -168,6 +179,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
   rt->define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
   pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
+  if (rt->native_) rt->begin_native();
   rt->thread().clock.start(kTimeZero);
   return rt;
 }

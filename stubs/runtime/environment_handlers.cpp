@@ -98,6 +98,7 @@ int Abort(MPI_Comm comm, int code) {
 }
 
 double Wtime() {
+  if (runtime()->native()) return pmpi::Wtime();
   return seconds(runtime()->locked_thread().clock.read());
 }
 

@@ -78,7 +78,7 @@ int post_send(Call& call, const Transfer& t, Request& request) {
   request.eager = request.peer == kProcNull || t.mode == events::SendMode::kBuffered ||
                   (t.mode != events::SendMode::kSynchronous && call.rt.network().eager(bytes(size)));
   // A standard send above the model's threshold too: the simulator lets it go where only the model blocks it.
-  const bool copies = size > kNativeEager && t.mode != events::SendMode::kBuffered &&
+  const bool copies = size > kNativeEager && !call.rt.native() && t.mode != events::SendMode::kBuffered &&
                       t.mode != events::SendMode::kSynchronous && request.peer != kProcNull;
   if (!copies) return native_send(t, t.buffer, t.count, t.type, &request.native);
   request.copy = PrivateCopy{t.buffer, t.count, t.type};

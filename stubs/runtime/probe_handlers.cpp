@@ -1,6 +1,7 @@
 // Probes and matched probes (MPI 4.0, section 3.8).
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
@@ -126,6 +127,37 @@ int native_mprobe(Call& call, const Probe& p, const Found& found, MPI_Message* m
   return code;
 }
 
+/// Without a simulator: what MPI itself finds. `message` null: the probe takes nothing.
+int probe_natively(Call& call, const Probe& p, int* flag, MPI_Message* message, MPI_Status* status) {
+  MPI_Status own;
+  MPI_Status* told = status == MPI_STATUS_IGNORE ? &own : status;
+  MPI_Comm comm = p.comm->handle;
+  const int code = call.unlocked([&] {
+    if (message == nullptr)
+      return flag == nullptr ? pmpi::Probe(p.source, p.tag, comm, told)
+                             : pmpi::Iprobe(p.source, p.tag, comm, flag, told);
+    return flag == nullptr ? pmpi::Mprobe(p.source, p.tag, comm, message, told)
+                           : pmpi::Improbe(p.source, p.tag, comm, flag, message, told);
+  });
+  if (!call.rt.native() || code != MPI_SUCCESS) return code;
+  call.outcome().answer.flag = flag == nullptr || *flag != 0 ? 1 : 0;
+  if (call.outcome().answer.flag == 0) return code;
+  native::note_message(call, *p.comm, *told);
+  if (message == nullptr) return code;
+  static std::uint64_t taken =
+      0;  // the simulator numbers messages; until it has, these have numbers of their own
+  events::Answer& answer = call.outcome().answer;
+  answer.sequence = ++taken;
+  semantics::Message kept;
+  kept.comm = p.comm->number.value;
+  kept.source = RankId{answer.source};
+  kept.tag = answer.tag;
+  kept.size = bytes(answer.size);
+  kept.sequence = answer.sequence;
+  taken_messages()[*message] = kept;
+  return code;
+}
+
 /// Receives a message that a matched probe took.
 int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* handle, MPI_Status* status,
                     MPI_Request* request_handle) {
@@ -154,6 +186,11 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
   const CallData data{{buf, count, type}};
   if (request_handle == nullptr) {
     if (const auto answer = call.ask(event, nullptr, true, &data)) call.exit_at(answer->exit());
+    events::Answer& outcome = call.outcome().answer;
+    outcome.source = message.source.value;
+    outcome.tag = message.tag;
+    outcome.size = nplus1::count(message.size);
+    outcome.sequence = message.sequence;
     return call.finish(request->native, status, message.source);
   }
   call.emit(event, nullptr, &data);
@@ -185,7 +222,7 @@ int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   }
   Call call;
   const auto found = probe(call, {source, tag, known, false});
-  if (!found) return call.unlocked([&] { return pmpi::Probe(source, tag, comm, status); });
+  if (!found) return probe_natively(call, {source, tag, known, false}, nullptr, nullptr, status);
   set_status(status, *found);
   return MPI_SUCCESS;
 }
@@ -196,7 +233,7 @@ int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   Call call;
   Found found;
   *flag = iprobe(call, {source, tag, known, false}, found) ? 1 : 0;
-  if (call.rt.degraded()) return pmpi::Iprobe(source, tag, comm, flag, status);
+  if (call.rt.degraded()) return probe_natively(call, {source, tag, known, false}, flag, nullptr, status);
   if (*flag != 0) set_status(status, found);
   return MPI_SUCCESS;
 }
@@ -210,7 +247,7 @@ int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status*
   Call call;
   const stubs::Probe p{source, tag, known, true};
   const auto found = probe(call, p);
-  if (!found) return call.unlocked([&] { return pmpi::Mprobe(source, tag, comm, message, status); });
+  if (!found) return probe_natively(call, p, nullptr, message, status);
   return native_mprobe(call, p, *found, message, status);
 }
 
@@ -221,7 +258,7 @@ int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
   const stubs::Probe p{source, tag, known, true};
   Found found;
   *flag = iprobe(call, p, found) ? 1 : 0;
-  if (call.rt.degraded()) return pmpi::Improbe(source, tag, comm, flag, message, status);
+  if (call.rt.degraded()) return probe_natively(call, p, flag, message, status);
   return *flag == 0 ? MPI_SUCCESS : native_mprobe(call, p, found, message, status);
 }
 

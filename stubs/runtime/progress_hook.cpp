@@ -44,6 +44,7 @@ Progress* next_progress() noexcept {
   return find_progress();
 }
 
+constinit std::atomic<bool> plain_waits{false};
 constinit thread_local unsigned idle_polls __attribute__((tls_model("initial-exec"))) = 0;
 
 /// With a core for each process of the host, nobody waits for ours, and sleeping would only add latency
@@ -60,7 +61,7 @@ unsigned yields_before_sleep() noexcept {
 /// Yields whenever the thread finds nothing for long; sleeps only within one long MPI call: a program that
 /// polls with MPI_Test between pieces of work must not sleep in each poll.
 void wait_a_little() noexcept {
-  if (call_state.waits_itself) return;
+  if (call_state.waits_itself || plain_waits.load(std::memory_order_relaxed)) return;
   ++call_state.idle_polls;
   if (++idle_polls <= kPollsBeforeYield) return;
   const int saved = errno;
@@ -74,6 +75,10 @@ void wait_a_little() noexcept {
 }
 
 }  // namespace
+
+void wait_as_mpi_does() noexcept {
+  plain_waits.store(true, std::memory_order_relaxed);
+}
 
 __attribute__((weak)) void idle_wait() noexcept {
   static constinit thread_local bool precise = false;

@@ -10,4 +10,7 @@ namespace nplus1::stubs {
 /// doorbell.
 void idle_wait() noexcept;
 
+/// From now on waits inside MPI are MPI's own: native recordings with a core for each rank.
+void wait_as_mpi_does() noexcept;
+
 }  // namespace nplus1::stubs

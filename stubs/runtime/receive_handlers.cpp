@@ -2,6 +2,7 @@
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
@@ -34,7 +35,8 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
   end_receive(call, request);
   const bool was_there = call.entry() <= entry + request.overhead;
   if (request.held) call.rt.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
-  const int finished = call.finish(request.native, status, request.peer);
+  const int finished = call.rt.native() ? native::finish_receive(call, request, status)
+                                        : call.finish(request.native, status, request.peer);
   if (was_there) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
   call.rt.requests.unindex(request.id);
   if (request.app != MPI_REQUEST_NULL) pmpi::Request_free(&request.app);
@@ -50,6 +52,19 @@ int nonblocking_receive(const Transfer& t, MPI_Request* handle) {
   *handle = request->held ? request->app : request->native;
   call.rt.requests.insert(*handle, std::move(request));
   return MPI_SUCCESS;
+}
+
+/// The receive's match is told with the wait for both.
+int end_natively(Call& call, Request& send, Request& receive, MPI_Status* status) {
+  const int code = native::finish_receive(call, receive, status);
+  if (receive.peer != kProcNull && code == MPI_SUCCESS) {
+    events::Answer match = std::exchange(call.outcome().answer, events::Answer{});
+    match.request = receive.id;
+    call.note_match(match);
+  }
+  call.finish(send.native, MPI_STATUS_IGNORE);
+  call.outcome().answer.flag = 1;
+  return code;
 }
 
 /// Both halves of a Sendrecv. `send` and `receive` are started at the same time and waited for together.
@@ -70,6 +85,7 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
   announce_receive(call, in, receive, EventKind::kIrecv);
   Request* both[] = {&send, &receive};
   end_all(call, both);
+  if (call.rt.native()) return end_natively(call, send, receive, status);
   if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
   code = call.finish(receive.native, status, receive.peer);
   if (waits_natively(send))

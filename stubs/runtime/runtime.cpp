@@ -203,7 +203,7 @@ void Runtime::post_held(Request& request, int source, std::int32_t tag) {
 }
 
 bool Runtime::sleep_once(std::unique_lock<std::mutex>& held, SleepState& state) {
-  if (degraded_) return false;
+  if (degraded()) return false;
   if (!state.armed) {  // take a ticket, then look once more before sleeping on it
     state.ticket = channel_->prepare_sleep();
     state.armed = true;
@@ -274,7 +274,7 @@ void Runtime::idle() {
 std::uint64_t Runtime::publish_message(const Communicator& comm, RankId destination, std::int32_t tag,
                                        Bytes size, bool rendezvous, Time at) {
   const std::uint64_t sequence = sent_to_[destination.index()]++;
-  if (!direct_ || degraded_) return sequence;
+  if (!direct_ || degraded()) return sequence;
   transport::Stamp* stamp = stamps_out_->allocate();
   while (stamp == nullptr) {  // 64 million messages in flight: wait for receivers
     usleep(1000);
@@ -292,7 +292,7 @@ std::uint64_t Runtime::publish_message(const Communicator& comm, RankId destinat
 }
 
 void Runtime::nudge(RankId source) {
-  if (segment_ && source.value >= 0) transport::ring_doorbell(segment_.rank(source.value));
+  if (segment_ && source.value >= 0 && !native_) transport::ring_doorbell(segment_.rank(source.value));
 }
 
 void Runtime::nudge(const Communicator& comm) {
@@ -324,7 +324,7 @@ void Runtime::count_undecided(Communicator& comm, int change) {
 
 bool Runtime::last_to_arrive(Communicator& comm) {
   const std::uint64_t call = comm.key + 0x9e3779b97f4a7c15u * comm.collectives++;
-  if (!segment_) return true;
+  if (!segment_ || native_) return true;
   auto& counter = segment_.header().arrivals[(call ^ (call >> 32)) % transport::kArrivalCounters];
   if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 < comm.all.size()) return false;
   counter.store(0, std::memory_order_release);

@@ -68,7 +68,11 @@ class Runtime {
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] bool direct() const { return direct_; }
   /// Set when the simulator died: everything is passed through from then on.
-  [[nodiscard]] bool degraded() const { return degraded_; }
+  [[nodiscard]] bool degraded() const { return degraded_ || native_; }
+  /// A native recording: nothing is simulated, and what MPI did is told with real times.
+  [[nodiscard]] bool native() const { return native_; }
+  /// Native recordings: nanoseconds since 1970 at which the job's time begins, the same on all ranks.
+  [[nodiscard]] std::int64_t native_zero() const { return native_zero_; }
   [[nodiscard]] const std::string& output() const { return output_; }
 
   std::mutex lock;
@@ -77,7 +81,10 @@ class Runtime {
 
   // --- the line to the simulator (with the lock held) ---
   void write(const events::Event& event, const void* extension, const events::Detail* detail = nullptr);
-  void ring() { channel_->ring(); }
+  void ring() {
+    // Who only writes down what happened is in no hurry; over TCP nothing is sent without.
+    if (!native_ || !segment_) channel_->ring();
+  }
   /// Takes in answers and stamps that have come.
   void absorb();
   /// Sleeps until `done()`; false when the simulator has died meanwhile. Releases the lock while asleep.
@@ -173,6 +180,7 @@ class Runtime {
   };
 
   Runtime() = default;
+  void begin_native();
   bool sleep_once(std::unique_lock<std::mutex>& held, SleepState& state);
   void take_stamp(const transport::Stamp& stamp);
   void take_answer(const events::Answer& answer);
@@ -190,6 +198,8 @@ class Runtime {
   bool direct_ = false;
   bool spins_ = false;
   bool degraded_ = false;
+  bool native_ = false;
+  std::int64_t native_zero_ = 0;
   std::string output_;
   Settings settings_;
   std::unique_ptr<netmodel::NetworkModel> network_;
@@ -268,6 +278,14 @@ class Call {
     held_.lock();
     return result;
   }
+  /// Native recordings: how the last event emitted came out, told when the call ends or emits another.
+  struct Outcome {
+    events::Answer answer;
+    std::vector<std::uint32_t> completed;
+  };
+  [[nodiscard]] Outcome& outcome() { return outcome_; }
+  /// Native recordings: a receive of mine has its message.
+  void note_match(events::Answer match);
   /// CPU time that this call has taken so far; measured under --protocol riesen only, else zero.
   [[nodiscard]] Duration native_cost() const;
 
@@ -277,6 +295,10 @@ class Call {
   Call(Runtime& r, bool first);
   /// The recording's part of an event.
   [[nodiscard]] events::Detail detail(const CallData* data);
+  [[nodiscard]] Time real_time(std::int64_t tick);
+  void enter_natively(events::Event& event);
+  void leave_natively();
+  void tell(const events::Answer& answer, const std::vector<std::uint32_t>& completed);
 
   int saved_errno_;
   std::int64_t entry_tick_;  // only where the run is recorded
@@ -290,6 +312,8 @@ class Call {
   Time now_{};
   double cpu_at_entry_ = 0;
   bool emitted_ = false;
+  Time began_{};  // native recordings: when the thread's last call had returned
+  Outcome outcome_;
 };
 
 }  // namespace nplus1::stubs

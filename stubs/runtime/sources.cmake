@@ -12,6 +12,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/datatypes.cpp
   runtime/environment_handlers.cpp
   runtime/instrumented_functions.cpp
+  runtime/native_calls.cpp
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp
   runtime/own_part.cpp

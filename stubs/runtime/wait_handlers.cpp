@@ -4,6 +4,7 @@
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/unmodelled.hpp"
@@ -239,6 +240,7 @@ int Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
     return s.foreign ? unmodelled([&] { return pmpi::Waitall(count, handles, statuses); })
                      : pmpi::Waitall(count, handles, statuses);
   Call call;
+  if (call.rt.native()) return native::wait_all(call, {count, handles, s.requests, s.positions}, statuses);
   std::vector<Request*> all = s.requests;
   for (Request* r : s.requests)
     if (r->partner) all.push_back(r->partner.get());
@@ -255,6 +257,7 @@ int Wait(MPI_Request* handle, MPI_Status* status) {
   if (s.requests.empty())
     return s.foreign ? unmodelled([&] { return pmpi::Wait(handle, status); }) : pmpi::Wait(handle, status);
   Call call;
+  if (call.rt.native()) return native::wait_all(call, {1, handle, s.requests, s.positions}, status);
   Request& request = *s.requests.front();
   Request* both[] = {&request, request.partner.get()};
   const Time entry = call.entry();
@@ -277,6 +280,8 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
     }
   }
   Call call;
+  if (call.rt.native())
+    return native::wait_any(call, {count, handles, s.requests, s.positions}, index, status);
   const int chosen = end_any(call, s);
   if (chosen < 0) {  // the simulator died: as MPI does it
     std::vector<int> ready;
@@ -301,6 +306,8 @@ int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], M
     }
   }
   Call call;
+  if (call.rt.native())
+    return native::wait_some(call, {incount, handles, s.requests, s.positions}, outcount, indices, statuses);
   std::vector<std::uint32_t> slots;
   const events::Event event = completion_event(EventKind::kWait, CompletionMode::kSome, s.requests, slots);
   std::vector<int> chosen;
@@ -324,6 +331,7 @@ int Test(MPI_Request* handle, int* flag, MPI_Status* status) {
   const Selection s = select_locked(1, handle);
   if (s.requests.empty()) return pmpi::Test(handle, flag, status);
   Call call;
+  if (call.rt.native()) return native::test_all(call, {1, handle, s.requests, s.positions}, flag, status);
   std::vector<int> done = test(call, s, CompletionMode::kAll);
   if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
   *flag = done.empty() ? 0 : 1;
@@ -342,6 +350,8 @@ int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) 
     }
   }
   Call call;
+  if (call.rt.native())
+    return native::test_all(call, {count, handles, s.requests, s.positions}, flag, statuses);
   std::vector<int> done = test(call, s, CompletionMode::kAll);
   if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
   *flag = done.size() == s.requests.size() ? 1 : 0;
@@ -356,6 +366,8 @@ int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status*
     if (code != MPI_SUCCESS || *flag != 0) return code;
   }
   Call call;
+  if (call.rt.native())
+    return native::test_any(call, {count, handles, s.requests, s.positions}, index, flag, status);
   std::vector<int> done = test(call, s, CompletionMode::kAny);
   if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
   *flag = done.empty() ? 0 : 1;
@@ -378,6 +390,8 @@ int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], M
     }
   }
   Call call;
+  if (call.rt.native())
+    return native::test_some(call, {incount, handles, s.requests, s.positions}, outcount, indices, statuses);
   std::vector<int> done = test(call, s, CompletionMode::kSome);
   if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
   *outcount = static_cast<int>(done.size());
@@ -392,6 +406,7 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   std::vector<int> done = test(call, s, CompletionMode::kAll, events::kKeepsRequests);
   if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
   *flag = done.empty() ? 0 : 1;
+  call.outcome().answer.flag = static_cast<std::uint8_t>(*flag);
   if (done.empty()) return MPI_SUCCESS;
   if (request.kind == RequestKind::kSend && !waits_natively(request)) {
     set_empty(status);

@@ -10,7 +10,7 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr std::size_t kConfigBytes = 1024;
 
 /// The settings of a run that ranks must know, as the simulator decided them.
@@ -22,6 +22,7 @@ struct Config {
   std::uint8_t riesen = 0;  // --protocol riesen
   std::uint8_t virtual_clocks = 0;
   std::uint8_t quiet = 0;
+  std::uint8_t native = 0;   // record real times, simulate nothing
   double compute_scale = 1;  // of this rank's simulated host, for measured compute times
   std::int64_t poll_first_ps = 0;
   std::int64_t poll_cap_ps = 0;

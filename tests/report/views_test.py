@@ -60,6 +60,18 @@ class Views(Synthetic):
             self.set_layers(*layers)
             self.assertIn(f"rank 0 → rank 1: {text}", self.browser.text("#cell-readout"))
 
+    def test_the_wire_is_shown_instead_of_the_layers(self):
+        self.go("communication")
+        self.set_layers("bcast")
+        self.browser.focus("[data-map=messages]")
+        self.browser.press("Home", "ArrowRight")
+        wire = "[data-layer=wire]"
+        for expected, disabled in (("4 messages, 400 bytes.", True), ("3 messages, 12,288 bytes = 12 KiB.", False)):
+            self.browser.click(wire)
+            self.assertIn(expected, self.browser.text("#cell-readout"))
+            self.assertEqual(self.browser.value("document.querySelector('[data-layer=bcast]').disabled"), disabled)
+        self.assertIn("messages of mpich", self.browser.text("[data-figure=communication]"))
+
     def test_every_cell_reads_as_the_matrix_has_it(self):
         self.go("communication")
         self.set_layers("point_to_point")

@@ -87,14 +87,9 @@ void perform(CollectiveKind kind, const Arguments& a, const LiveCommunicator& co
   MPI_Comm n = comm.neighbours;
   const int s = a.size;
   MPI_Datatype b = MPI_BYTE;
-  // An intercommunicator's root and its group are numbers that no intracommunicator has.
-  if (a.root < 0 && (kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
-                     kind == CollectiveKind::kGather || kind == CollectiveKind::kGatherv ||
-                     kind == CollectiveKind::kScatter || kind == CollectiveKind::kScatterv))
-    kind = CollectiveKind::kSynchronize;
-  if (n == MPI_COMM_NULL &&
-      (kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall))
-    kind = CollectiveKind::kSynchronize;
+  const bool neighbours =
+      kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
+  if (comm.between_groups || (neighbours && n == MPI_COMM_NULL)) kind = CollectiveKind::kSynchronize;
   switch (kind) {
     case CollectiveKind::kBarrier:
     case CollectiveKind::kSynchronize:

@@ -44,6 +44,7 @@ LiveCommunicators::LiveCommunicators(const Script& script, RankId me, int ranks)
 void LiveCommunicators::make(const events::Communicator& recorded, RankId me, int ranks) {
   LiveCommunicator& c = live_[recorded.id.value];
   c.members = recorded.members;
+  c.between_groups = recorded.first_group > 0;
   c.rank_of.assign(static_cast<std::size_t>(ranks), -1);
   for (std::size_t i = 0; i < c.members.size(); ++i)
     if (c.members[i].index() < c.rank_of.size()) c.rank_of[c.members[i].index()] = static_cast<int>(i);

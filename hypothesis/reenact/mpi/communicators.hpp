@@ -15,14 +15,16 @@ namespace nplus1::hypothesis::reenact {
 struct LiveCommunicator {
   MPI_Comm handle = MPI_COMM_NULL;
   MPI_Comm neighbours = MPI_COMM_NULL;  // with the edges of its neighbourhood collectives
+  bool between_groups = false;          // was an intercommunicator
   std::vector<RankId> members;
   std::vector<int> rank_of;  // by world rank; -1: no member
 };
 
 class LiveCommunicators {
  public:
-  /// An intercommunicator becomes an intracommunicator of both groups. Beyond some 500 communicators, those
-  /// of the same members become one: MPI libraries do not have more than a few thousand.
+  /// An intercommunicator becomes an intracommunicator of both groups, and its collectives barriers. Beyond
+  /// some 500 communicators, those of the same members become one: MPI libraries do not have more than a few
+  /// thousand.
   LiveCommunicators(const Script& script, RankId me, int ranks);
   [[nodiscard]] const LiveCommunicator& of(CommId id) const { return live_.at(id.value); }
   [[nodiscard]] std::size_t shared() const { return shared_; }

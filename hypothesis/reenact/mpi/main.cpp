@@ -1,7 +1,7 @@
 // nplus1-reenact: a recorded program's communication, performed again by as many MPI processes as were
 // recorded. Started by `nplus1 replay --reenact` under mpirun; also by hand, or under nplus1 run:
-//   mpirun -np N nplus1-reenact RECORDING [--deterministic] [--compute-scale F] [--patience S] [--result
-//   FILE]
+//   mpirun -np N nplus1-reenact RECORDING [--deterministic] [--step VERB:SETTINGS]... [--compute-scale F]
+//   [--patience S] [--result FILE]
 // Rank 0 writes a JSON object to FILE (standard output without one). Exit codes: 0; 66 no recording, or one
 // that cannot be re-enacted; 64 the wrong number of processes; 73 the result cannot be written; 87 stuck.
 #include <fmt/format.h>
@@ -26,6 +26,7 @@ struct Arguments {
   ScriptOptions script;
   double patience = 0;  // 0: by the longest that the recording has
   std::string result;
+  std::vector<std::string> steps;  // VERB:SETTINGS
 };
 
 /// Sums and extremes over all ranks, at rank 0.
@@ -183,7 +184,7 @@ void reenact(const Arguments& arguments) {
   if (recorded.value() != ranks)
     fail(kUsage, {fmt::format("the recording has {} ranks, not {}", recorded.value(), ranks),
                   fmt::format("mpirun -np {} ...", recorded.value())});
-  const Script script = script_of_me(arguments);
+  Script script = script_of_me(arguments);
   const RankId me{rank_of_me()};
   const LiveCommunicators communicators{script, me, ranks};
   const std::size_t largest = largest_message(script);
@@ -207,6 +208,9 @@ int run(int argc, char** argv) {
   app.add_option("--compute-scale", arguments.script.compute_scale,
                  "Compute times are the recorded ones times this")
       ->check(CLI::PositiveNumber);
+  app.add_option("--step", arguments.steps, "A transformation, VERB:KEY=VALUE,...; may be repeated")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1);
   app.add_option("--patience", arguments.patience, "Seconds after which a process that waits is stuck")
       ->check(CLI::PositiveNumber);
   app.add_option("--result", arguments.result, "Where rank 0 writes the result");
@@ -215,6 +219,14 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (rank_of_me() == 0) app.exit(error, std::cout, std::cerr);
     return error.get_exit_code() == 0 ? kOk : kUsage;
+  }
+  for (const std::string& text : arguments.steps) {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const std::string verb = text.substr(0, colon);
+    const std::string settings = text.substr(std::min(colon + 1, text.size()));
+    auto step = transform::parse_step(verb, settings, "--" + verb);
+    if (!step) fail(kUsage, step.error());
+    arguments.script.steps.push_back(std::move(step).value());
   }
   reenact(arguments);
   return kOk;

@@ -58,8 +58,8 @@ std::size_t buffered_bytes(const Script& script) {
 
 }  // namespace
 
-Performer::Performer(const Script& script, const LiveCommunicators& communicators, std::size_t largest,
-                     bool adapts, Watchdog& watchdog)
+Performer::Performer(Script& script, const LiveCommunicators& communicators, std::size_t largest, bool adapts,
+                     Watchdog& watchdog)
     : script_{script},
       communicators_{communicators},
       adapts_{adapts},
@@ -76,8 +76,7 @@ Performed Performer::perform() {
   const auto begin = Clock::now();
   auto returned = begin;
   std::chrono::nanoseconds carried{};
-  for (const RecordedCall& recorded : script_.calls) {
-    RecordedCall call = recorded;
+  for (RecordedCall& call : script_.calls) {
     const auto until = returned + nanoseconds(call.event.compute_ps) + carried;
     carried = {};
     const bool wanted = !adapts_ || adaptation_.adapt(call);
@@ -89,7 +88,7 @@ Performed Performer::perform() {
       continue;
     }
     watchdog_.calls(call.event);
-    perform(std::move(call));
+    perform(call);
     returned = Clock::now();
     performed_.in_mpi += std::chrono::duration<double>(returned - now).count();
   }
@@ -103,14 +102,15 @@ Performed Performer::perform() {
   return performed_;
 }
 
-void Performer::perform(RecordedCall call) {
-  for (std::optional<RecordedCall> next = std::move(call); next;) {
+void Performer::perform(RecordedCall& call) {
+  std::optional<RecordedCall> rest;
+  for (const RecordedCall* next = &call; next != nullptr; next = rest ? &*rest : nullptr) {
     ++performed_.calls;
     const auto begin = Clock::now();
     CallOutcome outcome = make(*next);
-    outcome.took = from_seconds(since(begin));
     if (!adapts_) return;
-    next = adaptation_.came_out(*next, outcome);
+    outcome.took = from_seconds(since(begin));
+    rest = adaptation_.came_out(*next, outcome);
   }
 }
 

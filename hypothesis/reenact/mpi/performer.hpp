@@ -33,13 +33,14 @@ struct Performed {
 class Performer {
  public:
   /// `largest`: bytes of the largest message of any rank.
-  Performer(const Script& script, const LiveCommunicators& communicators, std::size_t largest, bool adapts,
+  Performer(Script& script, const LiveCommunicators& communicators, std::size_t largest, bool adapts,
             Watchdog& watchdog);
 
+  /// Once: calls are changed in place, as copies would cost more than many a call.
   [[nodiscard]] Performed perform();
 
  private:
-  void perform(RecordedCall call);
+  void perform(RecordedCall& call);
   [[nodiscard]] CallOutcome make(const RecordedCall& call);
   void send(const RecordedCall& call);
   void isend(const RecordedCall& call);
@@ -57,7 +58,7 @@ class Performer {
   void note_message(const LiveCommunicator& comm, const MPI_Status& status, CallOutcome& outcome) const;
   void count_message(const events::Event& event);
 
-  const Script& script_;
+  Script& script_;
   const LiveCommunicators& communicators_;
   bool adapts_;
   Watchdog& watchdog_;

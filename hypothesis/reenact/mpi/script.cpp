@@ -6,6 +6,7 @@
 
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded_decisions.hpp"
+#include "hypothesis/transform/chain.hpp"
 
 namespace nplus1::hypothesis::reenact {
 namespace {
@@ -99,6 +100,17 @@ class Collector final : public events::EventSink {
   bool ordered_ = true;
 };
 
+/// For the surveys of transformations: everybody's calls.
+transform::Play play(Reader& reader) {
+  return [&reader](events::EventSink& sink, bool definitions_only) -> Result<transform::Done> {
+    events::recording::Selection selection;
+    selection.events = !definitions_only;
+    const auto coverage = reader.read(sink, selection);
+    if (!coverage) return coverage.error();
+    return transform::Done{};
+  };
+}
+
 }  // namespace
 
 Result<int> recorded_ranks(const std::filesystem::path& recording) {
@@ -110,10 +122,13 @@ Result<int> recorded_ranks(const std::filesystem::path& recording) {
 Result<Script> read_script(const ScriptOptions& options, RankId rank) {
   auto reader = Reader::open(options.recording);
   if (!reader) return reader.error();
+  auto chain = transform::Chain::build(options.steps, play(reader.value()));
+  if (!chain) return chain.error();
   Script script;
   Collector collector{rank, options, script};
-  const auto coverage = reader.value().read(collector, {true, rank, rank});
+  const auto coverage = reader.value().read(chain.value().begin(collector), {true, rank, rank});
   if (!coverage) return coverage.error();
+  chain.value().finish();
   if (collector.threads() > 1)
     return Error{"rank " + std::to_string(rank.value) + " calls MPI from several threads",
                  "nplus1 replay without --reenact simulates them"};

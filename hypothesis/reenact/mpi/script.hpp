@@ -9,13 +9,15 @@
 
 #include "events/definitions.hpp"
 #include "hypothesis/recorded_call.hpp"
+#include "hypothesis/transform/step.hpp"
 #include "support/result.hpp"
 
 namespace nplus1::hypothesis::reenact {
 
 struct ScriptOptions {
   std::filesystem::path recording;
-  bool deterministic = false;  // as the recording decided (recorded_decisions.hpp)
+  std::vector<transform::Step> steps;  // the hypothesis
+  bool deterministic = false;          // as the recording decided (recorded_decisions.hpp)
   double compute_scale = 1;
 };
 

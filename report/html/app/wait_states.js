@@ -18,6 +18,7 @@ export function card(title, ...content) {
 }
 
 function mostly(tally) {
+  if (waited(tally) === 0) return "";
   const worst = Object.entries(tally.wait_states).filter(([key]) => key !== "wrong_order_s").reduce((a, b) => (b[1] > a[1] ? b : a));
   return worst[1] === 0 || tally.transfer_s > worst[1] ? "transfer" : stateLabel(worst[0]);
 }
