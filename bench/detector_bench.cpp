@@ -1,6 +1,7 @@
 // The detector at scale: 10 million messages of 1024 ranks with 8,835 binomial broadcasts among noise,
 // through the same sink that a recording is read into. Prints what was found, and messages per second of CPU
-// on one core.
+// on one core. With a folder as third argument it writes a recording of them instead, for
+// `nplus1 collectives --analysers`.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -10,6 +11,7 @@
 
 #include "detector/findings.hpp"
 #include "detector/transfers.hpp"
+#include "events/recording/writer.hpp"
 
 using namespace nplus1;
 
@@ -76,27 +78,46 @@ void broadcast(Generator& g, std::int32_t p, std::int32_t root, std::uint64_t pa
       g.message((r + root) % p, (r + m + root) % p, payload, 4096, 10);
 }
 
+/// The whole run, into any sink.
+void generate(events::EventSink& sink, std::int32_t p, long all, long broadcasts) {
+  Generator g{sink, p};
+  long noise = all - broadcasts * (p - 1);
+  std::uint64_t payload = 1'000'000;
+  for (long k = 0; k < broadcasts; ++k) {
+    broadcast(g, p, static_cast<std::int32_t>(g.random() % static_cast<std::uint64_t>(p)), ++payload);
+    // Half of the noise comes from the same lines as the broadcasts.
+    for (long n = noise / (broadcasts - k); n > 0; --n, --noise) {
+      const auto from = static_cast<std::int32_t>(g.random() % static_cast<std::uint64_t>(p));
+      const auto to = static_cast<std::int32_t>(
+          (static_cast<std::uint64_t>(from) + 1 + g.random() % static_cast<std::uint64_t>(p - 1)) %
+          static_cast<std::uint64_t>(p));
+      g.message(from, to, ++payload, 4096, n % 2 == 0 ? 10 : 20);
+    }
+  }
+}
+
+int record(const char* folder, std::int32_t p, long all, long broadcasts) {
+  events::recording::Header header;
+  header.ranks = p;
+  auto writer = events::recording::Writer::create(folder, header);
+  if (!writer) {
+    std::fprintf(stderr, "%s\n", writer.error().what.c_str());
+    return EXIT_FAILURE;
+  }
+  generate(*writer.value(), p, all, broadcasts);
+  return writer.value()->close() ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::int32_t p = 1024;
   const long all = argc > 1 ? std::atol(argv[1]) : 10'000'000;
   const long broadcasts = argc > 2 ? std::atol(argv[2]) : 8'835;
+  if (argc > 3) return record(argv[3], p, all, broadcasts);
   const double start = cpu_seconds();
-  detector::TransferCollector collector{p};
-  Generator g{collector, p};
-  long noise = all - broadcasts * (p - 1);
-  std::uint64_t payload = 1'000'000;
-  for (long k = 0; k < broadcasts; ++k) {
-    broadcast(g, p, static_cast<std::int32_t>(g.random() % p), ++payload);
-    // Half of the noise comes from the same lines as the broadcasts.
-    for (long n = noise / (broadcasts - k); n > 0; --n, --noise) {
-      const auto from = static_cast<std::int32_t>(g.random() % p);
-      const auto to =
-          static_cast<std::int32_t>((static_cast<std::uint64_t>(from) + 1 + g.random() % (p - 1)) % p);
-      g.message(from, to, ++payload, 4096, n % 2 == 0 ? 10 : 20);
-    }
-  }
+  detector::TransferCollector collector{p, static_cast<std::size_t>(all)};
+  generate(collector, p, all, broadcasts);
   const detector::Transfers transfers = collector.take();
   const double collected = cpu_seconds();
   const auto findings = detector::find_collectives(transfers, collector);

@@ -4,67 +4,88 @@
 #include <memory>
 #include <utility>
 
+#include "cli/collectives.hpp"
 #include "cli/failure.hpp"
+#include "cli/patterns_source.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
-#include "detector/findings.hpp"
-#include "detector/transfers.hpp"
-#include "events/recording/reader.hpp"
-#include "report/results.hpp"
+#include "patterns/patterns_json.hpp"
+#include "report/files.hpp"
+#include "report/html/html_report.hpp"
 
 namespace nplus1::cli {
 namespace {
 
-namespace recording = events::recording;
-
 constexpr const char* kExamples =
     "  nplus1 run -n 16 --record full -- ./app\n"
     "  nplus1 collectives nplus1-app-16-1                         the list, the most certain first\n"
-    "  nplus1 collectives nplus1-app-16-1 --json collectives.json  for other programs\n";
+    "  nplus1 collectives nplus1-app-16-1 --json collectives.json  for other programs\n"
+    "  nplus1 collectives nplus1-app-16-1 --price                 what replacing each would save, the most "
+    "first\n"
+    "  nplus1 collectives nplus1-app-16-1 --network lsb:L=2us,B=10GB/s   the same on another network\n"
+    "  nplus1 collectives nplus1-app-16-1 --analysers 8           by 8 processes\n";
 
-constexpr const char* kNothingShown = "nothing is shown";
-
-struct CollectivesOptions {
-  std::string source;
-  std::string json;
-};
-
-template <class T>
-T or_fail(Result<T> result) {
-  if (!result) throw Failure{ExitCode::kNoInput, result.error().what, kNothingShown, result.error().remedy};
-  return std::move(result).value();
+/// The same list, in the report.
+void write_report(const CollectivesWords& words, const std::string& json) {
+  const PatternsSource source = load_patterns(words.replay.source);
+  const std::string patterns = patterns::patterns_json(source.patterns);
+  report::html::Documents documents;
+  documents.patterns = patterns;
+  documents.collectives = json;
+  const auto written = report::html::write_report(words.html, source.patterns.application, documents);
+  if (!written)
+    throw Failure{ExitCode::kCantCreate, written.error().what, "no report was written",
+                  written.error().remedy};
 }
 
-int show(const CollectivesOptions& options) {
-  auto reader = or_fail(recording::Reader::open(options.source));
-  detector::TransferCollector collector{reader.header().ranks};
-  const recording::Coverage coverage = or_fail(reader.read(collector));
-  if (!coverage.complete) fmt::print(stderr, "recording: {}\n", coverage.text());
-  const detector::Transfers transfers = collector.take();
-  const auto findings = detector::find_collectives(transfers, collector);
-  if (!options.json.empty()) {
-    auto written = report::write_file(options.json, detector::collectives_json(findings));
+int show(const CollectivesWords& words) {
+  const ReplayWords& replay = words.replay;
+  const bool price = words.price || !replay.network.empty() || !replay.platform.platform.empty() ||
+                     !replay.collectives.empty();
+  if (price && words.method == "paper")
+    throw Failure{ExitCode::kUsage, "the paper's method gives no prices", "nothing is shown",
+                  "leave out --method, or --price, --network, --platform and --collectives"};
+  auto analysis = search_recording(words, price ? detector::Keep::kAll : detector::Keep::kFirst);
+  if (!analysis.damage.empty()) fmt::print(stderr, "recording: {}\n", analysis.damage);
+  if (price) price_findings(words, analysis);
+  const std::string json = detector::collectives_json(analysis.findings);
+  if (!words.json.empty()) {
+    const auto written = report::write_file(words.json, json);
     if (!written)
-      throw Failure{ExitCode::kCantCreate, written.error().what, kNothingShown, written.error().remedy};
+      throw Failure{ExitCode::kCantCreate, written.error().what, "nothing is shown", written.error().remedy};
   }
-  fmt::print("{}", detector::collectives_text(findings));
-  if (const std::string note = detector::coverage_note(transfers); !note.empty())
-    fmt::print(stderr, "{}\n", note);
+  if (!words.html.empty()) write_report(words, json);
+  fmt::print("{}", detector::collectives_text(analysis.findings));
+  const std::string note =
+      detector::coverage_note(analysis.messages, analysis.without_hashes, analysis.unmatched);
+  if (!note.empty()) fmt::print(stderr, "{}\n", note);
   return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace
 
 void add_collectives(const Registration& registration) {
-  auto options = std::make_shared<CollectivesOptions>();
+  auto words = std::make_shared<CollectivesWords>();
   CLI::App* verb = registration.app.add_subcommand("collectives",
                                                    "Find hand-written collective operations in a recording");
-  verb->add_option("source", options->source, "A recording, or the result folder it is in")
+  verb->add_option("source", words->replay.source, "A recording, or the result folder it is in")
       ->type_name("DIR|RECORDING")
       ->required();
-  verb->add_option("--json", options->json, "Also write the list to this file")->type_name("FILE");
+  verb->add_option("--json", words->json, "Also write the list to this file")->type_name("FILE");
+  verb->add_option("--html", words->html, "Also write a report with a drawing of each")->type_name("FILE");
+  verb->add_option("--method", words->method, "Search as Calotoiu et al. (2012) do, for comparison [default]")
+      ->check(CLI::IsMember({"default", "paper"}))
+      ->type_name("default|paper");
+  verb->add_option("--analysers", words->analysers, "Processes that search, under mpirun [1: without MPI]")
+      ->check(CLI::Range(1, 1 << 20))
+      ->type_name("Q");
+  verb->add_flag(
+      "--price", words->price,
+      "Replay each as the library's operation: what that saves, on the recorded network or on the one "
+      "that is given");
+  declare_network(*verb, words->replay);
   set_manual(*verb, {"nplus1 collectives DIR|RECORDING [options]", kExamples});
-  verb->callback([registration, options] { registration.chosen = [options] { return show(*options); }; });
+  verb->callback([registration, words] { registration.chosen = [words] { return show(*words); }; });
 }
 
 }  // namespace nplus1::cli

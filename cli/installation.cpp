@@ -73,6 +73,11 @@ Result<fs::path> find_catalogue() {
                    {"share/nplus1/guidelines.json", NPLUS1_DATADIR "/nplus1/guidelines.json"});
 }
 
+Result<fs::path> find_analysers() {
+  return find_part("the parallel detector nplus1-analysers", "NPLUS1_ANALYSERS",
+                   {"bin/nplus1-analysers", "libexec/nplus1-analysers"});
+}
+
 Result<fs::path> find_example(const std::string& name) {
   const fs::path prefix = executable_folder().parent_path();
   for (const fs::path& folder : {prefix / "bin/examples", prefix / NPLUS1_LIBDIR / "nplus1/examples"}) {

@@ -22,6 +22,9 @@ namespace nplus1::cli {
 [[nodiscard]] Result<std::filesystem::path> find_measure();
 [[nodiscard]] Result<std::filesystem::path> find_reenact();
 
+/// nplus1-analysers, which `nplus1 collectives --analysers` starts (NPLUS1_ANALYSERS overrides).
+[[nodiscard]] Result<std::filesystem::path> find_analysers();
+
 /// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
 [[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/collectives.hpp"
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
 #include "cli/launcher.hpp"
@@ -102,6 +103,15 @@ std::string application_name(const std::vector<Section>& sections) {
   return fs::path{sections.front().command.front()}.filename().string();
 }
 
+/// The report as the simulator left it is sound without them.
+void add_findings(const fs::path& folder) {
+  try {
+    add_findings_to_report(folder.string());
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "nplus1: report.html lacks hand-written collectives: {}\n", failure.what());
+  }
+}
+
 int print_line(const RunOptions& options, const std::vector<Section>& sections) {
   std::string output;
   if (!options.native || records_natively(options)) {
@@ -125,6 +135,7 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;
+  if (fs::exists(output / kSummary)) add_findings(output);
   if (!options.quiet || fs::exists(output / kTrouble)) show_summary(output, ended);
   if (ended.simulator_done) folder->remove_if_empty();
   return ended.exit_code;

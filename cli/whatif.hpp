@@ -46,6 +46,9 @@ struct WhatIfCase {
                                                         hypothesis::transform::Chain* chain, bool timeline);
 /// The same, but for the times alone.
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
+/// With a chain that is built already, in place of the steps.
+[[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c,
+                                                           hypothesis::transform::Chain& chain);
 
 /// What the result folder around the recording says of its run.
 [[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);

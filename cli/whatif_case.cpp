@@ -66,11 +66,23 @@ Result<Analysis> analyse_case(const WhatIfCase& c, Chain* chain, bool timeline) 
       });
 }
 
-Result<ReplayResult> replay_case(const WhatIfCase& c) {
+namespace {
+
+Result<ReplayResult> replay_case(const WhatIfCase& c, Chain* chain) {
   return with_replay<ReplayResult>(
-      c, nullptr,
+      c, chain,
       [](Reader& reader, const hypothesis::ReplayOptions& options, const hypothesis::RecordedSettings&,
          const PreparedReplay&) { return hypothesis::replay(reader, options); });
+}
+
+}  // namespace
+
+Result<ReplayResult> replay_case(const WhatIfCase& c) {
+  return replay_case(c, nullptr);
+}
+
+Result<ReplayResult> replay_case(const WhatIfCase& c, Chain& chain) {
+  return replay_case(c, &chain);
 }
 
 namespace {

@@ -4,6 +4,12 @@
 
 namespace nplus1::detector {
 
+CausalOrder::CausalOrder(std::size_t ranks, std::size_t expected) : waiting_(ranks) {
+  places_.sent_at.reserve(expected);
+  places_.received_at.reserve(expected);
+  places_.by_sending.reserve(expected);
+}
+
 bool CausalOrder::place(End end) {
   const std::size_t known = places_.sent_at.size();
   if (end.message >= known) {

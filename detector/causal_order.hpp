@@ -11,9 +11,17 @@
 
 namespace nplus1::detector {
 
-class CausalOrder {
+/// Is told of the ends of messages: each rank's in the order in which they happened there.
+class Ends {
  public:
   using Message = std::uint32_t;  // numbered by the caller, without large gaps
+  virtual ~Ends() = default;
+  virtual void send(Message message, std::int32_t rank, std::int32_t destination) = 0;
+  virtual void receive(Message message, std::int32_t rank) = 0;
+};
+
+class CausalOrder final : public Ends {
+ public:
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
   struct Places {
@@ -22,13 +30,12 @@ class CausalOrder {
     std::vector<Message> by_sending;
   };
 
-  explicit CausalOrder(std::size_t ranks) : waiting_(ranks) {}
+  explicit CausalOrder(std::size_t ranks, std::size_t expected = 0);
 
-  /// Each rank's ends in the order in which they happened there.
-  void send(Message message, std::int32_t rank, std::int32_t destination) {
+  void send(Message message, std::int32_t rank, std::int32_t destination) override {
     add({message, destination}, rank);
   }
-  void receive(Message message, std::int32_t rank) { add({message, kReceives}, rank); }
+  void receive(Message message, std::int32_t rank) override { add({message, kReceives}, rank); }
 
   /// Once, at the end: of messages 0 to `messages` - 1. Receives that still wait for a send that never came lose
   /// their place; what came after them does not.

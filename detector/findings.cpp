@@ -14,14 +14,6 @@
 namespace nplus1::detector {
 namespace {
 
-std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
-  const events::CallPath* path = definitions.call_path(site);
-  if (path == nullptr || path->frames.empty()) return fmt::format("call path {}", site.value);
-  for (const events::Frame& f : path->frames)
-    if (f.line != 0) return fmt::format("{}:{}", f.file, f.line);
-  return fmt::format("{}+0x{:x}", path->frames.front().module, path->frames.front().offset);
-}
-
 template <class T>
 void add_new(std::vector<T>& to, const std::vector<T>& more) {
   for (const T& item : more)
@@ -39,8 +31,8 @@ struct Group {
 
 class Report {
  public:
-  Report(const Transfers& transfers, const events::DefinitionsCollector& definitions)
-      : transfers_{transfers}, definitions_{definitions} {}
+  Report(const Transfers& transfers, const events::DefinitionsCollector& definitions, Keep keep)
+      : transfers_{transfers}, definitions_{definitions}, keep_{keep} {}
 
   void add(std::vector<Instance> found) {
     found = without_neighbours(std::move(found));
@@ -54,11 +46,14 @@ class Report {
   }
   std::vector<Finding> take() {
     std::vector<Finding> findings;
-    for (const auto& [key, groups] : groups_)
-      for (const Group& group : groups) findings.push_back(finding(group.instances, group.lines));
-    std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
-      return std::tie(b.certainty, b.messages) < std::tie(a.certainty, a.messages);
-    });
+    for (auto& [key, groups] : groups_)
+      for (Group& group : groups) {
+        // In the order in which they were sent, whichever cluster they were found in.
+        std::ranges::stable_sort(group.instances, {}, [](const Instance& i) { return i.transfers.front(); });
+        std::ranges::sort(group.lines);
+        findings.push_back(finding(group.instances, group.lines));
+      }
+    sort_findings(findings);
     return findings;
   }
 
@@ -77,9 +72,13 @@ class Report {
   }
   std::vector<std::string> lines_of(const Instance& instance) {
     std::set<CallSiteId> sites;
-    for (const TransferIndex t : instance.transfers) {
-      sites.insert(transfers_.all[t].send_site);
-      sites.insert(transfers_.all[t].receive_site);
+    const Transfer* before = nullptr;
+    for (const TransferIndex i : instance.transfers) {
+      const Transfer& t = transfers_.all[i];
+      // Mostly the same two again: a set takes longer than all the rest of this.
+      if (before == nullptr || before->send_site != t.send_site || before->receive_site != t.receive_site)
+        sites.insert({t.send_site, t.receive_site});
+      before = &t;
     }
     std::vector<std::string> lines;
     for (const CallSiteId site : sites) add_new(lines, {line(site)});
@@ -124,7 +123,23 @@ class Report {
           "MPI_Ibcast, with MPI_Test where the receivers look for the message now (MPI_Iprobe): MPI_Bcast would lose what "
           "they compute in between");
     describe_replacement(f, transfers_.all[instances.front().transfers.front()]);
+    for (const Instance& i : instances) {
+      f.occurrences.push_back(occurrence(i));
+      if (keep_ == Keep::kFirst) break;
+    }
     return f;
+  }
+
+  Occurrence occurrence(const Instance& instance) const {
+    Occurrence o;
+    if (!instance.verdict.roots.empty()) o.root = instance.verdict.roots.front();
+    o.bytes = instance.verdict.bytes;
+    TransferList list = instance.transfers;
+    std::ranges::sort(list);
+    std::vector<const Transfer*> transfers;
+    for (const TransferIndex i : list) transfers.push_back(&transfers_.all[i]);
+    o.messages = messages_of(transfers);
+    return o;
   }
 
   [[nodiscard]] bool is_polled(const std::vector<Instance>& instances) const {
@@ -142,6 +157,7 @@ class Report {
 
   const Transfers& transfers_;
   const events::DefinitionsCollector& definitions_;
+  Keep keep_;
   std::map<Key, std::vector<Group>> groups_;
   std::unordered_map<CallSiteId, std::string> lines_;
 };
@@ -170,8 +186,24 @@ std::vector<std::vector<Instance>> best(const Transfers& transfers, const Cluste
 
 }  // namespace
 
-std::vector<Finding> find_collectives(const Transfers& transfers, const events::DefinitionsCollector& definitions) {
-  Report report{transfers, definitions};
+std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
+  const events::CallPath* path = definitions.call_path(site);
+  if (path == nullptr || path->frames.empty()) return fmt::format("call path {}", site.value);
+  for (const events::Frame& f : path->frames)
+    if (f.line != 0) return fmt::format("{}:{}", f.file, f.line);
+  return fmt::format("{}+0x{:x}", path->frames.front().module, path->frames.front().offset);
+}
+
+void sort_findings(std::vector<Finding>& findings) {
+  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
+    return std::tie(b.certainty, b.messages, a.kind, a.ranks, a.lines, a.roots, a.operation) <
+           std::tie(a.certainty, a.messages, b.kind, b.ranks, b.lines, b.roots, b.operation);
+  });
+}
+
+std::vector<Finding> find_collectives(const Transfers& transfers, const events::DefinitionsCollector& definitions,
+                                      Keep keep) {
+  Report report{transfers, definitions, keep};
   std::vector<std::vector<Instance>> all;
   for (const Cluster& cluster : make_clusters(transfers))
     std::ranges::move(best(transfers, cluster), std::back_inserter(all));
@@ -180,16 +212,16 @@ std::vector<Finding> find_collectives(const Transfers& transfers, const events::
   return report.take();
 }
 
-std::string coverage_note(const Transfers& transfers) {
+std::string coverage_note(std::uint64_t messages, std::uint64_t without_hashes, std::uint64_t unmatched) {
   std::string note;
-  if (transfers.without_hashes > 0)
+  if (without_hashes > 0)
     note = fmt::format(
         "{} of {} messages were recorded without hashes of their content: what moved data cannot be found among them, "
         "only barriers of empty messages. Run again with --record full --hash crc.",
-        transfers.without_hashes, transfers.all.size());
-  if (transfers.unmatched > 0)
+        without_hashes, messages);
+  if (unmatched > 0)
     note += fmt::format("{}{} messages are known at one end only (unfinished or not recorded) and were left out.",
-                        note.empty() ? "" : "\n", transfers.unmatched);
+                        note.empty() ? "" : "\n", unmatched);
   return note;
 }
 

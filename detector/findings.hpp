@@ -10,10 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "detector/occurrence.hpp"
 #include "detector/verdict.hpp"
 #include "events/definitions_collector.hpp"
 
 namespace nplus1::detector {
+
+/// Which occurrences a finding keeps: the first, for a drawing of it, or all, to replay without them.
+enum class Keep : std::uint8_t { kFirst, kAll };
 
 /// One hand-written collective: all its instances on one group of ranks from one group of call sites.
 struct Finding {
@@ -28,16 +32,26 @@ struct Finding {
   std::vector<std::string> lines;    // "file:line" of all calls that take part
   std::string replacement;
   std::optional<double> saving_s;    // nothing: not priced
+  double saving_error_s = 0;         // how far the replay of what was is from what was
   std::vector<std::string> evidence;
   std::vector<std::string> alternatives;
+  std::vector<Occurrence> occurrences;
 };
 
 /// Most messages first within a certainty, the most certain first.
 [[nodiscard]] std::vector<Finding> find_collectives(const Transfers& transfers,
-                                                    const events::DefinitionsCollector& definitions);
+                                                    const events::DefinitionsCollector& definitions,
+                                                    Keep keep = Keep::kFirst);
+
+/// As find_collectives() has them: the order is the same whoever found which.
+void sort_findings(std::vector<Finding>& findings);
+
+/// "file:line" of a call path, or as near to it as is known.
+[[nodiscard]] std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions);
 
 /// What was not looked at for lack of hashes or of counterparts; empty if nothing.
-[[nodiscard]] std::string coverage_note(const Transfers& transfers);
+[[nodiscard]] std::string coverage_note(std::uint64_t messages, std::uint64_t without_hashes,
+                                        std::uint64_t unmatched);
 
 /// The call to write instead, with the MPI_Comm_split that makes its communicator where one is missing.
 [[nodiscard]] std::string replacement_call(const Finding& finding, std::string_view datatype, std::size_t world,

@@ -8,6 +8,17 @@
 namespace nplus1::detector {
 namespace {
 
+/// What can be drawn: who sends to whom, in the order of sending.
+nlohmann::ordered_json pattern(const Occurrence& o) {
+  constexpr std::size_t kMostDrawn = 400;
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Message& m : o.messages) {
+    if (list.size() == kMostDrawn) break;
+    list.push_back({m.source, m.destination, m.bytes, m.step});
+  }
+  return list;
+}
+
 nlohmann::ordered_json as_json(const Finding& f) {
   nlohmann::ordered_json object;
   object["kind"] = name(f.kind);
@@ -23,6 +34,8 @@ nlohmann::ordered_json as_json(const Finding& f) {
   object["saving_s"] = f.saving_s ? nlohmann::ordered_json(*f.saving_s) : nlohmann::ordered_json();
   object["evidence"] = f.evidence;
   object["alternatives"] = f.alternatives;
+  if (f.saving_s) object["saving_error_s"] = f.saving_error_s;
+  if (!f.occurrences.empty()) object["pattern"] = pattern(f.occurrences.front());
   return object;
 }
 
@@ -39,6 +52,11 @@ std::string ranges(const std::vector<std::int32_t>& ranks) {
   return text;
 }
 
+std::string saving(const Finding& f) {
+  return fmt::format("  saves    {:.4g} s of virtual time (error of the replay: {:.2g} s)\n", *f.saving_s,
+                     f.saving_error_s);
+}
+
 std::string as_text(const Finding& f) {
   std::string text = fmt::format("{}{} ({}), {} {}: ranks {}", name(f.kind),
                                  f.operation ? fmt::format(" {}", name(*f.operation)) : "", name(f.certainty), f.count,
@@ -46,6 +64,7 @@ std::string as_text(const Finding& f) {
   if (!f.roots.empty()) text += fmt::format("; root {}", ranges(f.roots));
   text += fmt::format("; {} bytes, {} messages in all\n", f.bytes, f.messages);
   text += fmt::format("  lines    {}\n  instead  {}\n", fmt::join(f.lines, ", "), f.replacement);
+  if (f.saving_s) text += saving(f);
   for (const std::string& e : f.evidence) text += fmt::format("  because  {}\n", e);
   for (const std::string& a : f.alternatives) text += fmt::format("  or       {}\n", a);
   return text;

@@ -381,11 +381,24 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
   return found;
 }
 
+namespace {
+
+/// The first element of what is sent may grow along the messages by accident: payloads that explain all of them
+/// prove more.
+bool of_extremes(const std::vector<Instance>& found) {
+  return std::ranges::any_of(found, [](const Instance& i) {
+    return i.verdict.operation == Operation::kMax || i.verdict.operation == Operation::kMin;
+  });
+}
+
+}  // namespace
+
 std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster) {
-  auto found = by_rounds(transfers, cluster);
-  if (!found.empty()) return found;
+  auto rounds = by_rounds(transfers, cluster);
+  if (!rounds.empty() && !of_extremes(rounds)) return rounds;
   const std::size_t all = cluster.transfers.size();
-  found = merged(transfers, by_payloads(transfers, cluster));
+  auto found = merged(transfers, by_payloads(transfers, cluster));
+  if (!rounds.empty()) return explained(found) == all ? found : rounds;
   // Where payloads explain most of it, parts of payloads are looked for only where that does not take long.
   constexpr std::size_t kMostForTheRest = 200'000;
   const bool most = 3 * explained(found) >= 2 * all;

@@ -116,6 +116,9 @@ std::string page(std::string_view title, const Documents& documents) {
     out += element("summary", without_member(documents.summary, "point_to_point"));
   out += element("timeline", documents.timeline);
   out += element("sweep", documents.sweep);
+  if (!documents.collectives.empty())
+    out += element("collectives", fmt::format("{{\"schema\": \"nplus1-collectives/1\", \"findings\": {}}}",
+                                              documents.collectives));
   out += element("waitstates", documents.waitstates);
   out += element("whatif", documents.whatif);
   out += element("after", documents.after);

@@ -18,12 +18,13 @@ struct Documents {
   std::string_view patterns = {};
   std::string_view summary = {};
   std::string_view timeline = {};
-  std::string_view sweep = {};       // of `nplus1 replay --sweep`
-  std::string_view waitstates = {};  // of `nplus1 waitstates`
-  std::string_view whatif = {};      // of `nplus1 whatif`; `timeline` is the one before
-  std::string_view after = {};       // and this the timeline after
-  std::string_view fixes = {};       // of `nplus1 whatif --sweep`
-  std::string_view guidelines = {};  // of `nplus1 guidelines check`
+  std::string_view sweep = {};        // of `nplus1 replay --sweep`
+  std::string_view waitstates = {};   // of `nplus1 waitstates`
+  std::string_view whatif = {};       // of `nplus1 whatif`; `timeline` is the one before
+  std::string_view after = {};        // and this the timeline after
+  std::string_view fixes = {};        // of `nplus1 whatif --sweep`
+  std::string_view guidelines = {};   // of `nplus1 guidelines check`
+  std::string_view collectives = {};  // of `nplus1 collectives`
 };
 
 /// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The

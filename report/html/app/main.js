@@ -1,6 +1,7 @@
 // The page: header, tabs, theme, downloads. A later analysis adds a module to `sections`: { id, title,
 // available?(data), render(data) } with render() giving elements. Without `available` it is about a run's patterns.
 
+import { collectivesSection } from "./collectives.js";
 import { communication } from "./communication.js";
 import { loadData } from "./data.js";
 import { button, download, el } from "./dom.js";
@@ -16,7 +17,7 @@ import { timelineSection } from "./timeline.js";
 import { waitStatesSection } from "./wait_states.js";
 import { fixesSection, whatIfSection } from "./what_if.js";
 
-const sections = [whatIfSection, fixesSection, overview, communication, mix, overTime, timelineSection, waitStatesSection, sites, sweepSection, guidelinesSection];
+const sections = [whatIfSection, fixesSection, overview, communication, mix, overTime, timelineSection, waitStatesSection, sites, collectivesSection, sweepSection, guidelinesSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 

@@ -1,0 +1,100 @@
+// The search of `nplus1 collectives`: in this process, or by an MPI program of several.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "cli/collectives.hpp"
+#include "cli/failure.hpp"
+#include "cli/installation.hpp"
+#include "cli/subprocess.hpp"
+#include "detector/paper_method.hpp"
+#include "detector/transfers.hpp"
+#include "events/recording/reader.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using detector::Analysis;
+using detector::Keep;
+
+constexpr const char* kNothingShown = "nothing is shown";
+
+template <class T>
+T or_fail(Result<T> result, ExitCode code) {
+  if (!result) throw Failure{code, result.error().what, kNothingShown, result.error().remedy};
+  return std::move(result).value();
+}
+
+Analysis search_here(const CollectivesWords& words, Keep keep) {
+  auto reader = or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput);
+  // Two events make a message; room that is not used is not touched either.
+  constexpr std::uint64_t kFewestBytesOfMessage = 16;
+  detector::TransferCollector collector{reader.header().ranks,
+                                        static_cast<std::size_t>(reader.bytes() / kFewestBytesOfMessage)};
+  const auto coverage = or_fail(reader.read(collector), ExitCode::kNoInput);
+  const detector::Transfers transfers = collector.take();
+  Analysis analysis;
+  analysis.messages = transfers.all.size();
+  analysis.without_hashes = transfers.without_hashes;
+  analysis.unmatched = transfers.unmatched;
+  if (!coverage.complete) analysis.damage = coverage.text();
+  analysis.findings = words.method == "paper" ? detector::find_as_in_paper(transfers, collector)
+                                              : detector::find_collectives(transfers, collector, keep);
+  return analysis;
+}
+
+/// A folder for the analysers' answer that goes away with it.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "nplus1-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr)
+      throw Failure{ExitCode::kCantCreate, "cannot create a folder in " + fs::temp_directory_path().string(),
+                    kNothingShown, "set TMPDIR to a folder with room"};
+    folder_ = pattern;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] fs::path file() const { return folder_ / "answer"; }
+
+ private:
+  fs::path folder_;
+};
+
+Analysis search_together(const CollectivesWords& words, Keep keep) {
+  constexpr std::chrono::hours kPatience{24};
+  const Scratch scratch;
+  const auto program = or_fail(find_analysers(), ExitCode::kUnavailable);
+  const Output output = capture({or_fail(find_mpirun(), ExitCode::kUnavailable).string(), "-np",
+                                 std::to_string(words.analysers), program.string(), words.replay.source,
+                                 scratch.file().string(), words.method, keep == Keep::kAll ? "all" : "first"},
+                                kPatience, true);
+  if (output.exit_code != 0)
+    throw Failure{ExitCode::kNoInput,
+                  fmt::format("the analysers ended with exit code {}: {}", output.exit_code, output.text),
+                  kNothingShown, "try without --analysers: one process needs no MPI"};
+  std::ifstream in{scratch.file(), std::ios::binary};
+  const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
+  return or_fail(detector::from_bytes(bytes), ExitCode::kSoftware);
+}
+
+}  // namespace
+
+Analysis search_recording(const CollectivesWords& words, Keep keep) {
+  if (words.analysers == 1) return search_here(words, keep);
+  // The plain message for what is no recording; the analysers would each say so.
+  static_cast<void>(or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput));
+  return search_together(words, keep);
+}
+
+}  // namespace nplus1::cli

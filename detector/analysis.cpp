@@ -1,0 +1,101 @@
+#include "detector/analysis.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace nplus1::detector {
+namespace {
+
+using nlohmann::json;
+
+json as_value(const Occurrence& o) {
+  json messages = json::array();
+  for (const Message& m : o.messages) messages.push_back({m.source, m.destination, m.bytes, m.send_ordinal, m.step});
+  return {o.root ? json(*o.root) : json(), o.bytes, std::move(messages)};
+}
+
+Occurrence occurrence_of(const json& value) {
+  Occurrence o;
+  if (!value.at(0).is_null()) o.root = value.at(0).get<std::int32_t>();
+  o.bytes = value.at(1);
+  for (const json& m : value.at(2)) o.messages.push_back({m.at(0), m.at(1), m.at(2), m.at(3), m.at(4)});
+  return o;
+}
+
+json as_value(const Finding& f) {
+  json occurrences = json::array();
+  for (const Occurrence& o : f.occurrences) occurrences.push_back(as_value(o));
+  return {{"kind", f.kind},
+          {"operation", f.operation ? json(*f.operation) : json()},
+          {"certainty", f.certainty},
+          {"ranks", f.ranks},
+          {"roots", f.roots},
+          {"count", f.count},
+          {"bytes", f.bytes},
+          {"messages", f.messages},
+          {"lines", f.lines},
+          {"replacement", f.replacement},
+          {"evidence", f.evidence},
+          {"alternatives", f.alternatives},
+          {"occurrences", std::move(occurrences)}};
+}
+
+Finding finding_of(const json& value) {
+  Finding f;
+  f.kind = value.at("kind");
+  if (!value.at("operation").is_null()) f.operation = value.at("operation").get<Operation>();
+  f.certainty = value.at("certainty");
+  value.at("ranks").get_to(f.ranks);
+  value.at("roots").get_to(f.roots);
+  f.count = value.at("count");
+  f.bytes = value.at("bytes");
+  f.messages = value.at("messages");
+  value.at("lines").get_to(f.lines);
+  f.replacement = value.at("replacement");
+  value.at("evidence").get_to(f.evidence);
+  value.at("alternatives").get_to(f.alternatives);
+  for (const json& o : value.at("occurrences")) f.occurrences.push_back(occurrence_of(o));
+  return f;
+}
+
+}  // namespace
+
+std::string to_bytes(const Analysis& analysis) {
+  json findings = json::array();
+  for (const Finding& f : analysis.findings) findings.push_back(as_value(f));
+  const json all{{"findings", std::move(findings)},
+                 {"messages", analysis.messages},
+                 {"without_hashes", analysis.without_hashes},
+                 {"unmatched", analysis.unmatched},
+                 {"damage", analysis.damage}};
+  const std::vector<std::uint8_t> bytes = json::to_cbor(all);
+  return {bytes.begin(), bytes.end()};
+}
+
+Result<Analysis> from_bytes(std::string_view bytes) try {
+  const json all = json::from_cbor(bytes);
+  Analysis analysis;
+  for (const json& f : all.at("findings")) analysis.findings.push_back(finding_of(f));
+  analysis.messages = all.at("messages");
+  analysis.without_hashes = all.at("without_hashes");
+  analysis.unmatched = all.at("unmatched");
+  analysis.damage = all.at("damage");
+  return analysis;
+} catch (const json::exception& e) {
+  return Error{std::string{"the analysers' answer cannot be read: "} + e.what(),
+               "nplus1 and nplus1-analysers are of different versions: reinstall both"};
+}
+
+Analysis merged(std::vector<Analysis> parts) {
+  Analysis whole;
+  for (Analysis& part : parts) {
+    std::ranges::move(part.findings, std::back_inserter(whole.findings));
+    whole.messages += part.messages;
+    whole.without_hashes += part.without_hashes;
+    whole.unmatched += part.unmatched;
+    if (whole.damage.empty()) whole.damage = part.damage;
+  }
+  sort_findings(whole.findings);
+  return whole;
+}
+
+}  // namespace nplus1::detector

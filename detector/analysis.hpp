@@ -1,0 +1,30 @@
+// What a search says of a recording, as one value: found here, or by other processes and sent as bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "detector/findings.hpp"
+#include "support/result.hpp"
+
+namespace nplus1::detector {
+
+struct Analysis {
+  std::vector<Finding> findings;
+  std::uint64_t messages = 0;
+  std::uint64_t without_hashes = 0;  // see Transfers
+  std::uint64_t unmatched = 0;
+  std::string damage;                // of the recording; empty: it is complete
+};
+
+/// Which search: ours, or that of Calotoiu et al. (2012) as it stands there.
+enum class Method : std::uint8_t { kDefault, kPaper };
+
+/// For from_bytes() of the same version; numbers and texts as CBOR (RFC 8949).
+[[nodiscard]] std::string to_bytes(const Analysis& analysis);
+[[nodiscard]] Result<Analysis> from_bytes(std::string_view bytes);
+
+/// The parts of several analysers as one, in the order of find_collectives().
+[[nodiscard]] Analysis merged(std::vector<Analysis> parts);
+
+}  // namespace nplus1::detector

@@ -1,0 +1,201 @@
+#include "detector/mpi/shared_search.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "detector/paper_method.hpp"
+#include "detector/site_groups.hpp"
+
+namespace nplus1::detector {
+namespace {
+
+using Key = SiteGroups::Key;
+
+/// Gives each message to the analyser that `owner` says; the captured parts to all, who know best whose they are.
+template <class Owner>
+std::vector<Transfer> redistribute(const Peers& peers, const std::vector<Transfer>& mine, const Owner& owner) {
+  std::vector<std::vector<Transfer>> out(peers.size());
+  for (const Transfer& t : mine) {
+    if (const auto to = owner(t); to < out.size()) out[to].push_back(t);
+  }
+  std::vector<Transfer> all;
+  for (const auto& list : peers.exchange(out)) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+void merge_all(const Peers& peers, SiteGroups& sites) {
+  sites.merge(peers.all(sites.joined()));
+}
+
+bool has_payload(const Transfer& t) {
+  return !t.captured() && t.content.hashed() && t.content.bytes > 0;
+}
+
+/// Payloads that messages of more than one group carry: only they can join groups.
+std::vector<std::uint64_t> shared_payloads(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& sites) {
+  using Seen = std::pair<std::uint64_t, Key>;  // payload, group
+  const auto names = sites.names();
+  std::vector<Seen> seen;
+  for (const Transfer& t : mine)
+    if (has_payload(t)) seen.emplace_back(t.content.key(), names.at(sites.group(t)));
+  const auto once = [](std::vector<Seen>& list) {
+    std::ranges::sort(list);
+    list.erase(std::ranges::unique(list).begin(), list.end());
+  };
+  once(seen);
+  std::vector<std::vector<Seen>> out(peers.size());
+  for (const Seen& s : seen) out[s.first % peers.size()].push_back(s);
+  seen.clear();
+  for (const auto& list : peers.exchange(out)) seen.insert(seen.end(), list.begin(), list.end());
+  once(seen);
+  std::vector<std::uint64_t> shared;
+  for (std::size_t i = 1; i < seen.size(); ++i)
+    if (seen[i].first == seen[i - 1].first && (shared.empty() || shared.back() != seen[i].first))
+      shared.push_back(seen[i].first);
+  shared = peers.all(shared);
+  std::ranges::sort(shared);
+  return shared;
+}
+
+/// The groups of call sites of the whole run, by what everybody's messages say.
+SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine) {
+  SiteGroups sites;
+  for (const Transfer& t : mine)
+    if (!t.captured()) sites.add(t);
+  sites.merge_signals(peers.all(sites.signals()));
+  merge_all(peers, sites);
+  if (sites.count() < 2) return sites;
+  const auto shared = shared_payloads(peers, mine, sites);
+  sites.join_by_content(redistribute(peers, mine, [&](const Transfer& t) {
+    const bool wanted = has_payload(t) && std::ranges::binary_search(shared, t.content.key());
+    return wanted ? static_cast<std::size_t>(t.content.key() % peers.size()) : peers.size();
+  }));
+  merge_all(peers, sites);
+  sites.join_signals();
+  sites.join_by_place(mine);
+  merge_all(peers, sites);
+  return sites;
+}
+
+/// Findings are put together by their lines, so groups that share a line stay together too.
+void join_by_line(SiteGroups& sites, const events::DefinitionsCollector& definitions) {
+  std::map<std::string, Key> first;
+  std::vector<std::pair<Key, Key>> joined;
+  for (const auto& [site, group] : sites.joined())
+    joined.emplace_back(first.try_emplace(line_of(SiteGroups::call_site(site), definitions), site).first->second, site);
+  sites.merge(joined);
+}
+
+struct Share {
+  Key group;
+  std::int64_t rank;
+  std::uint64_t messages;  // of the group, that the rank sends
+};
+
+/// A gather or reduction and the broadcast of its result are one operation (composites.hpp): groups among the same
+/// ranks, of which one has a multiple of the other's messages, stay together.
+void join_by_ranks(const Peers& peers, const std::vector<Transfer>& mine, std::size_t ranks, SiteGroups& sites) {
+  const auto names = sites.names();
+  // By rank: one more than the messages it sends, or nothing if it has no part in the group.
+  std::unordered_map<SiteGroups::Id, std::vector<std::uint64_t>> counts;
+  for (const Transfer& t : mine) {
+    if (t.captured()) continue;
+    auto& of = counts[sites.group(t)];
+    of.resize(ranks);
+    auto& receiver = of[static_cast<std::size_t>(t.destination)];
+    auto& sender = of[static_cast<std::size_t>(t.source)];
+    receiver = std::max(receiver, std::uint64_t{1});
+    sender = std::max(sender, std::uint64_t{1}) + 1;
+  }
+  std::vector<Share> shares;
+  for (const auto& [group, of] : counts)
+    for (std::size_t r = 0; r < of.size(); ++r)
+      if (of[r] > 0) shares.push_back({names.at(group), static_cast<std::int64_t>(r), of[r] - 1});
+  std::map<Key, std::pair<std::set<std::int64_t>, std::uint64_t>> groups;
+  for (const Share& s : peers.all(shares)) {
+    groups[s.group].first.insert(s.rank);
+    groups[s.group].second += s.messages;
+  }
+  std::map<std::set<std::int64_t>, std::vector<std::pair<std::uint64_t, Key>>> by_ranks;
+  for (const auto& [group, of] : groups) by_ranks[of.first].emplace_back(of.second, group);
+  std::vector<std::pair<Key, Key>> joined;
+  for (const auto& [members, list] : by_ranks)
+    for (std::size_t i = 0; i < list.size(); ++i)
+      for (std::size_t k = 0; k < i; ++k)
+        if (std::max(list[i].first, list[k].first) % std::min(list[i].first, list[k].first) == 0)
+          joined.emplace_back(list[i].second, list[k].second);
+  sites.merge(joined);
+}
+
+/// The analyser of each group: the largest first, to who has least.
+std::map<Key, std::size_t> deal_out(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& sites) {
+  const auto names = sites.names();
+  std::map<Key, std::uint64_t> sizes;
+  for (const Transfer& t : mine)
+    if (!t.captured()) ++sizes[names.at(sites.group(t))];
+  const std::vector<std::pair<Key, std::uint64_t>> local(sizes.begin(), sizes.end());
+  sizes.clear();
+  for (const auto& [group, messages] : peers.all(local)) sizes[group] += messages;
+  std::vector<std::pair<std::uint64_t, Key>> largest;
+  for (const auto& [group, messages] : sizes) largest.emplace_back(messages, group);
+  std::ranges::sort(largest, std::greater{});
+  std::map<Key, std::size_t> analyser;
+  std::vector<std::uint64_t> load(peers.size());
+  for (const auto& [messages, group] : largest) {
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
+    analyser[group] = least;
+    load[least] += messages;
+  }
+  return analyser;
+}
+
+std::vector<Finding> search_groups(const Peers& peers, SharedReading& reading, Keep keep) {
+  SiteGroups sites = groups_of_run(peers, reading.mine.all);
+  join_by_line(sites, reading.names);
+  join_by_ranks(peers, reading.mine.all, static_cast<std::size_t>(reading.mine.ranks), sites);
+  const auto analyser = deal_out(peers, reading.mine.all, sites);
+  const auto names = sites.names();
+  std::vector<Transfer> captures;
+  for (const Transfer& t : reading.mine.all)
+    if (t.captured()) captures.push_back(t);
+  captures = peers.all(captures);
+  reading.mine.all = redistribute(peers, reading.mine.all, [&](const Transfer& t) {
+    return t.captured() ? peers.size() : analyser.at(names.at(sites.group(t)));
+  });
+  reading.mine.all.insert(reading.mine.all.end(), captures.begin(), captures.end());
+  sort_by_sending(reading.mine.all);
+  return find_collectives(reading.mine, reading.names, keep);
+}
+
+/// The paper's method; communicators as a whole only where Send_To_Self was called.
+std::vector<Finding> search_payloads(const Peers& peers, SharedReading& reading) {
+  const std::vector<Transfer> all = std::move(reading.mine.all);
+  std::uint64_t captured = 0;
+  for (const Transfer& t : all) captured += t.captured() ? 1U : 0U;
+  reading.mine.all = redistribute(peers, all, [&](const Transfer& t) {
+    return static_cast<std::size_t>(t.content.bytes == 0 ? t.comm.value : t.content.key()) % peers.size();
+  });
+  sort_by_sending(reading.mine.all);
+  auto found = backward_replay(reading.mine.all, reading.mine.ranks, reading.names);
+  if (std::ranges::max(peers.all(std::vector<std::uint64_t>{captured})) == 0) return found;
+  reading.mine.all = redistribute(peers, all, [&](const Transfer& t) {
+    return t.captured() ? peers.size() : static_cast<std::size_t>(t.comm.value) % peers.size();
+  });
+  std::vector<Transfer> captures;
+  std::ranges::copy_if(all, std::back_inserter(captures), &Transfer::captured);
+  captures = peers.all(captures);
+  reading.mine.all.insert(reading.mine.all.end(), captures.begin(), captures.end());
+  sort_by_sending(reading.mine.all);
+  absorb(found, forward_replay(reading.mine, reading.names));
+  return found;
+}
+
+}  // namespace
+
+std::vector<Finding> search_together(const Peers& peers, SharedReading& reading, Method method, Keep keep) {
+  return method == Method::kPaper ? search_payloads(peers, reading) : search_groups(peers, reading, keep);
+}
+
+}  // namespace nplus1::detector

@@ -1,0 +1,75 @@
+"""`nplus1 collectives` on a recorded program: by one process and by several, as in the paper, with prices, in a report."""
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from live import LiveTest, NPLUS1
+
+RANKS = 6
+
+
+def collectives(folder, *options, check=True):
+    """The list, and what was printed."""
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch, "collectives.json")
+        done = subprocess.run([str(NPLUS1), "collectives", str(folder), "--json", str(file), *options],
+                              capture_output=True, text=True, check=False, timeout=300)
+        if check and done.returncode:
+            raise AssertionError(done.stderr)
+        return (json.loads(file.read_text()) if file.exists() else None), done
+
+
+class Analysers(LiveTest):
+    def recorded(self, *words):
+        return self.observe(RANKS, "manual_collectives", *words,
+                            options=("--record", "full", "--compute", "fixed:0", "--network",
+                                     "loggops:L=2e-6,o=1e-6,g=1e-6,G=1e-9,O=0,S=65536"))
+
+    def test_several_analysers_find_exactly_what_one_finds(self):
+        folder = self.recorded().folder
+        alone, _ = collectives(folder)
+        self.assertGreaterEqual(len(alone), 4)
+        for count in ("2", "3", "7"):
+            together, _ = collectives(folder, "--analysers", count)
+            self.assertEqual(together, alone, count)
+
+    def test_the_papers_method_is_the_same_by_several_too(self):
+        folder = self.recorded().folder
+        alone, _ = collectives(folder, "--method", "paper")
+        together, _ = collectives(folder, "--method", "paper", "--analysers", "3")
+        self.assertEqual(together, alone)
+        serial = [f for f in alone if f["kind"] == "bcast" and f["roots"] == [0]]
+        self.assertEqual([(f["count"], f["messages"]) for f in serial], [(5, 5 * (RANKS - 1))])
+        self.assertNotIn("scatter", [f["kind"] for f in alone], "without Send_To_Self it cannot be seen")
+
+    def test_the_saving_predicted_is_what_carrying_it_out_saves(self):
+        before, after = self.recorded(), self.recorded("library")
+        found, done = collectives(before.folder, "--price")
+        priced = [f for f in found if f["saving_s"] is not None]
+        self.assertEqual([f["saving_s"] for f in priced], sorted((f["saving_s"] for f in priced), reverse=True))
+        self.assertEqual({f["saving_error_s"] for f in priced}, {0.0}, "the recorded network is repeated exactly")
+        serial = next(f for f in priced if f["kind"] == "bcast" and f["roots"] == [0])
+        saved = float(before.summary["virtual_time_s"] - after.summary["virtual_time_s"])
+        self.assertAlmostEqual(serial["saving_s"], saved, delta=1e-9)
+        self.assertIn("saves", done.stdout)
+
+    def test_every_finding_has_a_drawing_of_one_instance(self):
+        found, _ = collectives(self.recorded().folder)
+        for finding in found:
+            self.assertEqual(len(finding["pattern"]), finding["messages"] // finding["count"], finding["kind"])
+            self.assertTrue({r for s, d, *_ in finding["pattern"] for r in (s, d)} <= set(finding["ranks"]))
+
+    def test_bad_input_is_one_clear_error(self):
+        with tempfile.TemporaryDirectory() as empty:
+            for options in ((), ("--analysers", "2")):
+                _, done = collectives(empty, *options, check=False)
+                self.assertEqual(done.returncode, 66)
+                self.assertIn("nothing is shown", done.stderr)
+        _, done = collectives(self.recorded().folder, "--method", "paper", "--price", check=False)
+        self.assertEqual(done.returncode, 64)
+
+
+if __name__ == "__main__":
+    unittest.main()
