@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -16,7 +17,10 @@ std::vector<std::int32_t> members_of(CommId comm, std::int32_t ranks, const even
   std::vector<std::int32_t> members;
   if (const events::Communicator* c = names.communicator(comm))
     for (const RankId r : c->members) members.push_back(r.value);
-  for (std::int32_t r = 0; members.empty() && r < ranks; ++r) members.push_back(r);
+  if (members.empty()) {
+    members.resize(static_cast<std::size_t>(ranks));
+    std::iota(members.begin(), members.end(), 0);
+  }
   std::ranges::sort(members);
   return members;
 }

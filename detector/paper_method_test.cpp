@@ -79,6 +79,17 @@ TEST(PaperMethod, ATokenThatGoesRoundTwiceHasEveryProcessAsARoot) {
   EXPECT_EQ(findings[0].roots, (Ranks{0, 1, 2, 3}));
 }
 
+TEST(PaperMethod, ACommunicatorThatIsNotDefinedHasAllProcesses) {
+  TransferCollector collector{4};
+  World world{collector, 4};
+  world.fill(0, 0, 8);
+  chain(world);
+  const Transfers transfers = collector.take();
+  const auto findings = find_as_in_paper(transfers, events::DefinitionsCollector{});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].ranks, (Ranks{0, 1, 2, 3}));
+}
+
 TEST(PaperMethod, GroupsOfSomeProcessesAreNotRecognised) {
   EXPECT_TRUE(found(6, [](World& w) {
                 w.fill(0, 0, 8);

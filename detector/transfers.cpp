@@ -26,6 +26,7 @@ void permute(std::vector<Transfer>& items, std::vector<std::uint32_t> from) {
 }  // namespace
 
 void sort_by_sending(std::vector<Transfer>& all) {
+  if (std::ranges::is_sorted(all, {}, &Transfer::sent_at)) return;
   std::vector<std::uint64_t> places(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) places[i] = std::uint64_t{all[i].sent_at} << 32U | i;
   boost::sort::spreadsort::integer_sort(places.begin(), places.end());

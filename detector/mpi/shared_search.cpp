@@ -13,16 +13,17 @@ namespace {
 
 using Key = SiteGroups::Key;
 
-/// Gives each message to the analyser that `owner` says; the captured parts to all, who know best whose they are.
+/// Gives each message to the analyser that `owner` says, or to nobody; those that stay are not copied.
 template <class Owner>
-std::vector<Transfer> redistribute(const Peers& peers, const std::vector<Transfer>& mine, const Owner& owner) {
+std::vector<Transfer> redistribute(const Peers& peers, std::vector<Transfer> mine, const Owner& owner) {
   std::vector<std::vector<Transfer>> out(peers.size());
-  for (const Transfer& t : mine) {
-    if (const auto to = owner(t); to < out.size()) out[to].push_back(t);
-  }
-  std::vector<Transfer> all;
-  for (const auto& list : peers.exchange(out)) all.insert(all.end(), list.begin(), list.end());
-  return all;
+  std::erase_if(mine, [&](const Transfer& t) {
+    const std::size_t to = owner(t);
+    if (to < out.size() && to != peers.rank()) out[to].push_back(t);
+    return to != peers.rank();
+  });
+  for (const auto& list : peers.exchange(out)) mine.insert(mine.end(), list.begin(), list.end());
+  return mine;
 }
 
 void merge_all(const Peers& peers, SiteGroups& sites) {
@@ -68,9 +69,12 @@ SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine) 
   merge_all(peers, sites);
   if (sites.count() < 2) return sites;
   const auto shared = shared_payloads(peers, mine, sites);
-  sites.join_by_content(redistribute(peers, mine, [&](const Transfer& t) {
-    const bool wanted = has_payload(t) && std::ranges::binary_search(shared, t.content.key());
-    return wanted ? static_cast<std::size_t>(t.content.key() % peers.size()) : peers.size();
+  std::vector<Transfer> wanted;
+  std::ranges::copy_if(mine, std::back_inserter(wanted), [&](const Transfer& t) {
+    return has_payload(t) && std::ranges::binary_search(shared, t.content.key());
+  });
+  sites.join_by_content(redistribute(peers, std::move(wanted), [&](const Transfer& t) {
+    return static_cast<std::size_t>(t.content.key() % peers.size());
   }));
   merge_all(peers, sites);
   sites.join_signals();
@@ -161,7 +165,7 @@ std::vector<Finding> search_groups(const Peers& peers, SharedReading& reading, K
   for (const Transfer& t : reading.mine.all)
     if (t.captured()) captures.push_back(t);
   captures = peers.all(captures);
-  reading.mine.all = redistribute(peers, reading.mine.all, [&](const Transfer& t) {
+  reading.mine.all = redistribute(peers, std::move(reading.mine.all), [&](const Transfer& t) {
     return t.captured() ? peers.size() : analyser.at(names.at(sites.group(t)));
   });
   reading.mine.all.insert(reading.mine.all.end(), captures.begin(), captures.end());
