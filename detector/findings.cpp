@@ -35,7 +35,7 @@ class Report {
       : transfers_{transfers}, definitions_{definitions}, keep_{keep} {}
 
   void add(std::vector<Instance> found) {
-    found = without_neighbours(std::move(found));
+    found = without_neighbours(transfers_, std::move(found));
     std::map<Key, Group> groups;
     for (Instance& i : found) {
       Group& group = groups[{i.verdict.kind, i.verdict.operation, i.verdict.ranks}];

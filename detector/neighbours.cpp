@@ -21,7 +21,20 @@ struct Use {
   std::uint64_t instances = 0;
   bool overlaps = false;
   bool answered = false;  // members spread to its root, too
+  bool by_direction = true;  // the root alone sends, each message from another call
 };
+
+bool is_by_direction(const Transfers& transfers, const Instance& instance) {
+  std::set<CallSiteId> sites;
+  std::set<std::int32_t> destinations;
+  for (const TransferIndex i : instance.transfers) {
+    const Transfer& t = transfers.all[i];
+    if (t.source != transfers.all[instance.transfers.front()].source) return false;
+    sites.insert(t.send_site);
+    destinations.insert(t.destination);
+  }
+  return sites.size() > 1 && sites.size() == destinations.size();
+}
 
 bool overlap_partly(const Group& a, const Group& b) {
   Group both;
@@ -43,12 +56,13 @@ bool is_answered(const Group& group, const Use& use, const std::map<Group, Use>&
   });
 }
 
-std::map<Group, Use> uses_of(const std::vector<Instance>& found) {
+std::map<Group, Use> uses_of(const Transfers& transfers, const std::vector<Instance>& found) {
   std::map<Group, Use> uses;
   for (const Instance& i : found) {
     Use& use = uses[i.verdict.ranks];
     use.roots.insert(i.verdict.roots.begin(), i.verdict.roots.end());
     use.instances += i.repetitions;
+    use.by_direction = use.by_direction && is_by_direction(transfers, i);
   }
   if (uses.size() > kMostGroups) return uses;
   for (auto& [group, use] : uses) {
@@ -60,13 +74,13 @@ std::map<Group, Use> uses_of(const std::vector<Instance>& found) {
 }
 
 bool is_neighbourhood(const Use& use) {
-  return use.overlaps && use.roots.size() == 1 && (use.answered || use.instances == 1);
+  return use.overlaps && use.roots.size() == 1 && (use.answered || use.instances == 1 || use.by_direction);
 }
 
 }  // namespace
 
-std::vector<Instance> without_neighbours(std::vector<Instance> found) {
-  const std::map<Group, Use> uses = uses_of(found);
+std::vector<Instance> without_neighbours(const Transfers& transfers, std::vector<Instance> found) {
+  const std::map<Group, Use> uses = uses_of(transfers, found);
   const auto groups =
       std::ranges::count_if(uses, [](const auto& use) { return is_neighbourhood(use.second); });
   if (groups < static_cast<std::ptrdiff_t>(kOverlappingGroups)) return found;

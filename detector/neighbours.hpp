@@ -11,7 +11,9 @@ namespace nplus1::detector {
 
 /// `found`, with such spreads replaced by one MPI_Neighbor_allgather that is possible. Groups that stand
 /// alone, that have had more than one root, or that spread again and again without being answered, stay: rows
-/// and columns of a grid overlap, too.
-[[nodiscard]] std::vector<Instance> without_neighbours(std::vector<Instance> found);
+/// and columns of a grid overlap, too. But not if the root alone sends, from a call of its own for each direction (one
+/// to the east, one to the south).
+[[nodiscard]] std::vector<Instance> without_neighbours(const Transfers& transfers,
+                                                       std::vector<Instance> found);
 
 }  // namespace nplus1::detector

@@ -154,6 +154,15 @@ struct Extremes {
 
 // Judged by the first element of each message.
 Judge extremum(const Case& c) {
+  // Of the values not all reach everybody; payloads of broadcasts do.
+  std::size_t everywhere = 0;
+  for (std::uint32_t o = 0; o < c.data.origins().size(); ++o) {
+    const Origin& origin = c.data.origins()[o];
+    bool all = true;
+    for (std::size_t m = 0; m < c.members() && all; ++m) all = c.is_origin(m, origin) || c.has(m, o);
+    everywhere += all ? 1U : 0U;
+  }
+  if (everywhere == c.data.origins().size()) return std::nullopt;
   std::set<long double> values;
   for (std::size_t i = 0; i < c.list.size(); ++i) {
     const auto value = first_element(c.at(i).content);

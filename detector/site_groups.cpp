@@ -55,6 +55,7 @@ void SiteGroups::join_by_content(std::span<const Transfer> transfers) {
   }
   std::ranges::sort(sorted);
   std::unordered_map<std::int32_t, Id> received;  // at which rank, through which site
+  std::unordered_map<std::int32_t, Id> sent;      // by which rank, through which site
   for (std::size_t i = 0, end = 0; i < sorted.size(); i = end) {
     const Id first = group(transfers[sorted[i].second]);
     bool several = false;
@@ -62,9 +63,12 @@ void SiteGroups::join_by_content(std::span<const Transfer> transfers) {
       several = several || group(transfers[sorted[end].second]) != first;
     if (!several || transfers[sorted[i].second].content.is_constant()) continue;
     received.clear();
+    sent.clear();
     for (std::size_t k = i; k < end; ++k) {
       const Transfer& t = transfers[sorted[k].second];
-      received.emplace(t.destination, id(key(t.comm, t.send_site)));
+      const Id site = id(key(t.comm, t.send_site));
+      received.emplace(t.destination, site);
+      sets_.union_set(site, sent.emplace(t.source, site).first->second);
     }
     for (std::size_t k = i; k < end; ++k) {
       const Transfer& t = transfers[sorted[k].second];

@@ -256,6 +256,9 @@ Judge alltoall(const Case& c) {
   if (p == kFewestRanks) {
     v.certainty = Certainty::kProbable;
     v.alternatives.emplace_back("an exchange with two neighbours");
+  } else if (smallest != largest) {  // faces, edges and corners of a small grid
+    v.certainty = Certainty::kProbable;
+    v.alternatives.emplace_back("MPI_Neighbor_alltoallv, if each rank has only as many neighbours here by accident");
   }
   return v;
 }
