@@ -218,6 +218,7 @@ void absorb(std::vector<Finding>& into, std::vector<Finding> from) {
 void compose(std::vector<Finding>& findings) {
   for (Finding& f : findings) {
     const std::size_t p = f.ranks.size();
+    if (f.kind == CollectiveKind::kBcast && f.roots.size() > 1) f.replacement = replacement_call(f, "datatype", p, true);
     if (f.kind != CollectiveKind::kBcast || f.roots != f.ranks || f.count % p != 0) continue;
     f.kind = CollectiveKind::kAllgather;
     f.count /= p;
