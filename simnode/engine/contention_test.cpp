@@ -97,8 +97,8 @@ Time end_of(CollectiveKind kind, std::int64_t size, const char* collectives, int
 // case.
 TEST(Contention, AMulticastCrossesThePipeOnce) {
   for (const std::int64_t size : {90, 1000, 8000}) {
-    EXPECT_EQ(end_of(CollectiveKind::kBcast, size, "bcast=linear", 5), ns(4 * size));
-    EXPECT_EQ(end_of(CollectiveKind::kBcast, size, "bcast=hardware", 5), ns(size));
+    EXPECT_EQ(end_of(CollectiveKind::kBcast, size, "bcast=linear", 5), ns(4 * static_cast<double>(size)));
+    EXPECT_EQ(end_of(CollectiveKind::kBcast, size, "bcast=hardware", 5), ns(static_cast<double>(size)));
   }
 }
 
