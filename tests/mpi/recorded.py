@@ -13,6 +13,7 @@ SOURCES = pathlib.Path(__file__).parent / "programs"
 SEND, ISEND, RECV, IRECV, WAIT = 1, 2, 3, 4, 5
 REGION_BEGIN, REGION_END, FINALIZE = 17, 18, 22
 NO_CRC, CRC_AND_PREFIX = 0, 3
+SCATTERED = 32  # the data's bytes are not side by side in memory
 
 
 class Recording:
