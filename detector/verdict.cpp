@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "detector/reductions.hpp"
+#include "support/collective_names.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -316,26 +317,7 @@ const char* name(Certainty certainty) {
 }
 
 const char* name(CollectiveKind kind) {
-  constexpr std::array kNames{"barrier",
-                              "bcast",
-                              "gather",
-                              "gatherv",
-                              "scatter",
-                              "scatterv",
-                              "allgather",
-                              "allgatherv",
-                              "alltoall",
-                              "alltoallv",
-                              "reduce",
-                              "allreduce",
-                              "reduce_scatter_block",
-                              "reduce_scatter",
-                              "scan",
-                              "exscan",
-                              "neighbor_allgather",
-                              "neighbor_alltoall",
-                              "synchronize"};
-  return kNames.at(static_cast<std::size_t>(kind));
+  return kCollectiveNames.at(static_cast<std::size_t>(kind)).data();  // literals
 }
 
 std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list) {

@@ -1,34 +1,15 @@
 #include "patterns/collective_fans.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
+
+#include "support/collective_names.hpp"
 
 namespace nplus1::patterns {
 namespace {
 
 using events::Communicator;
 using events::Event;
-
-constexpr std::array<std::string_view, kCollectiveKinds> kNames{"barrier",
-                                                                "bcast",
-                                                                "gather",
-                                                                "gatherv",
-                                                                "scatter",
-                                                                "scatterv",
-                                                                "allgather",
-                                                                "allgatherv",
-                                                                "alltoall",
-                                                                "alltoallv",
-                                                                "reduce",
-                                                                "allreduce",
-                                                                "reduce_scatter_block",
-                                                                "reduce_scatter",
-                                                                "scan",
-                                                                "exscan",
-                                                                "neighbor_allgather",
-                                                                "neighbor_alltoall",
-                                                                ""};
 
 std::int64_t sum(std::span<const std::int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
@@ -115,8 +96,8 @@ std::size_t root_member(const Event& event, const Communicator& c, RankId rank) 
 }  // namespace
 
 std::string_view layer_name(CollectiveKind kind) {
-  const auto index = static_cast<std::size_t>(kind);
-  return index < kNames.size() ? kNames[index] : std::string_view{};
+  if (kind >= CollectiveKind::kSynchronize) return {};
+  return kCollectiveNames[static_cast<std::size_t>(kind)];
 }
 
 Fan fan_of(const events::TimedEvent& timed, const Communicator* c) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <span>
 
+#include "support/collective_names.hpp"
+
 namespace nplus1::events::exchange {
 namespace {
 
@@ -34,26 +36,6 @@ static_assert(kKinds.size() == static_cast<std::size_t>(EventKind::kFinalize) + 
 constexpr std::array<std::string_view, 5> kAnswers{"none", "exit", "match", "notice", "deadlock"};
 constexpr std::array<std::string_view, 4> kSendModes{"standard", "synchronous", "buffered", "ready"};
 constexpr std::array<std::string_view, 3> kCompletionModes{"all", "any", "some"};
-constexpr std::array<std::string_view, 19> kCollectives{"barrier",
-                                                        "bcast",
-                                                        "gather",
-                                                        "gatherv",
-                                                        "scatter",
-                                                        "scatterv",
-                                                        "allgather",
-                                                        "allgatherv",
-                                                        "alltoall",
-                                                        "alltoallv",
-                                                        "reduce",
-                                                        "allreduce",
-                                                        "reduce_scatter_block",
-                                                        "reduce_scatter",
-                                                        "scan",
-                                                        "exscan",
-                                                        "neighbor_allgather",
-                                                        "neighbor_alltoall",
-                                                        "synchronize"};
-static_assert(kCollectives.size() == static_cast<std::size_t>(CollectiveKind::kSynchronize) + 1);
 
 std::span<const std::string_view> operations(EventKind kind) {
   switch (kind) {
@@ -65,7 +47,7 @@ std::span<const std::string_view> operations(EventKind kind) {
       return kCompletionModes;
     case EventKind::kCollective:
     case EventKind::kIcollective:
-      return kCollectives;
+      return kCollectiveNames;
     default:
       return {};
   }

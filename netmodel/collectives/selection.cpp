@@ -8,6 +8,7 @@
 #include "netmodel/rounding.hpp"
 #include "netmodel/specification.hpp"
 #include "netmodel/text.hpp"
+#include "support/collective_names.hpp"
 
 namespace nplus1::netmodel {
 namespace {
@@ -33,25 +34,7 @@ constexpr Algorithm kAlgorithms[] = {
 };
 // clang-format on
 
-constexpr std::array<std::string_view, kCollectiveKinds> kKindNames{"barrier",
-                                                                    "bcast",
-                                                                    "gather",
-                                                                    "gatherv",
-                                                                    "scatter",
-                                                                    "scatterv",
-                                                                    "allgather",
-                                                                    "allgatherv",
-                                                                    "alltoall",
-                                                                    "alltoallv",
-                                                                    "reduce",
-                                                                    "allreduce",
-                                                                    "reduce_scatter_block",
-                                                                    "reduce_scatter",
-                                                                    "scan",
-                                                                    "exscan",
-                                                                    "neighbor_allgather",
-                                                                    "neighbor_alltoall",
-                                                                    "synchronize"};
+static_assert(kCollectiveNames.size() == kCollectiveKinds);
 
 std::size_t index_of(CollectiveKind kind) {
   return static_cast<std::size_t>(kind);
@@ -89,7 +72,7 @@ Result<std::int64_t> parse_positive(std::string_view key, std::string_view text)
 }
 
 Error unknown_kind(std::string_view name) {
-  const std::string known = join(kKindNames, [](std::string_view kind) { return std::string{kind}; });
+  const std::string known = join(kCollectiveNames, [](std::string_view kind) { return std::string{kind}; });
   return {"unknown collective " + quoted(name),
           "The collectives are: " + known +
               "; non-blocking forms begin with i; the parameters: segment, ranks_per_node, reduce_rate."};
@@ -121,7 +104,7 @@ std::span<const Algorithm> algorithms_of(CollectiveKind kind) {
 }
 
 std::string_view kind_name(CollectiveKind kind) {
-  return kKindNames.at(index_of(kind));
+  return kCollectiveNames.at(index_of(kind));
 }
 
 Selection::Selection() : segment_{kDefaultSegment} {
@@ -160,12 +143,12 @@ std::optional<Error> Selection::set(std::string_view key, std::string_view value
     return std::nullopt;
   }
   const auto find_kind = [](std::string_view name) {
-    return std::find(kKindNames.begin(), kKindNames.end(), name);
+    return std::find(kCollectiveNames.begin(), kCollectiveNames.end(), name);
   };
-  const bool nonblocking = key.starts_with('i') && find_kind(key.substr(1)) != kKindNames.end();
+  const bool nonblocking = key.starts_with('i') && find_kind(key.substr(1)) != kCollectiveNames.end();
   const auto known = find_kind(nonblocking ? key.substr(1) : key);
-  if (known == kKindNames.end()) return unknown_kind(key);
-  return pick(static_cast<CollectiveKind>(known - kKindNames.begin()), value, nonblocking);
+  if (known == kCollectiveNames.end()) return unknown_kind(key);
+  return pick(static_cast<CollectiveKind>(known - kCollectiveNames.begin()), value, nonblocking);
 }
 
 Result<Selection> Selection::parse(std::string_view text) {
@@ -200,8 +183,9 @@ std::string Selection::describe() const {
   };
   for (std::size_t k = 0; k < picks_.size(); ++k) {
     const bool named = picks_[k] != Pick{.library = library_};
-    if (named) add(kKindNames[k], name_of(picks_[k]));
-    if (nonblocking_[k] != picks_[k]) add(std::string{"i"}.append(kKindNames[k]), name_of(nonblocking_[k]));
+    if (named) add(kCollectiveNames[k], name_of(picks_[k]));
+    if (nonblocking_[k] != picks_[k])
+      add(std::string{"i"}.append(kCollectiveNames[k]), name_of(nonblocking_[k]));
   }
   if (segment_ != kDefaultSegment) add(kSegment, std::to_string(count(segment_)));
   if (ranks_per_node_ != 1) add(kRanksPerNode, std::to_string(ranks_per_node_));

@@ -180,7 +180,7 @@ TEST_F(Validate, SaysThatDimensionsDoNotMatch) {
       complaint(
           "<cluster id=\"t\" prefix=\"n\" suffix=\"\" radical=\"0-6\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\" "
           "topology=\"TORUS\" topo_parameters=\"2,2,2\"/>\n"),
-      "");
+      "total = 7", "4");
 }
 TEST_F(Validate, SaysWhichHostsHaveNoRoute) {
   expect(complaint(zone(kLink)), "route");
