@@ -43,6 +43,7 @@ class Report(unittest.TestCase):
     def setUp(self):
         self.browser.requests()
         self.browser.open(self.page.as_uri())
+        self.wait_until_drawn()
 
     def tearDown(self):
         self.assertEqual(self.browser.console(), [], "the console is silent")
@@ -53,6 +54,11 @@ class Report(unittest.TestCase):
     def go(self, tab):
         self.browser.click(f"#tab-{tab}")
         self.assertTrue(self.browser.value("!document.getElementById(arguments[0]).hidden", f"panel-{tab}"))
+        self.wait_until_drawn()
+
+    def wait_until_drawn(self):
+        """Figures are drawn when the browser has laid the page out, which is after a click has returned."""
+        self.browser.wait("[...document.querySelectorAll('.drawing')].every((b) => b.clientWidth === 0 || b.childNodes.length > 0)")
 
     def set_layers(self, *names):
         for name in self.browser.value("[...document.querySelectorAll('[data-layer]')].map((b) => b.dataset.layer)"):
