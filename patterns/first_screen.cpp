@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "events/function_name.hpp"
 #include "patterns/size_counts.hpp"
 #include "report/exact_time.hpp"
 #include "report/heatmap.hpp"
@@ -315,7 +316,8 @@ std::string callers(const std::vector<SiteFrame>& frames) {
 std::string place_of(const CallSiteUse& site) {
   if (site.frames.empty()) return "unknown";
   const SiteFrame& f = site.frames.front();
-  const std::string function = f.function.empty() ? "" : f.function + " ";
+  const std::string function =
+      f.function.empty() ? "" : std::string{events::without_parameters(f.function)} + " ";
   if (!f.file.empty()) return fmt::format("{}({}){}", function, line_of(f), callers(site.frames));
   if (f.module.empty()) return f.function.empty() ? "unknown" : f.function;
   const std::string address =

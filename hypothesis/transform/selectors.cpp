@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "events/function_name.hpp"
 #include "netmodel/quantity.hpp"
 
 namespace nplus1::hypothesis::transform {
@@ -29,7 +30,7 @@ bool ends_with_path(const std::string& path, std::string_view end) {
 /// "foo(int)" and "ns::foo" are found by "foo" too.
 bool is_function(std::string_view function, std::string_view name) {
   if (function == name) return true;
-  function = function.substr(0, function.find('('));
+  function = events::without_parameters(function);
   if (function == name) return !name.empty();
   const std::size_t colons = function.rfind("::");
   return colons != function.npos && function.substr(colons + 2) == name;

@@ -1,0 +1,30 @@
+#include "events/function_name.hpp"
+
+#include <gtest/gtest.h>
+
+namespace nplus1::events {
+namespace {
+
+TEST(FunctionName, LosesItsParameters) {
+  EXPECT_EQ(without_parameters("CommSend(Domain&, int, double& (Domain::**)(int), bool)"), "CommSend");
+  EXPECT_EQ(without_parameters("ns::Solver::step(double&, int) const"), "ns::Solver::step");
+  EXPECT_EQ(without_parameters("void exchange<int>(std::vector<int>&) [clone .part.0]"),
+            "void exchange<int>");
+}
+
+TEST(FunctionName, KeepsParenthesesThatAreNoParameters) {
+  EXPECT_EQ(without_parameters("(anonymous namespace)::exchange(int)"), "(anonymous namespace)::exchange");
+  EXPECT_EQ(without_parameters("Functor::operator()(int)"), "Functor::operator()");
+  EXPECT_EQ(without_parameters("main::{lambda(int)#1}::operator()(int) const"),
+            "main::{lambda(int)#1}::operator()");
+  EXPECT_EQ(without_parameters("(anonymous namespace)"), "(anonymous namespace)");
+}
+
+TEST(FunctionName, OfCAndFortranStaysAsItIs) {
+  EXPECT_EQ(without_parameters("main"), "main");
+  EXPECT_EQ(without_parameters("exchange_"), "exchange_");
+  EXPECT_EQ(without_parameters(""), "");
+}
+
+}  // namespace
+}  // namespace nplus1::events
