@@ -25,7 +25,4 @@ struct CollectivesWords {
 /// finding as the predefined operation. What saves most comes first. Throws Failure.
 void price_findings(const CollectivesWords& words, detector::Analysis& analysis);
 
-/// After a run that recorded: its report.html again, with what is found; nothing if that would take long.
-void add_findings_to_report(const std::string& folder);
-
 }  // namespace nplus1::cli

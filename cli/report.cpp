@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "cli/collectives.hpp"
 #include "cli/failure.hpp"
+#include "cli/findings.hpp"
 #include "cli/patterns_source.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
@@ -97,49 +97,40 @@ std::string timeline_document(const ReportOptions& options) {
                 reader.error().remedy};
 }
 
-/// What the detector finds, unless that would take more than a second or two; empty without a recording.
-std::string collectives_document(const std::string& source, std::uint64_t largest) {
-  const auto reader = events::recording::Reader::open(source);
-  if (!reader || reader.value().bytes() > largest) return {};
-  CollectivesWords words;
-  words.replay.source = source;
-  return detector::collectives_json(search_recording(words, detector::Keep::kFirst).findings);
-}
-
 fs::path output_path(const ReportOptions& options) {
   if (!options.output.empty()) return options.output;
   const fs::path source{options.source};
   return (fs::is_directory(source) ? source : source.parent_path()) / report::html::kReportFile;
 }
 
-int write(const ReportOptions& options, std::uint64_t largest_searched) {
+void write(const ReportOptions& options, const Findings& found) {
   if (!options.window.empty()) static_cast<void>(parse_window(options.window));  // before anything is read
   const PatternsSource source = load_patterns(options.source);
   const std::string patterns = patterns::patterns_json(source.patterns);
   const std::string summary = document(fs::path{options.source} / "summary.json", report::kSummarySchema);
   const std::string timeline = timeline_document(options);
   const fs::path file = output_path(options);
-  const std::string collectives = collectives_document(options.source, largest_searched);
   report::html::Documents documents;
   documents.patterns = patterns;
   documents.summary = summary;
   documents.timeline = timeline;
-  documents.collectives = collectives;
+  documents.waitstates = found.waitstates;
+  documents.collectives = found.collectives;
+  documents.fixes = found.fixes;
   or_fail(report::html::write_report(file, source.patterns.application, documents), ExitCode::kCantCreate);
   if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);
-  return static_cast<int>(ExitCode::kOk);
 }
 
 }  // namespace
 
-void add_findings_to_report(const std::string& folder) {
-  // At most some 300,000 messages: a fraction of a second.
-  constexpr std::uint64_t kLargest = std::uint64_t{4} << 20U;
-  const auto reader = events::recording::Reader::open(folder);
-  if (!reader || reader.value().bytes() > kLargest) return;
+std::string add_findings_to_report(const std::string& folder) {
+  // Some 300,000 messages, and 50,000: well below a second each.
+  constexpr FindingLimits kQuick{std::uint64_t{4} << 20U, std::uint64_t{1} << 20U};
+  const Findings found = find_in_recording(folder, kQuick);
   ReportOptions options;
   options.source = folder;
-  static_cast<void>(write(options, kLargest));
+  if (!found.waitstates.empty()) write(options, found);
+  return found.first_fixes;
 }
 
 void add_report(const Registration& registration) {
@@ -157,10 +148,10 @@ void add_report(const Registration& registration) {
       ->type_name("FROM:TO");
   verb->callback([registration, options] {
     registration.chosen = [options] {
-      constexpr std::uint64_t kLargest = std::uint64_t{256} << 20U;
-      const int code = write(*options, kLargest);
+      constexpr FindingLimits kPatient{std::uint64_t{256} << 20U, std::uint64_t{64} << 20U};
+      write(*options, find_in_recording(options->source, kPatient));
       fmt::print("{}\n", output_path(*options).string());
-      return code;
+      return static_cast<int>(ExitCode::kOk);
     };
   });
 }

@@ -2,7 +2,7 @@
 // and shows its summary.
 #include "cli/run.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,8 +13,8 @@
 #include <memory>
 #include <optional>
 
-#include "cli/collectives.hpp"
 #include "cli/failure.hpp"
+#include "cli/findings.hpp"
 #include "cli/installation.hpp"
 #include "cli/launcher.hpp"
 #include "cli/output_folder.hpp"
@@ -103,12 +103,12 @@ std::string application_name(const std::vector<Section>& sections) {
   return fs::path{sections.front().command.front()}.filename().string();
 }
 
-/// The report as the simulator left it is sound without them.
-void add_findings(const fs::path& folder) {
+/// What to fix first. The report as the simulator left it is sound without the findings.
+std::string add_findings(const fs::path& folder) {
   try {
-    add_findings_to_report(folder.string());
+    return add_findings_to_report(folder.string());
   } catch (const Failure& failure) {
-    fmt::print(stderr, "nplus1: report.html lacks hand-written collectives: {}\n", failure.what());
+    return fmt::format("nplus1: report.html lacks wait states and what to fix: {}\n", failure.what());
   }
 }
 
@@ -135,8 +135,11 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;
-  if (fs::exists(output / kSummary)) add_findings(output);
-  if (!options.quiet || fs::exists(output / kTrouble)) show_summary(output, ended);
+  const std::string fixes = fs::exists(output / kSummary) ? add_findings(output) : "";
+  if (!options.quiet || fs::exists(output / kTrouble)) {
+    show_summary(output, ended);
+    fmt::print(stderr, "{}", fixes);
+  }
   if (ended.simulator_done) folder->remove_if_empty();
   return ended.exit_code;
 }

@@ -9,6 +9,7 @@
 
 #include "cli/replay.hpp"
 #include "hypothesis/analysis.hpp"
+#include "hypothesis/side.hpp"
 #include "hypothesis/transform/chain.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "report/html/html_report.hpp"
@@ -52,6 +53,25 @@ struct WhatIfCase {
 
 /// What the result folder around the recording says of its run.
 [[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);
+
+/// One change that was tried.
+struct Fix {
+  std::string kind, what, flags;
+  Duration makespan{};
+  double saved_s = 0;
+  bool finished = false;  // every rank reached its end
+};
+
+struct Fixes {
+  std::string json;  // nplus1-whatif-sweep/1
+  hypothesis::Side before;
+  std::vector<Fix> all;  // what saves most comes first
+
+  [[nodiscard]] double virtual_time_s() const { return *before.metric("virtual_time_s"); }
+};
+
+/// Tries what there is to try, each alone. Throws Failure.
+[[nodiscard]] Fixes find_fixes(const WhatIfWords& words);
 
 /// `nplus1 whatif --sweep`. The exit code. Throws Failure.
 [[nodiscard]] int sweep_hypotheses(const WhatIfWords& words);

@@ -75,85 +75,78 @@ Result<PointResult> try_candidate(const WhatIfWords& words, const Candidate& can
                      r.unexplained_share(), r.state == simnode::engine::State::kFinished};
 }
 
-struct Tried {
-  const Candidate* candidate;
-  PointResult result;
-  double saved;  // seconds
-};
-
 /// The most worthwhile first; of a collective's algorithms the best alone.
-std::vector<Tried> ranked(const std::vector<Candidate>& candidates, const std::vector<PointResult>& results,
-                          double run) {
-  std::vector<Tried> all;
+std::vector<Fix> ranked(const std::vector<Candidate>& candidates, const std::vector<PointResult>& results,
+                        double run) {
+  std::vector<Fix> all;
   for (std::size_t i = 0; i < candidates.size(); ++i)
     if (results[i].makespan != kDoesNotApply)
-      all.push_back({&candidates[i], results[i], run - seconds(results[i].makespan)});
-  std::stable_sort(all.begin(), all.end(), [](const Tried& a, const Tried& b) { return a.saved > b.saved; });
+      all.push_back({candidates[i].kind, candidates[i].what, candidates[i].flags, results[i].makespan,
+                     run - seconds(results[i].makespan), results[i].finished});
+  std::ranges::stable_sort(all, std::ranges::greater{}, &Fix::saved_s);
   std::map<std::string, bool> seen;
-  std::erase_if(all, [&](const Tried& t) {
-    if (t.candidate->kind != "collectives") return false;
-    const std::string& what = t.candidate->what;
-    return std::exchange(seen[what.substr(0, what.find(" by "))], true);
+  std::erase_if(all, [&](const Fix& f) {
+    if (f.kind != "collectives") return false;
+    return std::exchange(seen[f.what.substr(0, f.what.find(" by "))], true);
   });
   return all;
 }
 
-std::string json(const WhatIfWords& words, const std::string& side, const std::vector<Tried>& tried) {
+std::string json(const std::string& source, const std::string& side, const std::vector<Fix>& all) {
   report::JsonObject object;
   object.text("schema", kSweepSchema);
-  object.text("recording", words.replay.source);
+  object.text("recording", source);
   object.raw("before", side);
   object.list(
-      "candidates", tried,
-      [](const Tried& t) {
+      "candidates", all,
+      [](const Fix& f) {
         using report::JsonObject;
         return fmt::format(
             "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"virtual_time_s\": {}, \"saved_s\": {}, "
             "\"finished\": {}}}",
-            JsonObject::quoted(t.candidate->kind), JsonObject::quoted(t.candidate->what),
-            JsonObject::quoted(t.candidate->flags), report::exact_seconds(t.result.makespan),
-            nlohmann::json(t.saved).dump(), t.result.finished);
+            JsonObject::quoted(f.kind), JsonObject::quoted(f.what), JsonObject::quoted(f.flags),
+            report::exact_seconds(f.makespan), nlohmann::json(f.saved_s).dump(), f.finished);
       },
       ",");
   return object.document();
 }
 
-std::string table(const WhatIfWords& words, const hypothesis::Side& side, const std::vector<Tried>& tried) {
-  const double run = *side.metric("virtual_time_s");
+std::string table(const std::string& source, const Fixes& fixes) {
+  const hypothesis::Side& side = fixes.before;
+  const double run = fixes.virtual_time_s();
   std::string text = fmt::format("{} on {} ranks: {} of virtual time; what would save how much of it\n\n",
                                  side.application.empty() ? "The program" : side.application, side.ranks,
                                  report::readable(from_seconds(run)));
   text += fmt::format("{:>12} {:>8}  {}\n", "saves", "", "if it were");
   std::size_t shown = 0;
   std::size_t nothing = 0;
-  for (const Tried& t : tried) {
-    if (t.saved < kLeastSaving * run || shown == kMostShown) {
+  for (const Fix& f : fixes.all) {
+    if (f.saved_s < kLeastSaving * run || shown == kMostShown) {
       ++nothing;
       continue;
     }
     ++shown;
-    text += fmt::format("{:>12} {:>6.1f} %  {}{}\n{:>24}{}\n", report::readable(from_seconds(t.saved)),
-                        100 * t.saved / run, t.candidate->what,
-                        t.result.finished ? "" : " (not all ranks end)", "", t.candidate->flags);
+    text += fmt::format("{:>12} {:>6.1f} %  {}{}\n{:>24}{}\n", report::readable(from_seconds(f.saved_s)),
+                        100 * f.saved_s / run, f.what, f.finished ? "" : " (not all ranks end)", "", f.flags);
   }
   if (shown == 0) text += "  nothing that was tried\n";
   if (nothing > 0) text += fmt::format("{} more would save less, or nothing\n", nothing);
   return text + fmt::format(
                     "\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
-                    words.replay.source, side.trust);
+                    source, side.trust);
 }
 
 }  // namespace
 
-int sweep_hypotheses(const WhatIfWords& words) {
-  const auto conditions = conditions_of(words.fail_if);
+Fixes find_fixes(const WhatIfWords& words) {
   auto reader = or_fail(events::recording::Reader::open(words.replay.source));
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   WhatIfCase as_recorded;
   check_network(as_recorded.replay, recorded, reader.header().ranks);
   const auto [side_text, trust] = before(words);
   const std::string whole = hypothesis::with_member(side_text, "trust", trust);
-  const auto side = or_fail(hypothesis::parse_side(whole, "the run"));
+  Fixes fixes;
+  fixes.before = or_fail(hypothesis::parse_side(whole, "the run"));
   const auto candidates =
       hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side_text)), recorded);
   const auto results = or_fail(hypothesis::run_points(
@@ -162,13 +155,19 @@ int sweep_hypotheses(const WhatIfWords& words) {
       [&](std::size_t done) {
         if (!words.replay.quiet) show_progress(done, candidates.size());
       }));
-  const auto tried = ranked(candidates, results, *side.metric("virtual_time_s"));
-  const std::string document = json(words, whole, tried);
+  fixes.all = ranked(candidates, results, fixes.virtual_time_s());
+  fixes.json = json(words.replay.source, whole, fixes.all);
+  return fixes;
+}
+
+int sweep_hypotheses(const WhatIfWords& words) {
+  const auto conditions = conditions_of(words.fail_if);
+  const Fixes fixes = find_fixes(words);
   report::html::Documents documents;
-  documents.fixes = document;
-  write_results(words, document, documents);
-  fmt::print("{}", table(words, side, tried));
-  return judge(conditions, side);
+  documents.fixes = fixes.json;
+  write_results(words, fixes.json, documents);
+  fmt::print("{}", table(words.replay.source, fixes));
+  return judge(conditions, fixes.before);
 }
 
 }  // namespace nplus1::cli

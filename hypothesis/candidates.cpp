@@ -95,6 +95,7 @@ void add_messages(const std::vector<RunActivity>& activities, std::size_t most, 
     const std::string from = numbers(place.paths);
     all.push_back(with_step("messages", "messages of " + place.title + ", not sent at all",
                             {"delete", {{"sends", from}}, "--delete"}));
+    all.back().may_not_apply = true;  // they may all go to MPI_PROC_NULL
     for (const auto& [with, how] : kReplacements) {
       all.push_back(with_step("replace", "messages of " + place.title + ", " + how,
                               {"replace", {{"sends", from}, {"with", with}}, "--replace"}));

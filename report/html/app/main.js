@@ -17,7 +17,7 @@ import { timelineSection } from "./timeline.js";
 import { waitStatesSection } from "./wait_states.js";
 import { fixesSection, whatIfSection } from "./what_if.js";
 
-const sections = [whatIfSection, fixesSection, overview, communication, mix, overTime, timelineSection, waitStatesSection, sites, collectivesSection, sweepSection, guidelinesSection];
+const sections = [whatIfSection, overview, fixesSection, communication, mix, overTime, timelineSection, waitStatesSection, sites, collectivesSection, sweepSection, guidelinesSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 

@@ -127,6 +127,19 @@ function factsCard({ patterns, summary }) {
       [el("dt", {}, name), el("dd", {}, value)])));
 }
 
+const MOST_FIXES = 3;
+const LEAST_SAVING = 0.01;
+
+/** What saves most of what was tried: the tab has it all. Messages not sent at all are a bound, no advice. */
+function fixesCard({ fixes }) {
+  if (!fixes) return null;
+  const share = (c) => c.saved_s / fixes.before.virtual_time_s;
+  const best = fixes.candidates.filter((c) => c.kind !== "messages" && share(c) >= LEAST_SAVING).slice(0, MOST_FIXES);
+  const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(c.saved_s)} (${formatShare(share(c))})`), ` less if it were: ${c.what}`));
+  return el("section", { class: "card", id: "fix-first" }, el("h3", {}, "What to fix first"),
+    items.length > 0 ? el("ol", {}, items) : el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, none saves 1 %.`));
+}
+
 function renumberingCard({ renumbering: advice }) {
   if (!advice) return null;
   return el("section", { class: "card" }, el("h3", {}, "Renumbering the ranks"),
@@ -141,7 +154,7 @@ export const overview = {
   title: "Overview",
   render(data) {
     const { patterns } = data;
-    return [tiles(patterns), timeFigure(patterns),
+    return [tiles(patterns), fixesCard(data), timeFigure(patterns),
       el("div", { class: "columns" }, topByTime(patterns), topByBytes(patterns)),
       el("div", { class: "columns" }, trustCard(data), factsCard(data)), renumberingCard(patterns)];
   },
