@@ -50,18 +50,30 @@ std::chrono::milliseconds Watch::patience(const Rank& rank) const {
 
 bool Watch::look_at(RankId rank, engine::Engine& engine) {
   Rank& r = ranks_[rank.index()];
-  const Instant now = std::chrono::steady_clock::now();
-  // Over TCP only its events show that it moves.
-  const std::uint32_t activity =
-      r.block == nullptr ? static_cast<std::uint32_t>(engine.clock(rank).time_since_epoch().count())
-                         : r.block->activity.load(std::memory_order_acquire);
+  const auto activity_now = [&] {
+    // Over TCP only its events show that it moves.
+    return r.block == nullptr ? static_cast<std::uint32_t>(engine.clock(rank).time_since_epoch().count())
+                              : r.block->activity.load(std::memory_order_acquire);
+  };
+  const std::uint32_t activity = activity_now();
   const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
+  const Instant now = std::chrono::steady_clock::now();
+  // A call made in between would lie before the bound, had the computing up to now been credited.
+  if (activity_now() != activity) return false;
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, r.scale, activity, cpu, now, now, 0, true};
+    r = {r.pid, r.block, r.threads, r.scale, activity, cpu, now, now, 0, true, clock_.wall};
+    return false;
+  }
+  // The kernel brings a running thread's CPU time up to date at its ticks: what is read first may be of
+  // before the last call, what has changed since is not.
+  if (!r.based && cpu != r.cpu_ns) {
+    r.based = true;
+    r.cpu_ns = cpu;
+    r.moved = now;
     return false;
   }
   const bool in_application = activity % 2 == 0;
-  const std::int64_t since = clock_.wall ? (now - r.seen) / 1ns : cpu - r.cpu_ns;
+  const std::int64_t since = !r.based ? 0 : clock_.wall ? (now - r.seen) / 1ns : cpu - r.cpu_ns;
   if (in_application && clock_.measured && since > r.credited && r.block != nullptr) {
     r.credited = since;
     const auto before = engine.clock(rank);

@@ -44,11 +44,12 @@ class Watch {
     bool threads = false;
     double scale = 1.0;
     std::uint32_t activity = 1;  // at the last sample
-    std::int64_t cpu_ns = 0;
-    Instant seen{};             // when `activity` was sampled first
-    Instant moved{};            // when CPU time or activity last changed
-    std::int64_t credited = 0;  // ns since the sample that its bound was raised by
+    std::int64_t cpu_ns = 0;     // from here on it is credited
+    Instant seen{};              // when `activity` was sampled first
+    Instant moved{};             // when CPU time or activity last changed
+    std::int64_t credited = 0;   // ns since the sample that its bound was raised by
     bool sampled = false;
+    bool based = false;  // what `cpu_ns` says is of after `activity` was sampled
   };
 
   /// How long `rank` may seem idle before it is withdrawn.

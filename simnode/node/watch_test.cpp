@@ -99,5 +99,27 @@ TEST_F(WatchTest, CpuTimeRaisesTheBoundOfARunningRank) {
   EXPECT_EQ(engine_.counters().forced_decisions, 0u);
 }
 
+/// The kernel's first answer may be older than the rank's last call: what it tells next is partly of before
+/// it.
+TEST_F(WatchTest, CpuTimeThatMayBeOfBeforeTheLastCallIsNotCredited) {
+  const auto compute = [](std::chrono::milliseconds time) {
+    const auto until = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    std::this_thread::sleep_for(1ms);  // brings the account up to date
+  };
+  wait_for_anybody();
+  Watch watch{3, {.measured = true}};
+  watch.add(RankId{1}, getpid(), &block_);
+  compute(5ms);
+  watch.look(engine_);
+  compute(5ms);
+  watch.look(engine_);
+  EXPECT_TRUE(engine_.awaited()) << "the first change says only where to begin";
+  compute(5ms);
+  watch.look(engine_);
+  EXPECT_FALSE(engine_.awaited());
+}
+
 }  // namespace
 }  // namespace nplus1::simnode::node
