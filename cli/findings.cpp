@@ -28,11 +28,6 @@ std::string collectives_of(const std::string& source) {
   return detector::collectives_json(search_recording(words, detector::Keep::kFirst).findings);
 }
 
-/// A run's network may be one that cannot be replayed on (none, where a native run was recorded).
-bool can_be_replayed(recording::Reader& reader) {
-  return !hypothesis::recorded_settings(reader.properties()).network.empty();
-}
-
 std::string lines_of(const Fixes& fixes, const std::string& source) {
   std::string text;
   std::size_t lines = 0;
@@ -56,7 +51,13 @@ Findings find_in_recording(const std::string& source, const FindingLimits& limit
   if (!reader || reader.value().bytes() > limits.searched) return found;
   found.waitstates = hypothesis::wait_states_json(search_wait_states(reader.value(), true));
   found.collectives = collectives_of(source);
-  if (reader.value().bytes() > limits.replayed || !can_be_replayed(reader.value())) return found;
+  const auto recorded = hypothesis::recorded_settings(reader.value().properties());
+  if (recorded.network.empty()) return found;  // a native run: there is nothing to replay it on
+  if (reader.value().bytes() >
+      (recorded.network.starts_with("simgrid") ? limits.replayed_on_platform : limits.replayed)) {
+    found.first_fixes = fmt::format("What to fix first: nplus1 whatif {} --sweep\n", source);
+    return found;
+  }
   WhatIfWords words;
   words.replay.source = source;
   words.replay.quiet = true;

@@ -10,8 +10,9 @@ namespace nplus1::cli {
 
 /// How large a recording may be for each, in bytes: what is larger is left to the verb of its own.
 struct FindingLimits {
-  std::uint64_t searched;  // wait states and collectives: linear in the recording
-  std::uint64_t replayed;  // what to fix: some twenty replays
+  std::uint64_t searched;              // wait states and collectives: linear in the recording
+  std::uint64_t replayed;              // what to fix: some twenty replays
+  std::uint64_t replayed_on_platform;  // the same where each loads and drives SimGrid
 };
 
 /// JSON documents; empty where nothing was looked for.

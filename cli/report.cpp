@@ -125,7 +125,7 @@ void write(const ReportOptions& options, const Findings& found) {
 
 std::string add_findings_to_report(const std::string& folder) {
   // Some 300,000 messages, and 50,000: well below a second each.
-  constexpr FindingLimits kQuick{std::uint64_t{4} << 20U, std::uint64_t{1} << 20U};
+  constexpr FindingLimits kQuick{std::uint64_t{4} << 20U, std::uint64_t{1} << 20U, 0};
   const Findings found = find_in_recording(folder, kQuick);
   ReportOptions options;
   options.source = folder;
@@ -148,7 +148,8 @@ void add_report(const Registration& registration) {
       ->type_name("FROM:TO");
   verb->callback([registration, options] {
     registration.chosen = [options] {
-      constexpr FindingLimits kPatient{std::uint64_t{256} << 20U, std::uint64_t{64} << 20U};
+      constexpr FindingLimits kPatient{std::uint64_t{256} << 20U, std::uint64_t{64} << 20U,
+                                       std::uint64_t{4} << 20U};
       write(*options, find_in_recording(options->source, kPatient));
       fmt::print("{}\n", output_path(*options).string());
       return static_cast<int>(ExitCode::kOk);
