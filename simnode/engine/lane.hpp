@@ -11,6 +11,7 @@
 #include "semantics/timing.hpp"
 #include "simnode/engine/request_table.hpp"
 #include "support/ids.hpp"
+#include "support/prefetch.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::simnode::engine {
@@ -72,6 +73,8 @@ class SequenceTable {
     slot.destination = destination.value;
     return slot.count++;
   }
+  /// A hint that its rank sends soon.
+  void approach() const { prefetch_lines<2>(slots_.data()); }
 
  private:
   static constexpr std::int32_t kFree = -1;
