@@ -150,8 +150,8 @@ std::string reduce_text(const calibrate::Measurements& m, const calibrate::Fit& 
 std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit, const Qualities& qualities) {
   std::string text = "Messages of s bytes, one way, under plain MPI:\n" + pieces_text(fit);
   text += fmt::format("Sends complete before their receive up to {:.0f} B.\n", fit.eager_limit);
-  text += "Relative error              sizes fitted to        fitted, left out       sizes held back\n";
-  text += "  median, 9 of 10, worst\n";
+  text += "Relative errors             at sizes fitted to      fitted, each left out   at sizes held back\n";
+  text += "                          median 9of10 worst      median 9of10 worst      median 9of10 worst\n";
   text += quality_text("platform (piecewise)", qualities.platform);
   text += quality_text("lsb", qualities.lsb);
   text += quality_text("loggops", qualities.loggops);
