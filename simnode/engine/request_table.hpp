@@ -101,7 +101,7 @@ class RequestTable {
   }
 
   /// A hint that one of the oldest completes soon.
-  void approach() const { prefetch_lines<2>(slots_.data()); }
+  void approach() const { prefetch_lines<4>(slots_.data()); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
