@@ -26,40 +26,50 @@ class Pattern : public simnode::engine::Streams {
   };
 
   /// `noise`: each rank's compute before a step is 10 us and up to this much more.
-  Pattern(std::vector<Peers> peers, int steps, Duration noise = {})
-      : peers_{std::move(peers)}, steps_{steps}, noise_{noise.count()}, cursors_(peers_.size()) {}
+  Pattern(const std::vector<Peers>& peers, int steps, Duration noise = {})
+      : steps_{steps}, noise_{noise.count()}, cursors_(peers.size()) {
+    for (std::size_t r = 0; r < peers.size(); ++r) {
+      cursors_[r].first = static_cast<std::uint32_t>(peers_.size());
+      cursors_[r].receives = static_cast<std::uint32_t>(peers[r].sources.size());
+      cursors_[r].requests = static_cast<std::uint32_t>(peers[r].destinations.size()) + cursors_[r].receives;
+      peers_.insert(peers_.end(), peers[r].sources.begin(), peers[r].sources.end());
+      peers_.insert(peers_.end(), peers[r].destinations.begin(), peers[r].destinations.end());
+    }
+  }
 
   std::size_t heap_after_a_quarter = 0;  // of rank 0's stream, in bytes
 
   const Event* next(RankId rank, events::Extension& extension) override {
-    const Peers& peers = peers_[rank.index()];
     Cursor& c = cursors_[rank.index()];
     if (c.step == steps_) return nullptr;
     event_ = Event{};
-    const std::size_t receives = peers.sources.size();
-    if (c.position < receives) {
-      event_.kind = EventKind::kIrecv;
-      event_.peer = peers.sources[c.position];
-      if (c.position == 0) event_.compute_ps = compute(rank, c.step);
-      event_.request = new_request(c);
-    } else if (c.position < receives + peers.destinations.size()) {
-      event_.kind = EventKind::kIsend;
-      event_.peer = peers.destinations[c.position - receives];
-      event_.size = 8192;
-      event_.request = new_request(c);
-    } else {
-      finish_step(rank, c, receives + peers.destinations.size(), extension);
+    if (c.position == c.requests) {
+      finish_step(rank, c, extension);
       return &event_;
+    }
+    event_.peer = peers_[c.first + c.position];
+    event_.request = RequestId{++c.request};
+    if (c.position < c.receives) {
+      event_.kind = EventKind::kIrecv;
+      if (c.position == 0) event_.compute_ps = compute(rank, c.step);
+    } else {
+      event_.kind = EventKind::kIsend;
+      event_.size = 8192;
     }
     ++c.position;
     return &event_;
   }
 
  private:
+  /// Where a rank stands, and its peers among all: sources, then destinations. Small, because the engine is
+  /// what is measured, and in a large world both want the cache.
   struct Cursor {
     int step = 0;
-    std::size_t position = 0;
+    std::uint32_t position = 0;
     std::uint32_t request = 0;
+    std::uint32_t first = 0;
+    std::uint32_t receives = 0;
+    std::uint32_t requests = 0;
   };
 
   [[nodiscard]] std::int64_t compute(RankId rank, int step) const {
@@ -67,21 +77,19 @@ class Pattern : public simnode::engine::Streams {
         (std::uint64_t{rank.index()} * 7919 + static_cast<std::uint64_t>(step)) * 2654435761U;
     return 10'000'000 + (noise_ == 0 ? 0 : static_cast<std::int64_t>(mixed >> 16U) % noise_);
   }
-  static RequestId new_request(Cursor& c) { return RequestId{++c.request}; }
 
-  void finish_step(RankId rank, Cursor& c, std::size_t requests, events::Extension& extension) {
+  void finish_step(RankId rank, Cursor& c, events::Extension& extension) {
     event_.kind = EventKind::kWait;
-    event_.aux = requests;
+    event_.aux = c.requests;
     words_.clear();
-    for (std::size_t i = 0; i < requests; ++i)
-      words_.push_back(c.request - static_cast<std::uint32_t>(requests - 1 - i));
+    for (std::uint32_t i = 0; i < c.requests; ++i) words_.push_back(c.request - (c.requests - 1 - i));
     extension.words = words_;
     c.position = 0;
     ++c.step;
     if (rank.value == 0 && c.step == steps_ / 4) heap_after_a_quarter = mallinfo2().uordblks;
   }
 
-  std::vector<Peers> peers_;
+  std::vector<std::int32_t> peers_;
   int steps_;
   std::int64_t noise_;
   std::vector<Cursor> cursors_;

@@ -64,21 +64,6 @@ double eager_limit(const std::vector<Sample>& eager) {
   return limit;
 }
 
-LogGopsFit fit_loggops(const Measurements& m, const Line& whole, double eager) {
-  LogGopsFit fit;
-  fit.eager_limit = eager;
-  const auto sends = up_to(fitted_sizes(m.send), std::min(eager, kSmall));
-  if (!sends.empty()) {
-    const Line busy = fit_line(sends, 0, sends.size());
-    fit.overhead = std::min(busy.a, whole.a / 2);  // both sides' fit into the whole
-    fit.overhead_per_byte = std::min(busy.b, whole.b / 2);
-  }
-  fit.latency = whole.a - 2 * fit.overhead;
-  fit.gap_per_byte = whole.b - 2 * fit.overhead_per_byte;
-  if (!m.gap.empty()) fit.gap = m.gap.front().median;
-  return fit;
-}
-
 }  // namespace
 
 Line fit_line(const std::vector<Sample>& samples, std::size_t first, std::size_t last) {
@@ -158,16 +143,19 @@ std::vector<Sample> held_back_sizes(const std::vector<Sample>& samples) {
   return some;
 }
 
-Residual residual_of(std::vector<double> errors) {
-  if (errors.empty()) return {};
-  std::sort(errors.begin(), errors.end());
-  const std::size_t middle = errors.size() / 2;
-  const double median = errors.size() % 2 == 1 ? errors[middle] : (errors[middle - 1] + errors[middle]) / 2;
-  return {median, errors.back()};
-}
-
-bool Quality::holds() const {
-  return held_back.median <= std::min(0.15, std::max(0.01, fitted.worst));
+LogGopsFit fit_loggops(const Measurements& m, const Line& whole, double eager) {
+  LogGopsFit fit;
+  fit.eager_limit = eager;
+  const auto sends = up_to(fitted_sizes(m.send), std::min(eager, kSmall));
+  if (!sends.empty()) {
+    const Line busy = fit_line(sends, 0, sends.size());
+    fit.overhead = std::min(busy.a, whole.a / 2);  // both sides' fit into the whole
+    fit.overhead_per_byte = std::min(busy.b, whole.b / 2);
+  }
+  fit.latency = whole.a - 2 * fit.overhead;
+  fit.gap_per_byte = whole.b - 2 * fit.overhead_per_byte;
+  if (!m.gap.empty()) fit.gap = m.gap.front().median;
+  return fit;
 }
 
 /// The closed form of the same least squares with one parameter: with x = s/t, sum of (x/rate - 1)^2.
@@ -182,19 +170,23 @@ double fit_rate(const std::vector<Sample>& samples) {
   return x > 0 ? xx / x : 0;
 }
 
+std::vector<Piece> fit_times(const std::vector<Sample>& times, double eager_limit) {
+  std::vector<Piece> pieces = fit_pieces(times);
+  // Where the protocol changes is known better than from the sizes fitted to.
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    const auto at =
+        std::find_if(times.begin(), times.end(), [&](const Sample& s) { return s.size == pieces[i].from; });
+    if (std::prev(at)->size <= eager_limit && eager_limit < at->size) pieces[i].from = eager_limit + 1;
+  }
+  return pieces;
+}
+
 Fit fit(const Measurements& measurements) {
   const std::vector<Sample> times = fitted_sizes(measurements.half_round_trip);
   Fit fit;
   fit.whole = fit_line(times, 0, times.size());
-  fit.pieces = fit_pieces(times);
   fit.eager_limit = eager_limit(measurements.eager);
-  // Where the protocol changes is known better than from the sizes fitted to.
-  for (std::size_t i = 1; i < fit.pieces.size(); ++i) {
-    const auto at = std::find_if(times.begin(), times.end(),
-                                 [&](const Sample& s) { return s.size == fit.pieces[i].from; });
-    if (std::prev(at)->size <= fit.eager_limit && fit.eager_limit < at->size)
-      fit.pieces[i].from = fit.eager_limit + 1;
-  }
+  fit.pieces = fit_times(times, fit.eager_limit);
   fit.loggops = fit_loggops(measurements, fit.whole, fit.eager_limit);
   fit.reduce_rate = fit_rate(fitted_sizes(measurements.reduce));
   return fit;

@@ -52,6 +52,8 @@ struct Piece {
 /// it makes the sum of squares smaller by a tenth.
 [[nodiscard]] std::vector<Piece> fit_pieces(const std::vector<Sample>& samples, std::size_t most = 5,
                                             std::size_t fewest = 3);
+/// The same for times of messages: where the ranges meet about the eager limit, they meet at the limit.
+[[nodiscard]] std::vector<Piece> fit_times(const std::vector<Sample>& times, double eager_limit);
 [[nodiscard]] double time_at(const std::vector<Piece>& pieces, double size);
 
 struct LogGopsFit {
@@ -76,45 +78,15 @@ struct Fit {
 inline constexpr double kLeastReduced = 1024;
 [[nodiscard]] double fit_rate(const std::vector<Sample>& samples);
 
+/// L, o, g, G and O whose half round trips are those of `whole`.
+[[nodiscard]] LogGopsFit fit_loggops(const Measurements& measurements, const Line& whole, double eager_limit);
+
 /// Fitted to the powers of two among the sizes; the others are left to check it.
 [[nodiscard]] Fit fit(const Measurements& measurements);
 
 /// Samples of sizes that are powers of two, or the others.
 [[nodiscard]] std::vector<Sample> fitted_sizes(const std::vector<Sample>& samples);
 [[nodiscard]] std::vector<Sample> held_back_sizes(const std::vector<Sample>& samples);
-
-/// |prediction - measured| / measured over some samples.
-struct Residual {
-  double median = 0;
-  double worst = 0;
-};
-template <class Predict>
-[[nodiscard]] Residual residual(const std::vector<Sample>& samples, Predict predict);
-
-[[nodiscard]] Residual residual_of(std::vector<double> relative_errors);
-
-template <class Predict>
-Residual residual(const std::vector<Sample>& samples, Predict predict) {
-  std::vector<double> errors;
-  for (const Sample& sample : samples) {
-    const double error = (predict(sample.size) - sample.median) / sample.median;
-    errors.push_back(error < 0 ? -error : error);
-  }
-  return residual_of(std::move(errors));
-}
-
-/// A model's error at the sizes it was fitted to, and at those held back from it.
-struct Quality {
-  Residual fitted;
-  Residual held_back;
-  /// Held-back sizes come out as well as the fit promises: half of them within its worst residual (or 1 %, what
-  /// any measurement is off), and within 15 %.
-  [[nodiscard]] bool holds() const;
-};
-template <class Predict>
-[[nodiscard]] Quality quality(const std::vector<Sample>& samples, Predict predict) {
-  return {residual(fitted_sizes(samples), predict), residual(held_back_sizes(samples), predict)};
-}
 
 /// Half a round trip of LogGOPS: L + s G + 2 (o + s O).
 [[nodiscard]] double time_at(const LogGopsFit& fit, double size);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "calibrate/fit.hpp"
+#include "calibrate/quality.hpp"
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
 #include "cli/program.hpp"
@@ -22,7 +23,9 @@
 namespace nplus1::cli {
 namespace {
 
-using calibrate::Residual;
+using calibrate::Errors;
+using calibrate::Quality;
+using calibrate::Sample;
 
 constexpr const char* kNothingMeasured = "nothing was calibrated";
 constexpr const char* kExamples =
@@ -66,39 +69,59 @@ std::string measure(const CalibrateOptions& options) {
   return output.text;
 }
 
-std::string residual_text(const Residual& residual) {
-  return fmt::format("{:5.1f} % median, {:5.1f} % worst", 100 * residual.median, 100 * residual.worst);
-}
-
 struct Qualities {
-  calibrate::Quality platform;
-  calibrate::Quality lsb;
-  calibrate::Quality loggops;
+  Quality platform;
+  Quality lsb;
+  Quality loggops;
 };
 
 Qualities qualities_of(const calibrate::Measurements& m, const calibrate::Fit& fit) {
-  const auto& times = m.half_round_trip;
-  return {calibrate::quality(times, [&](double s) { return calibrate::time_at(fit.pieces, s); }),
-          calibrate::quality(times, [&](double s) { return fit.whole.at(s); }),
-          calibrate::quality(times, [&](double s) { return calibrate::time_at(fit.loggops, s); })};
+  using Samples = std::vector<Sample>;
+  const auto pieces = [&fit](const Samples& times) -> calibrate::Predict {
+    return [p = calibrate::fit_times(times, fit.eager_limit)](double s) { return calibrate::time_at(p, s); };
+  };
+  const auto line = [](const Samples& times) -> calibrate::Predict {
+    return [l = calibrate::fit_line(times, 0, times.size())](double s) { return l.at(s); };
+  };
+  const auto loggops = [&](const Samples& times) -> calibrate::Predict {
+    const calibrate::Line whole = calibrate::fit_line(times, 0, times.size());
+    return [f = calibrate::fit_loggops(m, whole, fit.eager_limit)](double s) {
+      return calibrate::time_at(f, s);
+    };
+  };
+  const Samples& times = m.half_round_trip;
+  return {calibrate::quality(times, pieces), calibrate::quality(times, line),
+          calibrate::quality(times, loggops)};
 }
 
-std::string quality_text(const char* name, const calibrate::Quality& quality) {
-  return fmt::format("  {:<22} {}   {}\n", name, residual_text(quality.fitted),
-                     residual_text(quality.held_back));
+std::string errors_text(const Errors& errors) {
+  return fmt::format("{:5.1f} {:5.1f} {:5.1f} %", 100 * errors.median, 100 * errors.nine_of_ten,
+                     100 * errors.worst);
 }
 
-std::string verdict(const calibrate::Quality& platform) {
-  const double promised = 100 * platform.fitted.worst;
-  const double found = 100 * platform.held_back.median;
-  if (platform.holds())
-    return fmt::format(
-        "Sizes held back: {:.1f} % off in the median, within the fit's own residual of {:.1f} %.\n", found,
-        promised);
-  return fmt::format(
-      "Sizes held back: {:.1f} % off in the median, and the fit promises {:.1f} %: calibrate again, on a "
-      "machine that does nothing else.\n",
-      found, promised);
+std::string quality_text(const char* name, const Quality& quality) {
+  return fmt::format("  {:<22} {}   {}   {}\n", name, errors_text(quality.fitted),
+                     errors_text(quality.stated), errors_text(quality.held_back));
+}
+
+/// Whether the platform can be believed, and what it was compared with.
+std::string verdict(const Quality& platform) {
+  const std::string found = fmt::format(
+      "Sizes held back: {:.1f} % off in the median (stated {:.1f} %; by chance up to {:.1f} %), {:.0f} % of "
+      "them within "
+      "the stated {:.1f} % (at least {:.0f} %)",
+      100 * platform.held_back.median, 100 * platform.stated.median, 100 * platform.median_limit,
+      100 * platform.covered, 100 * platform.stated.nine_of_ten, 100 * calibrate::kLeastCovered);
+  if (platform.holds()) return found + ": as stated.\n";
+  if (!platform.as_stated())
+    return found +
+           ": NOT as stated. Calibrate again, on a machine that does nothing else; if that does not help, "
+           "these times follow no such model.\n";
+  return found +
+         fmt::format(
+             ": as stated, and too far off to predict with (at most {:.0f} %). Calibrate again with more "
+             "--repetitions, on a machine that does nothing else.\n",
+             100 * calibrate::kUseful);
 }
 
 std::string pieces_text(const calibrate::Fit& fit) {
@@ -114,9 +137,12 @@ std::string pieces_text(const calibrate::Fit& fit) {
 /// Nothing where it was not measured: an older measuring program.
 std::string reduce_text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
   if (fit.reduce_rate <= 0) return {};
-  std::vector<calibrate::Sample> samples = m.reduce;
-  std::erase_if(samples, [](const auto& sample) { return sample.size < calibrate::kLeastReduced; });
-  const auto quality = calibrate::quality(samples, [&](double s) { return s / fit.reduce_rate; });
+  std::vector<Sample> samples = m.reduce;
+  std::erase_if(samples, [](const Sample& sample) { return sample.size < calibrate::kLeastReduced; });
+  const Quality quality =
+      calibrate::quality(samples, [](const std::vector<Sample>& some) -> calibrate::Predict {
+        return [rate = calibrate::fit_rate(some)](double s) { return s / rate; };
+      });
   return quality_text("MPI_SUM from 1 KiB on", quality) +
          fmt::format("--collectives {}\n", calibrate::reduce_words(fit));
 }
@@ -124,7 +150,8 @@ std::string reduce_text(const calibrate::Measurements& m, const calibrate::Fit& 
 std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit, const Qualities& qualities) {
   std::string text = "Messages of s bytes, one way, under plain MPI:\n" + pieces_text(fit);
   text += fmt::format("Sends complete before their receive up to {:.0f} B.\n", fit.eager_limit);
-  text += "Relative error at          the sizes fitted to              the sizes held back\n";
+  text += "Relative errors             at sizes fitted to      fitted, each left out   at sizes held back\n";
+  text += "                          median 9of10 worst      median 9of10 worst      median 9of10 worst\n";
   text += quality_text("platform (piecewise)", qualities.platform);
   text += quality_text("lsb", qualities.lsb);
   text += quality_text("loggops", qualities.loggops);
@@ -134,12 +161,19 @@ std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit, co
   return text + reduce_text(m, fit);
 }
 
-void add(report::JsonObject& json, const char* name, const calibrate::Quality& quality) {
+void add(report::JsonObject& json, const char* name, const Quality& quality) {
   report::JsonObject object;
-  object.real("fitted_median", quality.fitted.median);
-  object.real("fitted_worst", quality.fitted.worst);
-  object.real("held_back_median", quality.held_back.median);
-  object.real("held_back_worst", quality.held_back.worst);
+  const auto errors = [&object](const std::string& of, const Errors& e) {
+    object.real((of + "_median").c_str(), e.median);
+    object.real((of + "_nine_of_ten").c_str(), e.nine_of_ten);
+    object.real((of + "_worst").c_str(), e.worst);
+  };
+  errors("fitted", quality.fitted);
+  errors("stated", quality.stated);
+  errors("held_back", quality.held_back);
+  object.real("median_limit", quality.median_limit);
+  object.real("covered", quality.covered);
+  object.truth("as_stated", quality.as_stated());
   json.raw(name, object.inner());
 }
 
@@ -152,17 +186,15 @@ std::string json_of(const calibrate::Measurements& m, const calibrate::Fit& fit,
   add(json, "error_platform", qualities.platform);
   add(json, "error_lsb", qualities.lsb);
   add(json, "error_loggops", qualities.loggops);
-  json.truth("held_back_within_residual", qualities.platform.holds());
-  json.list("held_back", calibrate::held_back_sizes(m.half_round_trip),
-            [&fit](const calibrate::Sample& sample) {
-              return fmt::format("[{}, {:.6g}, {:.6g}]", sample.size, sample.median,
-                                 calibrate::time_at(fit.pieces, sample.size));
-            });
+  json.truth("holds", qualities.platform.holds());
+  json.list("held_back", calibrate::held_back_sizes(m.half_round_trip), [&fit](const Sample& sample) {
+    return fmt::format("[{}, {:.6g}, {:.6g}]", sample.size, sample.median,
+                       calibrate::time_at(fit.pieces, sample.size));
+  });
   return json.document();
 }
 
-std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fit,
-                       const calibrate::Quality& quality) {
+std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fit, const Quality& quality) {
   char host[256] = "unknown";
   gethostname(host, sizeof(host) - 1);
   char date[32] = "";
@@ -170,10 +202,15 @@ std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fi
   std::strftime(date, sizeof(date), "%Y-%m-%d", std::localtime(&now));
   return fmt::format(
       "Measured on {} on {} by nplus1 calibrate, medians of {} repetitions, 1 to {} bytes. "
-      "Sizes that were not fitted: {:.1f} % off in the median. Hosts' speeds are not measured. "
+      "Stated error at other sizes, by leaving out one at a time: {:.1f} % in the median, {:.1f} % for 9 of "
+      "10; sizes "
+      "held back from the fit: {:.1f} % in the median, {:.0f} % of them within the {:.1f} %. Hosts' speeds "
+      "are not "
+      "measured. "
       "MPI_SUM of doubles: {} (for the option collectives).",
-      host, date, options.repetitions, options.largest, 100 * quality.held_back.median,
-      calibrate::reduce_words(fit));
+      host, date, options.repetitions, options.largest, 100 * quality.stated.median,
+      100 * quality.stated.nine_of_ten, 100 * quality.held_back.median, 100 * quality.covered,
+      100 * quality.stated.nine_of_ten, calibrate::reduce_words(fit));
 }
 
 int run_calibration(const CalibrateOptions& options) {

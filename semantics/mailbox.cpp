@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "semantics/mailbox_index.hpp"
+#include "support/prefetch.hpp"
 
 namespace nplus1::semantics {
 namespace {
@@ -152,9 +153,15 @@ const Mailbox::Channel* Mailbox::lookup(std::uint64_t comm, RankId source) const
   return const_cast<Mailbox*>(this)->lookup(comm, source);
 }
 
-void Mailbox::prefetch(std::uint64_t comm, RankId source) const {
+void Mailbox::approach(std::uint64_t comm, RankId source) const {
   if (channels_.empty()) return;
-  __builtin_prefetch(&channels_[hash(comm, source) & (channels_.size() - 1)]);
+  prefetch_lines<1>(&channels_[hash(comm, source) & (channels_.size() - 1)]);
+  prefetch_lines<4>(receive_nodes_.data());
+}
+
+void Mailbox::approach() const {
+  prefetch_lines<4>(message_nodes_.data());
+  prefetch_lines<4>(channels_.data());
 }
 
 Mailbox::Channel& Mailbox::channel(std::uint64_t comm, RankId source) {

@@ -90,8 +90,10 @@ class Mailbox {
   [[nodiscard]] Time visible(const Message& message) const {
     return message.rendezvous ? message.at + announcement_ : message.at;
   }
-  /// A hint that something of this source will follow.
-  void prefetch(std::uint64_t comm, RankId source) const;
+  /// A hint that a message of this source will come.
+  void approach(std::uint64_t comm, RankId source) const;
+  /// A hint that its rank will post receives.
+  void approach() const;
   [[nodiscard]] std::size_t waiting_messages() const { return waiting_messages_; }
   [[nodiscard]] std::size_t waiting_receives() const { return waiting_receives_; }
 

@@ -35,9 +35,8 @@ void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhea
   Lane& lane = lanes_[request->waiter];
   request->waiter = kNoLane;
   --lane.unknown;
-  const bool all =
-      lane.current.kind == EventKind::kWait && lane.current.completion_mode() == CompletionMode::kAll;
-  if (!all || lane.unknown == 0) reconsider(lane);
+  if (!lane.waits_for_all) return reconsider(lane);
+  if (lane.unknown == 0 && lane.run == Run::kBlocked) decide_lane(lane);  // nothing to tally: all are known
 }
 
 bool Core::free_request(Lane& lane, const Event& event, Outcome& out) {

@@ -184,6 +184,8 @@ void Core::resume(Lane& lane, Outcome& out) {
 
 void Core::woke(const Lane& lane) {
   Rank& rank = rank_of(lane);
+  rank.mailbox.approach();
+  rank.sequences.approach();
   if (!rank.woken) woken_.push_back(lane.rank);
   rank.woken = true;
 }

@@ -108,6 +108,8 @@ class Core {
   void leave(Lane& lane);
 
   // point_to_point.cpp
+  void approach(const Rank& rank) const;
+  void approach_tables(RankId rank, const Message& message) const;
   bool send(Lane& lane, const Event& event, Outcome& out);
   void send_rendezvous(Lane& lane, const Event& event, Message& message, Outcome& out);
   bool receive(Lane& lane, const Event& event, Outcome& out);

@@ -11,6 +11,7 @@
 #include "semantics/timing.hpp"
 #include "simnode/engine/request_table.hpp"
 #include "support/ids.hpp"
+#include "support/prefetch.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::simnode::engine {
@@ -66,12 +67,13 @@ class Backlog {
 class SequenceTable {
  public:
   std::uint64_t next(RankId destination) {
-    if (2 * (used_ + 1) > slots_.size()) grow();
-    Slot& slot = find(destination);
-    if (slot.destination == kFree) ++used_;
-    slot.destination = destination.value;
-    return slot.count++;
+    if (slots_.empty()) grow();
+    Slot* slot = &find(destination);
+    if (slot->destination == kFree) slot = &insert(destination);
+    return slot->count++;
   }
+  /// A hint that its rank sends soon.
+  void approach() const { prefetch_lines<2>(slots_.data()); }
 
  private:
   static constexpr std::int32_t kFree = -1;
@@ -85,6 +87,12 @@ class SequenceTable {
     while (slots_[at].destination != kFree && slots_[at].destination != destination.value)
       at = (at + 1) & (slots_.size() - 1);
     return slots_[at];
+  }
+  Slot& insert(RankId destination) {
+    if (2 * ++used_ > slots_.size()) grow();
+    Slot& slot = find(destination);
+    slot.destination = destination.value;
+    return slot;
   }
   void grow() {
     std::vector<Slot> old(slots_.empty() ? 4 : 2 * slots_.size());

@@ -12,12 +12,6 @@ using events::SendMode;
 
 namespace {
 
-/// In a large world the receiver's data are far away; they come while the sender's side is worked out.
-void approach(const Rank& rank) {
-  const auto* line = reinterpret_cast<const char*>(&rank);
-  for (std::size_t at = 0; at < 4 * 64; at += 64) __builtin_prefetch(line + at);
-}
-
 void describe(const semantics::Message& message, events::Answer& answer) {
   answer.source = message.source.value;
   answer.tag = message.tag;
@@ -32,12 +26,24 @@ void describe_nobody(events::Answer& answer) {
 
 }  // namespace
 
+/// Asks for a rank that a message will go to; its tables can be asked for when it is there (approach_tables).
+void Core::approach(const Rank& rank) const {
+  prefetch_lines<4>(&rank);
+  prefetch_lines<1>(&lanes_[static_cast<std::size_t>(&rank - ranks_.data())]);
+}
+
+void Core::approach_tables(RankId rank, const Message& message) const {
+  const Rank& r = ranks_[rank.index()];
+  r.mailbox.approach(message.comm, message.source);
+  r.requests.approach();
+}
+
 bool Core::send(Lane& lane, const Event& event, Outcome& out) {
   const bool immediate = event.kind == EventKind::kIsend;
-  if (event.peer_rank() != kProcNull)
-    approach(rank_of(event.peer_rank()));  // must exist, before anything changes
+  const bool to_nobody = event.peer_rank() == kProcNull;
+  if (!to_nobody) approach(rank_of(event.peer_rank()));  // must exist, before anything changes
   if (immediate) add_request(lane, event, Request::Kind::kSend);
-  if (event.peer_rank() == kProcNull) {
+  if (to_nobody) {
     if (immediate) complete_request(lane.rank, event.request, lane.entry, {});
     return true;
   }
@@ -60,7 +66,7 @@ bool Core::send(Lane& lane, const Event& event, Outcome& out) {
         network_, lane.entry, lane.rank, event.peer_rank(), message.size, lane.interface_free);
     message.at = sent.arrival;
     out.exit = sent.sender_free;
-    rank_of(event.peer_rank()).mailbox.prefetch(message.comm, message.source);
+    approach_tables(event.peer_rank(), message);
     if (immediate) complete_request(lane.rank, event.request, sent.sender_free, {});
     finish(lane, event, {}, out);  // told before its receive
     deliver(event.peer_rank(), message);
@@ -98,6 +104,8 @@ bool Core::receive(Lane& lane, const Event& event, Outcome& out) {
   const bool immediate = event.kind == EventKind::kIrecv;
   if (immediate) add_request(lane, event, Request::Kind::kReceive);
   lane.poll.reset();
+  // Whom one receives from, one often sends to.
+  if (immediate && event.peer_rank().index() < ranks_.size()) approach(ranks_[event.peer_rank().index()]);
   if (event.peer_rank() == kProcNull) {
     describe_nobody(out.answer);
     if (immediate) complete_request(lane.rank, event.request, lane.entry, {});

@@ -20,10 +20,12 @@ class Calibrate(LiveTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def made_up(self):
+    def made_up(self, between=1):
+        """`between`: a factor of the times of sizes that are no powers of two."""
         lines = ["kind,size,repetition,value"]
         for size in SIZES:
-            lines += [f"half_round_trip,{size},{r},{one_way(size) * noise}" for r, noise in enumerate((0.9, 1, 1.3))]
+            factor = between if size & (size - 1) else 1
+            lines += [f"half_round_trip,{size},{r},{one_way(size) * noise * factor}" for r, noise in enumerate((0.9, 1, 1.3))]
             lines += [f"send,{size},0,1e-7", f"gap,{size},0,2e-7", f"eager,{size},0,{int(size <= 8192)}"]
         (self.folder / "measured.csv").write_text("\n".join(lines) + "\n")
         program = self.folder / "measure"
@@ -44,9 +46,11 @@ class Calibrate(LiveTest):
 
     def test_it_says_how_well_it_predicts_the_sizes_held_back(self):
         text = self.made_up()
-        self.assertIn("Sizes held back: 0.0 % off in the median, within the fit's own residual", text)
+        self.assertRegex(text, r"(?m)^Sizes held back: 0\.0 % off in the median .*: as stated\.$")
         result = json.loads((self.folder / "result.json").read_text())
-        self.assertTrue(result["held_back_within_residual"])
+        self.assertTrue(result["holds"])
+        self.assertEqual(result["error_platform"]["covered"], 1)
+        self.assertIn("Stated error at other sizes", (self.folder / "here.xml").read_text())
         self.assertLess(result["error_platform"]["held_back_median"], 0.001)
         self.assertGreater(result["error_lsb"]["held_back_median"], 0.05)  # one line for two protocols
         held_back = [s for s in SIZES if s & (s - 1)]
@@ -54,6 +58,17 @@ class Calibrate(LiveTest):
         for size, measured, predicted in result["held_back"]:
             self.assertAlmostEqual(measured / one_way(size), 1, delta=1e-5)
             self.assertAlmostEqual(predicted / one_way(size), 1, delta=1e-3)
+
+    def test_it_says_where_sizes_between_follow_another_law(self):
+        text = self.made_up(between=1.12)  # 10.7 % off: good enough, and not what it stated
+        self.assertIn("NOT as stated", text)
+        result = json.loads((self.folder / "result.json").read_text())
+        self.assertFalse(result["holds"])
+        platform = result["error_platform"]
+        self.assertFalse(platform["as_stated"])
+        self.assertAlmostEqual(platform["held_back_median"], 1 - 1 / 1.12, delta=0.005)
+        self.assertLess(platform["median_limit"], 0.01)
+        self.assertLess(platform["covered"], 0.8)
 
     def test_its_words_are_networks(self):
         words = [line.split()[1] for line in self.made_up().splitlines() if line.startswith("--network")]

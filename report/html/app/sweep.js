@@ -1,13 +1,23 @@
-// Replays with other networks: how long the program takes, and how much of that is communication.
+// Replays with other networks: how long the program takes, and how much of that is communication. Over one key a
+// line, over two a map, over more a line for each combination of the others.
 
 import { legend, newSvg, drawAxes, valueTicks } from "./charts.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
 import { formatShare, formatTime } from "./format.js";
+import { drawMap, gridOf } from "./sweep_map.js";
 
 const SERIES_COLORS = ["--compute", "--messages", "--waiting", "--bytes", "--mpi", "--collective"];
 const MARGIN = { top: 10, right: 26, bottom: 40, left: 80 };
 const short = (value) => String(Number(value.toPrecision(4)));
+const TIMES = ["latency", "handshake", "L", "o", "g"];
+const AMOUNTS = ["bandwidth", "eager", "S"];
+
+/** A value of a key, as one says it. */
+function formatOf(key) {
+  if (TIMES.includes(key)) return formatTime;
+  return AMOUNTS.includes(key) ? (value) => `${d3.format(".4~s")(value).replace(/([a-zA-Zµ]?)$/, " $1")}B${key === "bandwidth" ? "/s" : ""}` : short;
+}
 
 /** The key with the most values is the axis; each combination of the others is a line. */
 function linesOf(sweep, value) {
@@ -15,7 +25,7 @@ function linesOf(sweep, value) {
   const axis = distinct.indexOf(Math.max(...distinct));
   const lines = new Map();
   for (const point of sweep.points) {
-    const name = sweep.keys.map((key, k) => (k === axis ? null : `${key} ${short(point.values[k])}`)).filter((n) => n).join(", ");
+    const name = sweep.keys.map((key, k) => (k === axis ? null : `${key} ${formatOf(key)(point.values[k])}`)).filter((n) => n).join(", ");
     if (!lines.has(name)) lines.set(name, []);
     lines.get(name).push([point.values[axis], value(point)]);
   }
@@ -44,17 +54,27 @@ function draw(body, width, { key, lines }, { title, format, yLabel }) {
       .attr("d", d3.line().x((p) => x(p[0])).y((p) => y(p[1])));
     group.selectAll("circle").data(line.points).enter().append("circle").attr("r", 3.5).style("fill", `var(${line.color})`)
       .attr("cx", (p) => x(p[0])).attr("cy", (p) => y(p[1]))
-      .append("title").text((p) => `${line.name ? `${line.name}, ` : ""}${key} ${short(p[0])}: ${format(p[1])}`);
+      .append("title").text((p) => `${line.name ? `${line.name}, ` : ""}${key} ${formatOf(key)(p[0])}: ${format(p[1])}`);
   }
 }
 
-function sweepFigure(sweep, options) {
+/** Positions of the keys that have more than one value. */
+const varied = (sweep) => sweep.keys.map((_, k) => k).filter((k) => new Set(sweep.points.map((p) => p.values[k])).size > 1);
+
+function drawingOf(sweep, options) {
+  const axes = varied(sweep);
+  if (axes.length === 2) {
+    const grid = gridOf(sweep.points, sweep.keys, axes, options.value);
+    return { draw: (body, width) => drawMap(body, width, grid, { ...options, formatOf }) };
+  }
   const drawn = linesOf(sweep, options.value);
   const keys = drawn.lines.map((line) => ({ label: line.name, color: line.color }));
+  return { controls: keys.length > 1 ? legend(keys) : null, draw: (body, width) => draw(body, width, drawn, options) };
+}
+
+function sweepFigure(sweep, options) {
   return figure({
-    title: options.title, name: options.name, wide: true, note: options.note,
-    controls: keys.length > 1 ? legend(keys) : null,
-    draw: (body, width) => draw(body, width, drawn, options),
+    title: options.title, name: options.name, wide: true, note: options.note, ...drawingOf(sweep, options),
     table: () => ({ columns: [...sweep.keys.map((label) => ({ label })), { label: options.yLabel, format: options.format }],
       rows: sweep.points.map((p) => [...p.values, options.value(p)]) }),
   });
