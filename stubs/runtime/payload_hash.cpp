@@ -3,6 +3,10 @@
 #include <dlfcn.h>
 #include <zlib.h>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <cstring>
 
@@ -17,13 +21,39 @@ std::uint32_t zlib_crc(std::uint32_t before, const unsigned char* bytes, std::ui
 
 Crc* crc = zlib_crc;
 
+#if defined(__x86_64__)
+Crc* isa_l_crc = nullptr;
+
+__attribute__((target("avx"))) void clear_upper_halves() {
+  _mm256_zeroupper();
+}
+
+/// ISA-L returns with the upper halves of the vector registers in use, and as long as they are, SSE code is
+/// slower: the application's, up to 7 times (docs/benchmarks.md, "Re-enactment").
+std::uint32_t clean_isa_l_crc(std::uint32_t before, const unsigned char* bytes, std::uint64_t size) {
+  const std::uint32_t value = isa_l_crc(before, bytes, size);
+  clear_upper_halves();
+  return value;
+}
+
+Crc* leaving_clean_registers(Crc* found) {
+  if (__builtin_cpu_supports("avx") == 0) return found;
+  isa_l_crc = found;
+  return clean_isa_l_crc;
+}
+#else
+Crc* leaving_clean_registers(Crc* found) {
+  return found;
+}
+#endif
+
 }  // namespace
 
 void choose_crc() {
   // Looked up, not linked: the program must start where ISA-L is missing. The handle stays open.
   void* library = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);
   void* found = library == nullptr ? nullptr : dlsym(library, "crc32_gzip_refl");
-  if (found != nullptr) crc = reinterpret_cast<Crc*>(found);
+  if (found != nullptr) crc = leaving_clean_registers(reinterpret_cast<Crc*>(found));
 }
 
 void PayloadHash::add(const void* bytes, std::size_t size) {

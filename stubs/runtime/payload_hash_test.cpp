@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -55,6 +60,44 @@ TEST_P(PayloadHashes, OfNothingAreZeroAndSaySo) {
   EXPECT_EQ(nothing.polynomial, 0u);
   EXPECT_EQ(nothing.content, events::kHasCrc | events::kHasPrefix | events::kHasPolynomial);
 }
+
+#if defined(__x86_64__)
+/// XGETBV with 1 tells which parts of the registers are in use; bit 2: the upper halves of YMM (Intel
+/// SDM 13.1).
+bool tells_registers_in_use() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __builtin_cpu_supports("avx") != 0 && __get_cpuid_count(0xd, 1, &a, &b, &c, &d) != 0 &&
+         (a & 4U) != 0;
+}
+
+__attribute__((target("xsave"))) bool upper_halves_in_use() {
+  return (_xgetbv(1) & 4U) != 0;
+}
+
+/// In assembly: the compiler clears the upper halves at the end of a function that it has use them.
+void use_upper_halves() {
+  asm volatile("vpcmpeqb %%xmm7, %%xmm7, %%xmm7; vinsertf128 $1, %%xmm7, %%ymm7, %%ymm7" ::: "xmm7");
+}
+
+void clear_upper_halves() {
+  asm volatile("vzeroupper" ::: "memory");
+}
+
+// Left in use, they make all SSE code of the application slower until it happens to call something that
+// clears them.
+TEST_P(PayloadHashes, LeaveNoUpperHalvesOfVectorRegistersInUse) {
+  if (!tells_registers_in_use()) GTEST_SKIP() << "this processor does not say what is in use";
+  use_upper_halves();
+  ASSERT_TRUE(upper_halves_in_use()) << "the test cannot see it";
+  clear_upper_halves();
+  const std::vector<unsigned char> payload(65536, 'x');
+  for (const std::size_t size : {8u, 100u, 4096u, 65536u}) {
+    PayloadHash hash;
+    hash.add(payload.data(), size);
+    EXPECT_FALSE(upper_halves_in_use()) << size;
+  }
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Zlib, PayloadHashes, ::testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(WithIsaLIfInstalled, PayloadHashes, ::testing::Values(true));
