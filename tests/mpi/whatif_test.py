@@ -64,6 +64,20 @@ class WhatIf(LiveTest):
         self.assertIn("MPI_Bcast", real[0]["what"])
         self.assertEqual(real[0]["virtual_time_s"], found["after"]["virtual_time_s"])
 
+    def test_a_collective_found_in_the_data_is_tried_and_replacing_it_saves_what_was_predicted(self):
+        by_hand = self.exact("manual_collectives", ranks=6, network=LOGGOPS, compute="fixed:0")
+        by_library = self.exact("manual_collectives", "library", ranks=6, network=LOGGOPS, compute="fixed:0")
+        sweep = self.whatif(by_hand, "--sweep")["candidates"]
+        found = [c for c in sweep if c["kind"] == "by_hand"]
+        self.assertEqual(len(found), 5)  # the chain, the serial broadcast, scatter, allgather, alltoall
+        serial = [c for c in found if "bcast" in c["what"] and "5 times" in c["what"]]
+        self.assertEqual(len(serial), 1, found)
+        self.assert_predicts(serial[0]["virtual_time_s"], by_library, by_hand)
+        alone = self.whatif(by_hand, *serial[0]["flags"].split())
+        self.assertEqual(alone["after"]["virtual_time_s"], serial[0]["virtual_time_s"])
+        all_of_them = self.whatif(by_hand, *(word for c in found for word in c["flags"].split()))
+        self.assertLess(all_of_them["after"]["virtual_time_s"], serial[0]["virtual_time_s"])
+
     def test_a_latency_bound_halo_gains_by_the_network_what_was_predicted(self):
         run, mended = self.planted("halo", "planted", SLOW), self.planted("halo", "planted", FAST)
         self.assert_predicts(self.whatif(run, "--network", FAST)["after"]["virtual_time_s"], mended, run)
