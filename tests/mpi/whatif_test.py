@@ -1,10 +1,12 @@
 """What nplus1 whatif predicts from a recording, against the program that was really changed."""
 import json
+import pathlib
 import subprocess
 import unittest
 
 from live import NPLUS1, LiveTest
 
+PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 LOGGOPS = "loggops:L=5us,o=1us,g=1us,G=1e-9"
 SLOW, FAST = "lsb:latency=50us,bandwidth=1GBps", "lsb:latency=1us,bandwidth=1GBps"
 STATED_ERROR = 1e-6  # of the run's time: rounding of balanced intervals; calls cost no computing of their own here
@@ -85,6 +87,35 @@ class WhatIf(LiveTest):
         kinds = {c["what"]: c["saved_s"] for c in sweep if c["kind"] == "network"}
         self.assertGreater(kinds["the network without latency"], 20 * kinds["the network with unlimited bandwidth"])
         self.assertGreater(kinds["the network without latency"], 0.5 * self.time_of(run))
+
+    def on(self, platform):
+        """The two hosts have two cores each: there the map says that they hold four ranks."""
+        (self.folder / "four-each").write_text("host-0*4 host-1*4\n")
+        return ("--platform", PLATFORMS / f"{platform}.xml",
+                *(("--map", "four-each") if platform == "two_hosts" else ()))
+
+    def test_mending_the_program_and_moving_it_to_a_platform_come_together_as_predicted(self):
+        run, here = self.planted("imbalance", "planted", FAST), self.planted("imbalance", "mended", FAST)
+        for platform in ("two_hosts", "cluster64", "fat_tree", "torus", "dragonfly"):
+            with self.subTest(platform=platform):
+                moved = self.observe(8, "planted", "imbalance", "mended",
+                                     options=(*self.on(platform), "--compute", "fixed:0"))
+                found = self.whatif(run, "--balance", "all", *self.on(platform))
+                error = abs(found["after"]["virtual_time_s"] - self.time_of(moved))
+                self.assertLess(error, STATED_ERROR * self.time_of(run))
+                self.assertNotEqual(self.time_of(moved), self.time_of(here))
+                self.assertIn(f"platform {PLATFORMS / platform}.xml", found["hypothesis"])
+
+    def test_where_ranks_are_placed_is_tried_like_any_other_hypothesis(self):
+        run = self.planted("halo", "planted", SLOW)
+        times = {}
+        for name, hosts in (("in turn", "host-0 host-1 " * 4), ("side by side", "host-0*4 host-1*4")):
+            (self.folder / "hosts").write_text(hosts + "\n")
+            place = ("--platform", PLATFORMS / "two_hosts.xml", "--map", "hosts")
+            live = self.observe(8, "planted", "halo", "planted", options=(*place, "--compute", "fixed:0"))
+            times[name] = self.time_of(live)
+            self.assertEqual(self.whatif(run, *place)["after"]["virtual_time_s"], times[name])
+        self.assertGreater(times["in turn"], times["side by side"])  # six of eight neighbours share a host
 
     def test_both_sides_are_what_waitstates_finds(self):
         run = self.planted("imbalance", "planted", FAST)
