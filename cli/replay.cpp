@@ -56,6 +56,10 @@ std::string adaptation_text(const hypothesis::AdaptationCounts& counts) {
   if (counts.tests > 0)
     text += fmt::format("tests        {} recorded, {} now: {:.3g} for each of {} requests\n",
                         counts.recorded_tests, counts.tests, counts.tests_per_request(), counts.tested);
+  if (counts.threaded_ranks > 0)
+    text += fmt::format(
+        "threads      {} ranks call MPI from several: what they do does not adapt to who is first\n",
+        counts.threaded_ranks);
   if (counts.gave_up > 0)
     text +=
         fmt::format("gave up      {} times: what the program would have done is not known\n", counts.gave_up);
@@ -157,6 +161,7 @@ std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& r
   object.number("tests", adaptation.tests);
   object.number("tested_requests", adaptation.tested);
   object.number("gave_up", adaptation.gave_up);
+  object.number("threaded_ranks", adaptation.threaded_ranks);
   object.raw("makespan_s", exact_seconds(result.makespan().time_since_epoch()));
   object.raw("recorded_makespan_s", exact_seconds(result.recorded_makespan().time_since_epoch()));
   object.real("compute_share", result.compute_share());

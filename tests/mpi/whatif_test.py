@@ -117,6 +117,18 @@ class WhatIf(LiveTest):
             self.assertEqual(self.whatif(run, *place)["after"]["virtual_time_s"], times[name])
         self.assertGreater(times["in turn"], times["side by side"])  # six of eight neighbours share a host
 
+    def test_ranks_with_threads_are_replayed_and_said_not_to_adapt(self):
+        run = self.exact("threads", ranks=2, network=SLOW)
+        found = self.whatif(run, "--network", SLOW)
+        self.assertEqual(found["after"]["trust"]["threaded_ranks"], 2)
+        self.assertIn("2 ranks call MPI from several threads", self.screen)
+        self.assertEqual(found["after"]["virtual_time_s"], self.time_of(run))
+        faster = self.whatif(run, "--network", FAST)["after"]
+        self.assertTrue(faster["trust"]["finished"])
+        self.assertLess(faster["virtual_time_s"], self.time_of(run))
+        one_thread = self.planted("halo", "planted", SLOW)
+        self.assertEqual(self.whatif(one_thread, "--network", FAST)["after"]["trust"]["threaded_ranks"], 0)
+
     def test_both_sides_are_what_waitstates_finds(self):
         run = self.planted("imbalance", "planted", FAST)
         found = self.whatif(run, "--balance", "all", "-o", "even")
