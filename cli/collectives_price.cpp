@@ -6,59 +6,34 @@
 
 #include <fmt/format.h>
 
+#include "cli/by_hand.hpp"
 #include "cli/collectives.hpp"
 #include "cli/failure.hpp"
 #include "cli/whatif.hpp"
-#include "events/definitions_collector.hpp"
 #include "hypothesis/children.hpp"
-#include "hypothesis/transform/replace.hpp"
 
 namespace nplus1::cli {
 namespace {
 
 using detector::Finding;
-using hypothesis::transform::Chain;
-using hypothesis::transform::CollectiveInstance;
 
 /// Findings beyond this many are left without a price: each takes a replay.
 constexpr std::size_t kMostPriced = 50;
 
-std::vector<CollectiveInstance> instances_of(const Finding& f, CollectiveKind kind) {
-  std::vector<CollectiveInstance> instances;
-  for (const detector::Occurrence& o : f.occurrences) {
-    CollectiveInstance& i = instances.emplace_back();
-    i.kind = kind;
-    for (const std::int32_t r : f.ranks) i.ranks.emplace_back(r);
-    i.root = o.root;
-    i.bytes = static_cast<std::int64_t>(o.bytes);
-    for (const detector::Message& m : o.messages) i.messages.push_back({m.source, m.send_ordinal});
-  }
-  return instances;
-}
-
-std::uint32_t free_communicator(const std::string& source) {
-  events::DefinitionsCollector names;
-  const auto played = play_recording(source)(names, true);
-  return !played || names.communicators().empty() ? 1 : names.communicators().rbegin()->first.value + 1;
-}
-
-Result<Duration> makespan(const ReplayWords& words, Chain* chain) {
+Result<Duration> makespan(const ReplayWords& words, ByHand by_hand) {
   WhatIfCase c;
   c.replay = words;
-  const auto result = chain == nullptr ? replay_case(c) : replay_case(c, *chain);
+  c.by_hand = std::move(by_hand);
+  const auto result = replay_case(c);
   if (!result) return result.error();
   return result.value().makespan().time_since_epoch();
 }
 
 /// With the finding as the predefined operation.
-Result<Duration> replaced(const ReplayWords& words, const Finding& f, std::uint32_t comm) {
-  const auto kind = hypothesis::transform::replaceable(f.kind);
-  if (!kind) return Error{std::string{detector::name(f.kind)} + " cannot be replayed", "compare it by hand"};
-  Chain chain;
-  const auto added = chain.add(hypothesis::transform::make_replacement(instances_of(f, *kind), comm),
-                               play_recording(words.source));
-  if (!added) return added.error();
-  return makespan(words, &chain);
+Result<Duration> replaced(const ReplayWords& words, const Finding& f) {
+  auto instances = by_hand(f);
+  if (!instances) return instances.error();
+  return makespan(words, std::move(instances).value());
 }
 
 Result<Duration> recorded_makespan(const std::string& source) {
@@ -90,15 +65,14 @@ void set_saving(Finding& f, const std::string& answer, Duration before, double e
 void price_findings(const CollectivesWords& words, detector::Analysis& analysis) {
   auto& findings = analysis.findings;
   const std::size_t priced = std::min(findings.size(), kMostPriced);
-  const std::uint32_t comm = free_communicator(words.replay.source);
   const auto work = [&](std::size_t i) -> Result<std::string> {
     if (i == 0) {
-      const auto before = makespan(words.replay, nullptr);
+      const auto before = makespan(words.replay, {});
       if (!before) return before.error();
       return as_text(before);
     }
     if (i == 1) return as_text(recorded_makespan(words.replay.source));
-    return as_text(replaced(words.replay, findings[i - 2], comm));
+    return as_text(replaced(words.replay, findings[i - 2]));
   };
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const auto answers =

@@ -72,11 +72,12 @@ std::vector<std::string> command_line(const ReplayWords& words, int ranks, const
     line.push_back(std::move(word));
   line.push_back(or_fail(find_reenact(), ExitCode::kUnavailable).string());
   line.insert(line.end(), {fs::absolute(words.source).string(), "--result", result.string()});
-  for (const std::string& file : words.hypotheses) {
+  for (const std::string& file : words.transformations.files) {
     const auto hypothesis = or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage);
     for (const auto& step : hypothesis.steps) add_step(line, step);
   }
-  for (const std::string& step : words.steps) line.insert(line.end(), {"--step", step});
+  for (const auto& [verb, settings] : words.transformations.steps)
+    line.insert(line.end(), {"--step", verb + ":" + settings});
   if (words.deterministic) line.emplace_back("--deterministic");
   if (words.compute_scale != 1)
     line.insert(line.end(), {"--compute-scale", fmt::format("{:.17g}", words.compute_scale)});
@@ -146,7 +147,7 @@ std::string text(const Json& r, const hypothesis::RecordedSettings& recorded, co
 
 /// A run performed again as it was: the deviation goes into its folder, and from there into trust lines.
 bool tells_how_far_to_trust(const ReplayWords& words, const hypothesis::RecordedSettings& recorded) {
-  const bool changed = words.compute_scale != 1 || !words.steps.empty() || !words.hypotheses.empty();
+  const bool changed = words.compute_scale != 1 || !words.transformations.empty();
   std::error_code error;
   return recorded.native && !changed && fs::exists(fs::path{words.source} / "summary.json", error);
 }

@@ -11,7 +11,6 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
-#include "hypothesis/transform/step.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
@@ -57,6 +56,10 @@ std::string adaptation_text(const hypothesis::AdaptationCounts& counts) {
   if (counts.tests > 0)
     text += fmt::format("tests        {} recorded, {} now: {:.3g} for each of {} requests\n",
                         counts.recorded_tests, counts.tests, counts.tests_per_request(), counts.tested);
+  if (counts.threaded_ranks > 0)
+    text += fmt::format(
+        "threads      {} ranks call MPI from several: what they do does not adapt to who is first\n",
+        counts.threaded_ranks);
   if (counts.gave_up > 0)
     text +=
         fmt::format("gave up      {} times: what the program would have done is not known\n", counts.gave_up);
@@ -158,6 +161,7 @@ std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& r
   object.number("tests", adaptation.tests);
   object.number("tested_requests", adaptation.tested);
   object.number("gave_up", adaptation.gave_up);
+  object.number("threaded_ranks", adaptation.threaded_ranks);
   object.raw("makespan_s", exact_seconds(result.makespan().time_since_epoch()));
   object.raw("recorded_makespan_s", exact_seconds(result.recorded_makespan().time_since_epoch()));
   object.real("compute_share", result.compute_share());
@@ -243,7 +247,7 @@ void check(const ReplayWords& words) {
           "leave out the options of simulated replays, or --reenact");
   if (!words.reenact && !(words.mpi_args.empty() && words.patience == 0))
     usage("--mpi-args and --patience are about re-enactments", "add --reenact");
-  if (!words.reenact && !(words.steps.empty() && words.hypotheses.empty()))
+  if (!words.reenact && !words.transformations.empty())
     usage("a simulated replay changes nothing but the network", "nplus1 whatif, or add --reenact");
   if (words.deterministic && !words.decisions.empty() && words.decisions != "recorded")
     usage("--deterministic means --decisions recorded", "keep one of the two");
@@ -284,16 +288,7 @@ void declare(CLI::App& verb, ReplayWords& words) {
           "and three times the recorded makespan]")
       ->check(CLI::PositiveNumber)
       ->type_name("S");
-  for (const auto& step : hypothesis::transform::verbs())
-    verb.add_option("--" + std::string{step.name}, words.settings[std::string{step.name}],
-                    "Of re-enactments: " + std::string{step.help} + "; may be repeated")
-        ->type_name("KEY=VALUE,...")
-        ->expected(1)
-        ->take_all();
-  verb.add_option("--hypothesis", words.hypotheses, "The same in a TOML file, as in nplus1 whatif")
-      ->type_name("FILE")
-      ->expected(1)
-      ->take_all();
+  declare_transformations(verb, words.transformations, "Of re-enactments: ");
   verb.add_option("--mpi-args", words.mpi_args, "Options for mpirun of a re-enactment, e.g. \"-hosts a,b\"")
       ->type_name("WORDS");
   verb.add_option(
@@ -313,16 +308,6 @@ void declare(CLI::App& verb, ReplayWords& words) {
       ->type_name("FILE");
   verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
   declare_fail_if(verb, words.fail_if);
-}
-
-/// Transformations in the order in which they were written, whatever their verbs.
-void collect_steps(const CLI::App& verb, ReplayWords& words) {
-  std::map<const CLI::Option*, std::size_t> seen;
-  for (const CLI::Option* option : verb.parse_order()) {
-    const std::string name = option->get_lnames().empty() ? "" : option->get_lnames().front();
-    for (const auto& step : hypothesis::transform::verbs())
-      if (step.name == name) words.steps.push_back(name + ":" + option->results().at(seen[option]++));
-  }
 }
 
 }  // namespace
@@ -375,7 +360,7 @@ void add_replay(const Registration& registration) {
   const auto words = std::make_shared<ReplayWords>();
   declare(*verb, *words);
   verb->callback([registration, words, verb] {
-    collect_steps(*verb, *words);
+    collect_transformations(*verb, words->transformations);
     registration.chosen = [words] {
       check(*words);
       return replay(*words);

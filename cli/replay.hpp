@@ -3,11 +3,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/transformations.hpp"
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded_settings.hpp"
 #include "hypothesis/replay.hpp"
@@ -32,10 +32,8 @@ struct ReplayWords {
   std::string html;
   std::vector<std::string> fail_if;
   double compute_scale = 1;
-  int jobs = 0;                                              // 0: as many as cores
-  std::vector<std::string> hypotheses;                       // files, of re-enactments
-  std::map<std::string, std::vector<std::string>> settings;  // of transformations, by verb
-  std::vector<std::string> steps;                            // VERB:SETTINGS, in the order given
+  int jobs = 0;  // 0: as many as cores
+  TransformationWords transformations;
   std::string mpi_args;
   double patience = 0;  // seconds; 0: by what was recorded
   bool reenact = false;

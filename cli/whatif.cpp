@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/collectives.hpp"
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
@@ -32,6 +33,8 @@ constexpr const char* kExamples =
     "  nplus1 whatif DIR --scale 'region=solve,factor=0.5'    this region twice as fast\n"
     "  nplus1 whatif DIR --balance 'before=halo.c:58'         this computing shared evenly by the ranks\n"
     "  nplus1 whatif DIR --replace 'tag=7,with=bcast'         these messages as MPI_Bcast\n"
+    "  nplus1 whatif DIR --finding 1                          the first that nplus1 collectives lists, by "
+    "the library\n"
     "  nplus1 whatif DIR --network lsb:latency=1us,bandwidth=100GBps -o faster\n"
     "  nplus1 whatif DIR --hypothesis plan.toml --fail-if 'parallel_efficiency<0.8'\n"
     "  nplus1 whatif DIR --sweep                              what to fix first\n";
@@ -45,14 +48,14 @@ T or_fail(Result<T> result, ExitCode code) {
 /// The hypothesis of files and command line together; the command line comes last, and its network counts.
 hypothesis::transform::Hypothesis hypothesis_of(const WhatIfWords& words) {
   hypothesis::transform::Hypothesis all;
-  for (const std::string& file : words.files) {
+  for (const std::string& file : words.replay.transformations.files) {
     auto read = or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage);
     for (Step& step : read.steps) all.steps.push_back(std::move(step));
     for (auto field : {&decltype(read)::network, &decltype(read)::collectives, &decltype(read)::eager,
                        &decltype(read)::platform, &decltype(read)::map})
       if (read.*field) all.*field = read.*field;
   }
-  for (const auto& [verb, text] : words.steps)
+  for (const auto& [verb, text] : words.replay.transformations.steps)
     all.steps.push_back(
         or_fail(hypothesis::transform::parse_step(verb, text, "--" + verb), ExitCode::kUsage));
   const auto override_by = [](std::optional<std::string>& field, const std::string& word) {
@@ -84,6 +87,23 @@ struct Prepared {
   std::string application;
 };
 
+/// Adds what was asked for of the detector's list.
+void add_findings(const WhatIfWords& words, Prepared& p) {
+  if (words.findings.empty()) return;
+  CollectivesWords search;
+  search.replay.source = words.replay.source;
+  const auto found = search_recording(search, detector::Keep::kAll).findings;
+  for (const std::size_t place : words.findings) {
+    if (place > found.size())
+      throw Failure{ExitCode::kUsage,
+                    fmt::format("--finding {}: {} hand-written collectives were found", place, found.size()),
+                    kNothingTried, "nplus1 collectives lists them; the first is 1"};
+    const ByHand instances = or_fail(by_hand(found[place - 1]), ExitCode::kUsage);
+    p.after.by_hand.insert(p.after.by_hand.end(), instances.begin(), instances.end());
+    p.hypothesis.push_back(title(found[place - 1]));
+  }
+}
+
 Prepared prepare(const WhatIfWords& words) {
   Reader reader = or_fail(Reader::open(words.replay.source), ExitCode::kNoInput);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
@@ -105,6 +125,7 @@ Prepared prepare(const WhatIfWords& words) {
   if (recorded.network.empty()) p.before.replay = p.after.replay;
   for (const WhatIfCase* c : {&p.before, &p.after}) check_network(c->replay, recorded, ranks);
   for (const Step& step : p.after.steps) p.hypothesis.push_back(step.text());
+  add_findings(words, p);
   const auto add = [&p](const char* what, const std::string& value) {
     if (!value.empty()) p.hypothesis.push_back(what + value);
   };
@@ -137,19 +158,19 @@ std::vector<std::string> parts(const std::string& text) {
 Outcome replay_both(const WhatIfWords& words, const Prepared& p, Chain& chain) {
   const hypothesis::RunTrust run = run_trust(words.replay.source);
   Chain nothing;
-  const auto texts = or_fail(
-      hypothesis::in_children(
-          2, jobs_of(words.replay),
-          [&](std::size_t i) -> Result<std::string> {
-            const auto analysis = analyse_case(i == 0 ? p.before : p.after, i == 0 ? &nothing : &chain,
-                                               !words.replay.output.empty());
-            if (!analysis) return analysis.error();
-            const auto& a = analysis.value();
-            return hypothesis::side_json(a) + '\0' +
-                   hypothesis::trust_json(a, run, words.reenactment_deviation) + '\0' + a.timeline;
-          },
-          [](std::size_t) {}),
-      ExitCode::kNoInput);
+  const auto texts =
+      or_fail(hypothesis::in_children(
+                  2, jobs_of(words.replay),
+                  [&](std::size_t i) -> Result<std::string> {
+                    const auto analysis = analyse_case(i == 0 ? p.before : p.after, i == 0 ? nothing : chain,
+                                                       !words.replay.output.empty());
+                    if (!analysis) return analysis.error();
+                    const auto& a = analysis.value();
+                    return hypothesis::side_json(a) + '\0' +
+                           hypothesis::trust_json(a, run, words.reenactment_deviation) + '\0' + a.timeline;
+                  },
+                  [](std::size_t) {}),
+              ExitCode::kNoInput);
   const auto before = parts(texts[0]);
   const auto after = parts(texts[1]);
   auto trust = nlohmann::ordered_json::parse(after[1]);
@@ -185,7 +206,7 @@ int whatif(const WhatIfWords& words) {
   const auto conditions = conditions_of(words.fail_if);
   if (words.sweep) return sweep_hypotheses(words);
   const Prepared p = prepare(words);
-  Chain chain = or_fail(Chain::build(p.after.steps, play_recording(words.replay.source)), ExitCode::kUsage);
+  Chain chain = or_fail(build_chain(p.after), ExitCode::kUsage);
   const Outcome outcome = replay_both(words, p, chain);
   const Side before = or_fail(hypothesis::parse_side(outcome.before, "before"), ExitCode::kSoftware);
   const Side after = or_fail(hypothesis::parse_side(outcome.after, "after"), ExitCode::kSoftware);
@@ -203,12 +224,13 @@ void declare(CLI::App& verb, WhatIfWords& words) {
   verb.add_option("source", words.replay.source, "Result folder of a run, or a recording")
       ->type_name("DIR|RECORDING")
       ->required();
-  for (const auto& step : hypothesis::transform::verbs())
-    verb.add_option("--" + std::string{step.name}, words.settings[std::string{step.name}],
-                    std::string{step.help} + "; may be repeated")
-        ->type_name("KEY=VALUE,...")
-        ->expected(1)
-        ->take_all();
+  declare_transformations(verb, words.replay.transformations, "");
+  verb.add_option("--finding", words.findings,
+                  "The N-th of what nplus1 collectives lists, done by the library; may be repeated")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N")
+      ->expected(1)
+      ->take_all();
   declare_network(verb, words.replay);
   verb.add_option("--eager", words.eager, "Messages up to this size do not wait for their receive")
       ->type_name("SIZE");
@@ -216,10 +238,6 @@ void declare(CLI::App& verb, WhatIfWords& words) {
                   "All compute times are the recorded ones times this")
       ->check(CLI::PositiveNumber)
       ->type_name("FACTOR");
-  verb.add_option("--hypothesis", words.files, "The same in a TOML file; may be repeated")
-      ->type_name("FILE")
-      ->expected(1)
-      ->take_all();
   verb.add_flag("--deterministic", words.deterministic,
                 "Who is first (any source, Waitany, tests) stays as recorded [follows the replay]");
   verb.add_flag("--sweep", words.sweep,
@@ -238,16 +256,6 @@ void declare(CLI::App& verb, WhatIfWords& words) {
   declare_fail_if(verb, words.fail_if);
 }
 
-/// The transformations in the order of the command line, which is the order in which they are applied.
-void collect_steps(const CLI::App& verb, WhatIfWords& words) {
-  std::map<const CLI::Option*, std::size_t> seen;
-  for (const CLI::Option* option : verb.parse_order()) {
-    const std::string name = option->get_lnames().empty() ? "" : option->get_lnames().front();
-    for (const auto& step : hypothesis::transform::verbs())
-      if (step.name == name) words.steps.emplace_back(name, option->results().at(seen[option]++));
-  }
-}
-
 }  // namespace
 
 void add_whatif(const Registration& registration) {
@@ -257,7 +265,7 @@ void add_whatif(const Registration& registration) {
   const auto words = std::make_shared<WhatIfWords>();
   declare(*verb, *words);
   verb->callback([registration, words, verb] {
-    collect_steps(*verb, *words);
+    collect_transformations(*verb, words->replay.transformations);
     registration.chosen = [words] { return whatif(*words); };
   });
 }

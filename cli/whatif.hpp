@@ -1,12 +1,11 @@
 // What `nplus1 whatif` was asked for, shared by its two ways: one hypothesis, or a sweep over many.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "cli/by_hand.hpp"
 #include "cli/replay.hpp"
 #include "hypothesis/analysis.hpp"
 #include "hypothesis/side.hpp"
@@ -20,12 +19,10 @@ inline constexpr const char* kWhatIfFile = "whatif.json";
 inline constexpr const char* kWhatIfSchema = "nplus1-whatif/1";
 
 struct WhatIfWords {
-  ReplayWords replay;  // source, network, collectives, jobs, output, json
+  ReplayWords replay;  // source, network, collectives, transformations, jobs, output, json
   std::string eager;
-  std::vector<std::string> files;
+  std::vector<std::size_t> findings;  // places in the list of nplus1 collectives, from 1
   std::vector<std::string> fail_if;
-  std::map<std::string, std::vector<std::string>> settings;  // by verb, in the order given
-  std::vector<std::pair<std::string, std::string>> steps;    // verb and settings, in the order given
   std::optional<double> reenactment_deviation;
   bool deterministic = false;
   bool sweep = false;
@@ -35,21 +32,22 @@ struct WhatIfWords {
 struct WhatIfCase {
   ReplayWords replay;
   std::vector<hypothesis::transform::Step> steps;
+  ByHand by_hand;  // to be done by the library, after the steps
   bool deterministic = false;
 };
 
 /// Plays the recording at `source`; opens it anew each time.
 [[nodiscard]] hypothesis::transform::Play play_recording(const std::string& source);
 
+/// The case's transformations, surveyed. Errors as of Chain::build() and add().
+[[nodiscard]] Result<hypothesis::transform::Chain> build_chain(const WhatIfCase& c);
+
 /// The case on its network. Runs in a child process; errors are those of the recording, the hypothesis, the
-/// network. `chain`: already built from the steps, or null. With `wanted`: all that is to be compared.
+/// network. `chain`: from build_chain().
 [[nodiscard]] Result<hypothesis::Analysis> analyse_case(const WhatIfCase& c,
-                                                        hypothesis::transform::Chain* chain, bool timeline);
+                                                        hypothesis::transform::Chain& chain, bool timeline);
 /// The same, but for the times alone.
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
-/// With a chain that is built already, in place of the steps.
-[[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c,
-                                                           hypothesis::transform::Chain& chain);
 
 /// What the result folder around the recording says of its run.
 [[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);

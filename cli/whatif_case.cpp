@@ -8,6 +8,7 @@
 #include "cli/output_folder.hpp"
 #include "cli/patterns_source.hpp"
 #include "cli/whatif.hpp"
+#include "events/definitions_collector.hpp"
 #include "patterns/patterns_json.hpp"
 #include "report/files.hpp"
 
@@ -20,26 +21,25 @@ using hypothesis::Analysis;
 using hypothesis::ReplayResult;
 using hypothesis::transform::Chain;
 
-/// Opens the recording, prepares network and chain, and calls `use(reader, options, recorded)`.
+/// Opens the recording, prepares the network, and calls `use(reader, options, recorded, prepared)`.
 template <class Value, class Use>
-Result<Value> with_replay(const WhatIfCase& c, Chain* chain, const Use& use) try {
+Result<Value> with_replay(const WhatIfCase& c, Chain& chain, const Use& use) try {
   auto reader = Reader::open(c.replay.source);
   if (!reader) return reader.error();
   const auto recorded = hypothesis::recorded_settings(reader.value().properties());
   const auto prepared = prepare_replay(c.replay, recorded, reader.value().header().ranks);
-  Chain own;
-  if (chain == nullptr) {
-    auto built = Chain::build(c.steps, play_recording(c.replay.source));
-    if (!built) return built.error();
-    own = std::move(built).value();
-    chain = &own;
-  }
   hypothesis::ReplayOptions options = prepared->options;
-  options.hypothesis = chain;
+  options.hypothesis = &chain;
   options.decisions = c.deterministic ? hypothesis::Decisions::kRecorded : hypothesis::Decisions::kAdapted;
   return use(reader.value(), options, recorded, *prepared);
 } catch (const Failure& failure) {
   return Error{failure.what(), failure.next()};
+}
+
+Result<std::uint32_t> free_communicator(const hypothesis::transform::Play& play) {
+  events::DefinitionsCollector names;
+  if (const auto played = play(names, true); !played) return played.error();
+  return names.communicators().empty() ? 1 : names.communicators().rbegin()->first.value + 1;
 }
 
 }  // namespace
@@ -56,7 +56,19 @@ hypothesis::transform::Play play_recording(const std::string& source) {
   };
 }
 
-Result<Analysis> analyse_case(const WhatIfCase& c, Chain* chain, bool timeline) {
+Result<Chain> build_chain(const WhatIfCase& c) {
+  const auto play = play_recording(c.replay.source);
+  auto chain = Chain::build(c.steps, play);
+  if (!chain || c.by_hand.empty()) return chain;
+  const auto comm = free_communicator(play);
+  if (!comm) return comm.error();
+  const auto added =
+      chain.value().add(hypothesis::transform::make_replacement(c.by_hand, comm.value()), play);
+  if (!added) return added.error();
+  return chain;
+}
+
+Result<Analysis> analyse_case(const WhatIfCase& c, Chain& chain, bool timeline) {
   return with_replay<Analysis>(
       c, chain,
       [&](Reader& reader, const hypothesis::ReplayOptions& options,
@@ -66,23 +78,13 @@ Result<Analysis> analyse_case(const WhatIfCase& c, Chain* chain, bool timeline) 
       });
 }
 
-namespace {
-
-Result<ReplayResult> replay_case(const WhatIfCase& c, Chain* chain) {
+Result<ReplayResult> replay_case(const WhatIfCase& c) {
+  auto chain = build_chain(c);
+  if (!chain) return chain.error();
   return with_replay<ReplayResult>(
-      c, chain,
+      c, chain.value(),
       [](Reader& reader, const hypothesis::ReplayOptions& options, const hypothesis::RecordedSettings&,
          const PreparedReplay&) { return hypothesis::replay(reader, options); });
-}
-
-}  // namespace
-
-Result<ReplayResult> replay_case(const WhatIfCase& c) {
-  return replay_case(c, nullptr);
-}
-
-Result<ReplayResult> replay_case(const WhatIfCase& c, Chain& chain) {
-  return replay_case(c, &chain);
 }
 
 namespace {

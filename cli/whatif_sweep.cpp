@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/collectives.hpp"
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/whatif.hpp"
@@ -26,7 +27,7 @@ constexpr const char* kSweepSchema = "nplus1-whatif-sweep/1";
 constexpr std::size_t kMostShown = 20;
 constexpr Duration kDoesNotApply{-1};
 /// Less than this share of the run is no saving.
-constexpr double kLeastSaving = 1e-4;
+constexpr double kLeastSaving = 1e-3;
 
 template <class T>
 T or_fail(Result<T> result) {
@@ -50,7 +51,7 @@ std::pair<std::string, std::string> before(const WhatIfWords& words) {
       1, 1,
       [&](std::size_t) -> Result<std::string> {
         hypothesis::transform::Chain nothing;
-        const auto analysis = analyse_case(as_recorded, &nothing, false);
+        const auto analysis = analyse_case(as_recorded, nothing, false);
         if (!analysis) return analysis.error();
         return hypothesis::side_json(analysis.value()) + '\0' +
                hypothesis::trust_json(analysis.value(), run, words.reenactment_deviation);
@@ -60,12 +61,47 @@ std::pair<std::string, std::string> before(const WhatIfWords& words) {
   return {texts[0].substr(0, zero), texts[0].substr(zero + 1)};
 }
 
-Result<PointResult> try_candidate(const WhatIfWords& words, const Candidate& candidate) {
+/// A candidate, and what of it only the detector knows.
+struct Trial {
+  Candidate candidate;
+  ByHand by_hand;
+};
+
+/// The hand-written collectives, the detector's first ones.
+void add_findings(const WhatIfWords& words, std::vector<Trial>& trials) {
+  constexpr std::size_t kMost = 16;
+  CollectivesWords search;
+  search.replay.source = words.replay.source;
+  const auto analysis = search_recording(search, detector::Keep::kAll);
+  if (!words.replay.quiet && analysis.messages > 0 && analysis.without_hashes == analysis.messages)
+    fmt::print(stderr,
+               "nplus1: no hand-written collectives can be found: the recording knows nothing of the "
+               "messages' content (nplus1 run --hash)\n");
+  for (std::size_t i = 0; i < std::min(kMost, analysis.findings.size()); ++i) {
+    const auto instances = by_hand(analysis.findings[i]);
+    if (!instances) continue;
+    Candidate c{"by_hand", title(analysis.findings[i]), fmt::format("--finding {}", i + 1), {}, "", "", true};
+    trials.push_back({std::move(c), instances.value()});
+  }
+}
+
+std::vector<Trial> trials_of(const WhatIfWords& words, const std::string& side,
+                             const hypothesis::RecordedSettings& recorded) {
+  std::vector<Trial> trials;
+  for (Candidate& c : hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side)), recorded))
+    trials.push_back({std::move(c), {}});
+  add_findings(words, trials);
+  return trials;
+}
+
+Result<PointResult> try_it(const WhatIfWords& words, const Trial& trial) {
+  const Candidate& candidate = trial.candidate;
   WhatIfCase c;
   c.replay.source = words.replay.source;
   c.replay.network = candidate.network;
   c.replay.collectives = candidate.collectives;
   c.steps = candidate.steps;
+  c.by_hand = trial.by_hand;
   c.deterministic = words.deterministic;
   const auto result = replay_case(c);
   if (!result && candidate.may_not_apply) return PointResult{kDoesNotApply};
@@ -76,13 +112,14 @@ Result<PointResult> try_candidate(const WhatIfWords& words, const Candidate& can
 }
 
 /// The most worthwhile first; of a collective's algorithms the best alone.
-std::vector<Fix> ranked(const std::vector<Candidate>& candidates, const std::vector<PointResult>& results,
-                        double run) {
+std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<PointResult>& results, double run) {
   std::vector<Fix> all;
-  for (std::size_t i = 0; i < candidates.size(); ++i)
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const Candidate& c = trials[i].candidate;
     if (results[i].makespan != kDoesNotApply)
-      all.push_back({candidates[i].kind, candidates[i].what, candidates[i].flags, results[i].makespan,
-                     run - seconds(results[i].makespan), results[i].finished});
+      all.push_back({c.kind, c.what, c.flags, results[i].makespan, run - seconds(results[i].makespan),
+                     results[i].finished});
+  }
   std::ranges::stable_sort(all, std::ranges::greater{}, &Fix::saved_s);
   std::map<std::string, bool> seen;
   std::erase_if(all, [&](const Fix& f) {
@@ -147,15 +184,13 @@ Fixes find_fixes(const WhatIfWords& words) {
   const std::string whole = hypothesis::with_member(side_text, "trust", trust);
   Fixes fixes;
   fixes.before = or_fail(hypothesis::parse_side(whole, "the run"));
-  const auto candidates =
-      hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side_text)), recorded);
+  const auto trials = trials_of(words, side_text, recorded);
   const auto results = or_fail(hypothesis::run_points(
-      candidates.size(), jobs_of(words.replay),
-      [&](std::size_t i) { return try_candidate(words, candidates[i]); },
+      trials.size(), jobs_of(words.replay), [&](std::size_t i) { return try_it(words, trials[i]); },
       [&](std::size_t done) {
-        if (!words.replay.quiet) show_progress(done, candidates.size());
+        if (!words.replay.quiet) show_progress(done, trials.size());
       }));
-  fixes.all = ranked(candidates, results, fixes.virtual_time_s());
+  fixes.all = ranked(trials, results, fixes.virtual_time_s());
   fixes.json = json(words.replay.source, whole, fixes.all);
   return fixes;
 }

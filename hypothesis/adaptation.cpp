@@ -53,6 +53,7 @@ AdaptationCounts& AdaptationCounts::operator+=(const AdaptationCounts& other) {
   tested += other.tested;
   other_message += other.other_message;
   gave_up += other.gave_up;
+  threaded_ranks += other.threaded_ranks;
   return *this;
 }
 

@@ -38,6 +38,7 @@ struct AdaptationCounts {
   std::uint64_t tested = 0;          // requests that a test completed
   std::uint64_t other_message = 0;   // receives and probes from any source that got another one's
   std::uint64_t gave_up = 0;         // calls for which the heuristics have no answer
+  std::uint64_t threaded_ranks = 0;  // that call MPI from several threads: not adapted from then on
 
   /// Tests that a request needed, on the average, until it was complete; 0 if none was tested.
   [[nodiscard]] double tests_per_request() const {

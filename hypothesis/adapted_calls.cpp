@@ -114,7 +114,10 @@ void AdaptedCalls::met(RankId receiver, const events::Answer& match) {
 
 AdaptationCounts AdaptedCalls::counts() const {
   AdaptationCounts sum;
-  for (const Rank& rank : ranks_) sum += rank.adaptation.counts();
+  for (const Rank& rank : ranks_) {
+    sum += rank.adaptation.counts();
+    sum.threaded_ranks += rank.threaded ? 1 : 0;
+  }
   sum.other_message += other_matches_;
   return sum;
 }

@@ -66,18 +66,17 @@ std::string trust_json(const Analysis& analysis, const RunTrust& run,
   const AdaptationCounts& adapted = replay.adaptation;
   object.number("decided_otherwise",
                 adapted.swapped + adapted.predrawn + adapted.waited_tests + adapted.other_message);
-  object.number("gave_up", adapted.gave_up);
   object.truth("relies_on_buffering", replay.counters.relies_on_buffering > 0);
   const auto deviation = reenactment_deviation ? reenactment_deviation : run.reenactment_deviation;
   object.raw("reenactment_deviation", deviation ? fmt::format("{}", *deviation) : "null");
-  const AdaptationCounts& adaptation = replay.adaptation;
-  object.number("swapped_completions", adaptation.swapped);
-  object.number("early_completions", adaptation.predrawn);
-  object.number("other_messages", adaptation.other_message);
-  object.number("tests_that_waited", adaptation.waited_tests);
-  object.number("recorded_tests", adaptation.recorded_tests);
-  object.number("tests", adaptation.tests);
-  object.number("gave_up", adaptation.gave_up);
+  object.number("swapped_completions", adapted.swapped);
+  object.number("early_completions", adapted.predrawn);
+  object.number("other_messages", adapted.other_message);
+  object.number("tests_that_waited", adapted.waited_tests);
+  object.number("recorded_tests", adapted.recorded_tests);
+  object.number("tests", adapted.tests);
+  object.number("gave_up", adapted.gave_up);
+  object.number("threaded_ranks", adapted.threaded_ranks);
   object.truth("finished", replay.state == simnode::engine::State::kFinished);
   object.list("blocked_ranks", replay.blocked, [](RankId rank) { return std::to_string(rank.value); });
   return object.inner();

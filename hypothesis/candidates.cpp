@@ -72,6 +72,7 @@ bool sends(const RunActivity& a) {
 }
 
 void add_balances(const std::vector<RunActivity>& activities, std::size_t most, std::vector<Candidate>& all) {
+  if (std::none_of(activities.begin(), activities.end(), computes)) return;
   Step whole{"balance", {}, "--balance"};
   all.push_back(with_step("balance", "all computing, shared evenly by the ranks", whole));
   for (const Place& place : places(activities, most, computes)) {

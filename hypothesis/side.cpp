@@ -78,6 +78,11 @@ std::string trust_line(const json& trust) {
     line += fmt::format(
         "; {} calls came out in a way that cannot be followed (--deterministic keeps the recorded one)",
         number(trust, "gave_up"));
+  if (const double threaded = number(trust, "threaded_ranks"); threaded > 0)
+    line += fmt::format(
+        "; {} ranks call MPI from several threads: what they do does not adapt to who is first "
+        "(--deterministic repeats it)",
+        threaded);
   if (says(trust, "relies_on_buffering")) line += "; relies on buffering";
   if (!says(trust, "finished"))
     line += fmt::format("; {} ranks wait for what never comes (--deterministic?)",

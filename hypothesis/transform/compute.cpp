@@ -61,7 +61,7 @@ class Noise final : public ComputeTransform {
 class Balance final : public ComputeTransform {
  public:
   Balance(const IntervalSelector& selector, const Step& step, std::vector<double> weights, bool per_interval)
-      : ComputeTransform{selector, nothing_for(step)},
+      : ComputeTransform{selector, nothing_for(step), per_interval},
         where_{step.where},
         weights_{std::move(weights)},
         per_interval_{per_interval} {}
@@ -133,8 +133,11 @@ void ComputeSurvey::on_event(const events::TimedEvent& timed) {
   if (timed.rank.index() >= ranks.size()) ranks.resize(timed.rank.index() + 1);
   Rank& rank = ranks[timed.rank.index()];
   const auto compute = static_cast<double>(timed.event.compute_ps);
-  if (rank.intervals >= by_interval.size()) by_interval.push_back(0);
-  by_interval[rank.intervals++] += compute;
+  if (by_intervals_) {
+    if (rank.intervals >= by_interval.size()) by_interval.push_back(0);
+    by_interval[rank.intervals] += compute;
+  }
+  ++rank.intervals;
   rank.compute += compute;
   total += compute;
 }

@@ -13,7 +13,9 @@ namespace nplus1::hypothesis::transform {
 /// Computing of `ranks` ranks by rank: picoseconds and intervals.
 class ComputeSurvey final : public events::EventSink {
  public:
-  explicit ComputeSurvey(const IntervalSelector& selector) : tracker_{selector} {}
+  /// `by_intervals`: with `by_interval`, which takes memory for each interval of a rank.
+  ComputeSurvey(const IntervalSelector& selector, bool by_intervals)
+      : tracker_{selector}, by_intervals_{by_intervals} {}
   void on_event(const events::TimedEvent& event) override;
 
   struct Rank {
@@ -26,13 +28,17 @@ class ComputeSurvey final : public events::EventSink {
 
  private:
   IntervalTracker tracker_;
+  bool by_intervals_;
 };
 
 /// What all transformations of computing have in common: the computing selected gets a new length.
 class ComputeTransform : public Transform {
  public:
-  ComputeTransform(const IntervalSelector& selector, std::string nothing)
-      : selector_{selector}, survey_{selector}, tracker_{selector}, nothing_{std::move(nothing)} {}
+  ComputeTransform(const IntervalSelector& selector, std::string nothing, bool survey_intervals = false)
+      : selector_{selector},
+        survey_{selector, survey_intervals},
+        tracker_{selector},
+        nothing_{std::move(nothing)} {}
   [[nodiscard]] events::EventSink* survey() override { return &survey_; }
   [[nodiscard]] Result<Done> surveyed() override;
 

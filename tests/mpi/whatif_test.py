@@ -1,10 +1,12 @@
 """What nplus1 whatif predicts from a recording, against the program that was really changed."""
 import json
+import pathlib
 import subprocess
 import unittest
 
 from live import NPLUS1, LiveTest
 
+PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 LOGGOPS = "loggops:L=5us,o=1us,g=1us,G=1e-9"
 SLOW, FAST = "lsb:latency=50us,bandwidth=1GBps", "lsb:latency=1us,bandwidth=1GBps"
 STATED_ERROR = 1e-6  # of the run's time: rounding of balanced intervals; calls cost no computing of their own here
@@ -64,6 +66,20 @@ class WhatIf(LiveTest):
         self.assertIn("MPI_Bcast", real[0]["what"])
         self.assertEqual(real[0]["virtual_time_s"], found["after"]["virtual_time_s"])
 
+    def test_a_collective_found_in_the_data_is_tried_and_replacing_it_saves_what_was_predicted(self):
+        by_hand = self.exact("manual_collectives", ranks=6, network=LOGGOPS, compute="fixed:0")
+        by_library = self.exact("manual_collectives", "library", ranks=6, network=LOGGOPS, compute="fixed:0")
+        sweep = self.whatif(by_hand, "--sweep")["candidates"]
+        found = [c for c in sweep if c["kind"] == "by_hand"]
+        self.assertEqual(len(found), 5)  # the chain, the serial broadcast, scatter, allgather, alltoall
+        serial = [c for c in found if "bcast" in c["what"] and "5 times" in c["what"]]
+        self.assertEqual(len(serial), 1, found)
+        self.assert_predicts(serial[0]["virtual_time_s"], by_library, by_hand)
+        alone = self.whatif(by_hand, *serial[0]["flags"].split())
+        self.assertEqual(alone["after"]["virtual_time_s"], serial[0]["virtual_time_s"])
+        all_of_them = self.whatif(by_hand, *(word for c in found for word in c["flags"].split()))
+        self.assertLess(all_of_them["after"]["virtual_time_s"], serial[0]["virtual_time_s"])
+
     def test_a_latency_bound_halo_gains_by_the_network_what_was_predicted(self):
         run, mended = self.planted("halo", "planted", SLOW), self.planted("halo", "planted", FAST)
         self.assert_predicts(self.whatif(run, "--network", FAST)["after"]["virtual_time_s"], mended, run)
@@ -71,6 +87,47 @@ class WhatIf(LiveTest):
         kinds = {c["what"]: c["saved_s"] for c in sweep if c["kind"] == "network"}
         self.assertGreater(kinds["the network without latency"], 20 * kinds["the network with unlimited bandwidth"])
         self.assertGreater(kinds["the network without latency"], 0.5 * self.time_of(run))
+
+    def on(self, platform):
+        """The two hosts have two cores each: there the map says that they hold four ranks."""
+        (self.folder / "four-each").write_text("host-0*4 host-1*4\n")
+        return ("--platform", PLATFORMS / f"{platform}.xml",
+                *(("--map", "four-each") if platform == "two_hosts" else ()))
+
+    def test_mending_the_program_and_moving_it_to_a_platform_come_together_as_predicted(self):
+        run, here = self.planted("imbalance", "planted", FAST), self.planted("imbalance", "mended", FAST)
+        for platform in ("two_hosts", "cluster64", "fat_tree", "torus", "dragonfly"):
+            with self.subTest(platform=platform):
+                moved = self.observe(8, "planted", "imbalance", "mended",
+                                     options=(*self.on(platform), "--compute", "fixed:0"))
+                found = self.whatif(run, "--balance", "all", *self.on(platform))
+                error = abs(found["after"]["virtual_time_s"] - self.time_of(moved))
+                self.assertLess(error, STATED_ERROR * self.time_of(run))
+                self.assertNotEqual(self.time_of(moved), self.time_of(here))
+                self.assertIn(f"platform {PLATFORMS / platform}.xml", found["hypothesis"])
+
+    def test_where_ranks_are_placed_is_tried_like_any_other_hypothesis(self):
+        run = self.planted("halo", "planted", SLOW)
+        times = {}
+        for name, hosts in (("in turn", "host-0 host-1 " * 4), ("side by side", "host-0*4 host-1*4")):
+            (self.folder / "hosts").write_text(hosts + "\n")
+            place = ("--platform", PLATFORMS / "two_hosts.xml", "--map", "hosts")
+            live = self.observe(8, "planted", "halo", "planted", options=(*place, "--compute", "fixed:0"))
+            times[name] = self.time_of(live)
+            self.assertEqual(self.whatif(run, *place)["after"]["virtual_time_s"], times[name])
+        self.assertGreater(times["in turn"], times["side by side"])  # six of eight neighbours share a host
+
+    def test_ranks_with_threads_are_replayed_and_said_not_to_adapt(self):
+        run = self.exact("threads", ranks=2, network=SLOW)
+        found = self.whatif(run, "--network", SLOW)
+        self.assertEqual(found["after"]["trust"]["threaded_ranks"], 2)
+        self.assertIn("2 ranks call MPI from several threads", self.screen)
+        self.assertEqual(found["after"]["virtual_time_s"], self.time_of(run))
+        faster = self.whatif(run, "--network", FAST)["after"]
+        self.assertTrue(faster["trust"]["finished"])
+        self.assertLess(faster["virtual_time_s"], self.time_of(run))
+        one_thread = self.planted("halo", "planted", SLOW)
+        self.assertEqual(self.whatif(one_thread, "--network", FAST)["after"]["trust"]["threaded_ranks"], 0)
 
     def test_both_sides_are_what_waitstates_finds(self):
         run = self.planted("imbalance", "planted", FAST)
