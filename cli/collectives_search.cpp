@@ -33,10 +33,7 @@ T or_fail(Result<T> result, ExitCode code) {
 
 Analysis search_here(const CollectivesWords& words, Keep keep) {
   auto reader = or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput);
-  // Two events make a message; room that is not used is not touched either.
-  constexpr std::uint64_t kFewestBytesOfMessage = 16;
-  detector::TransferCollector collector{reader.header().ranks,
-                                        static_cast<std::size_t>(reader.bytes() / kFewestBytesOfMessage)};
+  detector::TransferCollector collector{reader.header().ranks, detector::expected_messages(reader.bytes())};
   const auto coverage = or_fail(reader.read(collector), ExitCode::kNoInput);
   const detector::Transfers transfers = collector.take();
   Analysis analysis;

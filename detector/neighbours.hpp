@@ -13,6 +13,7 @@ namespace nplus1::detector {
 /// alone, that have had more than one root, or that spread again and again without being answered, stay: rows
 /// and columns of a grid overlap, too. But not if the root alone sends, from a call of its own for each direction (one
 /// to the east, one to the south).
+/// Scatters of several roots at the same time become one MPI_Neighbor_alltoall that is possible.
 [[nodiscard]] std::vector<Instance> without_neighbours(const Transfers& transfers,
                                                        std::vector<Instance> found);
 
