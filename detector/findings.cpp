@@ -15,8 +15,12 @@ namespace nplus1::detector {
 namespace {
 
 /// What becomes one finding: the same operation on the same ranks of one cluster, and of all others that share a line
-/// with it, whoever called it.
-using Key = std::tuple<CollectiveKind, std::optional<Operation>, std::vector<std::int32_t>>;
+/// with it, whoever called it. What is only possible stands apart, and does not make the rest so.
+using Key = std::tuple<CollectiveKind, std::optional<Operation>, std::vector<std::int32_t>, bool>;
+
+Key key_of(const Verdict& v) {
+  return {v.kind, v.operation, v.ranks, v.certainty == Certainty::kPossible};
+}
 
 struct Group {
   std::vector<std::string> lines;
@@ -30,9 +34,10 @@ class Report {
 
   void add(std::vector<Instance> found) {
     found = without_neighbours(transfers_, std::move(found));
+    doubt_minorities(definitions_, found);
     std::map<Key, Group> groups;
     for (Instance& i : found) {
-      Group& group = groups[{i.verdict.kind, i.verdict.operation, i.verdict.ranks}];
+      Group& group = groups[key_of(i.verdict)];
       add_new(group.lines, parts_.lines_of(i));
       group.instances.push_back(std::move(i));
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "detector/instances.hpp"
+#include "events/definitions_collector.hpp"
 
 namespace nplus1::detector {
 
@@ -16,5 +17,9 @@ namespace nplus1::detector {
 /// Scatters of several roots at the same time become one MPI_Neighbor_alltoall that is possible.
 [[nodiscard]] std::vector<Instance> without_neighbours(const Transfers& transfers,
                                                        std::vector<Instance> found);
+
+/// What the same calls do far more often among more ranks is only possible among some of them, if these are nobody's
+/// communicator: the others may have had the same data, or have taken part in another way.
+void doubt_minorities(const events::DefinitionsCollector& definitions, std::vector<Instance>& found);
 
 }  // namespace nplus1::detector

@@ -314,6 +314,9 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
     return {{*result, 0, t.content.bytes}};
   }
   if (auto sums = accumulate(state, member, t)) return std::move(*sums);
+  // From memory where nothing had come: whatever the rank sends in the same go may be new as well (HPL copies parts of
+  // its own panel to where others' panels were).
+  if (!cover) state.fresh.emplace_back(state.last_foreign, t.sent_at);
   if (!cover || !is_trusted(state, *cover, member, t))
     return {{add_origin(member, t.content, t.source_place()), 0, t.content.bytes}};
   ++unproved_;
