@@ -34,7 +34,6 @@ class Report {
 
   void add(std::vector<Instance> found) {
     found = without_neighbours(transfers_, std::move(found));
-    doubt_minorities(definitions_, found);
     std::map<Key, Group> groups;
     for (Instance& i : found) {
       Group& group = groups[key_of(i.verdict)];
@@ -121,8 +120,11 @@ std::vector<Finding> find_collectives(const Transfers& transfers, const events::
                                       Keep keep) {
   Report report{transfers, definitions, keep};
   std::vector<std::vector<Instance>> all;
-  for (const Cluster& cluster : make_clusters(transfers))
-    std::ranges::move(best(transfers, cluster), std::back_inserter(all));
+  for (const Cluster& cluster : make_clusters(transfers)) {
+    auto found = best(transfers, cluster);
+    doubt_minorities(definitions, found);
+    std::ranges::move(found, std::back_inserter(all));
+  }
   join_composites(transfers, all);
   for (auto& found : all) report.add(std::move(found));
   return report.take();
@@ -132,8 +134,8 @@ std::string coverage_note(std::uint64_t messages, std::uint64_t without_hashes, 
   std::string note;
   if (without_hashes > 0)
     note = fmt::format(
-        "{} of {} messages were recorded without hashes of their content: what moved data cannot be found among them, "
-        "only barriers of empty messages. Run again with --record full --hash crc.",
+        "{} of {} messages come without hashes of their content: what moved data cannot be found among them, only barriers "
+        "of empty messages. Run the program again with nplus1 run --record full --hash crc.",
         without_hashes, messages);
   if (unmatched > 0)
     note += fmt::format("{}{} messages are known at one end only (unfinished or not recorded) and were left out.",

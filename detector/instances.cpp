@@ -247,6 +247,7 @@ void add_empty(const Transfers& transfers, const TransferList& list, const Prove
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Transfer& t = transfers.all[list[i]];
     const bool empty = data.segments(i).empty();
+    if (t.content.bytes > 0 && empty) continue;  // a constant: nobody's piece
     std::size_t group = kNone;
     if (!empty)
       group = groups.find_set(data.segments(i).front().origin);

@@ -150,10 +150,11 @@ std::vector<Instance> without_neighbours(const Transfers& transfers, std::vector
   return found;
 }
 
-void doubt_minorities(const events::DefinitionsCollector& definitions, std::vector<Instance>& found) {
+void doubt_minorities(const events::DefinitionsCollector& definitions, std::span<std::vector<Instance>> found) {
   constexpr std::size_t kFarMore = 4;
   std::map<Group, std::size_t> messages;
-  for (const Instance& i : found) messages[i.verdict.ranks] += i.transfers.size();
+  for (const auto& list : found)
+    for (const Instance& i : list) messages[i.verdict.ranks] += i.transfers.size();
   if (messages.size() < 2 || messages.size() > kMostGroups) return;
   std::set<Group> communicators;
   for (const auto& [id, comm] : definitions.communicators()) {
@@ -169,11 +170,12 @@ void doubt_minorities(const events::DefinitionsCollector& definitions, std::vect
                  std::ranges::includes(other.first, group);
         }))
       doubtful.insert(group);
-  for (Instance& i : found) {
-    if (!doubtful.contains(i.verdict.ranks)) continue;
-    i.verdict.certainty = Certainty::kPossible;
-    i.verdict.evidence.emplace_back("these lines mostly do that among more ranks");
-  }
+  for (auto& list : found)
+    for (Instance& i : list) {
+      if (!doubtful.contains(i.verdict.ranks)) continue;
+      i.verdict.certainty = Certainty::kPossible;
+      i.verdict.evidence.emplace_back("these lines mostly do that among more ranks");
+    }
 }
 
 }  // namespace nplus1::detector

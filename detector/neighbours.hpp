@@ -3,6 +3,7 @@
 // thread.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "detector/instances.hpp"
@@ -18,8 +19,8 @@ namespace nplus1::detector {
 [[nodiscard]] std::vector<Instance> without_neighbours(const Transfers& transfers,
                                                        std::vector<Instance> found);
 
-/// What the same calls do far more often among more ranks is only possible among some of them, if these are nobody's
+/// Of what the parts of one cluster gave. What the same calls do far more often among more ranks is only possible among some of them, if these are nobody's
 /// communicator: the others may have had the same data, or have taken part in another way.
-void doubt_minorities(const events::DefinitionsCollector& definitions, std::vector<Instance>& found);
+void doubt_minorities(const events::DefinitionsCollector& definitions, std::span<std::vector<Instance>> found);
 
 }  // namespace nplus1::detector

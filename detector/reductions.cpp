@@ -1,6 +1,7 @@
 #include "detector/reductions.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace nplus1::detector {
@@ -152,6 +153,12 @@ struct Extremes {
 
 }  // namespace
 
+/// No algorithm needs more: an allreduce by recursive doubling, a reduce by a tree, a scan by shifts of 1, 2, 4 ...
+std::size_t most_messages(CollectiveKind kind, std::size_t p) {
+  const auto rounds = static_cast<std::size_t>(std::bit_width(p - 1));
+  return kind == CollectiveKind::kReduce ? p - 1 : std::max(p * rounds, 2 * (p - 1));
+}
+
 // Judged by the first element of each message.
 Judge extremum(const Case& c) {
   // Of the values not all reach everybody; payloads of broadcasts do.
@@ -178,6 +185,8 @@ Judge extremum(const Case& c) {
     std::vector<std::size_t> complete;
     const auto kind = kind_of(replayed.heard, complete);
     if (!kind || replayed.checked + 1 < c.members()) continue;
+    // A row of a grid, whose values shrink: more messages than such an operation has.
+    if (messages_of_others(c) > most_messages(*kind, c.members())) continue;
     const long double result = sign * (sign > 0 ? *values.rbegin() : *values.begin());
     if (std::ranges::any_of(complete, [&](std::size_t m) { return replayed.known[m] != result; })) continue;
     Verdict v = c.verdict(*kind, longest_message(c));

@@ -200,11 +200,6 @@ Judge gather(const Case& c) {
   return v;
 }
 
-std::size_t messages_of_others(const Case& c) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(c.list, [&](TransferIndex i) { return !c.transfers.all[i].captured(); }));
-}
-
 Judge allgather(const Case& c) {
   const std::size_t p = c.members();
   std::vector<std::uint64_t> blocks(p);
