@@ -68,7 +68,8 @@ inline std::size_t messages_of_others(const Case& c) {
 
 inline std::uint64_t longest_message(const Case& c) {
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < c.list.size(); ++i) bytes = std::max(bytes, c.at(i).content.bytes);
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    if (!c.at(i).captured()) bytes = std::max(bytes, c.at(i).content.bytes);
   return bytes;
 }
 

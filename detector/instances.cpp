@@ -86,16 +86,61 @@ TransferList with_captures(const Transfers& transfers, const TransferList& captu
   return all;
 }
 
+void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
+  std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
+}
+
+using Shape = std::vector<std::tuple<std::int32_t, std::int32_t, std::uint64_t>>;
+
+/// Who sends how much to whom.
+Shape shape_of(const Transfers& transfers, const TransferList& list) {
+  Shape shape;
+  for (const TransferIndex i : list) {
+    const Transfer& t = transfers.all[i];
+    shape.emplace_back(t.source, t.destination, t.content.bytes);
+  }
+  std::ranges::sort(shape);
+  return shape;
+}
+
+/// A reduction of equal values proves nothing. If only few of many do not, and their messages are those of the others,
+/// they are the same operation. Empty if they are not.
+std::vector<Instance> with_unproved(const Transfers& transfers, std::vector<Instance> found,
+                                    std::vector<TransferList> unproved) {
+  constexpr std::size_t kProvedForEach = 8;
+  if (unproved.size() * kProvedForEach > found.size()) return {};
+  if (unproved.empty()) return found;
+  if (!found.front().verdict.operation) return {};
+  const Shape shape = shape_of(transfers, found.front().transfers);
+  for (TransferList& list : unproved) {
+    if (shape_of(transfers, list) != shape) return {};
+    Instance same{found.front().verdict, std::move(list)};
+    same.verdict.evidence.emplace_back("now and then the values are equal, or zero, and prove nothing");
+    found.push_back(std::move(same));
+  }
+  sort_by_time(transfers, found);
+  return found;
+}
+
 /// All parts, if they are the same operation.
 std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
                                       std::vector<TransferList> parts) {
   std::vector<Instance> found;
+  std::vector<TransferList> unproved;
+  const std::size_t most_unproved = parts.size() / 8;
   for (TransferList& part : parts) {
-    auto instance = instance_of(transfers, cluster.captures, std::move(part));
-    if (!instance || (!found.empty() && found.front().verdict.kind != instance->verdict.kind)) return {};
+    auto instance = instance_of(transfers, cluster.captures, part);
+    if (!instance) {
+      unproved.push_back(std::move(part));
+      if (unproved.size() > most_unproved) return {};
+      continue;
+    }
+    const bool other = !found.empty() && (found.front().verdict.kind != instance->verdict.kind ||
+                                          found.front().verdict.operation != instance->verdict.operation);
+    if (other) return {};
     found.push_back(std::move(*instance));
   }
-  return found;
+  return found.empty() ? found : with_unproved(transfers, std::move(found), std::move(unproved));
 }
 
 /// The spread of one payload; scratch for all ranks is kept from one to the next.
@@ -313,10 +358,6 @@ void doubt(const Transfers& transfers, const TransferList& list, std::vector<Ins
     instance.verdict.evidence.push_back("only " + std::to_string(sum.messages) + " of " + std::to_string(sum.all) +
                                         " messages of these lines belong to such operations");
   }
-}
-
-void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
-  std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
 }
 
 }  // namespace
