@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/collectives.hpp"
+#include "cli/exchange_formats.hpp"
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
 #include "cli/subprocess.hpp"
@@ -31,21 +32,43 @@ T or_fail(Result<T> result, ExitCode code) {
   return std::move(result).value();
 }
 
-Analysis search_here(const CollectivesWords& words, Keep keep) {
-  auto reader = or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput);
-  // Two events make a message; room that is not used is not touched either.
-  constexpr std::uint64_t kFewestBytesOfMessage = 16;
-  detector::TransferCollector collector{reader.header().ranks,
-                                        static_cast<std::size_t>(reader.bytes() / kFewestBytesOfMessage)};
-  const auto coverage = or_fail(reader.read(collector), ExitCode::kNoInput);
+Analysis analysed(const CollectivesWords& words, Keep keep, detector::TransferCollector& collector) {
   const detector::Transfers transfers = collector.take();
   Analysis analysis;
   analysis.messages = transfers.all.size();
   analysis.without_hashes = transfers.without_hashes;
   analysis.unmatched = transfers.unmatched;
-  if (!coverage.complete) analysis.damage = coverage.text();
   analysis.findings = words.method == "paper" ? detector::find_as_in_paper(transfers, collector)
                                               : detector::find_collectives(transfers, collector, keep);
+  return analysis;
+}
+
+/// Another tool's recording, as far as it goes: none has hashes of what was sent.
+Analysis search_foreign(const CollectivesWords& words, Format format) {
+  const std::string name = name_of(format);
+  if (words.analysers > 1 || words.price || !words.html.empty())
+    throw Failure{
+        ExitCode::kUsage, fmt::format("{} is {}, not a recording of nplus1", words.replay.source, name),
+        kNothingShown,
+        fmt::format("convert it first: nplus1 convert {} -o FILE.n1r; or leave out --analysers, --price and "
+                    "--html",
+                    words.replay.source)};
+  constexpr double kFlopsPerSecond = 1e9;
+  const auto importer =
+      or_fail(open_input(words.replay.source, format, {kFlopsPerSecond}), ExitCode::kUnsuitable);
+  detector::TransferCollector collector{importer->preamble().ranks};
+  const auto imported = or_fail(importer->read(collector), ExitCode::kUnsuitable);
+  for (const std::string& sentence : imported.missing)
+    fmt::print(stderr, "nplus1: {} lacks: {}\n", name, sentence);
+  return analysed(words, Keep::kFirst, collector);
+}
+
+Analysis search_here(const CollectivesWords& words, Keep keep) {
+  auto reader = or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput);
+  detector::TransferCollector collector{reader.header().ranks, detector::expected_messages(reader.bytes())};
+  const auto coverage = or_fail(reader.read(collector), ExitCode::kNoInput);
+  Analysis analysis = analysed(words, keep, collector);
+  if (!coverage.complete) analysis.damage = coverage.text();
   return analysis;
 }
 
@@ -91,6 +114,8 @@ Analysis search_together(const CollectivesWords& words, Keep keep) {
 }  // namespace
 
 Analysis search_recording(const CollectivesWords& words, Keep keep) {
+  const auto format = guess_input(words.replay.source);
+  if (format && *format != Format::kRecording) return search_foreign(words, *format);
   if (words.analysers == 1) return search_here(words, keep);
   // The plain message for what is no recording; the analysers would each say so.
   static_cast<void>(or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput));

@@ -10,7 +10,7 @@ using nlohmann::json;
 json as_value(const Occurrence& o) {
   json messages = json::array();
   for (const Message& m : o.messages) messages.push_back({m.source, m.destination, m.bytes, m.send_ordinal, m.step});
-  return {o.root ? json(*o.root) : json(), o.bytes, std::move(messages)};
+  return {o.root ? json(*o.root) : json(), o.bytes, std::move(messages), o.sent_at, o.comm.value, o.datatype.value};
 }
 
 Occurrence occurrence_of(const json& value) {
@@ -18,6 +18,9 @@ Occurrence occurrence_of(const json& value) {
   if (!value.at(0).is_null()) o.root = value.at(0).get<std::int32_t>();
   o.bytes = value.at(1);
   for (const json& m : value.at(2)) o.messages.push_back({m.at(0), m.at(1), m.at(2), m.at(3), m.at(4)});
+  o.sent_at = value.at(3);
+  o.comm = CommId{value.at(4).get<std::uint32_t>()};
+  o.datatype = DatatypeId{value.at(5).get<std::uint32_t>()};
   return o;
 }
 
@@ -32,6 +35,9 @@ json as_value(const Finding& f) {
           {"count", f.count},
           {"bytes", f.bytes},
           {"messages", f.messages},
+          {"payloads", f.payloads},
+          {"segments", f.segments},
+          {"polled", f.polled},
           {"lines", f.lines},
           {"replacement", f.replacement},
           {"evidence", f.evidence},
@@ -49,6 +55,9 @@ Finding finding_of(const json& value) {
   f.count = value.at("count");
   f.bytes = value.at("bytes");
   f.messages = value.at("messages");
+  f.payloads = value.at("payloads");
+  f.segments = value.at("segments");
+  f.polled = value.at("polled");
   value.at("lines").get_to(f.lines);
   f.replacement = value.at("replacement");
   value.at("evidence").get_to(f.evidence);
@@ -83,19 +92,6 @@ Result<Analysis> from_bytes(std::string_view bytes) try {
 } catch (const json::exception& e) {
   return Error{std::string{"the analysers' answer cannot be read: "} + e.what(),
                "nplus1 and nplus1-analysers are of different versions: reinstall both"};
-}
-
-Analysis merged(std::vector<Analysis> parts) {
-  Analysis whole;
-  for (Analysis& part : parts) {
-    std::ranges::move(part.findings, std::back_inserter(whole.findings));
-    whole.messages += part.messages;
-    whole.without_hashes += part.without_hashes;
-    whole.unmatched += part.unmatched;
-    if (whole.damage.empty()) whole.damage = part.damage;
-  }
-  sort_findings(whole.findings);
-  return whole;
 }
 
 }  // namespace nplus1::detector

@@ -24,7 +24,4 @@ enum class Method : std::uint8_t { kDefault, kPaper };
 [[nodiscard]] std::string to_bytes(const Analysis& analysis);
 [[nodiscard]] Result<Analysis> from_bytes(std::string_view bytes);
 
-/// The parts of several analysers as one, in the order of find_collectives().
-[[nodiscard]] Analysis merged(std::vector<Analysis> parts);
-
 }  // namespace nplus1::detector

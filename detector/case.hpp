@@ -60,9 +60,16 @@ inline std::vector<std::pair<std::uint32_t, std::size_t>> halves_of(const Case& 
   return halves;
 }
 
+/// Without captured parts.
+inline std::size_t messages_of_others(const Case& c) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(c.list, [&](TransferIndex i) { return !c.transfers.all[i].captured(); }));
+}
+
 inline std::uint64_t longest_message(const Case& c) {
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < c.list.size(); ++i) bytes = std::max(bytes, c.at(i).content.bytes);
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    if (!c.at(i).captured()) bytes = std::max(bytes, c.at(i).content.bytes);
   return bytes;
 }
 

@@ -7,7 +7,6 @@ namespace nplus1::detector {
 CausalOrder::CausalOrder(std::size_t ranks, std::size_t expected) : waiting_(ranks) {
   places_.sent_at.reserve(expected);
   places_.received_at.reserve(expected);
-  places_.by_sending.reserve(expected);
 }
 
 bool CausalOrder::place(End end) {
@@ -22,7 +21,6 @@ bool CausalOrder::place(End end) {
     return true;
   }
   places_.sent_at[end.message] = clock_++;
-  places_.by_sending.push_back(end.message);
   const auto& other = waiting_[static_cast<std::size_t>(end.destination)];
   if (!other.empty() && other.front().message == end.message) woken_.push_back(end.destination);
   return true;

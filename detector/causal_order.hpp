@@ -2,7 +2,7 @@
 // send: the order of the stream they come in, but for receives that it tells before their sends. Fed as the stream
 // is read; one thread.
 //
-// Memory: 12 bytes for each message, and what waits behind receives that came too early.
+// Memory: 8 bytes for each message, and what waits behind receives that came too early.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,6 @@ class CausalOrder final : public Ends {
   struct Places {
     std::vector<std::uint32_t> sent_at;      // of each message; kNowhere: it was not sent
     std::vector<std::uint32_t> received_at;  // kNowhere: not received, or its send is not known
-    std::vector<Message> by_sending;
   };
 
   explicit CausalOrder(std::size_t ranks, std::size_t expected = 0);

@@ -29,6 +29,9 @@ struct Finding {
   std::uint64_t count = 0;           // instances
   std::uint64_t bytes = 0;           // of one call: the vector, or one member's (largest) block
   std::uint64_t messages = 0;        // of all instances
+  std::uint64_t payloads = 0;        // different ones among the instances
+  std::uint64_t segments = 1;        // of one instance, at most
+  bool polled = false;               // a receiver looked for its message before it received
   std::vector<std::string> lines;    // "file:line" of all calls that take part
   std::string replacement;
   std::optional<double> saving_s;    // nothing: not priced

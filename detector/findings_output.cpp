@@ -1,7 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "detector/findings.hpp"
 
@@ -57,17 +58,25 @@ std::string saving(const Finding& f) {
                      f.saving_error_s);
 }
 
+/// A line for each, up to what a screen has room for; the JSON has them all.
+std::string labelled(std::string_view label, const std::vector<std::string>& items) {
+  constexpr std::size_t kMostShown = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(items.size(), kMostShown); ++i)
+    text += fmt::format("  {:<8} {}\n", i == 0 || label != "lines" ? label : "", items[i]);
+  if (items.size() > kMostShown) text += fmt::format("  {:<8} and {} more\n", "", items.size() - kMostShown);
+  return text;
+}
+
 std::string as_text(const Finding& f) {
   std::string text = fmt::format("{}{} ({}), {} {}: ranks {}", name(f.kind),
                                  f.operation ? fmt::format(" {}", name(*f.operation)) : "", name(f.certainty), f.count,
                                  f.count == 1 ? "time" : "times", ranges(f.ranks));
   if (!f.roots.empty()) text += fmt::format("; root {}", ranges(f.roots));
   text += fmt::format("; {} bytes, {} messages in all\n", f.bytes, f.messages);
-  text += fmt::format("  lines    {}\n  instead  {}\n", fmt::join(f.lines, ", "), f.replacement);
+  text += labelled("lines", f.lines) + labelled("instead", {f.replacement});
   if (f.saving_s) text += saving(f);
-  for (const std::string& e : f.evidence) text += fmt::format("  because  {}\n", e);
-  for (const std::string& a : f.alternatives) text += fmt::format("  or       {}\n", a);
-  return text;
+  return text + labelled("because", f.evidence) + labelled("or", f.alternatives);
 }
 
 }  // namespace
@@ -80,8 +89,12 @@ std::string collectives_json(const std::vector<Finding>& findings) {
 
 std::string collectives_text(const std::vector<Finding>& findings) {
   if (findings.empty()) return "No hand-written collective operations were found.\n";
+  constexpr std::size_t kMostShown = 40;
   std::string text;
-  for (const Finding& f : findings) text += (text.empty() ? "" : "\n") + as_text(f);
+  for (std::size_t i = 0; i < std::min(findings.size(), kMostShown); ++i)
+    text += (text.empty() ? "" : "\n") + as_text(findings[i]);
+  if (findings.size() > kMostShown)
+    text += fmt::format("\n{} more, the less certain: --json FILE writes them all.\n", findings.size() - kMostShown);
   return text;
 }
 

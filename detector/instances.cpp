@@ -1,6 +1,7 @@
 #include "detector/instances.hpp"
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
 #include <map>
 #include <numeric>
 #include <set>
@@ -8,13 +9,13 @@
 #include <utility>
 
 #include "detector/merging.hpp"
+#include "detector/payload_order.hpp"
 
 namespace nplus1::detector {
 namespace {
 
 /// Above this, only what payloads alone tell is looked for: the other ways take too long.
 constexpr std::size_t kMostForLineage = 2'000'000;
-constexpr std::size_t kMostInOneRound = 300'000;
 
 /// What each rank of a cluster does, in its order: twice the position in the list, plus one for a receive.
 using Lanes = std::map<std::int32_t, std::vector<std::uint32_t>>;
@@ -85,16 +86,61 @@ TransferList with_captures(const Transfers& transfers, const TransferList& captu
   return all;
 }
 
+void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
+  std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
+}
+
+using Shape = std::vector<std::tuple<std::int32_t, std::int32_t, std::uint64_t>>;
+
+/// Who sends how much to whom.
+Shape shape_of(const Transfers& transfers, const TransferList& list) {
+  Shape shape;
+  for (const TransferIndex i : list) {
+    const Transfer& t = transfers.all[i];
+    shape.emplace_back(t.source, t.destination, t.content.bytes);
+  }
+  std::ranges::sort(shape);
+  return shape;
+}
+
+/// A reduction of equal values proves nothing. If only few of many do not, and their messages are those of the others,
+/// they are the same operation. Empty if they are not.
+std::vector<Instance> with_unproved(const Transfers& transfers, std::vector<Instance> found,
+                                    std::vector<TransferList> unproved) {
+  constexpr std::size_t kProvedForEach = 8;
+  if (unproved.size() * kProvedForEach > found.size()) return {};
+  if (unproved.empty()) return found;
+  if (!found.front().verdict.operation) return {};
+  const Shape shape = shape_of(transfers, found.front().transfers);
+  for (TransferList& list : unproved) {
+    if (shape_of(transfers, list) != shape) return {};
+    Instance same{found.front().verdict, std::move(list)};
+    same.verdict.evidence.emplace_back("now and then the values are equal, or zero, and prove nothing");
+    found.push_back(std::move(same));
+  }
+  sort_by_time(transfers, found);
+  return found;
+}
+
 /// All parts, if they are the same operation.
 std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
                                       std::vector<TransferList> parts) {
   std::vector<Instance> found;
+  std::vector<TransferList> unproved;
+  const std::size_t most_unproved = parts.size() / 8;
   for (TransferList& part : parts) {
-    auto instance = instance_of(transfers, cluster.captures, std::move(part));
-    if (!instance || (!found.empty() && found.front().verdict.kind != instance->verdict.kind)) return {};
+    auto instance = instance_of(transfers, cluster.captures, part);
+    if (!instance) {
+      unproved.push_back(std::move(part));
+      if (unproved.size() > most_unproved) return {};
+      continue;
+    }
+    const bool other = !found.empty() && (found.front().verdict.kind != instance->verdict.kind ||
+                                          found.front().verdict.operation != instance->verdict.operation);
+    if (other) return {};
     found.push_back(std::move(*instance));
   }
-  return found;
+  return found.empty() ? found : with_unproved(transfers, std::move(found), std::move(unproved));
 }
 
 /// The spread of one payload; scratch for all ranks is kept from one to the next.
@@ -162,18 +208,7 @@ class Spread {
   std::uint64_t epoch_ = 0;
 };
 
-class UnionFind {
- public:
-  explicit UnionFind(std::size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
-  std::size_t find(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void unite(std::size_t a, std::size_t b) { parent_[find(a)] = find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
+using OriginSets = boost::disjoint_sets_with_storage<>;
 
 /// Which origins belong to one operation although no message holds both.
 class Neighbours {
@@ -184,7 +219,7 @@ class Neighbours {
     for (auto& [member, places] : foreign_) std::ranges::sort(places);
   }
   /// What left its rank as one vector: neighbours in memory, sent in one go.
-  void unite_where_sent(UnionFind& groups) {
+  void unite_where_sent(OriginSets& groups) {
     std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::uint32_t>> by_begin;
     for (std::uint32_t o = 0; o < data_.origins().size(); ++o) by_begin[{root(o), data_.origins()[o].buffer}].push_back(o);
     for (std::uint32_t o = 0; o < data_.origins().size(); ++o) {
@@ -192,11 +227,11 @@ class Neighbours {
       const auto next = by_begin.find({root(o), origin.buffer + origin.bytes});
       if (next == by_begin.end()) continue;
       for (const std::uint32_t other : next->second)
-        if (in_one_go(o, other)) groups.unite(o, other);
+        if (in_one_go(o, other)) groups.union_set(o, other);
     }
   }
   /// What came to lie side by side: pieces of something that is spread out in the root's memory.
-  void unite_where_received(UnionFind& groups) {
+  void unite_where_received(OriginSets& groups) {
     std::unordered_map<std::uint64_t, std::uint32_t> begins;
     std::unordered_map<std::uint64_t, std::uint32_t> ends;
     for (std::size_t i = 0; i < list_.size(); ++i) {
@@ -209,7 +244,7 @@ class Neighbours {
       for (const Segment& s : data_.segments(i)) {
         for (const auto* beside : {find(ends, key(at)), find(begins, key(at + s.length))})
           if (beside != nullptr && root(*beside) == root(s.origin) && in_one_go(*beside, s.origin))
-            groups.unite(*beside, s.origin);
+            groups.union_set(*beside, s.origin);
         begins[key(at)] = s.origin;
         at += s.length;
         ends[key(at)] = s.origin;
@@ -250,16 +285,17 @@ class Neighbours {
 
 /// Empty messages belong to what their sender does at that time: an empty piece among others.
 void add_empty(const Transfers& transfers, const TransferList& list, const Provenance& data,
-               std::map<std::size_t, TransferList>& parts, UnionFind& groups) {
+               std::map<std::size_t, TransferList>& parts, OriginSets& groups) {
   constexpr std::size_t kNone = ~std::size_t{0};
   std::unordered_map<std::int32_t, std::size_t> latest;
   std::vector<TransferIndex> waiting;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Transfer& t = transfers.all[list[i]];
     const bool empty = data.segments(i).empty();
+    if (t.content.bytes > 0 && empty) continue;  // a constant: nobody's piece
     std::size_t group = kNone;
     if (!empty)
-      group = groups.find(data.segments(i).front().origin);
+      group = groups.find_set(data.segments(i).front().origin);
     else if (const auto found = latest.find(t.source); found != latest.end())
       group = found->second;
     else if (const auto other = latest.find(t.destination); other != latest.end())
@@ -296,19 +332,32 @@ bool says_more(const std::vector<Instance>& a, const std::vector<Instance>& b) {
   return worth(a) > worth(b);
 }
 
-/// More than a third of the messages unexplained: the rest may be accident.
-void doubt(std::vector<Instance>& found, std::size_t all) {
-  const std::size_t sum = explained(found);
-  if (3 * sum >= 2 * all) return;
-  for (Instance& i : found) {
-    i.verdict.certainty = Certainty::kPossible;
-    i.verdict.evidence.push_back("only " + std::to_string(sum) + " of " + std::to_string(all) +
-                                 " messages of these lines belong to such operations");
-  }
-}
+/// Of the messages that a call sends.
+struct Explained {
+  std::size_t messages = 0;
+  std::size_t all = 0;
+};
 
-void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
-  std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
+/// Where more than a third of what an operation's calls send is unexplained, it may be accident.
+void doubt(const Transfers& transfers, const TransferList& list, std::vector<Instance>& found) {
+  if (3 * explained(found) >= 2 * list.size()) return;
+  std::unordered_map<CallSiteId, Explained> sites;
+  for (const TransferIndex i : list) ++sites[transfers.all[i].send_site].all;
+  for (const Instance& instance : found)
+    for (const TransferIndex i : instance.transfers) ++sites[transfers.all[i].send_site].messages;
+  for (Instance& instance : found) {
+    std::set<CallSiteId> its;
+    for (const TransferIndex i : instance.transfers) its.insert(transfers.all[i].send_site);
+    Explained sum;
+    for (const CallSiteId site : its) {
+      sum.messages += sites.at(site).messages;
+      sum.all += sites.at(site).all;
+    }
+    if (3 * sum.messages >= 2 * sum.all) continue;
+    instance.verdict.certainty = Certainty::kPossible;
+    instance.verdict.evidence.push_back("only " + std::to_string(sum.messages) + " of " + std::to_string(sum.all) +
+                                        " messages of these lines belong to such operations");
+  }
 }
 
 }  // namespace
@@ -335,22 +384,21 @@ std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& clust
 }
 
 std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster) {
-  std::vector<std::pair<std::uint64_t, TransferIndex>> sorted;
+  std::vector<KeyedTransfer> sorted;
   sorted.reserve(cluster.transfers.size());
   for (const TransferIndex i : cluster.transfers) {
     const Transfer& t = transfers.all[i];
     if (!t.content.hashed() || t.content.bytes == 0) continue;
-    sorted.emplace_back(t.content.key(), i);
+    sorted.push_back({t.content.key(), i, 0});
   }
-  // Within a payload in the order of the cluster's list, which is that of sending.
-  std::ranges::stable_sort(sorted, {}, [](const auto& s) { return s.first; });
+  sort_by_payload(sorted);
   std::vector<Instance> found;
   Spread spread{transfers};
   TransferList list;
   for (std::size_t i = 0; i < sorted.size();) {
     list.clear();
-    const std::uint64_t key = sorted[i].first;
-    for (; i < sorted.size() && sorted[i].first == key; ++i) list.push_back(sorted[i].second);
+    const std::uint64_t key = sorted[i].key;
+    for (; i < sorted.size() && sorted[i].key == key; ++i) list.push_back(sorted[i].transfer);
     if (list.size() < kFewestRanks - 1 || transfers.all[list.front()].content.is_constant()) continue;
     if (auto instance = spread.broadcast(list)) found.push_back(std::move(*instance));
   }
@@ -362,15 +410,15 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
   const TransferList& list = cluster.transfers;
   if (list.size() > kMostForLineage) return {};
   const Provenance data{transfers, list};
-  UnionFind groups{data.origins().size()};
+  OriginSets groups{data.origins().size()};
   for (std::size_t i = 0; i < list.size(); ++i)
-    for (const Segment& s : data.segments(i)) groups.unite(s.origin, data.segments(i).front().origin);
+    for (const Segment& s : data.segments(i)) groups.union_set(s.origin, data.segments(i).front().origin);
   Neighbours neighbours{transfers, list, data};
   neighbours.unite_where_sent(groups);
   neighbours.unite_where_received(groups);
   std::map<std::size_t, TransferList> parts;
   for (std::size_t i = 0; i < list.size(); ++i)
-    if (!data.segments(i).empty()) parts[groups.find(data.segments(i).front().origin)].push_back(list[i]);
+    if (!data.segments(i).empty()) parts[groups.find_set(data.segments(i).front().origin)].push_back(list[i]);
   add_empty(transfers, list, data, parts, groups);
   std::vector<Instance> found;
   for (auto& [group, part] : parts) {
@@ -391,22 +439,30 @@ bool of_extremes(const std::vector<Instance>& found) {
   });
 }
 
+/// More messages than a scatter and a ring of its parts have: several operations from one root, or in one order.
+bool of_too_many_messages(const std::vector<Instance>& found) {
+  return std::ranges::any_of(found, [](const Instance& i) {
+    const std::size_t p = i.verdict.ranks.size();
+    return i.verdict.kind == CollectiveKind::kBcast && i.segments == 1 && i.transfers.size() > p * p - 1;
+  });
+}
+
 }  // namespace
 
 std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster) {
   auto rounds = by_rounds(transfers, cluster);
+  if (of_too_many_messages(rounds)) rounds.clear();
   if (!rounds.empty() && !of_extremes(rounds)) return rounds;
   const std::size_t all = cluster.transfers.size();
   auto found = merged(transfers, by_payloads(transfers, cluster));
   if (!rounds.empty()) return explained(found) == all ? found : rounds;
   // Where payloads explain most of it, parts of payloads are looked for only where that does not take long.
-  constexpr std::size_t kMostForTheRest = 200'000;
   const bool most = 3 * explained(found) >= 2 * all;
   if (!most || (all < kMostForTheRest && (explained(found) < all || has_parts(transfers, found)))) {
     auto others = merged(transfers, by_lineage(transfers, cluster));
     if (says_more(others, found)) found = std::move(others);
   }
-  doubt(found, all);
+  doubt(transfers, cluster.transfers, found);
   return found;
 }
 

@@ -12,6 +12,11 @@
 
 namespace nplus1::detector {
 
+/// More messages than this are not judged as one operation.
+inline constexpr std::size_t kMostInOneRound = 300'000;
+/// From so many messages on, parts of payloads are not looked for where whole ones explain most of it.
+inline constexpr std::size_t kMostForTheRest = 200'000;
+
 struct Instance {
   Verdict verdict;
   TransferList transfers;        // in the order in which they were sent

@@ -16,57 +16,79 @@ std::uint64_t request_key(const Step& step) {
 
 }  // namespace
 
-Matching::Index Matching::meet(std::int32_t source, std::int32_t destination, std::uint64_t sequence) {
-  const auto fresh = static_cast<Index>(all_.size());
-  const auto [place, first] = under_way_.try_emplace(message_key(source, destination, sequence), fresh);
-  if (!first) {
-    const Index index = place->second;
-    under_way_.erase(place);
-    return index;
-  }
-  Transfer& transfer = all_.emplace_back();
-  transfer.source = source;
-  transfer.destination = destination;
-  return fresh;
+bool Matching::meet(std::uint64_t message, Place& place) {
+  const auto [found, first] = under_way_.try_emplace(message, Place{messages_, kElsewhere});
+  place = found->second;
+  if (first)
+    ++messages_;
+  else
+    under_way_.erase(found);
+  return first;
+}
+
+std::uint32_t Matching::make_room(Message number) {
+  all_.emplace_back();
+  numbers_.push_back(number);
+  return static_cast<std::uint32_t>(all_.size() - 1);
 }
 
 void Matching::sent(const Step& step) {
-  const Index index = meet(step.rank, step.peer, step.sequence);
-  Transfer& transfer = all_[index];
-  transfer.content = step.content;
-  transfer.source_buffer = step.buffer;
-  transfer.datatype = step.datatype;
-  transfer.tag = step.tag;
-  transfer.comm = step.comm;
-  transfer.send_site = step.site;
-  transfer.send_ordinal = step.ordinal;
-  ends_.send(index, step.rank, step.peer);
+  const std::uint64_t message = message_key(step.rank, step.peer, step.sequence);
+  Place place;
+  const bool first = meet(message, place);
+  const bool mine = share_.has(step.content, place.number);
+  if (first && mine) under_way_.at(message).slot = place.slot = make_room(place.number);
+  if (!first && !mine) numbers_[place.slot] = kNobody;  // it was received before anybody knew what it held
+  if (place.slot != kElsewhere) {
+    Transfer& transfer = all_[place.slot];
+    transfer.source = step.rank;
+    transfer.destination = step.peer;
+    transfer.content = step.content;
+    transfer.source_buffer = step.buffer;
+    transfer.datatype = step.datatype;
+    transfer.tag = step.tag;
+    transfer.comm = step.comm;
+    transfer.send_site = step.site;
+    transfer.send_ordinal = step.ordinal;
+  }
+  ends_.send(place.number, step.rank, step.peer);
 }
 
-void Matching::arrive(Index index, std::uint64_t bytes, std::uint64_t buffer, CallSiteId site) {
-  Transfer& transfer = all_[index];
-  transfer.content.bytes = bytes;
+void Matching::arrive(const Step& step, std::uint32_t slot, std::uint64_t buffer, CallSiteId site) {
+  if (slot == kElsewhere) return;
+  Transfer& transfer = all_[slot];
+  transfer.source = step.peer;
+  transfer.destination = step.rank;
+  transfer.content.bytes = step.content.bytes;
   transfer.destination_buffer = buffer;
   transfer.receive_site = site;
 }
 
+Matching::Place Matching::meet_receive(const Step& step) {
+  const std::uint64_t message = message_key(step.peer, step.rank, step.sequence);
+  Place place;
+  if (meet(message, place)) under_way_.at(message).slot = place.slot = make_room(place.number);
+  return place;
+}
+
 void Matching::received(const Step& step) {
-  const Index index = meet(step.peer, step.rank, step.sequence);
-  arrive(index, step.content.bytes, step.buffer, step.site);
+  const Place place = meet_receive(step);
+  arrive(step, place.slot, step.buffer, step.site);
   if (const auto poll = polls_.find(step.rank); poll != polls_.end()) {
-    all_[index].polled = poll->second.source == step.asked && poll->second.tag == step.tag;
+    if (place.slot != kElsewhere)
+      all_[place.slot].polled = poll->second.source == step.asked && poll->second.tag == step.tag;
     polls_.erase(poll);
   }
-  ends_.receive(index, step.rank);
+  ends_.receive(place.number, step.rank);
 }
 
 void Matching::matched(const Step& step) {
   const auto posted = posted_.find(request_key(step));
   if (posted == posted_.end()) return;
   if (step.peer >= 0) {
-    const Index index = meet(step.peer, step.rank, step.sequence);
-    arrive(index, step.content.bytes, posted->second.buffer, posted->second.site);
-    arrived_.emplace(request_key(step), index);
+    const Place place = meet_receive(step);
+    arrive(step, place.slot, posted->second.buffer, posted->second.site);
+    arrived_.emplace(request_key(step), place.number);
   }
   posted_.erase(posted);
 }
@@ -79,16 +101,18 @@ void Matching::completed(const Step& step) {
 }
 
 void Matching::captured(const Step& step) {
-  const auto index = static_cast<Index>(all_.size());
-  Transfer& transfer = all_.emplace_back();
-  transfer.content = step.content;
-  transfer.source_buffer = transfer.destination_buffer = step.buffer;
-  transfer.source = transfer.destination = step.rank;
-  transfer.datatype = step.datatype;
-  transfer.send_site = transfer.receive_site = step.site;
-  transfer.send_ordinal = step.ordinal;
-  ends_.send(index, step.rank, step.rank);
-  ends_.receive(index, step.rank);
+  const Message number = messages_++;
+  if (share_.has(step.content, number)) {
+    Transfer& transfer = all_[make_room(number)];
+    transfer.content = step.content;
+    transfer.source_buffer = transfer.destination_buffer = step.buffer;
+    transfer.source = transfer.destination = step.rank;
+    transfer.datatype = step.datatype;
+    transfer.send_site = transfer.receive_site = step.site;
+    transfer.send_ordinal = step.ordinal;
+  }
+  ends_.send(number, step.rank, step.rank);
+  ends_.receive(number, step.rank);
 }
 
 void Matching::apply(const Step& step) {

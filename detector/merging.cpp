@@ -9,9 +9,6 @@
 namespace nplus1::detector {
 namespace {
 
-/// The most messages that are judged as one operation.
-constexpr std::size_t kMostInOneRound = 300'000;
-
 std::uint64_t end_of_payload(const Transfers& transfers, const Instance& instance) {
   const Transfer& t = transfers.all[instance.transfers.front()];
   return t.source_buffer + t.content.bytes;

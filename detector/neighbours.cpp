@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace nplus1::detector {
@@ -77,35 +78,104 @@ bool is_neighbourhood(const Use& use) {
   return use.overlaps && use.roots.size() == 1 && (use.answered || use.instances == 1 || use.by_direction);
 }
 
+bool is_scatter(const Instance& i) {
+  return i.verdict.kind == CollectiveKind::kScatter || i.verdict.kind == CollectiveKind::kScatterv;
+}
+
+/// Whether the later one's root sends before it has its part of the earlier one: they do not follow each other.
+bool is_at_once(const Transfers& transfers, const Instance& earlier, const Instance& later) {
+  const std::int32_t root = later.verdict.roots.front();
+  const std::uint32_t begin = transfers.all[later.transfers.front()].sent_at;
+  return std::ranges::any_of(earlier.transfers, [&](TransferIndex i) {
+    return transfers.all[i].destination == root && transfers.all[i].received_at > begin;
+  });
+}
+
+/// Scatters of several roots at the same time: everybody sends something else to each of its neighbours.
+std::vector<bool> scattered_at_once(const Transfers& transfers, const std::vector<Instance>& found) {
+  std::vector<bool> result(found.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!is_scatter(found[i])) continue;
+    const std::size_t members = found[i].verdict.ranks.size();
+    for (std::size_t k = i + 1; k < std::min(found.size(), i + members); ++k)
+      if (is_scatter(found[k]) && is_at_once(transfers, found[i], found[k])) result[i] = result[k] = true;
+  }
+  return result;
+}
+
+/// One finding of all that `belongs` to it, which is taken out of `found`.
+Instance one_exchange(std::vector<Instance>& found, const std::vector<bool>& belongs, CollectiveKind kind,
+                      std::string evidence) {
+  Instance all;
+  std::vector<Instance> kept;
+  std::set<std::int32_t> ranks;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    Instance& instance = found[i];
+    if (!belongs[i]) {
+      kept.push_back(std::move(instance));
+      continue;
+    }
+    ranks.insert(instance.verdict.ranks.begin(), instance.verdict.ranks.end());
+    all.transfers.insert(all.transfers.end(), instance.transfers.begin(), instance.transfers.end());
+    all.verdict.bytes = std::max(all.verdict.bytes, instance.verdict.bytes);
+  }
+  found = std::move(kept);
+  all.verdict.kind = kind;
+  all.verdict.certainty = Certainty::kPossible;
+  all.verdict.ranks.assign(ranks.begin(), ranks.end());
+  all.verdict.evidence = {std::move(evidence)};
+  return all;
+}
+
 }  // namespace
 
 std::vector<Instance> without_neighbours(const Transfers& transfers, std::vector<Instance> found) {
+  if (const auto at_once = scattered_at_once(transfers, found); std::ranges::count(at_once, true) > 0) {
+    Instance exchange = one_exchange(found, at_once, CollectiveKind::kNeighborAlltoall,
+                                     "several ranks at the same time send something else to each of several others");
+    found.push_back(std::move(exchange));
+  }
   const std::map<Group, Use> uses = uses_of(transfers, found);
   const auto groups =
       std::ranges::count_if(uses, [](const auto& use) { return is_neighbourhood(use.second); });
   if (groups < static_cast<std::ptrdiff_t>(kOverlappingGroups)) return found;
   // Of these the largest number of groups says nothing that one does not: one finding on all their ranks.
-  std::vector<Instance> kept;
-  Instance all;
-  std::set<std::int32_t> ranks;
-  for (Instance& i : found) {
-    if (!is_neighbourhood(uses.at(i.verdict.ranks))) {
-      kept.push_back(std::move(i));
-      continue;
-    }
-    ranks.insert(i.verdict.ranks.begin(), i.verdict.ranks.end());
-    all.transfers.insert(all.transfers.end(), i.transfers.begin(), i.transfers.end());
-    all.verdict.bytes = std::max(all.verdict.bytes, i.verdict.bytes);
+  std::vector<bool> belongs;
+  for (const Instance& i : found) belongs.push_back(is_neighbourhood(uses.at(i.verdict.ranks)));
+  Instance exchange = one_exchange(found, belongs, CollectiveKind::kNeighborAllgather,
+                                   std::to_string(groups) +
+                                       " overlapping groups spread data from the same lines: neighbours that exchange the "
+                                       "same with several others");
+  found.push_back(std::move(exchange));
+  return found;
+}
+
+void doubt_minorities(const events::DefinitionsCollector& definitions, std::span<std::vector<Instance>> found) {
+  constexpr std::size_t kFarMore = 4;
+  std::map<Group, std::size_t> messages;
+  for (const auto& list : found)
+    for (const Instance& i : list) messages[i.verdict.ranks] += i.transfers.size();
+  if (messages.size() < 2 || messages.size() > kMostGroups) return;
+  std::set<Group> communicators;
+  for (const auto& [id, comm] : definitions.communicators()) {
+    Group members;
+    for (const RankId r : comm.members) members.push_back(r.value);
+    std::ranges::sort(members);
+    communicators.insert(std::move(members));
   }
-  all.verdict.kind = CollectiveKind::kNeighborAllgather;
-  all.verdict.certainty = Certainty::kPossible;
-  all.verdict.ranks.assign(ranks.begin(), ranks.end());
-  all.verdict.evidence = {
-      std::to_string(groups) +
-      " overlapping groups spread data from the same lines: neighbours that exchange the same with "
-      "several others"};
-  kept.push_back(std::move(all));
-  return kept;
+  std::set<Group> doubtful;
+  for (const auto& [group, n] : messages)
+    if (!communicators.contains(group) && std::ranges::any_of(messages, [&](const auto& other) {
+          return other.first.size() > group.size() && other.second > kFarMore * n &&
+                 std::ranges::includes(other.first, group);
+        }))
+      doubtful.insert(group);
+  for (auto& list : found)
+    for (Instance& i : list) {
+      if (!doubtful.contains(i.verdict.ranks)) continue;
+      i.verdict.certainty = Certainty::kPossible;
+      i.verdict.evidence.emplace_back("these lines mostly do that among more ranks");
+    }
 }
 
 }  // namespace nplus1::detector

@@ -3,9 +3,11 @@
 // thread.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "detector/instances.hpp"
+#include "events/definitions_collector.hpp"
 
 namespace nplus1::detector {
 
@@ -13,7 +15,12 @@ namespace nplus1::detector {
 /// alone, that have had more than one root, or that spread again and again without being answered, stay: rows
 /// and columns of a grid overlap, too. But not if the root alone sends, from a call of its own for each direction (one
 /// to the east, one to the south).
+/// Scatters of several roots at the same time become one MPI_Neighbor_alltoall that is possible.
 [[nodiscard]] std::vector<Instance> without_neighbours(const Transfers& transfers,
                                                        std::vector<Instance> found);
+
+/// Of what the parts of one cluster gave. What the same calls do far more often among more ranks is only possible among some of them, if these are nobody's
+/// communicator: the others may have had the same data, or have taken part in another way.
+void doubt_minorities(const events::DefinitionsCollector& definitions, std::span<std::vector<Instance>> found);
 
 }  // namespace nplus1::detector

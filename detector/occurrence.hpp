@@ -23,6 +23,9 @@ struct Occurrence {
   std::optional<std::int32_t> root;
   std::uint64_t bytes = 0;
   std::vector<Message> messages;  // in the order of sending
+  std::uint32_t sent_at = 0;      // place of the first one
+  CommId comm{};
+  DatatypeId datatype{};
 };
 
 /// `transfers` in the order of sending. Steps are counted as if each message took one, and each rank sent one in a

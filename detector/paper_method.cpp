@@ -110,7 +110,8 @@ std::optional<Finding> broadcast(const Payload& payload, const events::Definitio
   if (f.kind == CollectiveKind::kBarrier) f.roots.clear();
   if (f.roots.size() > 1) f.alternatives = {"each of the roots can be the only one"};
   Occurrence o{f.roots.empty() ? std::nullopt : std::optional{f.roots.front()}, f.bytes,
-               messages_of(payload.messages)};
+               messages_of(payload.messages), payload.messages.front()->sent_at, payload.messages.front()->comm,
+               payload.messages.front()->datatype};
   f.occurrences.push_back(std::move(o));
   f.replacement = call_for(f, payload, names);
   return f;

@@ -122,9 +122,28 @@ std::optional<std::uint32_t> Provenance::whole_origin(const std::vector<Segment>
   return s.origin;
 }
 
+bool Provenance::is_origin_itself(const std::vector<Segment>& segments, const Content& content) const {
+  const auto whole = whole_origin(segments);
+  if (!whole) return false;
+  const auto found = origin_of_.find(content.key());
+  return found != origin_of_.end() && found->second == *whole;
+}
+
+/// The same bytes that the member has sent or received before: mostly an origin, else as they were put together then.
+std::optional<std::vector<Segment>> Provenance::recognised(const State& state, std::size_t member,
+                                                          const Content& content) const {
+  if (const auto known = state.known.find(content.key()); known != state.known.end()) return known->second;
+  const auto found = origin_of_.find(content.key());
+  if (found == origin_of_.end()) return std::nullopt;
+  const Origin& origin = origins_[found->second];
+  if (std::ranges::find(origin.ranks, member) == origin.ranks.end() && held(member, found->second) != origin.bytes)
+    return std::nullopt;
+  return std::vector<Segment>{{found->second, 0, origin.bytes}};
+}
+
 void Provenance::store(State& state, std::uint64_t address, const std::vector<Segment>& segments,
                        const Content& whole) {
-  if (whole.hashed()) state.known[whole.key()] = segments;
+  if (whole.hashed() && !is_origin_itself(segments, whole)) state.known[whole.key()] = segments;
   if (segments.size() > 1 && parts_.contains(whole.key()))
     for (const Segment& s : segments) state.known[origins_[s.origin].content.key()] = {s};
   if (address == 0 || whole.bytes == 0) return;
@@ -285,8 +304,7 @@ bool Provenance::holds(const Cover& cover, const Content& content) const {
 
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
   if (t.content.hashed()) {
-    const auto known = state.known.find(t.content.key());
-    if (known != state.known.end()) return known->second;
+    if (auto known = recognised(state, member, t.content)) return std::move(*known);
     if (parts_.contains(t.content.key())) return in_parts(member, t);
   }
   const auto cover = covering(state, t.source_place(), t.content.bytes);
@@ -296,6 +314,9 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
     return {{*result, 0, t.content.bytes}};
   }
   if (auto sums = accumulate(state, member, t)) return std::move(*sums);
+  // From memory where nothing had come: whatever the rank sends in the same go may be new as well (HPL copies parts of
+  // its own panel to where others' panels were).
+  if (!cover) state.fresh.emplace_back(state.last_foreign, t.sent_at);
   if (!cover || !is_trusted(state, *cover, member, t))
     return {{add_origin(member, t.content, t.source_place()), 0, t.content.bytes}};
   ++unproved_;
@@ -347,7 +368,7 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
     if (state.first_receive == 0) state.first_receive = t.received_at + 1;
   }
   state.addends.push_back(message);
-  if (state.addends.size() > ranks_.size()) state.addends.erase(state.addends.begin());
+  if (state.addends.size() > ranks_.size()) state.addends.pop_front();
   if (const auto whole = whole_origin(message)) state.arrived.push_back(*whole);
   // More than there are ranks cannot all be in one value.
   if (state.arrived.size() > ranks_.size()) state.arrived.erase(state.arrived.begin());

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -101,13 +102,13 @@ class Provenance {
     bool gaps = false;
   };
   struct State {
-    std::unordered_map<std::uint64_t, std::vector<Segment>> known;  // by content
+    std::unordered_map<std::uint64_t, std::vector<Segment>> known;  // by content; without whole origins
     std::map<std::uint64_t, Piece> memory;                          // by address
     boost::container::flat_map<std::uint32_t, ByteRanges> held;     // by origin: they come in ascending order
     boost::container::flat_map<std::uint32_t, ByteRanges> kept;
     std::optional<std::uint32_t> own;        // origin that stands for the rank's own value
     std::vector<std::uint32_t> arrived;      // whole origins received since
-    std::vector<std::vector<Segment>> addends;  // the last messages: what may have been added to memory
+    std::deque<std::vector<Segment>> addends;  // the last messages: what may have been added to memory
     Own includes_own = Own::kUnknown;
     std::vector<std::uint32_t> wholes;       // the last ones that were sent or received: others may be parts of them
     /// From the last receive to a send of data that had not been there: new data were made then.
@@ -127,6 +128,9 @@ class Provenance {
   [[nodiscard]] std::vector<Segment> in_parts(std::size_t member, const Transfer& t);
   void look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message);
   [[nodiscard]] bool is_trusted(State& state, const Cover& cover, std::size_t member, const Transfer& t);
+  [[nodiscard]] bool is_origin_itself(const std::vector<Segment>& segments, const Content& content) const;
+  [[nodiscard]] std::optional<std::vector<Segment>> recognised(const State& state, std::size_t member,
+                                                               const Content& content) const;
   void note_whole(State& state, std::uint32_t origin);
   [[nodiscard]] bool holds(const Cover& cover, const Content& content) const;
   [[nodiscard]] bool begins_otherwise(const Segment& first, const Content& content) const;

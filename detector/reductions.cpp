@@ -1,6 +1,7 @@
 #include "detector/reductions.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace nplus1::detector {
@@ -8,6 +9,16 @@ namespace {
 
 bool is_full(const Members& m) {
   return std::ranges::all_of(m, [](bool b) { return b; });
+}
+
+/// No algorithm that moves whole values needs more messages: a tree up and down, recursive doubling, shifts of 1, 2, 4
+/// ..., or all to all. More are several operations, or a row of a grid whose values shrink.
+bool are_too_many_messages(const Case& c, CollectiveKind kind) {
+  const std::size_t p = c.members();
+  const std::size_t n = messages_of_others(c);
+  const auto rounds = static_cast<std::size_t>(std::bit_width(p - 1));
+  if (kind == CollectiveKind::kReduce) return n > p - 1;
+  return n > std::max(p * rounds, 2 * (p - 1)) && n != p * (p - 1);
 }
 
 /// {0..m} (inclusive) or {0..m-1} for every member m.
@@ -98,7 +109,10 @@ Judge reduction(const Case& c) {
   v.operation = operation;
   v.evidence.push_back(std::string{"hashes prove that values were combined ("} + name(*operation) +
                        "), each rank's once");
-  if (leaves_own_out(c, sets)) {
+  const bool exclusive = leaves_own_out(c, sets);
+  if (are_too_many_messages(c, exclusive ? CollectiveKind::kExscan : kind.value_or(CollectiveKind::kExscan)))
+    return std::nullopt;
+  if (exclusive) {
     v.kind = CollectiveKind::kExscan;
     v.certainty = Certainty::kProbable;
     v.evidence.emplace_back("no rank's own value is in what it passed on");
@@ -178,6 +192,7 @@ Judge extremum(const Case& c) {
     std::vector<std::size_t> complete;
     const auto kind = kind_of(replayed.heard, complete);
     if (!kind || replayed.checked + 1 < c.members()) continue;
+    if (are_too_many_messages(c, *kind)) continue;
     const long double result = sign * (sign > 0 ? *values.rbegin() : *values.begin());
     if (std::ranges::any_of(complete, [&](std::size_t m) { return replayed.known[m] != result; })) continue;
     Verdict v = c.verdict(*kind, longest_message(c));

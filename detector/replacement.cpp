@@ -79,6 +79,8 @@ std::string call(const Finding& f, std::string_view type) {
       return fmt::format("MPI_Scan(own, result, count, {}, {}, comm)", type, op);
     case CollectiveKind::kExscan:
       return fmt::format("MPI_Exscan(own, result, count, {}, {}, comm)", type, op);
+    case CollectiveKind::kNeighborAlltoall:
+      return fmt::format("MPI_Neighbor_alltoallv(send, counts, offsets, {0}, receive, counts, offsets, {0}, graph)", type);
     default:
       return fmt::format("MPI_Neighbor_allgather(part, count, {0}, all, count, {0}, graph)", type);
   }
@@ -88,7 +90,7 @@ std::string call(const Finding& f, std::string_view type) {
 
 std::string replacement_call(const Finding& finding, std::string_view datatype, std::size_t world,
                              bool has_communicator) {
-  if (finding.kind == CollectiveKind::kNeighborAllgather)
+  if (finding.kind == CollectiveKind::kNeighborAllgather || finding.kind == CollectiveKind::kNeighborAlltoall)
     return "MPI_Dist_graph_create_adjacent(...); " + call(finding, datatype);
   return (has_communicator ? "" : split(finding.ranks, world)) + call(finding, datatype);
 }

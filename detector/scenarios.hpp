@@ -34,4 +34,7 @@ struct Scenario {
 /// Written for a detector that had not seen them: its score on them is published too.
 [[nodiscard]] std::vector<Scenario> sealed_scenarios();
 
+/// Mistakes on real programs.
+[[nodiscard]] std::vector<Scenario> real_scenarios();
+
 }  // namespace nplus1::detector

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "detector/payload_order.hpp"
+
 namespace nplus1::detector {
 namespace {
 
@@ -28,50 +30,51 @@ void SiteGroups::add(const Transfer& t) {
   // A receive's site and a send's are the same number only if they are the same call.
   const Id receive = id(key(t.comm, t.receive_site));
   const Id send = id(key(t.comm, t.send_site));
-  if (group(send) != group(receive)) sets_.union_set(send, receive);
+  if (root(send) != root(receive)) sets_.union_set(send, receive);
   if (only_signals_[send] && !is_signal(t)) only_signals_[send] = false;
 }
 
 std::size_t SiteGroups::count() {
   std::size_t groups = 0;
-  for (Id i = 0; i < sites_.size(); ++i) groups += group(i) == i ? 1U : 0U;
+  for (Id i = 0; i < sites_.size(); ++i) groups += root(i) == i ? 1U : 0U;
   return groups;
 }
 
 std::unordered_map<SiteGroups::Id, SiteGroups::Key> SiteGroups::names() {
   std::unordered_map<Id, Key> result;
   for (Id i = 0; i < sites_.size(); ++i) {
-    const auto [place, first] = result.try_emplace(group(i), sites_[i]);
+    const auto [place, first] = result.try_emplace(root(i), sites_[i]);
     place->second = std::min(place->second, sites_[i]);
   }
   return result;
 }
 
 void SiteGroups::join_by_content(std::span<const Transfer> transfers) {
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> sorted;
+  std::vector<KeyedTransfer> sorted;
   for (std::uint32_t i = 0; i < transfers.size(); ++i) {
     const Transfer& t = transfers[i];
-    if (!t.captured() && t.content.hashed() && t.content.bytes > 0) sorted.emplace_back(t.content.key(), i);
+    if (!t.captured() && t.content.hashed() && t.content.bytes > 0)
+      sorted.push_back({t.content.key(), i, group(t)});
   }
-  std::ranges::sort(sorted);
+  sort_by_payload(sorted);
   std::unordered_map<std::int32_t, Id> received;  // at which rank, through which site
   std::unordered_map<std::int32_t, Id> sent;      // by which rank, through which site
   for (std::size_t i = 0, end = 0; i < sorted.size(); i = end) {
-    const Id first = group(transfers[sorted[i].second]);
+    // What other payloads have joined meanwhile may be joined once more.
     bool several = false;
-    for (end = i; end < sorted.size() && sorted[end].first == sorted[i].first; ++end)
-      several = several || group(transfers[sorted[end].second]) != first;
-    if (!several || transfers[sorted[i].second].content.is_constant()) continue;
+    for (end = i; end < sorted.size() && sorted[end].key == sorted[i].key; ++end)
+      several = several || sorted[end].group != sorted[i].group;
+    if (!several || transfers[sorted[i].transfer].content.is_constant()) continue;
     received.clear();
     sent.clear();
     for (std::size_t k = i; k < end; ++k) {
-      const Transfer& t = transfers[sorted[k].second];
+      const Transfer& t = transfers[sorted[k].transfer];
       const Id site = id(key(t.comm, t.send_site));
       received.emplace(t.destination, site);
       sets_.union_set(site, sent.emplace(t.source, site).first->second);
     }
     for (std::size_t k = i; k < end; ++k) {
-      const Transfer& t = transfers[sorted[k].second];
+      const Transfer& t = transfers[sorted[k].transfer];
       if (const auto r = received.find(t.source); r != received.end())
         sets_.union_set(id(key(t.comm, t.send_site)), r->second);
     }
@@ -104,17 +107,17 @@ void SiteGroups::join_by_place(std::span<const Transfer> transfers) {
 void SiteGroups::join_signals() {
   std::vector<bool> whole(sites_.size(), true);
   for (Id i = 0; i < sites_.size(); ++i)
-    if (!only_signals_[i]) whole[group(i)] = false;
+    if (!only_signals_[i]) whole[root(i)] = false;
   std::vector<Id> passing;
   for (Id i = 0; i < sites_.size(); ++i)
-    if (whole[group(i)]) passing.push_back(i);
+    if (whole[root(i)]) passing.push_back(i);
   std::unordered_map<std::uint64_t, Id> first;  // by communicator
   for (const Id i : passing) sets_.union_set(i, first.try_emplace(sites_[i] >> 32U, i).first->second);
 }
 
 std::vector<std::pair<SiteGroups::Key, SiteGroups::Key>> SiteGroups::joined() {
   std::vector<std::pair<Key, Key>> pairs;
-  for (Id i = 0; i < sites_.size(); ++i) pairs.emplace_back(sites_[i], sites_[group(i)]);
+  for (Id i = 0; i < sites_.size(); ++i) pairs.emplace_back(sites_[i], sites_[root(i)]);
   return pairs;
 }
 

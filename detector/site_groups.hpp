@@ -26,7 +26,8 @@ class SiteGroups {
   /// Joins the sites of both ends. Not of captured parts, which belong to nobody's exchange.
   void add(const Transfer& t);
   /// The group of a message that was added; it may change with every join.
-  [[nodiscard]] Id group(const Transfer& t) { return group(id(key(t.comm, t.send_site))); }
+  [[nodiscard]] Id group(const Transfer& t) { return root(id(key(t.comm, t.send_site))); }
+  [[nodiscard]] Id group(Key site) { return root(id(site)); }
   [[nodiscard]] std::size_t count();
   /// The smallest site of each group, by group: the same number for everybody who knows the same.
   [[nodiscard]] std::unordered_map<Id, Key> names();
@@ -48,7 +49,7 @@ class SiteGroups {
  private:
   static Key key(CommId comm, CallSiteId site) { return Key{comm.value} << 32U | site.value; }
   Id id(Key site);
-  Id group(Id site) { return sets_.find_set(site); }
+  Id root(Id site) { return sets_.find_set(site); }
 
   boost::disjoint_sets_with_storage<> sets_{0};
   std::unordered_map<Key, Id> ids_;

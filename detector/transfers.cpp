@@ -35,29 +35,26 @@ void sort_by_sending(std::vector<Transfer>& all) {
   permute(all, std::move(from));
 }
 
-Transfers transfers_of(std::int32_t ranks, std::vector<Transfer>&& all, CausalOrder::Places places) {
+Transfers TransferCollector::take() {
+  auto& all = matching_.transfers();
+  const auto numbers = std::move(matching_.numbers());
+  auto places = order_.take(matching_.messages());
   Transfers result;
-  result.ranks = ranks;
-  for (CausalOrder::Message i = 0; i < all.size(); ++i) {
-    all[i].sent_at = places.sent_at[i];
-    all[i].received_at = places.received_at[i];
+  result.ranks = ranks_;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Ends::Message n = numbers[i];
+    all[i].sent_at = n == Matching::kNobody ? CausalOrder::kNowhere : places.sent_at[n];
+    all[i].received_at = n == Matching::kNobody ? CausalOrder::kNowhere : places.received_at[n];
+    if (all[i].received_at == CausalOrder::kNowhere && is_mine(n, all[i].sent_at != CausalOrder::kNowhere))
+      ++result.unmatched;
   }
-  if (!places.by_sending.empty()) {
-    for (CausalOrder::Message i = 0; i < all.size(); ++i)
-      if (places.sent_at[i] == CausalOrder::kNowhere) places.by_sending.push_back(i);
-    permute(all, std::move(places.by_sending));
-  }
-  result.unmatched = static_cast<std::uint64_t>(
-      std::erase_if(all, [](const Transfer& t) { return t.received_at == CausalOrder::kNowhere; }));
+  places = {};
+  std::erase_if(all, [](const Transfer& t) { return t.received_at == CausalOrder::kNowhere; });
+  sort_by_sending(all);
   result.without_hashes = static_cast<std::uint64_t>(std::ranges::count_if(
       all, [](const Transfer& t) { return t.content.bytes > 0 && !t.content.hashed(); }));
   result.all = std::move(all);
   return result;
-}
-
-Transfers TransferCollector::take() {
-  auto places = order_.take(matching_.transfers().size());
-  return transfers_of(ranks_, std::move(matching_.transfers()), std::move(places));
 }
 
 }  // namespace nplus1::detector

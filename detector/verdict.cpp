@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
+#include <boost/pending/disjoint_sets.hpp>
 
 #include "detector/reductions.hpp"
 #include "support/collective_names.hpp"
@@ -12,20 +12,12 @@ namespace nplus1::detector {
 namespace {
 
 bool is_connected(const Case& c) {
-  std::vector<std::size_t> parent(c.members());
-  std::iota(parent.begin(), parent.end(), std::size_t{0});
-  const auto find = [&](std::size_t m) {
-    while (parent[m] != m) m = parent[m] = parent[parent[m]];
-    return m;
-  };
-  std::size_t parts = c.members();
-  for (std::size_t i = 0; i < c.list.size(); ++i) {
-    const std::size_t a = find(c.data.member(c.at(i).source));
-    const std::size_t b = find(c.data.member(c.at(i).destination));
-    if (a != b) --parts;
-    parent[a] = b;
-  }
-  return parts == 1;
+  boost::disjoint_sets_with_storage<> sets{c.members()};
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    sets.union_set(c.data.member(c.at(i).source), c.data.member(c.at(i).destination));
+  for (std::size_t m = 1; m < c.members(); ++m)
+    if (sets.find_set(m) != sets.find_set(std::size_t{0})) return false;
+  return true;
 }
 
 /// Whether every exit comes after every entry: what each member has heard of, directly or not.
@@ -44,19 +36,15 @@ bool everybody_hears_of_everybody(const Case& c) {
       heard, [](const Members& m) { return std::ranges::all_of(m, [](bool b) { return b; }); });
 }
 
-/// The same neighbour again and again, more often than a token needs to go round twice.
-bool repeats_one_round(const Case& c) {
+/// The same neighbour again: a barrier passes a token round twice, all others of its algorithms never do that.
+bool repeats_messages(const Case& c) {
   const std::size_t p = c.members();
-  std::vector<std::size_t> sends(p);
-  std::vector<std::size_t> partner(p, p);
-  for (std::size_t i = 0; i < c.list.size(); ++i) {
-    const std::size_t from = c.data.member(c.at(i).source);
-    const std::size_t to = c.data.member(c.at(i).destination);
-    if (partner[from] != p && partner[from] != to) return false;
-    partner[from] = to;
-    ++sends[from];
-  }
-  return std::ranges::all_of(sends, [](std::size_t n) { return n > 2; });
+  std::vector<std::size_t> sends(p * p);
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    ++sends[c.data.member(c.at(i).source) * p + c.data.member(c.at(i).destination)];
+  const std::size_t most = std::ranges::max(sends);
+  const auto pairs = static_cast<std::size_t>(std::ranges::count_if(sends, [](std::size_t n) { return n > 0; }));
+  return most > 2 || (most == 2 && pairs > p);
 }
 
 Judge barrier(const Case& c) {
@@ -65,7 +53,7 @@ Judge barrier(const Case& c) {
   const std::size_t most = std::max({2 * p, p * static_cast<std::size_t>(std::bit_width(p - 1)), p * (p - 1)});
   const std::uint64_t longest = longest_message(c);
   if (longest > kLongestSignal || c.list.size() > most) return std::nullopt;
-  if (repeats_one_round(c) || !everybody_hears_of_everybody(c)) return std::nullopt;
+  if (repeats_messages(c) || !everybody_hears_of_everybody(c)) return std::nullopt;
   Verdict v = c.verdict(CollectiveKind::kBarrier, 0);
   v.evidence.emplace_back("nobody leaves before everybody has entered");
   if (longest > 0) {
@@ -221,7 +209,7 @@ Judge allgather(const Case& c) {
     blocks[o.ranks.front()] += o.bytes;
   }
   const auto [smallest, largest] = std::ranges::minmax(blocks);
-  if (smallest == 0) return std::nullopt;
+  if (smallest == 0 || messages_of_others(c) > p * (p - 1)) return std::nullopt;
   // One may be late: the root of a gather that is followed by a broadcast.
   if (c.data.independent() + 1 < p) return std::nullopt;
   for (std::size_t m = 0; m < p; ++m)
@@ -232,10 +220,30 @@ Judge allgather(const Case& c) {
   return v;
 }
 
+/// Bytes from each member to each other, of one message for each pair.
+using Sizes = std::vector<std::uint64_t>;
+
+/// Faces, edges and corners of a small grid: both partners of a pair send as much, and not because each member has so
+/// many rows and columns of a matrix.
+bool are_of_a_grid(const Sizes& sizes, std::size_t p) {
+  const auto at = [&](std::size_t i, std::size_t k) { return sizes[i * p + k]; };
+  bool products = p > kFewestRanks;
+  for (std::size_t i = 0; i < p; ++i)
+    for (std::size_t k = 0; k < p; ++k) {
+      if (at(i, k) != at(k, i)) return false;
+      const std::size_t a = (std::max(i, k) + 1) % p;  // two others, if there are so many
+      const std::size_t b = (a + 1) % p;
+      if (i == k || a == i || a == k || b == i || b == k) continue;
+      products = products && at(i, k) * at(a, b) == at(i, b) * at(a, k);
+    }
+  return !products;
+}
+
 Judge alltoall(const Case& c) {
   const std::size_t p = c.members();
   if (c.list.size() != p * (p - 1)) return std::nullopt;
   std::vector<bool> pairs(p * p);
+  Sizes sizes(p * p);
   std::uint64_t smallest = ~std::uint64_t{0};
   std::uint64_t largest = 0;
   for (std::size_t i = 0; i < c.list.size(); ++i) {
@@ -243,6 +251,7 @@ Judge alltoall(const Case& c) {
     const std::size_t pair = c.data.member(t.source) * p + c.data.member(t.destination);
     if (t.captured() || pairs[pair] || c.data.segments(i).size() != 1) return std::nullopt;
     pairs[pair] = true;
+    sizes[pair] = t.content.bytes;
     smallest = std::min(smallest, t.content.bytes);
     largest = std::max(largest, t.content.bytes);
   }
@@ -257,7 +266,13 @@ Judge alltoall(const Case& c) {
   if (p == kFewestRanks) {
     v.certainty = Certainty::kProbable;
     v.alternatives.emplace_back("an exchange with two neighbours");
-  } else if (smallest != largest) {  // faces, edges and corners of a small grid
+  } else if (smallest != largest && are_of_a_grid(sizes, p)) {
+    v.kind = CollectiveKind::kNeighborAlltoall;
+    v.certainty = Certainty::kPossible;
+    v.evidence.emplace_back("each two ranks send each other as much, other pairs other amounts: so do the faces, edges and "
+                            "corners of a grid so small that all are neighbours");
+    v.alternatives.emplace_back("alltoallv");
+  } else if (smallest != largest) {
     v.certainty = Certainty::kProbable;
     v.alternatives.emplace_back("MPI_Neighbor_alltoallv, if each rank has only as many neighbours here by accident");
   }

@@ -6,15 +6,19 @@
 #include <malloc.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 
 #include "detector/analysis.hpp"
+#include "detector/mpi/shared_payloads.hpp"
 #include "detector/mpi/shared_search.hpp"
 #include "detector/paper_method.hpp"
+#include "events/recording/reader.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -28,32 +32,31 @@ namespace {
 Analysis analyse(const Peers& peers, const std::string& recording, Method method, Keep keep) {
   auto reader = events::recording::Reader::open(recording);
   if (!reader) fail(reader.error());
-  auto reading = read_together(peers, reader.value());
-  if (!reading) fail(reading.error());
-  SharedReading& r = reading.value();
+  const Share share{static_cast<std::uint32_t>(peers.rank()), static_cast<std::uint32_t>(peers.size())};
+  TransferCollector collector{reader.value().header().ranks, expected_messages(reader.value().bytes()), share};
+  const auto coverage = reader.value().read(collector);
+  if (!coverage) fail(coverage.error());
+  SharedReading reading{collector.take(), collector};
   Analysis analysis;
-  analysis.messages = r.mine.all.size();
-  analysis.without_hashes = r.mine.without_hashes;
-  analysis.unmatched = r.mine.unmatched;
-  if (const std::string text = r.coverage.text(); text != "complete") analysis.damage = text;
-  analysis.findings = search_together(peers, r, method, keep);
+  analysis.messages = reading.mine.all.size();
+  analysis.without_hashes = reading.mine.without_hashes;
+  analysis.unmatched = reading.mine.unmatched;
+  if (!coverage.value().complete) analysis.damage = coverage.value().text();
+  analysis.findings = search_together(peers, reading, method, keep);
   return analysis;
 }
 
 /// All parts at the first analyser.
-Analysis gathered(const Peers& peers, const Analysis& mine) {
-  const std::string bytes = to_bytes(mine);
-  const auto sizes = peers.first(std::vector<std::uint64_t>{bytes.size()});
-  const auto whole = peers.first(std::vector<char>(bytes.begin(), bytes.end()));
-  std::vector<Analysis> parts;
-  std::size_t at = 0;
-  for (const std::uint64_t size : sizes) {
-    auto part = from_bytes({whole.data() + at, static_cast<std::size_t>(size)});
-    if (!part) fail(part.error());
-    parts.push_back(std::move(part).value());
-    at += static_cast<std::size_t>(size);
-  }
-  return merged(std::move(parts));
+Analysis gathered(const Peers& peers, Analysis mine) {
+  const auto numbers = peers.sum({mine.messages, mine.without_hashes, mine.unmatched});
+  Analysis all;
+  all.messages = numbers[0];
+  all.without_hashes = numbers[1];
+  all.unmatched = numbers[2];
+  all.damage = mine.damage;  // everybody has read all
+  for (auto& its : at_first(peers, std::move(mine.findings))) std::ranges::move(its, std::back_inserter(all.findings));
+  sort_findings(all.findings);
+  return all;
 }
 
 /// Payloads of one finding were with several analysers.

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <numeric>
 #include <span>
 #include <type_traits>
@@ -57,17 +58,11 @@ class Peers {
   std::vector<T> first(const std::vector<T>& mine) const {
     return gathered(mine, false);
   }
-  /// To each its part of what the first has; `count` is its length.
-  template <class T>
-  std::vector<T> deal(const std::vector<T>& whole, std::size_t count) const {
-    const Item<T> item;
-    const std::vector<int> counts = all(std::vector<int>{static_cast<int>(count)});
-    std::vector<int> offsets(size());
-    std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
-    std::vector<T> part(count);
-    MPI_Scatterv(whole.data(), counts.data(), offsets.data(), item.type, part.data(), static_cast<int>(count),
-                 item.type, 0, MPI_COMM_WORLD);
-    return part;
+  /// Everybody's numbers added up, place by place.
+  std::vector<std::uint64_t> sum(const std::vector<std::uint64_t>& mine) const {
+    std::vector<std::uint64_t> whole(mine.size());
+    MPI_Allreduce(mine.data(), whole.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return whole;
   }
 
  private:

@@ -1,10 +1,13 @@
 #include "detector/mpi/shared_search.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
+#include "detector/mpi/shared_payloads.hpp"
 #include "detector/paper_method.hpp"
 #include "detector/site_groups.hpp"
 
@@ -30,55 +33,34 @@ void merge_all(const Peers& peers, SiteGroups& sites) {
   sites.merge(peers.all(sites.joined()));
 }
 
-bool has_payload(const Transfer& t) {
-  return !t.captured() && t.content.hashed() && t.content.bytes > 0;
-}
-
-/// Payloads that messages of more than one group carry: only they can join groups.
-std::vector<std::uint64_t> shared_payloads(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& sites) {
-  using Seen = std::pair<std::uint64_t, Key>;  // payload, group
-  const auto names = sites.names();
-  std::vector<Seen> seen;
+/// The first message of each from a place to another, that a rank sent with one tag: what join_by_place() needs.
+std::vector<Transfer> first_from_each_place(const std::vector<Transfer>& mine) {
+  std::set<std::tuple<std::int32_t, std::int32_t, CommId, CallSiteId, std::uint64_t, std::uint64_t>> seen;
+  std::vector<Transfer> first;
   for (const Transfer& t : mine)
-    if (has_payload(t)) seen.emplace_back(t.content.key(), names.at(sites.group(t)));
-  const auto once = [](std::vector<Seen>& list) {
-    std::ranges::sort(list);
-    list.erase(std::ranges::unique(list).begin(), list.end());
-  };
-  once(seen);
-  std::vector<std::vector<Seen>> out(peers.size());
-  for (const Seen& s : seen) out[s.first % peers.size()].push_back(s);
-  seen.clear();
-  for (const auto& list : peers.exchange(out)) seen.insert(seen.end(), list.begin(), list.end());
-  once(seen);
-  std::vector<std::uint64_t> shared;
-  for (std::size_t i = 1; i < seen.size(); ++i)
-    if (seen[i].first == seen[i - 1].first && (shared.empty() || shared.back() != seen[i].first))
-      shared.push_back(seen[i].first);
-  shared = peers.all(shared);
-  std::ranges::sort(shared);
-  return shared;
+    if (!t.captured() && seen.emplace(t.source, t.tag, t.comm, t.send_site, t.source_buffer, t.content.bytes).second)
+      first.push_back(t);
+  return first;
 }
 
-/// The groups of call sites of the whole run, by what everybody's messages say.
-SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine) {
+/// The groups of call sites of the whole run, by what everybody's messages say. Messages with one payload are all mine
+/// or all somebody else's.
+SiteGroups groups_of_run(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& by_messages) {
   SiteGroups sites;
   for (const Transfer& t : mine)
     if (!t.captured()) sites.add(t);
   sites.merge_signals(peers.all(sites.signals()));
   merge_all(peers, sites);
+  by_messages = sites;
   if (sites.count() < 2) return sites;
-  const auto shared = shared_payloads(peers, mine, sites);
-  std::vector<Transfer> wanted;
-  std::ranges::copy_if(mine, std::back_inserter(wanted), [&](const Transfer& t) {
-    return has_payload(t) && std::ranges::binary_search(shared, t.content.key());
-  });
-  sites.join_by_content(redistribute(peers, std::move(wanted), [&](const Transfer& t) {
-    return static_cast<std::size_t>(t.content.key() % peers.size());
-  }));
+  sites.join_by_content(mine);
   merge_all(peers, sites);
   sites.join_signals();
-  sites.join_by_place(mine);
+  auto places = redistribute(peers, first_from_each_place(mine), [&](const Transfer& t) {
+    return static_cast<std::size_t>(t.source) % peers.size();
+  });
+  sort_by_sending(places);
+  sites.join_by_place(places);
   merge_all(peers, sites);
   return sites;
 }
@@ -92,7 +74,7 @@ void join_by_line(SiteGroups& sites, const events::DefinitionsCollector& definit
   sites.merge(joined);
 }
 
-struct Share {
+struct Traffic {
   Key group;
   std::int64_t rank;
   std::uint64_t messages;  // of the group, that the rank sends
@@ -113,12 +95,12 @@ void join_by_ranks(const Peers& peers, const std::vector<Transfer>& mine, std::s
     receiver = std::max(receiver, std::uint64_t{1});
     sender = std::max(sender, std::uint64_t{1}) + 1;
   }
-  std::vector<Share> shares;
+  std::vector<Traffic> shares;
   for (const auto& [group, of] : counts)
     for (std::size_t r = 0; r < of.size(); ++r)
       if (of[r] > 0) shares.push_back({names.at(group), static_cast<std::int64_t>(r), of[r] - 1});
   std::map<Key, std::pair<std::set<std::int64_t>, std::uint64_t>> groups;
-  for (const Share& s : peers.all(shares)) {
+  for (const Traffic& s : peers.all(shares)) {
     groups[s.group].first.insert(s.rank);
     groups[s.group].second += s.messages;
   }
@@ -134,13 +116,10 @@ void join_by_ranks(const Peers& peers, const std::vector<Transfer>& mine, std::s
 }
 
 /// The analyser of each group: the largest first, to who has least.
-std::map<Key, std::size_t> deal_out(const Peers& peers, const std::vector<Transfer>& mine, SiteGroups& sites) {
-  const auto names = sites.names();
+std::map<Key, std::size_t> deal_out(const Peers& peers, const std::map<Key, TransferList>& mine) {
   std::map<Key, std::uint64_t> sizes;
-  for (const Transfer& t : mine)
-    if (!t.captured()) ++sizes[names.at(sites.group(t))];
-  const std::vector<std::pair<Key, std::uint64_t>> local(sizes.begin(), sizes.end());
-  sizes.clear();
+  std::vector<std::pair<Key, std::uint64_t>> local;
+  for (const auto& [group, list] : mine) local.emplace_back(group, list.size());
   for (const auto& [group, messages] : peers.all(local)) sizes[group] += messages;
   std::vector<std::pair<std::uint64_t, Key>> largest;
   for (const auto& [group, messages] : sizes) largest.emplace_back(messages, group);
@@ -155,22 +134,52 @@ std::map<Key, std::size_t> deal_out(const Peers& peers, const std::vector<Transf
   return analyser;
 }
 
-std::vector<Finding> search_groups(const Peers& peers, SharedReading& reading, Keep keep) {
-  SiteGroups sites = groups_of_run(peers, reading.mine.all);
-  join_by_line(sites, reading.names);
-  join_by_ranks(peers, reading.mine.all, static_cast<std::size_t>(reading.mine.ranks), sites);
-  const auto analyser = deal_out(peers, reading.mine.all, sites);
+/// Groups that messages alone hold together, by name: they are the same at all analysers.
+std::set<Key> undivided(SiteGroups& by_messages, SiteGroups& sites) {
+  std::map<Key, std::set<Key>> parts;
+  const auto before = by_messages.names();
   const auto names = sites.names();
+  for (const auto& [site, of] : sites.joined())
+    parts[names.at(sites.group(site))].insert(before.at(by_messages.group(site)));
+  std::set<Key> result;
+  for (const auto& [group, its] : parts)
+    if (its.size() == 1) result.insert(group);
+  return result;
+}
+
+std::vector<Finding> search_groups(const Peers& peers, SharedReading& reading, Keep keep) {
+  std::vector<Transfer>& all = reading.mine.all;
+  SiteGroups by_messages;
+  SiteGroups sites = groups_of_run(peers, all, by_messages);
+  join_by_line(sites, reading.names);
+  join_by_ranks(peers, all, static_cast<std::size_t>(reading.mine.ranks), sites);
+  const auto names = sites.names();
+  std::map<Key, TransferList> groups;
+  for (const auto& [id, name] : names) groups[name];
   std::vector<Transfer> captures;
-  for (const Transfer& t : reading.mine.all)
-    if (t.captured()) captures.push_back(t);
+  for (TransferIndex i = 0; i < all.size(); ++i) {
+    if (all[i].captured())
+      captures.push_back(all[i]);
+    else
+      groups[names.at(sites.group(all[i]))].push_back(i);
+  }
+  std::vector<Finding> found;
+  for (const Key group : undivided(by_messages, sites)) {
+    auto shared = search_payloads_together(peers, reading.mine, groups.at(group), reading.names, keep);
+    if (!shared.done) continue;
+    std::ranges::move(shared.findings, std::back_inserter(found));
+    groups.erase(group);
+  }
+  const auto analyser = deal_out(peers, groups);
   captures = peers.all(captures);
-  reading.mine.all = redistribute(peers, std::move(reading.mine.all), [&](const Transfer& t) {
-    return t.captured() ? peers.size() : analyser.at(names.at(sites.group(t)));
+  all = redistribute(peers, std::move(all), [&](const Transfer& t) {
+    const auto its = t.captured() ? analyser.end() : analyser.find(names.at(sites.group(t)));
+    return its == analyser.end() ? peers.size() : its->second;
   });
-  reading.mine.all.insert(reading.mine.all.end(), captures.begin(), captures.end());
-  sort_by_sending(reading.mine.all);
-  return find_collectives(reading.mine, reading.names, keep);
+  all.insert(all.end(), captures.begin(), captures.end());
+  sort_by_sending(all);
+  std::ranges::move(find_collectives(reading.mine, reading.names, keep), std::back_inserter(found));
+  return found;
 }
 
 /// The paper's method; communicators as a whole only where Send_To_Self was called.

@@ -35,6 +35,18 @@ class Analysers(LiveTest):
             together, _ = collectives(folder, "--analysers", count)
             self.assertEqual(together, alone, count)
 
+    def test_so_do_they_where_all_search_one_large_group_together(self):
+        """Half a million messages of 1024 ranks, of which 0.9 spread 440 payloads: too many for any other way."""
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch, "recording")
+            subprocess.run([str(NPLUS1.parent / "detector_bench"), "500000", "440", str(folder)], check=True)
+            alone, _ = collectives(folder)
+            self.assertEqual([(f["kind"], f["certainty"], f["count"], f["messages"]) for f in alone],
+                             [("bcast", "certain", 440, 440 * 1023)])
+            for count in ("2", "3"):
+                together, _ = collectives(folder, "--analysers", count)
+                self.assertEqual(together, alone, count)
+
     def test_the_papers_method_is_the_same_by_several_too(self):
         folder = self.recorded().folder
         alone, _ = collectives(folder, "--method", "paper")

@@ -1,8 +1,9 @@
 /* Panels are broadcast along the rows of a P x Q grid as HPL does it, in six ways: the owner is another
  * column each time; its panel has gaps in memory (a struct type of columns and a triangle elsewhere), the
  * others' is packed; receivers look (Iprobe) before they receive. Panels shrink; the last one has fewer
- * numbers than pieces. usage: hpl_broadcasts 1ring|1ringM|2ring|2ringM|long|longM P Q PANELS EXPECT: one
- * bcast of count PANELS per row, roots all columns, probable or better; nothing else above possible */
+ * numbers than pieces. usage: hpl_broadcasts 1ring|1ringM|2ring|2ringM|long|longM|library P Q PANELS
+ * (library: MPI_Bcast instead) EXPECT: one bcast of count PANELS per row, roots all columns, probable or
+ * better; nothing else above possible */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,9 +148,19 @@ static void long_broadcast(const Panel* p, int skip) {
   roll(p, members, me, skip);
 }
 
+static void library(const Panel* p) {
+  MPI_Datatype type = piece(p, 0, length(p));
+  MPI_Bcast(MPI_BOTTOM, 1, type, p->root, p->row);
+  MPI_Type_free(&type);
+}
+
 static void broadcast(const Panel* p, const char* how) {
   const int q = p->size;
   const int is_modified = how[strlen(how) - 1] == 'M', first = is_modified ? 2 : 1;
+  if (strcmp(how, "library") == 0) {
+    library(p);
+    return;
+  }
   if (is_modified) modified(p);
   if (how[0] == '1') ring(p, first, q);
   if (how[0] == '2') {

@@ -1,0 +1,62 @@
+"""`nplus1 collectives` on what is no recording with hashes: what can still be found, or one clear message."""
+import pathlib
+import unittest
+
+import live_test
+from live_test import EXAMPLES, NPLUS1
+
+SCENARIOS = pathlib.Path(EXAMPLES).parent / "mpi-tests"
+
+
+class OtherRecordings(unittest.TestCase):
+    setUp = live_test.Live.setUp
+    call = live_test.Live.call
+
+    def nplus1(self, code, *words):
+        result = self.call(NPLUS1, *words)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def recorded(self, program, *options):
+        self.nplus1(0, "run", "-q", "-n", 4, "-o", "run", "--record", "full", *options, "--", SCENARIOS / program)
+
+    def test_what_is_no_recording_is_called_that(self):
+        (self.folder / "noise.bin").write_bytes(bytes(i * 37 % 256 for i in range(5000)))
+        (self.folder / "letter.txt").write_text("Dear all,\nplease find attached nothing.\n")
+        for file, code in (("noise.bin", 66), ("letter.txt", 65), ("absent", 66)):
+            for options in ((), ("--analysers", "2")):
+                with self.subTest(file, options=options):
+                    message = self.nplus1(64 if options and code == 65 else code, "collectives", file, *options).stderr
+                    self.assertIn(file, message)
+                    self.assertIn("nothing is shown", message)
+                    self.assertLessEqual(message.count("\n"), 3, message)
+
+    def test_without_hashes_broadcasts_stay_hidden_and_that_is_said(self):
+        self.recorded("p01_bcast_linear_noise", "--hash", "off")
+        result = self.nplus1(0, "collectives", "run")
+        self.assertIn("No hand-written", result.stdout)
+        self.assertRegex(result.stderr, r"\d+ of \d+ messages come without hashes")
+
+    def test_barriers_are_found_in_other_tools_recordings_too(self):
+        self.recorded("p08_barrier_dissemination")
+        found = self.nplus1(0, "collectives", "run").stdout.splitlines()[0]
+        self.assertIn("barrier (certain), 3 times: ranks 0-3", found)
+        for form in ("otf2", "ti", "jsonl"):
+            with self.subTest(form):
+                self.nplus1(0, "convert", "-q", "run", "-o", f"run.{form}")
+                self.assertEqual(self.nplus1(0, "collectives", f"run.{form}").stdout.splitlines()[0], found)
+
+    def test_broadcasts_in_other_tools_recordings_are_not_guessed(self):
+        self.recorded("p01_bcast_linear_noise")
+        for form in ("otf2", "ti"):
+            with self.subTest(form):
+                self.nplus1(0, "convert", "-q", "run", "-o", f"run.{form}")
+                result = self.nplus1(0, "collectives", f"run.{form}")
+                self.assertIn("No hand-written", result.stdout)
+                self.assertIn("without hashes", result.stderr)
+                self.assertIn("lacks", result.stderr)
+                self.assertIn("nplus1 convert", self.nplus1(64, "collectives", f"run.{form}", "--price").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
