@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/guidelines_folder.hpp"
+#include "guidelines/advice.hpp"
 
 namespace nplus1::cli {
 
@@ -26,8 +27,12 @@ struct Effect {
   double before = 0, after = 0;
   double mock_up = 0;  // the fastest mock-up, under the new conditions or the old
   double p = 1;        // that after is not less than before, rank-sum test
-  [[nodiscard]] bool faster() const { return p <= 0.05 && before > 1.05 * after; }
-  [[nodiscard]] bool removes_violation() const { return faster() && after <= 1.05 * mock_up; }
+  [[nodiscard]] bool faster() const {
+    return p <= guidelines::kEffectAlpha && before > guidelines::kLeastEffect * after;
+  }
+  [[nodiscard]] bool removes_violation() const {
+    return faster() && after <= guidelines::kLeastEffect * mock_up;
+  }
 };
 [[nodiscard]] Effect effect_of(const guidelines::Cell& cell, int processes, const guidelines::Samples& before,
                                const guidelines::Samples& after);

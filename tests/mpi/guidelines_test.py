@@ -4,14 +4,18 @@ import collections
 import csv
 import json
 import os
+import pathlib
 import re
+import shutil
 import signal
+import statistics
 import subprocess
 import time
 import unittest
 
 from live import LiveTest, MPIRUN, NPLUS1, descendants, environment, path_of, wait_until
 
+HERE = pathlib.Path(__file__).resolve().parent
 VERIFY = NPLUS1.parent / "verify_mock_ups"
 PLANTED = NPLUS1.parent / "planted-runner"
 PRELOADED = NPLUS1.parent.parent / "lib/libplanted-reduce.so"
@@ -23,6 +27,28 @@ TUNED = ("Allgather_with_Gather_Bcast", "Allreduce_with_Reduce_Bcast", "Alltoall
          "Bcast_with_Scatter_Allgather", "Gather_with_Allgather", "Reduce_with_Reduce_scatter_block_Gather",
          "Reduce_scatter_with_Allreduce", "Reduce_scatter_block_with_Reduce_Scatter", "Scan_with_Exscan_Reduce_local",
          "Scatter_with_Bcast")
+
+
+OPEN_MPI = shutil.which("mpirun.openmpi") and (NPLUS1.parent / "nplus1-guidelines-runner-openmpi").exists()
+ALLOW_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
+OWN_CATALOGUE = """[
+  {"orig": "Allreduce", "mock": "Allreduce_with_Slow_allreduce", "bound": "Slow(n)", "msizes": [4096]},
+  {"orig": "Allreduce", "mock": "Allreduce_with_Wrong", "msizes": [4096]},
+  {"orig": "Allreduce", "mock": "Allreduce_with_Absent", "msizes": [4096]},
+  {"orig": "Allreduce", "mock": "Allreduce_with_Iallreduce_Wait", "msizes": [4096]}
+]
+"""
+OWN_MOCK_UPS = """#include <mpi.h>
+#include <unistd.h>
+int Allreduce_with_Slow_allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                                  MPI_Comm comm) {
+  usleep(2000);
+  return MPI_Allreduce(send, receive, count, type, op, comm);
+}
+int Allreduce_with_Wrong(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  return MPI_Reduce(send, receive, count, type, op, 1, comm);
+}
+"""
 
 
 def rows(path):
@@ -49,23 +75,38 @@ class MockUps(LiveTest):
             with self.subTest(ranks=ranks):
                 done = self.verify(ranks)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                self.assertRegex(done.stdout, r"25 mock-ups, \d{3,} comparisons, 0 differences")
+                self.assertRegex(done.stdout, r"46 mock-ups, \d{3,} comparisons, 0 differences in 0 mock-ups")
 
     def test_give_them_without_nplus1_too(self):
         done = self.run_command([MPIRUN, "-np", "2", str(VERIFY)], timeout=120)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_are_caught_when_they_forget_a_copy(self):
+    def test_are_each_caught_when_they_forget_a_byte(self):
         done = self.verify(3, "--broken")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("broken, 1 x bytes, root 0: rank 0 has another result", done.stdout)
+        self.assertRegex(done.stdout, r"differences in 46 mock-ups")
+
+    def test_are_those_of_the_catalogue(self):
+        listed = self.run_command([MPIRUN, "-np", "1", str(VERIFY), "--list"], timeout=60).stdout.split()
+        catalogue = json.loads((NPLUS1.parent.parent / "share/nplus1/guidelines.json").read_text())
+        self.assertEqual(sorted(listed), sorted(entry["mock"] for entry in catalogue if "mock" in entry))
 
 
-class Measuring(LiveTest):
+class GuidelinesTest(LiveTest):
     def guidelines(self, *words, more=None, code=0):
         done = self.run_command([str(NPLUS1), "guidelines", *map(str, words)], more, timeout=300)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
+
+    def compiled(self, source, *words, compiler="mpicc.mpich"):
+        """A program, or with -shared a library, that is built here as a user would build it."""
+        output = self.folder / f"{source.stem}-{compiler}"
+        subprocess.run([shutil.which(compiler) or compiler, "-O2", *words, "-o", output, source], check=True, cwd=self.folder,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return output
+
+
+class Measuring(GuidelinesTest):
 
     def run_words(self, *words):
         return ("run", "-n", 2, "--waits", "yield", "-o", "measured", *words)
@@ -120,6 +161,49 @@ class Measuring(LiveTest):
                     self.assertTrue(0 < len(measured) <= 80)
                     self.assertTrue(all(0 < t < 1 for t in measured), test)
 
+    def test_clocks_that_differ_and_drift_are_made_one(self):
+        library = self.compiled(HERE / "skewed_clock.c", "-shared", "-fPIC")
+        words = ("-n", 2, "--waits", "yield", "--functions", "Scan", "--sizes", 8, "--runs", 2, "--nrep", 100)
+        self.guidelines("run", "-o", "barrier", *words)
+        barrier = statistics.median(times(self.folder / "barrier/measurements.csv")["Scan", 8])
+        for sync in ("window", "round-time"):
+            self.guidelines("run", "-o", sync, "--sync", sync, "--preload", library, *words)
+            # Five seconds apart, and a drift of 20 us a second: uncorrected, no repetition would take below a second.
+            shared = statistics.median(times(self.folder / sync / "measurements.csv")["Scan", 8])
+            with self.subTest(sync=sync):
+                self.assertGreater(shared, 0)
+                self.assertLess(shared, barrier + 100e-6)
+
+    def test_a_budget_is_kept(self):
+        begin = time.monotonic()
+        self.guidelines(*self.run_words("--functions", "Scan,Bcast", "--runs", 4, "--budget", "12s", "--predict",
+                                        "rse=1e-9,least=10,most=100000"))
+        self.assertLess(time.monotonic() - begin, 1.25 * 12)
+        measured = times(self.folder / "measured/measurements.csv")
+        self.assertEqual({size for test, size in measured if test == "Scan"},
+                         {1, 8, 64, 512, 1024, 2000, 4096, 10000, 16384, 32768, 65536, 102400})
+        self.assertGreaterEqual(min(len(found) for found in measured.values()), 4 * 10)
+
+    def test_a_users_own_guidelines_and_mock_ups_are_measured_judged_and_confirmed(self):
+        """What docs/formats/guidelines.md says under "Own mock-ups", from the file to the verdict."""
+        (self.folder / "own.json").write_text(OWN_CATALOGUE)
+        (self.folder / "own.c").write_text(OWN_MOCK_UPS)
+        library = self.compiled(self.folder / "own.c", "-shared", "-fPIC")
+        done = self.guidelines(*self.run_words("--catalogue", "own.json", "--set", "own", "--preload", library, "--runs", 6,
+                                               "--nrep", 20))
+        self.assertIn("Allreduce_with_Wrong of 4096 B gave a wrong result and was not measured: rank 0 has another", done.stderr)
+        self.assertIn("Allreduce_with_Absent of 4096 B was not measured: neither the measuring program nor a preloaded library",
+                      done.stderr)
+        measured = times(self.folder / "measured/measurements.csv")
+        self.assertEqual({test for test, size in measured}, {"Allreduce", "Allreduce_again", "Allreduce_with_Slow_allreduce",
+                                                             "Allreduce_with_Iallreduce_Wait"})
+        self.assertEqual({size for test, size in measured}, {4096})
+        slow = statistics.median(measured["Allreduce_with_Slow_allreduce", 4096])
+        self.assertGreater(slow, 2e-3)
+        text = self.guidelines("check", "measured", "--all").stdout  # without naming the catalogue again
+        self.assertRegex(text, r"Allreduce\(n\) <= Slow\(n\) +\.")
+        self.guidelines("confirm", "measured", "-q")
+
     def fake(self, *lines, after):
         """A measuring program that prints `lines` and then does `after`, on rank 0."""
         program = self.folder / "fake"
@@ -152,18 +236,13 @@ class Measuring(LiveTest):
         self.assertIn("mpirun ended with exit code", done.stderr)
 
 
-class FollowingUp(LiveTest):
+class FollowingUp(GuidelinesTest):
     """With a library whose MPI_Reduce is slow above 16 KiB, natively."""
 
     def setUp(self):
         super().setUp()
         self.guidelines("run", "-n", 2, "--waits", "yield", "--preload", PRELOADED, "-o", "measured", "--functions",
                         "Reduce,Bcast", "--sizes", "1024,32768,65536", "--runs", 6, "--nrep", 20)
-
-    def guidelines(self, *words):
-        done = self.run_command([str(NPLUS1), "guidelines", *map(str, words)], timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
 
     def violations(self, rule="pattern"):
         self.guidelines("check", "measured")
@@ -174,11 +253,11 @@ class FollowingUp(LiveTest):
         slow = {32768, 65536}
         found = [v for v in self.violations() if v["guideline"].startswith("Reduce")]
         self.assertEqual({v["sizes"][0] for v in found if v["ratio"] > 2}, slow)
-        self.assertIn("confirmed", self.guidelines("confirm", "measured", "-q"))
+        self.assertIn("confirmed", self.guidelines("confirm", "measured", "-q").stdout)
         for v in self.violations():
             if v["guideline"].startswith("Reduce") and v["sizes"][0] in slow and v["ratio"] > 2:
                 self.assertTrue(v["confirmed"], v)
-        text = self.guidelines("tune", "measured", "-q", "-o", "libtuned.so", "--budget", "60s")
+        text = self.guidelines("tune", "measured", "-q", "-o", "libtuned.so", "--budget", "60s").stdout
         for size in slow:
             again = re.search(rf"MPI_Reduce +{size} .* ([0-9.]+) x  (violation gone|better)", text)
             self.assertTrue(again, text)
@@ -188,12 +267,20 @@ class FollowingUp(LiveTest):
         self.assertRegex(profile, r"Reduce 2 (32768|65536) 65536 Reduce_with_")
 
     def test_advises_the_setting_that_helps_because_it_was_measured_to(self):
-        text = self.guidelines("advise", "measured", "-q", "--budget", "60s")
+        text = self.guidelines("advise", "measured", "-q", "--budget", "60s").stdout
         self.assertIn("MPI_Reduce: 4 settings", text)
         for size in (32768, 65536):
             best = re.search(rf"{size} B  binomial .* ([0-9.]+) x faster .Hockney: [0-9.]+ us.*(violation gone|still violated)", text)
             self.assertTrue(best, text)
             self.assertGreater(float(best[1]), 2)
+        advice = json.loads((self.folder / "measured/advice.json").read_text())
+        for one in advice["advice"]:
+            if one["function"] == "Reduce" and one["size"] > 16384:
+                self.assertEqual(one["best"], "binomial")
+                [best] = [tried for tried in one["tried"] if tried["algorithm"] == "binomial"]
+                self.assertEqual(best["environment"]["MPIR_CVAR_REDUCE_INTRA_ALGORITHM"], "binomial")
+                self.assertGreater(one["default_s"] / best["time_s"], 2)
+                self.assertTrue(best["helps"])
 
 
 class Tuned(LiveTest):
@@ -217,6 +304,55 @@ class Tuned(LiveTest):
     def test_takes_types_with_gaps_on_some_ranks(self):
         for ranks in (1, 2, 4):
             self.assertEqual(self.run_with_all_replaced(ranks, path_of("strided_collectives")), "ok\n")
+
+
+class TunedFortran(GuidelinesTest):
+    """A library whose profile replaces Allreduce and Scan, under a Fortran program with all three bindings."""
+
+    def run_tuned(self, mpi, template, *link):
+        program = self.compiled(HERE / "programs/tuned_fortran.f90", "-w", "-fallow-argument-mismatch", *link, compiler=f"mpifort.{mpi}")
+        counting = self.compiled(HERE / "counting.c", "-shared", "-fPIC", *link, compiler=f"mpicc.{mpi}")
+        profile = b"Allreduce 2 0 1000 Allreduce_with_Reduce_Bcast\nScan 2 0 1000 Scan_with_Exscan_Reduce_local\n"
+        library = self.folder / "tuned.so"
+        library.write_bytes((NPLUS1.parent.parent / "lib" / template).read_bytes() + profile + b"%019d\n" % len(profile) +
+                            b"# nplus1 guidelines profile\n")
+        done = self.run_command([f"mpirun.{mpi}", "-np", "2", "/usr/bin/env", f"LD_PRELOAD={library}:{counting}", str(program)],
+                                ALLOW_ROOT, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(sorted(done.stdout.splitlines()), ["Allreduce 0 Reduce 6 Bcast 6 Scan 0 Exscan 3"] * 2 + ["ok"])
+
+    def test_runs_the_mock_ups_in_every_binding_and_in_place(self):
+        self.run_tuned("mpich", "libnplus1-tuned.so")
+
+    @unittest.skipUnless(OPEN_MPI, "no Open MPI here")
+    def test_runs_them_with_open_mpi_too(self):
+        link = subprocess.run(["mpicc.openmpi", "--showme:libdirs"], capture_output=True, text=True, check=True).stdout.split()
+        self.run_tuned("openmpi", "libnplus1-tuned-openmpi.so", *(f"-L{folder}" for folder in link))
+
+
+@unittest.skipUnless(OPEN_MPI, "no Open MPI here")
+class OpenMpi(GuidelinesTest):
+    def test_is_measured_judged_and_given_advice_with_its_own_runner(self):
+        words = ("-n", 2, "--mpirun", "mpirun.openmpi", "-o", "measured")
+        if (os.cpu_count() or 1) < 2:
+            words += ("--mpi-args", "--oversubscribe")
+        self.guidelines("run", *words, "--preload", self.planted(), "--functions", "Reduce", "--sizes", "1024,32768", "--runs", 6,
+                        "--nrep", 20, more=ALLOW_ROOT)
+        text = self.guidelines("check", "measured").stdout
+        self.assertIn("Open MPI v", text)
+        found = json.loads((self.folder / "measured/violations.json").read_text())["violations"]
+        self.assertIn(("pattern", 32768), {(v["type"], v["sizes"][0]) for v in found if v["ratio"] > 2})
+        text = self.guidelines("advise", "measured", "-q", "--budget", "60s", more=ALLOW_ROOT).stdout
+        self.assertIn("MPI_Reduce: 7 settings of the library's", text)
+        self.assertRegex(text, r"rabenseifner +OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_reduce_algorithm=7")
+        text = self.guidelines("tune", "measured", "-q", "-o", "libtuned.so", "--budget", "60s", more=ALLOW_ROOT).stdout
+        again = re.search(r"MPI_Reduce +32768 .* ([0-9.]+) x  (violation gone|better)", text)
+        self.assertTrue(again, text)
+        self.assertGreater(float(again[1]), 2)
+
+    def planted(self):
+        """The slow Reduce, which only Open MPI's own headers fit."""
+        return self.compiled(HERE / "planted_reduce.cpp", "-shared", "-fPIC", "-std=c++20", compiler="mpicxx.openmpi")
 
 
 class Simulated(LiveTest):
