@@ -171,10 +171,13 @@ int main(int argc, char** argv) {
     return 64;
   }
   // Pattern guidelines alone: monotony holds by far in data whose times grow with the size.
+  const bool is_measured = argc > 3;
+  const std::vector<std::string> sets =
+      is_measured ? std::vector<std::string>{} : std::vector<std::string>{"pgmpi", "tunelib"};
   Catalogue catalogue;
-  for (const Guideline& g : selected(read.value(), {"pgmpi", "tunelib"}, {}).guidelines)
+  for (const Guideline& g : selected(read.value(), sets, {}).guidelines)
     if (g.is_pattern()) catalogue.guidelines.push_back(g);
-  if (argc > 3) {
+  if (is_measured) {
     measured_table(catalogue, read_all(argc - 3, argv + 3), runs);
     return 0;
   }

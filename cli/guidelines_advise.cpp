@@ -51,21 +51,22 @@ std::vector<Advice> advise_on(const std::string& original, const std::vector<Cel
   const auto network = network_of(measured.data.settings);
   std::vector<Advice> advice;
   if (settings.empty()) return advice;
-  const auto before = measure_variant(measured, cells, {original + "-default", {}, {}}, kFolder);
+  std::vector<Variant> variants{{original + "-default", {}, {}}};
+  for (const AlgorithmSetting& setting : settings)
+    variants.push_back({fmt::format("{}-{}", original, setting.algorithm), setting.environment, {}});
+  const auto samples = measure_variants(measured, cells, variants, kFolder);
   for (const Cell& cell : cells) advice.push_back({original, processes, cell.size, kNever, kNever, {}});
-  for (const AlgorithmSetting& setting : settings) {
-    const Variant variant{fmt::format("{}-{}", original, setting.algorithm), setting.environment, {}};
-    const auto after = measure_variant(measured, cells, variant, kFolder);
+  for (std::size_t k = 0; k < settings.size(); ++k) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const Effect effect = effect_of(cells[i], processes, before, after);
+      const Effect effect = effect_of(cells[i], processes, samples[0], samples[k + 1]);
       const double p = std::min(1.0, effect.p * static_cast<double>(settings.size()));
       advice[i].before = effect.before;
       advice[i].mock_up = std::min(advice[i].mock_up, effect.mock_up);
       std::optional<double> hockney;
       if (network)
-        hockney = guidelines::estimate(*network, original, setting.algorithm, processes,
+        hockney = guidelines::estimate(*network, original, settings[k].algorithm, processes,
                                        static_cast<double>(cells[i].size));
-      advice[i].tried.push_back({setting, effect.after, p, hockney});
+      advice[i].tried.push_back({settings[k], effect.after, p, hockney});
     }
   }
   return advice;
@@ -97,16 +98,21 @@ int advise(const AdviseWords& words) {
   Measuring& measuring = measured.measuring;
   measuring.quiet = words.quiet;
   measuring.mpiruns = std::min(measuring.mpiruns, kMostMpiruns);
-  std::size_t variants = 0;
-  for (const auto& [original, cells] : by_original)
-    variants += 1 + guidelines::algorithm_settings(measured.library(), original).size();
-  measuring.budget = parse_duration(words.budget) / static_cast<double>(variants);
+  const auto has_settings = [&](const auto& one) {
+    return !guidelines::algorithm_settings(measured.library(), one.first).empty();
+  };
+  const auto functions = std::count_if(by_original.begin(), by_original.end(), has_settings);
+  measuring.budget =
+      parse_duration(words.budget) / static_cast<double>(std::max<std::ptrdiff_t>(1, functions));
   std::vector<Advice> all;
   bool all_removed = true;
   for (const auto& [original, cells] : by_original) {
     const auto advice = advise_on(original, cells, measured);
-    fmt::print("\nMPI_{}: {} settings of the library's\n{}", original,
-               advice.empty() ? 0 : advice.front().tried.size(), advice_text(advice));
+    if (advice.empty())
+      fmt::print("\n{}: no settings are known; the program itself can call what is faster\n", original);
+    else
+      fmt::print("\nMPI_{}: {} settings of the library's\n{}", original, advice.front().tried.size(),
+                 advice_text(advice));
     all_removed = all_removed && !advice.empty() && removes_all(advice);
     all.insert(all.end(), advice.begin(), advice.end());
   }

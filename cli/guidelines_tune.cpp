@@ -86,7 +86,7 @@ void print_effects(const MeasuredFolder& measured, const std::vector<guidelines:
 
 int tune(const TuneWords& words) {
   MeasuredFolder measured = open_measured(words.folder);
-  measured.measuring.budget = parse_duration(words.budget) / 2;
+  measured.measuring.budget = parse_duration(words.budget);
   measured.measuring.quiet = words.quiet;
   auto cells = violated_patterns(measured);
   std::erase_if(cells, [](const auto& cell) { return !guidelines::can_be_replaced(cell.original); });
@@ -100,9 +100,9 @@ int tune(const TuneWords& words) {
   // As a fresh measurement each time: the library may be another.
   std::error_code error;
   fs::remove_all(measured.path / "tuned", error);
-  const auto before = measure_variant(measured, cells, {"before", {}, {}}, "tuned");
-  const auto after = measure_variant(measured, cells, {"after", {}, library.string()}, "tuned");
-  print_effects(measured, cells, before, after);
+  const auto samples =
+      measure_variants(measured, cells, {{"before", {}, {}}, {"after", {}, library.string()}}, "tuned");
+  print_effects(measured, cells, samples[0], samples[1]);
   return static_cast<int>(ExitCode::kOk);
 }
 

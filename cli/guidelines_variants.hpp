@@ -17,10 +17,12 @@ struct Variant {
   std::string preload;
 };
 
-/// Into `folder`/NAME.csv below the measured folder, which is gone on with where it exists.
-[[nodiscard]] guidelines::Samples measure_variant(const MeasuredFolder& measured,
-                                                  const std::vector<guidelines::Cell>& cells,
-                                                  const Variant& variant, const std::string& folder);
+/// Each into `folder`/NAME.csv below the measured folder, which is gone on with where it exists. They take
+/// turns, an mpirun of each, so that a disturbance hits all alike; `measured`'s budget is for all together.
+[[nodiscard]] std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured,
+                                                                const std::vector<guidelines::Cell>& cells,
+                                                                const std::vector<Variant>& variants,
+                                                                const std::string& folder);
 
 /// One original at one size: how long before and after, in seconds, medians over mpiruns.
 struct Effect {

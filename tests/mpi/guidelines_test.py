@@ -236,6 +236,51 @@ class Measuring(GuidelinesTest):
         self.assertIn("mpirun ended with exit code", done.stderr)
 
 
+class Planted(GuidelinesTest):
+    """Natively: every collective against itself by its PMPI name, which a library in front of MPI_Reduce makes slower above
+    16 KiB. That is the only difference that there is, so each finding is right or wrong for certain."""
+
+    def test_is_found_and_nothing_else(self):
+        functions = ("Allreduce", "Bcast", "Gather", "Reduce", "Scan", "Scatter")
+        sizes = (8, 1024, 16384, 32768, 65536)
+        (self.folder / "pmpi.json").write_text(json.dumps(
+            [{"set": "pmpi", "orig": name, "mock": f"{name}_with_Pmpi", "msizes": sizes} for name in functions]))
+        library = self.compiled(HERE / "pmpi_mock_ups.c", "-shared", "-fPIC")
+        self.guidelines("run", "-q", "-n", 2, "--waits", "yield", "-o", "measured", "--catalogue", "pmpi.json", "--set", "pmpi",
+                        "--preload", f"{PRELOADED}:{library}", "--nrep", 20)
+        self.guidelines("check", "measured", "--set", "pmpi")
+        violations = json.loads((self.folder / "measured/violations.json").read_text())
+        self.assertEqual(violations["family"], len(functions) * len(sizes))
+        found = {(v["function"], v["sizes"][0]) for v in violations["violations"]}
+        right = {("Reduce", 32768), ("Reduce", 65536)}
+        self.assertLessEqual(right, found)
+        # Benjamini and Hochberg at .05: of three findings 0.15 are false on average.
+        self.assertLessEqual(len(found - right), 1, found)
+
+
+class FalseFindings(GuidelinesTest):
+    """Data without a violation, drawn from measurements made here and now (guidelines/null_data.hpp)."""
+
+    def test_are_as_rare_as_stated(self):
+        self.guidelines("run", "-q", "-n", 2, "--waits", "yield", "-o", "measured", "--functions", "Reduce,Bcast,Scan,Gather",
+                        "--set", "pgmpi", "--sizes", "8,1024,32768", "--nrep", 20)
+        checks = 100
+        study = NPLUS1.parent / "guidelines_study"
+        catalogue = NPLUS1.parent.parent / "share/nplus1/guidelines.json"
+        done = self.run_command([str(study), str(catalogue), str(checks), "measured"], timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = {tuple(cells[:2]): cells[2:] for cells in ([cell.strip() for cell in line.split("|")[1:-1]]
+                                                           for line in done.stdout.splitlines())}
+        for against in ("itself, measured again; which is which by chance", "its own repetitions in two halves by chance"):
+            row = table[against, "rank-sum, Benjamini-Hochberg, 1.05"]
+            with self.subTest(against=against):
+                self.assertEqual(int(row[0]), checks)
+                # At most 5 % of the checks may find anything; 14 of 100 would come by chance once in 2000 times.
+                self.assertLessEqual(float(row[2].split()[0]), 13)
+            with self.subTest(against=against, uncorrected=True):
+                self.assertLessEqual(float(table[against, "rank-sum, uncorrected"][1].split()[0]), 7)
+
+
 class FollowingUp(GuidelinesTest):
     """With a library whose MPI_Reduce is slow above 16 KiB, natively."""
 
@@ -378,6 +423,16 @@ class Simulated(LiveTest):
                 for measured in found[test, size]:
                     with self.subTest(test=test, size=size):
                         self.assertAlmostEqual(measured, seconds, delta=4 * READ)
+
+    def test_the_whole_catalogue_can_be_simulated(self):
+        for ranks in (2, 3):  # of one byte, some ranks have none
+            done = self.run_command([str(NPLUS1), "guidelines", "run", "-n", str(ranks), "--simulate", NETWORK, "-o", f"all-{ranks}",
+                                     "--sizes", "1,1000"], timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("not measured", done.stderr)
+            self.assertNotIn("not tried again", done.stderr)
+            found = times(self.folder / f"all-{ranks}/simulated.csv")
+            self.assertEqual(len({test for test, size in found}), 17 + 46)
 
     def test_a_slow_function_that_was_planted_is_found_and_nothing_else(self):
         functions = ("--functions", "Reduce,Allreduce,Bcast,Scan,Gather,Reduce_scatter_block")
