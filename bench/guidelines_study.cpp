@@ -1,11 +1,16 @@
-// How often `nplus1 guidelines check` is wrong, on made-up measurements of the whole catalogue: prints the
-// tables of docs/guidelines.md. Usage: guidelines_study CATALOGUE [RUNS].
+// How often `nplus1 guidelines check` is wrong: on made-up measurements of the whole catalogue, or on data
+// without a violation that is drawn from real measurements (guidelines/null_data.hpp). Prints the tables of
+// docs/guidelines.md. Usage: guidelines_study CATALOGUE [RUNS [FOLDER...]], RUNS for each folder.
 #include <fmt/core.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "guidelines/analysis.hpp"
+#include "guidelines/null_data.hpp"
 #include "guidelines/synthetic.hpp"
 
 namespace {
@@ -92,6 +97,70 @@ void power_table(const Catalogue& catalogue, int runs) {
   }
 }
 
+struct NullKind {
+  const char* name;
+  NullScheme scheme;
+  bool by_chance;  // differs from seed to seed by more than which side is which
+};
+constexpr NullKind kNullKinds[] = {
+    {"itself, measured again; as measured", NullScheme::kAsMeasured, false},
+    {"itself, measured again; which is which by chance", NullScheme::kRelabelled, true},
+    {"its own repetitions in two halves by chance", NullScheme::kSplit, true},
+    {"its first against its last repetitions", NullScheme::kFirstHalf, false},
+};
+
+using Measured = std::vector<std::vector<Measurement>>;  // by folder
+
+Measured read_all(int folders, char** names) {
+  Measured all;
+  for (int i = 0; i < folders; ++i) {
+    std::vector<Measurement>& rows = all.emplace_back();
+    const auto read = read_raw({std::filesystem::path{names[i]} / "measurements.csv"},
+                               [&](const Measurement& m, const auto&) { rows.push_back(m); });
+    if (!read) fmt::print(stderr, "guidelines_study: {}\n", read.error().what);
+  }
+  return all;
+}
+
+Counts count(const NullData& null, const Judging& judging) {
+  SampleCollector collector{null.catalogue};
+  for (const Measurement& m : null.measurements) collector.add(m, {});
+  Counts counts;
+  for (const Comparison& c : analyse(null.catalogue, collector.take(), judging).comparisons) {
+    ++counts.tests;
+    counts.hits += c.verdict == Verdict::kViolated ? 1 : 0;
+  }
+  counts.runs_with_hits = counts.hits > 0 ? 1 : 0;
+  return counts;
+}
+
+/// A folder's fixed schemes are judged both ways round at random, a few times; the others `runs` times.
+void measured_table(const Catalogue& catalogue, const Measured& folders, int runs) {
+  constexpr int kWaysRound = 4;
+  fmt::print(
+      "| an original against | judged | checks | false, of all tests | checks with any "
+      "|\n|---|---|---|---|---|\n");
+  for (const NullKind& kind : kNullKinds) {
+    std::map<std::string, Counts> counts;
+    std::size_t checks = 0;
+    for (const auto& rows : folders) {
+      for (int i = 0; i < (kind.by_chance ? runs : kWaysRound); ++i, ++checks) {
+        const NullData null = null_data(rows, catalogue, kind.scheme, checks);
+        for (const Settings& settings : kSettings) {
+          const Counts one = count(null, judging_of(settings));
+          Counts& all = counts[settings.name];
+          all.tests += one.tests, all.hits += one.hits, all.runs_with_hits += one.runs_with_hits;
+        }
+      }
+    }
+    for (const Settings& settings : kSettings) {
+      const Counts& c = counts[settings.name];
+      fmt::print("| {} | {} | {} | {:.3g} % of {} | {:.3g} % |\n", kind.name, settings.name, checks,
+                 percent(c.hits, c.tests), c.tests, percent(c.runs_with_hits, checks));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -102,9 +171,16 @@ int main(int argc, char** argv) {
     return 64;
   }
   // Pattern guidelines alone: monotony holds by far in data whose times grow with the size.
+  const bool is_measured = argc > 3;
+  const std::vector<std::string> sets =
+      is_measured ? std::vector<std::string>{} : std::vector<std::string>{"pgmpi", "tunelib"};
   Catalogue catalogue;
-  for (const Guideline& g : selected(read.value(), {"pgmpi", "tunelib"}, {}).guidelines)
+  for (const Guideline& g : selected(read.value(), sets, {}).guidelines)
     if (g.is_pattern()) catalogue.guidelines.push_back(g);
+  if (is_measured) {
+    measured_table(catalogue, read_all(argc - 3, argv + 3), runs);
+    return 0;
+  }
   null_table(catalogue, runs);
   power_table(catalogue, std::max(1, runs / 10));
   return 0;

@@ -6,6 +6,7 @@
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
 #include "cli/program.hpp"
+#include "report/files.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -17,6 +18,8 @@ constexpr const char* kExamples =
     "  nplus1 guidelines advise DIR                  try the library's settings on it\n"
     "  nplus1 guidelines tune DIR -o LIB.so          a library that runs what is faster instead\n"
     "  nplus1 guidelines check DIR --application R   what the violations cost a recorded program\n";
+
+constexpr const char* kOwnGuidelines = "catalogue.json";
 
 template <class T>
 T or_fail(Result<T> result, ExitCode code) {
@@ -51,6 +54,24 @@ guidelines::Catalogue catalogue_of(const CatalogueWords& words) {
     throw Failure{ExitCode::kUsage, "no guideline of the catalogue is in --set and --functions",
                   "nothing is compared", "correct them; the names are in " + shipped.string()};
   return chosen;
+}
+
+guidelines::Catalogue catalogue_of(CatalogueWords words, const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto own = folder / kOwnGuidelines;
+  if (std::filesystem::is_regular_file(own, error)) words.files.insert(words.files.begin(), own.string());
+  return catalogue_of(words);
+}
+
+void keep_own_guidelines(const CatalogueWords& words, const std::filesystem::path& folder) {
+  guidelines::Catalogue own;
+  for (const std::string& file : words.files)
+    own = merged(std::move(own), or_fail(guidelines::read_catalogue(file), ExitCode::kNoInput));
+  if (own.guidelines.empty()) return;
+  const auto written = report::write_file(folder / kOwnGuidelines, catalogue_text(own));
+  if (!written)
+    throw Failure{ExitCode::kCantCreate, written.error().what, "nothing was measured",
+                  written.error().remedy};
 }
 
 void add_guidelines(const Registration& registration) {

@@ -1,6 +1,7 @@
 // What the subverbs of `nplus1 guidelines` share. One thread; bad input throws Failure.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct CatalogueWords {
 };
 void declare_catalogue(CLI::App& verb, CatalogueWords& words);
 [[nodiscard]] guidelines::Catalogue catalogue_of(const CatalogueWords& words);
+
+/// The same, with the guidelines that `folder` was measured with: keep_own_guidelines() left them there.
+[[nodiscard]] guidelines::Catalogue catalogue_of(CatalogueWords words, const std::filesystem::path& folder);
+void keep_own_guidelines(const CatalogueWords& words, const std::filesystem::path& folder);
 
 void add_guidelines_advise(CLI::App& guidelines, const Registration& registration);
 void add_guidelines_tune(CLI::App& guidelines, const Registration& registration);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -11,11 +12,14 @@
 #include "cli/guidelines_options.hpp"
 #include "cli/guidelines_variants.hpp"
 #include "cli/program.hpp"
+#include "guidelines/advice.hpp"
 #include "guidelines/algorithms.hpp"
+#include "report/files.hpp"
 
 namespace nplus1::cli {
 namespace {
 
+using guidelines::Advice;
 using guidelines::AlgorithmSetting;
 using guidelines::Cell;
 
@@ -23,6 +27,7 @@ constexpr const char* kExamples =
     "  nplus1 guidelines run -n 8 -o measured\n"
     "  nplus1 guidelines advise measured      each setting is measured, none is only believed\n";
 constexpr const char* kFolder = "advice";
+constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr int kMostMpiruns = 6;  // of each setting: the exact test reaches 0.001
 
 struct AdviseWords {
@@ -31,54 +36,6 @@ struct AdviseWords {
   bool quiet = false;
 };
 
-struct Tried {
-  AlgorithmSetting setting;
-  guidelines::Samples samples;
-};
-
-std::string environment_text(const AlgorithmSetting& setting) {
-  std::string text;
-  for (const auto& [name, value] : setting.environment) text += fmt::format(" {}={}", name, value);
-  return text;
-}
-
-std::string library_of(const MeasuredFolder& measured) {
-  const auto found = measured.data.settings.find(guidelines::kMpiLibrary);
-  return found == measured.data.settings.end() ? std::string{} : found->second;
-}
-
-std::string estimate_text(const std::optional<guidelines::Hockney>& network, const Cell& cell,
-                          const std::string& algorithm, int processes) {
-  if (!network) return {};
-  const auto seconds =
-      guidelines::estimate(*network, cell.original, algorithm, processes, static_cast<double>(cell.size));
-  return seconds ? fmt::format(" (Hockney: {:.2f} us)", 1e6 * *seconds) : std::string{};
-}
-
-/// The best setting for one function at one size, or that none helps. True if one removes the violation.
-bool print_best(const Cell& cell, int processes, const guidelines::Samples& before,
-                const std::vector<Tried>& tried, const std::optional<guidelines::Hockney>& network) {
-  const Tried* best = nullptr;
-  Effect best_effect;
-  for (const Tried& one : tried) {
-    const Effect effect = effect_of(cell, processes, before, one.samples);
-    if (!effect.faster() || (best != nullptr && effect.after >= best_effect.after)) continue;
-    best = &one;
-    best_effect = effect;
-  }
-  if (best == nullptr) {
-    fmt::print("  {:>8} B  no setting helps\n", cell.size);
-    return false;
-  }
-  const bool removed = best_effect.removes_violation();
-  fmt::print("  {:>8} B  {:<36} {:>8.2f} us -> {:>8.2f} us, {:.2f} x faster{}; the mock-up: {:.2f} us: {}\n",
-             cell.size, best->setting.algorithm, 1e6 * best_effect.before, 1e6 * best_effect.after,
-             best_effect.before / best_effect.after,
-             estimate_text(network, cell, best->setting.algorithm, processes), 1e6 * best_effect.mock_up,
-             removed ? "violation gone" : "still violated");
-  return removed;
-}
-
 /// Half round trips of plain MPI, as `nplus1 guidelines run` measured them; none if it didn't.
 std::optional<guidelines::Hockney> network_of(const guidelines::Settings& settings) {
   const auto latency = settings.find(kHockneyLatency), per_byte = settings.find(kHockneyPerByte);
@@ -86,25 +43,48 @@ std::optional<guidelines::Hockney> network_of(const guidelines::Settings& settin
   return guidelines::Hockney{std::stod(latency->second), std::stod(per_byte->second)};
 }
 
-/// Whether every size of the function found a setting that removes its violation.
-bool advise_on(const std::string& original, const std::vector<Cell>& cells, const MeasuredFolder& measured) {
-  const auto settings = guidelines::algorithm_settings(library_of(measured), original);
-  fmt::print("\nMPI_{}: {} settings of the library's\n", original, settings.size());
-  if (settings.empty()) return false;
-  const auto before = measure_variant(measured, cells, {original + "-default", {}, {}}, kFolder);
-  std::vector<Tried> tried;
-  for (const AlgorithmSetting& setting : settings) {
-    const Variant variant{fmt::format("{}-{}", original, setting.algorithm), setting.environment, {}};
-    tried.push_back({setting, measure_variant(measured, cells, variant, kFolder)});
+/// One function at all its violated sizes, measured by default and with each setting.
+std::vector<Advice> advise_on(const std::string& original, const std::vector<Cell>& cells,
+                              const MeasuredFolder& measured) {
+  const int processes = measured.measuring.launch.ranks;
+  const auto settings = guidelines::algorithm_settings(measured.library(), original);
+  const auto network = network_of(measured.data.settings);
+  std::vector<Advice> advice;
+  if (settings.empty()) return advice;
+  std::vector<Variant> variants{{original + "-default", {}, {}}};
+  for (const AlgorithmSetting& setting : settings)
+    variants.push_back({fmt::format("{}-{}", original, setting.algorithm), setting.environment, {}});
+  const auto samples = measure_variants(measured, cells, variants, kFolder);
+  for (const Cell& cell : cells) advice.push_back({original, processes, cell.size, kNever, kNever, {}});
+  for (std::size_t k = 0; k < settings.size(); ++k) {
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const Effect effect = effect_of(cells[i], processes, samples[0], samples[k + 1]);
+      const double p = std::min(1.0, effect.p * static_cast<double>(settings.size()));
+      advice[i].before = effect.before;
+      advice[i].mock_up = std::min(advice[i].mock_up, effect.mock_up);
+      std::optional<double> hockney;
+      if (network)
+        hockney = guidelines::estimate(*network, original, settings[k].algorithm, processes,
+                                       static_cast<double>(cells[i].size));
+      advice[i].tried.push_back({settings[k], effect.after, p, hockney});
+    }
   }
-  bool all_removed = true;
-  for (const Cell& cell : cells)
-    all_removed = print_best(cell, measured.measuring.launch.ranks, before, tried,
-                             network_of(measured.data.settings)) &&
-                  all_removed;
-  for (const Tried& one : tried)
-    fmt::print("    {:<36}{}\n", one.setting.algorithm, environment_text(one.setting));
-  return all_removed;
+  return advice;
+}
+
+bool removes_all(const std::vector<Advice>& advice) {
+  return std::all_of(advice.begin(), advice.end(), [](const Advice& one) {
+    return one.best() != nullptr && one.removes_violation(*one.best());
+  });
+}
+
+void write_json(const MeasuredFolder& measured, const std::vector<Advice>& advice) {
+  const auto file = measured.path / guidelines::kAdviceFile;
+  const auto written = report::write_file(file, advice_json(advice, measured.library()));
+  if (!written)
+    throw Failure{ExitCode::kCantCreate, written.error().what, "the advice is only printed",
+                  written.error().remedy};
+  fmt::print(stderr, "wrote {}\n", file.string());
 }
 
 int advise(const AdviseWords& words) {
@@ -118,13 +98,25 @@ int advise(const AdviseWords& words) {
   Measuring& measuring = measured.measuring;
   measuring.quiet = words.quiet;
   measuring.mpiruns = std::min(measuring.mpiruns, kMostMpiruns);
-  std::size_t variants = 0;
-  for (const auto& [original, cells] : by_original)
-    variants += 1 + guidelines::algorithm_settings(library_of(measured), original).size();
-  measuring.budget = parse_duration(words.budget) / static_cast<double>(variants);
+  const auto has_settings = [&](const auto& one) {
+    return !guidelines::algorithm_settings(measured.library(), one.first).empty();
+  };
+  const auto functions = std::count_if(by_original.begin(), by_original.end(), has_settings);
+  measuring.budget =
+      parse_duration(words.budget) / static_cast<double>(std::max<std::ptrdiff_t>(1, functions));
+  std::vector<Advice> all;
   bool all_removed = true;
-  for (const auto& [original, cells] : by_original)
-    all_removed = advise_on(original, cells, measured) && all_removed;
+  for (const auto& [original, cells] : by_original) {
+    const auto advice = advise_on(original, cells, measured);
+    if (advice.empty())
+      fmt::print("\n{}: no settings are known; the program itself can call what is faster\n", original);
+    else
+      fmt::print("\nMPI_{}: {} settings of the library's\n{}", original, advice.front().tried.size(),
+                 advice_text(advice));
+    all_removed = all_removed && !advice.empty() && removes_all(advice);
+    all.insert(all.end(), advice.begin(), advice.end());
+  }
+  write_json(measured, all);
   if (!all_removed)
     fmt::print(
         "\nWhere no setting helps, a library to preload may: nplus1 guidelines tune {} -o libtuned.so\n",

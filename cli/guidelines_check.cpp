@@ -121,7 +121,7 @@ bool stands(const guidelines::Comparison& c) {
 }
 
 int check(const CheckWords& words) {
-  const guidelines::Catalogue catalogue = catalogue_of(words.catalogue);
+  const guidelines::Catalogue catalogue = catalogue_of(words.catalogue, words.source);
   const auto data = or_fail(guidelines::read_data(words.source, catalogue, !words.no_filter, words.processes),
                             ExitCode::kNoInput);
   const Analysis analysis = analyse(catalogue, data, judging_of(words));

@@ -48,10 +48,14 @@ Measuring measuring_of(const Settings& settings) {
 
 }  // namespace
 
+std::string MeasuredFolder::library() const {
+  return text_of(data.settings, guidelines::kMpiLibrary);
+}
+
 MeasuredFolder open_measured(const std::string& folder) {
   MeasuredFolder measured;
   measured.path = fs::absolute(folder);
-  measured.catalogue = catalogue_of({});
+  measured.catalogue = catalogue_of({}, measured.path);
   auto data = guidelines::read_data(measured.path, measured.catalogue, true, 0);
   if (!data)
     throw Failure{ExitCode::kNoInput, data.error().what, "nothing was measured", data.error().remedy};

@@ -16,6 +16,7 @@ struct MeasuredFolder {
   guidelines::Data data;
   guidelines::Analysis analysis;
   Measuring measuring;  // launched as before; a fixed number of repetitions is left to the caller
+  [[nodiscard]] std::string library() const;  // what MPI_Get_library_version said; may be empty
 };
 
 /// Reads and judges as `nplus1 guidelines check` does without options.

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <thread>
 
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
+#include "cli/subprocess.hpp"
 #include "cli/words.hpp"
 
 namespace nplus1::cli {
@@ -24,8 +26,25 @@ void append(Words& line, Words more) {
   for (std::string& word : more) line.push_back(std::move(word));
 }
 
-std::string runner_of(const Launch& launch) {
-  if (launch.runner.empty()) return or_fail(find_guidelines_runner(), ExitCode::kUnavailable).string();
+/// What `mpirun` belongs to decides.
+fs::path our_runner_for(const std::string& mpirun) {
+  constexpr const char* kBuild = "build it for this MPI library as docs/guidelines.md says: --runner FILE";
+  static std::map<std::string, std::string> versions;  // asked once
+  if (versions.count(mpirun) == 0)
+    versions[mpirun] = capture({mpirun, "--version"}, std::chrono::seconds{10}, true).text;
+  const std::string& version = versions[mpirun];
+  const auto says = [&](const char* name) { return version.find(name) != version.npos; };
+  const bool open_mpi = says("Open MPI") || says("OpenRTE");
+  if (!open_mpi && !says("HYDRA") && !says("MPICH"))
+    throw Failure{ExitCode::kUnavailable, mpirun + " is neither MPICH's nor Open MPI's", kNothingStarted,
+                  kBuild};
+  auto found = find_guidelines_runner(open_mpi);
+  if (!found) throw Failure{ExitCode::kUnavailable, found.error().what, kNothingStarted, kBuild};
+  return std::move(found).value();
+}
+
+std::string runner_of(const Launch& launch, const std::string& mpirun) {
+  if (launch.runner.empty()) return our_runner_for(mpirun).string();
   std::error_code error;
   if (fs::is_regular_file(launch.runner, error)) return fs::absolute(launch.runner).string();
   throw Failure{ExitCode::kNoInput, launch.runner + " is no file", kNothingStarted,
@@ -74,15 +93,17 @@ Words simulated(const Launch& launch, const fs::path& result) {
              launch.simulate};
   append(line, or_fail(split_words(launch.simulate_options), ExitCode::kUsage));
   if (!launch.mpi_args.empty()) append(line, {"--mpi-args", launch.mpi_args});
-  line.emplace_back("--");
+  append(line, {"--", runner_of(launch, mpirun_of({}))});
   return line;
 }
 
 Words native(const Launch& launch) {
-  Words line{mpirun_of(launch)};
+  const std::string mpirun = mpirun_of(launch);
+  Words line{mpirun};
   append(line, or_fail(split_words(launch.mpi_args), ExitCode::kUsage));
   append(line, {"-np", std::to_string(launch.ranks)});
   append(line, environment_words(launch));
+  line.push_back(runner_of(launch, mpirun));
   return line;
 }
 
@@ -97,7 +118,7 @@ bool yields(const Launch& launch) {
 
 Words launch_line(const Launch& launch, const fs::path& plan, const fs::path& result) {
   Words line = launch.simulate.empty() ? native(launch) : simulated(launch, result);
-  append(line, {runner_of(launch), plan.string()});
+  line.push_back(plan.string());
   return line;
 }
 

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 
 #include "cli/failure.hpp"
 #include "cli/guidelines_launch.hpp"
 #include "cli/subprocess.hpp"
 #include "cli/words.hpp"
 #include "guidelines/journal.hpp"
+#include "guidelines/pacing.hpp"
 #include "report/files.hpp"
 
 namespace nplus1::cli {
@@ -26,8 +28,6 @@ using guidelines::TimedTest;
 using std::chrono::steady_clock;
 
 constexpr double kShareOfPrediction = 0.25;  // of the budget
-constexpr double kPatienceForACell = 3;      // times its fair share of the budget
-constexpr double kLeastForACell = 0.05;      // seconds
 
 template <class T>
 T or_fail(Result<T> result) {
@@ -80,12 +80,25 @@ class Campaign {
         journal_{or_fail(Journal::open(file_, head))},
         rows_{rows} {}
 
-  std::vector<std::string> run(int mpiruns) {
+  /// In about `seconds`, less the part that was measured before.
+  std::vector<std::string> run(int mpiruns, double seconds) {
     std::size_t done = 0;
-    for (int i = 0; i < mpiruns; ++i) done += static_cast<std::size_t>(cells_.size() - remaining(i).size());
-    Progress progress{cells_.size() * static_cast<std::size_t>(mpiruns), done, measuring_.quiet};
+    int whole = 0;  // mpiruns that nothing is left of
     for (int i = 0; i < mpiruns; ++i) {
+      done += cells_.size() - remaining(i).size();
+      whole += remaining(i).empty() ? 1 : 0;
+    }
+    const std::size_t all = cells_.size() * static_cast<std::size_t>(mpiruns);
+    Progress progress{all, done, measuring_.quiet};
+    pacing_ = {seconds * static_cast<double>(all - done) / static_cast<double>(std::max<std::size_t>(1, all)),
+               mpiruns - whole};
+    for (int i = 0; i < mpiruns; ++i) {
+      const std::size_t before = remaining(i).size();
+      const auto begin = steady_clock::now();
       for (auto left = remaining(i); !left.empty(); left = remaining(i)) run_once(i, left, progress);
+      if (before > 0)
+        pacing_.took(std::chrono::duration<double>(steady_clock::now() - begin).count(),
+                     static_cast<double>(before) / static_cast<double>(cells_.size()));
     }
     std::error_code error;
     fs::remove(plan_path(), error);
@@ -133,6 +146,13 @@ class Campaign {
     plan.mpirun = mpirun;
     plan.virtual_clock = !measuring_.launch.simulate.empty();
     plan.cells = left;
+    if (measuring_.repetitions) {
+      plan.limit = std::numeric_limits<int>::max();  // what was asked for is measured
+    } else {
+      plan.limit = pacing_.share();
+      for (Cell& cell : plan.cells)
+        cell.repetitions = pacing_.repetitions(cell.repetitions, measuring_.how.criteria.least);
+    }
     if (const auto written = report::write_file(plan_path(), plan_text(plan)); !written)
       throw Failure{ExitCode::kCantCreate, written.error().what, "nothing was measured",
                     written.error().remedy};
@@ -197,6 +217,7 @@ class Campaign {
   fs::path file_;
   Journal journal_;
   Rows rows_;
+  guidelines::Pacing pacing_{0, 1};
   int mpirun_ = 0;
   bool shown_ = false;
   std::vector<std::string> notes_;
@@ -216,12 +237,6 @@ std::string threshold_text(const std::optional<double>& threshold) {
   return threshold ? fmt::format("{}", *threshold) : "-";
 }
 
-/// Seconds that one of `cells` may take in one mpirun before it is repeated no more.
-double limit_of(double budget, std::size_t cells, int mpiruns) {
-  const double share = budget / static_cast<double>(std::max<std::size_t>(1, cells)) / std::max(1, mpiruns);
-  return std::max(kLeastForACell, kPatienceForACell * share);
-}
-
 }  // namespace
 
 guidelines::Allotment decide_repetitions(const Measuring& measuring, std::vector<Cell>& cells,
@@ -230,22 +245,23 @@ guidelines::Allotment decide_repetitions(const Measuring& measuring, std::vector
     for (Cell& cell : cells) cell.repetitions = *measuring.repetitions;
     return {};
   }
-  Measuring predicting = measuring;
-  predicting.how.limit = limit_of(kShareOfPrediction * measuring.budget, cells.size(), 1);
+  const auto begin = steady_clock::now();
   const fs::path file = folder / kLooks;
-  (void)Campaign{predicting, cells, file, head + guidelines::looks_head(), look_rows}.run(1);
+  (void)Campaign{measuring, cells, file, head + guidelines::looks_head(), look_rows}.run(
+      1, kShareOfPrediction * measuring.budget);
+  const double spent = std::chrono::duration<double>(steady_clock::now() - begin).count();
   std::ifstream in{file, std::ios::binary};
   guidelines::Needs needs;
   add_looks(needs, guidelines::read_looks({std::istreambuf_iterator<char>{in}, {}}));
-  return allot(cells, needs, measuring.mpiruns, (1 - kShareOfPrediction) * measuring.budget,
-               measuring.how.criteria.least);
+  guidelines::Allotment allotment = allot(
+      cells, needs, measuring.mpiruns, std::max(0.0, measuring.budget - spent), measuring.how.criteria.least);
+  allotment.spent = spent;
+  return allotment;
 }
 
 std::vector<std::string> measure(const Measuring& measuring, const std::vector<Cell>& cells,
                                  const fs::path& file, const std::string& head) {
-  Measuring measured = measuring;
-  measured.how.limit = limit_of((1 - kShareOfPrediction) * measuring.budget, cells.size(), measuring.mpiruns);
-  return Campaign{measured, cells, file, head, time_rows}.run(measuring.mpiruns);
+  return Campaign{measuring, cells, file, head, time_rows}.run(measuring.mpiruns, measuring.budget);
 }
 
 guidelines::Settings settings_of(const Measuring& measuring) {

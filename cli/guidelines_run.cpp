@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <utility>
 
 #include "cli/failure.hpp"
 #include "cli/guidelines.hpp"
@@ -31,6 +33,7 @@ constexpr const char* kExamples =
     "  nplus1 guidelines run -n 16 --simulate platform.xml -o simulated   on a network that isn't there\n"
     "An interrupted measurement goes on where it was when the same command is given again.\n";
 
+constexpr double kOverBudget = 1.1;
 constexpr const char* kMeasurements = "measurements.csv";
 constexpr const char* kSimulated = "simulated.csv";  // beside measured ones, to be compared with them
 
@@ -43,11 +46,8 @@ struct RunWords {
   bool no_again = false;
 };
 
-/// What the measuring program has mock-ups for, unless other sets are asked for.
 Catalogue chosen(const RunWords& run) {
-  CatalogueWords words = run.catalogue;
-  if (words.sets.empty()) words.sets = {"pgmpi", "tunelib", "own"};
-  Catalogue catalogue = catalogue_of(words);
+  Catalogue catalogue = catalogue_of(run.catalogue);
   auto sizes = run.sizes;
   std::sort(sizes.begin(), sizes.end());
   if (!sizes.empty()) {
@@ -75,6 +75,15 @@ void say(const RunWords& run, const std::vector<Cell>& cells, const Allotment& a
     fmt::print(stderr, ", cut to {:.0f} % of the repetitions for the budget of {:.0f} s",
                100 * allotment.factor, run.measuring.budget);
   fmt::print(stderr, "\n");
+}
+
+void say_it_took_longer(const RunWords& run, double spent, double budget) {
+  if (run.measuring.quiet || run.measuring.repetitions) return;
+  fmt::print(
+      stderr,
+      "nplus1: it took {:.0f} s, not {:.0f} s: {} repetitions in each of {} mpiruns are the least; fewer "
+      "--set, --functions, --sizes or --runs take less\n",
+      spent, budget, run.measuring.how.criteria.least, run.measuring.mpiruns);
 }
 
 /// Says which tests changed their level while they were repeated.
@@ -107,6 +116,7 @@ int run_guidelines(RunWords& run) {
   auto cells = guidelines::cells_of(chosen(run), !simulated && !run.no_again);
   make_folder(run.output);
   const fs::path folder = fs::absolute(run.output);
+  keep_own_guidelines(run.catalogue, folder);
   const auto settings = settings_of(run.measuring);
   const std::string head = guidelines::csv_head(settings);
   const std::string settings_only = head.substr(0, head.rfind('\n', head.size() - 2) + 1);
@@ -114,7 +124,13 @@ int run_guidelines(RunWords& run) {
   if (!simulated) plot_repetitions(folder, run.measuring.how.criteria);
   say(run, cells, allotment);
   const fs::path file = folder / (simulated ? kSimulated : kMeasurements);
+  const double budget =
+      std::exchange(run.measuring.budget, std::max(0.0, run.measuring.budget - allotment.spent));
+  const auto begin = std::chrono::steady_clock::now();
   const auto notes = measure(run.measuring, cells, file, head);
+  const double spent =
+      allotment.spent + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (spent > kOverBudget * budget) say_it_took_longer(run, spent, budget);
   for (const std::string& note : notes) fmt::print(stderr, "nplus1: {}\n", note);
   if (!simulated) report_drift(folder);
   fmt::print("{}\nnplus1 guidelines check {}\n", file.string(), run.output);

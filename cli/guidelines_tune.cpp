@@ -2,6 +2,7 @@
 // profile, and the measurement that shows what it is good for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -12,6 +13,7 @@
 #include "cli/guidelines_variants.hpp"
 #include "cli/installation.hpp"
 #include "cli/program.hpp"
+#include "guidelines/algorithms.hpp"
 #include "guidelines/tuned_file.hpp"
 #include "guidelines/tuning.hpp"
 #include "report/files.hpp"
@@ -40,17 +42,27 @@ T or_fail(Result<T> result, ExitCode code) {
   return std::move(result).value();
 }
 
+/// Mock-ups that came with nplus1, of collectives: the library has no others.
+bool is_in_library(const guidelines::Catalogue& shipped, const std::string& mock_up) {
+  return guidelines::can_be_replaced(guidelines::original_of(mock_up)) &&
+         std::any_of(shipped.guidelines.begin(), shipped.guidelines.end(),
+                     [&](const guidelines::Guideline& g) { return g.mock_up == mock_up; });
+}
+
 std::string profile_of(const guidelines::Analysis& analysis) {
+  const guidelines::Catalogue shipped = catalogue_of({});
   std::string text;
-  for (const auto& range : tuned_ranges(analysis, [](const std::string&) { return true; }))
+  for (const auto& range :
+       tuned_ranges(analysis, [&](const std::string& mock_up) { return is_in_library(shipped, mock_up); }))
     text +=
         fmt::format("{} {} {} {} {}\n", range.original, range.processes, range.from, range.to, range.mock_up);
   return text;
 }
 
-fs::path write_library(const TuneWords& words, const std::string& profile) {
-  const fs::path source =
-      words.library.empty() ? or_fail(find_tuned_library(), ExitCode::kUnavailable) : fs::path{words.library};
+fs::path write_library(const TuneWords& words, const std::string& profile, bool open_mpi) {
+  const fs::path source = words.library.empty()
+                              ? or_fail(find_tuned_library(open_mpi), ExitCode::kUnavailable)
+                              : fs::path{words.library};
   std::ifstream in{source, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
   if (bytes.empty())
@@ -74,22 +86,23 @@ void print_effects(const MeasuredFolder& measured, const std::vector<guidelines:
 
 int tune(const TuneWords& words) {
   MeasuredFolder measured = open_measured(words.folder);
-  measured.measuring.budget = parse_duration(words.budget) / 2;
+  measured.measuring.budget = parse_duration(words.budget);
   measured.measuring.quiet = words.quiet;
-  const auto cells = violated_patterns(measured);
+  auto cells = violated_patterns(measured);
+  std::erase_if(cells, [](const auto& cell) { return !guidelines::can_be_replaced(cell.original); });
   const std::string profile = profile_of(measured.analysis);
   if (profile.empty()) {
-    fmt::print("no pattern guideline was found violated: there is nothing to replace\n");
+    fmt::print("no pattern guideline of a collective was found violated: there is nothing to replace\n");
     return static_cast<int>(ExitCode::kOk);
   }
-  const fs::path library = write_library(words, profile);
+  const fs::path library = write_library(words, profile, guidelines::is_open_mpi(measured.library()));
   fmt::print("{}: function, processes, sizes from and to, replaced by\n{}", library.string(), profile);
   // As a fresh measurement each time: the library may be another.
   std::error_code error;
   fs::remove_all(measured.path / "tuned", error);
-  const auto before = measure_variant(measured, cells, {"before", {}, {}}, "tuned");
-  const auto after = measure_variant(measured, cells, {"after", {}, library.string()}, "tuned");
-  print_effects(measured, cells, before, after);
+  const auto samples =
+      measure_variants(measured, cells, {{"before", {}, {}}, {"after", {}, library.string()}}, "tuned");
+  print_effects(measured, cells, samples[0], samples[1]);
   return static_cast<int>(ExitCode::kOk);
 }
 

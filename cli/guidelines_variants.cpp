@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "cli/failure.hpp"
 #include "guidelines/follow_up.hpp"
@@ -21,26 +22,57 @@ const guidelines::Sample* sample_of(const guidelines::Samples& samples, int proc
   return found == samples.end() || found->second.medians.empty() ? nullptr : &found->second;
 }
 
-}  // namespace
+struct Campaign {
+  Measuring measuring;
+  fs::path file;
+};
 
-guidelines::Samples measure_variant(const MeasuredFolder& measured,
-                                    const std::vector<guidelines::Cell>& cells, const Variant& variant,
-                                    const std::string& folder) {
-  Measuring measuring = measured.measuring;
+Measuring changed(Measuring measuring, const Variant& variant) {
   for (const auto& variable : variant.environment) measuring.launch.environment.push_back(variable);
   if (!variant.preload.empty()) {  // in front: it replaces what others wrap
-    const std::string& others = measured.measuring.launch.preload;
+    const std::string others = measuring.launch.preload;
     measuring.launch.preload = variant.preload + (others.empty() ? "" : ":") + others;
   }
-  std::error_code error;
-  fs::create_directories(measured.path / folder, error);
-  const fs::path file = measured.path / folder / (variant.name + ".csv");
-  for (const auto& note : measure(measuring, cells, file, guidelines::csv_head(settings_of(measuring))))
-    fmt::print(stderr, "nplus1: {}: {}\n", variant.name, note);
-  auto data = guidelines::read_data(file, measured.catalogue, true, measuring.launch.ranks);
+  return measuring;
+}
+
+guidelines::Samples samples_of(const fs::path& file, const guidelines::Catalogue& catalogue, int ranks) {
+  auto data = guidelines::read_data(file, catalogue, true, ranks);
   if (!data)
     throw Failure{ExitCode::kNoInput, data.error().what, "nothing was compared", data.error().remedy};
-  return data.value().native;
+  return std::move(data.value().native);
+}
+
+}  // namespace
+
+std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured,
+                                                  const std::vector<guidelines::Cell>& cells,
+                                                  const std::vector<Variant>& variants,
+                                                  const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(measured.path / folder, error);
+  std::vector<Campaign> campaigns;
+  for (const Variant& variant : variants)
+    campaigns.push_back(
+        {changed(measured.measuring, variant), measured.path / folder / (variant.name + ".csv")});
+  const int mpiruns = measured.measuring.mpiruns;
+  const double share = measured.measuring.budget / static_cast<double>(variants.size()) / mpiruns;
+  std::set<std::string> said;
+  for (int done = 1; done <= mpiruns; ++done) {
+    for (const auto& [measuring, file] : campaigns) {
+      Measuring part = measuring;  // goes on for one more mpirun
+      part.mpiruns = done;
+      part.budget = share * done;
+      part.quiet = measuring.quiet || done > 1;
+      for (const auto& note : measure(part, cells, file, guidelines::csv_head(settings_of(measuring))))
+        if (said.insert(file.string() + note).second)
+          fmt::print(stderr, "nplus1: {}: {}\n", file.stem().string(), note);
+    }
+  }
+  std::vector<guidelines::Samples> samples;
+  for (const auto& [measuring, file] : campaigns)
+    samples.push_back(samples_of(file, measured.catalogue, measuring.launch.ranks));
+  return samples;
 }
 
 Effect effect_of(const guidelines::Cell& cell, int processes, const guidelines::Samples& before,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/guidelines_folder.hpp"
+#include "guidelines/advice.hpp"
 
 namespace nplus1::cli {
 
@@ -16,18 +17,24 @@ struct Variant {
   std::string preload;
 };
 
-/// Into `folder`/NAME.csv below the measured folder, which is gone on with where it exists.
-[[nodiscard]] guidelines::Samples measure_variant(const MeasuredFolder& measured,
-                                                  const std::vector<guidelines::Cell>& cells,
-                                                  const Variant& variant, const std::string& folder);
+/// Each into `folder`/NAME.csv below the measured folder, which is gone on with where it exists. They take
+/// turns, an mpirun of each, so that a disturbance hits all alike; `measured`'s budget is for all together.
+[[nodiscard]] std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured,
+                                                                const std::vector<guidelines::Cell>& cells,
+                                                                const std::vector<Variant>& variants,
+                                                                const std::string& folder);
 
 /// One original at one size: how long before and after, in seconds, medians over mpiruns.
 struct Effect {
   double before = 0, after = 0;
   double mock_up = 0;  // the fastest mock-up, under the new conditions or the old
   double p = 1;        // that after is not less than before, rank-sum test
-  [[nodiscard]] bool faster() const { return p <= 0.05 && before > 1.05 * after; }
-  [[nodiscard]] bool removes_violation() const { return faster() && after <= 1.05 * mock_up; }
+  [[nodiscard]] bool faster() const {
+    return p <= guidelines::kEffectAlpha && before > guidelines::kLeastEffect * after;
+  }
+  [[nodiscard]] bool removes_violation() const {
+    return faster() && after <= guidelines::kLeastEffect * mock_up;
+  }
 };
 [[nodiscard]] Effect effect_of(const guidelines::Cell& cell, int processes, const guidelines::Samples& before,
                                const guidelines::Samples& after);

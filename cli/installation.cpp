@@ -58,12 +58,18 @@ Result<fs::path> find_reenact() {
                    {"bin/nplus1-reenact", "libexec/nplus1-reenact"});
 }
 
-Result<fs::path> find_guidelines_runner() {
+Result<fs::path> find_guidelines_runner(bool open_mpi) {
+  if (open_mpi)
+    return find_part("the measuring program for Open MPI", "NPLUS1_GUIDELINES_RUNNER",
+                     {"bin/nplus1-guidelines-runner-openmpi", "libexec/nplus1-guidelines-runner-openmpi"});
   return find_part("the measuring program nplus1-guidelines-runner", "NPLUS1_GUIDELINES_RUNNER",
                    {"bin/nplus1-guidelines-runner", "libexec/nplus1-guidelines-runner"});
 }
 
-Result<fs::path> find_tuned_library() {
+Result<fs::path> find_tuned_library(bool open_mpi) {
+  if (open_mpi)
+    return find_part("the library to preload for Open MPI", "NPLUS1_TUNED",
+                     {"lib/libnplus1-tuned-openmpi.so", NPLUS1_LIBDIR "/nplus1/libnplus1-tuned-openmpi.so"});
   return find_part("the library libnplus1-tuned.so", "NPLUS1_TUNED",
                    {"lib/libnplus1-tuned.so", NPLUS1_LIBDIR "/nplus1/libnplus1-tuned.so"});
 }

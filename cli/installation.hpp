@@ -25,11 +25,12 @@ namespace nplus1::cli {
 /// nplus1-analysers, which `nplus1 collectives --analysers` starts (NPLUS1_ANALYSERS overrides).
 [[nodiscard]] Result<std::filesystem::path> find_analysers();
 
-/// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides).
-[[nodiscard]] Result<std::filesystem::path> find_guidelines_runner();
+/// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides). For
+/// Open MPI it is there only if Open MPI was when nplus1 was built.
+[[nodiscard]] Result<std::filesystem::path> find_guidelines_runner(bool open_mpi);
 
-/// libnplus1-tuned.so, which `nplus1 guidelines tune` copies (NPLUS1_TUNED overrides).
-[[nodiscard]] Result<std::filesystem::path> find_tuned_library();
+/// libnplus1-tuned.so, which `nplus1 guidelines tune` copies (NPLUS1_TUNED overrides). As above.
+[[nodiscard]] Result<std::filesystem::path> find_tuned_library(bool open_mpi);
 
 /// guidelines.json, the catalogue of performance guidelines (NPLUS1_CATALOGUE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_catalogue();

@@ -9,6 +9,9 @@
 
 namespace nplus1::guidelines {
 
+/// By what MPI_Get_library_version says.
+[[nodiscard]] bool is_open_mpi(const std::string& library);
+
 struct AlgorithmSetting {
   std::string algorithm;  // "binomial"
   std::vector<std::pair<std::string, std::string>> environment;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <map>
+
 namespace nplus1::guidelines {
 namespace {
 
@@ -19,6 +22,37 @@ TEST(Algorithms, OfOpenMpiAreNumbersThatNeedDynamicRules) {
   EXPECT_EQ(settings[2].environment[0].first, "OMPI_MCA_coll_tuned_use_dynamic_rules");
   EXPECT_EQ(settings[2].environment[1],
             (std::pair<std::string, std::string>{"OMPI_MCA_coll_tuned_reduce_scatter_algorithm", "3"}));
+}
+
+/// "coll_tuned_bcast_algorithm" -> {"ignore", "basic_linear", ...}, as the installed library says it.
+std::map<std::string, std::vector<std::string>> what_ompi_info_says() {
+  std::map<std::string, std::vector<std::string>> found;
+  FILE* pipe = popen("ompi_info --param coll tuned --level 9 --parsable 2>/dev/null", "r");
+  char line[4096], name[256], value[256];
+  int number = 0;
+  while (pipe != nullptr && std::fgets(line, sizeof line, pipe) != nullptr) {
+    if (std::sscanf(line, "mca:coll:tuned:param:%255[^:]:enumerator:value:%d:%255[^:\n]", name, &number,
+                    value) == 3)
+      found[name].push_back(value);
+  }
+  if (pipe != nullptr) pclose(pipe);
+  return found;
+}
+
+TEST(Algorithms, OfOpenMpiAreThoseThatTheInstalledOneHas) {
+  const auto theirs = what_ompi_info_says();
+  if (theirs.empty()) GTEST_SKIP() << "no ompi_info here";
+  for (const char* function : {"Allgather", "Allreduce", "Alltoall", "Bcast", "Gather", "Reduce",
+                               "Reduce_scatter", "Reduce_scatter_block", "Scan", "Scatter"}) {
+    const auto settings = algorithm_settings("Open MPI v4.1.4", function);
+    ASSERT_FALSE(settings.empty()) << function;
+    std::string parameter = settings[0].environment[1].first;
+    parameter.erase(0, std::string{"OMPI_MCA_"}.size());
+    std::vector<std::string> ours{"ignore"};
+    for (const auto& setting : settings) ours.push_back(setting.algorithm);
+    ASSERT_EQ(theirs.count(parameter), 1U) << parameter;
+    EXPECT_EQ(ours, theirs.at(parameter)) << parameter;
+  }
 }
 
 TEST(Algorithms, OfOtherLibrariesAreNotKnown) {

@@ -133,18 +133,27 @@ void put_beside(Analysis& analysis, const std::vector<Comparison>& simulated) {
     // The split rule may have stopped at another small size: then the large one says which comparison it is.
     found[{key_of(c), {c.left.size, c.rule == Rule::kSplit ? 0 : c.right.size}}] = &c;
   }
-  std::map<GuidelineKey, std::pair<bool, bool>> violated;  // measured, simulated
+  struct Answers {
+    bool measured = false, simulated = false;
+    std::string title;
+  };
+  std::map<GuidelineKey, Answers> violated;
   for (Comparison& c : analysis.comparisons) {
     const auto other = found.find({key_of(c), {c.left.size, c.rule == Rule::kSplit ? 0 : c.right.size}});
     if (other == found.end()) continue;
     c.simulated = other->second->verdict;
     c.simulated_ratio = other->second->ratio.estimate;
-    auto& [here, there] = violated[key_of(c)];
-    here |= c.verdict == Verdict::kViolated;
-    there |= *c.simulated == Verdict::kViolated;
+    Answers& answers = violated[key_of(c)];
+    answers.measured |= c.verdict == Verdict::kViolated;
+    answers.simulated |= *c.simulated == Verdict::kViolated;
+    answers.title = title(c);
   }
   analysis.compared = violated.size();
-  for (const auto& [key, answers] : violated) analysis.agreeing += answers.first == answers.second ? 1 : 0;
+  for (const auto& [key, answers] : violated) {
+    analysis.agreeing += answers.measured == answers.simulated ? 1 : 0;
+    if (answers.measured && !answers.simulated) analysis.only_measured.push_back(answers.title);
+    if (!answers.measured && answers.simulated) analysis.only_simulated.push_back(answers.title);
+  }
 }
 
 /// How often an original is found slower than itself, or itself slower than it.

@@ -68,15 +68,16 @@ struct Analysis {
   std::vector<Comparison> comparisons;
   Judging judging;
   bool simulated_only = false;
-  std::size_t family = 0;              // p-values that were corrected together
-  std::size_t fewest_runs = 0;         // mpiruns of the comparison that has the fewest
-  std::size_t runs_needed = 0;         // for a lone violation in this family
-  Rate null_hits;                      // A/A: an original against itself, p <= alpha
-  Rate null_violations;                // ... and slower than the least effect
-  std::size_t agreeing = 0;            // guidelines with one answer, measured and simulated
-  std::size_t compared = 0;            // guidelines that have both
-  std::size_t unmeasured = 0;          // entries of the catalogue without data
-  std::vector<std::string> strangers;  // tests in the files that no guideline is about
+  std::size_t family = 0;       // p-values that were corrected together
+  std::size_t fewest_runs = 0;  // mpiruns of the comparison that has the fewest
+  std::size_t runs_needed = 0;  // for a lone violation in this family
+  Rate null_hits;               // A/A: an original against itself, p <= alpha
+  Rate null_violations;         // ... and slower than the least effect
+  std::size_t agreeing = 0;     // guidelines with one answer, measured and simulated
+  std::size_t compared = 0;     // guidelines that have both
+  std::vector<std::string> only_measured, only_simulated;  // violated at some size; of those with both
+  std::size_t unmeasured = 0;                              // entries of the catalogue without data
+  std::vector<std::string> strangers;                      // tests in the files that no guideline is about
   Settings settings;
   std::vector<std::string> notes;
 };

@@ -37,6 +37,7 @@ void add_looks(Needs& needs, const std::vector<Look>& looks);
 struct Allotment {
   double wanted = 0;  // seconds for all cells of all mpiruns, as predicted
   double factor = 1;  // below 1: repetitions were cut by it
+  double spent = 0;   // seconds that predicting took
 };
 
 /// Each cell gets the most that one of its tests needs, because they are measured in turns; all are cut by

@@ -145,6 +145,18 @@ Result<Catalogue> read_catalogue(const std::filesystem::path& file) {
   return parse_catalogue(text, file.string());
 }
 
+std::string catalogue_text(const Catalogue& catalogue) {
+  std::vector<std::string> entries;
+  for (const Guideline& g : catalogue.guidelines) {
+    nlohmann::ordered_json entry{{"set", g.set}, {"orig", g.original}};
+    if (g.is_pattern()) entry["mock"] = g.mock_up;
+    if (!g.bound.empty()) entry["bound"] = g.bound;
+    entry["msizes"] = g.sizes;
+    entries.push_back("  " + entry.dump());
+  }
+  return fmt::format("[\n{}\n]\n", fmt::join(entries, ",\n"));
+}
+
 Catalogue merged(Catalogue base, const Catalogue& more) {
   for (const Guideline& g : more.guidelines) {
     const auto same = std::find_if(base.guidelines.begin(), base.guidelines.end(), [&](const Guideline& old) {

@@ -37,6 +37,9 @@ struct Catalogue {
 [[nodiscard]] Result<Catalogue> parse_catalogue(const std::string& text, const std::string& name);
 [[nodiscard]] Result<Catalogue> read_catalogue(const std::filesystem::path& file);
 
+/// The inverse of parse_catalogue().
+[[nodiscard]] std::string catalogue_text(const Catalogue& catalogue);
+
 /// `base` with the entries of `more`; an entry of the same original and mock-up is replaced.
 [[nodiscard]] Catalogue merged(Catalogue base, const Catalogue& more);
 

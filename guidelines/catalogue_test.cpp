@@ -50,6 +50,13 @@ TEST(Catalogue, ReadsTheCatalogueOfPgmpi) {
   EXPECT_EQ(pattern.bound, "Scatter + Allgather");
 }
 
+TEST(Catalogue, WhatIsWrittenIsReadBack) {
+  const auto again = parse_catalogue(catalogue_text(shipped()), "written.json");
+  ASSERT_TRUE(again.ok()) << again.error().what;
+  EXPECT_EQ(catalogue_text(again.value()), catalogue_text(shipped()));
+  EXPECT_EQ(again.value().guidelines.back().mock_up, shipped().guidelines.back().mock_up);
+}
+
 TEST(Catalogue, ErrorsNameFileLineAndEntry) {
   EXPECT_NE(error_of("[\n{\"orig\": 1,}]").find("own.json is no JSON: line 2"), std::string::npos);
   EXPECT_NE(error_of("{}").find("no list"), std::string::npos);

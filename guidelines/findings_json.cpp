@@ -106,7 +106,10 @@ std::string analysis_json(const Analysis& analysis, const Context& context, bool
   json["other_tests"] = analysis.strangers;
   json["null_hits"] = rate_json(analysis.null_hits);
   json["null_violations"] = rate_json(analysis.null_violations);
-  json["simulated_agreement"] = {{"agreeing", analysis.agreeing}, {"of", analysis.compared}};
+  json["simulated_agreement"] = {{"agreeing", analysis.agreeing},
+                                 {"of", analysis.compared},
+                                 {"only_measured", analysis.only_measured},
+                                 {"only_simulated", analysis.only_simulated}};
   json["notes"] = analysis.notes;
   json["violations"] = Json::array();
   for (const Comparison& c : analysis.comparisons)

@@ -217,6 +217,13 @@ void limits(Page& page, const Analysis& analysis) {
   for (const std::string& note : analysis.notes) page.line("  {}", note);
 }
 
+void agreement(Page& page, const Analysis& analysis) {
+  page.line("Simulated and measured agree on {} of {} guidelines.", analysis.agreeing, analysis.compared);
+  for (const std::string& title : analysis.only_measured) page.line("  only measured:  {}", title);
+  for (const std::string& title : analysis.only_simulated) page.line("  only simulated: {}", title);
+  page.line("");
+}
+
 void gains(Page& page, const ApplicationGains& application) {
   page.line("");
   page.line("What the application's own calls would gain");
@@ -224,8 +231,10 @@ void gains(Page& page, const ApplicationGains& application) {
   for (std::size_t i = 0; i < std::min(application.gains.size(), kMostShown); ++i) {
     const Gain& gain = application.gains[i];
     const Comparison& c = *gain.violation;
-    page.line("  {:>9}  {:.6g} calls of {}({}) on {}: {} instead", time_text(std::max(gain.seconds, 0.0)),
-              gain.calls, c.original, size_text(c.left.size), c.processes, c.bound);
+    const bool estimated = c.rule == Rule::kSplit && !c.confirmed;
+    page.line("  {:>9}  {:.6g} calls of {}({}) on {}: {} instead{}", time_text(std::max(gain.seconds, 0.0)),
+              gain.calls, c.original, size_text(c.left.size), c.processes, c.bound,
+              estimated ? " (an estimate until confirmed)" : "");
   }
   page.line("  {:>9}  in all, of {} that its measured calls take",
             time_text(std::max(application.seconds, 0.0)), time_text(application.measured_seconds));
@@ -269,8 +278,7 @@ std::string analysis_text(const Analysis& analysis, const Context& context) {
   page.line("");
   strongest(page, analysis);
   page.line("");
-  if (analysis.compared > 0)
-    page.line("Simulated and measured agree on {} of {} guidelines.\n", analysis.agreeing, analysis.compared);
+  if (analysis.compared > 0) agreement(page, analysis);
   limits(page, analysis);
   if (context.application != nullptr) gains(page, *context.application);
   return page.take();

@@ -9,7 +9,7 @@
 namespace nplus1::guidelines {
 namespace {
 
-constexpr double kWidth = 260, kHeight = 150, kLeft = 42, kRight = 8, kTop = 8, kBottom = 22;
+constexpr double kWidth = 260, kHeight = 150, kLeft = 42, kRight = 12, kTop = 8, kBottom = 22;
 constexpr double kHighest = 1, kLowest = 1e-4;  // of the metrics, on a logarithmic axis
 
 constexpr const char* kHead =
@@ -18,13 +18,13 @@ constexpr const char* kHead =
 body{font:14px/1.4 system-ui,sans-serif;max-width:1180px;margin:1.5em auto;padding:0 1em;color:#222}
 figure{display:inline-block;margin:0 1em 1em 0}figcaption{font-size:12px}svg text{font-size:10px;fill:#555}
 .axis{stroke:#bbb;stroke-width:1}.rse{stroke:#1f6fb4}.mean{stroke:#d9730d}.median{stroke:#2f8f4e}
-polyline{fill:none;stroke-width:1.4}.limit{stroke-dasharray:4 3;stroke-width:1}.chosen{stroke:#222;stroke-width:1}
+polyline{fill:none;stroke-width:1.4}circle{fill:none;stroke-width:1.4}.limit{stroke-dasharray:4 3;stroke-width:1}.chosen{stroke:#222;stroke-width:1}
 b.rse{color:#1f6fb4}b.mean{color:#d9730d}b.median{color:#2f8f4e}
 </style>
 <h1>How many repetitions are enough</h1>
 <p>Three predictions for each test. A series grows until every chosen metric is below its threshold (dashed); the longest
 of the three counts (vertical line). <b class="rse">relative standard error</b>, <b class="mean">variation of the mean</b>,
-<b class="median">variation of the median</b>, each where it was chosen.</p>
+<b class="median">variation of the median</b>, each where it was chosen, upwards; repetitions across.</p>
 )";
 
 struct Metric {
@@ -64,14 +64,17 @@ std::string axes(double most) {
   return text;
 }
 
-/// One line for each prediction.
+/// One line for each prediction, and a dot for each look: some have only one.
 std::string curves(const std::vector<Look>& looks, const Metric& metric, double most) {
   std::map<int, std::string> points;
-  for (const Look& look : looks) {
-    if (const auto value = look.metrics.*metric.value)
-      points[look.prediction] += fmt::format("{:.1f},{:.1f} ", x_of(look.repetitions, most), y_of(*value));
-  }
   std::string text;
+  for (const Look& look : looks) {
+    const auto value = look.metrics.*metric.value;
+    if (!value) continue;
+    const double x = x_of(look.repetitions, most), y = y_of(*value);
+    points[look.prediction] += fmt::format("{:.1f},{:.1f} ", x, y);
+    text += fmt::format(R"(<circle class="{}" cx="{:.1f}" cy="{:.1f}" r="1.5"/>)", metric.style, x, y);
+  }
   for (const auto& [prediction, path] : points)
     text += fmt::format(R"(<polyline class="{}" points="{}"/>)", metric.style, path);
   return text;

@@ -1,14 +1,15 @@
 // What the measuring MPI program is to do in one mpirun: written by `nplus1 guidelines run`, read by
 // nplus1-guidelines-runner from the file that its argument names. Standard library only. One keyword a line:
 //
-//   mpirun 3                        which of the R mpiruns this is: it seeds the order
-//   clock real                      real, or virtual: under the simulator, nothing is synchronised or
-//   repeated sync barrier                    barrier, window or round-time window 0.001 seconds, of sync
-//   window predictions 3                   series for each prediction of repetitions criteria 0.02 0.01 - 30
-//   30 10 200   RSE, COVmean, COVmedian (- for none), their windows, least, most limit 2 seconds after which
-//   a cell is not repeated any more cell Allreduce 1024 0           original, size, repetitions (0: predict
-//   them, measure nothing) test Allreduce Allreduce 1 1024     of the cell above: name, function, calls in a
-//   row, size of each
+//   mpirun 3                            which of the R mpiruns this is: it seeds the order
+//   clock real                          or virtual: under the simulator, nothing is repeated or synchronised
+//   sync barrier                        barrier, window or round-time
+//   window 0.001                        seconds, of sync window
+//   predictions 3                       series for each prediction of repetitions
+//   criteria 0.02 0.01 - 30 30 10 200   RSE, COVmean, COVmedian (- for none), their windows, least, most
+//   limit 20                            seconds for all cells together
+//   cell Allreduce 1024 0               original, size, repetitions (0: predict them, measure nothing)
+//   test Allreduce Allreduce 1 1024     of the cell above: name, function, calls in a row, size of each
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ struct Plan {
   double window = 1e-3;
   int predictions = 3;
   Criteria criteria;
-  double limit = 2;
+  double limit = 20;  // each cell may take a few times its share of what is left
   std::vector<Cell> cells;
 };
 

@@ -1,5 +1,7 @@
 #include "guidelines/tuning.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -25,6 +27,13 @@ std::map<std::pair<std::string, int>, BySize> best_of(const Analysis& analysis,
 }
 
 }  // namespace
+
+bool can_be_replaced(std::string_view original) {
+  constexpr std::array kWrapped{"Allgather", "Allreduce", "Alltoall",       "Bcast",
+                                "Gather",    "Reduce",    "Reduce_scatter", "Reduce_scatter_block",
+                                "Scan",      "Scatter"};
+  return std::find(kWrapped.begin(), kWrapped.end(), original) != kWrapped.end();
+}
 
 std::vector<TunedRange> tuned_ranges(const Analysis& analysis,
                                      const std::function<bool(const std::string&)>& admits) {

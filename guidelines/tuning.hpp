@@ -3,11 +3,15 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "guidelines/analysis.hpp"
 
 namespace nplus1::guidelines {
+
+/// Whether the preloadable library has this function: collectives do, other originals don't.
+[[nodiscard]] bool can_be_replaced(std::string_view original);
 
 struct TunedRange {
   std::string original;

@@ -5,20 +5,23 @@
 #include <cstdio>
 #include <functional>
 
+#include "guidelines/mpi/own_mock_up.hpp"
+
 namespace nplus1::guidelines {
 namespace {
 
 constexpr int kBlocksAtOnce = 10;  // between looks at the clock and at missed windows
 constexpr int kMostAttempts = 4;   // times the repetitions asked for, if windows are missed
 
-const Operation* operation_of(const TimedTest& test) {
-  if (const MockUp* mock_up = find_mock_up(test.function)) return find_operation(mock_up->original);
-  return find_operation(test.function);
+/// "Scan" of "Scan_with_Exscan_Reduce_local".
+std::string original_of(const std::string& function) {
+  return function.substr(0, function.find("_with_"));
 }
 
-Run run_of(const TimedTest& test) {
-  const MockUp* mock_up = find_mock_up(test.function);
-  return mock_up != nullptr ? mock_up->run : find_operation(test.function)->run;
+/// Ours or a user's; empty if there is none of that name.
+AnyRun mock_up_of(const std::string& name) {
+  if (const MockUp* mock_up = find_mock_up(name)) return mock_up->run;
+  return find_own_mock_up(name);
 }
 
 Case case_of(const TimedTest& test) {
@@ -27,9 +30,20 @@ Case case_of(const TimedTest& test) {
   return c;
 }
 
+Subject subject_of(const TimedTest& test) {
+  const Operation* operation = find_operation(original_of(test.function));
+  const bool is_mock_up = test.function != operation->name;
+  return {&test,      operation, is_mock_up ? mock_up_of(test.function) : AnyRun{operation->run},
+          is_mock_up, nullptr,   std::make_shared<Scratch>()};
+}
+
 /// What keeps a test from being measured; empty if nothing does.
 const char* obstacle(const TimedTest& test, int ranks) {
-  if (operation_of(test) == nullptr) return "this runner has no such function";
+  const bool is_mock_up = original_of(test.function) != test.function;
+  if (find_operation(original_of(test.function)) == nullptr)
+    return "the measuring program has no such function";
+  if (is_mock_up && !mock_up_of(test.function))
+    return "neither the measuring program nor a preloaded library has this mock-up";
   if (test.size > static_cast<std::uint64_t>(INT_MAX / ranks))
     return "larger than INT_MAX bytes for all ranks";
   return nullptr;
@@ -42,9 +56,10 @@ double Subject::operator()() const {
   return scratch->take_copy_time();
 }
 
-CellRun::CellRun(const Plan& plan, const Cell& cell, MPI_Comm comm)
+CellRun::CellRun(const Plan& plan, const Cell& cell, double limit, MPI_Comm comm)
     : plan_{plan},
       cell_{cell},
+      limit_{limit},
       comm_{comm},
       begin_{MPI_Wtime()},
       order_{static_cast<unsigned>(std::hash<std::string>{}(cell.original) + 31 * cell.size) +
@@ -57,7 +72,7 @@ CellRun::CellRun(const Plan& plan, const Cell& cell, MPI_Comm comm)
       if (rank_ == 0) std::printf("@skipped %s %llu %s\n", test.name.c_str(), 0ULL + test.size, why);
       continue;
     }
-    Subject subject{&test, operation_of(test), run_of(test), nullptr, std::make_shared<Scratch>()};
+    Subject subject = subject_of(test);
     for (const Subject& other : subjects_) {  // one set of buffers, so that all find them alike in the caches
       if (other.test->size == test.size) subject.buffers = other.buffers;
     }
@@ -84,7 +99,7 @@ void CellRun::verify() {
 }
 
 bool CellRun::time_is_up() const {
-  int up = MPI_Wtime() - begin_ > plan_.limit ? 1 : 0;
+  int up = MPI_Wtime() - begin_ > limit_ ? 1 : 0;
   MPI_Bcast(&up, 1, MPI_INT, 0, comm_);
   return up != 0;
 }
@@ -93,6 +108,7 @@ void CellRun::predict(const Subject& subject, int prediction, Stopwatch& stopwat
   std::vector<double> seconds;
   for (const int length : batches(plan_.criteria)) {
     std::vector<Lap> laps;
+    stopwatch.prepare();
     while (static_cast<int>(seconds.size() + laps.size()) < length)
       laps.push_back(stopwatch.time(std::cref(subject)));
     for (const Times& t : stopwatch.reduce(laps)) seconds.push_back(t.seconds);
@@ -122,6 +138,7 @@ std::vector<std::vector<Lap>> CellRun::blocks(Stopwatch& stopwatch, int blocks) 
   std::vector<std::vector<Lap>> laps(subjects_.size());
   std::vector<std::size_t> order(subjects_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  stopwatch.prepare();
   for (int block = 0; block < blocks; ++block) {
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[order_() % i]);
     for (const std::size_t i : order) laps[i].push_back(stopwatch.time(std::cref(subjects_[i])));
@@ -130,12 +147,11 @@ std::vector<std::vector<Lap>> CellRun::blocks(Stopwatch& stopwatch, int blocks) 
 }
 
 void CellRun::print(const Subject& subject, const std::vector<Times>& times, int first_index) const {
-  const bool copies = find_mock_up(subject.test->function) != nullptr;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const int index = first_index + static_cast<int>(i);
     if (!times[i].valid)
       std::printf("@late %s %llu %d\n", subject.test->name.c_str(), 0ULL + cell_.size, index);
-    else if (copies)
+    else if (subject.is_mock_up)
       std::printf("@time %s %llu %d %.9g %.9g\n", subject.test->name.c_str(), 0ULL + cell_.size, index,
                   times[i].seconds, times[i].without_copies);
     else

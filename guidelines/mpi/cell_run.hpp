@@ -15,7 +15,8 @@ namespace nplus1::guidelines {
 struct Subject {
   const TimedTest* test;
   const Operation* operation;
-  Run run;
+  AnyRun run;
+  bool is_mock_up;
   std::shared_ptr<Buffers> buffers;
   std::shared_ptr<Scratch> scratch;
 
@@ -25,7 +26,8 @@ struct Subject {
 
 class CellRun {
  public:
-  CellRun(const Plan& plan, const Cell& cell, MPI_Comm comm);
+  /// Nothing is repeated any more after `limit` seconds of repeating; rank 0's counts.
+  CellRun(const Plan& plan, const Cell& cell, double limit, MPI_Comm comm);
 
   /// Compares mock-ups with their original and leaves out those that differ.
   void verify();
@@ -44,6 +46,7 @@ class CellRun {
 
   const Plan& plan_;
   const Cell& cell_;
+  double limit_;
   MPI_Comm comm_;
   int rank_ = 0;
   double begin_;

@@ -2,24 +2,20 @@
 // standard library, so that it can be built for any MPI library:
 //
 //   mpicxx -std=c++20 -O2 -I SOURCE -o nplus1-guidelines-runner SOURCE/guidelines/*.cpp
-//   SOURCE/guidelines/mpi/*.cpp
-//          SOURCE/guidelines/mpi/mock_ups/*.cpp         (SOURCE: share/nplus1/guidelines-runner)
+//          SOURCE/guidelines/mpi/*.cpp SOURCE/guidelines/mpi/mock_ups/*.cpp
 //
-// Its argument is a plan (guidelines/plan.hpp). Rank 0 prints, each line begun with @, sizes in bytes, times
-// in seconds:
+// with share/nplus1/guidelines-runner for SOURCE. Its argument is a plan (guidelines/plan.hpp). Rank 0
+// prints, each line begun with @, sizes in bytes, times in seconds:
 //
-//   @library TEXT                                  MPI_Get_library_version
-//   @network BYTES SECONDS BYTES SECONDS           half a round trip between the first and the last rank,
-//   twice
-//   @verify TEST SIZE                              is being compared with its original; for who watches for a
-//   hang
-//   @differs TEST SIZE TEXT                        and gave another result: not measured
-//   @skipped TEST SIZE TEXT                        can't be measured
-//   @nrep TEST SIZE PREDICTION N RSE COVMEAN COVMEDIAN MEAN STOP   a look at a growing series; -1: not
-//   evaluable
+//   @library TEXT                            MPI_Get_library_version
+//   @network BYTES SECONDS BYTES SECONDS     half a round trip between the first and the last rank, twice
+//   @verify TEST SIZE                        is being compared with its original, if somebody waits for it
+//   @differs TEST SIZE TEXT                  and gave another result: not measured
+//   @skipped TEST SIZE TEXT                  can't be measured
+//   @nrep TEST SIZE PREDICTION N RSE COVMEAN COVMEDIAN MEAN STOP     a look at a series; -1: not evaluable
 //   @time TEST SIZE INDEX SECONDS [WITHOUT_COPIES]
-//   @late TEST SIZE INDEX                          some rank missed the window: repeated
-//   @done ORIGINAL SIZE                            the cell is complete
+//   @late TEST SIZE INDEX                    some rank missed the window: repeated
+//   @done ORIGINAL SIZE                      the cell is complete
 //   @end
 #include <algorithm>
 #include <cstdio>
@@ -82,9 +78,14 @@ void print_network(int rank) {
 }
 
 void run(const Plan& plan, int rank) {
+  constexpr double kPatience = 3;  // times its share of what is left
+  const double begin = MPI_Wtime();
   Stopwatch stopwatch{plan, MPI_COMM_WORLD};
-  for (const Cell& cell : plan.cells) {
-    CellRun cell_run{plan, cell, MPI_COMM_WORLD};
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    const Cell& cell = plan.cells[i];
+    const double left = std::max(0.0, plan.limit - (MPI_Wtime() - begin));
+    const double share = left / static_cast<double>(plan.cells.size() - i);
+    CellRun cell_run{plan, cell, std::min(left, kPatience * share), MPI_COMM_WORLD};
     cell_run.verify();
     if (cell.repetitions == 0) {
       cell_run.predict(stopwatch);

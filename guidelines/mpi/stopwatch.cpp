@@ -10,6 +10,7 @@ namespace {
 constexpr int kAnnouncements = 20;
 constexpr double kSlack = 3;          // times the slowest announcement
 constexpr double kLeastSlack = 2e-5;  // seconds
+constexpr double kLookEvery = 0.05;   // seconds
 
 /// The slowest of some broadcasts, on all ranks.
 double announcement_time(MPI_Comm comm) {
@@ -40,8 +41,19 @@ Stopwatch::Stopwatch(const Plan& plan, MPI_Comm comm)
       shared_clock_{sync_ != Sync::kBarrier},
       window_{plan.window} {
   if (sync_ == Sync::kBarrier) return;
-  if (!plan.virtual_clock) clock_ = synchronise_clocks(comm);  // virtual time is one time
+  if (!plan.virtual_clock) clock_.emplace(comm);  // virtual time is one time
+  looked_ = MPI_Wtime();
   slack_ = std::max(kLeastSlack, kSlack * announcement_time(comm));
+}
+
+void Stopwatch::prepare() {
+  if (sync_ == Sync::kBarrier) return;
+  int stale = clock_ && MPI_Wtime() - looked_ > kLookEvery ? 1 : 0;
+  MPI_Bcast(&stale, 1, MPI_INT, 0, comm_);
+  if (stale != 0) {
+    clock_->look_again();
+    looked_ = MPI_Wtime();
+  }
   next_ = now() + slack_ + window_;
   MPI_Bcast(&next_, 1, MPI_DOUBLE, 0, comm_);
 }
@@ -75,8 +87,8 @@ Lap Stopwatch::time(const std::function<double()>& test) {
   const double begin = MPI_Wtime();
   lap.copying = test();
   const double end = MPI_Wtime();
-  lap.begin = shared_clock_ ? clock_.global(begin) : 0;
-  lap.end = shared_clock_ ? clock_.global(end) : end - begin;
+  lap.begin = shared_clock_ ? global(begin) : 0;
+  lap.end = shared_clock_ ? global(end) : end - begin;
   return lap;
 }
 

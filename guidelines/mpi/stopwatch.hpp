@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "guidelines/mpi/call.hpp"
@@ -28,6 +29,10 @@ class Stopwatch {
  public:
   Stopwatch(const Plan& plan, MPI_Comm comm);
 
+  /// Before some laps: the clocks are looked at again where they have not been for a while, and the grid of
+  /// windows begins anew.
+  void prepare();
+
   /// Waits for the common start, then times `test`.
   ///
   /// barrier: an MPI_Barrier; the result is the longest of the ranks' own times. window: at a fixed grid of
@@ -39,7 +44,8 @@ class Stopwatch {
   [[nodiscard]] std::vector<Times> reduce(const std::vector<Lap>& laps) const;
 
  private:
-  [[nodiscard]] double now() const { return clock_.global(MPI_Wtime()); }
+  [[nodiscard]] double global(double local) const { return clock_ ? clock_->global(local) : local; }
+  [[nodiscard]] double now() const { return global(MPI_Wtime()); }
   [[nodiscard]] int wait_until(double start) const;
   [[nodiscard]] int start();
 
@@ -48,9 +54,10 @@ class Stopwatch {
   bool virtual_clock_;
   bool shared_clock_;
   double window_;
-  double next_ = 0;   // start of the next window
-  double slack_ = 0;  // how long an announcement takes to reach everybody
-  ClockModel clock_;
+  double next_ = 0;    // start of the next window
+  double slack_ = 0;   // how long an announcement takes to reach everybody
+  double looked_ = 0;  // at the clocks, by this rank's
+  std::optional<SharedClock> clock_;
 };
 
 }  // namespace nplus1::guidelines

@@ -186,7 +186,7 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   c.root = root;
   const bool contributes = !takes_no_part(c) && !is_intercomm_root(c);
   if (contributes && sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
-  if (is_intercomm_root(c)) c.sizes = bytes_each(c, recvcounts, recvtype);
+  if (is_me(c, root) || is_intercomm_root(c)) c.sizes = bytes_each(c, recvcounts, recvtype);
   if (sendbuf == MPI_IN_PLACE)
     c.size = intra(c) ? payload_bytes(recvcounts[root], recvtype) : 0;
   else if (contributes)

@@ -76,6 +76,9 @@ class Check(CommandTest):
         self.measure({"Scan": {8: 3}, "Scan_with_Exscan_Reduce_local": {8: 4}}, name="simulated.csv", runs=1, head="#@clock=virtual\n")
         self.assertIn("Simulated and measured agree on 0 of 1 guidelines", self.check(folder))
         self.assertEqual([v["simulated"] for v in self.violations()], ["holds"])
+        agreement = json.loads((self.folder / folder / "violations.json").read_text())["simulated_agreement"]
+        self.assertEqual(agreement["only_measured"], ["Scan(n) <= Exscan(n) + Reduce_local(n)"])
+        self.assertEqual(agreement["only_simulated"], [])
 
     def test_own_guidelines_and_choices(self):
         self.write("own.json", '[{"orig": "Halo", "mock": "Halo_with_Alltoallv", "bound": "Alltoallv"}]')

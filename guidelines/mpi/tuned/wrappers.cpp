@@ -3,7 +3,11 @@
 // the MPI standard makes the same on all of them: the function, the communicator, the number of bytes, and
 // for reductions datatype and operation. Not touched: intercommunicators, reductions with operations of the
 // user's or with types that have gaps, Reduce_scatter with counts that differ, more than INT_MAX bytes for
-// all ranks. Serves C and C++; each thread has its own scratch space.
+// all ranks. Each thread has its own scratch space.
+//
+// Both MPI_NAME and PMPI_NAME are here: Open MPI's Fortran bindings call the latter. Each goes on to the next
+// library that has its own name, so that other tools see what they would see without this one.
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -127,58 +131,55 @@ int rank_in(MPI_Comm comm) {
   return rank;
 }
 
-}  // namespace
-}  // namespace nplus1::guidelines::tuned
-
-using namespace nplus1::guidelines::tuned;
-using nplus1::guidelines::Call;
-using nplus1::guidelines::Run;
-
-NPLUS1_EXPORT int MPI_Allgather(const void* send, int sends, MPI_Datatype send_type, void* receive,
-                                int receives, MPI_Datatype receive_type, MPI_Comm comm) {
+template <class Next>
+int allgather(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+              MPI_Datatype receive_type, MPI_Comm comm) {
   const std::uint64_t block = bytes_of(receives, receive_type);
   const Run run = chosen("Allgather", block, comm);
-  if (run == nullptr) return PMPI_Allgather(send, sends, send_type, receive, receives, receive_type, comm);
+  if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, comm);
   return move(run, {send, sends, send_type, comm, 0},
               {receive, receives * size_of(comm), receive_type, comm, 1}, block, 0, comm);
 }
 
-NPLUS1_EXPORT int MPI_Alltoall(const void* send, int sends, MPI_Datatype send_type, void* receive,
-                               int receives, MPI_Datatype receive_type, MPI_Comm comm) {
+template <class Next>
+int alltoall(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+             MPI_Datatype receive_type, MPI_Comm comm) {
   const std::uint64_t block = bytes_of(receives, receive_type);
   const Run run = chosen("Alltoall", block, comm);
-  if (run == nullptr) return PMPI_Alltoall(send, sends, send_type, receive, receives, receive_type, comm);
+  if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, comm);
   const int ranks = size_of(comm);
   return move(run, {send, sends * ranks, send_type, comm, 0},
               {receive, receives * ranks, receive_type, comm, 1}, block, 0, comm);
 }
 
-NPLUS1_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+template <class Next>
+int bcast(Next* next, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   const std::uint64_t block = bytes_of(count, type);
   const Run run = chosen("Bcast", block, comm);
-  if (run == nullptr) return PMPI_Bcast(buffer, count, type, root, comm);
+  if (run == nullptr) return next(buffer, count, type, root, comm);
   return move(run, {nullptr, 0, MPI_BYTE, comm, 0}, {buffer, count, type, comm, 1}, block, root, comm);
 }
 
-NPLUS1_EXPORT int MPI_Gather(const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
-                             MPI_Datatype receive_type, int root, MPI_Comm comm) {
+template <class Next>
+int gather(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+           MPI_Datatype receive_type, int root, MPI_Comm comm) {
   const std::uint64_t block =
       send == MPI_IN_PLACE ? bytes_of(receives, receive_type) : bytes_of(sends, send_type);
   const Run run = chosen("Gather", block, comm);
-  if (run == nullptr) return PMPI_Gather(send, sends, send_type, receive, receives, receive_type, root, comm);
+  if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, root, comm);
   if (rank_in(comm) != root)
     return move(run, {send, sends, send_type, comm, 0}, {nullptr, 0, MPI_BYTE, comm, 1}, block, root, comm);
   return move(run, {send, sends, send_type, comm, 0},
               {receive, receives * size_of(comm), receive_type, comm, 1}, block, root, comm);
 }
 
-NPLUS1_EXPORT int MPI_Scatter(const void* send, int sends, MPI_Datatype send_type, void* receive,
-                              int receives, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+template <class Next>
+int scatter(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+            MPI_Datatype receive_type, int root, MPI_Comm comm) {
   const std::uint64_t block =
       receive == MPI_IN_PLACE ? bytes_of(sends, send_type) : bytes_of(receives, receive_type);
   const Run run = chosen("Scatter", block, comm);
-  if (run == nullptr)
-    return PMPI_Scatter(send, sends, send_type, receive, receives, receive_type, root, comm);
+  if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, root, comm);
   if (rank_in(comm) != root)
     return move(run, {nullptr, 0, MPI_BYTE, comm, 0}, {receive, receives, receive_type, comm, 1}, block, root,
                 comm);
@@ -186,39 +187,99 @@ NPLUS1_EXPORT int MPI_Scatter(const void* send, int sends, MPI_Datatype send_typ
               {receive, receives, receive_type, comm, 1}, block, root, comm);
 }
 
-NPLUS1_EXPORT int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                                MPI_Comm comm) {
+template <class Next>
+int allreduce(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+              MPI_Comm comm) {
   const Run run = chosen_reduction("Allreduce", count, type, op, comm);
-  if (run == nullptr) return PMPI_Allreduce(send, receive, count, type, op, comm);
+  if (run == nullptr) return next(send, receive, count, type, op, comm);
   return run_inside(run, {send, receive, count, type, op, 0, comm});
 }
 
-NPLUS1_EXPORT int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                             int root, MPI_Comm comm) {
+template <class Next>
+int reduce(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+           MPI_Comm comm) {
   const Run run = chosen_reduction("Reduce", count, type, op, comm);
-  if (run == nullptr) return PMPI_Reduce(send, receive, count, type, op, root, comm);
+  if (run == nullptr) return next(send, receive, count, type, op, root, comm);
   return run_inside(run, {send, receive, count, type, op, root, comm});
 }
 
-NPLUS1_EXPORT int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type,
-                                           MPI_Op op, MPI_Comm comm) {
+template <class Next>
+int reduce_scatter_block(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                         MPI_Comm comm) {
   const Run run = chosen_reduction("Reduce_scatter_block", count, type, op, comm);
-  if (run == nullptr) return PMPI_Reduce_scatter_block(send, receive, count, type, op, comm);
+  if (run == nullptr) return next(send, receive, count, type, op, comm);
   return run_inside(run, {send, receive, count, type, op, 0, comm});
 }
 
-NPLUS1_EXPORT int MPI_Reduce_scatter(const void* send, void* receive, const int counts[], MPI_Datatype type,
-                                     MPI_Op op, MPI_Comm comm) {
+template <class Next>
+int reduce_scatter(Next* next, const void* send, void* receive, const int counts[], MPI_Datatype type,
+                   MPI_Op op, MPI_Comm comm) {
   const int ranks = size_of(comm);
   const bool equal = std::all_of(counts, counts + ranks, [&](int count) { return count == counts[0]; });
   const Run run = equal ? chosen_reduction("Reduce_scatter", counts[0], type, op, comm) : nullptr;
-  if (run == nullptr) return PMPI_Reduce_scatter(send, receive, counts, type, op, comm);
+  if (run == nullptr) return next(send, receive, counts, type, op, comm);
   return run_inside(run, {send, receive, counts[0], type, op, 0, comm});
 }
 
-NPLUS1_EXPORT int MPI_Scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
-                           MPI_Comm comm) {
+template <class Next>
+int scan(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+         MPI_Comm comm) {
   const Run run = chosen_reduction("Scan", count, type, op, comm);
-  if (run == nullptr) return PMPI_Scan(send, receive, count, type, op, comm);
+  if (run == nullptr) return next(send, receive, count, type, op, comm);
   return run_inside(run, {send, receive, count, type, op, 0, comm});
 }
+
+template <class Function>
+Function* following(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+}  // namespace nplus1::guidelines::tuned
+
+using namespace nplus1::guidelines::tuned;
+
+#define NPLUS1_EXPORT_AS(NAME, TUNED, PARAMETERS, ...)          \
+  NPLUS1_EXPORT int NAME PARAMETERS {                           \
+    static auto* const next = following<decltype(NAME)>(#NAME); \
+    return TUNED(next, __VA_ARGS__);                            \
+  }
+#define NPLUS1_EXPORT_BOTH(NAME, TUNED, PARAMETERS, ...)       \
+  NPLUS1_EXPORT_AS(MPI_##NAME, TUNED, PARAMETERS, __VA_ARGS__) \
+  NPLUS1_EXPORT_AS(PMPI_##NAME, TUNED, PARAMETERS, __VA_ARGS__)
+
+NPLUS1_EXPORT_BOTH(Allgather, allgather,
+                   (const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+                    MPI_Datatype receive_type, MPI_Comm comm),
+                   send, sends, send_type, receive, receives, receive_type, comm)
+NPLUS1_EXPORT_BOTH(Alltoall, alltoall,
+                   (const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+                    MPI_Datatype receive_type, MPI_Comm comm),
+                   send, sends, send_type, receive, receives, receive_type, comm)
+NPLUS1_EXPORT_BOTH(Bcast, bcast, (void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+                   buffer, count, type, root, comm)
+NPLUS1_EXPORT_BOTH(Gather, gather,
+                   (const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+                    MPI_Datatype receive_type, int root, MPI_Comm comm),
+                   send, sends, send_type, receive, receives, receive_type, root, comm)
+NPLUS1_EXPORT_BOTH(Scatter, scatter,
+                   (const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
+                    MPI_Datatype receive_type, int root, MPI_Comm comm),
+                   send, sends, send_type, receive, receives, receive_type, root, comm)
+NPLUS1_EXPORT_BOTH(Allreduce, allreduce,
+                   (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   send, receive, count, type, op, comm)
+NPLUS1_EXPORT_BOTH(Reduce, reduce,
+                   (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+                    MPI_Comm comm),
+                   send, receive, count, type, op, root, comm)
+NPLUS1_EXPORT_BOTH(Reduce_scatter_block, reduce_scatter_block,
+                   (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   send, receive, count, type, op, comm)
+NPLUS1_EXPORT_BOTH(Reduce_scatter, reduce_scatter,
+                   (const void* send, void* receive, const int counts[], MPI_Datatype type, MPI_Op op,
+                    MPI_Comm comm),
+                   send, receive, counts, type, op, comm)
+NPLUS1_EXPORT_BOTH(Scan, scan,
+                   (const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+                   send, receive, count, type, op, comm)

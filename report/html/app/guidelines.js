@@ -65,7 +65,7 @@ function drawSide(svg, list, side, color, place, y) {
     .attr("cx", (p) => p[0]).attr("cy", (p) => p[1]).attr("fill", "currentColor");
 }
 
-const RIGHT_LABEL = { pattern: (g) => g.list[0].right.test.replaceAll("_", " "), monotony: () => "the next larger size",
+const RIGHT_LABEL = { pattern: (g) => g.list[0].bound, monotony: () => "the next larger size",
   split: () => "calls of a smaller size, together" };
 
 function guidelineFigure(groups) {
