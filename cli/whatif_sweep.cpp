@@ -112,7 +112,8 @@ Result<PointResult> try_it(const WhatIfWords& words, const Trial& trial) {
 }
 
 /// The most worthwhile first; of a collective's algorithms the best alone.
-std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<PointResult>& results, double run) {
+std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<PointResult>& results,
+                        double run) {
   std::vector<Fix> all;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Candidate& c = trials[i].candidate;
