@@ -22,15 +22,15 @@ def must(*words):
 
 
 class Runs:
-    def __init__(self, build, folder, network, panels):
+    def __init__(self, build, folder, network, panels, compute, polls):
         self.nplus1, self.program = build / "bin" / "nplus1", build / "bin" / "mpi-tests" / "hpl_broadcasts"
-        self.folder, self.network, self.panels = folder, network, panels
+        self.folder, self.network, self.panels, self.compute, self.polls = folder, network, panels, compute, polls
 
     def run(self, variant, ranks):
         """The result folder and the virtual time, in ms."""
         out = self.folder / f"{variant}-{ranks}"
         must(self.nplus1, "run", "-q", "-n", ranks, "-o", out, "--record", "full", "--network", self.network, "--compute",
-             "fixed:1e-6", "--", self.program, variant, 1, ranks, self.panels)
+             self.compute, "--poll-cost", self.polls, "--", self.program, variant, 1, ranks, self.panels)
         return out, 1e3 * json.loads((out / "summary.json").read_text())["virtual_time_s"]
 
     def priced(self, out):
@@ -50,11 +50,13 @@ def main():
     words.add_argument("--variants", default=VARIANTS)
     words.add_argument("--panels", type=int, default=8)
     words.add_argument("--network", default="loggops:L=2e-6,o=1e-6,g=1e-6,G=1e-9,O=0,S=65536")
+    words.add_argument("--compute", default="fixed:0", help="of nplus1 run: computing between calls")
+    words.add_argument("--poll-cost", default="200e-9,10e-6", help="of nplus1 run: a look for a message in vain")
     options = words.parse_args()
     print("| ranks | variant | by hand | predicted with MPI_Bcast | carried out | saves | predicted less carried out |\n"
           "|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="nplus1-hpl-") as scratch:
-        runs = Runs(options.build.resolve(), pathlib.Path(scratch), options.network, options.panels)
+        runs = Runs(options.build.resolve(), pathlib.Path(scratch), options.network, options.panels, options.compute, options.poll_cost)
         for ranks in map(int, options.ranks.split(",")):
             _, library = runs.run("library", ranks)
             for variant in options.variants.split(","):

@@ -93,8 +93,21 @@ void MessageSurvey::on_match(RankId receiver, const events::Answer& match) {
 void MessageSurvey::probed(const events::TimedEvent& timed) {
   const bool found =
       timed.event.kind == EventKind::kProbe ? timed.exit != events::kUnfinished : timed.answer.flag != 0;
-  if (found && timed.answer.source >= 0)
-    message({timed.answer.source, timed.rank.value, timed.answer.sequence}).probes.push_back(timed.ordinal);
+  const events::Event& event = timed.event;
+  auto& vain = vain_[timed.rank.value];
+  if (!found) {
+    vain.push_back({event.peer, event.tag, event.comm.value, timed.ordinal});
+    return;
+  }
+  if (timed.answer.source < 0) return;
+  auto& probes = message({timed.answer.source, timed.rank.value, timed.answer.sequence}).probes;
+  // Without the message nobody would wait for it: the time that a program polls is no computing of its own.
+  std::erase_if(vain, [&](const Vain& v) {
+    const bool same = v.source == event.peer && v.tag == event.tag && v.comm == event.comm.value;
+    if (same) probes.push_back(v.ordinal);
+    return same;
+  });
+  probes.push_back(timed.ordinal);
 }
 
 void MessageSurvey::completed(const events::TimedEvent& timed) {

@@ -26,7 +26,7 @@ struct MessageCalls {
   std::uint64_t completed = kNone;  // of the call that completes the receive
   std::uint32_t request = 0;        // of the receive, if it is non-blocking
   bool send_blocks = false;
-  std::vector<std::uint64_t> probes;  // at the receiver, that found it
+  std::vector<std::uint64_t> probes;  // at the receiver: those that looked for it in vain, and that found it
 };
 
 class MessageSurvey final : public events::EventSink {
@@ -48,6 +48,13 @@ class MessageSurvey final : public events::EventSink {
   struct KeyHash {
     std::size_t operator()(const Key& key) const;
   };
+  /// A probe that found nothing.
+  struct Vain {
+    std::int32_t source;
+    std::int32_t tag;
+    std::uint32_t comm;
+    std::uint64_t ordinal;
+  };
   struct Posted {
     std::uint64_t ordinal = 0;
     std::uint32_t site = 0;
@@ -66,7 +73,8 @@ class MessageSurvey final : public events::EventSink {
 
   Found found_;
   std::unordered_map<Key, MessageCalls, KeyHash> messages_;
-  std::unordered_map<std::uint64_t, Posted> requests_;  // kIrecv that are not complete
+  std::unordered_map<std::uint64_t, Posted> requests_;        // kIrecv that are not complete
+  std::unordered_map<std::int32_t, std::vector<Vain>> vain_;  // by rank, until the same probe finds something
 };
 
 /// A bit for each call of each rank: memory for marks that a survey makes.

@@ -132,6 +132,22 @@ TEST(Replace, InstancesCanBeGivenOneByOne) {
   EXPECT_EQ(program.replayed(chain), library.replayed({}));
 }
 
+/// Receivers poll. Looks in vain for what is replaced go as well: they were waiting, not computing.
+TEST(Replace, LooksInVainForItsMessagesVanish) {
+  TestProgram program{3};
+  program.compute(0, 100);
+  for (const std::int32_t r : {1, 2}) {
+    for (int i = 0; i < 5; ++i) program.look_for(r, 0);
+    program.compute(r, 200);
+    program.look_for(r, 0);
+  }
+  for (const std::int32_t r : {1, 2}) program.send(0, r, 8000);
+  for (const std::int32_t r : {1, 2}) program.receive(r, 0);
+  program.record();
+  EXPECT_EQ(program.replayed({{"replace", "with=bcast"}}),
+            with_collective(3, CollectiveKind::kBcast, 0, 8000, 1, {100, 200, 200}));
+}
+
 TEST(Replace, MessagesThatMakeNoWholeOperationAreRefused) {
   TestProgram program{3};
   program.send(0, 1, 100);

@@ -35,6 +35,9 @@ class TestProgram {
   void receive(std::int32_t rank, std::int32_t from, std::int32_t tag = 0) {
     message(events::EventKind::kRecv, rank, from, 0, tag);
   }
+  void look_for(std::int32_t rank, std::int32_t from, std::int32_t tag = 0) {
+    message(events::EventKind::kIprobe, rank, from, 0, tag);
+  }
   std::uint32_t isend(std::int32_t rank, std::int32_t to, std::int64_t bytes, std::int32_t tag = 0) {
     return message(events::EventKind::kIsend, rank, to, bytes, tag);
   }
