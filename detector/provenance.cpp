@@ -227,7 +227,7 @@ bool Provenance::is_made_of(const Origin& whole, std::span<const Segment> parts)
 }
 
 void Provenance::note_whole(State& state, std::uint32_t origin) {
-  constexpr std::size_t kMostWholes = 8;
+  constexpr std::size_t kMostWholes = 40;  // a panel, its halves and its pieces, of some 32 ranks
   if (std::ranges::find(state.wholes, origin) != state.wholes.end()) return;
   if (state.wholes.size() == kMostWholes) state.wholes.erase(state.wholes.begin());
   state.wholes.push_back(origin);

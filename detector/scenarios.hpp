@@ -2,12 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "detector/scenario_world.hpp"
 
 namespace nplus1::detector {
+
+/// Ranks 0 to n - 1.
+inline std::vector<int> world(int n) {
+  std::vector<int> ranks(static_cast<std::size_t>(n));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
 
 /// One finding that must be reported. A negative scenario has none, and nothing above `possible` may be found.
 struct Expectation {

@@ -1,16 +1,9 @@
 #include <algorithm>
-#include <numeric>
 
 #include "detector/scenarios.hpp"
 
 namespace nplus1::detector {
 namespace {
-
-std::vector<int> world(int n) {
-  std::vector<int> ranks(static_cast<std::size_t>(n));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 /// Calls `visit(parent, child, size of the child's part of the tree)`, from the root down.
 template <class Visit>

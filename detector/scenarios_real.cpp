@@ -1,16 +1,9 @@
 // What the detector once got wrong on real programs, in small: ScaLAPACK's xdlu, xdqr and xdllt, HPCG and HPL.
-#include <numeric>
 
 #include "detector/scenarios.hpp"
 
 namespace nplus1::detector {
 namespace {
-
-std::vector<int> world(int n) {
-  std::vector<int> ranks(static_cast<std::size_t>(n));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 /// HPL's long broadcast among three: two pieces go out, all three go round. Panels shrink, the owner is another one
 /// each time; its last piece lies in the workspace where others' panels were, between their pieces.

@@ -1,17 +1,10 @@
 // Written and committed before the detector was run on them; docs/detector_scenarios.md has that first score.
 #include <algorithm>
-#include <numeric>
 
 #include "detector/scenarios.hpp"
 
 namespace nplus1::detector {
 namespace {
-
-std::vector<int> world(int n) {
-  std::vector<int> ranks(static_cast<std::size_t>(n));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 /// All ranks send, then all receive: `to(r)` gets what lies at `at(r)`, and puts it to `into(to(r))`.
 template <class To, class At, class Into>
