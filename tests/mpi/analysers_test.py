@@ -67,6 +67,16 @@ class Analysers(LiveTest):
         self.assertAlmostEqual(serial["saving_s"], saved, delta=1e-9)
         self.assertIn("saves", done.stdout)
 
+    def test_so_is_the_saving_of_a_broadcast_that_is_polled_for(self):
+        """HPL's way: receivers look for the message again and again, which they would not do without it."""
+        options = ("--record", "full", "--compute", "fixed:0", "--network", "loggops:L=2e-6,o=1e-6,g=1e-6,G=1e-9,O=0,S=65536")
+        for variant in ("1ring", "long"):
+            before = self.observe(4, "hpl_broadcasts", variant, 1, 4, 8, options=options)
+            after = self.observe(4, "hpl_broadcasts", "library", 1, 4, 8, options=options)
+            (found,), _ = collectives(before.folder, "--price")
+            saved = float(before.summary["virtual_time_s"] - after.summary["virtual_time_s"])
+            self.assertAlmostEqual(found["saving_s"], saved, delta=1e-9, msg=variant)
+
     def test_every_finding_has_a_drawing_of_one_instance(self):
         found, _ = collectives(self.recorded().folder)
         for finding in found:
