@@ -43,7 +43,7 @@ Analysis analysed(const CollectivesWords& words, Keep keep, detector::TransferCo
   return analysis;
 }
 
-/// Another tool's recording, as far as it goes: none has hashes of what was sent.
+/// Another format, as far as it goes: only our own exports have hashes of what was sent.
 Analysis search_foreign(const CollectivesWords& words, Format format) {
   const std::string name = name_of(format);
   if (words.analysers > 1 || words.price || !words.html.empty())
