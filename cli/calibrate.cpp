@@ -108,8 +108,7 @@ std::string quality_text(const char* name, const Quality& quality) {
 std::string verdict(const Quality& platform) {
   const std::string found = fmt::format(
       "Sizes held back: {:.1f} % off in the median (stated {:.1f} %; by chance up to {:.1f} %), {:.0f} % of "
-      "them within "
-      "the stated {:.1f} % (at least {:.0f} %)",
+      "them within the stated {:.1f} % (at least {:.0f} %)",
       100 * platform.held_back.median, 100 * platform.stated.median, 100 * platform.median_limit,
       100 * platform.covered, 100 * platform.stated.nine_of_ten, 100 * calibrate::kLeastCovered);
   if (platform.holds()) return found + ": as stated.\n";
@@ -203,10 +202,8 @@ std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fi
   return fmt::format(
       "Measured on {} on {} by nplus1 calibrate, medians of {} repetitions, 1 to {} bytes. "
       "Stated error at other sizes, by leaving out one at a time: {:.1f} % in the median, {:.1f} % for 9 of "
-      "10; sizes "
-      "held back from the fit: {:.1f} % in the median, {:.0f} % of them within the {:.1f} %. Hosts' speeds "
-      "are not "
-      "measured. "
+      "10; sizes held back from the fit: {:.1f} % in the median, {:.0f} % of them within the {:.1f} %. "
+      "Hosts' speeds are not measured. "
       "MPI_SUM of doubles: {} (for the option collectives).",
       host, date, options.repetitions, options.largest, 100 * quality.stated.median,
       100 * quality.stated.nine_of_ten, 100 * quality.held_back.median, 100 * quality.covered,

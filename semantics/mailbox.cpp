@@ -8,6 +8,9 @@
 namespace nplus1::semantics {
 namespace {
 
+/// So many lie in few enough cache lines to ask for all, not knowing which will be wanted.
+constexpr std::size_t kFewReceives = 8;
+
 bool tags_match(std::int32_t wanted, std::int32_t tag) {
   return wanted == kAnyTag || wanted == tag;
 }
@@ -156,7 +159,7 @@ const Mailbox::Channel* Mailbox::lookup(std::uint64_t comm, RankId source) const
 void Mailbox::approach(std::uint64_t comm, RankId source) const {
   if (channels_.empty()) return;
   prefetch_lines<1>(&channels_[hash(comm, source) & (channels_.size() - 1)]);
-  prefetch_lines<4>(receive_nodes_.data());
+  if (receive_nodes_.size() <= kFewReceives) prefetch_lines<4>(receive_nodes_.data());
 }
 
 void Mailbox::approach() const {

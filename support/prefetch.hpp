@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace nplus1 {
 
@@ -11,8 +12,10 @@ inline constexpr std::size_t kCacheLine = 64;
 
 template <std::size_t Lines>
 void prefetch_lines(const void* from) {
-  const auto* line = static_cast<const char*>(from);
-  for (std::size_t i = 0; i < Lines; ++i) __builtin_prefetch(line + i * kCacheLine);
+  const auto line =
+      reinterpret_cast<std::uintptr_t>(from);  // beyond its object, or null: no place to point into
+  for (std::size_t i = 0; i < Lines; ++i)
+    __builtin_prefetch(reinterpret_cast<const void*>(line + i * kCacheLine));
 }
 
 }  // namespace nplus1

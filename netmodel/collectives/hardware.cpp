@@ -21,13 +21,21 @@ void bcast_hardware(const CollectiveCall& call, std::vector<Step>& steps) {
   }
 }
 
-/// Combined on the way: the root has one message to receive when the last contribution is there.
+/// Combined on the way: the root has one message to receive when the last contribution is there, that of the
+/// member before it.
 void reduce_hardware(const CollectiveCall& call, std::vector<Step>& steps) {
-  if (call.me != call.root) return send(steps, call.root, count(call.size));
+  const std::int32_t last = (call.root + call.members - 1) % call.members;
+  if (call.me != call.root) {
+    send(steps, call.root, count(call.size));
+    if (call.me != last) copied(steps, Transport::kCombined);
+    return;
+  }
+  const std::size_t first_step = steps.size();
   for (std::int32_t d = 1; d < call.members; ++d) {
     receive(steps, after(call, d));
-    if (d > 1) copied(steps, Transport::kCopy);
+    if (after(call, d) != last) copied(steps, Transport::kCombined);
   }
+  join_from(steps, first_step);
 }
 
 /// Everybody hands one message to the network and gets one when the last has come: a transfer to the next

@@ -24,6 +24,10 @@ enum class Transport : std::uint8_t {
   kMessage,
   kCopy,    // made by the network: leaves together with the member's last message; no overhead at either end
   kSignal,  // inside the network: takes no time
+  /// Combined with the others' on its way: no overhead at its receiver; on a network with contention it loads
+  /// the links to the member after its sender, so that the receiver's carry one vector, the one of the member
+  /// before it.
+  kCombined,
 };
 
 /// One step of one member: it starts the send (if any), then waits for the receive (if any), then goes on.

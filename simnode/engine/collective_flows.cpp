@@ -6,7 +6,7 @@
 // between one pair, a small one that travels unasked may be taken for a large one before it.
 //
 // What the network does itself (Transport): a copy is there when the message that it was made of is, and
-// loads no link of its own; a signal takes no time.
+// loads no link of its own; a signal takes no time; what is combined on its way ends at the next member.
 #include <algorithm>
 
 #include "netmodel/collectives/selection.hpp"
@@ -79,7 +79,7 @@ void Collectives::copy_arrived(Call& call, const CollectiveMessage& copied, Time
   if (!call.receives.pop(copied.from, copied.to))
     return call.arrivals.push(copied.from, copied.to, {at, copied.size});
   Member& receiver = call.members[static_cast<std::size_t>(copied.to)];
-  end_part(receiver, at, receiving(receiver, copied.size));
+  end_part(receiver, at, receiving(receiver, copied.from, copied.size));
   runnable_.push_back(copied.to);
 }
 
@@ -97,6 +97,7 @@ void Collectives::post_send(const Communicator& c, Call& call, std::int32_t me, 
   Member& member = call.members[static_cast<std::size_t>(me)];
   member.clock += blocking ? network_.blocking_send_overhead(step.size) : network_.send_overhead(step.size);
   CollectiveMessage message{call.comm.value, call.number, me, step.send_to, step.size, false, false};
+  message.combined = step.transport == Transport::kCombined;
   message.rendezvous = !network_.eager(step.size);
   if (message.rendezvous) ++member.pending;
   message.unasked = network_.travels_unasked(step.size);
@@ -117,11 +118,12 @@ void Collectives::post_receive(const Communicator& c, Call& call, std::int32_t m
     return given ? end_part(member, given->arrival, {}) : call.listening.push(from, me, {});
   }
   if (const auto arrival = call.arrivals.pop(from, me))
-    return end_part(member, std::max(arrival->arrival, member.clock), receiving(member, arrival->size));
+    return end_part(member, std::max(arrival->arrival, member.clock), receiving(member, from, arrival->size));
   const auto sent = call.transfers.pop(from, me);
   if (!sent) return call.receives.push(from, me, {member.clock, {}});
   const bool rendezvous = !network_.eager(sent->size);
-  start_flow(c, {call.comm.value, call.number, from, me, sent->size, rendezvous, false},
+  const bool combined = step.transport == Transport::kCombined;
+  start_flow(c, {call.comm.value, call.number, from, me, sent->size, rendezvous, false, combined},
              std::max(sent->arrival, member.clock));
 }
 
@@ -129,13 +131,18 @@ void Collectives::start_flow(const Communicator& c, const CollectiveMessage& mes
   Transfer flow;
   flow.collective = true;
   flow.part = message;
-  contention_->start(flow, c.members[static_cast<std::size_t>(message.from)],
-                     c.members[static_cast<std::size_t>(message.to)], message.size, at);
+  const auto from = static_cast<std::size_t>(message.from);
+  const std::size_t to =
+      message.combined ? (from + 1) % c.members.size() : static_cast<std::size_t>(message.to);
+  contention_->start(flow, c.members[from], c.members[to], message.size, at);
 }
 
-/// What a message costs its receiver once it is there.
-Duration Collectives::receiving(const Member& member, Bytes size) const {
-  const Step& step = member.steps[member.position - 1];
+/// What a message of `from` costs its receiver once it is there. It is awaited by one of the steps that were
+/// started together.
+Duration Collectives::receiving(const Member& member, std::int32_t from, Bytes size) const {
+  std::size_t place = member.position - 1;
+  while (member.steps[place].joins && member.steps[place].receive_from != from) --place;
+  const Step& step = member.steps[place];
   const Duration overhead =
       step.transport == Transport::kMessage ? network_.receive_overhead(size) : Duration{};
   const bool combines = step.combines && selection_ != nullptr;
@@ -160,7 +167,7 @@ void Collectives::arrived(const CollectiveMessage& message, Time at, std::vector
       runnable_.push_back(message.from);
     }
     Member& receiver = call.members[static_cast<std::size_t>(message.to)];
-    end_part(receiver, at, receiving(receiver, message.size));
+    end_part(receiver, at, receiving(receiver, message.from, message.size));
     runnable_.push_back(message.to);
   }
   run_all(c, call, done);

@@ -109,7 +109,7 @@ class Collectives {
   void post_receive(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
   void start_flow(const Communicator& c, const CollectiveMessage& message, Time at);
   static void end_part(Member& member, Time at, Duration overhead);
-  [[nodiscard]] Duration receiving(const Member& member, Bytes size) const;
+  [[nodiscard]] Duration receiving(const Member& member, std::int32_t from, Bytes size) const;
 
   const netmodel::NetworkModel& network_;
   const netmodel::Selection* selection_;

@@ -22,6 +22,7 @@ struct CollectiveMessage {
   Bytes size{};
   bool rendezvous = false;  // its sender waits too
   bool unasked = false;     // it left before its receive was posted
+  bool combined = false;    // by the network: Transport::kCombined
 };
 
 /// One flow, and who waits for its end.

@@ -18,7 +18,12 @@ using netmodel::Flows;
 
 class Pipe final : public Flows {
  public:
-  void start(FlowId id, RankId, RankId, Bytes size, Time at) override {
+  /// Source and destination of each flow of the last network.
+  static inline std::vector<std::pair<int, int>> started;
+  Pipe() { started.clear(); }
+
+  void start(FlowId id, RankId from, RankId to, Bytes size, Time at) override {
+    started.emplace_back(from.value, to.value);
     waiting_.emplace(std::max(at, now_), std::pair{id, static_cast<double>(count(size))});
   }
   void advance(Time until, std::vector<Completion>& done) override {
@@ -105,6 +110,16 @@ TEST(Contention, AMulticastCrossesThePipeOnce) {
 TEST(Contention, SignalsWithinTheNetworkTakeNoTime) {
   EXPECT_EQ(end_of(CollectiveKind::kAllreduce, 1000, "allreduce=hardware", 5), ns(5 * 1000));
   EXPECT_EQ(end_of(CollectiveKind::kBarrier, 0, "barrier=hardware", 5), ns(0));
+}
+
+// Each host's link carries one vector: what a combining network does. 90 bytes travel unasked, 8000 by
+// rendezvous.
+TEST(Contention, AReductionByTheNetworkLoadsEachLinkOnce) {
+  for (const std::int64_t size : {90, 1000, 8000}) {
+    EXPECT_EQ(end_of(CollectiveKind::kReduce, size, "reduce=hardware", 5), ns(4 * static_cast<double>(size)));
+    std::sort(Pipe::started.begin(), Pipe::started.end());
+    EXPECT_EQ(Pipe::started, (std::vector<std::pair<int, int>>{{1, 2}, {2, 3}, {3, 4}, {4, 0}}));
+  }
 }
 
 TEST(Contention, SharesThePipe) {

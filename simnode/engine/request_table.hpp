@@ -100,8 +100,10 @@ class RequestTable {
     slots_[hole].id = kNoRequest;
   }
 
-  /// A hint that one of the oldest completes soon.
-  void approach() const { prefetch_lines<4>(slots_.data()); }
+  /// A hint that one of them completes soon; which, is not known, so it is for few only.
+  void approach() const {
+    if (slots_.size() <= 16) prefetch_lines<4>(slots_.data());
+  }
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
@@ -123,8 +125,7 @@ class RequestTable {
   }
 
   std::vector<Request> slots_;
-  std::size_t first_ =
-      0;  // lives at slot 0: a rank that waits for all its requests uses the same lines again
+  std::size_t first_ = 0;  // the id at slot 0: who waits for all its requests uses the same lines again
   std::size_t size_ = 0;
   std::size_t displaced_ = 0;  // not at their home; without any, erasing moves nothing
 };

@@ -43,6 +43,12 @@ class Platforms(live.LiveTest):
             eight = self.makespan(9, "incast", 4000000, *network)
             self.assertAlmostEqual(eight / one, factor, delta=0.1 * factor)
 
+    def test_a_reduction_by_the_network_takes_as_long_with_any_number_of_ranks(self):
+        for algorithm, factor in (("hardware", 1), ("linear", 15)):
+            two, sixteen = (self.makespan(ranks, "reduce", 4000000, *self.on("cluster64", "--collectives", f"reduce={algorithm}"))
+                            for ranks in (2, 16))
+            self.assertAlmostEqual(sixteen / two, factor, delta=0.1 * factor, msg=algorithm)
+
     def test_the_summary_says_when_the_model_knows_no_contention(self):
         _, without = self.ends(2, "ring", 8, ())
         _, shared = self.ends(2, "ring", 8, self.on("cluster64"))
