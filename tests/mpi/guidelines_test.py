@@ -82,7 +82,7 @@ class Measuring(GuidelinesTest):
                 self.assertTrue(all(t > 0 for t in measured[test, size]))
 
     def test_goes_on_after_a_kill_at_any_moment(self):
-        words = self.run_words("--functions", "Reduce,Scan", "--runs", 2, "--nrep", 200)
+        words = self.run_words("--functions", "Reduce,Scan", "--set", "pgmpi,tunelib", "--runs", 2, "--nrep", 200)
         before = b""
         for k in range(4):
             job = subprocess.Popen([str(NPLUS1), "guidelines", *map(str, words)], cwd=self.folder, env=environment(),
@@ -175,7 +175,7 @@ class Measuring(GuidelinesTest):
 
     def test_censors_what_hangs_and_does_not_try_it_again(self):
         more = self.fake("@verify Scan 8", "@verify Scan_with_Exscan_Reduce_local 8", after="sleep 60")
-        done = self.guidelines(*self.run_words("--functions", "Scan", "--sizes", 8, "--runs", 2, "--nrep", 1, "--timeout",
+        done = self.guidelines(*self.run_words("--functions", "Scan", "--set", "pgmpi", "--sizes", 8, "--runs", 2, "--nrep", 1, "--timeout",
                                                2, "--no-again"), more=more)
         self.assertIn("Scan_with_Exscan_Reduce_local of 8 B took more than 2 s: censored", done.stderr)
         found = [(row["mpirun"], row["test"], row["runtime_sec"]) for row in rows(self.folder / "measured/measurements.csv")]
@@ -184,10 +184,16 @@ class Measuring(GuidelinesTest):
 
     def test_goes_on_without_what_crashes(self):
         more = self.fake("@verify Scan 8", "@verify Scan_with_Exscan_Reduce_local 8", after="exit 9")
-        done = self.guidelines(*self.run_words("--functions", "Scan", "--sizes", 8, "--runs", 1, "--nrep", 1, "--no-again"),
+        done = self.guidelines(*self.run_words("--functions", "Scan", "--set", "pgmpi", "--sizes", 8, "--runs", 1, "--nrep", 1, "--no-again"),
                                more=more)
         self.assertIn("Scan_with_Exscan_Reduce_local of 8 B ended its mpirun with exit code 9", done.stderr)
         self.assertEqual([row["test"] for row in rows(self.folder / "measured/measurements.csv")], ["Scan"])
+
+    def test_ends_whatever_the_measuring_program_does(self):
+        more = self.fake("@verify Scan 8", "@verify Scan_with_Exscan_Reduce_local 8", after="exit 9")
+        done = self.guidelines(*self.run_words("--functions", "Scan", "--set", "pgmpi,nonblocking", "--sizes", 8, "--runs", 1, "--nrep",
+                                               1, "--no-again"), more=more)  # it names the same test once more
+        self.assertIn("Scan_with_Iscan_Wait of 8 B ended its mpirun with exit code 9", done.stderr)
 
     def test_says_why_nothing_could_be_started(self):
         done = self.guidelines(*self.run_words("--functions", "Scan", "--mpi-args", "-nonsense"), code=69)
