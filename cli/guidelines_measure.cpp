@@ -181,8 +181,11 @@ class Campaign {
                     "nothing was measured", "see why: " + line};
     const double patience = static_cast<double>(measuring_.patience.count());
     std::string text;
+    // If it is not known which test it was, none is tried again: measuring must come to an end.
+    const bool known = std::any_of(cell.tests.begin(), cell.tests.end(),
+                                   [&](const TimedTest& t) { return t.name == lines.verifying(); });
     for (const TimedTest& test : cell.tests) {
-      if (!lines.verifying().empty() && test.name != lines.verifying()) continue;
+      if (known && test.name != lines.verifying()) continue;
       note(ended.silent ? fmt::format("{} of {} B took more than {} s: censored, and not tried again",
                                       test.name, cell.size, patience)
                         : fmt::format("{} of {} B ended its mpirun with exit code {}: not tried again",

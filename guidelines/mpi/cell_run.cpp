@@ -173,6 +173,7 @@ void CellRun::measure(Stopwatch& stopwatch) {
                                                                [](const Times& t) { return !t.valid; })));
     }
     MPI_Bcast(&missed, 1, MPI_INT, 0, comm_);
+    if (2 * missed > now) stopwatch.give_more_notice();
     done += now;
     missing -= now - missed;
   }

@@ -33,6 +33,9 @@ class Stopwatch {
   /// windows begins anew.
   void prepare();
 
+  /// Most ranks were late: announcements come with twice the notice from now on.
+  void give_more_notice() { slack_ *= 2; }
+
   /// Waits for the common start, then times `test`.
   ///
   /// barrier: an MPI_Barrier; the result is the longest of the ranks' own times. window: at a fixed grid of

@@ -82,7 +82,7 @@ class Measuring(GuidelinesTest):
                 self.assertTrue(all(t > 0 for t in measured[test, size]))
 
     def test_goes_on_after_a_kill_at_any_moment(self):
-        words = self.run_words("--functions", "Reduce,Scan", "--runs", 2, "--nrep", 200)
+        words = self.run_words("--functions", "Reduce,Scan", "--set", "pgmpi,tunelib", "--runs", 2, "--nrep", 200)
         before = b""
         for k in range(4):
             job = subprocess.Popen([str(NPLUS1), "guidelines", *map(str, words)], cwd=self.folder, env=environment(),
@@ -121,16 +121,16 @@ class Measuring(GuidelinesTest):
 
     def test_clocks_that_differ_and_drift_are_made_one(self):
         library = self.compiled(HERE / "skewed_clock.c", "-shared", "-fPIC")
-        words = ("-n", 2, "--waits", "yield", "--functions", "Scan", "--sizes", 8, "--runs", 2, "--nrep", 100)
-        self.guidelines("run", "-o", "barrier", *words)
-        barrier = statistics.median(times(self.folder / "barrier/measurements.csv")["Scan", 8])
         for sync in ("window", "round-time"):
-            self.guidelines("run", "-o", sync, "--sync", sync, "--preload", library, *words)
-            # Five seconds apart, and a drift of 20 us a second: uncorrected, no repetition would take below a second.
-            shared = statistics.median(times(self.folder / sync / "measurements.csv")["Scan", 8])
+            self.guidelines("run", "-n", 2, "--waits", "yield", "-o", sync, "--sync", sync, "--window", "0.005", "--preload", library,
+                            "--functions", "Scan", "--sizes", 8, "--runs", 2, "--nrep", 60)
+            # Five seconds apart, and a drift of 20 us a second: uncorrected, no repetition would take below a second. How
+            # exact the correction is, is clock_model_test's to say; a busy machine delays ranks by milliseconds.
+            shared = times(self.folder / sync / "measurements.csv")["Scan", 8]
             with self.subTest(sync=sync):
-                self.assertGreater(shared, 0)
-                self.assertLess(shared, barrier + 100e-6)
+                self.assertGreater(len(shared), 20)
+                self.assertGreater(statistics.median(shared), 0)
+                self.assertLess(statistics.median(shared), 0.02)
 
     def test_a_budget_is_kept(self):
         begin = time.monotonic()
@@ -159,7 +159,7 @@ class Measuring(GuidelinesTest):
         slow = statistics.median(measured["Allreduce_with_Slow_allreduce", 4096])
         self.assertGreater(slow, 2e-3)
         text = self.guidelines("check", "measured", "--all").stdout  # without naming the catalogue again
-        self.assertRegex(text, r"Allreduce\(n\) <= Slow\(n\) +\.")
+        self.assertRegex(text, r"Allreduce <= Slow_allreduce +\.")
         self.guidelines("confirm", "measured", "-q")
 
     def fake(self, *lines, after):
@@ -175,7 +175,7 @@ class Measuring(GuidelinesTest):
 
     def test_censors_what_hangs_and_does_not_try_it_again(self):
         more = self.fake("@verify Scan 8", "@verify Scan_with_Exscan_Reduce_local 8", after="sleep 60")
-        done = self.guidelines(*self.run_words("--functions", "Scan", "--sizes", 8, "--runs", 2, "--nrep", 1, "--timeout",
+        done = self.guidelines(*self.run_words("--functions", "Scan", "--set", "pgmpi", "--sizes", 8, "--runs", 2, "--nrep", 1, "--timeout",
                                                2, "--no-again"), more=more)
         self.assertIn("Scan_with_Exscan_Reduce_local of 8 B took more than 2 s: censored", done.stderr)
         found = [(row["mpirun"], row["test"], row["runtime_sec"]) for row in rows(self.folder / "measured/measurements.csv")]
@@ -184,10 +184,16 @@ class Measuring(GuidelinesTest):
 
     def test_goes_on_without_what_crashes(self):
         more = self.fake("@verify Scan 8", "@verify Scan_with_Exscan_Reduce_local 8", after="exit 9")
-        done = self.guidelines(*self.run_words("--functions", "Scan", "--sizes", 8, "--runs", 1, "--nrep", 1, "--no-again"),
+        done = self.guidelines(*self.run_words("--functions", "Scan", "--set", "pgmpi", "--sizes", 8, "--runs", 1, "--nrep", 1, "--no-again"),
                                more=more)
         self.assertIn("Scan_with_Exscan_Reduce_local of 8 B ended its mpirun with exit code 9", done.stderr)
         self.assertEqual([row["test"] for row in rows(self.folder / "measured/measurements.csv")], ["Scan"])
+
+    def test_ends_whatever_the_measuring_program_does(self):
+        more = self.fake("@verify Scan 8", "@verify Scan_with_Exscan_Reduce_local 8", after="exit 9")
+        done = self.guidelines(*self.run_words("--functions", "Scan", "--set", "pgmpi,nonblocking", "--sizes", 8, "--runs", 1, "--nrep",
+                                               1, "--no-again"), more=more)  # it names the same test once more
+        self.assertIn("Scan_with_Iscan_Wait of 8 B ended its mpirun with exit code 9", done.stderr)
 
     def test_says_why_nothing_could_be_started(self):
         done = self.guidelines(*self.run_words("--functions", "Scan", "--mpi-args", "-nonsense"), code=69)
