@@ -56,8 +56,7 @@ int show(const CollectivesWords& words) {
   }
   if (!words.html.empty()) write_report(words, json);
   fmt::print("{}", detector::collectives_text(analysis.findings));
-  const std::string note =
-      detector::coverage_note(analysis.messages, analysis.without_hashes, analysis.unmatched);
+  const std::string note = detector::coverage_note(analysis.messages, analysis.unknown, analysis.unmatched);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   return static_cast<int>(ExitCode::kOk);
 }

@@ -36,7 +36,7 @@ Analysis analysed(const CollectivesWords& words, Keep keep, detector::TransferCo
   const detector::Transfers transfers = collector.take();
   Analysis analysis;
   analysis.messages = transfers.all.size();
-  analysis.without_hashes = transfers.without_hashes;
+  analysis.unknown = transfers.unknown;
   analysis.unmatched = transfers.unmatched;
   analysis.findings = words.method == "paper" ? detector::find_as_in_paper(transfers, collector)
                                               : detector::find_collectives(transfers, collector, keep);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "cli/failure.hpp"
+#include "events/payload/choice.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/load.hpp"
@@ -33,6 +34,7 @@ enum Position : std::size_t {
   kRecordCap,
   kRecordRegion,
   kHash,
+  kInlinePayloads,
   kFrames,
   kPcontrol,
   kPlatform,
@@ -103,6 +105,15 @@ void check_frames(const std::string& text) {
   usage(fmt::format("--frames: '{}' is not a number from 1 to 16", text), "e.g. --frames 4");
 }
 
+void check_content(const std::string& hash, const std::string& whole) {
+  if (!hash.empty() && !events::payload::parse_choice(hash))
+    usage(fmt::format("--hash: '{}' is not understood", hash),
+          "use all, off, or a list of prefix, crc32, poly61, samples and kept, e.g. --hash crc32,poly61");
+  if (!whole.empty() && !events::payload::parse_whole_bytes(whole))
+    usage(fmt::format("--inline-payloads: '{}' is not a number from 0 to 64", whole),
+          "e.g. --inline-payloads 16");
+}
+
 void check_record_region(const std::string& text) {
   constexpr std::size_t kLongest = 123;  // transport::Config
   if (text.size() <= kLongest) return;
@@ -162,10 +173,15 @@ const std::vector<PassedOption>& passed_options() {
       {"--record-region", "NPLUS1_RECORD_REGION", "NAME",
        "Record only what happens inside the region NAME (all is simulated)", nullptr},
       {"--hash", "NPLUS1_HASH", "WHICH",
-       "What is recorded of the content of messages: crc (CRC-32, first 8 bytes, and a hash that adds up), "
-       "crc32 "
-       "(without the latter: no sums can be found), or off",
-       "off|crc32|crc"},
+       "What is recorded of the content of messages: all (default), off, or a list of prefix (the first 8 "
+       "bytes), "
+       "crc32, poly61 (a hash that adds up), samples (four elements), kept (parts that a rank keeps); both "
+       "is "
+       "crc32,poly61",
+       nullptr},
+      {"--inline-payloads", "NPLUS1_INLINE_PAYLOADS", "BYTES",
+       "Messages up to this size are recorded as they are, instead of their hashes: 0 to 64 (default: 64)",
+       nullptr},
       {"--frames", "NPLUS1_FRAMES", "N", "Stack frames of a recorded call, 1 to 16 (default: 4)", nullptr},
       {"--pcontrol", "NPLUS1_PCONTROL", "HOW",
        "What MPI_Pcontrol means: mpip (0 pauses the recording, others resume it) or ipm ((1, \"name\") "
@@ -239,6 +255,7 @@ void check_run_options(const RunOptions& options) {
   check_record_cap(options.passed[kRecordCap]);
   check_frames(options.passed[kFrames]);
   check_record_region(options.passed[kRecordRegion]);
+  check_content(options.passed[kHash], options.passed[kInlinePayloads]);
 }
 
 void check_platform(const RunOptions& options, int ranks) {

@@ -73,7 +73,7 @@ void add_findings(const WhatIfWords& words, std::vector<Trial>& trials) {
   CollectivesWords search;
   search.replay.source = words.replay.source;
   const auto analysis = search_recording(search, detector::Keep::kAll);
-  if (!words.replay.quiet && analysis.messages > 0 && analysis.without_hashes == analysis.messages)
+  if (!words.replay.quiet && analysis.messages > 0 && analysis.unknown.hashes == analysis.messages)
     fmt::print(stderr,
                "nplus1: no hand-written collectives can be found: the recording knows nothing of the "
                "messages' content (nplus1 run --hash)\n");

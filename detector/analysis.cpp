@@ -73,7 +73,7 @@ std::string to_bytes(const Analysis& analysis) {
   for (const Finding& f : analysis.findings) findings.push_back(as_value(f));
   const json all{{"findings", std::move(findings)},
                  {"messages", analysis.messages},
-                 {"without_hashes", analysis.without_hashes},
+                 {"unknown", {analysis.unknown.hashes, analysis.unknown.crc, analysis.unknown.sums}},
                  {"unmatched", analysis.unmatched},
                  {"damage", analysis.damage}};
   const std::vector<std::uint8_t> bytes = json::to_cbor(all);
@@ -85,7 +85,8 @@ Result<Analysis> from_bytes(std::string_view bytes) try {
   Analysis analysis;
   for (const json& f : all.at("findings")) analysis.findings.push_back(finding_of(f));
   analysis.messages = all.at("messages");
-  analysis.without_hashes = all.at("without_hashes");
+  const json& unknown = all.at("unknown");
+  analysis.unknown = {unknown.at(0), unknown.at(1), unknown.at(2)};
   analysis.unmatched = all.at("unmatched");
   analysis.damage = all.at("damage");
   return analysis;

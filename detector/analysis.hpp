@@ -12,7 +12,7 @@ namespace nplus1::detector {
 struct Analysis {
   std::vector<Finding> findings;
   std::uint64_t messages = 0;
-  std::uint64_t without_hashes = 0;  // see Transfers
+  Unknown unknown;
   std::uint64_t unmatched = 0;
   std::string damage;                // of the recording; empty: it is complete
 };

@@ -16,6 +16,7 @@ struct Case {
   const Transfers& transfers;
   std::span<const TransferIndex> list;
   const Provenance& data;
+  std::span<const TransferIndex> kept = {};  // blocks that ranks seem to keep between those that they sent
 
   [[nodiscard]] const Transfer& at(std::size_t i) const { return transfers.all[list[i]]; }
   [[nodiscard]] std::size_t members() const { return data.ranks().size(); }

@@ -7,8 +7,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
+#include "events/payload/payload_hash.hpp"
 #include "events/polynomial_hash.hpp"
 
 namespace nplus1::detector {
@@ -43,6 +45,28 @@ std::uint32_t crc_of_repeated(std::uint64_t word, std::uint64_t bytes) {
     block = crc_concatenated(block, block, length);
   }
   return static_cast<std::uint32_t>(crc32_z(crc, pattern.data(), tail));
+}
+
+/// Whether `polynomial` is that of `bytes` bytes that repeat the 8 of `word`, as elements of `width` bytes (8: words).
+bool is_polynomial_of_repeated(std::uint64_t polynomial, std::uint64_t word, std::uint64_t bytes, std::uint64_t width,
+                               bool is_signed) {
+  if (width == 0 || 8 % width != 0) return false;
+  Residue block;  // of what repeats
+  const unsigned bits = static_cast<unsigned>(8 * width);
+  for (std::uint64_t i = 0; i < 8 / width; ++i) {
+    const std::uint64_t element = word << (64U - bits * (i + 1)) >> (64U - bits);
+    const bool negative = is_signed && (element >> (bits - 1)) != 0;
+    const Residue value = negative ? Residue{element} - Residue{1} - Residue{~std::uint64_t{0} >> (64U - bits)}
+                                   : Residue{element};
+    block = block * events::kHashPoint + value;
+  }
+  Residue hash;
+  std::uint64_t length = 8 / width;
+  for (std::uint64_t n = bytes / 8; n != 0; n >>= 1U, length *= 2) {
+    if ((n & 1U) != 0) hash = events::hash_concatenated(hash, block, length);
+    block = events::hash_concatenated(block, block, length);
+  }
+  return bytes % 8 == 0 && hash.value() == polynomial;
 }
 
 std::uint32_t crc_of_zeros(std::uint64_t bytes) {
@@ -82,6 +106,33 @@ bool is_real_sum(const Content& result, std::span<const Content> operands) {
   return std::isfinite(error) && error <= bound && magnitude > 0;
 }
 
+/// Whether `combine(samples so far, next sample)` over the operands gives the result's samples, as far as floats tell:
+/// `scale` is what the rounding errors are relative to. Without samples nothing speaks against it.
+template <class Combine, class Scale>
+bool agree_in_samples(const Content& result, std::span<const Content> operands, Combine combine, Scale scale) {
+  if ((result.known & events::kHasSamples) == 0) return true;
+  for (std::size_t i = 0; i < result.samples.size(); ++i) {
+    double value = static_cast<double>(operands.front().samples[i]);
+    double size = std::abs(value);
+    for (const Content& c : operands.subspan(1)) {
+      if ((c.known & events::kHasSamples) == 0) return true;
+      value = combine(value, static_cast<double>(c.samples[i]));
+      size = scale(size, std::abs(static_cast<double>(c.samples[i])));
+    }
+    const double error = std::abs(value - static_cast<double>(result.samples[i]));
+    const double bound = std::numeric_limits<float>::epsilon() * static_cast<double>(operands.size() + 1) * size;
+    if (!(error <= bound)) return false;
+  }
+  return true;
+}
+
+/// Products of floating-point numbers: by the samples alone, none of which may be 0 (0 times anything is 0).
+bool is_real_product(const Content& result, std::span<const Content> operands) {
+  if (std::ranges::any_of(result.samples, [](float s) { return s == 0; })) return false;
+  const auto multiply = [](double a, double b) { return a * b; };
+  return agree_in_samples(result, operands, multiply, multiply);
+}
+
 template <class Combine>
 bool is_fold(const Content& result, std::span<const Content> operands, Combine combine) {
   std::int64_t value = as_number(operands.front());
@@ -96,8 +147,12 @@ std::optional<Operation> fitting(const Content& result, std::span<const Content>
            std::ranges::all_of(operands, [&](const Content& c) { return (c.known & what) != 0; });
   };
   if (all_have(events::kHasElements) && is_integer_sum(result, operands)) return Operation::kSum;
-  if (all_have(events::kHasSketch) && is_real_sum(result, operands)) return Operation::kSum;
-  if (is_bxor(result, operands)) return Operation::kBxor;
+  if (all_have(events::kHasSketch) && is_real_sum(result, operands) &&
+      agree_in_samples(result, operands, std::plus<double>{}, std::plus<double>{}))
+    return Operation::kSum;
+  if (all_have(events::kHasCrc) && is_bxor(result, operands)) return Operation::kBxor;
+  if (all_have(events::kHasSketch) && all_have(events::kHasSamples) && is_real_product(result, operands))
+    return Operation::kProd;
   if (result.bytes > 8 || !all_have(events::kHasElements)) return std::nullopt;
   const auto product = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
@@ -119,29 +174,45 @@ bool Content::is_constant() const {
     const std::int64_t number = as_number(*this);
     return (number > -kSmallNumber && number < kSmallNumber);
   }
-  return crc_of_repeated(prefix, bytes) == crc;
+  if (has_crc()) return crc_of_repeated(prefix, bytes) == crc;
+  const std::uint64_t width = (known & events::kHasElements) != 0 ? element : 8;
+  return is_polynomial_of_repeated(polynomial, prefix, bytes, width, false) ||
+         is_polynomial_of_repeated(polynomial, prefix, bytes, width, true);
 }
 
-std::optional<long double> first_element(const Content& content) {
-  if (content.bytes < content.element || (content.known & events::kHasPrefix) == 0) return std::nullopt;
+std::vector<long double> some_elements(const Content& content) {
+  if (content.bytes < content.element || (content.known & events::kHasPrefix) == 0) return {};
   const bool real = (content.known & events::kHasSketch) != 0;
-  if (!real && (content.known & events::kHasElements) == 0) return std::nullopt;
-  if (content.element == 8) return real ? std::bit_cast<double>(content.prefix) : static_cast<long double>(static_cast<std::int64_t>(content.prefix));
-  if (content.element != 4) return std::nullopt;
-  const auto first = static_cast<std::uint32_t>(content.prefix);
-  return real ? std::bit_cast<float>(first) : static_cast<long double>(static_cast<std::int32_t>(first));
+  if (!real && (content.known & events::kHasElements) == 0) return {};
+  std::vector<long double> found;
+  const auto low = static_cast<std::uint32_t>(content.prefix);
+  if (content.element == 8)
+    found = {real ? std::bit_cast<double>(content.prefix)
+                  : static_cast<long double>(static_cast<std::int64_t>(content.prefix))};
+  else if (content.element == 4)
+    found = {real ? std::bit_cast<float>(low) : static_cast<long double>(static_cast<std::int32_t>(low))};
+  else
+    return {};
+  if ((content.known & events::kHasSamples) != 0)
+    found.insert(found.end(), content.samples.begin(), content.samples.end());
+  return found;
 }
 
-Content content_of(std::uint64_t bytes, const events::Detail* detail) {
+Content content_of(std::uint64_t bytes, const events::Detail* told, events::payload::ElementType type) {
   Content content;
   content.bytes = bytes;
-  if (detail == nullptr) return content;
-  content.known = detail->content;
-  content.crc = detail->crc;
-  content.prefix = detail->prefix;
-  content.polynomial = detail->polynomial;
-  if ((detail->content & events::kHasSketch) != 0)
-    std::memcpy(&content.magnitude, detail->reserved, sizeof(content.magnitude));
+  if (told == nullptr) return content;
+  const events::Detail detail = events::payload::with_hashes(*told, bytes, type);
+  content.known = static_cast<std::uint8_t>(detail.content & ~(events::kHasPayload | events::kHasSamples));
+  content.crc = detail.crc;
+  content.prefix = detail.prefix;
+  content.polynomial = detail.polynomial;
+  if ((detail.content & events::kHasSketch) != 0)
+    std::memcpy(&content.magnitude, detail.reserved, sizeof(content.magnitude));
+  if (const auto samples = events::payload::samples_of(*told, bytes, type); samples.known) {
+    content.samples = samples.values;
+    content.known |= events::kHasSamples;
+  }
   return content;
 }
 

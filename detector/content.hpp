@@ -3,11 +3,14 @@
 // section 3; zlib's crc32_combine for the algebra of CRC-32.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "events/event.hpp"
+#include "events/payload/element_type.hpp"
 
 namespace nplus1::detector {
 
@@ -19,8 +22,11 @@ struct Content {
   float magnitude = 0;           // sum of absolute values, with a sketch
   std::uint8_t known = 0;        // events::DetailContent
   std::uint8_t element = 0;      // bytes of one number; 0: not known
+  std::array<float, events::kSamples> samples{};  // of the elements, with kHasSamples
 
-  [[nodiscard]] bool hashed() const { return (known & events::kHasCrc) != 0; }
+  /// Whether a hash of all of it is known.
+  [[nodiscard]] bool hashed() const { return (known & (events::kHasCrc | events::kHasPolynomial)) != 0; }
+  [[nodiscard]] bool has_crc() const { return (known & events::kHasCrc) != 0; }
   /// Equal contents have equal keys; unequal ones by accident once in 2^64 pairs.
   [[nodiscard]] std::uint64_t key() const;
   /// Empty, one word again and again, or a small number: equal by accident, so that it proves no move of data.
@@ -30,10 +36,28 @@ struct Content {
   }
 };
 
-/// The first of the numbers that a payload is made of; nothing if it is not known to be made of numbers.
-[[nodiscard]] std::optional<long double> first_element(const Content& content);
+/// Of how many messages less is known than could be (--hash).
+struct Unknown {
+  std::uint64_t hashes = 0;  // no hash of the whole payload
+  std::uint64_t crc = 0;     // another hash, but no CRC-32
+  std::uint64_t sums = 0;    // a CRC-32 alone
 
-[[nodiscard]] Content content_of(std::uint64_t bytes, const events::Detail* detail);
+  void count(const Content& content) {
+    const bool adds_up = (content.known & (events::kHasPolynomial | events::kHasSketch)) != 0;
+    if (content.bytes == 0) return;
+    hashes += content.hashed() ? 0U : 1U;
+    crc += content.hashed() && !content.has_crc() ? 1U : 0U;
+    sums += content.has_crc() && !adds_up ? 1U : 0U;
+  }
+};
+
+/// The first of the numbers that a payload is made of, and its samples if there are; nothing if it is not known to be
+/// made of numbers.
+[[nodiscard]] std::vector<long double> some_elements(const Content& content);
+
+/// What a recording knows of a payload; hashes of what it has whole are computed. `type`: of its elements.
+[[nodiscard]] Content content_of(std::uint64_t bytes, const events::Detail* detail,
+                                 events::payload::ElementType type = events::payload::ElementType::kWords);
 
 /// CRC-32 of a payload of `second_bytes` that follows another.
 [[nodiscard]] std::uint32_t crc_concatenated(std::uint32_t first, std::uint32_t second,
@@ -43,7 +67,7 @@ enum class Operation : std::uint8_t { kSum, kBxor, kMax, kMin, kProd };
 [[nodiscard]] const char* name(Operation operation);
 
 /// The operation that makes `result` out of all of `operands`, if a hash proves one. Payloads of at most 8 bytes
-/// are compared as integers, longer ones by sums (integers, floating point) and exclusive or.
+/// are compared as integers, longer ones by sums (integers, floating point), exclusive or, and products of samples.
 [[nodiscard]] std::optional<Operation> combination(const Content& result, std::span<const Content> operands);
 
 }  // namespace nplus1::detector

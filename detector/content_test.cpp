@@ -5,6 +5,9 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
+
+#include "events/payload/payload_hash.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -49,6 +52,75 @@ TEST(ContentOfPayloads, ProvesExclusiveOrFromTheCrcAlone) {
   EXPECT_EQ(combination(content_of_text(result), operands), Operation::kBxor);
   result[31] = '?';
   EXPECT_EQ(combination(content_of_text(result), operands), std::nullopt);
+}
+
+template <class T>
+Content content_of_numbers(const std::vector<T>& values, events::payload::ElementType type,
+                           const events::payload::Choice& choice) {
+  const std::size_t bytes = values.size() * sizeof(T);
+  events::payload::PayloadHash hash{type, choice, bytes};
+  hash.add(values.data(), bytes);
+  events::Detail detail;
+  hash.store(detail);
+  Content content = content_of(bytes, &detail, type);
+  content.element = sizeof(T);
+  return content;
+}
+
+constexpr events::payload::Choice kHashed{events::payload::Choice::kAll, 0};
+
+TEST(ContentOfPayloads, IsTheSameWhetherHashedOrRecordedWhole) {
+  const std::vector<std::int32_t> values{-5, 70'000, 3, 9, -1, 1 << 30};
+  const auto type = events::payload::ElementType::kInt32;
+  const Content hashed = content_of_numbers(values, type, kHashed);
+  const Content whole = content_of_numbers(values, type, {});
+  EXPECT_EQ(hashed, whole);
+  EXPECT_EQ(hashed.known, whole.known);
+  EXPECT_EQ(hashed.samples, whole.samples);
+  EXPECT_TRUE(whole.hashed());
+}
+
+TEST(ContentOfPayloads, IsConstantByItsPolynomialAloneToo) {
+  using events::payload::ElementType;
+  const auto choice = events::payload::parse_choice("poly61").value();
+  EXPECT_TRUE(content_of_numbers(std::vector<std::int64_t>(300, -7), ElementType::kInt64, choice).is_constant());
+  EXPECT_TRUE(content_of_numbers(std::vector<std::int32_t>(300, -7), ElementType::kInt32, choice).is_constant());
+  EXPECT_TRUE(content_of_numbers(std::vector<std::uint16_t>(300, 0xfff0), ElementType::kUint16, choice).is_constant());
+  std::vector<std::int64_t> other(300, -7);
+  other[299] = 7;
+  EXPECT_FALSE(content_of_numbers(other, ElementType::kInt64, choice).is_constant());
+}
+
+TEST(ContentOfPayloads, ProvesSumsAndProductsOfRealNumbersUpToRounding) {
+  std::vector<double> a, b, c, sum, product;
+  for (int i = 0; i < 500; ++i) {
+    a.push_back(1.1 + i);
+    b.push_back(0.3 / (1 + i));
+    c.push_back(-7.7 * i - 1);
+    sum.push_back((a.back() + c.back()) + b.back());
+    product.push_back(a.back() * (b.back() * c.back()));
+  }
+  const auto content = [](const std::vector<double>& v) {
+    return content_of_numbers(v, events::payload::ElementType::kDouble, kHashed);
+  };
+  const std::vector<Content> operands{content(a), content(b), content(c)};
+  EXPECT_EQ(combination(content(sum), operands), Operation::kSum);
+  EXPECT_EQ(combination(content(product), operands), Operation::kProd);
+  product[499] *= 1.001;  // the last element is a sample
+  EXPECT_EQ(combination(content(product), operands), std::nullopt);
+  sum[123] += 1e-6;
+  EXPECT_EQ(combination(content(sum), operands), std::nullopt);
+}
+
+TEST(ContentOfPayloads, WithZerosProvesNoProduct) {
+  std::vector<double> a(100, 0), b(100, 0);
+  a[50] = 3;
+  b[51] = 4;
+  const auto content = [](const std::vector<double>& v) {
+    return content_of_numbers(v, events::payload::ElementType::kDouble, kHashed);
+  };
+  const std::vector<double> result(100, 0);
+  EXPECT_NE(combination(content(result), std::vector<Content>{content(a), content(b)}), Operation::kProd);
 }
 
 }  // namespace

@@ -130,16 +130,25 @@ std::vector<Finding> find_collectives(const Transfers& transfers, const events::
   return report.take();
 }
 
-std::string coverage_note(std::uint64_t messages, std::uint64_t without_hashes, std::uint64_t unmatched) {
+std::string coverage_note(std::uint64_t messages, const Unknown& unknown, std::uint64_t unmatched) {
   std::string note;
-  if (without_hashes > 0)
-    note = fmt::format(
-        "{} of {} messages come without hashes of their content: what moved data cannot be found among them, only barriers "
-        "of empty messages. Run the program again with nplus1 run --record full --hash crc.",
-        without_hashes, messages);
-  if (unmatched > 0)
-    note += fmt::format("{}{} messages are known at one end only (unfinished or not recorded) and were left out.",
-                        note.empty() ? "" : "\n", unmatched);
+  const auto say = [&](std::uint64_t count, const std::string& what) {
+    if (count > 0) note += (note.empty() ? "" : "\n") + what;
+  };
+  say(unknown.hashes,
+      fmt::format("{} of {} messages come without hashes of their content: what moved data cannot be found among them, "
+                  "only barriers of empty messages. Run the program again with nplus1 run --record full --hash crc.",
+                  unknown.hashes, messages));
+  say(unknown.sums,
+      fmt::format("Of {} messages only a CRC-32 was recorded: no sum can be found among them, and in large runs equal "
+                  "hashes need not mean equal data. Run again with --hash crc.",
+                  unknown.sums));
+  say(unknown.crc,
+      fmt::format("Of {} messages no CRC-32 was recorded: among them no sum of floating-point numbers and no exclusive or "
+                  "can be found, and data that travels in pieces only by addresses. Run again with --hash crc.",
+                  unknown.crc));
+  say(unmatched, fmt::format("{} messages are known at one end only (unfinished or not recorded) and were left out.",
+                             unmatched));
   return note;
 }
 

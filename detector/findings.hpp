@@ -53,8 +53,7 @@ void sort_findings(std::vector<Finding>& findings);
 [[nodiscard]] std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions);
 
 /// What was not looked at for lack of hashes or of counterparts; empty if nothing.
-[[nodiscard]] std::string coverage_note(std::uint64_t messages, std::uint64_t without_hashes,
-                                        std::uint64_t unmatched);
+[[nodiscard]] std::string coverage_note(std::uint64_t messages, const Unknown& unknown, std::uint64_t unmatched);
 
 /// The call to write instead, with the MPI_Comm_split that makes its communicator where one is missing.
 [[nodiscard]] std::string replacement_call(const Finding& finding, std::string_view datatype, std::size_t world,

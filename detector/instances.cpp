@@ -1,6 +1,7 @@
 #include "detector/instances.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/pending/disjoint_sets.hpp>
 #include <map>
 #include <numeric>
@@ -103,19 +104,25 @@ Shape shape_of(const Transfers& transfers, const TransferList& list) {
   return shape;
 }
 
-/// A reduction of equal values proves nothing. If only few of many do not, and their messages are those of the others,
-/// they are the same operation. Empty if they are not.
+/// A reduction of equal values proves nothing, and parts that ranks keep are `inferred` from the second time on. If only
+/// few of many, or the first, are not proved, and their messages are those of the others, they are the same operation.
+/// Empty if they are not.
 std::vector<Instance> with_unproved(const Transfers& transfers, std::vector<Instance> found,
-                                    std::vector<TransferList> unproved) {
+                                    std::vector<TransferList> unproved, bool inferred) {
   constexpr std::size_t kProvedForEach = 8;
-  if (unproved.size() * kProvedForEach > found.size()) return {};
+  const auto begin = [&](const TransferList& list) { return transfers.all[list.front()].sent_at; };
+  const bool is_first =
+      inferred && unproved.size() == 1 && begin(unproved.front()) < begin(found.front().transfers);
+  if (!is_first && unproved.size() * kProvedForEach > found.size()) return {};
   if (unproved.empty()) return found;
   if (!found.front().verdict.operation) return {};
   const Shape shape = shape_of(transfers, found.front().transfers);
   for (TransferList& list : unproved) {
     if (shape_of(transfers, list) != shape) return {};
     Instance same{found.front().verdict, std::move(list)};
-    same.verdict.evidence.emplace_back("now and then the values are equal, or zero, and prove nothing");
+    if (is_first) same.verdict.certainty = std::min(same.verdict.certainty, Certainty::kProbable);
+    same.verdict.evidence.emplace_back(is_first ? "the first time is not proved: it has the same messages as the others"
+                                                : "now and then the values are equal, or zero, and prove nothing");
     found.push_back(std::move(same));
   }
   sort_by_time(transfers, found);
@@ -127,7 +134,10 @@ std::vector<Instance> same_operations(const Transfers& transfers, const Cluster&
                                       std::vector<TransferList> parts) {
   std::vector<Instance> found;
   std::vector<TransferList> unproved;
-  const std::size_t most_unproved = parts.size() / 8;
+  const bool inferred = std::ranges::any_of(cluster.captures, [&](TransferIndex i) {
+    return transfers.all[i].captured_as(events::OwnPart::kAddedTo);
+  });
+  const std::size_t most_unproved = std::max(parts.size() / 8, inferred && parts.size() > 1 ? std::size_t{1} : 0);
   for (TransferList& part : parts) {
     auto instance = instance_of(transfers, cluster.captures, part);
     if (!instance) {
@@ -140,7 +150,7 @@ std::vector<Instance> same_operations(const Transfers& transfers, const Cluster&
     if (other) return {};
     found.push_back(std::move(*instance));
   }
-  return found.empty() ? found : with_unproved(transfers, std::move(found), std::move(unproved));
+  return found.empty() ? found : with_unproved(transfers, std::move(found), std::move(unproved), inferred);
 }
 
 /// The spread of one payload; scratch for all ranks is kept from one to the next.

@@ -107,6 +107,7 @@ void Matching::captured(const Step& step) {
     transfer.content = step.content;
     transfer.source_buffer = transfer.destination_buffer = step.buffer;
     transfer.source = transfer.destination = step.rank;
+    transfer.tag = step.tag;
     transfer.datatype = step.datatype;
     transfer.send_site = transfer.receive_site = step.site;
     transfer.send_ordinal = step.ordinal;

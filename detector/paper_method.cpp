@@ -173,9 +173,9 @@ std::vector<Finding> forward_replay(const Transfers& transfers, const events::De
   std::map<CommId, std::vector<TransferIndex>> communicators;
   std::vector<TransferIndex> captures;
   for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
-    if (transfers.all[i].captured())
+    if (transfers.all[i].captured_as(events::OwnPart::kTold))
       captures.push_back(i);
-    else
+    else if (!transfers.all[i].captured())
       communicators[transfers.all[i].comm].push_back(i);
   }
   std::vector<Finding> found;

@@ -112,7 +112,7 @@ TEST(Analysis, IsTheSameAfterItWasSentAsBytes) {
   });
   analysis.findings.front().operation = Operation::kBxor;
   analysis.messages = 3;
-  analysis.without_hashes = 1;
+  analysis.unknown = {1, 2, 3};
   analysis.unmatched = 2;
   analysis.damage = "cut off";
   const auto read = from_bytes(to_bytes(analysis));

@@ -164,9 +164,9 @@ void Provenance::store(State& state, std::uint64_t address, const std::vector<Se
   for (const Segment& s : segments) {
     std::optional<std::uint32_t> crc;
     const Origin& origin = origins_[s.origin];
-    if (segments.size() == 1 && whole.hashed())
+    if (segments.size() == 1 && whole.has_crc())
       crc = whole.crc;
-    else if (origin.content.hashed() && s.length == origin.bytes)
+    else if (origin.content.has_crc() && s.length == origin.bytes)
       crc = origin.content.crc;
     state.memory[address] = {address + s.length, s, crc};
     address += s.length;
@@ -220,7 +220,7 @@ std::vector<Segment> Provenance::in_parts(std::size_t member, const Transfer& t)
 bool Provenance::is_made_of(const Origin& whole, std::span<const Segment> parts) const {
   std::uint64_t bytes = 0;
   for (const Segment& s : parts) bytes += s.length;
-  if (bytes != whole.bytes || origins_[parts.front().origin].content.prefix != whole.content.prefix) return false;
+  if (bytes != whole.bytes || !whole.content.has_crc() || origins_[parts.front().origin].content.prefix != whole.content.prefix) return false;
   std::uint32_t crc = 0;
   for (const Segment& s : parts) crc = crc_concatenated(crc, origins_[s.origin].content.crc, s.length);
   return crc == whole.content.crc;
@@ -250,7 +250,7 @@ void Provenance::look_for_parts(const State& state, const Transfer& t, const std
         std::uint64_t at = first->first;
         for (auto p = first; p != state.memory.end() && p->first == at && at < first->first + whole.bytes; ++p) {
           const Origin& origin = origins_[p->second.segment.origin];
-          if (!origin.content.hashed() || p->second.segment.length != origin.bytes) break;
+          if (!origin.content.has_crc() || p->second.segment.length != origin.bytes) break;
           parts.push_back(p->second.segment);
           at = p->second.end;
         }

@@ -134,39 +134,51 @@ Judge reduction(const Case& c) {
 
 namespace {
 
-/// Replays first elements as if each rank kept the largest (`sign` 1) or smallest (-1) that it knows of.
+/// Some elements of a payload, all at the same places.
+using Elements = std::vector<long double>;
+
+/// Replays them as if each rank kept the largest (`sign` 1) or smallest (-1) that it knows of.
 struct Extremes {
-  std::vector<std::optional<long double>> known;
+  std::vector<Elements> known;
   std::vector<Members> heard;
   std::size_t checked = 0;
 
   /// False if a rank sends something else.
   bool replay(const Case& c, long double sign) {
-    known.assign(c.members(), std::nullopt);
+    known.assign(c.members(), {});
     heard.assign(c.members(), Members(c.members()));
     for (std::size_t m = 0; m < c.members(); ++m) heard[m][m] = true;
     std::vector<Members> under_way(c.list.size());
     for (const auto& [place, half] : halves_of(c)) {
       const Transfer& t = c.at(half / 2);
       if (t.captured()) continue;
-      const long double value = sign * *first_element(t.content);
+      const Elements value = scaled(some_elements(t.content), sign);
       const std::size_t m = c.data.member(half % 2 == 0 ? t.source : t.destination);
       if (half % 2 == 0) {
-        if (known[m] && value < *known[m]) return false;
-        checked += known[m] ? 1U : 0U;
+        if (!known[m].empty() && largest(known[m], value) != value) return false;
+        checked += known[m].empty() ? 0U : 1U;
         under_way[half / 2] = heard[m];
       } else {
         unite(heard[m], under_way[half / 2]);
       }
-      known[m] = known[m] ? std::max(*known[m], value) : value;
+      known[m] = largest(known[m], value);
     }
     return true;
+  }
+
+  static Elements scaled(Elements values, long double sign) {
+    for (long double& v : values) v *= sign;
+    return values;
+  }
+  static Elements largest(const Elements& a, Elements b) {
+    for (std::size_t i = 0; i < a.size(); ++i) b[i] = std::max(a[i], b[i]);
+    return b;
   }
 };
 
 }  // namespace
 
-// Judged by the first element of each message.
+// Judged by the first element of each message, and by samples where there are.
 Judge extremum(const Case& c) {
   // Of the values not all reach everybody; payloads of broadcasts do.
   std::size_t everywhere = 0;
@@ -177,11 +189,13 @@ Judge extremum(const Case& c) {
     everywhere += all ? 1U : 0U;
   }
   if (everywhere == c.data.origins().size()) return std::nullopt;
-  std::set<long double> values;
+  std::set<Elements> values;
   for (std::size_t i = 0; i < c.list.size(); ++i) {
-    const auto value = first_element(c.at(i).content);
-    if (!value || c.at(i).content.bytes != c.at(0).content.bytes) return std::nullopt;
-    values.insert(*value);
+    auto value = some_elements(c.at(i).content);
+    if (value.empty() || c.at(i).content.bytes != c.at(0).content.bytes ||
+        (i > 0 && value.size() != values.begin()->size()))
+      return std::nullopt;
+    values.insert(std::move(value));
   }
   constexpr std::size_t kFewestValues = 3;
   if (values.size() < kFewestValues) return std::nullopt;
@@ -193,15 +207,17 @@ Judge extremum(const Case& c) {
     const auto kind = kind_of(replayed.heard, complete);
     if (!kind || replayed.checked + 1 < c.members()) continue;
     if (are_too_many_messages(c, *kind)) continue;
-    const long double result = sign * (sign > 0 ? *values.rbegin() : *values.begin());
+    Elements result;
+    for (const Elements& v : values) result = Extremes::largest(result, Extremes::scaled(v, sign));
     if (std::ranges::any_of(complete, [&](std::size_t m) { return replayed.known[m] != result; })) continue;
     Verdict v = c.verdict(*kind, longest_message(c));
     v.operation = operation;
     v.certainty = Certainty::kProbable;
     if (kind == CollectiveKind::kReduce) v.roots = {c.data.ranks()[complete.front()]};
     v.evidence.push_back(std::string{"each rank passed on the "} + (sign > 0 ? "largest" : "smallest") +
-                         " first element of what it had received, or its own, " +
-                         std::to_string(replayed.checked) + " times");
+                         " of what it had received, or its own, " +
+                         std::to_string(replayed.checked) + " times, in " + std::to_string(result.size()) +
+                         (result.size() == 1 ? " element" : " elements") + " of each message");
     v.alternatives.emplace_back("values that grow or shrink along the messages for another reason");
     return v;
   }

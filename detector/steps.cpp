@@ -26,9 +26,19 @@ Step step_of(StepKind kind, const events::TimedEvent& event) {
 
 }  // namespace
 
-std::uint8_t StepReader::element_of(DatatypeId id) const {
-  const events::Datatype* type = datatype(id);
-  return type != nullptr && type->bytes <= 8 ? static_cast<std::uint8_t>(type->bytes) : std::uint8_t{0};
+void StepReader::on_datatype(const events::Datatype& datatype) {
+  DefinitionsCollector::on_datatype(datatype);
+  if (datatype.id.value >= elements_.size()) elements_.resize(datatype.id.value + std::size_t{1});
+  elements_[datatype.id.value] = {events::payload::element_type(datatype.name, datatype.bytes),
+                                  datatype.bytes <= 8 ? static_cast<std::uint8_t>(datatype.bytes) : std::uint8_t{0}};
+}
+
+Content StepReader::content(const events::TimedEvent& event) const {
+  const std::size_t id = event.detail == nullptr ? 0 : event.detail->datatype.value;
+  const Elements of = id < elements_.size() ? elements_[id] : Elements{};
+  Content content = content_of(static_cast<std::uint64_t>(event.event.size), event.detail, of.type);
+  content.element = of.bytes;
+  return content;
 }
 
 void StepReader::on_send(const events::TimedEvent& event) {
@@ -37,8 +47,7 @@ void StepReader::on_send(const events::TimedEvent& event) {
   step.peer = event.event.peer;
   step.tag = event.event.tag;
   step.sequence = event.answer.sequence;
-  step.content = content_of(static_cast<std::uint64_t>(event.event.size), event.detail);
-  step.content.element = element_of(step.datatype);
+  step.content = content(event);
   on_step(step);
 }
 
@@ -96,9 +105,9 @@ void StepReader::on_completion(const events::TimedEvent& event) {
 
 void StepReader::on_capture(const events::TimedEvent& event) {
   Step step = step_of(StepKind::kCaptured, event);
-  step.content = content_of(static_cast<std::uint64_t>(event.event.size), event.detail);
-  step.content.element = element_of(step.datatype);
+  step.content = content(event);
   step.peer = step.rank;
+  step.tag = event.event.operation;
   on_step(step);
 }
 
@@ -123,7 +132,7 @@ void StepReader::on_event(const events::TimedEvent& event) {
     case EventKind::kIprobe:
       return on_poll(event);
     case EventKind::kLocal:
-      if (event.detail != nullptr && (event.detail->content & events::kHasCrc) != 0) on_capture(event);
+      if (event.detail != nullptr && (event.detail->content & events::kHasPrefix) != 0) on_capture(event);
       return;
     default:
       return;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "detector/content.hpp"
 #include "events/definitions_collector.hpp"
@@ -26,7 +27,7 @@ struct Step {
   std::uint64_t sequence = 0;    // of the message
   std::int32_t rank = 0;
   std::int32_t peer = 0;         // destination, source
-  std::int32_t tag = 0;
+  std::int32_t tag = 0;          // of a captured part: events::OwnPart
   std::uint32_t request = 0;
   std::uint32_t ordinal = 0;     // of a send's event in its rank's stream
   CommId comm{};
@@ -51,8 +52,15 @@ class StepReader : public events::DefinitionsCollector {
   void on_completion(const events::TimedEvent& event);
   void on_capture(const events::TimedEvent& event);
   void on_poll(const events::TimedEvent& event);
-  /// Bytes of one number of a basic type; 0 of others.
-  [[nodiscard]] std::uint8_t element_of(DatatypeId id) const;
+  void on_datatype(const events::Datatype& datatype) final;
+  /// What is known of the data of `event`, of a type that was defined.
+  [[nodiscard]] Content content(const events::TimedEvent& event) const;
+
+  struct Elements {
+    events::payload::ElementType type = events::payload::ElementType::kWords;
+    std::uint8_t bytes = 0;  // of one number of a basic type; 0 of others
+  };
+  std::vector<Elements> elements_;  // by datatype
 };
 
 }  // namespace nplus1::detector

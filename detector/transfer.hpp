@@ -14,7 +14,7 @@ struct Transfer {
   std::uint64_t destination_buffer = 0;
   std::int32_t source = 0;
   std::int32_t destination = 0;          // equal: a captured part, see nplus1_send_to_self
-  std::int32_t tag = 0;
+  std::int32_t tag = 0;                  // of a captured part: events::OwnPart
   CommId comm{};
   CallSiteId send_site{};
   CallSiteId receive_site{};
@@ -29,6 +29,7 @@ struct Transfer {
     return (content.known & events::kScattered) != 0 ? 0 : source_buffer;
   }
   [[nodiscard]] bool captured() const { return source == destination; }
+  [[nodiscard]] bool captured_as(events::OwnPart how) const { return captured() && tag == static_cast<std::int32_t>(how); }
 };
 inline constexpr std::size_t kTransferBytes = sizeof(Transfer);
 

@@ -51,8 +51,7 @@ Transfers TransferCollector::take() {
   places = {};
   std::erase_if(all, [](const Transfer& t) { return t.received_at == CausalOrder::kNowhere; });
   sort_by_sending(all);
-  result.without_hashes = static_cast<std::uint64_t>(std::ranges::count_if(
-      all, [](const Transfer& t) { return t.content.bytes > 0 && !t.content.hashed(); }));
+  for (const Transfer& t : all) result.unknown.count(t.content);
   result.all = std::move(all);
   return result;
 }

@@ -20,7 +20,7 @@ namespace nplus1::detector {
 struct Transfers {
   std::int32_t ranks = 0;
   std::vector<Transfer> all;             // in the order of sending
-  std::uint64_t without_hashes = 0;      // messages with payload whose content is unknown
+  Unknown unknown;
   std::uint64_t unmatched = 0;           // halves left out
 };
 

@@ -157,6 +157,8 @@ Judge scatter(const Case& c) {
   if (buffers.empty()) {
     v.certainty = Certainty::kPossible;
     v.evidence.emplace_back("the root sent all parts from the same place, so they may be tasks rather than a vector");
+  } else if (std::ranges::any_of(c.kept, [&](TransferIndex i) { return c.transfers.all[i].source == v.roots.front(); })) {
+    v.evidence.emplace_back("the root kept the block between those that it sent");
   } else {
     v.certainty = std::min(v.certainty, Certainty::kProbable);
     v.evidence.emplace_back("the root's own part was not seen");
@@ -335,15 +337,40 @@ const char* name(CollectiveKind kind) {
   return kCollectiveNames.at(static_cast<std::size_t>(kind)).data();  // literals
 }
 
-std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list) {
+namespace {
+
+std::optional<Verdict> judge_all(const Transfers& transfers, std::span<const TransferIndex> list,
+                                 std::span<const TransferIndex> kept) {
   const Provenance data{transfers, list};
-  const Case c{transfers, list, data};
+  const Case c{transfers, list, data, kept};
   if (c.members() < kFewestRanks || list.size() + 1 < c.members() || !is_connected(c)) return std::nullopt;
   if (all_constant(c)) return barrier(c);
   if (without_hashes(c)) return std::nullopt;
   for (const auto& single : {reduction, extremum, broadcast, scatter, alltoall, gather, allgather, packed_alltoall})
     if (Judge found = single(c)) return found;
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list) {
+  using events::OwnPart;
+  if (std::ranges::none_of(list, [&](TransferIndex i) { return transfers.all[i].captured(); }))
+    return judge_all(transfers, list, {});
+  TransferList told;      // messages, and parts that the program told of
+  TransferList inferred;  // parts that may be added to
+  TransferList kept;
+  for (const TransferIndex i : list) {
+    const Transfer& t = transfers.all[i];
+    (t.captured_as(OwnPart::kBetween) ? kept : t.captured_as(OwnPart::kAddedTo) ? inferred : told).push_back(i);
+  }
+  if (!inferred.empty()) {
+    // They prove themselves, by the sums that come out, or were something else.
+    TransferList all = told;
+    all.insert(all.end(), inferred.begin(), inferred.end());
+    if (auto found = judge_all(transfers, all, kept); found && found->operation) return found;
+  }
+  return judge_all(transfers, told, kept);
 }
 
 }  // namespace nplus1::detector

@@ -39,7 +39,7 @@ enum class EventKind : std::uint8_t {
   kCommDefine,       // `aux` is the communicator's global key; extension: u32 world ranks of the members
   kUnmodelledEnter,  // the rank is in a call that the simulator does not model: its clock is unknown
   kUnmodelledExit,
-  kLocal,        // a call or pause whose only effect is its `compute` (e.g. a flush of pending compute)
+  kLocal,        // a call or pause whose only effect is its `compute`; or a part kept by the rank: OwnPart
   kRegionBegin,  // `aux` is the region id
   kRegionEnd,
   // Definitions; they stay between rank and simulator, which tells sinks by EventSink::on_...
@@ -73,7 +73,7 @@ enum EventFlag : std::uint8_t {
   kPersistent = 16,
   kKeepsRequests = 64,      // kTest that leaves its requests as they are (Request_get_status)
   kHasBytesPerMember = 32,  // collective: the extension lists i64 bytes per member, not `bytes` alone
-  kHasDetail = 128,         // the first slot that follows the event is a Detail
+  kHasDetail = 128,         // a Detail follows the event: one slot, and one for its excerpt if it has one
 };
 
 /// One MPI call. Unused fields are zero. Layout is part of the ring protocol (docs/formats/).
@@ -120,10 +120,21 @@ struct Detail {
   DatatypeId datatype{};          // on the ring: the sender's own numbering; from the node on: the global one
   std::uint8_t content{};         // DetailContent
   std::uint8_t reserved[7]{};     // the first four, with kHasSketch: a float, the sum of absolute values
-};
-static_assert(sizeof(Detail) == 64 && std::is_trivially_copyable_v<Detail>);
+  // With kHasPayload: the whole packed payload, zero-padded. With kHasSamples: floats, see kSamples. Else
+  // zero. A slot of its own on the ring, which only these two have.
+  std::array<std::uint64_t, 8> excerpt{};
 
-/// Bits of Detail::content: which hashes were computed.
+  [[nodiscard]] bool has_excerpt() const;
+};
+inline constexpr std::size_t kExcerptBytes = 64;
+static_assert(sizeof(Detail) == kSlotBytes + kExcerptBytes && std::is_trivially_copyable_v<Detail>);
+
+/// Elements of a long payload that a Detail has as floats in the first 16 bytes of its excerpt: number i,
+/// counted from 0, is element (elements - 1) * (i + 1) / kSamples. Rounding keeps their order, so maxima can
+/// be told.
+inline constexpr std::size_t kSamples = 4;
+
+/// Bits of Detail::content: what is known of the payload.
 enum DetailContent : std::uint8_t {
   kHasCrc = 1,
   kHasPrefix = 2,
@@ -131,6 +142,19 @@ enum DetailContent : std::uint8_t {
   kHasSketch = 8,     // `polynomial` holds a double instead: the weighted sum of floating-point elements
   kHasElements = 16,  // the polynomial's coefficients are the integers sent, not words of 8 bytes
   kScattered = 32,    // the data's bytes are not side by side in memory
+  kHasPayload = 64,   // all of it, in `excerpt`; hashes follow from it (events/payload) and are left out
+  kHasSamples = 128,
+};
+
+inline bool Detail::has_excerpt() const {
+  return (content & (kHasPayload | kHasSamples)) != 0;
+}
+
+/// Event::operation of a kLocal that tells of a part that the rank keeps.
+enum class OwnPart : std::uint8_t {
+  kTold,     // by the program: nplus1_send_to_self
+  kBetween,  // inferred: one block of a vector whose others went to all other ranks
+  kAddedTo,  // inferred: lies where the rank has sent from before, told of before it receives as much
 };
 
 /// The lists that follow an event. At most one of them is not empty.

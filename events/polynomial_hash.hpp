@@ -25,6 +25,12 @@ class Residue {
     return value >= 0 ? Residue{static_cast<std::uint64_t>(value)}
                       : Residue{} - Residue{std::uint64_t{0} - static_cast<std::uint64_t>(value)};
   }
+  __extension__ using Wide = unsigned __int128;
+  static constexpr Residue of_wide(Wide value) {
+    // The high part stands for 2^64 = 8 modulo the prime, times itself.
+    return Residue{static_cast<std::uint64_t>(value)} +
+           Residue{8} * Residue{static_cast<std::uint64_t>(value >> 64U)};
+  }
   [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
 
   friend constexpr Residue operator+(Residue a, Residue b) { return Residue{a.value_ + b.value_}; }
@@ -33,7 +39,6 @@ class Residue {
   friend constexpr bool operator==(Residue, Residue) = default;
 
  private:
-  __extension__ using Wide = unsigned __int128;
   static constexpr std::uint64_t fold(std::uint64_t v) {
     v = (v & kPrime) + (v >> 61U);
     return v >= kPrime ? v - kPrime : v;
@@ -64,14 +69,15 @@ inline constexpr Residue kHashPoint{0x0e3779b97f4a7c15U};
 /// Takes elements one by one or in blocks.
 class PolynomialHash {
  public:
-  static constexpr std::size_t kBlock = 8;
+  static constexpr std::size_t kBlock = 16;
 
   void add(Residue element) { value_ = value_ * kHashPoint + element; }
-  /// The same for kBlock elements, several times faster: one step depends on the one before, not eight.
-  void add_block(const Residue* elements) {
-    Residue sum = elements[kBlock - 1];
-    for (std::size_t i = 0; i + 1 < kBlock; ++i) sum = sum + elements[i] * powers()[kBlock - 1 - i];
-    value_ = value_ * powers()[kBlock] + sum;
+  /// The same for kBlock numbers below 2^64, several times faster: eight products are summed before they are
+  /// reduced (8 x (2^64 - 1) x (2^61 - 2) is just below 2^128), and one step depends on the one before,
+  /// not 16.
+  void add_block(const std::uint64_t* elements) {
+    value_ = value_ * powers()[kBlock] + sum_of_eight(elements, powers().of + kBlock - 1) +
+             sum_of_eight(elements + 8, powers().of + kBlock - 9);
   }
   [[nodiscard]] Residue value() const { return value_; }
 
@@ -85,6 +91,13 @@ class PolynomialHash {
   };
   static constexpr const Powers& powers() { return kPowers; }
   static const Powers kPowers;
+
+  /// elements[0] power[0] + elements[1] power[-1] + ... of eight.
+  static Residue sum_of_eight(const std::uint64_t* elements, const Residue* power) {
+    Residue::Wide sum = 0;
+    for (std::size_t i = 0; i < 8; ++i) sum += Residue::Wide{elements[i]} * (power - i)->value();
+    return Residue::of_wide(sum);
+  }
 
   Residue value_;
 };

@@ -57,6 +57,7 @@ struct Recording {
   std::uint64_t expected_bytes = 0;  // of the whole run, had nothing been dropped
   std::uint64_t events = 0;
   std::uint64_t dropped = 0;  // events that are not in it: size cap, full disk
+  double hashing_s = 0;       // all ranks together, on the content of messages
 };
 
 struct RunSummary {

@@ -66,6 +66,7 @@ std::string recording(const std::optional<Recording>& recording) {
   object.number("expected_bytes", recording->expected_bytes);
   object.number("events", recording->events);
   object.number("dropped", recording->dropped);
+  object.real("hashing_s", recording->hashing_s);
   return object.inner();
 }
 

@@ -133,6 +133,10 @@ void add_recording(Page& page, const RunSummary& s) {
   if (r.dropped > 0)
     page.line("  {} more events are not in it; with them it would be some {}", r.dropped,
               readable_bytes(static_cast<double>(r.expected_bytes)));
+  const double ranks_time = s.wall_time_s * s.ranks;
+  if (r.hashing_s > 0 && ranks_time > 0)
+    page.line("  payload hashing: {}, {:.1f} % of the ranks' time", readable(from_seconds(r.hashing_s)),
+              100 * r.hashing_s / ranks_time);
 }
 
 }  // namespace

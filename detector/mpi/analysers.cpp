@@ -39,7 +39,7 @@ Analysis analyse(const Peers& peers, const std::string& recording, Method method
   SharedReading reading{collector.take(), collector};
   Analysis analysis;
   analysis.messages = reading.mine.all.size();
-  analysis.without_hashes = reading.mine.without_hashes;
+  analysis.unknown = reading.mine.unknown;
   analysis.unmatched = reading.mine.unmatched;
   if (!coverage.value().complete) analysis.damage = coverage.value().text();
   analysis.findings = search_together(peers, reading, method, keep);
@@ -48,11 +48,12 @@ Analysis analyse(const Peers& peers, const std::string& recording, Method method
 
 /// All parts at the first analyser.
 Analysis gathered(const Peers& peers, Analysis mine) {
-  const auto numbers = peers.sum({mine.messages, mine.without_hashes, mine.unmatched});
+  const auto numbers = peers.sum(
+      {mine.messages, mine.unmatched, mine.unknown.hashes, mine.unknown.crc, mine.unknown.sums});
   Analysis all;
   all.messages = numbers[0];
-  all.without_hashes = numbers[1];
-  all.unmatched = numbers[2];
+  all.unmatched = numbers[1];
+  all.unknown = {numbers[2], numbers[3], numbers[4]};
   all.damage = mine.damage;  // everybody has read all
   for (auto& its : at_first(peers, std::move(mine.findings))) std::ranges::move(its, std::back_inserter(all.findings));
   sort_findings(all.findings);

@@ -186,7 +186,7 @@ std::vector<Finding> search_groups(const Peers& peers, SharedReading& reading, K
 std::vector<Finding> search_payloads(const Peers& peers, SharedReading& reading) {
   const std::vector<Transfer> all = std::move(reading.mine.all);
   std::uint64_t captured = 0;
-  for (const Transfer& t : all) captured += t.captured() ? 1U : 0U;
+  for (const Transfer& t : all) captured += t.captured_as(events::OwnPart::kTold) ? 1U : 0U;
   reading.mine.all = redistribute(peers, all, [&](const Transfer& t) {
     return static_cast<std::size_t>(t.content.bytes == 0 ? t.comm.value : t.content.key()) % peers.size();
   });

@@ -61,6 +61,14 @@ void visit_detail(D& d, Visitor&& visit) {
   visit.number("crc", d.crc);
   visit.number("datatype", d.datatype.value);
   visit.number("content", d.content);
+  visit.hex("excerpt_0", d.excerpt[0]);
+  visit.hex("excerpt_1", d.excerpt[1]);
+  visit.hex("excerpt_2", d.excerpt[2]);
+  visit.hex("excerpt_3", d.excerpt[3]);
+  visit.hex("excerpt_4", d.excerpt[4]);
+  visit.hex("excerpt_5", d.excerpt[5]);
+  visit.hex("excerpt_6", d.excerpt[6]);
+  visit.hex("excerpt_7", d.excerpt[7]);
 }
 
 /// "isend", "collective" ...; empty for a kind without a name.

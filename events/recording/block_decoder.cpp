@@ -47,6 +47,7 @@ void set_template(const Template& what, DecodedRow& row) {
 void clear_absent(unsigned parts, DecodedRow& row) {
   if ((parts & kWithWall) == 0) row.detail.wall_before_ns = row.detail.wall_entry_ns = 0;
   if ((parts & kWithBuffer) == 0) row.detail.buffer = 0;
+  if (!row.detail.has_excerpt()) row.detail.excerpt = {};
   if ((parts & kWithWords) == 0) row.words = 0;
   if ((parts & kWithSizes) == 0) row.sizes = 0;
   if ((parts & kWithCompleted) == 0) row.completed = 0;

@@ -61,6 +61,8 @@ enum Column : std::uint8_t {
   kWordCount,
   kSizeCount,
   kCompletedCount,
+  kExcerpt,  // and the seven behind it
+  kLastExcerpt = kExcerpt + 7,
   // Values of lists: an entry for each.
   kWords = 64,
   kSizes,
@@ -68,7 +70,7 @@ enum Column : std::uint8_t {
   kColumns,
 };
 inline constexpr std::uint8_t kFirstField = kCompute;
-inline constexpr std::uint8_t kEndOfFields = kCompletedCount + 1;
+inline constexpr std::uint8_t kEndOfFields = kLastExcerpt + 1;
 
 [[nodiscard]] constexpr std::uint64_t field_bit(Column column) {
   return std::uint64_t{1} << (column - kFirstField);

@@ -57,6 +57,7 @@ struct Same {
   std::uint64_t words = 0;
   std::uint64_t sizes = 0;
   std::uint64_t completed = 0;
+  std::array<std::uint64_t, 8> excerpt{};
 };
 
 /// Values of the last rows of one thread of one rank.
@@ -164,6 +165,14 @@ void code_answer(Coder& coder, Row& row, LaneState& lane, Same& same) {
   coder.code(kAnswerReserved, answer.reserved, 0);
 }
 
+/// A whole payload begins with its prefix.
+template <class Coder, class D>
+void code_excerpt(Coder& coder, D& detail, Same& same) {
+  if ((detail.content & kHasPayload) != 0) same.excerpt[0] = detail.prefix;
+  for (std::size_t i = 0; i < detail.excerpt.size(); ++i)
+    code_same(coder, static_cast<Column>(kExcerpt + i), detail.excerpt[i], same.excerpt[i]);
+}
+
 template <class Coder, class Row>
 void code_detail(Coder& coder, Row& row, unsigned parts, LaneState& lane, Same& same) {
   auto& detail = row.detail;
@@ -179,6 +188,7 @@ void code_detail(Coder& coder, Row& row, unsigned parts, LaneState& lane, Same& 
   coder.code(kPolynomial, detail.polynomial, 0);
   coder.code(kCrc, detail.crc, 0);
   coder.code(kDetailReserved, row.detail_reserved, 0);
+  if (detail.has_excerpt()) code_excerpt(coder, detail, same);
 }
 
 /// An event: all but what its template, lane and lists hold.

@@ -95,6 +95,7 @@ class Sampler {
     fill(&event_, sizeof event_);
     fill(&answer_, sizeof answer_);
     fill(&detail_, sizeof detail_);
+    if (!detail_.has_excerpt()) detail_.excerpt = {};
     event_.kind = static_cast<EventKind>(below(24));
     event_.thread = ThreadId{static_cast<std::uint16_t>(below(4) == 0 ? below(3) : 0)};
     event_.peer = static_cast<std::int32_t>(below(static_cast<std::uint32_t>(ranks_) + 3)) - 3;

@@ -87,11 +87,19 @@ bool EventAssembler::take(const transport::Slot& slot) {
     extension_.clear();
     missing_ = event_.extension;
     detail_next_ = event_.has(events::kHasDetail) && missing_ > 0;
+    excerpt_next_ = false;
     if (!detail_next_) event_.flags &= static_cast<std::uint8_t>(~events::kHasDetail);
   } else if (detail_next_) {
-    std::memcpy(&detail_, slot.bytes, sizeof(detail_));
+    detail_ = {};
+    std::memcpy(static_cast<void*>(&detail_), slot.bytes, sizeof(slot.bytes));
     detail_next_ = false;
+    excerpt_next_ = detail_.has_excerpt();
     --event_.extension;  // only the lists from here on
+    --missing_;
+  } else if (excerpt_next_) {
+    std::memcpy(detail_.excerpt.data(), slot.bytes, sizeof(slot.bytes));
+    excerpt_next_ = false;
+    --event_.extension;
     --missing_;
   } else {
     extension_.insert(extension_.end(), slot.bytes, slot.bytes + events::kSlotBytes);

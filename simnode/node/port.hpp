@@ -33,6 +33,7 @@ class EventAssembler {
   std::vector<std::byte> extension_;
   std::uint32_t missing_ = 0;
   bool detail_next_ = false;
+  bool excerpt_next_ = false;
 };
 
 class Port {

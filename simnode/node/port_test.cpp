@@ -65,6 +65,8 @@ class PortTest : public testing::TestWithParam<const char*> {
       ASSERT_EQ(detail != nullptr, has_detail(e.aux));
       if (detail != nullptr) {
         EXPECT_EQ(detail->crc, e.aux);
+        EXPECT_EQ(detail->has_excerpt(), e.aux % 2 == 0);
+        EXPECT_EQ(detail->excerpt[7], e.aux % 2 == 0 ? e.aux + 1 : 0);
       }
       EXPECT_EQ(ends_.simulator->assembler.extension().size(), e.extension * events::kSlotBytes);
       for (const std::byte b : ends_.simulator->assembler.extension())
@@ -82,6 +84,10 @@ TEST_P(PortTest, EventsTheirDetailsAndTheirListsArriveWholeAndInOrder) {
     const std::vector<std::byte> list(slots * events::kSlotBytes, static_cast<std::byte>(i));
     events::Detail detail;
     detail.crc = static_cast<std::uint32_t>(i);
+    if (i % 2 == 0) {
+      detail.content = i % 4 == 0 ? events::kHasPayload : events::kHasSamples;
+      detail.excerpt[7] = i + 1;
+    }
     ends_.rank->write(event(i, slots), list.data(), has_detail(i) ? &detail : nullptr);
     if (i % 50 == 0) ends_.rank->ring();
     if (i % 50 == 0) receive();

@@ -42,12 +42,21 @@ void Node::begin_recording(std::int32_t ranks) {
   notes_.push_back(fmt::format("Nothing was recorded: {}; {}", writer.error().what, writer.error().remedy));
 }
 
+/// What a rank has summed up, which is not the recording's.
+void Node::take_last(Rank& rank, events::Event& event) {
+  rank.finalized = true;
+  hashing_s_ += 1e-9 * static_cast<double>(event.aux);
+  system_clock_reads_ += static_cast<std::uint64_t>(event.size);
+  event.aux = 0;
+  event.size = 0;
+}
+
 /// The next event of a rank, complete in its port.
 void Node::take(RankId rank, Port& port) {
   events::Event event = port.assembler.event();
   Rank& r = ranks_[rank.index()];
   ++events_per_rank_[rank.index()];
-  r.finalized = r.finalized || event.kind == events::EventKind::kFinalize;
+  if (event.kind == events::EventKind::kFinalize) take_last(r, event);
   const auto extension = port.assembler.extension();
   if (!translator_->take(rank, event, extension, definitions_)) return;
   events::Detail detail;
@@ -88,6 +97,12 @@ void Node::tell_source_lines() {
 
 void Node::finish_recording() {
   if (!engine_) return discard_recording();
+  constexpr std::uint64_t kByAccident = 10;  // reads by libraries, a seed
+  if (system_clock_reads_ >= kByAccident && !settings_.virtual_clocks && !settings_.native)
+    notes_.push_back(
+        fmt::format("the program reads the system's clock ({} times) and never MPI_Wtime: the times it "
+                    "measures are real ones; with --virtual-clocks they are virtual",
+                    system_clock_reads_));
   if (recorder_) recorder_->finish();
   if (settings_.record != Record::kOff) tell_source_lines();
   if (!writer_) return;
@@ -110,6 +125,7 @@ report::Recording Node::recording_summary() const {
   r.bytes = writer_->bytes();
   r.events = totals.events;
   r.dropped = totals.dropped_events;
+  r.hashing_s = hashing_s_;
   r.expected_bytes = r.bytes;
   const double each =
       r.events == 0 ? kTypicalEventBytes : static_cast<double>(r.bytes) / static_cast<double>(r.events);

@@ -32,8 +32,11 @@ void read_recording(Settings& s) {
   s.record = record == "off" ? Record::kOff : record == "patterns" ? Record::kPatterns : Record::kFull;
   s.record_cap = parse_size(environment("NPLUS1_RECORD_CAP", kDefaultRecordCap)).value_or(0);
   s.record_region = environment("NPLUS1_RECORD_REGION", "");
-  const std::string hash = environment("NPLUS1_HASH", "crc");
-  s.crc = hash == "off" ? 0 : hash == "crc32" ? 2 : 1;
+  s.content =
+      events::payload::parse_choice(environment("NPLUS1_HASH", "all")).value_or(events::payload::Choice{});
+  if (const auto bytes = events::payload::parse_whole_bytes(environment("NPLUS1_INLINE_PAYLOADS", "64"));
+      bytes && s.content.parts != 0)
+    s.content.whole_bytes = *bytes;
   const int frames = std::atoi(environment("NPLUS1_FRAMES", "4").c_str());
   s.frames = static_cast<unsigned>(std::clamp(frames, 1, kMostFrames));
   s.pcontrol_ipm = environment("NPLUS1_PCONTROL", "mpip") == "ipm";
@@ -80,7 +83,8 @@ transport::Config Settings::config(const std::string& network_for_ranks) const {
   c.poll_first_ps = poll_first.count();
   c.poll_cap_ps = poll_cap.count();
   c.record = record == Record::kFull ? 1 : 0;
-  c.crc = crc;
+  c.content_parts = content.parts;
+  c.whole_bytes = content.whole_bytes;
   c.frames = static_cast<std::uint8_t>(frames);
   c.pcontrol_ipm = pcontrol_ipm ? 1 : 0;
   put(c.record_region, record_region);

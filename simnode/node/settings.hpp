@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "events/payload/choice.hpp"
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/options.hpp"
 #include "stubs/transport/handshake.hpp"
@@ -36,7 +37,7 @@ struct Settings {
   Record record = Record::kFull;
   std::uint64_t record_cap = 0;  // bytes; 0: none
   std::string record_region;
-  std::uint8_t crc = 1;  // as transport::Config has it
+  events::payload::Choice content;
   unsigned frames = 4;
   bool pcontrol_ipm = false;
 

@@ -40,7 +40,8 @@ TEST_F(SettingsTest, RecordEverythingUnlessToldOtherwise) {
   EXPECT_EQ(s.record_cap, std::uint64_t{4} << 30);
   const transport::Config c = s.config("lsb");
   EXPECT_EQ(c.record, 1);
-  EXPECT_EQ(c.crc, 1);
+  EXPECT_EQ(c.content_parts, events::payload::Choice::kAll);
+  EXPECT_EQ(c.whole_bytes, 64);
   EXPECT_EQ(c.frames, 4);
   EXPECT_EQ(c.pcontrol_ipm, 0);
 }
@@ -54,10 +55,19 @@ TEST_F(SettingsTest, PassOnToTheRanksWhatARecordingAsksOfThem) {
   const Settings s = settings_from_environment();
   EXPECT_EQ(s.record_cap, std::uint64_t{512} << 20);
   const transport::Config c = s.config("lsb");
-  EXPECT_EQ(c.crc, 0);
+  EXPECT_EQ(c.content_parts, 0);
+  EXPECT_EQ(c.whole_bytes, 0);
   EXPECT_EQ(c.frames, 7);
   EXPECT_EQ(c.pcontrol_ipm, 1);
   EXPECT_STREQ(c.record_region, "solve");
+}
+
+TEST_F(SettingsTest, ChooseHashesAndWholePayloadsApart) {
+  set("NPLUS1_HASH", "crc32");
+  set("NPLUS1_INLINE_PAYLOADS", "16");
+  const transport::Config c = settings_from_environment().config("lsb");
+  EXPECT_EQ(c.content_parts, events::payload::kPrefix | events::payload::kCrc32);
+  EXPECT_EQ(c.whole_bytes, 16);
 }
 
 TEST_F(SettingsTest, AskNothingOfTheRanksWithoutARecording) {

@@ -80,7 +80,8 @@ events::Detail Call::detail(const CallData* data) {
 void Call::emit(events::Event event, const void* extension, const CallData* data) {
   if (event.has(events::kNeedsAnswer)) thread.answer.reset();
   event.thread = thread.id;
-  event.call = static_cast<std::uint16_t>(current_call());
+  // A part that is inferred within a call is no call.
+  if (event.kind != events::EventKind::kLocal) event.call = static_cast<std::uint16_t>(current_call());
   event.site = site_;
   event.compute_ps = (now_ - thread.reported).count();
   event.entry_ps = now_.time_since_epoch().count();
@@ -88,6 +89,8 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   const bool recorded = rt.capture() != nullptr && rt.capture()->records();
   if (recorded) {
     events::Detail more = detail(data);
+    const bool sends = event.kind == events::EventKind::kSend || event.kind == events::EventKind::kIsend;
+    if (sends && data != nullptr && data->sent != nullptr) rt.capture()->note_sent(more, event.size);
     if (rt.native()) {
       more.wall_entry_ns = rt.native_zero() + event.entry_ps / 1000;
       more.wall_before_ns = more.wall_entry_ns - event.compute_ps / 1000;

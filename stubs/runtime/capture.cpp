@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "events/payload/payload_hash.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/payload_hash.hpp"
 #include "stubs/runtime/private_copy.hpp"
 
 namespace nplus1::stubs {
@@ -12,19 +12,29 @@ namespace {
 /// Packed at a time: fits the second-level cache.
 constexpr MPI_Count kPackedAtATime = 65536;
 
+/// What a detail has of the payload, as one number.
+std::uint64_t mixed(const events::Detail& detail) {
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  std::uint64_t all = detail.prefix * kOdd + detail.polynomial;
+  all = (all ^ all >> 29U) * kOdd + detail.crc;
+  for (const std::uint64_t word : detail.excerpt) all = (all ^ all >> 29U) * kOdd + word;
+  return all;
+}
+
 }  // namespace
 
 Capture::Capture(const Settings& settings, Datatypes::Define define)
-    : crc_{settings.crc},
-      elements_{settings.elements},
+    : content_{settings.content},
+      // Under Riesen's protocol all CPU time of a call is charged, also what would be spent on looking.
+      infers_{content_.has(events::payload::kKeptParts) && !settings.riesen},
       region_{settings.record_region},
       datatypes_{std::move(define)} {
-  if (crc_) choose_crc();
+  if (content_.has(events::payload::kCrc32)) events::payload::choose_crc();
 }
 
 KnownDatatype Capture::datatype(MPI_Datatype type, bool sends) {
   if (type == MPI_DATATYPE_NULL) return {};
-  return sends && crc_ ? datatypes_.find_probed(type) : datatypes_.find(type);
+  return sends && content_.parts != 0 ? datatypes_.find_probed(type) : datatypes_.find(type);
 }
 
 void Capture::describe(const CallData& data, events::Detail& detail, std::size_t& hashed) {
@@ -37,20 +47,40 @@ void Capture::describe(const CallData& data, events::Detail& detail, std::size_t
   if (type.span != type.size || !one_after_another) detail.content |= events::kScattered;
   detail.count = data.shown.count;
   detail.datatype = type.id;
-  if (!crc_ || data.sent == nullptr) return;
+  if (content_.parts == 0 || data.sent == nullptr) return;
   const bool packed = data.sent->type == MPI_PACKED;
-  hashed = hash(*data.sent,
-                packed ? KnownDatatype{type.id, 1, 1, 0, 1, true, true, ElementType::kWords} : type, detail);
+  const std::int64_t begin = ticks();
+  hashed = hash(
+      *data.sent,
+      packed ? KnownDatatype{type.id, 1, 1, 0, 1, true, true, events::payload::ElementType::kWords} : type,
+      detail);
+  hashing_ticks_ += ticks() - begin;
+}
+
+void Capture::note_sent(const events::Detail& detail, std::int64_t bytes) {
+  if (!infers() || bytes <= 0 ||
+      (detail.content & (events::kHasPrefix | events::kScattered)) != events::kHasPrefix)
+    return;
+  kept_parts_.sent({detail.buffer, static_cast<std::uint64_t>(bytes), detail.datatype.value}, mixed(detail));
+}
+
+std::uint64_t Capture::content_of(const Payload& data, const KnownDatatype& type) {
+  const std::int64_t begin = ticks();
+  events::Detail detail;
+  hash(data, type, detail);
+  hashing_ticks_ += ticks() - begin;
+  return mixed(detail);
 }
 
 std::size_t Capture::hash(const Payload& data, const KnownDatatype& type, events::Detail& detail) {
-  PayloadHash hash{type.element, elements_};
-  if (type.size == 0 || data.count <= 0) {
+  const MPI_Count total = data.count > 0 ? type.size * data.count : 0;
+  events::payload::PayloadHash hash{type.element, content_, static_cast<std::size_t>(total)};
+  if (total == 0) {
     hash.store(detail);
     return 0;
   }
   if (type.plain) {
-    hash.add(data.buffer, static_cast<std::size_t>(type.size * data.count));
+    hash.add(data.buffer, static_cast<std::size_t>(total));
   } else {
     const MPI_Count step = std::max<MPI_Count>(1, kPackedAtATime / type.size);
     packed_.resize(std::max(packed_.size(), static_cast<std::size_t>(step * type.size)));

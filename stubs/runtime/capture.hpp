@@ -11,7 +11,9 @@
 
 #include "events/event.hpp"
 #include "stubs/runtime/datatypes.hpp"
+#include "stubs/runtime/kept_parts.hpp"
 #include "stubs/runtime/settings.hpp"
+#include "stubs/runtime/thread_clock.hpp"
 
 namespace nplus1::stubs {
 
@@ -45,6 +47,21 @@ class Capture {
 
   /// Fills in everything but the times. `hashed`: the bytes that were read for it.
   void describe(const CallData& data, events::Detail& detail, std::size_t& hashed);
+  /// A message of `bytes` was sent that `detail` describes: perhaps from where others are added to it later.
+  void note_sent(const events::Detail& detail, std::int64_t bytes);
+
+  /// Whether parts that a rank keeps are to be inferred.
+  [[nodiscard]] bool infers() const { return infers_; }
+  [[nodiscard]] KeptParts& kept_parts() { return kept_parts_; }
+  /// What tells contents apart: a hash of the hashes.
+  [[nodiscard]] std::uint64_t content_of(const Payload& data, const KnownDatatype& type);
+  /// Memory for who needs a copy; anybody's until the next call.
+  [[nodiscard]] std::vector<std::byte>& scratch() { return scratch_; }
+
+  /// Time that the content of messages has taken so far.
+  [[nodiscard]] std::int64_t hashing_ns() const {
+    return static_cast<std::int64_t>(static_cast<double>(hashing_ticks_) * nanoseconds_per_tick());
+  }
   /// `sends`: with what hashing needs to know.
   [[nodiscard]] KnownDatatype datatype(MPI_Datatype type, bool sends);
   void forget(MPI_Datatype type) { datatypes_.forget(type); }
@@ -52,13 +69,16 @@ class Capture {
  private:
   std::size_t hash(const Payload& data, const KnownDatatype& type, events::Detail& detail);
 
-  bool crc_;
-  bool elements_;
+  events::payload::Choice content_;
+  bool infers_;
   bool paused_ = false;
   std::string region_;
   unsigned inside_ = 0;
   Datatypes datatypes_;
-  std::vector<std::byte> packed_;  // scratch
+  KeptParts kept_parts_;
+  std::int64_t hashing_ticks_ = 0;
+  std::vector<std::byte> packed_;  // of types that are packed for hashing
+  std::vector<std::byte> scratch_;
 };
 
 }  // namespace nplus1::stubs

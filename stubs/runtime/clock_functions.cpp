@@ -30,7 +30,10 @@ ThreadClock* application_clock() {
 
 ThreadClock* virtual_clock() {
   ThreadClock* clock = application_clock();
-  return clock != nullptr && runtime()->settings().virtual_clocks ? clock : nullptr;
+  if (clock == nullptr) return nullptr;
+  if (runtime()->settings().virtual_clocks) return clock;
+  runtime()->note_clock_read(false);
+  return nullptr;
 }
 
 void add_sleep(double slept) {

@@ -120,7 +120,7 @@ void Datatypes::remember(MPI_Datatype type) {
   const auto [id, first] = ids_.emplace(std::to_string(known.size) + ' ' + name,
                                         DatatypeId{static_cast<std::uint32_t>(ids_.size() + 1)});
   known.id = id->second;
-  known.element = element_type(name, static_cast<std::int64_t>(known.size));
+  known.element = events::payload::element_type(name, static_cast<std::int64_t>(known.size));
   if (first) define_(known.id, name, known.size);
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "stubs/runtime/element_hash.hpp"
+#include "events/payload/element_type.hpp"
 #include "support/ids.hpp"
 
 namespace nplus1::stubs {
@@ -23,7 +23,7 @@ struct KnownDatatype {
   MPI_Count span = 0;    // from there to behind its highest byte
   bool probed = false;   // whether the next is known
   bool plain = false;    // packing is copying: the payload can be read in place
-  ElementType element = ElementType::kWords;
+  events::payload::ElementType element = events::payload::ElementType::kWords;
 };
 
 class Datatypes {

@@ -84,6 +84,9 @@ int Finalize() {
     Call call;
     events::Event event;
     event.kind = events::EventKind::kFinalize;
+    if (const Capture* capture = call.rt.capture())
+      event.aux = static_cast<std::uint64_t>(capture->hashing_ns());
+    event.size = call.rt.reads_of_other_clocks();
     call.emit(event);
     call.rt.ring();
     call.rt.end_progress();
@@ -99,6 +102,7 @@ int Abort(MPI_Comm comm, int code) {
 
 double Wtime() {
   if (runtime()->native()) return pmpi::Wtime();
+  runtime()->note_clock_read(true);
   return seconds(runtime()->locked_thread().clock.read());
 }
 

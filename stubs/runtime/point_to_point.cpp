@@ -1,6 +1,7 @@
 #include "stubs/runtime/point_to_point.hpp"
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/own_part.hpp"
 #include "stubs/runtime/send_hook.hpp"
 
 namespace nplus1::stubs {
@@ -88,6 +89,7 @@ int post_send(Call& call, const Transfer& t, Request& request) {
 void announce_send(Call& call, const Transfer& t, Request& request, events::EventKind kind,
                    std::uint8_t flags) {
   Runtime& rt = call.rt;
+  infer_block_kept(call, t);
   request.id = rt.next_request_id();
   request.active = true;
   const events::Event event = event_of(t, request, kind, flags);
@@ -144,6 +146,7 @@ int post_receive(Call& call, const Transfer& t, Request& request) {
 void announce_receive(Call& call, const Transfer& t, Request& request, events::EventKind kind,
                       std::uint8_t flags) {
   Runtime& rt = call.rt;
+  infer_parts_added_to(call, t);
   request.id = rt.next_request_id();
   request.active = true;
   request.posted = call.entry();

@@ -11,6 +11,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -148,6 +149,16 @@ class Runtime {
   /// The path to the current call.
   CallSiteId site_id() { return call_paths_->id(call_site(), call_frame()); }
   CallPaths& call_paths() { return *call_paths_; }
+  /// The program reads a clock: `virtual_one`, MPI_Wtime's, or the system's. From any thread.
+  void note_clock_read(bool virtual_one) {
+    (virtual_one ? reads_virtual_clock_ : reads_system_clock_).fetch_add(1, std::memory_order_relaxed);
+  }
+  /// How often it read the system's, if it never asked for MPI_Wtime.
+  [[nodiscard]] std::int64_t reads_of_other_clocks() const {
+    return reads_virtual_clock_.load(std::memory_order_relaxed) == 0
+               ? reads_system_clock_.load(std::memory_order_relaxed)
+               : 0;
+  }
   /// What a recording needs; null in runs without.
   [[nodiscard]] Capture* capture() { return capture_.get(); }
   /// Length of the interval before `call` at `return_address` by the compute table; negative if there is
@@ -218,6 +229,8 @@ class Runtime {
   MPI_Request never_complete_ = MPI_REQUEST_NULL;
   std::unique_ptr<CallPaths> call_paths_;
   std::unique_ptr<Capture> capture_;
+  std::atomic<std::int64_t> reads_virtual_clock_{0};
+  std::atomic<std::int64_t> reads_system_clock_{0};
   std::unordered_map<std::string, std::uint64_t> regions_;
   std::vector<std::unique_ptr<ThreadState>> threads_;
   events::Answer pending_{};  // answer whose extension is still coming

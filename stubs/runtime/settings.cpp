@@ -47,8 +47,7 @@ Settings make_settings(const transport::Config& config, int local_ranks, int cor
   if (config.poll_first_ps > 0)
     s.poll_cost = semantics::PollCost{Duration{config.poll_first_ps}, Duration{config.poll_cap_ps}};
   s.record = config.record != 0;
-  s.crc = config.crc != 0;
-  s.elements = config.crc == 1;
+  s.content = {config.content_parts, config.whole_bytes};
   s.frames = s.record ? config.frames : 1;
   s.pcontrol_ipm = config.pcontrol_ipm != 0;
   s.record_region = config.record_region;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "events/payload/choice.hpp"
 #include "semantics/timing.hpp"
 #include "stubs/transport/handshake.hpp"
 #include "support/units.hpp"
@@ -31,12 +32,11 @@ struct Settings {
   bool riesen = false;
   bool virtual_clocks = false;
   semantics::PollCost poll_cost;
-  bool record = false;        // events carry a Detail
-  bool crc = false;           // with hashes
-  bool elements = false;      // also those that know what the payload is made of
-  unsigned frames = 1;        // of a call path
-  bool pcontrol_ipm = false;  // MPI_Pcontrol(1, "name") begins a region
-  std::string record_region;  // empty: all is recorded
+  bool record = false;                    // events carry a Detail
+  events::payload::Choice content{0, 0};  // what is in it of the payload
+  unsigned frames = 1;                    // of a call path
+  bool pcontrol_ipm = false;              // MPI_Pcontrol(1, "name") begins a region
+  std::string record_region;              // empty: all is recorded
 };
 
 /// `cores`: of this host; `local_ranks`: on it, the simulator not counted. They decide `--clock auto`.

@@ -19,9 +19,13 @@ bool hung_up(int socket) {
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-events::Event with_detail(events::Event event) {
+std::uint32_t slots_of(const events::Detail& detail) {
+  return detail.has_excerpt() ? 2 : 1;
+}
+
+events::Event with_detail(events::Event event, const events::Detail& detail) {
   event.flags |= events::kHasDetail;
-  ++event.extension;
+  event.extension += slots_of(detail);
   return event;
 }
 
@@ -34,9 +38,10 @@ class SharedMemoryChannel final : public Channel {
     if (detail == nullptr) {
       put(&event);
     } else {
-      const events::Event more = with_detail(event);
+      const events::Event more = with_detail(event, *detail);
       put(&more);
       put(detail);
+      if (detail->has_excerpt()) put(detail->excerpt.data());
     }
     const auto* at = static_cast<const std::byte*>(extension);
     for (std::uint32_t i = 0; i < event.extension; ++i) put(at + i * events::kSlotBytes);
@@ -114,9 +119,9 @@ class TcpChannel final : public Channel {
   explicit TcpChannel(int socket) : socket_{socket} { out_.reserve(1 << 16); }
 
   void write(const events::Event& event, const void* extension, const events::Detail* detail) override {
-    const events::Event first = detail == nullptr ? event : with_detail(event);
+    const events::Event first = detail == nullptr ? event : with_detail(event, *detail);
     append(&first, events::kSlotBytes);
-    if (detail != nullptr) append(detail, events::kSlotBytes);
+    if (detail != nullptr) append(detail, slots_of(*detail) * events::kSlotBytes);
     append(extension, event.extension * events::kSlotBytes);
     if (out_.size() >= (1 << 15)) flush();
   }

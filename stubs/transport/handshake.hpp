@@ -10,7 +10,7 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 inline constexpr std::size_t kConfigBytes = 1024;
 
 /// The settings of a run that ranks must know, as the simulator decided them.
@@ -28,11 +28,12 @@ struct Config {
   std::int64_t poll_cap_ps = 0;
   char output[512] = {};  // where the results will be
   // What a recording asks of the ranks (docs/cli.md).
-  std::uint8_t record = 0;        // events carry a Detail
-  std::uint8_t crc = 0;           // --hash: 0 off, 1 crc (all), 2 crc32
-  std::uint8_t frames = 1;        // of a call path
-  std::uint8_t pcontrol_ipm = 0;  // --pcontrol ipm
-  char record_region[124] = {};   // --record-region; empty: everything
+  std::uint8_t record = 0;         // events carry a Detail
+  std::uint8_t content_parts = 0;  // --hash: events::payload::Part
+  std::uint8_t whole_bytes = 0;    // --inline-payloads
+  std::uint8_t frames = 1;         // of a call path
+  std::uint8_t pcontrol_ipm = 0;   // --pcontrol ipm
+  char record_region[123] = {};    // --record-region; empty: everything
 };
 
 struct Hello {

@@ -38,7 +38,8 @@ class Words(CommandTest):
 
     def test_choices_and_grammars(self):
         for flag, value in (("--clock", "sundial"), ("--protocol", "none"), ("--direct", "maybe"),
-                            ("--on-deadlock", "shrug"), ("--transport", "pigeon"), ("--collectives", "bcast=magic")):
+                            ("--on-deadlock", "shrug"), ("--transport", "pigeon"), ("--collectives", "bcast=magic"),
+                            ("--hash", "md5"), ("--hash", "crc32,"), ("--inline-payloads", "65")):
             self.assert_refused(USAGE, flag, "run", "-n", "2", flag, value, "--", "./app")
         for bad in ("fast", "scale:", "scale:-1", "fixed:x", "file:absent", "fixed"):
             self.assert_refused(USAGE, "--compute", "run", "-n", "2", "--compute", bad, "--", "./app")

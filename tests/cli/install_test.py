@@ -36,6 +36,10 @@ class Installed(unittest.TestCase):
         self.assertIn("Efficiencies", self.nplus1("waitstates", "out").stdout)
         self.nplus1("collectives", "out")
 
+    def test_programs_find_the_public_header_and_module(self):
+        for name in ("nplus1.h", "nplus1.f90"):
+            self.assertIn("nplus1_send_to_self", (self.prefix / "include" / name).read_text())
+
     def test_the_demo_needs_nothing_but_the_installation(self):
         self.assertIn("imbalance on 16 ranks", self.nplus1("demo").stderr)
 

@@ -78,6 +78,8 @@ class Dump final : public events::EventSink {
             {"count", d.count},
             {"prefix", d.prefix},
             {"crc", d.crc},
+            {"polynomial", d.polynomial},
+            {"excerpt", d.excerpt},
             {"datatype", d.datatype.value},
             {"content", d.content}};
   }

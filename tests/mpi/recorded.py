@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import subprocess
+import zlib
 
 from live import LiveTest, NPLUS1
 
@@ -12,8 +13,10 @@ SOURCES = pathlib.Path(__file__).parent / "programs"
 
 SEND, ISEND, RECV, IRECV, WAIT = 1, 2, 3, 4, 5
 REGION_BEGIN, REGION_END, FINALIZE = 17, 18, 22
+LOCAL = 16
 NO_CRC, CRC_AND_PREFIX = 0, 3
 SCATTERED = 32  # the data's bytes are not side by side in memory
+WHOLE, SAMPLES = 64, 128
 
 
 class Recording:
@@ -45,7 +48,24 @@ class Recording:
                 if e["kind"] in (REGION_BEGIN, REGION_END) and e["rank"] == rank]
 
 
+def whole_payload(event):
+    """The payload of an event that has all of it."""
+    return b"".join(word.to_bytes(8, "little") for word in event["detail"]["excerpt"])[:event["size"]]
+
+
 class RecordedTest(LiveTest):
+    def check_content(self, event, payload):
+        """Whole payloads as they are; of longer ones CRC-32, as Python computes it, and the first bytes."""
+        detail = event["detail"]
+        self.assertEqual(event["size"], len(payload))
+        self.assertEqual(detail["prefix"], int.from_bytes(payload[:8].ljust(8, b"\0"), "little"))
+        if detail["content"] & WHOLE:
+            self.assertEqual(whole_payload(event), payload)
+            self.assertLessEqual(len(payload), 64)
+        else:
+            self.assertEqual(detail["content"] & CRC_AND_PREFIX, CRC_AND_PREFIX)
+            self.assertEqual(detail["crc"], zlib.crc32(payload))
+
     def record(self, ranks, *words, options=(), **named):
         """The run's recording, complete, and the run."""
         run = self.observe(ranks, *words, options=options, **named)

@@ -1,6 +1,7 @@
 /* What a program does around MPI:
  *   early CODE    exits before MPI_Init        late CODE     exits after MPI_Finalize
  *   stdin         rank 0 tells what it reads   who WORDS...  every rank says who it is
+ *   stopwatch     asks the system's clock, and never MPI's, how long each of ten barriers takes
  *   clocks        how long 60 s of nplus1_compute are on clock_gettime, gettimeofday, time and MPI_Wtime */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -46,6 +47,17 @@ static void measure_a_minute(void) {
   for (int i = 0; i < 4 && rank == 0; ++i) printf("%.0f\n", end[i] - start[i]);
 }
 
+static void time_barriers(void) {
+  double longest = 0;
+  for (int i = 0; i < 10; ++i) {
+    const double start = time_of_day();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double taken = time_of_day() - start;
+    if (taken > longest) longest = taken;
+  }
+  if (rank == 0) printf("%g\n", longest);
+}
+
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "early") == 0) exit(atoi(argv[2]));
@@ -55,6 +67,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "stdin") == 0) read_input();
   if (strcmp(name, "who") == 0) printf("rank %d of %d: %s\n", rank, size, argc > 2 ? argv[2] : "");
   if (strcmp(name, "clocks") == 0) measure_a_minute();
+  if (strcmp(name, "stopwatch") == 0) time_barriers();
   fflush(stdout);
   MPI_Finalize();
   if (strcmp(name, "late") == 0) exit(atoi(argv[2]));

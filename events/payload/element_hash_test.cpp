@@ -1,25 +1,25 @@
-#include "stubs/runtime/element_hash.hpp"
+#include "events/payload/element_hash.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
-namespace nplus1::stubs {
+namespace nplus1::events::payload {
 namespace {
 
-using events::Residue;
-
 template <class T>
-events::Detail hash_of(const std::vector<T>& values, ElementType type, std::size_t piece = 1U << 30U) {
+Detail hash_of(const std::vector<T>& values, ElementType type, std::size_t piece = 1U << 30U) {
   ElementHash hash{type};
   const std::size_t size = values.size() * sizeof(T);
   const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
   for (std::size_t i = 0; i < size; i += piece) hash.add(bytes + i, std::min(piece, size - i));
-  events::Detail detail;
+  Detail detail;
   hash.store(detail);
   return detail;
 }
@@ -40,9 +40,24 @@ TEST(ElementHashes, AreThePolynomialOfTheirElements) {
   for (const std::int64_t v : values) {
     const std::uint64_t coefficient =
         v >= 0 ? static_cast<std::uint64_t>(v) : Residue::kPrime - static_cast<std::uint64_t>(-v);
-    expected = (expected * events::kHashPoint.value() + coefficient) % Residue::kPrime;
+    expected = (expected * kHashPoint.value() + coefficient) % Residue::kPrime;
   }
   EXPECT_EQ(hash_of(values, ElementType::kInt64).polynomial, static_cast<std::uint64_t>(expected));
+}
+
+TEST(ElementHashes, AreRightForTheLargestAndSmallestElements) {
+  __extension__ using Wide = unsigned __int128;
+  const std::vector<std::int64_t> values(64, std::numeric_limits<std::int64_t>::min());
+  const std::vector<std::uint64_t> large(64, std::numeric_limits<std::uint64_t>::max());
+  Wide negative = 0;
+  Wide positive = 0;
+  constexpr Wide p = Residue::kPrime;
+  for (int i = 0; i < 64; ++i) {
+    negative = (negative * kHashPoint.value() + (p - (Wide{1} << 63U) % p)) % p;
+    positive = (positive * kHashPoint.value() + ~std::uint64_t{0}) % p;
+  }
+  EXPECT_EQ(hash_of(values, ElementType::kInt64).polynomial, static_cast<std::uint64_t>(negative));
+  EXPECT_EQ(hash_of(large, ElementType::kUint64).polynomial, static_cast<std::uint64_t>(positive));
 }
 
 TEST(ElementHashes, OfASumAreTheSumOfTheHashes) {
@@ -62,7 +77,7 @@ TEST(ElementHashes, OfAConcatenationFollowFromTheParts) {
   auto both = a;
   both.insert(both.end(), b.begin(), b.end());
   const auto h = [](const auto& v) { return Residue{hash_of(v, ElementType::kInt64).polynomial}; };
-  EXPECT_EQ(h(both), events::hash_concatenated(h(a), h(b), b.size()));
+  EXPECT_EQ(h(both), hash_concatenated(h(a), h(b), b.size()));
 }
 
 TEST(ElementHashes, DoNotDependOnThePieces) {
@@ -90,11 +105,36 @@ TEST(ElementHashes, OfRealsAreLinearUpToRounding) {
     return std::bit_cast<double>(hash_of(v, ElementType::kDouble).polynomial);
   };
   float magnitude = 0;
-  const events::Detail whole = hash_of(sum, ElementType::kDouble);
+  const Detail whole = hash_of(sum, ElementType::kDouble);
   std::memcpy(&magnitude, whole.reserved, sizeof(magnitude));
   EXPECT_NEAR(sketch(sum), sketch(c) + sketch(d), 1e-14 * static_cast<double>(magnitude));
   std::swap(sum[3], sum[11]);  // the same lane
   EXPECT_GT(std::abs(sketch(sum) - sketch(c) - sketch(d)), 1e-6);
+}
+
+// Places by the definition in events/event.hpp, on values that say where they stand.
+TEST(ElementHashes, TakeSamplesAtFixedPlaces) {
+  for (const std::size_t count : {1u, 2u, 3u, 4u, 5u, 100u, 1001u}) {
+    std::vector<std::int32_t> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::int32_t>(i) - 50;
+    for (const std::size_t piece : {3u, 64u, 8000u}) {
+      const std::size_t size = count * sizeof(values[0]);
+      ElementHash hash{ElementType::kInt32, size};
+      const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+      for (std::size_t i = 0; i < size; i += piece) hash.add(bytes + i, std::min(piece, size - i));
+      ASSERT_TRUE(hash.has_samples()) << count;
+      for (std::size_t i = 0; i < kSamples; ++i)
+        EXPECT_EQ(hash.samples()[i], static_cast<float>(values[(count - 1) * (i + 1) / 4]))
+            << count << ' ' << i;
+    }
+  }
+}
+
+TEST(ElementHashes, TakeNoSamplesOfWhatIsNotMadeOfNumbers) {
+  ElementHash words{ElementType::kWords, 64};
+  const std::array<std::byte, 64> bytes{};
+  words.add(bytes.data(), bytes.size());
+  EXPECT_FALSE(words.has_samples());
 }
 
 TEST(ElementHashes, KnowTheElementsOfNamedAndOfConstructedTypes) {
@@ -108,4 +148,4 @@ TEST(ElementHashes, KnowTheElementsOfNamedAndOfConstructedTypes) {
 }
 
 }  // namespace
-}  // namespace nplus1::stubs
+}  // namespace nplus1::events::payload

@@ -1,4 +1,4 @@
-#include "stubs/runtime/payload_hash.hpp"
+#include "events/payload/payload_hash.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,16 +9,20 @@
 
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace nplus1::stubs {
+namespace nplus1::events::payload {
 namespace {
 
-events::Detail hash_of(const std::string& text, std::size_t piece) {
-  PayloadHash hash;
+constexpr Choice kHashes{kPrefix | kCrc32 | kElements, 0};
+
+Detail hash_of(const std::string& text, std::size_t piece, const Choice& choice = kHashes,
+               ElementType type = ElementType::kWords) {
+  PayloadHash hash{type, choice, text.size()};
   for (std::size_t i = 0; i < text.size(); i += piece)
     hash.add(text.data() + i, std::min(piece, text.size() - i));
-  events::Detail detail;
+  Detail detail;
   hash.store(detail);
   return detail;
 }
@@ -38,7 +42,7 @@ TEST_P(PayloadHashes, GiveTheCheckValueOfZlibsCrc) {
 TEST_P(PayloadHashes, DoNotDependOnThePieces) {
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += static_cast<char>(i * i % 251);
-  const events::Detail whole = hash_of(text, text.size());
+  const Detail whole = hash_of(text, text.size());
   for (const std::size_t piece : {1u, 3u, 7u, 64u, 4096u}) {
     EXPECT_EQ(hash_of(text, piece).crc, whole.crc) << piece;
     EXPECT_EQ(hash_of(text, piece).prefix, whole.prefix) << piece;
@@ -54,11 +58,52 @@ TEST_P(PayloadHashes, HoldTheFirstEightBytesZeroPadded) {
 }
 
 TEST_P(PayloadHashes, OfNothingAreZeroAndSaySo) {
-  const events::Detail nothing = hash_of("", 1);
+  const Detail nothing = hash_of("", 1);
   EXPECT_EQ(nothing.crc, 0u);
   EXPECT_EQ(nothing.prefix, 0u);
   EXPECT_EQ(nothing.polynomial, 0u);
-  EXPECT_EQ(nothing.content, events::kHasCrc | events::kHasPrefix | events::kHasPolynomial);
+  EXPECT_EQ(nothing.content, kHasCrc | kHasPrefix | kHasPolynomial);
+}
+
+TEST_P(PayloadHashes, AreLeftOutWhereThePayloadIsRecordedWhole) {
+  const std::string text = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  for (const std::size_t size : {1u, 8u, 9u, 63u, 64u}) {
+    const Detail whole = hash_of(text.substr(0, size), 7, Choice{});
+    EXPECT_EQ(whole.content, kHasPrefix | kHasPayload) << size;
+    EXPECT_EQ(std::memcmp(whole.excerpt.data(), text.data(), size), 0) << size;
+    EXPECT_EQ(whole.crc, 0u);
+    EXPECT_EQ(hash_of(text.substr(0, size), 7, {Choice::kAll, 0}).content & kHasPayload, 0) << size;
+  }
+  EXPECT_EQ(hash_of(text + "x", 7, Choice{}).content & kHasPayload, 0);
+}
+
+TEST_P(PayloadHashes, FollowFromAPayloadThatIsThere) {
+  const std::string text = "twelve bytes and some more";
+  for (const ElementType type : {ElementType::kWords, ElementType::kInt16, ElementType::kDouble}) {
+    const Detail taken = hash_of(text, 5, {Choice::kAll, 0}, type);
+    const Detail whole = hash_of(text, 5, Choice{}, type);
+    const Detail found = with_hashes(whole, text.size(), type);
+    EXPECT_EQ(found.crc, taken.crc);
+    EXPECT_EQ(found.polynomial, taken.polynomial);
+    EXPECT_EQ(found.prefix, taken.prefix);
+    EXPECT_EQ(found.content & ~kHasPayload, taken.content & ~kHasSamples);
+    EXPECT_EQ(samples_of(whole, text.size(), type).known, type != ElementType::kWords);
+    EXPECT_EQ(samples_of(whole, text.size(), type).values, samples_of(taken, text.size(), type).values);
+  }
+}
+
+TEST_P(PayloadHashes, AreThoseThatWereChosen) {
+  const std::string text(800, 'x');
+  const auto content = [&](std::string_view choice, ElementType type) {
+    return unsigned{hash_of(text, 100, parse_choice(choice).value(), type).content};
+  };
+  EXPECT_EQ(content("off", ElementType::kDouble), 0u);
+  EXPECT_EQ(content("prefix", ElementType::kDouble), kHasPrefix);
+  EXPECT_EQ(content("crc32", ElementType::kDouble), kHasPrefix | kHasCrc);
+  EXPECT_EQ(content("poly61", ElementType::kInt32), kHasPrefix | kHasPolynomial | kHasElements);
+  EXPECT_EQ(content("poly61", ElementType::kDouble), kHasPrefix | kHasPolynomial);
+  EXPECT_EQ(content("both", ElementType::kDouble), kHasPrefix | kHasCrc | kHasSketch);
+  EXPECT_EQ(content("all", ElementType::kDouble), kHasPrefix | kHasCrc | kHasSketch | kHasSamples);
 }
 
 #if defined(__x86_64__)
@@ -92,7 +137,7 @@ TEST_P(PayloadHashes, LeaveNoUpperHalvesOfVectorRegistersInUse) {
   clear_upper_halves();
   const std::vector<unsigned char> payload(65536, 'x');
   for (const std::size_t size : {8u, 100u, 4096u, 65536u}) {
-    PayloadHash hash;
+    PayloadHash hash{ElementType::kDouble, {Choice::kAll, 0}, size};
     hash.add(payload.data(), size);
     EXPECT_FALSE(upper_halves_in_use()) << size;
   }
@@ -103,4 +148,4 @@ INSTANTIATE_TEST_SUITE_P(Zlib, PayloadHashes, ::testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(WithIsaLIfInstalled, PayloadHashes, ::testing::Values(true));
 
 }  // namespace
-}  // namespace nplus1::stubs
+}  // namespace nplus1::events::payload
