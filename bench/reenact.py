@@ -42,7 +42,8 @@ class Bench:
         return float(file.read_text())
 
     def recorded(self, ranks, words, folder):
-        must([self.nplus1, "run", "-q", "-n", ranks, "--native", "--record", "full", "-o", folder, "--", *words])
+        must([self.nplus1, "run", "-q", "-n", ranks, "--native", "--record", "full", "--hash", "off", "-o", folder, "--",
+              *words])
 
     def performed(self, folder):
         file = self.folder / "reenact.json"

@@ -193,8 +193,8 @@ std::string json(const WhatIfWords& words, const Prepared& p, const Outcome& out
 }
 
 std::string text(const Prepared& p, const Side& before, const Side& after) {
-  std::string text = fmt::format("What if {} on {} ranks had\n",
-                                 p.application.empty() ? "the program" : p.application, before.ranks);
+  std::string text = fmt::format("{} on {} ranks: what if\n",
+                                 p.application.empty() ? "The program" : p.application, before.ranks);
   for (const std::string& line : p.hypothesis) text += "  " + line + "\n";
   text += "\n" + hypothesis::comparison_text(before, after, "before", "after");
   text += "\nHow far to believe it\n";

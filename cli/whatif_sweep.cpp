@@ -78,9 +78,11 @@ void add_findings(const WhatIfWords& words, std::vector<Trial>& trials) {
                "nplus1: no hand-written collectives can be found: the recording knows nothing of the "
                "messages' content (nplus1 run --hash)\n");
   for (std::size_t i = 0; i < std::min(kMost, analysis.findings.size()); ++i) {
-    const auto instances = by_hand(analysis.findings[i]);
+    const detector::Finding& finding = analysis.findings[i];
+    if (finding.certainty == detector::Certainty::kPossible) continue;  // no advice, as yet
+    const auto instances = by_hand(finding);
     if (!instances) continue;
-    Candidate c{"by_hand", title(analysis.findings[i]), fmt::format("--finding {}", i + 1), {}, "", "", true};
+    Candidate c{"by_hand", title(finding), fmt::format("--finding {}", i + 1), {}, "", "", true};
     trials.push_back({std::move(c), instances.value()});
   }
 }

@@ -32,6 +32,11 @@ inline constexpr std::array<std::string_view, kWaitStates> kWaitStateNames{
     "late_sender", "late_receiver", "late_broadcast", "early_reduce",    "late_contributor",
     "early_scan",  "wait_at_nxn",   "nxn_completion", "wait_at_barrier", "barrier_completion"};
 
+/// For people.
+inline constexpr std::array<const char*, kWaitStates> kWaitStateTitles{
+    "late sender", "late receiver", "late broadcast", "early reduce",    "late contributor",
+    "early scan",  "wait at NxN",   "NxN completion", "wait at barrier", "barrier completion"};
+
 /// Waiting for each kind.
 using WaitTimes = std::array<Duration, kWaitStates>;
 

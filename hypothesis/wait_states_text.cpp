@@ -15,10 +15,6 @@ using report::readable;
 constexpr std::size_t kMostRows = 10;
 constexpr std::size_t kBarWidth = 20;
 
-constexpr std::array<const char*, kWaitStates> kTitles{
-    "late sender", "late receiver", "late broadcast", "early reduce",    "late contributor",
-    "early scan",  "wait at NxN",   "NxN completion", "wait at barrier", "barrier completion"};
-
 double ratio(Duration part, Duration whole) {
   return whole > Duration::zero() ? seconds(part) / seconds(whole) : 0;
 }
@@ -38,7 +34,7 @@ std::string time_text(double seconds) {
 std::string worst_state(const Tally& t) {
   const auto worst = std::max_element(t.states.begin(), t.states.end());
   if (*worst == Duration::zero() || t.transfer() > *worst) return "transfer";
-  return kTitles[static_cast<std::size_t>(worst - t.states.begin())];
+  return kWaitStateTitles[static_cast<std::size_t>(worst - t.states.begin())];
 }
 
 void add_head(Page& page, const WaitStateResults& r) {
@@ -70,7 +66,7 @@ void add_states(Page& page, const WaitStateResults& r, report::TextStyle style) 
               report::bar(ratio(time, all), kBarWidth, style));
   };
   for (std::size_t s = 0; s < kWaitStates; ++s) {
-    line(kTitles[s], r.total.states[s]);
+    line(kWaitStateTitles[s], r.total.states[s]);
     if (s == static_cast<std::size_t>(WaitState::kLateSender))
       line("  of it in wrong order", r.total.wrong_order);
   }

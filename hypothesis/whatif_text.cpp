@@ -50,14 +50,14 @@ void add_efficiencies(Page& page, const Side& before, const Side& after) {
 void add_states(Page& page, const Side& before, const Side& after) {
   page.line("");
   page.line("Waiting");
-  const auto line = [&](std::string title, std::string_view metric) {
+  const auto line = [&](const char* title, std::string_view metric) {
     const double a = before.metric(metric).value_or(0);
     const double b = after.metric(metric).value_or(0);
-    std::replace(title.begin(), title.end(), '_', ' ');
     if (a != 0 || b != 0)
       page.line("  {:<26}{:>12}{:>12}{:>12}", title, time_text(a), time_text(b), change_text(a, b));
   };
-  for (const std::string_view state : kWaitStateNames) line(std::string{state}, std::string{state} + "_s");
+  for (std::size_t i = 0; i < kWaitStates; ++i)
+    line(kWaitStateTitles[i], std::string{kWaitStateNames[i]} + "_s");
   line("transfer and the rest", "transfer_s");
 }
 

@@ -48,7 +48,7 @@ class WhatIf(Report):
     def test_wait_states_have_a_view(self):
         self.go("waiting")
         text = self.browser.text("#panel-waiting")
-        self.assertIn("wait at nxn", text)
+        self.assertIn("wait at NxN", text)
         self.assertIn("exchange_borders", text)
         self.assertIn("parallel efficiency", text)
 

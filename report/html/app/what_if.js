@@ -41,7 +41,9 @@ function trust(name, { trust: t }) {
   const known = (value, words) => (value == null ? null : `${value} ${words}`);
   return el("p", { class: "note" }, [`${name}: model ${t.model}`, t.identity_error_s === 0 ? "identity replay exact" : `identity replay off by ${formatTime(t.identity_error_s)}`,
     `${formatShare(t.unmodelled_share)} not modelled`, t.cores == null ? null : `${t.ranks} ranks on ${t.cores} cores`, known(t.order_inversions, "order inversions"),
-    known(t.forced_decisions, "forced decisions"), t.relies_on_buffering ? "relies on buffering" : null,
+    known(t.forced_decisions, "forced decisions"), t.decided_otherwise > 0 ? `${t.decided_otherwise} calls come out otherwise than recorded` : null,
+    t.gave_up > 0 ? `${t.gave_up} calls came out in a way that cannot be followed` : null,
+    t.threaded_ranks > 0 ? `${t.threaded_ranks} ranks call MPI from several threads and do not adapt` : null, t.relies_on_buffering ? "relies on buffering" : null,
     t.reenactment_deviation == null ? null : `re-enactment ${(100 * t.reenactment_deviation).toFixed(2)} %`,
     t.finished ? null : `${t.blocked_ranks.length} ranks wait for what never comes`].filter((part) => part).join("; "));
 }
@@ -62,7 +64,7 @@ export const whatIfSection = {
   available: ({ whatif }) => whatif != null,
   render(data) {
     const { whatif } = data;
-    return [card("What if it had", el("ul", {}, whatif.hypothesis.map((line) => el("li", { class: "mono" }, line))), metrics(whatif),
+    return [card("What if", el("ul", {}, whatif.hypothesis.map((line) => el("li", { class: "mono" }, line))), metrics(whatif),
       trust("before", whatif.before), trust("after", whatif.after)), ...timelines(data), activityTable(whatif)];
   },
 };
