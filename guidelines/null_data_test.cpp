@@ -22,7 +22,7 @@ Catalogue scan() {
 
 void add(std::vector<Measurement>& rows, const std::string& test, int mpirun, int repetition,
          double seconds) {
-  for (const std::uint64_t size : {8, 64}) {
+  for (const std::uint64_t size : {8U, 64U}) {
     Measurement m;
     m.mpirun = mpirun, m.test = test, m.processes = 2, m.size = size, m.seconds = seconds;
     m.repetition = static_cast<std::uint32_t>(repetition);

@@ -27,6 +27,12 @@ TEST(Quantity, ReadsTimesInSecondsOrWithAUnit) {
   EXPECT_DOUBLE_EQ(value("0", Quantity::kTime), 0);
 }
 
+TEST(Quantity, WithAUnitIsTheVeryNumberThatItIsWithoutOne) {
+  EXPECT_EQ(value("5us", Quantity::kTime), 5e-6);
+  EXPECT_EQ(value("3ns", Quantity::kTime), 3e-9);
+  EXPECT_EQ(value("1.5us", Quantity::kTime), 1.5e-6);
+}
+
 TEST(Quantity, TellsDecimalFromBinarySizes) {
   EXPECT_EQ(value("64KiB", Quantity::kSize), 65536);
   EXPECT_EQ(value("64kB", Quantity::kSize), 64000);
