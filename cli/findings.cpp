@@ -48,9 +48,9 @@ std::string lines_of(const Fixes& fixes, const std::string& source) {
 Findings find_in_recording(const std::string& source, const FindingLimits& limits) {
   Findings found;
   auto reader = recording::Reader::open(source);
-  if (!reader || reader.value().bytes() > limits.searched) return found;
+  if (!reader || reader.value().bytes() > limits.read) return found;
   found.waitstates = hypothesis::wait_states_json(search_wait_states(reader.value(), true));
-  found.collectives = collectives_of(source);
+  if (reader.value().bytes() <= limits.searched) found.collectives = collectives_of(source);
   const auto recorded = hypothesis::recorded_settings(reader.value().properties());
   if (recorded.network.empty()) return found;  // a native run: there is nothing to replay it on
   if (reader.value().bytes() >

@@ -10,7 +10,8 @@ namespace nplus1::cli {
 
 /// How large a recording may be for each, in bytes: what is larger is left to the verb of its own.
 struct FindingLimits {
-  std::uint64_t searched;              // wait states and collectives: linear in the recording
+  std::uint64_t read;                  // wait states
+  std::uint64_t searched;              // hand-written collectives
   std::uint64_t replayed;              // what to fix: some twenty replays
   std::uint64_t replayed_on_platform;  // the same where each loads and drives SimGrid
 };
@@ -26,8 +27,8 @@ struct Findings {
 /// Of the recording at `source`, if there is one. Throws Failure.
 [[nodiscard]] Findings find_in_recording(const std::string& source, const FindingLimits& limits);
 
-/// After a run that recorded: its report.html again, with what is found in a fraction of a second. Returns
-/// the text for the terminal.
-[[nodiscard]] std::string add_findings_to_report(const std::string& folder);
+/// After a run that recorded and took `run_s` seconds: its report.html again, with what is found in a tenth
+/// of that, or in a quarter of a second. Returns the text for the terminal.
+[[nodiscard]] std::string add_findings_to_report(const std::string& folder, double run_s);
 
 }  // namespace nplus1::cli

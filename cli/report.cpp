@@ -1,6 +1,7 @@
 // `nplus1 report`: report.html from a result folder or a recording.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -123,10 +124,13 @@ void write(const ReportOptions& options, const Findings& found) {
 
 }  // namespace
 
-std::string add_findings_to_report(const std::string& folder) {
-  // Some 300,000 messages, and 50,000: well below a second each.
-  constexpr FindingLimits kQuick{std::uint64_t{4} << 20U, std::uint64_t{1} << 20U, 0};
-  const Findings found = find_in_recording(folder, kQuick);
+std::string add_findings_to_report(const std::string& folder, double run_s) {
+  constexpr double kShare = 0.1, kLeast = 0.25;
+  // Bytes of recording a second, on two cores: low ones of those measured.
+  constexpr double kRead = 16e6, kSearched = 2e6, kReplayed = 0.6e6;
+  const double seconds = std::max(kLeast, kShare * run_s);
+  const auto bytes = [&](double rate) { return static_cast<std::uint64_t>(seconds * rate); };
+  const Findings found = find_in_recording(folder, {bytes(kRead), bytes(kSearched), bytes(kReplayed), 0});
   ReportOptions options;
   options.source = folder;
   if (!found.waitstates.empty()) write(options, found);
@@ -148,8 +152,8 @@ void add_report(const Registration& registration) {
       ->type_name("FROM:TO");
   verb->callback([registration, options] {
     registration.chosen = [options] {
-      constexpr FindingLimits kPatient{std::uint64_t{256} << 20U, std::uint64_t{64} << 20U,
-                                       std::uint64_t{4} << 20U};
+      constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+      constexpr FindingLimits kPatient{256 * kMiB, 256 * kMiB, 64 * kMiB, 4 * kMiB};
       write(*options, find_in_recording(options->source, kPatient));
       fmt::print("{}\n", output_path(*options).string());
       return static_cast<int>(ExitCode::kOk);

@@ -106,10 +106,10 @@ std::string application_name(const std::vector<Section>& sections) {
 
 /// What to fix first. In a process of its own, whose end, however bad, leaves the application's exit code and
 /// the report as the simulator wrote it.
-std::string add_findings(const fs::path& folder) {
+std::string add_findings(const fs::path& folder, double run_s) {
   const auto find = [&](std::size_t) -> Result<std::string> {
     try {
-      return add_findings_to_report(folder.string());
+      return add_findings_to_report(folder.string(), run_s);
     } catch (const Failure& failure) {
       return Error{failure.what(), ""};
     }
@@ -117,6 +117,10 @@ std::string add_findings(const fs::path& folder) {
   const auto found = hypothesis::in_children(1, 1, find, [](std::size_t) {});
   if (found) return found.value().front();
   return fmt::format("nplus1: report.html lacks wait states and what to fix: {}\n", found.error().what);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 int print_line(const RunOptions& options, const std::vector<Section>& sections) {
@@ -140,9 +144,10 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const fs::path output = folder ? folder->path() : fs::path{};
   const auto line = or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable);
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;
-  const std::string fixes = fs::exists(output / kSummary) ? add_findings(output) : "";
+  const std::string fixes = fs::exists(output / kSummary) ? add_findings(output, seconds_since(begin)) : "";
   if (!options.quiet || fs::exists(output / kTrouble)) {
     show_summary(output, ended);
     fmt::print(stderr, "{}", fixes);
