@@ -6,7 +6,7 @@ packages="
   g++ gfortran cmake ninja-build make python3
   mpich libmpich-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
-  libzstd-dev libisal-dev zlib1g-dev libboost-dev
+  libzstd-dev libisal-dev zlib1g-dev
   libotf2-trace-dev otf2-tools python3-otf2 libsimgrid-dev
   libboost-dev libdw-dev libgtest-dev libbenchmark-dev clang-format-14
   node-d3 chromium chromium-driver

@@ -151,7 +151,7 @@ class Validate : public ::testing::Test {
   static constexpr const char* kRoute = "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>\n";
 
   /// One line that names the file and, if SimGrid knows it, the line.
-  static void expect(const std::string& said, const std::string& part, const std::string& line = "") {
+  static void expect_says(const std::string& said, const std::string& part, const std::string& line = "") {
     EXPECT_NE(said.find(part), std::string::npos) << said;
     EXPECT_NE(said.find("nplus1_validate.xml" + (line.empty() ? "" : ":" + line)), std::string::npos) << said;
     EXPECT_EQ(said.find('\n'), std::string::npos) << said;
@@ -163,30 +163,31 @@ TEST_F(Validate, AcceptsASoundPlatform) {
   EXPECT_EQ(complaint(zone(std::string{kLink} + kRoute)), "sound");
 }
 TEST_F(Validate, NamesTheLineOfBadXml) {
-  expect(complaint("<zone id=\"z\" routing=\"Full\">\n<host id=\"a\" speed=\"1Gf\">\n</zone>\n"), "", "6");
+  expect_says(complaint("<zone id=\"z\" routing=\"Full\">\n<host id=\"a\" speed=\"1Gf\">\n</zone>\n"), "",
+              "6");
 }
 TEST_F(Validate, NamesTheLineOfABadUnit) {
-  expect(complaint(zone("<link id=\"l\" bandwidth=\"1Parsec\" latency=\"1us\"/>\n")), "Parsec", "7");
+  expect_says(complaint(zone("<link id=\"l\" bandwidth=\"1Parsec\" latency=\"1us\"/>\n")), "Parsec", "7");
 }
 TEST_F(Validate, NamesTheLineOfAnUnknownAttribute) {
-  expect(complaint(zone("<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\" color=\"red\"/>\n")), "color",
-         "7");
+  expect_says(complaint(zone("<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\" color=\"red\"/>\n")),
+              "color", "7");
 }
 TEST_F(Validate, NamesAMissingLink) {
-  expect(complaint(zone(kRoute)), "Link not found: l");
+  expect_says(complaint(zone(kRoute)), "Link not found: l");
 }
 TEST_F(Validate, SaysThatDimensionsDoNotMatch) {
-  expect(
+  expect_says(
       complaint(
           "<cluster id=\"t\" prefix=\"n\" suffix=\"\" radical=\"0-6\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\" "
           "topology=\"TORUS\" topo_parameters=\"2,2,2\"/>\n"),
       "total = 7", "4");
 }
 TEST_F(Validate, SaysWhichHostsHaveNoRoute) {
-  expect(complaint(zone(kLink)), "route");
+  expect_says(complaint(zone(kLink)), "route");
 }
 TEST_F(Validate, CountsTheHosts) {
-  expect(complaint(zone(std::string{kLink} + kRoute), 3), "2 hosts");
+  expect_says(complaint(zone(std::string{kLink} + kRoute), 3), "2 hosts");
 }
 TEST_F(Validate, FindsAMissingFile) {
   PlatformOptions options;
