@@ -11,6 +11,7 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/send_hook.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -266,6 +267,7 @@ void Runtime::idle() {
     absorb();
     lock.unlock();
   }
+  wake_target();
   const std::uint32_t ticket = channel_->prepare_sleep();
   channel_->sleep(ticket, 100'000);
   channel_->awake();
