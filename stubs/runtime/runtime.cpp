@@ -70,7 +70,8 @@ ThreadState& Runtime::thread() {
     this_thread->poll_cost = settings_.poll_cost;
     this_thread->clock.configure(&settings_);
     // A new thread's virtual time begins where the process is now; what it computed before is not known.
-    this_thread->clock.start(threads_.front()->clock.base());
+    this_thread->reported = threads_.front()->clock.base();
+    this_thread->clock.start(this_thread->reported);
   }
   return *this_thread;
 }

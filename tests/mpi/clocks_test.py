@@ -43,6 +43,12 @@ class Clocks(LiveTest):
             if expected:
                 self.assertIn(f"{3 * ranks} threads compute on {cores} cores, {2 * ranks} of them", notes[0])
 
+    def test_threads_that_start_later_have_not_computed_before(self):
+        rounds = 10
+        run = self.exact("joins", rounds, ranks=2, compute="fixed:1e-3")
+        # Before each Send, Barrier and receive, and before Finalize.
+        self.assertEqual(run.summary["compute_s"], [seconds("0.001") * (3 * rounds + 1)] * 2)
+
 
 if __name__ == "__main__":
     unittest.main()
