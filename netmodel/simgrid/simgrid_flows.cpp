@@ -1,6 +1,10 @@
 #include "netmodel/simgrid/simgrid_flows.hpp"
 
+#include <simgrid/kernel/resource/Model.hpp>
+#include <xbt/config.hpp>
+
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -19,7 +23,11 @@ constexpr std::uint64_t kLargestOfNs3 = 131'072;
 SimgridFlows* SimgridFlows::current_ = nullptr;
 
 SimgridFlows::SimgridFlows(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3)
-    : engine_{engine}, hosts_{hosts}, ns3_{ns3}, origin_{sg::Engine::get_clock()} {
+    : engine_{engine},
+      hosts_{hosts},
+      ns3_{ns3},
+      precision_{simgrid::config::get_value<double>("surf/precision")},
+      origin_{sg::Engine::get_clock()} {
   if (current_ != nullptr) throw std::logic_error("SimGrid simulates one network at a time");
   static const bool connected = [] {
     sg::Activity::on_completion_cb([](const sg::Activity& activity) {
@@ -72,30 +80,52 @@ void SimgridFlows::ended(const sg::Activity& activity) {
   stop_.insert(comms_[id].get());
 }
 
-/// Moves SimGrid's clock to `until`, or to where flows end if that comes first.
+/// On SimGrid's clock; infinite if nothing is under way. Not known for ns-3, which only tells by going there.
+double SimgridFlows::next_event() const {
+  double next = std::numeric_limits<double>::infinity();
+  const double now = sg::Engine::get_clock();
+  for (simgrid::kernel::resource::Model* model : engine_.get_all_models()) {
+    const double delta = ns3_ ? -1 : model->next_occurring_event(now);
+    if (delta >= 0) next = std::min(next, now + delta);
+  }
+  return next;
+}
+
+/// Leads SimGrid's clock towards `until`: to its next event, if that comes first.
 void SimgridFlows::step(Time until) {
   stop_.clear();  // SimGrid itself puts in what it starts in two steps
   const double limit = until == kNever ? -1 : origin_ + seconds(until);
   if (until == kNever)
     engine_.run();
   else if (limit >= sg::Engine::get_clock())
-    engine_.run_until(limit);
+    engine_.run_until(std::min(limit, next_event()));
   if (until == kNever && ended_.empty()) throw std::logic_error("SimGrid has flows that never end");
   const double now = sg::Engine::get_clock();
   const bool arrived = until != kNever && now >= limit;
-  now_ = arrived ? until : std::max(now_, Time{from_seconds(now - origin_)});
+  clock_ = arrived ? until : std::max(clock_, Time{from_seconds(now - origin_)});
+}
+
+/// Whether a stop at `at` would change what comes: SimGrid ends early, by up to its precision, what would end
+/// right after a stop. Flows start where the program says; how far the ranks have been heard is the host's
+/// accident, and must leave no trace.
+bool SimgridFlows::disturbs(Time at) const {
+  const double late = at == kNever ? 0 : next_event() - (origin_ + seconds(at));
+  return late > 0 && late <= 2 * precision_;
 }
 
 void SimgridFlows::advance(Time until, std::vector<Completion>& completions) {
   while (ended_.empty()) {
     // Not those of `until` itself: others of that instant may still come, and all start in one order.
-    for (; !waiting_.empty() && waiting_.top().at <= now_ && waiting_.top().at < until; waiting_.pop())
+    for (; !waiting_.empty() && waiting_.top().at <= clock_ && waiting_.top().at < until; waiting_.pop())
       begin(waiting_.top());
-    if (now_ >= until || idle()) break;
-    step(waiting_.empty() ? until : std::min(until, waiting_.top().at));
+    if (clock_ >= until || idle()) break;
+    const bool starts = !waiting_.empty() && waiting_.top().at < until;
+    if (!starts && disturbs(until)) break;
+    step(starts ? waiting_.top().at : until);
   }
+  now_ = std::max(now_, ended_.empty() && !idle() ? until : clock_);
   for (const FlowId id : ended_) {
-    completions.push_back({id, now_});
+    completions.push_back({id, clock_});
     comms_[id].reset();
   }
   under_way_ -= ended_.size();

@@ -44,6 +44,8 @@ class SimgridFlows final : public Flows {
   };
 
   void begin(const Start& start);
+  [[nodiscard]] double next_event() const;
+  [[nodiscard]] bool disturbs(Time at) const;
   void step(Time until);
   void ended(const simgrid::s4u::Activity& activity);
 
@@ -53,8 +55,10 @@ class SimgridFlows final : public Flows {
   simgrid::s4u::Engine& engine_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
   const bool ns3_;
-  double origin_;  // SimGrid's clock at our time zero
-  Time now_{};
+  const double precision_;  // SimGrid's, in seconds
+  double origin_;           // SimGrid's clock at our time zero
+  Time clock_{};            // SimGrid's, which stays at its last event where a stop would disturb
+  Time now_{};              // what was asked for and reached: not before clock_
   std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting_;
   std::vector<simgrid::s4u::CommPtr> comms_;  // by id: they live as long as the flow
   std::vector<FlowId> ended_;

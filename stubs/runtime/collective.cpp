@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/collective_forms.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
@@ -125,6 +126,17 @@ std::shared_ptr<Communicator> persistent_communicator(Runtime& rt, const Communi
 }
 
 }  // namespace
+
+Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises) {
+  Runtime& rt = *runtime();
+  const std::lock_guard guard{rt.lock};
+  Collective c;
+  c.kind = kind;
+  c.comm = rt.communicators.find(comm);
+  c.synchronises =
+      synchronises && !(c.comm != nullptr && c.comm->inter);  // a group may leave before its last
+  return c;
+}
 
 int run(Collective&& c) {
   if (c.comm == nullptr) {

@@ -4,13 +4,13 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/capture.cpp
   runtime/clock_functions.cpp
   runtime/collective.cpp
-  runtime/collective_handlers.cpp
   runtime/communicator_handlers.cpp
   runtime/communicators.cpp
   runtime/completion.cpp
   runtime/connect.cpp
   runtime/datatypes.cpp
   runtime/environment_handlers.cpp
+  runtime/exchange_collective_handlers.cpp
   runtime/instrumented_functions.cpp
   runtime/native_calls.cpp
   runtime/neighbor_handlers.cpp
@@ -22,9 +22,11 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/public_api.cpp
   runtime/receive_handlers.cpp
   runtime/recording_handlers.cpp
+  runtime/reducing_collective_handlers.cpp
   runtime/regions.cpp
   runtime/request_handlers.cpp
   runtime/requests.cpp
+  runtime/rooted_collective_handlers.cpp
   runtime/runtime.cpp
   runtime/send_handlers.cpp
   runtime/send_hook.cpp

@@ -1,0 +1,100 @@
+// What the descriptions of collectives share: who takes part, what counts and displacements come to in bytes,
+// and private copies of what is sent. Any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/collective.hpp"
+#include "stubs/runtime/private_copy.hpp"
+#include "stubs/runtime/runtime.hpp"
+
+namespace nplus1::stubs {
+
+using Keep = std::vector<std::shared_ptr<void>>;
+
+inline PrivateCopy& keep_copy(Keep& keep, const void* buffer, MPI_Count count, MPI_Datatype type,
+                              bool packable = true) {
+  auto copy = std::make_shared<PrivateCopy>(buffer, count, type, packable);
+  keep.push_back(copy);
+  return *copy;
+}
+
+inline bool is_me(const Collective& c, int rank) {
+  return c.comm != nullptr && !c.comm->inter && rank == c.comm->my_index;
+}
+inline bool intra(const Collective& c) {
+  return c.comm != nullptr && !c.comm->inter;
+}
+inline bool inter(const Collective& c) {
+  return c.comm != nullptr && c.comm->inter;
+}
+/// Whom the lists of a v-form are about: the other group of an intercommunicator.
+inline std::size_t members(const Collective& c) {
+  return c.comm->peers().size();
+}
+
+/// Between groups: the rest of the root's group, none of whose arguments count.
+inline bool takes_no_part(const Collective& c) {
+  return inter(c) && c.root == MPI_PROC_NULL;
+}
+/// Between groups: the root, which sends or receives the other group's data.
+inline bool is_intercomm_root(const Collective& c) {
+  return inter(c) && c.root == MPI_ROOT;
+}
+
+template <class C>
+std::vector<std::int64_t> bytes_each(const Collective& c, const C counts[], MPI_Datatype type) {
+  std::vector<std::int64_t> sizes;
+  const MPI_Count one = payload_bytes(1, type);
+  for (std::size_t i = 0; i < members(c); ++i) sizes.push_back(one * counts[i]);
+  return sizes;
+}
+
+template <class C>
+std::vector<std::int64_t> bytes_each(const Collective& c, const C counts[], const MPI_Datatype types[]) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < members(c); ++i) sizes.push_back(payload_bytes(counts[i], types[i]));
+  return sizes;
+}
+
+/// A private copy of what the blocks of a v-form span; the result stands for `buffer`.
+template <class C, class D>
+const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, const C counts[],
+                        const D displacements[], MPI_Datatype type) {
+  MPI_Count begin = 0;
+  MPI_Count end = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    if (counts[i] <= 0) continue;
+    const MPI_Count first{displacements[i]};
+    begin = any ? std::min(begin, first) : first;
+    end = any ? std::max(end, first + MPI_Count{counts[i]}) : first + MPI_Count{counts[i]};
+    any = true;
+  }
+  MPI_Count lower = 0;
+  MPI_Count extent = 0;
+  pmpi::Type_get_extent_x(type, &lower, &extent);
+  PrivateCopy& mine =
+      keep_copy(keep, static_cast<const std::byte*>(buffer) + extent * begin, end - begin, type, false);
+  return static_cast<const std::byte*>(mine.buffer()) - extent * begin;
+}
+
+/// What a rank contributes to a collective in which MPI_IN_PLACE makes the receive side its data.
+inline Payload contribution(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            const void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
+  if (sendbuf == MPI_IN_PLACE) return {recvbuf, recvcount, recvtype};
+  return {sendbuf, sendcount, sendtype};
+}
+
+template <class C>
+MPI_Count sum(const Collective& c, const C counts[]) {
+  return std::accumulate(counts, counts + members(c), MPI_Count{0});
+}
+
+}  // namespace nplus1::stubs

@@ -1,0 +1,193 @@
+// Barrier, Allgather(v) and Alltoall(v, w) of MPI 4.0, chapter 6, each described once (collective_forms.hpp).
+#include "stubs/runtime/collective_arguments.hpp"
+#include "stubs/runtime/collective_forms.hpp"
+#include "stubs/runtime/own_block.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+template <class C, class D>
+Collective barrier(MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kBarrier, comm, true);
+  c.blocking = [=] { return pmpi::Barrier(comm); };
+  c.start = [=](MPI_Request* request, Keep&) { return pmpi::Ibarrier(comm, request); };
+  return c;
+}
+
+/// Between groups a block of the own group and one of the other may differ.
+void set_blocks_of_groups(Collective& c, std::int64_t own, std::int64_t remote) {
+  c.size = own;
+  if (remote != own) c.sizes = {remote};
+}
+
+template <class C, class D>
+Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAllgather, comm, true);
+  c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+  c.size = payload_bytes(recvcount, recvtype);
+  if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
+  c.blocking = [=] {
+    return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
+                      const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
+  if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
+  if (c.comm != nullptr) {
+    c.sizes = bytes_each(c, recvcounts, recvtype);
+    c.size =
+        inter(c) ? payload_bytes(sendcount, sendtype) : c.sizes[static_cast<std::size_t>(c.comm->my_index)];
+  }
+  c.blocking = [=] {
+    return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+                             request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
+                    MPI_Datatype recvtype, MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAlltoall, comm, true);
+  c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
+  c.size = payload_bytes(recvcount, recvtype);
+  if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
+  c.blocking = [=] {
+    return pmpi::Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  };
+  return c;
+}
+
+/// Bytes to each member, then bytes from each.
+void set_exchange(Collective& c, std::vector<std::int64_t> out, const std::vector<std::int64_t>& in) {
+  const auto me = static_cast<std::size_t>(c.comm->my_index);
+  for (const std::int64_t bytes : out) c.size += bytes;
+  bool receives = false;
+  for (std::size_t i = 0; i < in.size(); ++i) receives = receives || (i != me && in[i] > 0);
+  // Never c.synchronises: whether everybody sends me something is my own affair, and MPI does not match one
+  // rank's blocking form with another's non-blocking one.
+  c.leaves_early = !receives;
+  c.sizes = std::move(out);
+  c.sizes.insert(c.sizes.end(), in.begin(), in.end());
+}
+
+template <class C, class D>
+Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[], MPI_Datatype sendtype,
+                     void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype,
+                     MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (intra(c))
+    c.data.shown = in_place ? Payload{recvbuf, sum(c, recvcounts), recvtype}
+                            : Payload{sendbuf, sum(c, sendcounts), sendtype};
+  if (c.comm != nullptr)
+    set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtype) : bytes_each(c, sendcounts, sendtype),
+                 bytes_each(c, recvcounts, recvtype));
+  if (in_place || inter(c)) c.leaves_early = false;
+  c.blocking = [=] {
+    return pmpi::Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                           comm);
+  };
+  const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
+  const auto me = static_cast<std::size_t>(c.comm == nullptr ? 0 : c.comm->my_index);
+  c.leaves_early = c.leaves_early &&
+                   can_copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
+                                      block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (!early)
+      return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                              comm, request);
+    // My own block goes through MPI_COMM_SELF at once; natively it becomes empty.
+    const auto counts = std::make_shared<std::vector<C>>(sendcounts, sendcounts + blocks);
+    const auto places = std::make_shared<std::vector<D>>(sdispls, sdispls + blocks);
+    const auto nothing = std::make_shared<std::vector<C>>(blocks, C{0});
+    const auto nowhere = std::make_shared<std::vector<D>>(blocks, D{0});
+    for (const auto& p : {std::shared_ptr<void>{counts}, std::shared_ptr<void>{places},
+                          std::shared_ptr<void>{nothing}, std::shared_ptr<void>{nowhere}})
+      keep.push_back(p);
+    const int code = copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
+                                    block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
+    if (code != MPI_SUCCESS) return code;
+    (*counts)[me] = 0;
+    const void* mine = copy_blocks(keep, sendbuf, blocks, counts->data(), sdispls, sendtype);
+    return pmpi::Ialltoallv(mine, counts->data(), places->data(), sendtype, recvbuf, nothing->data(),
+                            nowhere->data(), recvtype, comm, request);
+  };
+  return c;
+}
+
+template <class C, class D>
+Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[],
+                     const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[], const D rdispls[],
+                     const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (c.comm != nullptr)
+    set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtypes) : bytes_each(c, sendcounts, sendtypes),
+                 bytes_each(c, recvcounts, recvtypes));
+  c.leaves_early = false;
+  c.blocking = [=] {
+    return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                           comm);
+  };
+  c.start = [=](MPI_Request* request, Keep&) {
+    return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+                            comm, request);
+  };
+  return c;
+}
+
+}  // namespace
+
+namespace handlers {
+
+int Barrier(MPI_Comm comm) {
+  return run(barrier<int, int>(comm));
+}
+int Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  return start(barrier<int, int>(comm), request);
+}
+int Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return make_persistent(barrier<int, int>(comm), request,
+                         [&] { return pmpi::Barrier_init(comm, info, request); });
+}
+
+#define NPLUS1_COLLECTIVES(C, D)                                                                         \
+  NPLUS1_FORM(Allgather, Iallgather, allgather, C, D,                                                    \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),         \
+              (s, n, t, r, m, u, comm))                                                                  \
+  NPLUS1_FORM(Allgatherv, Iallgatherv, allgatherv, C, D,                                                 \
+              (const void* s, C n, MPI_Datatype t, void* r, const C m[], const D at[], MPI_Datatype u,   \
+               MPI_Comm comm),                                                                           \
+              (s, n, t, r, m, at, u, comm))                                                              \
+  NPLUS1_FORM(Alltoall, Ialltoall, alltoall, C, D,                                                       \
+              (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, MPI_Comm comm),         \
+              (s, n, t, r, m, u, comm))                                                                  \
+  NPLUS1_FORM(Alltoallv, Ialltoallv, alltoallv, C, D,                                                    \
+              (const void* s, const C n[], const D from[], MPI_Datatype t, void* r, const C m[],         \
+               const D to[], MPI_Datatype u, MPI_Comm comm),                                             \
+              (s, n, from, t, r, m, to, u, comm))                                                        \
+  NPLUS1_FORM(Alltoallw, Ialltoallw, alltoallw, C, D,                                                    \
+              (const void* s, const C n[], const D from[], const MPI_Datatype t[], void* r, const C m[], \
+               const D to[], const MPI_Datatype u[], MPI_Comm comm),                                     \
+              (s, n, from, t, r, m, to, u, comm))
+
+NPLUS1_COLLECTIVES(int, int)
+NPLUS1_COLLECTIVES(MPI_Count, MPI_Aint)
+
+}  // namespace handlers
+}  // namespace nplus1::stubs
