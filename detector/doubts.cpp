@@ -66,12 +66,17 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::ve
     if (line >= tallies.size()) tallies.resize(line + 1);
     return tallies[line];
   };
+  // Constants neither prove nor disprove anything.
+  const auto counts = [&](TransferIndex i) {
+    const Transfer& t = transfers.all[i];
+    return !t.captured() && (t.content.bytes == 0 || !t.content.is_constant());
+  };
   for (TransferIndex i = 0; i < transfers.all.size(); ++i)
-    if (!transfers.all[i].captured()) ++tally(i).all;
+    if (counts(i)) ++tally(i).all;
   for (const auto& list : found)
     for (const Instance& instance : list)
       if (instance.verdict.certainty > Certainty::kPossible)
-        for (const TransferIndex i : instance.transfers) ++tally(i).explained;
+        for (const TransferIndex i : instance.transfers) tally(i).explained += counts(i) ? 1U : 0U;
   for (auto& list : found)
     for (Instance& instance : list) {
       Tally sum;

@@ -38,6 +38,25 @@ TransferList with_captures(const Transfers& transfers, const TransferList& captu
   return all;
 }
 
+/// A broadcast without what first came by other calls to who then spreads it: the largest value, from where it was to
+/// the root of a reduction, whose result is broadcast. `as_one`: judges part of the list.
+template <class AsOne>
+std::optional<Instance> after_forerunners(const Transfers& transfers, std::span<const TransferIndex> list,
+                                          const AsOne& as_one) {
+  constexpr std::size_t kMost = 8;
+  const auto site = [&](TransferIndex i) { return transfers.all[i].send_site; };
+  for (std::size_t n = 1; n < std::min(kMost, list.size() - 1); ++n) {
+    const auto rest = list.subspan(n);
+    const bool apart = std::ranges::none_of(rest, [&](TransferIndex i) {
+      return std::ranges::find(list.first(n), site(i), site) != list.first(n).end();
+    });
+    auto found = apart ? as_one(rest) : std::nullopt;
+    if (found && found->verdict.kind == CollectiveKind::kBcast && rest.size() + 1 == found->verdict.ranks.size())
+      return found;
+  }
+  return std::nullopt;
+}
+
 /// The spread of one payload; scratch for all ranks is kept from one to the next.
 class Spread {
  public:
@@ -47,6 +66,14 @@ class Spread {
   /// A broadcast from the first sender, or the same one again and again, if each other sender had received before and
   /// no more messages are left over than one. `list` in order of sending.
   std::optional<Instance> broadcast(std::span<const TransferIndex> list) {
+    auto all = as_one(list);
+    if (all && list.size() == all->repetitions * (all->verdict.ranks.size() - 1)) return all;
+    auto rest = after_forerunners(transfers_, list, [&](auto part) { return as_one(part); });
+    return rest ? std::move(rest) : std::move(all);
+  }
+
+ private:
+  std::optional<Instance> as_one(std::span<const TransferIndex> list) {
     ++epoch_;
     ranks_.clear();
     const Transfer& first = transfers_.all[list.front()];
@@ -69,8 +96,6 @@ class Spread {
                                                      : "the data come back to the root: one message is redundant");
     return found;
   }
-
- private:
   struct Seen {
     std::uint64_t epoch = 0;
     std::uint32_t received_at = 0;
@@ -272,9 +297,16 @@ void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
 }
 
 std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures, TransferList list) {
-  auto verdict = judge(transfers, with_captures(transfers, captures, list));
-  if (!verdict) return std::nullopt;
-  return Instance{std::move(*verdict), std::move(list)};
+  const auto as_one = [&](std::span<const TransferIndex> part) -> std::optional<Instance> {
+    TransferList messages{part.begin(), part.end()};
+    auto verdict = judge(transfers, with_captures(transfers, captures, messages));
+    if (!verdict) return std::nullopt;
+    return Instance{std::move(*verdict), std::move(messages)};
+  };
+  auto all = as_one(list);
+  if (!all || all->verdict.kind != CollectiveKind::kBcast || list.size() < all->verdict.ranks.size()) return all;
+  auto rest = after_forerunners(transfers, list, as_one);
+  return rest ? std::move(rest) : std::move(all);
 }
 
 std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster) {

@@ -32,7 +32,8 @@ struct Cluster {
 };
 
 void sort_by_time(const Transfers& transfers, std::vector<Instance>& found);
-/// `list` judged as one operation, with what its ranks had told before of parts that they keep.
+/// `list` judged as one operation, with what its ranks had told before of parts that they keep. A broadcast is returned
+/// without messages that only brought its data to the root.
 [[nodiscard]] std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures,
                                                   TransferList list);
 [[nodiscard]] std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster);
