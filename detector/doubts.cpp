@@ -28,9 +28,11 @@ class Lines {
   explicit Lines(const events::DefinitionsCollector& definitions) : definitions_{definitions} {}
   [[nodiscard]] std::size_t count() const { return ids_.size(); }
   LineId of(CallSiteId site) {
+    if (site == last_site_) return last_;
     const auto [place, is_new] = of_site_.try_emplace(site, 0);
     if (is_new) place->second = ids_.try_emplace(text(site), ids_.size()).first->second;
-    return place->second;
+    last_site_ = site;
+    return last_ = place->second;
   }
   std::set<LineId> of(const Transfers& transfers, const Instance& instance) {
     std::set<LineId> lines;
@@ -47,6 +49,8 @@ class Lines {
   const events::DefinitionsCollector& definitions_;
   std::unordered_map<CallSiteId, LineId> of_site_;
   std::map<std::string, LineId> ids_;
+  CallSiteId last_site_{~std::uint32_t{0}};
+  LineId last_ = 0;
 };
 
 struct Tally {
@@ -71,8 +75,7 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::ve
     const Transfer& t = transfers.all[i];
     return !t.captured() && (t.content.bytes == 0 || !t.content.is_constant());
   };
-  for (TransferIndex i = 0; i < transfers.all.size(); ++i)
-    if (counts(i)) ++tally(i).all;
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i) tally(i).all += counts(i) ? 1U : 0U;
   for (const auto& list : found)
     for (const Instance& instance : list)
       if (instance.verdict.certainty > Certainty::kPossible)

@@ -38,19 +38,27 @@ TransferList with_captures(const Transfers& transfers, const TransferList& captu
   return all;
 }
 
+/// Whether the first `n` messages come from other calls than all others, and to other calls.
+bool stand_apart(const Transfers& transfers, std::span<const TransferIndex> list, std::size_t n) {
+  return std::ranges::none_of(list.subspan(n), [&](TransferIndex i) {
+    return std::ranges::any_of(list.first(n), [&](TransferIndex k) {
+      const Transfer& a = transfers.all[i];
+      const Transfer& b = transfers.all[k];
+      return a.send_site == b.send_site || a.receive_site == b.receive_site;
+    });
+  });
+}
+
 /// A broadcast without what first came by other calls to who then spreads it: the largest value, from where it was to
 /// the root of a reduction, whose result is broadcast. `as_one`: judges part of the list.
 template <class AsOne>
 std::optional<Instance> after_forerunners(const Transfers& transfers, std::span<const TransferIndex> list,
                                           const AsOne& as_one) {
   constexpr std::size_t kMost = 8;
-  const auto site = [&](TransferIndex i) { return transfers.all[i].send_site; };
   for (std::size_t n = 1; n < std::min(kMost, list.size() - 1); ++n) {
+    if (!stand_apart(transfers, list, n)) continue;
     const auto rest = list.subspan(n);
-    const bool apart = std::ranges::none_of(rest, [&](TransferIndex i) {
-      return std::ranges::find(list.first(n), site(i), site) != list.first(n).end();
-    });
-    auto found = apart ? as_one(rest) : std::nullopt;
+    auto found = as_one(rest);
     if (found && found->verdict.kind == CollectiveKind::kBcast && rest.size() + 1 == found->verdict.ranks.size())
       return found;
   }
