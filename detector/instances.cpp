@@ -312,7 +312,9 @@ std::optional<Instance> instance_of(const Transfers& transfers, const TransferLi
     return Instance{std::move(*verdict), std::move(messages)};
   };
   auto all = as_one(list);
-  if (!all || all->verdict.kind != CollectiveKind::kBcast || list.size() < all->verdict.ranks.size()) return all;
+  if (!all || all->verdict.kind != CollectiveKind::kBcast || all->verdict.roots.size() != 1 ||
+      list.size() < all->verdict.ranks.size())
+    return all;
   auto rest = after_forerunners(transfers, list, as_one);
   return rest ? std::move(rest) : std::move(all);
 }
