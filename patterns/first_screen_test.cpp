@@ -18,7 +18,7 @@ Patterns ring(std::int32_t ranks) {
   for (std::int32_t r = 0; r < ranks; ++r) {
     Event send = send_event((r + 1) % ranks, 1 << 20);
     send.site = CallSiteId{1};
-    send.compute_ps = send.entry_ps = 1'000'000'000 + 1'000'000 * r;
+    send.compute_ps = send.entry_ps = 1'000'000'000 + std::int64_t{1'000'000} * r;
     feed(statistics, r, send, send.entry_ps);
     Event reduce = collective_event(CollectiveKind::kAllreduce, -1, 8);
     reduce.entry_ps = send.entry_ps;

@@ -41,7 +41,7 @@ TEST_P(PayloadHashes, GiveTheCheckValueOfZlibsCrc) {
 
 TEST_P(PayloadHashes, DoNotDependOnThePieces) {
   std::string text;
-  for (int i = 0; i < 100'000; ++i) text += static_cast<char>(i * i % 251);
+  for (int i = 0; i < 100'000; ++i) text += static_cast<char>(i % 251 * (i % 251) % 251);
   const Detail whole = hash_of(text, text.size());
   for (const std::size_t piece : {1u, 3u, 7u, 64u, 4096u}) {
     EXPECT_EQ(hash_of(text, piece).crc, whole.crc) << piece;

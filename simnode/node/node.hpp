@@ -85,6 +85,7 @@ class Node final : public engine::Listener {
   // recording.cpp
   void begin_recording(std::int32_t ranks);
   void take(RankId rank, Port& port);
+  void note_crowded_threads();
   void take_last(Rank& rank, events::Event& event);
   void tick_recording();
   void finish_recording();
@@ -139,6 +140,7 @@ class Node final : public engine::Listener {
   std::chrono::steady_clock::time_point begin_;
   double wall_time_s_ = 0;
   double hashing_s_ = 0;                  // of all ranks
+  int working_threads_ = 0;               // of all ranks, that compute and never call MPI
   std::uint64_t system_clock_reads_ = 0;  // by ranks that never ask for MPI_Wtime
 };
 

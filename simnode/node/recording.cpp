@@ -47,8 +47,23 @@ void Node::take_last(Rank& rank, events::Event& event) {
   rank.finalized = true;
   hashing_s_ += 1e-9 * static_cast<double>(event.aux);
   system_clock_reads_ += static_cast<std::uint64_t>(event.size);
+  working_threads_ += event.tag;
   event.aux = 0;
   event.size = 0;
+  event.tag = 0;
+}
+
+/// A thread that spins until the others of its rank get a core seems to compute.
+void Node::note_crowded_threads() {
+  const int threads = working_threads_ + static_cast<int>(ranks_.size());
+  const int cores = ranks_.front().start.cores;
+  if (working_threads_ == 0 || threads <= cores || settings_.native || settings_.compute != "measured")
+    return;
+  notes_.push_back(fmt::format(
+      "{} threads compute on {} cores, {} of them without calling MPI (OpenMP?): where the others "
+      "of their rank wait for them by spinning, that counts as computing; OMP_WAIT_POLICY=passive, "
+      "or OMP_NUM_THREADS=1, keeps it out",
+      threads, cores, working_threads_));
 }
 
 /// The next event of a rank, complete in its port.
@@ -103,6 +118,7 @@ void Node::finish_recording() {
         fmt::format("the program reads the system's clock ({} times) and never MPI_Wtime: the times it "
                     "measures are real ones; with --virtual-clocks they are virtual",
                     system_clock_reads_));
+  note_crowded_threads();
   if (recorder_) recorder_->finish();
   if (settings_.record != Record::kOff) tell_source_lines();
   if (!writer_) return;

@@ -1,5 +1,6 @@
 #include "simnode/node/watch.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
@@ -19,6 +20,9 @@ constexpr auto kSpinGrace = 10s;
 /// A thread that waits for another of its process (pthread_join) makes no event, while the other's are
 /// awaited.
 constexpr auto kThreadGrace = 20ms;
+/// Programs that join threads join them again and again: the grace is halved after every so many
+/// withdrawals, so many times at most.
+constexpr int kWithdrawalsToHalve = 8, kMostHalvings = 4;
 constexpr auto kWatchdog = 10s;
 /// CPU time sampled from outside may include a little of the stubs' own.
 constexpr double kSafety = 0.9;
@@ -40,8 +44,10 @@ void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool
   ranks_[rank.index()].block = block;
 }
 
-std::chrono::milliseconds Watch::patience(const Rank& rank) const {
-  if (rank.threads) return kThreadGrace;
+std::chrono::microseconds Watch::patience(const Rank& rank) const {
+  if (rank.threads)
+    return std::chrono::microseconds{kThreadGrace} /
+           (1 << std::min(rank.withdrawals / kWithdrawalsToHalve, kMostHalvings));
   if (rank.block == nullptr) return kSpinGrace;  // nothing is known of it
   if (rank.block->native_wait.load(std::memory_order_relaxed) != 0)
     return clock_.measured ? kNativeGrace : std::chrono::milliseconds{kSteadyNativeGrace};
@@ -61,7 +67,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
   // A call made in between would lie before the bound, had the computing up to now been credited.
   if (activity_now() != activity) return false;
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, r.scale, activity, cpu, now, now, 0, true, clock_.wall};
+    r = {r.pid, r.block, r.threads, r.scale, r.withdrawals, activity, cpu, now, now, 0, true, clock_.wall};
     return false;
   }
   // The kernel brings a running thread's CPU time up to date at its ticks: what is read first may be of
@@ -84,6 +90,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
   }
   if (now - r.moved < patience(r)) return false;
   engine.withdraw(rank);
+  ++r.withdrawals;
   r.moved = now;
   return true;
 }

@@ -43,6 +43,7 @@ class Watch {
     transport::RankBlock* block = nullptr;
     bool threads = false;
     double scale = 1.0;
+    int withdrawals = 0;         // so far
     std::uint32_t activity = 1;  // at the last sample
     std::int64_t cpu_ns = 0;     // from here on it is credited
     Instant seen{};              // when `activity` was sampled first
@@ -53,7 +54,7 @@ class Watch {
   };
 
   /// How long `rank` may seem idle before it is withdrawn.
-  [[nodiscard]] std::chrono::milliseconds patience(const Rank& rank) const;
+  [[nodiscard]] std::chrono::microseconds patience(const Rank& rank) const;
   /// Whether the engine learned something.
   bool look_at(RankId rank, engine::Engine& engine);
 

@@ -4,9 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
-
 #include <thread>
+#include <vector>
 
 namespace nplus1::simnode::node {
 namespace {
@@ -86,6 +87,44 @@ TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
   Watch watch{3, {.measured = false}};
   watch.add(RankId{1}, getpid(), &block_);
   EXPECT_TRUE(decided_within(watch, 5s));
+}
+
+/// Joins in a loop: what says that a thread waits for its own process gets quicker.
+TEST_F(WatchTest, ARankWhoseThreadsWaitForEachOtherAgainAndAgainIsWithdrawnSooner) {
+  const auto event = [this](int rank, events::EventKind kind) {
+    events::Event e;
+    e.kind = kind;
+    e.tag = kAnyTag;
+    e.peer = kAnySource.value;
+    if (kind == events::EventKind::kSend) e.peer = e.tag = 0;
+    if (kind == events::EventKind::kRecv) e.flags = events::kNeedsAnswer;
+    engine_.push(RankId{rank}, e);
+  };
+  constexpr int kTimes = 48, kSome = 6;
+  for (int i = 0; i < kTimes; ++i) event(2, events::EventKind::kSend);
+  event(2, events::EventKind::kFinalize);
+  Watch watch{3, {.measured = true, .scale = 0}};
+  const pid_t idle = fork();
+  if (idle == 0) {
+    for (;;) pause();
+  }
+  watch.add(RankId{1}, idle, &block_, true);
+  std::vector<std::chrono::steady_clock::duration> took;
+  for (int i = 0; i < kTimes; ++i) {
+    event(0, events::EventKind::kRecv);
+    engine_.decide();
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_TRUE(decided_within(watch, 5s)) << i;
+    took.push_back(std::chrono::steady_clock::now() - start);
+    event(1, events::EventKind::kUnmodelledEnter);
+    event(1, events::EventKind::kUnmodelledExit);
+    block_.activity += 2;
+  }
+  kill(idle, SIGKILL);
+  waitpid(idle, nullptr, 0);
+  EXPECT_EQ(engine_.counters().forced_decisions, static_cast<std::uint64_t>(kTimes));
+  EXPECT_LT(*std::min_element(took.end() - kSome, took.end()) * 2,
+            *std::min_element(took.begin(), took.begin() + kSome));
 }
 
 TEST_F(WatchTest, CpuTimeRaisesTheBoundOfARunningRank) {

@@ -2,13 +2,16 @@
 // that are not modelled.
 #include <dirent.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/send_hook.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
 namespace nplus1::stubs {
@@ -25,6 +28,21 @@ int count_threads() {
   return n;
 }
 
+int threads_of_mpi = 0;  // that the MPI library started itself
+
+std::int64_t cpu_ns(clockid_t clock) {
+  timespec t{};
+  return clock_gettime(clock, &t) == 0 ? t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec : 0;
+}
+
+/// Threads that never call MPI and have used a tenth of the process's CPU time or more (OpenMP, say); 0 where
+/// several threads call MPI: whose time is whose is not known then.
+std::int32_t working_threads(const Runtime& rt) {
+  const std::int64_t all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID), own = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (rt.threads() > 1 || 10 * (all - own) < all) return 0;
+  return std::max(0, count_threads() - threads_of_mpi - 1);
+}
+
 /// `nplus1 run` names the folder itself; under plain mpirun somebody has to.
 void say_where_results_go(const Runtime& rt) {
   if (rt.me().value != 0 || rt.output().empty() || std::getenv("NPLUS1_OUTPUT") != nullptr) return;
@@ -37,7 +55,8 @@ void connect(int threads_before) {
   if (role() != Role::kRank || the_runtime != nullptr) return;
   int provided = MPI_THREAD_SINGLE;
   pmpi::Query_thread(&provided);
-  the_runtime = Runtime::connect(provided, count_threads() - threads_before).release();
+  threads_of_mpi = count_threads() - threads_before;
+  the_runtime = Runtime::connect(provided, threads_of_mpi).release();
   if (the_runtime != nullptr) say_where_results_go(*the_runtime);
   set_active(the_runtime != nullptr);
 }
@@ -60,6 +79,7 @@ UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {
   emit_bare(events::EventKind::kUnmodelledEnter);
 }
 UnmodelledScope::~UnmodelledScope() {
+  forget_target();
   emit_bare(events::EventKind::kUnmodelledExit);
 }
 
@@ -87,6 +107,7 @@ int Finalize() {
     if (const Capture* capture = call.rt.capture())
       event.aux = static_cast<std::uint64_t>(capture->hashing_ns());
     event.size = call.rt.reads_of_other_clocks();
+    event.tag = working_threads(call.rt);
     call.emit(event);
     call.rt.ring();
     call.rt.end_progress();

@@ -11,6 +11,7 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/send_hook.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -69,7 +70,8 @@ ThreadState& Runtime::thread() {
     this_thread->poll_cost = settings_.poll_cost;
     this_thread->clock.configure(&settings_);
     // A new thread's virtual time begins where the process is now; what it computed before is not known.
-    this_thread->clock.start(threads_.front()->clock.base());
+    this_thread->reported = threads_.front()->clock.base();
+    this_thread->clock.start(this_thread->reported);
   }
   return *this_thread;
 }
@@ -266,6 +268,7 @@ void Runtime::idle() {
     absorb();
     lock.unlock();
   }
+  wake_target();
   const std::uint32_t ticket = channel_->prepare_sleep();
   channel_->sleep(ticket, 100'000);
   channel_->awake();

@@ -63,6 +63,8 @@ class Runtime {
   [[nodiscard]] static ThreadState* thread_if_known() noexcept;
   /// The calling thread ends.
   void end_thread();
+  /// That have called MPI.
+  [[nodiscard]] std::size_t threads() const { return threads_.size(); }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const netmodel::NetworkModel& network() const { return *network_; }
   [[nodiscard]] RankId me() const { return me_; }

@@ -15,6 +15,7 @@ namespace {
 constexpr std::int32_t kNobody = -1;
 
 constinit thread_local std::int32_t sending_to __attribute__((tls_model("initial-exec"))) = kNobody;
+constinit thread_local std::int32_t target __attribute__((tls_model("initial-exec"))) = kNobody;
 
 /// Endpoint -> rank. Filled by any thread, never emptied; as many endpoints as ranks, so it stays half empty.
 struct Table {
@@ -42,21 +43,51 @@ struct Table {
 
 std::atomic<Table*> endpoints{nullptr};  // lives until the process ends
 
-void sent_through(const void* endpoint) noexcept {
+std::int32_t rank_behind(const void* endpoint) noexcept {
   Table* table = endpoints.load(std::memory_order_acquire);
   Table::Entry* entry = table == nullptr ? nullptr : table->find(endpoint);
-  if (entry == nullptr) return;
-  if (sending_to != kNobody) {
-    entry->rank.store(sending_to, std::memory_order_relaxed);
-  } else if (Runtime* rt = runtime()) {
-    rt->nudge(RankId{entry->rank.load(std::memory_order_relaxed)});
+  if (entry == nullptr) return kNobody;
+  if (sending_to != kNobody) entry->rank.store(sending_to, std::memory_order_relaxed);
+  return entry->rank.load(std::memory_order_relaxed);
+}
+
+void wake(std::int32_t rank) noexcept {
+  if (Runtime* rt = rank == kNobody || sending_to != kNobody ? nullptr : runtime()) rt->nudge(RankId{rank});
+}
+
+void sent_through(const void* endpoint) noexcept {
+  wake(rank_behind(endpoint));
+}
+
+/// One-sided transfers, and the messages that stand for them, may need several steps of the target's.
+void aims_at(const void* endpoint) noexcept {
+  target = rank_behind(endpoint);
+  wake(target);
+}
+
+/// What the function `name` of UCX does when we are not there.
+template <class Function>
+Function* find_in_ucx(const char* name) noexcept {
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) {
+    void* library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    if (library != nullptr) found = dlsym(library, name);
   }
+  return reinterpret_cast<Function*>(found);
 }
 
 }  // namespace
 
 void begin_learning_endpoints(std::int32_t ranks) {
   endpoints.store(new Table{std::bit_ceil(static_cast<std::size_t>(ranks) * 4)}, std::memory_order_release);
+}
+
+void wake_target() noexcept {
+  wake(target);
+}
+
+void forget_target() noexcept {
+  target = kNobody;
 }
 
 SendingTo::SendingTo(std::int32_t rank) noexcept {
@@ -68,21 +99,42 @@ SendingTo::~SendingTo() {
 
 }  // namespace nplus1::stubs
 
-/// UCX 1.x: ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h, const void*, size_t, ucp_tag_t, const
-/// ucp_request_param_t*).
-extern "C" __attribute__((visibility("default"))) void* ucp_tag_send_nbx(void* endpoint, const void* buffer,
-                                                                         std::size_t count, std::uint64_t tag,
-                                                                         const void* parameters) {
-  using Send = void*(void*, const void*, std::size_t, std::uint64_t, const void*);
-  static Send* const next = [] {
-    void* found = dlsym(RTLD_NEXT, "ucp_tag_send_nbx");
-    if (found == nullptr) {
-      void* library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-      if (library != nullptr) found = dlsym(library, "ucp_tag_send_nbx");
-    }
-    return reinterpret_cast<Send*>(found);
-  }();
-  void* const request = next(endpoint, buffer, count, tag, parameters);
-  nplus1::stubs::sent_through(endpoint);
-  return request;
+// The functions of UCX 1.x by which MPICH sends. NOLINT: their names and types are UCX's.
+#define NPLUS1_UCX(result, name, after, parameters, arguments)                      \
+  extern "C" __attribute__((visibility("default"))) result name parameters {        \
+    static auto* const next = nplus1::stubs::find_in_ucx<result parameters>(#name); \
+    result outcome = next arguments;                                                \
+    nplus1::stubs::after(endpoint);                                                 \
+    return outcome;                                                                 \
+  }
+
+using Status = std::int8_t;  // ucs_status_t, a packed enumeration
+
+NPLUS1_UCX(void*, ucp_tag_send_nbx, sent_through,
+           (void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag, const void* parameters),
+           (endpoint, buffer, count, tag, parameters))
+NPLUS1_UCX(void*, ucp_am_send_nb, aims_at,
+           (void* endpoint, std::uint16_t id, const void* buffer, std::size_t count, std::uint64_t type,
+            void* callback, unsigned flags),
+           (endpoint, id, buffer, count, type, callback, flags))
+NPLUS1_UCX(Status, ucp_put_nbi, aims_at,
+           (void* endpoint, const void* buffer, std::size_t bytes, std::uint64_t address, void* key),
+           (endpoint, buffer, bytes, address, key))
+NPLUS1_UCX(void*, ucp_put_nb, aims_at,
+           (void* endpoint, const void* buffer, std::size_t bytes, std::uint64_t address, void* key,
+            void* callback),
+           (endpoint, buffer, bytes, address, key, callback))
+NPLUS1_UCX(Status, ucp_get_nbi, aims_at,
+           (void* endpoint, void* buffer, std::size_t bytes, std::uint64_t address, void* key),
+           (endpoint, buffer, bytes, address, key))
+NPLUS1_UCX(void*, ucp_get_nb, aims_at,
+           (void* endpoint, void* buffer, std::size_t bytes, std::uint64_t address, void* key,
+            void* callback),
+           (endpoint, buffer, bytes, address, key, callback))
+
+/// Waits itself, so the target has to be known before.
+extern "C" __attribute__((visibility("default"))) Status ucp_ep_flush(void* endpoint) {
+  static auto* const next = nplus1::stubs::find_in_ucx<Status(void*)>("ucp_ep_flush");
+  nplus1::stubs::aims_at(endpoint);
+  return next(endpoint);
 }

@@ -1,7 +1,8 @@
-// Wakes the receiver of a message that the MPI library sends by itself (inside a collective, say): it may
-// sleep in the progress hook. MPICH over UCX sends through ucp_tag_send_nbx, which we interpose; which rank
-// an endpoint leads to is learned from our own sends. Where the symbol is not used, sleepers wake by their
-// timers.
+// Wakes the receiver of a message that the MPI library sends by itself (inside a collective, say), or the
+// target of a one-sided transfer: it may sleep in the progress hook, or for the simulator's answer. MPICH
+// over UCX sends through ucp_tag_send_nbx, ucp_am_send_nb, ucp_put_* and ucp_get_*, which we interpose; which
+// rank an endpoint leads to is learned from our own sends. Where the symbols are not used, sleepers wake by
+// their timers.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,12 @@ namespace nplus1::stubs {
 
 /// Prepares for `ranks` ranks; before that nothing is learned and nobody is woken. Called once.
 void begin_learning_endpoints(std::int32_t ranks);
+
+/// Wakes the target of this thread's last one-sided transfer, while one is remembered: a large transfer takes
+/// many steps of both sides. Any thread; costs a few nanoseconds if there is none.
+void wake_target() noexcept;
+/// At the end of a call that is not modelled: whoever waits from here on waits for somebody else.
+void forget_target() noexcept;
 
 /// While one lives, this thread's native sends go to `rank`: endpoints are learned, and nobody is woken (who
 /// announces the message rings for it).

@@ -1,4 +1,5 @@
 """What the clock says: it ends loops, sleeps advance it by what they asked for, other clocks follow it when told."""
+import os
 import unittest
 
 from live import LiveTest, seconds
@@ -30,6 +31,23 @@ class Clocks(LiveTest):
     def test_other_clocks_are_real_unless_told(self):
         run = self.observe(2, "plain", "clocks", options=("--compute", "fixed:0"))
         self.assertEqual(run.stdout.split()[0:2] + run.stdout.split()[3:], ["0", "0", "60"])
+
+    def test_more_computing_threads_than_cores_are_said(self):
+        cores = len(os.sched_getaffinity(0))
+        ranks = max(2, cores // 3 + 1)
+        for words, options, expected in ((("helpers",), (), True), (("who",), (), False),
+                                         (("helpers",), ("--compute", "fixed:1e-6"), False)):
+            run = self.observe(ranks, "plain", *words, options=options)
+            notes = [note for note in run.summary["notes"] if "without calling MPI" in note]
+            self.assertEqual(len(notes), int(expected))
+            if expected:
+                self.assertIn(f"{3 * ranks} threads compute on {cores} cores, {2 * ranks} of them", notes[0])
+
+    def test_threads_that_start_later_have_not_computed_before(self):
+        rounds = 10
+        run = self.exact("joins", rounds, ranks=2, compute="fixed:1e-3")
+        # Before each Send, Barrier and receive, and before Finalize.
+        self.assertEqual(run.summary["compute_s"], [seconds("0.001") * (3 * rounds + 1)] * 2)
 
 
 if __name__ == "__main__":

@@ -2,14 +2,17 @@
  *   early CODE    exits before MPI_Init        late CODE     exits after MPI_Finalize
  *   stdin         rank 0 tells what it reads   who WORDS...  every rank says who it is
  *   stopwatch     asks the system's clock, and never MPI's, how long each of ten barriers takes
+ *   helpers       two threads that never call MPI compute for 50 ms, and live as long as the program
  *   clocks        how long 60 s of nplus1_compute are on clock_gettime, gettimeofday, time and MPI_Wtime */
 #define _GNU_SOURCE
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nplus1.h"
 
@@ -58,6 +61,20 @@ static void time_barriers(void) {
   if (rank == 0) printf("%g\n", longest);
 }
 
+static void* help(void* unused) {
+  struct timespec t = {0, 0};
+  while (t.tv_nsec < 50000000 && t.tv_sec == 0) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  for (;;) pause();
+  return unused;
+}
+
+static void compute_with_helpers(void) {
+  pthread_t helpers[2];
+  for (int i = 0; i < 2; ++i) pthread_create(&helpers[i], NULL, help, NULL);
+  struct timespec t = {0, 0};
+  while (t.tv_nsec < 200000000 && t.tv_sec == 0) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+}
+
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "early") == 0) exit(atoi(argv[2]));
@@ -68,6 +85,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "who") == 0) printf("rank %d of %d: %s\n", rank, size, argc > 2 ? argv[2] : "");
   if (strcmp(name, "clocks") == 0) measure_a_minute();
   if (strcmp(name, "stopwatch") == 0) time_barriers();
+  if (strcmp(name, "helpers") == 0) compute_with_helpers();
   fflush(stdout);
   MPI_Finalize();
   if (strcmp(name, "late") == 0) exit(atoi(argv[2]));
