@@ -8,6 +8,7 @@
 
 #include "detector/clusters.hpp"
 #include "detector/composites.hpp"
+#include "detector/doubts.hpp"
 #include "detector/finding_parts.hpp"
 #include "detector/neighbours.hpp"
 
@@ -120,12 +121,10 @@ std::vector<Finding> find_collectives(const Transfers& transfers, const events::
                                       Keep keep) {
   Report report{transfers, definitions, keep};
   std::vector<std::vector<Instance>> all;
-  for (const Cluster& cluster : make_clusters(transfers)) {
-    auto found = best(transfers, cluster);
-    doubt_minorities(definitions, found);
-    std::ranges::move(found, std::back_inserter(all));
-  }
+  for (const Cluster& cluster : make_clusters(transfers))
+    std::ranges::move(best(transfers, cluster), std::back_inserter(all));
   join_composites(transfers, all);
+  doubt_exceptions(transfers, definitions, all);
   for (auto& found : all) report.add(std::move(found));
   return report.take();
 }

@@ -18,55 +18,6 @@ namespace {
 /// Above this, only what payloads alone tell is looked for: the other ways take too long.
 constexpr std::size_t kMostForLineage = 2'000'000;
 
-/// What each rank of a cluster does, in its order: twice the position in the list, plus one for a receive.
-using Lanes = std::map<std::int32_t, std::vector<std::uint32_t>>;
-
-Lanes lanes_of(const Transfers& transfers, const TransferList& list) {
-  std::map<std::int32_t, std::vector<std::pair<std::uint32_t, std::uint32_t>>> timed;
-  for (std::uint32_t i = 0; i < list.size(); ++i) {
-    const Transfer& t = transfers.all[list[i]];
-    timed[t.source].emplace_back(t.sent_at, 2 * i);
-    timed[t.destination].emplace_back(t.received_at, 2 * i + 1);
-  }
-  Lanes lanes;
-  for (auto& [rank, halves] : timed) {
-    std::ranges::sort(halves);
-    auto& lane = lanes[rank];
-    for (const auto& [place, half] : halves) lane.push_back(half);
-  }
-  return lanes;
-}
-
-/// Of the numbers of calls of all ranks that take part.
-std::size_t common_divisor(const Transfers& transfers, const TransferList& list, std::size_t& ranks) {
-  std::vector<std::size_t> calls(static_cast<std::size_t>(transfers.ranks));
-  for (const TransferIndex i : list) {
-    ++calls[static_cast<std::size_t>(transfers.all[i].source)];
-    ++calls[static_cast<std::size_t>(transfers.all[i].destination)];
-  }
-  std::size_t divisor = 0;
-  ranks = 0;
-  for (const std::size_t n : calls) {
-    divisor = std::gcd(divisor, n);
-    ranks += n > 0 ? 1U : 0U;
-  }
-  return divisor;
-}
-
-/// The list cut so that each rank has the same number of calls in each part; empty if a message would cross a cut.
-std::vector<TransferList> cut(const TransferList& list, const Lanes& lanes, std::size_t parts) {
-  std::vector<std::uint32_t> part_of_send(list.size());
-  std::vector<TransferList> result(parts);
-  for (const auto& [rank, lane] : lanes)
-    for (std::size_t i = 0; i < lane.size(); ++i)
-      if (lane[i] % 2 == 0) part_of_send[lane[i] / 2] = static_cast<std::uint32_t>(i / (lane.size() / parts));
-  for (const auto& [rank, lane] : lanes)
-    for (std::size_t i = 0; i < lane.size(); ++i)
-      if (lane[i] % 2 == 1 && part_of_send[lane[i] / 2] != i / (lane.size() / parts)) return {};
-  for (std::size_t i = 0; i < list.size(); ++i) result[part_of_send[i]].push_back(list[i]);
-  return result;
-}
-
 /// With what its ranks had told of parts that they keep: the last before their last call in the list.
 TransferList with_captures(const Transfers& transfers, const TransferList& captures, const TransferList& list) {
   if (captures.empty()) return list;
@@ -87,70 +38,31 @@ TransferList with_captures(const Transfers& transfers, const TransferList& captu
   return all;
 }
 
-void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
-  std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
-}
-
-using Shape = std::vector<std::tuple<std::int32_t, std::int32_t, std::uint64_t>>;
-
-/// Who sends how much to whom.
-Shape shape_of(const Transfers& transfers, const TransferList& list) {
-  Shape shape;
-  for (const TransferIndex i : list) {
-    const Transfer& t = transfers.all[i];
-    shape.emplace_back(t.source, t.destination, t.content.bytes);
-  }
-  std::ranges::sort(shape);
-  return shape;
-}
-
-/// A reduction of equal values proves nothing, and parts that ranks keep are `inferred` from the second time on. If only
-/// few of many, or the first, are not proved, and their messages are those of the others, they are the same operation.
-/// Empty if they are not.
-std::vector<Instance> with_unproved(const Transfers& transfers, std::vector<Instance> found,
-                                    std::vector<TransferList> unproved, bool inferred) {
-  constexpr std::size_t kProvedForEach = 8;
-  const auto begin = [&](const TransferList& list) { return transfers.all[list.front()].sent_at; };
-  const bool is_first =
-      inferred && unproved.size() == 1 && begin(unproved.front()) < begin(found.front().transfers);
-  if (!is_first && unproved.size() * kProvedForEach > found.size()) return {};
-  if (unproved.empty()) return found;
-  if (!found.front().verdict.operation) return {};
-  const Shape shape = shape_of(transfers, found.front().transfers);
-  for (TransferList& list : unproved) {
-    if (shape_of(transfers, list) != shape) return {};
-    Instance same{found.front().verdict, std::move(list)};
-    if (is_first) same.verdict.certainty = std::min(same.verdict.certainty, Certainty::kProbable);
-    same.verdict.evidence.emplace_back(is_first ? "the first time is not proved: it has the same messages as the others"
-                                                : "now and then the values are equal, or zero, and prove nothing");
-    found.push_back(std::move(same));
-  }
-  sort_by_time(transfers, found);
-  return found;
-}
-
-/// All parts, if they are the same operation.
-std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
-                                      std::vector<TransferList> parts) {
-  std::vector<Instance> found;
-  std::vector<TransferList> unproved;
-  const bool inferred = std::ranges::any_of(cluster.captures, [&](TransferIndex i) {
-    return transfers.all[i].captured_as(events::OwnPart::kAddedTo);
+/// Whether the first `n` messages come from other calls than all others, and to other calls.
+bool stand_apart(const Transfers& transfers, std::span<const TransferIndex> list, std::size_t n) {
+  return std::ranges::none_of(list.subspan(n), [&](TransferIndex i) {
+    return std::ranges::any_of(list.first(n), [&](TransferIndex k) {
+      const Transfer& a = transfers.all[i];
+      const Transfer& b = transfers.all[k];
+      return a.send_site == b.send_site || a.receive_site == b.receive_site;
+    });
   });
-  const std::size_t most_unproved = std::max(parts.size() / 8, inferred && parts.size() > 1 ? std::size_t{1} : 0);
-  for (TransferList& part : parts) {
-    auto instance = instance_of(transfers, cluster.captures, part);
-    if (!instance) {
-      unproved.push_back(std::move(part));
-      if (unproved.size() > most_unproved) return {};
-      continue;
-    }
-    const bool other = !found.empty() && (found.front().verdict.kind != instance->verdict.kind ||
-                                          found.front().verdict.operation != instance->verdict.operation);
-    if (other) return {};
-    found.push_back(std::move(*instance));
+}
+
+/// A broadcast without what first came by other calls to who then spreads it: the largest value, from where it was to
+/// the root of a reduction, whose result is broadcast. `as_one`: judges part of the list.
+template <class AsOne>
+std::optional<Instance> after_forerunners(const Transfers& transfers, std::span<const TransferIndex> list,
+                                          const AsOne& as_one) {
+  constexpr std::size_t kMost = 8;
+  for (std::size_t n = 1; n < std::min(kMost, list.size() - 1); ++n) {
+    if (!stand_apart(transfers, list, n)) continue;
+    const auto rest = list.subspan(n);
+    auto found = as_one(rest);
+    if (found && found->verdict.kind == CollectiveKind::kBcast && rest.size() + 1 == found->verdict.ranks.size())
+      return found;
   }
-  return found.empty() ? found : with_unproved(transfers, std::move(found), std::move(unproved), inferred);
+  return std::nullopt;
 }
 
 /// The spread of one payload; scratch for all ranks is kept from one to the next.
@@ -159,8 +71,17 @@ class Spread {
   explicit Spread(const Transfers& transfers)
       : transfers_{transfers}, seen_(static_cast<std::size_t>(transfers.ranks)) {}
 
-  /// A broadcast from the first sender, if each other sender had received before. `list` in order of sending.
+  /// A broadcast from the first sender, or the same one again and again, if each other sender had received before and
+  /// no more messages are left over than one. `list` in order of sending.
   std::optional<Instance> broadcast(std::span<const TransferIndex> list) {
+    auto all = as_one(list);
+    if (all && list.size() == all->repetitions * (all->verdict.ranks.size() - 1)) return all;
+    auto rest = after_forerunners(transfers_, list, [&](auto part) { return as_one(part); });
+    return rest ? std::move(rest) : std::move(all);
+  }
+
+ private:
+  std::optional<Instance> as_one(std::span<const TransferIndex> list) {
     ++epoch_;
     ranks_.clear();
     const Transfer& first = transfers_.all[list.front()];
@@ -173,10 +94,16 @@ class Spread {
       ++to.receives;
     }
     if (ranks_.size() < kFewestRanks) return std::nullopt;
-    return describe(list);
+    const std::uint32_t times = repetitions(first.source);
+    if (times == 0 && list.size() != ranks_.size()) return std::nullopt;
+    Instance found = describe(list);
+    found.repetitions = std::max(times, std::uint32_t{1});
+    if (times == 0) found.verdict.certainty = Certainty::kProbable;
+    if (times == 0 || seen_[static_cast<std::size_t>(first.source)].receives > 0)
+      found.verdict.evidence.emplace_back(times == 0 ? "a rank received the data twice: one message is redundant"
+                                                     : "the data come back to the root: one message is redundant");
+    return found;
   }
-
- private:
   struct Seen {
     std::uint64_t epoch = 0;
     std::uint32_t received_at = 0;
@@ -190,15 +117,17 @@ class Spread {
     }
     return s;
   }
+  /// How often all others have received, and the root as often or never; 0: not equally often.
+  [[nodiscard]] std::uint32_t repetitions(std::int32_t root) const {
+    const auto receives = [&](std::int32_t r) { return seen_[static_cast<std::size_t>(r)].receives; };
+    const std::uint32_t times = receives(ranks_.front() == root ? ranks_.back() : ranks_.front());
+    const bool equal = std::ranges::all_of(ranks_, [&](std::int32_t r) {
+      return receives(r) == times || (r == root && receives(r) == 0);
+    });
+    return equal ? times : 0;
+  }
   Instance describe(std::span<const TransferIndex> list) {
     const Transfer& first = transfers_.all[list.front()];
-    std::uint32_t fewest = ~std::uint32_t{0};
-    std::uint32_t most = 0;
-    for (const std::int32_t r : ranks_) {
-      if (r == first.source) continue;
-      fewest = std::min(fewest, seen_[static_cast<std::size_t>(r)].receives);
-      most = std::max(most, seen_[static_cast<std::size_t>(r)].receives);
-    }
     std::ranges::sort(ranks_);
     Instance instance;
     instance.verdict.kind = CollectiveKind::kBcast;
@@ -208,7 +137,6 @@ class Spread {
     instance.verdict.payload = first.content.key();
     instance.verdict.evidence = {"the root had the data first, and all others have received all of it"};
     instance.transfers.assign(list.begin(), list.end());
-    instance.repetitions = fewest == most ? fewest : 1;
     return instance;
   }
 
@@ -372,25 +300,23 @@ void doubt(const Transfers& transfers, const TransferList& list, std::vector<Ins
 
 }  // namespace
 
-std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures, TransferList list) {
-  auto verdict = judge(transfers, with_captures(transfers, captures, list));
-  if (!verdict) return std::nullopt;
-  return Instance{std::move(*verdict), std::move(list)};
+void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
+  std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
 }
 
-std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster) {
-  const TransferList& list = cluster.transfers;
-  std::size_t ranks = 0;
-  const std::size_t divisor = common_divisor(transfers, list, ranks);
-  if (ranks < kFewestRanks || list.size() / divisor > kMostInOneRound) return {};
-  const Lanes lanes = lanes_of(transfers, list);
-  for (std::size_t parts = std::min(divisor, list.size() / (lanes.size() - 1)); parts > 0; --parts) {
-    if (divisor % parts != 0) continue;
-    if (list.size() / parts > kMostInOneRound) break;
-    auto found = same_operations(transfers, cluster, cut(list, lanes, parts));
-    if (!found.empty()) return merge_segments(transfers, std::move(found));
-  }
-  return {};
+std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures, TransferList list) {
+  const auto as_one = [&](std::span<const TransferIndex> part) -> std::optional<Instance> {
+    TransferList messages{part.begin(), part.end()};
+    auto verdict = judge(transfers, with_captures(transfers, captures, messages));
+    if (!verdict) return std::nullopt;
+    return Instance{std::move(*verdict), std::move(messages)};
+  };
+  auto all = as_one(list);
+  if (!all || all->verdict.kind != CollectiveKind::kBcast || all->verdict.roots.size() != 1 ||
+      list.size() < all->verdict.ranks.size())
+    return all;
+  auto rest = after_forerunners(transfers, list, as_one);
+  return rest ? std::move(rest) : std::move(all);
 }
 
 std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster) {
@@ -462,6 +388,7 @@ bool of_too_many_messages(const std::vector<Instance>& found) {
 std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster) {
   auto rounds = by_rounds(transfers, cluster);
   if (of_too_many_messages(rounds)) rounds.clear();
+  if (rounds.empty()) rounds = by_tags(transfers, cluster);
   if (!rounds.empty() && !of_extremes(rounds)) return rounds;
   const std::size_t all = cluster.transfers.size();
   auto found = merged(transfers, by_payloads(transfers, cluster));

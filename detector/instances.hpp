@@ -1,6 +1,7 @@
 // Finds the collectives among the transfers of one cluster: call sites that belong together, on ranks that are
-// connected through them. Three ways, the first that explains the cluster wins:
+// connected through them. Four ways, the first that explains the cluster wins:
 //   rounds     each rank's calls, in order, cut into d equal parts: each part is an operation of its own
+//   tags       the messages of each tag are an operation, or its rounds: programs number their operations so (HPL)
 //   payloads   what spreads is told apart by its content (rotating roots, irregular use)
 //   lineage    what shares data, also in parts: scatter and allgather are one broadcast
 // Pure. Times: linear in the transfers for payloads; rounds and lineage a few microseconds for each transfer.
@@ -30,13 +31,17 @@ struct Cluster {
   std::vector<Cluster> parts;  // what it was joined from; none: messages alone hold it together
 };
 
-/// `list` judged as one operation, with what its ranks had told before of parts that they keep.
+void sort_by_time(const Transfers& transfers, std::vector<Instance>& found);
+/// `list` judged as one operation, with what its ranks had told before of parts that they keep. A broadcast is returned
+/// without messages that only brought its data to the root.
 [[nodiscard]] std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures,
                                                   TransferList list);
 [[nodiscard]] std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster);
+/// Empty unless all tags have the same operation among the same ranks, and it is more than possible.
+[[nodiscard]] std::vector<Instance> by_tags(const Transfers& transfers, const Cluster& cluster);
 [[nodiscard]] std::vector<Instance> by_payloads(const Transfers& transfers, const Cluster& cluster);
 [[nodiscard]] std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& cluster);
-/// The first of the three that explains something.
+/// The first of them that explains something.
 [[nodiscard]] std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster);
 
 }  // namespace nplus1::detector

@@ -99,7 +99,10 @@ std::vector<Instance> merge_allgathers(const Transfers& transfers, std::vector<I
     std::set<std::int32_t> roots;
     TransferList all;
     std::size_t n = 0;
-    for (; n < p && i + n < found.size() && found[i + n].verdict.ranks == found[i].verdict.ranks; ++n) {
+    const auto belongs = [&](const Instance& next) {
+      return next.verdict.kind == CollectiveKind::kBcast && next.verdict.ranks == found[i].verdict.ranks;
+    };
+    for (; n < p && i + n < found.size() && belongs(found[i + n]); ++n) {
       if (!roots.insert(found[i + n].verdict.roots.front()).second) break;
       all.insert(all.end(), found[i + n].transfers.begin(), found[i + n].transfers.end());
     }

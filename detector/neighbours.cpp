@@ -150,32 +150,4 @@ std::vector<Instance> without_neighbours(const Transfers& transfers, std::vector
   return found;
 }
 
-void doubt_minorities(const events::DefinitionsCollector& definitions, std::span<std::vector<Instance>> found) {
-  constexpr std::size_t kFarMore = 4;
-  std::map<Group, std::size_t> messages;
-  for (const auto& list : found)
-    for (const Instance& i : list) messages[i.verdict.ranks] += i.transfers.size();
-  if (messages.size() < 2 || messages.size() > kMostGroups) return;
-  std::set<Group> communicators;
-  for (const auto& [id, comm] : definitions.communicators()) {
-    Group members;
-    for (const RankId r : comm.members) members.push_back(r.value);
-    std::ranges::sort(members);
-    communicators.insert(std::move(members));
-  }
-  std::set<Group> doubtful;
-  for (const auto& [group, n] : messages)
-    if (!communicators.contains(group) && std::ranges::any_of(messages, [&](const auto& other) {
-          return other.first.size() > group.size() && other.second > kFarMore * n &&
-                 std::ranges::includes(other.first, group);
-        }))
-      doubtful.insert(group);
-  for (auto& list : found)
-    for (Instance& i : list) {
-      if (!doubtful.contains(i.verdict.ranks)) continue;
-      i.verdict.certainty = Certainty::kPossible;
-      i.verdict.evidence.emplace_back("these lines mostly do that among more ranks");
-    }
-}
-
 }  // namespace nplus1::detector

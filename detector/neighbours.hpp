@@ -3,11 +3,9 @@
 // thread.
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "detector/instances.hpp"
-#include "events/definitions_collector.hpp"
 
 namespace nplus1::detector {
 
@@ -18,9 +16,5 @@ namespace nplus1::detector {
 /// Scatters of several roots at the same time become one MPI_Neighbor_alltoall that is possible.
 [[nodiscard]] std::vector<Instance> without_neighbours(const Transfers& transfers,
                                                        std::vector<Instance> found);
-
-/// Of what the parts of one cluster gave. What the same calls do far more often among more ranks is only possible among some of them, if these are nobody's
-/// communicator: the others may have had the same data, or have taken part in another way.
-void doubt_minorities(const events::DefinitionsCollector& definitions, std::span<std::vector<Instance>> found);
 
 }  // namespace nplus1::detector

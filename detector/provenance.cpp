@@ -210,10 +210,18 @@ std::optional<Provenance::Cover> Provenance::covering(const State& state, std::u
 std::vector<Segment> Provenance::in_parts(std::size_t member, const Transfer& t) {
   std::vector<Segment> segments;
   std::uint64_t at = t.source_place();
-  for (const Content& part : parts_.at(t.content.key())) {
-    segments.push_back({add_origin(member, part, at), 0, part.bytes});
-    at += part.bytes;
-  }
+  // Parts have parts themselves where data are handed on in halves.
+  const auto add = [&](const auto& again, const Content& whole) -> void {
+    for (const Content& part : parts_.at(whole.key())) {
+      if (parts_.contains(part.key())) {
+        again(again, part);
+        continue;
+      }
+      segments.push_back({add_origin(member, part, at), 0, part.bytes});
+      at += part.bytes;
+    }
+  };
+  add(add, t.content);
   return segments;
 }
 
@@ -303,12 +311,13 @@ bool Provenance::holds(const Cover& cover, const Content& content) const {
 }
 
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
-  if (t.content.hashed()) {
+  if (t.content.hashed())
     if (auto known = recognised(state, member, t.content)) return std::move(*known);
-    if (parts_.contains(t.content.key())) return in_parts(member, t);
-  }
   const auto cover = covering(state, t.source_place(), t.content.bytes);
   if (cover && cover->crc && holds(*cover, t.content)) return cover->segments;
+  // Part of what the rank has received stays that, also if it came to others in pieces.
+  const bool passes_on = cover && !cover->gaps && is_trusted(state, *cover, member, t);
+  if (!passes_on && t.content.hashed() && parts_.contains(t.content.key())) return in_parts(member, t);
   if (const auto result = combine(state, member, t)) {
     state.arrived.clear();
     return {{*result, 0, t.content.bytes}};

@@ -71,13 +71,23 @@ Judge reduction_in_pieces(const Case& c, Operation operation) {
   return v;
 }
 
-/// Each member ends with a block of its own, to which all have contributed.
+/// Bytes that each member sends.
+std::vector<std::uint64_t> sent_by(const Case& c) {
+  std::vector<std::uint64_t> sent(c.members());
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    if (!c.at(i).captured()) sent[c.data.member(c.at(i).source)] += c.at(i).content.bytes;
+  return sent;
+}
+
+/// Each member ends with a block of its own, to which all have contributed, and sends what it has for the blocks of all
+/// others: by recursive doubling, which makes one value of all, it sends less.
 Judge reduce_scatter(const Case& c, Operation operation) {
+  const std::vector<std::uint64_t> sent = sent_by(c);
   std::uint64_t largest = 0;
   std::uint64_t smallest = ~std::uint64_t{0};
   for (std::size_t m = 0; m < c.members(); ++m) {
     const auto bytes = c.data.completed_block(m);
-    if (!bytes) return std::nullopt;
+    if (!bytes || sent[m] < *bytes * (c.members() - 1)) return std::nullopt;
     largest = std::max(largest, *bytes);
     smallest = std::min(smallest, *bytes);
   }

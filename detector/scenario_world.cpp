@@ -73,6 +73,18 @@ void World::emit(int rank, events::Event event, const events::Answer& answer, co
                   ordinals_[static_cast<std::size_t>(rank)]++});
 }
 
+void World::name_site(int site, const std::vector<std::string>& lines) {
+  for (const int id : {site, site + 100}) {
+    events::CallPath path{CallSiteId{static_cast<std::uint32_t>(id)}, {}};
+    for (const std::string& line : lines) {
+      events::Frame& frame = path.frames.emplace_back();
+      frame.file = line.substr(0, line.find(':'));
+      frame.line = static_cast<std::uint32_t>(std::stoul(line.substr(line.find(':') + 1)));
+    }
+    sink_.on_call_path(path);
+  }
+}
+
 World::Message World::post(int from, std::int64_t at, std::int64_t count, int to, Call call) {
   Message message{from, to, call.tag, {}, 0};
   const auto payload = words(from, at, count);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "events/sink.hpp"
@@ -35,6 +36,8 @@ class World {
     int tag = 0;
     CommId comm{0};
   };
+  /// The lines that a call came through, "file:line", innermost first: the same for its receive.
+  void name_site(int site, const std::vector<std::string>& lines);
   /// The send's half; the message is under way.
   Message post(int from, std::int64_t at, std::int64_t words, int to, Call call);
   void receive(const Message& message, std::int64_t at, Call call);

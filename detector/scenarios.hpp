@@ -44,5 +44,7 @@ struct Scenario {
 
 /// Mistakes on real programs.
 [[nodiscard]] std::vector<Scenario> real_scenarios();
+/// Where it was more certain than it could be.
+[[nodiscard]] std::vector<Scenario> certainty_scenarios();
 
 }  // namespace nplus1::detector

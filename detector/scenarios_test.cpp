@@ -58,6 +58,7 @@ std::vector<Scenario> all_scenarios() {
   for (Scenario& s : later_scenarios()) all.push_back(std::move(s));
   for (Scenario& s : sealed_scenarios()) all.push_back(std::move(s));
   for (Scenario& s : real_scenarios()) all.push_back(std::move(s));
+  for (Scenario& s : certainty_scenarios()) all.push_back(std::move(s));
   return all;
 }
 

@@ -1,6 +1,7 @@
 #include "detector/mpi/shared_payloads.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <boost/pending/disjoint_sets.hpp>
 #include <set>
 #include <stdexcept>
@@ -34,6 +35,19 @@ bool has_no_rounds(const Peers& peers, const Transfers& transfers, const Transfe
     if (calls[r] > 0) groups.insert(connected.find_set(r));
   }
   return groups.size() == 1 && all / divisor > kMostInOneRound;
+}
+
+/// Whether there is nothing to be told apart by tags (by_tags()).
+bool has_one_tag(const Peers& peers, const Transfers& transfers, const TransferList& list) {
+  std::vector<std::uint64_t> tags;
+  for (const TransferIndex i : list) {
+    const Transfer& t = transfers.all[i];
+    const std::uint64_t tag = std::uint64_t{t.comm.value} << 32U | static_cast<std::uint32_t>(t.tag);
+    if (tags.empty() || tags.back() != tag) tags.push_back(tag);
+    if (tags.size() > 1) break;
+  }
+  tags = peers.all(tags);
+  return std::ranges::adjacent_find(tags, std::not_equal_to{}) == tags.end();
 }
 
 /// A broadcast, as far as others need to know it.
@@ -138,7 +152,8 @@ std::vector<std::vector<Finding>> at_first(const Peers& peers, std::vector<Findi
 SharedGroup search_payloads_together(const Peers& peers, const Transfers& mine, TransferList list,
                                      const events::DefinitionsCollector& names, Keep keep) {
   const std::uint64_t all = peers.sum(std::vector<std::uint64_t>{list.size()}).front();
-  if (all < kMostForTheRest || !has_no_rounds(peers, mine, list, all)) return {};
+  if (all < kMostForTheRest || !has_no_rounds(peers, mine, list, all) || !has_one_tag(peers, mine, list))
+    return {};
   Cluster cluster;
   cluster.transfers = std::move(list);
   const std::vector<Instance> found = by_payloads(mine, cluster);

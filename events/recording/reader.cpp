@@ -24,7 +24,6 @@ class ReaderCore {
     Coverage coverage;
     BlockDecoder decoder{header.ranks};
     std::uint64_t rows = 0;  // in all sound blocks
-    event_blocks_ = 0;
     for (file.rewind(); const std::optional<BlockHeader> block = file.next();) {
       if (coverage.closed) {
         file.reject("there is more behind the closing block");
@@ -53,11 +52,9 @@ class ReaderCore {
     } else if (block.type == BlockType::kClosing) {
       closing(coverage);
     } else if (block.type == BlockType::kEvents && selection.events) {
-      if (event_blocks_++ % selection.parts != selection.part) return;
       const std::optional<ByteSpan> payload = file.payload();
       if (!payload) return;
       if (const auto wrong = decoder.play(*payload, block.rows, selection, sink)) file.reject(*wrong);
-      if (selection.after_block && file.damage().empty()) selection.after_block();
     }
   }
 
@@ -89,7 +86,6 @@ class ReaderCore {
   }
 
   ColumnUnpacker unpacker_;
-  std::uint64_t event_blocks_ = 0;  // met in this reading
 };
 
 namespace {

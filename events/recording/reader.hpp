@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,11 +23,6 @@ struct Selection {
   bool events = true;  // and matches; false: definitions only, without reading the rest
   RankId first_rank{0};
   RankId last_rank{kMaxRanks - 1};  // inclusive
-  /// Of `parts` readers this is number `part`: each plays every parts-th block of events, and all
-  /// definitions.
-  std::uint32_t part = 0;
-  std::uint32_t parts = 1;
-  std::function<void()> after_block = {};  // after each block of events that was played
 };
 
 /// How much of the recording was read, and what is missing.

@@ -143,7 +143,9 @@ void Replacement::place(const MessageCalls& m) {
   gone_.set(m.source, m.sent);
   gone_.set(m.destination, m.posted);
   for (const std::uint64_t probe : m.probes) gone_.set(m.destination, probe);
-  const std::uint64_t received = m.completed == MessageCalls::kNone ? m.posted : m.completed;
+  // Who polls is ready for the collective when it first looks.
+  std::uint64_t received = m.completed == MessageCalls::kNone ? m.posted : m.completed;
+  if (!m.probes.empty()) received = std::min(received, m.probes.front());
   const CollectiveInstance& instance = instances_[i];
   const bool source_is_root = instance.root == m.source;
   const bool destination_is_root = instance.root == m.destination;

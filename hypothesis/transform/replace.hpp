@@ -2,9 +2,11 @@
 //
 // Each instance is a set of messages among a group. The group's ranks call the collective, once an instance,
 // on a communicator that is theirs alone: who has the data (the root of a broadcast; with operations on all,
-// everybody) where it first sends, who waits for them where its first receive completes; who gives
-// something away (gather, reduce) where it last sends, who gathers where its last receive completes. The
-// calls of the messages vanish; computing between them stays. Creating the communicator costs nothing.
+// everybody) where it first sends, who waits for them where its first receive completes, or where it first
+// looks for the message (MPI_Iprobe): a blocking collective there is what replacing a polled one comes to.
+// Who gives something away (gather, reduce) calls it where it last sends, who gathers where its last receive
+// completes. The calls of the messages vanish; computing between them stays. Creating the communicator costs
+// nothing.
 #pragma once
 
 #include <memory>

@@ -132,11 +132,13 @@ TEST(Replace, InstancesCanBeGivenOneByOne) {
   EXPECT_EQ(program.replayed(chain), library.replayed({}));
 }
 
-/// Receivers poll. Looks in vain for what is replaced go as well: they were waiting, not computing.
-TEST(Replace, LooksInVainForItsMessagesVanish) {
+/// Receivers poll, and compute in between. A blocking operation stands where they first look: it loses that
+/// overlap. Looks in vain go as well: they were waiting, not computing.
+TEST(Replace, WhoPollsCallsTheOperationWhereItFirstLooks) {
   TestProgram program{3};
   program.compute(0, 100);
   for (const std::int32_t r : {1, 2}) {
+    program.compute(r, 30);
     for (int i = 0; i < 5; ++i) program.look_for(r, 0);
     program.compute(r, 200);
     program.look_for(r, 0);
@@ -144,8 +146,13 @@ TEST(Replace, LooksInVainForItsMessagesVanish) {
   for (const std::int32_t r : {1, 2}) program.send(0, r, 8000);
   for (const std::int32_t r : {1, 2}) program.receive(r, 0);
   program.record();
-  EXPECT_EQ(program.replayed({{"replace", "with=bcast"}}),
-            with_collective(3, CollectiveKind::kBcast, 0, 8000, 1, {100, 200, 200}));
+  TestProgram library{3};
+  library.compute(0, 100);
+  for (const std::int32_t r : {1, 2}) library.compute(r, 30);
+  for (std::int32_t r = 0; r < 3; ++r) library.collective(r, CollectiveKind::kBcast, 0, 8000);
+  for (const std::int32_t r : {1, 2}) library.compute(r, 200);
+  library.record();
+  EXPECT_EQ(program.replayed({{"replace", "with=bcast"}}), library.replayed({}));
 }
 
 TEST(Replace, MessagesThatMakeNoWholeOperationAreRefused) {

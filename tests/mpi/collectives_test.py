@@ -104,24 +104,21 @@ class Collectives(LiveTest):
                 self.assertIn(words, self.screen)
 
     def test_broadcasts_as_in_hpl_are_one_for_each_row(self):
-        for rows, columns in ((2, 3), (1, 6)):
-            for variant, messages in HPL_MESSAGES.items():
-                with self.subTest(variant, rows=rows, columns=columns):
-                    run = self.observe(6, "hpl_broadcasts", variant, rows, columns, PANELS)
-                    found = [f for f in self.collectives(run) if f["certainty"] != "possible"]
-                    self.score(f"hpl_broadcasts {variant} {rows} x {columns}", 6, [
-                        {"kind": "bcast", "ranks": list(range(r * columns, (r + 1) * columns)), "count": PANELS,
-                         "roots": list(range(r * columns, (r + 1) * columns)), "messages": PANELS * messages(columns)}
-                        for r in range(rows)], found)
-                    by_row = {f["ranks"][0] // columns: f for f in found}
-                    self.assertEqual(len(found), rows, self.screen)
-                    for row in range(rows):
-                        members = list(range(row * columns, (row + 1) * columns))
-                        f = by_row[row]
-                        self.assertEqual((f["kind"], f["ranks"], f["roots"], f["count"], f["messages"]),
-                                         ("bcast", members, members, PANELS, PANELS * messages(columns)), self.screen)
-                        self.assertTrue(all("hpl_broadcasts.c" in line for line in f["lines"]))
-                        self.assertIn("MPI_Ibcast", self.screen)
+        grids = [(rows, columns, variant) for rows, columns in ((2, 3), (1, 6)) for variant in HPL_MESSAGES]
+        for rows, columns, variant in grids + [(1, 16, "long"), (1, 16, "longM")]:
+            with self.subTest(variant, rows=rows, columns=columns):
+                run = self.observe(rows * columns, "hpl_broadcasts", variant, rows, columns, PANELS)
+                found = [f for f in self.collectives(run) if f["certainty"] != "possible"]
+                messages = PANELS * HPL_MESSAGES[variant](columns)
+                members = [list(range(r * columns, (r + 1) * columns)) for r in range(rows)]
+                expected = [{"kind": "bcast", "ranks": m, "roots": m[:PANELS], "count": PANELS, "messages": messages}
+                            for m in members]
+                self.score(f"hpl_broadcasts {variant} {rows} x {columns}", rows * columns, expected, found)
+                by_row = sorted(found, key=lambda f: f["ranks"])
+                self.assertEqual([{k: f[k] for k in expected[0]} for f in by_row], expected, self.screen)
+                for f in found:
+                    self.assertTrue(all("hpl_broadcasts.c" in line for line in f["lines"]))
+                self.assertIn("MPI_Ibcast", self.screen)
 
     def test_parts_that_ranks_tell_of_prove_sums(self):
         for words, ranks, expected in (("tree", 8, finding("reduce", 3, 21, [0], 192, "probable", "sum")),
