@@ -8,7 +8,7 @@ Usage: hpl_broadcasts.py BUILD [--ranks 4,8,16,32,64] [--variants 1ring,...] [--
 BUILD is a build tree with its tests. Without --hpl: our own program with HPL's broadcasts. With it, HPL itself, built by
 you: as it is, and with the body of HPL_bcast_1ring (HPL_1ring.c) replaced by MPI_Bcast(_M_BUFF, _M_COUNT, _M_TYPE, root,
 comm). Prints a table in Markdown; times are virtual, in ms, and exactly reproducible; with HPL it also says how many of
-the broadcasts were found: one finding for each process row, of all its ranks, with a broadcast for each panel."""
+the broadcasts were found: one certain finding for each process row, of all its ranks, with a broadcast for each panel."""
 import argparse
 import json
 import math
@@ -91,8 +91,13 @@ class Simulator:
         return 1e3 * json.loads(file.read_text())["after"]["virtual_time_s"]
 
 
+def difference(predicted, library):
+    half_a_picosecond = 5e-10
+    return "none" if abs(predicted - library) < half_a_picosecond else f"{100 * (predicted / library - 1):+.2f} %"
+
+
 def row(place, variant, found, before, predicted, library):
-    prediction = ("-", "-") if predicted is None else (f"{predicted:.4f}", f"{100 * (predicted / library - 1):+.2f} %")
+    prediction = ("-", "-") if predicted is None else (f"{predicted:.4f}", difference(predicted, library))
     print(f"| {place} | {variant} | {found} | {before:.4f} | {prediction[0]} | {library:.4f} | "
           f"{100 * (1 - library / before):+.1f} % | {prediction[1]} |", flush=True)
 
@@ -130,8 +135,8 @@ class Hpl:
         return result
 
     def is_right(self, finding, members):
-        """All its lines are of HPL's panel broadcasts, one for each panel, from each column in turn."""
-        return (finding["ranks"] == members and finding["roots"] == members and finding["count"] == self.panels and
+        """All its lines are of HPL's panel broadcasts, one for each panel, from each column in turn; and it is sure."""
+        return (finding["certainty"] == "certain" and finding["ranks"] == members and finding["roots"] == members and finding["count"] == self.panels and
                 all(any(source in line for source in SOURCES) for line in finding["lines"]))
 
     def compare(self):

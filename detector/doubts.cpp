@@ -36,7 +36,12 @@ class Lines {
   }
   std::set<LineId> of(const Transfers& transfers, const Instance& instance) {
     std::set<LineId> lines;
-    for (const TransferIndex i : instance.transfers) lines.insert(of(transfers.all[i].send_site));
+    CallSiteId before{~std::uint32_t{0}};
+    for (const TransferIndex i : instance.transfers) {
+      const CallSiteId site = transfers.all[i].send_site;
+      if (site != before) lines.insert(of(site));  // mostly the same again: a set takes longer
+      before = site;
+    }
     return lines;
   }
 
@@ -70,16 +75,19 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::ve
     if (line >= tallies.size()) tallies.resize(line + 1);
     return tallies[line];
   };
-  // Constants neither prove nor disprove anything.
-  const auto counts = [&](TransferIndex i) {
-    const Transfer& t = transfers.all[i];
-    return !t.captured() && (t.content.bytes == 0 || !t.content.is_constant());
-  };
-  for (TransferIndex i = 0; i < transfers.all.size(); ++i) tally(i).all += counts(i) ? 1U : 0U;
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i) tally(i).all += transfers.all[i].captured() ? 0U : 1U;
   for (const auto& list : found)
     for (const Instance& instance : list)
       if (instance.verdict.certainty > Certainty::kPossible)
-        for (const TransferIndex i : instance.transfers) tally(i).explained += counts(i) ? 1U : 0U;
+        for (const TransferIndex i : instance.transfers) ++tally(i).explained;
+  // Constants neither prove nor disprove anything. To see that they are takes longer than all the rest: only where it
+  // may matter.
+  std::vector<bool> matters;
+  for (const Tally& t : tallies) matters.push_back(t.explained > 0 && 3 * t.explained < 2 * t.all);
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
+    const Transfer& t = transfers.all[i];
+    if (!t.captured() && t.content.bytes > 0 && matters[lines.of(t.send_site)] && t.content.is_constant()) --tally(i).all;
+  }
   for (auto& list : found)
     for (Instance& instance : list) {
       Tally sum;
