@@ -39,6 +39,7 @@ json as_value(const Finding& f) {
           {"segments", f.segments},
           {"polled", f.polled},
           {"lines", f.lines},
+          {"callers", f.callers},
           {"replacement", f.replacement},
           {"evidence", f.evidence},
           {"alternatives", f.alternatives},
@@ -59,6 +60,7 @@ Finding finding_of(const json& value) {
   f.segments = value.at("segments");
   f.polled = value.at("polled");
   value.at("lines").get_to(f.lines);
+  value.at("callers").get_to(f.callers);
   f.replacement = value.at("replacement");
   value.at("evidence").get_to(f.evidence);
   value.at("alternatives").get_to(f.alternatives);

@@ -8,7 +8,19 @@
 
 namespace nplus1::detector {
 
-std::vector<std::string> FindingParts::lines_of(const Instance& instance) {
+void add_new(SourceLines& to, const SourceLines& more) {
+  add_new(to.lines, more.lines);
+  add_new(to.callers, more.callers);
+}
+
+void add_new(Finding& to, const SourceLines& more) {
+  add_new(to.lines, more.lines);
+  add_new(to.callers, more.callers);
+  std::ranges::sort(to.lines);
+  std::ranges::sort(to.callers);
+}
+
+SourceLines FindingParts::lines_of(const Instance& instance) {
   std::set<CallSiteId> sites;
   const Transfer* before = nullptr;
   for (const TransferIndex i : instance.transfers) {
@@ -18,15 +30,17 @@ std::vector<std::string> FindingParts::lines_of(const Instance& instance) {
       sites.insert({t.send_site, t.receive_site});
     before = &t;
   }
-  std::vector<std::string> lines;
-  for (const CallSiteId site : sites) add_new(lines, {line(site)});
-  std::ranges::sort(lines);
-  return lines;
+  SourceLines all;
+  for (const CallSiteId site : sites) add_new(all, lines_of(site));
+  return all;
 }
 
-const std::string& FindingParts::line(CallSiteId site) {
+const SourceLines& FindingParts::lines_of(CallSiteId site) {
   const auto [place, is_new] = lines_.try_emplace(site);
-  if (is_new) place->second = line_of(site, definitions_);
+  if (is_new) {
+    place->second.lines = {line_of(site, definitions_)};
+    if (auto caller = caller_of(site, definitions_)) place->second.callers = {std::move(*caller)};
+  }
   return place->second;
 }
 
@@ -91,8 +105,7 @@ void unite(Finding& into, const Finding& more) {
   into.polled = into.polled || more.polled;
   add_new(into.roots, more.roots);
   std::ranges::sort(into.roots);
-  add_new(into.lines, more.lines);
-  std::ranges::sort(into.lines);
+  add_new(into, SourceLines{more.lines, more.callers});
   add_new(into.evidence, more.evidence);
   add_new(into.alternatives, more.alternatives);
   std::ranges::copy(more.occurrences, std::back_inserter(into.occurrences));

@@ -24,7 +24,7 @@ Key key_of(const Verdict& v) {
 }
 
 struct Group {
-  std::vector<std::string> lines;
+  SourceLines source;
   std::vector<Instance> instances;
 };
 
@@ -38,7 +38,7 @@ class Report {
     std::map<Key, Group> groups;
     for (Instance& i : found) {
       Group& group = groups[key_of(i.verdict)];
-      add_new(group.lines, parts_.lines_of(i));
+      add_new(group.source, parts_.lines_of(i));
       group.instances.push_back(std::move(i));
     }
     for (auto& [key, group] : groups) add_group(groups_[key], std::move(group));
@@ -49,9 +49,8 @@ class Report {
       for (Group& group : groups) {
         // In the order in which they were sent, whichever cluster they were found in.
         std::ranges::stable_sort(group.instances, {}, [](const Instance& i) { return i.transfers.front(); });
-        std::ranges::sort(group.lines);
         Finding f = parts_.part(group.instances);
-        f.lines = group.lines;
+        add_new(f, group.source);
         findings.push_back(whole({std::move(f)}, definitions_, transfers_.ranks, keep_));
       }
     sort_findings(findings);
@@ -61,14 +60,14 @@ class Report {
  private:
   static void add_group(std::vector<Group>& known, Group group) {
     const auto shares_line = [&](const Group& other) {
-      return std::ranges::find_first_of(other.lines, group.lines) != other.lines.end();
+      return std::ranges::find_first_of(other.source.lines, group.source.lines) != other.source.lines.end();
     };
     const auto same = std::ranges::find_if(known, shares_line);
     if (same == known.end()) {
       known.push_back(std::move(group));
       return;
     }
-    add_new(same->lines, group.lines);
+    add_new(same->source, group.source);
     std::ranges::move(group.instances, std::back_inserter(same->instances));
   }
   const Transfers& transfers_;
@@ -100,14 +99,31 @@ std::vector<std::vector<Instance>> best(const Transfers& transfers, const Cluste
   return by_parts > explained(whole.front()) ? parts : whole;
 }
 
+bool has_line(const events::Frame& f) {
+  return f.line != 0;
+}
+
+std::string text_of(const events::Frame& f) {
+  return fmt::format("{}:{}", f.file, f.line);
+}
+
 }  // namespace
 
 std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
   const events::CallPath* path = definitions.call_path(site);
   if (path == nullptr || path->frames.empty()) return fmt::format("call path {}", site.value);
-  for (const events::Frame& f : path->frames)
-    if (f.line != 0) return fmt::format("{}:{}", f.file, f.line);
+  const auto known = std::ranges::find_if(path->frames, has_line);
+  if (known != path->frames.end()) return text_of(*known);
   return fmt::format("{}+0x{:x}", path->frames.front().module, path->frames.front().offset);
+}
+
+std::optional<std::string> caller_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
+  const events::CallPath* path = definitions.call_path(site);
+  if (path == nullptr) return std::nullopt;
+  const auto call = std::ranges::find_if(path->frames, has_line);
+  if (call == path->frames.end()) return std::nullopt;
+  const auto caller = std::find_if(call + 1, path->frames.end(), has_line);
+  return caller == path->frames.end() ? std::nullopt : std::optional{text_of(*caller)};
 }
 
 void sort_findings(std::vector<Finding>& findings) {

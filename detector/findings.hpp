@@ -33,6 +33,7 @@ struct Finding {
   std::uint64_t segments = 1;        // of one instance, at most
   bool polled = false;               // a receiver looked for its message before it received
   std::vector<std::string> lines;    // "file:line" of all calls that take part
+  std::vector<std::string> callers;  // "file:line" of who called the functions that these are in
   std::string replacement;
   std::optional<double> saving_s;    // nothing: not priced
   double saving_error_s = 0;         // how far the replay of what was is from what was
@@ -51,6 +52,8 @@ void sort_findings(std::vector<Finding>& findings);
 
 /// "file:line" of a call path, or as near to it as is known.
 [[nodiscard]] std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions);
+/// "file:line" of who called the function that that line is in, if known.
+[[nodiscard]] std::optional<std::string> caller_of(CallSiteId site, const events::DefinitionsCollector& definitions);
 
 /// What was not looked at for lack of hashes or of counterparts; empty if nothing.
 [[nodiscard]] std::string coverage_note(std::uint64_t messages, const Unknown& unknown, std::uint64_t unmatched);

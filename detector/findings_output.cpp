@@ -31,6 +31,7 @@ nlohmann::ordered_json as_json(const Finding& f) {
   object["bytes"] = f.bytes;
   object["messages"] = f.messages;
   object["lines"] = f.lines;
+  object["callers"] = f.callers;
   object["replacement"] = f.replacement;
   object["saving_s"] = f.saving_s ? nlohmann::ordered_json(*f.saving_s) : nlohmann::ordered_json();
   object["evidence"] = f.evidence;
@@ -63,7 +64,7 @@ std::string labelled(std::string_view label, const std::vector<std::string>& ite
   constexpr std::size_t kMostShown = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(items.size(), kMostShown); ++i)
-    text += fmt::format("  {:<8} {}\n", i == 0 || label != "lines" ? label : "", items[i]);
+    text += fmt::format("  {:<8} {}\n", i == 0 || (label != "lines" && label != "from") ? label : "", items[i]);
   if (items.size() > kMostShown) text += fmt::format("  {:<8} and {} more\n", "", items.size() - kMostShown);
   return text;
 }
@@ -74,7 +75,7 @@ std::string as_text(const Finding& f) {
                                  f.count == 1 ? "time" : "times", ranges(f.ranks));
   if (!f.roots.empty()) text += fmt::format("; root {}", ranges(f.roots));
   text += fmt::format("; {} bytes, {} messages in all\n", f.bytes, f.messages);
-  text += labelled("lines", f.lines) + labelled("instead", {f.replacement});
+  text += labelled("lines", f.lines) + labelled("from", f.callers) + labelled("instead", {f.replacement});
   if (f.saving_s) text += saving(f);
   return text + labelled("because", f.evidence) + labelled("or", f.alternatives);
 }

@@ -90,6 +90,9 @@ std::string call(const Finding& f, std::string_view type) {
 
 std::string replacement_call(const Finding& finding, std::string_view datatype, std::size_t world,
                              bool has_communicator) {
+  // The program's own type, by how it was made, is no name that could be pasted.
+  if (datatype.find('(') != datatype.npos)
+    return replacement_call(finding, "datatype", world, has_communicator) + fmt::format("  /* datatype: {} */", datatype);
   if (finding.kind == CollectiveKind::kNeighborAllgather || finding.kind == CollectiveKind::kNeighborAlltoall)
     return "MPI_Dist_graph_create_adjacent(...); " + call(finding, datatype);
   return (has_communicator ? "" : split(finding.ranks, world)) + call(finding, datatype);

@@ -92,14 +92,16 @@ void add_messages(const std::vector<RunActivity>& activities, std::size_t most, 
       {"bcast", "done by MPI_Bcast (if all get the same)"},
       {"reduce", "done by MPI_Reduce (if they are combined)"},
       {"alltoall", "done by MPI_Alltoall"}};
+  constexpr const char* kFewestMembers = "3";  // two exchange messages, whatever it is called
   for (const Place& place : places(activities, most, sends)) {
     const std::string from = numbers(place.paths);
     all.push_back(with_step("messages", "messages of " + place.title + ", not sent at all",
                             {"delete", {{"sends", from}}, "--delete"}));
     all.back().may_not_apply = true;  // they may all go to MPI_PROC_NULL
     for (const auto& [with, how] : kReplacements) {
-      all.push_back(with_step("replace", "messages of " + place.title + ", " + how,
-                              {"replace", {{"sends", from}, {"with", with}}, "--replace"}));
+      all.push_back(
+          with_step("replace", "messages of " + place.title + ", " + how,
+                    {"replace", {{"sends", from}, {"with", with}, {"fewest", kFewestMembers}}, "--replace"}));
       all.back().may_not_apply = true;
     }
   }

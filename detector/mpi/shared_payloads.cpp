@@ -169,7 +169,7 @@ SharedGroup search_payloads_together(const Peers& peers, const Transfers& mine, 
 
   FindingParts parts{mine, names, keep};
   Finding part = parts.part(found);
-  for (const Instance& i : found) add_new(part.lines, parts.lines_of(i));
+  for (const Instance& i : found) add_new(part, parts.lines_of(i));
   std::vector<Finding> mine_alone;
   mine_alone.push_back(std::move(part));
   SharedGroup result;

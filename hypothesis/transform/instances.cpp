@@ -155,6 +155,8 @@ Result<std::vector<CollectiveInstance>> cut_into_instances(const std::vector<Mes
       members.insert({message->source, message->destination});
       instances[number].push_back(message);
     }
+    if (members.size() < rule.fewest)
+      return uneven(std::to_string(members.size()) + " ranks make a group of their own");
     for (const auto& [number, of_instance] : instances) {
       CollectiveInstance instance;
       instance.kind = rule.kind;

@@ -16,6 +16,7 @@ struct InstanceRule {
   std::optional<std::int32_t> root;        // nothing: who does not receive (send) in an instance
   std::optional<std::uint64_t> instances;  // of each group; nothing: by rule
   std::optional<std::int64_t> bytes;       // nothing: from the messages
+  std::size_t fewest = 2;                  // members; a group of fewer is an error
 };
 
 /// Groups are the parts of the graph of messages that hang together. In a broadcast or scatter, each member's

@@ -276,12 +276,13 @@ Result<std::unique_ptr<Transform>> make_replace(const Step& step, const events::
     return bad_setting(step, "with", "one of: " + known);
   }
   rule.kind = name->kind;
-  for (const char* key : {"root", "instances", "bytes"}) {
+  for (const char* key : {"root", "instances", "bytes", "fewest"}) {
     if (step.find(key) == nullptr) continue;
     const auto value = key[0] == 'b' ? parse_bytes(step, key, {}) : parse_integer(step, key, {});
     if (!value) return value.error();
     if (key[0] == 'r') rule.root = static_cast<std::int32_t>(value.value());
     if (key[0] == 'b') rule.bytes = value.value();
+    if (key[0] == 'f') rule.fewest = static_cast<std::size_t>(std::max<std::int64_t>(value.value(), 2));
     if (key[0] == 'i') rule.instances = static_cast<std::uint64_t>(value.value());
   }
   if (rule.instances == std::uint64_t{0}) return bad_setting(step, "instances", "1 or more");

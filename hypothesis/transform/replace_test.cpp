@@ -102,6 +102,9 @@ TEST(Replace, GroupsThatDoNotTalkToEachOtherHaveOperationsOfTheirOwn) {
   EXPECT_EQ((Ends{ends[0], ends[1], ends[2]}), alone);
   EXPECT_DOUBLE_EQ(ends[3], 41.1);
   EXPECT_DOUBLE_EQ(ends[5], 40);
+  EXPECT_EQ(program.replayed({{"replace", "with=bcast,fewest=3"}}), ends);
+  EXPECT_NE(program.refused({{"replace", "with=bcast,fewest=4"}}).find("3 ranks make a group"),
+            std::string::npos);
 }
 
 /// What the detector knows: the messages of each instance, whose roots take turns.

@@ -118,6 +118,9 @@ class Collectives(LiveTest):
                 self.assertEqual([{k: f[k] for k in expected[0]} for f in by_row], expected, self.screen)
                 for f in found:
                     self.assertTrue(all("hpl_broadcasts.c" in line for line in f["lines"]))
+                    self.assertTrue(f["callers"] and all("hpl_broadcasts.c" in line for line in f["callers"]))
+                    self.assertFalse(set(f["callers"]) & set(f["lines"]))
+                    self.assertIn("count, datatype, root, comm)  /* datatype: MPI_Type_create_struct", f["replacement"])
                 self.assertIn("MPI_Ibcast", self.screen)
 
     def test_parts_that_ranks_tell_of_prove_sums(self):
