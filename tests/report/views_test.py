@@ -20,6 +20,18 @@ class Views(Synthetic):
         self.browser.press("End")
         self.assertEqual(self.browser.value("document.activeElement.id"), "tab-tables")
 
+    def test_the_address_leads_to_a_view(self):
+        self.go("mix")
+        address = self.browser.value("location.href")
+        self.assertEqual(address, self.page.as_uri() + "#mix")
+        self.browser.open("about:blank", "body")
+        self.browser.open(address)
+        self.wait_until_drawn()
+        self.assertFalse(self.browser.value("document.getElementById('panel-mix').hidden"))
+        self.assertTrue(self.browser.value("document.getElementById('panel-overview').hidden"))
+        self.browser.requests()
+        self.browser.open(self.page.as_uri())
+
     def test_names_from_the_program_are_text_and_not_markup(self):
         self.assertEqual(self.browser.text("h1"), "synthetic stencil <b>&amp;</script>")
         self.assertEqual(self.browser.value("document.title"), "synthetic stencil <b>&amp;</script>")

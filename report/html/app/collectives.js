@@ -54,7 +54,8 @@ function patternFigure(finding, i) {
 function reasons(finding) {
   const item = (text) => el("li", {}, text);
   return el("div", {}, el("p", { class: "mono" }, finding.replacement),
-    el("p", {}, finding.lines.join(", ")), el("ul", {}, finding.evidence.map(item)),
+    el("p", {}, finding.lines.join(", ")),
+    (finding.callers ?? []).length > 0 ? el("p", {}, `From ${finding.callers.join(", ")}`) : null, el("ul", {}, finding.evidence.map(item)),
     finding.alternatives.length > 0 ? el("p", {}, `Or: ${finding.alternatives.join("; ")}`) : null);
 }
 

@@ -59,7 +59,7 @@ class Tabs {
   constructor(data) {
     this.shown = sections.filter((section) => section.available ? section.available(data) : data.patterns);
     this.data = data;
-    this.tabs = this.shown.map((section, i) => button(section.title, () => this.select(i), {
+    this.tabs = this.shown.map((section, i) => button(section.title, () => this.visit(i), {
       role: "tab", id: `tab-${section.id}`, "aria-controls": `panel-${section.id}`, keydown: (event) => this.key(event, i) }));
     this.panels = this.shown.map((section) => el("div", { role: "tabpanel", id: `panel-${section.id}`, tabindex: "-1",
       "aria-labelledby": `tab-${section.id}`, class: "panel" }));
@@ -82,12 +82,23 @@ class Tabs {
     this.fill(chosen);
   }
 
+  /** The address then leads to this view, for bookmarks and colleagues. */
+  visit(chosen) {
+    this.select(chosen);
+    history.replaceState(null, "", `#${this.shown[chosen].id}`);
+  }
+
+  /** Of the view that the address asks for, or of the first. */
+  get asked() {
+    return Math.max(0, this.shown.findIndex((section) => `#${section.id}` === location.hash));
+  }
+
   key(event, i) {
     const last = this.tabs.length - 1;
     const next = { ArrowRight: i === last ? 0 : i + 1, ArrowLeft: i === 0 ? last : i - 1, Home: 0, End: last }[event.key];
     if (next == null) return;
     event.preventDefault();
-    this.select(next);
+    this.visit(next);
     this.tabs[next].focus();
   }
 
@@ -104,7 +115,7 @@ async function start() {
     document.documentElement.dataset.theme = preferredTheme();
     const tabs = new Tabs(data);
     root.replaceChildren(header(data), el("nav", {}, tabs.list), el("main", {}, tabs.panels));
-    tabs.select(0);
+    tabs.select(tabs.asked);
     let before = 0;
     addEventListener("beforeprint", () => { before = tabs.tabs.findIndex((t) => t.tabIndex === 0); tabs.prepareForPrint(); });
     addEventListener("afterprint", () => tabs.select(before));

@@ -109,8 +109,13 @@ function trustCard({ patterns, summary }) {
 
 function recordingFacts(recording) {
   if (!recording) return [];
+  const shown = (key, value) => {
+    if (typeof value !== "number") return String(value);
+    if (/bytes|size/.test(key)) return formatBytes(value);
+    return key.endsWith("_s") ? formatTime(value) : formatExact(value);
+  };
   return Object.entries(recording).filter(([, value]) => typeof value !== "object").map(([key, value]) =>
-    [`Recording: ${key.replace(/_/g, " ")}`, /bytes|size/.test(key) && typeof value === "number" ? formatBytes(value) : String(value)]);
+    [`Recording: ${key.replace(/_s$/, "").replace(/_/g, " ")}`, shown(key, value)]);
 }
 
 function factsCard({ patterns, summary }) {
