@@ -113,13 +113,22 @@ Result<PointResult> try_it(const WhatIfWords& words, const Trial& trial) {
                      r.unexplained_share(), r.state == simnode::engine::State::kFinished};
 }
 
+/// Of what refines another: whether it saves next to nothing more than that.
+bool adds_nothing(const std::vector<Trial>& trials, const std::vector<PointResult>& results, std::size_t i) {
+  constexpr double kWorthMore = 0.98;  // of the time
+  for (std::size_t j = 0; j < trials.size(); ++j)
+    if (trials[j].candidate.what == trials[i].candidate.refines)
+      return results[i].makespan.count() > kWorthMore * static_cast<double>(results[j].makespan.count());
+  return false;
+}
+
 /// The most worthwhile first; of a collective's algorithms the best alone.
 std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<PointResult>& results,
                         double run) {
   std::vector<Fix> all;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Candidate& c = trials[i].candidate;
-    if (results[i].makespan != kDoesNotApply)
+    if (results[i].makespan != kDoesNotApply && !adds_nothing(trials, results, i))
       all.push_back({c.kind, c.what, c.flags, results[i].makespan, run - seconds(results[i].makespan),
                      results[i].finished});
   }

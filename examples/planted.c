@@ -1,9 +1,12 @@
-/* One of three problems, planted or mended, for `nplus1 whatif` to find: each step broadcasts parameters,
+/* One of four problems, planted or mended, for `nplus1 whatif` to find: each step broadcasts parameters,
  * works, exchanges borders around a ring and sums up. Work is time asked of the operating system, which
- * virtual time counts exactly. imbalance   the last rank works four times as long as the others   mended: all
- * work as long as the mean broadcast   rank 0 sends the parameters to each rank in turn       mended:
- * MPI_Bcast halo        small borders, little work, eight exchanges a step     mended: a better network (not
- * in the code) Arguments: imbalance|broadcast|halo planted|mended [steps]. */
+ * virtual time counts exactly. Arguments: imbalance|jitter|broadcast|halo planted|mended [steps].
+ *
+ *   imbalance  the last rank works four times as long as the others; mended: all work as long as the mean
+ *   jitter     another rank in each step does; mended: the same
+ *   broadcast  rank 0 sends the parameters to each rank in turn; mended: MPI_Bcast
+ *   halo       small borders, little work, eight exchanges a step; mended: a better network (not in the code)
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +38,10 @@ static void exchange_borders(double* border) {
   for (int i = 0; i < kBorder; ++i) border[i] = 0.5 * (border[i] + received[i]);
 }
 
-static int share_of_work(int microseconds, int uneven) {
-  if (!uneven) return microseconds;
-  const int light = microseconds * size / (size + 3); /* four times that on the last rank: the same sum */
-  return rank == size - 1 ? 4 * light : light;
+/* Of all ranks, the same sum whoever has most. */
+static int share_of_work(int microseconds, int busiest) {
+  const int light = microseconds * size / (size + 3);
+  return rank == busiest ? 4 * light : light;
 }
 
 int main(int argc, char** argv) {
@@ -48,16 +51,17 @@ int main(int argc, char** argv) {
   const char* problem = argc > 1 ? argv[1] : "imbalance";
   const int planted = argc > 2 && strcmp(argv[2], "planted") == 0;
   const int steps = argc > 3 ? atoi(argv[3]) : 10;
-  const int uneven = planted && strcmp(problem, "imbalance") == 0;
+  const int jitter = strcmp(problem, "jitter") == 0;
+  const int uneven = jitter || strcmp(problem, "imbalance") == 0;
   const int by_hand = planted && strcmp(problem, "broadcast") == 0;
   const int exchanges = strcmp(problem, "halo") == 0 ? 8 : 1;
-  const int microseconds = strcmp(problem, "imbalance") == 0 ? 1100 : 20;
+  const int microseconds = uneven ? 1100 : 20;
 
   static double parameters[kParameters], border[kBorder];
   double mine = rank, sum = 0;
   for (int step = 0; step < steps; ++step) {
     if (strcmp(problem, "broadcast") == 0) share_parameters(parameters, by_hand);
-    work(share_of_work(microseconds, uneven));
+    work(planted && uneven ? share_of_work(microseconds, jitter ? step % size : size - 1) : microseconds);
     for (int i = 0; i < exchanges; ++i) exchange_borders(border);
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }

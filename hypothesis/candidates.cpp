@@ -71,10 +71,22 @@ bool sends(const RunActivity& a) {
   return false;
 }
 
+/// Over the whole run; and each time by itself, which also evens what is now long on one rank, now on
+/// another.
+void add_balance(const std::string& what, Step step, bool each_time, std::vector<Candidate>& all) {
+  all.push_back(with_step("balance", what + ", shared evenly by the ranks", step));
+  if (!each_time) return;
+  step.settings.emplace_back("per", "interval");
+  all.push_back(with_step("balance", what + ", shared evenly by the ranks each time", step));
+  all.back().may_not_apply = true;  // some ranks may do it more often than others
+  all.back().refines = all[all.size() - 2].what;
+}
+
 void add_balances(const std::vector<RunActivity>& activities, std::size_t most, std::vector<Candidate>& all) {
+  constexpr std::size_t kMostEachTime = 4;
   if (std::none_of(activities.begin(), activities.end(), computes)) return;
-  Step whole{"balance", {}, "--balance"};
-  all.push_back(with_step("balance", "all computing, shared evenly by the ranks", whole));
+  add_balance("all computing", {"balance", {}, "--balance"}, true, all);
+  std::size_t tried = 0;
   for (const Place& place : places(activities, most, computes)) {
     Step step{"balance", {}, "--balance"};
     if (!place.region.empty())
@@ -83,7 +95,7 @@ void add_balances(const std::vector<RunActivity>& activities, std::size_t most, 
       step.settings.emplace_back("before", numbers(place.paths));
     else
       continue;
-    all.push_back(with_step("balance", place.title + ", shared evenly by the ranks", step));
+    add_balance(place.title, std::move(step), tried++ < kMostEachTime, all);
   }
 }
 

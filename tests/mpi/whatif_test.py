@@ -55,6 +55,18 @@ class WhatIf(LiveTest):
         flags = first["flags"].replace("'", "").split(" ", 1)
         self.assertEqual(self.whatif(run, *flags)["after"]["virtual_time_s"], first["virtual_time_s"])
 
+    def test_work_that_is_now_here_now_there_is_evened_each_time_and_not_over_the_run(self):
+        run, mended = self.planted("jitter", "planted", FAST), self.planted("jitter", "mended", FAST)
+        sweep = self.whatif(run, "--sweep")["candidates"]
+        first = sweep[0]
+        self.assertTrue(first["kind"] == "balance" and first["what"].endswith("each time"), first)
+        self.assert_predicts(first["virtual_time_s"], mended, run)
+        over_the_run = [c for c in sweep if c["what"] == "all computing, shared evenly by the ranks"]
+        self.assertEqual(len(over_the_run), 1)
+        self.assertLess(over_the_run[0]["saved_s"], 0.5 * first["saved_s"])
+        flags = first["flags"].replace("'", "").split(" ", 1)
+        self.assertEqual(self.whatif(run, *flags)["after"]["virtual_time_s"], first["virtual_time_s"])
+
     def test_a_planted_serial_broadcast_ranks_first_and_mpi_bcast_saves_what_was_predicted(self):
         run, mended = self.planted("broadcast", "planted", LOGGOPS), self.planted("broadcast", "mended", LOGGOPS)
         found = self.whatif(run, "--replace", "tag=1,with=bcast")
