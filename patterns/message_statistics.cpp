@@ -160,10 +160,12 @@ void MessageStatistics::enter_unmodelled(const events::TimedEvent& timed, RankCo
 
 void MessageStatistics::leave_unmodelled(const events::TimedEvent&, RankCounts& rank, Time end) {
   if (rank.unmodelled_depth == 0 || --rank.unmodelled_depth > 0) return;
-  const Duration time = std::max(Duration::zero(), end - rank.unmodelled_since);
+  const Time begin = std::max(rank.unmodelled_since, rank.unmodelled_until);
+  const Duration time = std::max(Duration::zero(), end - begin);
+  rank.unmodelled_until = std::max(rank.unmodelled_until, end);
   rank.unmodelled += time;
   rank.mpi += time;
-  bins_.add_mpi(rank.unmodelled_since, end);
+  if (time > Duration::zero()) bins_.add_mpi(begin, end);
   CallSites::Counts& site = sites_.of(rank.unmodelled_call);
   site.time += time;
   site.longest = std::max(site.longest, time);

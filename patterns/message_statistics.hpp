@@ -58,8 +58,10 @@ class MessageStatistics : public events::EventSink {
     Duration waiting{};
     std::uint64_t collective_calls = 0;
     bool finalized = false;
-    // Calls that are not modelled; a rank's threads may overlap in them.
+    // Calls that are not modelled; a rank's threads may overlap in them, and one thread's events may come
+    // before earlier ones of another: no time is counted twice.
     std::uint32_t unmodelled_depth = 0;
+    Time unmodelled_until{};  // counted up to here
     Time unmodelled_since{};
     Duration unmodelled{};
     events::Event unmodelled_call{};

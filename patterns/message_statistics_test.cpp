@@ -145,6 +145,23 @@ TEST(MessageStatistics, UnmodelledShareIsTimeInsideOverTimeOfAllRanks) {
   EXPECT_EQ(summary.virtual_time, milliseconds{20});
 }
 
+/// The events of threads come one thread after the other, at times that overlap.
+TEST(MessageStatistics, UnmodelledTimeOfSeveralThreadsIsCountedOnce) {
+  using std::chrono::milliseconds;
+  MessageStatistics statistics{1};
+  const auto inside = [&](int from, int to) {
+    Event enter = call(EventKind::kUnmodelledEnter);
+    enter.entry_ps = Duration{milliseconds{from}}.count();
+    feed(statistics, 0, enter, milliseconds{from});
+    feed(statistics, 0, call(EventKind::kUnmodelledExit), milliseconds{to});
+  };
+  inside(2, 8);
+  inside(4, 6);
+  inside(5, 9);
+  feed(statistics, 0, call(EventKind::kFinalize), milliseconds{10});
+  EXPECT_DOUBLE_EQ(summary_of(statistics).unmodelled.share, 0.7);
+}
+
 TEST(MessageStatistics, ThreeHundredRanksAreCountedLikeTwo) {
   MessageStatistics statistics{300};
   feed(statistics, 299, send(298, 64));

@@ -116,7 +116,8 @@ UnmodelledUse MessageStatistics::unmodelled() const {
   for (const RankCounts& rank : ranks_) {
     all += rank.end.time_since_epoch();
     result.time += rank.unmodelled;
-    if (rank.unmodelled_depth > 0) result.time += rank.end - rank.unmodelled_since;  // it died inside
+    if (rank.unmodelled_depth > 0)
+      result.time += rank.end - std::max(rank.unmodelled_since, rank.unmodelled_until);  // it died inside
   }
   if (all > Duration::zero()) result.share = seconds(result.time) / seconds(all);
   return result;
