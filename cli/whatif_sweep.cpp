@@ -118,7 +118,7 @@ bool adds_nothing(const std::vector<Trial>& trials, const std::vector<PointResul
   constexpr double kWorthMore = 0.98;  // of the time
   for (std::size_t j = 0; j < trials.size(); ++j)
     if (trials[j].candidate.what == trials[i].candidate.refines)
-      return results[i].makespan.count() > kWorthMore * static_cast<double>(results[j].makespan.count());
+      return seconds(results[i].makespan) > kWorthMore * seconds(results[j].makespan);
   return false;
 }
 

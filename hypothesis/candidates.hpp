@@ -20,7 +20,7 @@ struct Candidate {
   std::vector<transform::Step> steps;
   std::string network, collectives;  // empty: as recorded
   bool may_not_apply = false;        // then it is left out, and is no error
-  std::string refines;  // the `what` of the simpler one that this must beat to be worth a word; empty: none
+  std::string refines{};  // the `what` of the simpler one that this must beat to be worth a word; empty: none
 };
 
 /// The activities of the run, read back from waitstates.json.
