@@ -1,5 +1,5 @@
 // One collective call, whatever its form: what it means to the simulator and how MPI performs it. The
-// handlers (collective_handlers.cpp, neighbor_handlers.cpp) describe the call once; blocking, non-blocking
+// handlers (*_collective_handlers.cpp, neighbor_handlers.cpp) describe the call once; blocking, non-blocking
 // and persistent forms run the same description.
 #pragma once
 
