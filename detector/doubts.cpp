@@ -18,10 +18,6 @@ namespace {
 using LineId = std::size_t;
 using Group = std::vector<std::int32_t>;
 
-std::string text_of(const events::Frame& f) {
-  return f.line != 0 ? fmt::format("{}:{}", f.file, f.line) : fmt::format("{}+{:x}", f.module, f.offset);
-}
-
 /// Numbers the lines that messages are sent from.
 class Lines {
  public:

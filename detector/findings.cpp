@@ -103,18 +103,17 @@ bool has_line(const events::Frame& f) {
   return f.line != 0;
 }
 
-std::string text_of(const events::Frame& f) {
-  return fmt::format("{}:{}", f.file, f.line);
-}
-
 }  // namespace
+
+std::string text_of(const events::Frame& f) {
+  return has_line(f) ? fmt::format("{}:{}", f.file, f.line) : fmt::format("{}+0x{:x}", f.module, f.offset);
+}
 
 std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions) {
   const events::CallPath* path = definitions.call_path(site);
   if (path == nullptr || path->frames.empty()) return fmt::format("call path {}", site.value);
   const auto known = std::ranges::find_if(path->frames, has_line);
-  if (known != path->frames.end()) return text_of(*known);
-  return fmt::format("{}+0x{:x}", path->frames.front().module, path->frames.front().offset);
+  return text_of(known != path->frames.end() ? *known : path->frames.front());
 }
 
 std::optional<std::string> caller_of(CallSiteId site, const events::DefinitionsCollector& definitions) {

@@ -50,6 +50,8 @@ struct Finding {
 /// As find_collectives() has them: the order is the same whoever found which.
 void sort_findings(std::vector<Finding>& findings);
 
+/// "file:line", or "module+0xoffset" where the line is not known.
+[[nodiscard]] std::string text_of(const events::Frame& frame);
 /// "file:line" of a call path, or as near to it as is known.
 [[nodiscard]] std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions);
 /// "file:line" of who called the function that that line is in, if known.
