@@ -121,7 +121,8 @@ std::vector<Piece> fit_pieces(const std::vector<Sample>& samples, std::size_t mo
 }
 
 double time_at(const std::vector<Piece>& pieces, double size) {
-  const auto next = std::find_if(pieces.begin() + 1, pieces.end(), [size](const Piece& p) { return size < p.from; });
+  const auto next =
+      std::find_if(pieces.begin() + 1, pieces.end(), [size](const Piece& p) { return size < p.from; });
   return std::prev(next)->line.at(size);
 }
 

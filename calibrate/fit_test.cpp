@@ -99,7 +99,8 @@ TEST(Fit, OfARateHasTheSameRelativeErrorAboveAndBelow) {
 TEST(Measurements, AreMediansOverRepetitions) {
   std::string csv = "kind,size,repetition,value\n";
   for (const int size : {1, 2, 4, 8})
-    for (const char* value : {"1e-6", "9e-6", "2e-6"}) csv += "half_round_trip," + std::to_string(size) + ",0," + value + "\n";
+    for (const char* value : {"1e-6", "9e-6", "2e-6"})
+      csv += "half_round_trip," + std::to_string(size) + ",0," + value + "\n";
   const auto m = read_measurements(csv);
   ASSERT_TRUE(m.ok()) << m.error().what;
   ASSERT_EQ(m.value().half_round_trip.size(), 4U);
@@ -107,7 +108,8 @@ TEST(Measurements, AreMediansOverRepetitions) {
 }
 
 TEST(Measurements, RejectLinesThatAreNone) {
-  for (const char* line : {"half_round_trip,1", "half_round_trip,x,0,1", "half_round_trip,1,0,nan", "hello"}) {
+  for (const char* line :
+       {"half_round_trip,1", "half_round_trip,x,0,1", "half_round_trip,1,0,nan", "hello"}) {
     const auto m = read_measurements(std::string{"kind,size,repetition,value\n"} + line + "\n");
     ASSERT_FALSE(m.ok());
     EXPECT_NE(m.error().what.find("line 2"), std::string::npos) << m.error().what;

@@ -25,7 +25,8 @@ std::vector<Sample> samples_of(Values& values, const char* kind) {
   std::vector<Sample> samples;
   for (auto& [size, repetitions] : values[kind]) {
     std::sort(repetitions.begin(), repetitions.end());
-    samples.push_back({size, quantile(repetitions, 0.5), quantile(repetitions, 0.1), quantile(repetitions, 0.9)});
+    samples.push_back(
+        {size, quantile(repetitions, 0.5), quantile(repetitions, 0.1), quantile(repetitions, 0.9)});
   }
   return samples;
 }
@@ -58,8 +59,9 @@ Result<Measurements> read_measurements(std::string_view csv) {
     ++number;
     if (line == kHeader || line.empty()) continue;
     if (!add_line(line, values))
-      return Error{"line " + std::to_string(number) + " of the measurements is no measurement: '" + line + "'",
-                   "calibrate again; nothing else may write on the standard output of the ranks"};
+      return Error{
+          "line " + std::to_string(number) + " of the measurements is no measurement: '" + line + "'",
+          "calibrate again; nothing else may write on the standard output of the ranks"};
   }
   Measurements m{samples_of(values, "half_round_trip"), samples_of(values, "send"), samples_of(values, "gap"),
                  samples_of(values, "eager"), samples_of(values, "reduce")};

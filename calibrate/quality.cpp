@@ -18,7 +18,8 @@ double log_choose(std::size_t n, std::size_t k) {
 double probability_below(std::size_t rank, std::size_t known, std::size_t least, std::size_t future) {
   double sum = 0;
   for (std::size_t below = least; below <= future; ++below)
-    sum += std::exp(log_choose(rank - 1 + below, below) + log_choose(known - rank + future - below, future - below) -
+    sum += std::exp(log_choose(rank - 1 + below, below) +
+                    log_choose(known - rank + future - below, future - below) -
                     log_choose(known + future, future));
   return sum;
 }
@@ -72,7 +73,8 @@ Quality quality(const std::vector<Sample>& samples, const Refit& refit) {
   Quality q{errors_of(relative_errors(fitted, predict)), errors_of(left_out), errors_of(held_back),
             limit_of_median(left_out, held_back.size()), 1};
   const double band = std::max(q.stated.nine_of_ten, kResolution);
-  const auto inside = std::count_if(held_back.begin(), held_back.end(), [band](double e) { return e <= band; });
+  const auto inside =
+      std::count_if(held_back.begin(), held_back.end(), [band](double e) { return e <= band; });
   if (!held_back.empty()) q.covered = static_cast<double>(inside) / static_cast<double>(held_back.size());
   return q;
 }

@@ -67,7 +67,8 @@ TEST(Errors, AreTheMedianTheNinetyPercentBoundAndTheWorst) {
 }
 
 TEST(Errors, AreRelative) {
-  const auto errors = relative_errors({{1, 1e-6, 0, 0}, {2, 2e-6, 0, 0}, {4, 4e-6, 0, 0}}, [](double) { return 2e-6; });
+  const auto errors =
+      relative_errors({{1, 1e-6, 0, 0}, {2, 2e-6, 0, 0}, {4, 4e-6, 0, 0}}, [](double) { return 2e-6; });
   EXPECT_DOUBLE_EQ(errors[0], 1);
   EXPECT_DOUBLE_EQ(errors[1], 0);
   EXPECT_DOUBLE_EQ(errors[2], 0.5);
@@ -109,7 +110,8 @@ TEST(LimitOfMedian, IsExceededInFivePercentOfTrialsAtMostWhateverTheDistribution
     if (errors_of(future).median > limit_of_median(known, 21)) ++exceeded;
   }
   EXPECT_LE(exceeded, 0.05 * kTrials);
-  EXPECT_GE(exceeded, 0.01 * kTrials);  // exactly 2.6 % are expected: a limit that is never reached says nothing
+  EXPECT_GE(exceeded,
+            0.01 * kTrials);  // exactly 2.6 % are expected: a limit that is never reached says nothing
 }
 
 TEST(Quality, OfTheRightModelIsAsStatedInMostCalibrations) {
@@ -136,7 +138,8 @@ TEST(Quality, OfAModelThatOnlyKnowsItsSizesByHeartShowsInWhatItStates) {
 }
 
 TEST(Quality, OfOneLineForTwoProtocolsIsAsStatedAndOfNoUse) {
-  const Quality q = quality(sampled([](double s) { return s < 16384 ? 5e-7 + s * 3e-10 : 4e-5 + s * 1e-10; }), line);
+  const Quality q =
+      quality(sampled([](double s) { return s < 16384 ? 5e-7 + s * 3e-10 : 4e-5 + s * 1e-10; }), line);
   EXPECT_GT(q.held_back.median, kUseful);
   EXPECT_FALSE(q.holds());
 }

@@ -9,8 +9,14 @@ using nlohmann::json;
 
 json as_value(const Occurrence& o) {
   json messages = json::array();
-  for (const Message& m : o.messages) messages.push_back({m.source, m.destination, m.bytes, m.send_ordinal, m.step});
-  return {o.root ? json(*o.root) : json(), o.bytes, std::move(messages), o.sent_at, o.comm.value, o.datatype.value};
+  for (const Message& m : o.messages)
+    messages.push_back({m.source, m.destination, m.bytes, m.send_ordinal, m.step});
+  return {o.root ? json(*o.root) : json(),
+          o.bytes,
+          std::move(messages),
+          o.sent_at,
+          o.comm.value,
+          o.datatype.value};
 }
 
 Occurrence occurrence_of(const json& value) {

@@ -14,7 +14,7 @@ struct Analysis {
   std::uint64_t messages = 0;
   Unknown unknown;
   std::uint64_t unmatched = 0;
-  std::string damage;                // of the recording; empty: it is complete
+  std::string damage;  // of the recording; empty: it is complete
 };
 
 /// Which search: ours, or that of Calotoiu et al. (2012) as it stands there.

@@ -60,7 +60,8 @@ struct Joining {
         add_captures(transfers, captures, cluster);
         if (stage > 0) cluster.parts = clusters(cluster.transfers, stage - 1);
         // One part: what it is made of itself is next.
-        if (cluster.parts.size() == 1) cluster.parts = std::vector<Cluster>(std::move(cluster.parts.front().parts));
+        if (cluster.parts.size() == 1)
+          cluster.parts = std::vector<Cluster>(std::move(cluster.parts.front().parts));
         result.push_back(std::move(cluster));
       }
     }

@@ -48,16 +48,17 @@ std::uint32_t crc_of_repeated(std::uint64_t word, std::uint64_t bytes) {
 }
 
 /// Whether `polynomial` is that of `bytes` bytes that repeat the 8 of `word`, as elements of `width` bytes (8: words).
-bool is_polynomial_of_repeated(std::uint64_t polynomial, std::uint64_t word, std::uint64_t bytes, std::uint64_t width,
-                               bool is_signed) {
+bool is_polynomial_of_repeated(std::uint64_t polynomial, std::uint64_t word, std::uint64_t bytes,
+                               std::uint64_t width, bool is_signed) {
   if (width == 0 || 8 % width != 0) return false;
   Residue block;  // of what repeats
   const unsigned bits = static_cast<unsigned>(8 * width);
   for (std::uint64_t i = 0; i < 8 / width; ++i) {
     const std::uint64_t element = word << (64U - bits * (i + 1)) >> (64U - bits);
     const bool negative = is_signed && (element >> (bits - 1)) != 0;
-    const Residue value = negative ? Residue{element} - Residue{1} - Residue{~std::uint64_t{0} >> (64U - bits)}
-                                   : Residue{element};
+    const Residue value = negative
+                              ? Residue{element} - Residue{1} - Residue{~std::uint64_t{0} >> (64U - bits)}
+                              : Residue{element};
     block = block * events::kHashPoint + value;
   }
   Residue hash;
@@ -109,7 +110,8 @@ bool is_real_sum(const Content& result, std::span<const Content> operands) {
 /// Whether `combine(samples so far, next sample)` over the operands gives the result's samples, as far as floats tell:
 /// `scale` is what the rounding errors are relative to. Without samples nothing speaks against it.
 template <class Combine, class Scale>
-bool agree_in_samples(const Content& result, std::span<const Content> operands, Combine combine, Scale scale) {
+bool agree_in_samples(const Content& result, std::span<const Content> operands, Combine combine,
+                      Scale scale) {
   if ((result.known & events::kHasSamples) == 0) return true;
   for (std::size_t i = 0; i < result.samples.size(); ++i) {
     double value = static_cast<double>(operands.front().samples[i]);
@@ -120,7 +122,8 @@ bool agree_in_samples(const Content& result, std::span<const Content> operands, 
       size = scale(size, std::abs(static_cast<double>(c.samples[i])));
     }
     const double error = std::abs(value - static_cast<double>(result.samples[i]));
-    const double bound = std::numeric_limits<float>::epsilon() * static_cast<double>(operands.size() + 1) * size;
+    const double bound =
+        std::numeric_limits<float>::epsilon() * static_cast<double>(operands.size() + 1) * size;
     if (!(error <= bound)) return false;
   }
   return true;

@@ -19,9 +19,9 @@ struct Content {
   std::uint64_t polynomial = 0;  // or the bits of a sketch
   std::uint64_t prefix = 0;
   std::uint32_t crc = 0;
-  float magnitude = 0;           // sum of absolute values, with a sketch
-  std::uint8_t known = 0;        // events::DetailContent
-  std::uint8_t element = 0;      // bytes of one number; 0: not known
+  float magnitude = 0;                            // sum of absolute values, with a sketch
+  std::uint8_t known = 0;                         // events::DetailContent
+  std::uint8_t element = 0;                       // bytes of one number; 0: not known
   std::array<float, events::kSamples> samples{};  // of the elements, with kHasSamples
 
   /// Whether a hash of all of it is known.

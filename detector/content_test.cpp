@@ -15,7 +15,8 @@ namespace {
 Content content_of_text(const std::string& text) {
   Content c;
   c.bytes = text.size();
-  c.crc = static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const unsigned char*>(text.data()), text.size()));
+  c.crc = static_cast<std::uint32_t>(
+      crc32_z(0, reinterpret_cast<const unsigned char*>(text.data()), text.size()));
   std::memcpy(&c.prefix, text.data(), std::min<std::size_t>(8, text.size()));
   c.known = events::kHasCrc | events::kHasPrefix;
   return c;
@@ -32,7 +33,8 @@ TEST(ContentOfPayloads, WithOneCrcDifferByTheirPolynomial) {
   std::string a = "sixteen bytes or";
   std::string b = a;
   const std::uint64_t generator = 1U | (std::uint64_t{0xEDB88320U} << 1U);
-  for (std::size_t i = 0; i < 8; ++i) b[i] = static_cast<char>(b[i] ^ static_cast<char>(generator >> (8 * i)));
+  for (std::size_t i = 0; i < 8; ++i)
+    b[i] = static_cast<char>(b[i] ^ static_cast<char>(generator >> (8 * i)));
   Content first = content_of_text(a);
   Content second = content_of_text(b);
   ASSERT_EQ(first.crc, second.crc);
@@ -83,9 +85,12 @@ TEST(ContentOfPayloads, IsTheSameWhetherHashedOrRecordedWhole) {
 TEST(ContentOfPayloads, IsConstantByItsPolynomialAloneToo) {
   using events::payload::ElementType;
   const auto choice = events::payload::parse_choice("poly61").value();
-  EXPECT_TRUE(content_of_numbers(std::vector<std::int64_t>(300, -7), ElementType::kInt64, choice).is_constant());
-  EXPECT_TRUE(content_of_numbers(std::vector<std::int32_t>(300, -7), ElementType::kInt32, choice).is_constant());
-  EXPECT_TRUE(content_of_numbers(std::vector<std::uint16_t>(300, 0xfff0), ElementType::kUint16, choice).is_constant());
+  EXPECT_TRUE(
+      content_of_numbers(std::vector<std::int64_t>(300, -7), ElementType::kInt64, choice).is_constant());
+  EXPECT_TRUE(
+      content_of_numbers(std::vector<std::int32_t>(300, -7), ElementType::kInt32, choice).is_constant());
+  EXPECT_TRUE(content_of_numbers(std::vector<std::uint16_t>(300, 0xfff0), ElementType::kUint16, choice)
+                  .is_constant());
   std::vector<std::int64_t> other(300, -7);
   other[299] = 7;
   EXPECT_FALSE(content_of_numbers(other, ElementType::kInt64, choice).is_constant());

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include <boost/pending/disjoint_sets.hpp>
 #include <fmt/format.h>
+#include <boost/pending/disjoint_sets.hpp>
 
 #include "detector/finding_parts.hpp"
 
@@ -71,7 +71,8 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::ve
     if (line >= tallies.size()) tallies.resize(line + 1);
     return tallies[line];
   };
-  for (TransferIndex i = 0; i < transfers.all.size(); ++i) tally(i).all += transfers.all[i].captured() ? 0U : 1U;
+  for (TransferIndex i = 0; i < transfers.all.size(); ++i)
+    tally(i).all += transfers.all[i].captured() ? 0U : 1U;
   for (const auto& list : found)
     for (const Instance& instance : list)
       if (instance.verdict.certainty > Certainty::kPossible)
@@ -82,7 +83,8 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::ve
   for (const Tally& t : tallies) matters.push_back(t.explained > 0 && 3 * t.explained < 2 * t.all);
   for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
     const Transfer& t = transfers.all[i];
-    if (!t.captured() && t.content.bytes > 0 && matters[lines.of(t.send_site)] && t.content.is_constant()) --tally(i).all;
+    if (!t.captured() && t.content.bytes > 0 && matters[lines.of(t.send_site)] && t.content.is_constant())
+      --tally(i).all;
   }
   for (auto& list : found)
     for (Instance& instance : list) {
@@ -92,8 +94,8 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::ve
         sum.all += tallies[line].all;
       }
       if (instance.verdict.certainty > Certainty::kPossible && 3 * sum.explained < 2 * sum.all)
-        doubt(instance, fmt::format("only {} of {} messages of these lines belong to such operations", sum.explained,
-                                    sum.all));
+        doubt(instance, fmt::format("only {} of {} messages of these lines belong to such operations",
+                                    sum.explained, sum.all));
     }
 }
 
@@ -138,7 +140,8 @@ void doubt_exceptions(const Transfers& transfers, const events::DefinitionsColle
       for (const LineId line : lines.of(transfers, instance)) together.union_set(line, lines.count() + list);
   std::map<std::size_t, std::vector<Instance*>> groups;
   for (std::size_t list = 0; list < found.size(); ++list)
-    for (Instance& instance : found[list]) groups[together.find_set(lines.count() + list)].push_back(&instance);
+    for (Instance& instance : found[list])
+      groups[together.find_set(lines.count() + list)].push_back(&instance);
   const std::set<Group> communicators = communicators_of(definitions);
   for (const auto& [id, instances] : groups) doubt_minorities(communicators, instances);
 }

@@ -114,19 +114,20 @@ void unite(Finding& into, const Finding& more) {
 void conclude(Finding& f, const events::DefinitionsCollector& definitions, std::int32_t world) {
   const bool broadcast = f.kind == CollectiveKind::kBcast;
   if (broadcast && f.payloads < f.count)
-    f.evidence.push_back(fmt::format("{} different payloads in {} broadcasts: {} are redundant", f.payloads, f.count,
-                                     f.count - f.payloads));
+    f.evidence.push_back(fmt::format("{} different payloads in {} broadcasts: {} are redundant", f.payloads,
+                                     f.count, f.count - f.payloads));
   if (f.segments > 1) f.evidence.push_back(fmt::format("sent in {} segments", f.segments));
   if (broadcast && f.polled)
     f.alternatives.emplace_back(
-        "MPI_Ibcast, with MPI_Test where the receivers look for the message now (MPI_Iprobe): MPI_Bcast would lose what "
+        "MPI_Ibcast, with MPI_Test where the receivers look for the message now (MPI_Iprobe): MPI_Bcast "
+        "would lose what "
         "they compute in between");
   const Occurrence& sample = f.occurrences.front();
   const events::Datatype* type = definitions.datatype(sample.datatype);
   const events::Communicator* comm = definitions.communicator(sample.comm);
-  f.replacement = replacement_call(f, type == nullptr ? std::string_view{"datatype"} : std::string_view{type->name},
-                                   static_cast<std::size_t>(world),
-                                   comm != nullptr && comm->members.size() == f.ranks.size());
+  f.replacement = replacement_call(
+      f, type == nullptr ? std::string_view{"datatype"} : std::string_view{type->name},
+      static_cast<std::size_t>(world), comm != nullptr && comm->members.size() == f.ranks.size());
 }
 
 }  // namespace

@@ -132,8 +132,8 @@ void sort_findings(std::vector<Finding>& findings) {
   });
 }
 
-std::vector<Finding> find_collectives(const Transfers& transfers, const events::DefinitionsCollector& definitions,
-                                      Keep keep) {
+std::vector<Finding> find_collectives(const Transfers& transfers,
+                                      const events::DefinitionsCollector& definitions, Keep keep) {
   Report report{transfers, definitions, keep};
   std::vector<std::vector<Instance>> all;
   for (const Cluster& cluster : make_clusters(transfers))
@@ -150,19 +150,24 @@ std::string coverage_note(std::uint64_t messages, const Unknown& unknown, std::u
     if (count > 0) note += (note.empty() ? "" : "\n") + what;
   };
   say(unknown.hashes,
-      fmt::format("{} of {} messages come without hashes of their content: what moved data cannot be found among them, "
-                  "only barriers of empty messages. Run the program again with nplus1 run --record full --hash crc.",
-                  unknown.hashes, messages));
-  say(unknown.sums,
-      fmt::format("Of {} messages only a CRC-32 was recorded: no sum can be found among them, and in large runs equal "
-                  "hashes need not mean equal data. Run again with --hash crc.",
-                  unknown.sums));
+      fmt::format(
+          "{} of {} messages come without hashes of their content: what moved data cannot be found among "
+          "them, "
+          "only barriers of empty messages. Run the program again with nplus1 run --record full --hash crc.",
+          unknown.hashes, messages));
+  say(unknown.sums, fmt::format("Of {} messages only a CRC-32 was recorded: no sum can be found among them, "
+                                "and in large runs equal "
+                                "hashes need not mean equal data. Run again with --hash crc.",
+                                unknown.sums));
   say(unknown.crc,
-      fmt::format("Of {} messages no CRC-32 was recorded: among them no sum of floating-point numbers and no exclusive or "
-                  "can be found, and data that travels in pieces only by addresses. Run again with --hash crc.",
-                  unknown.crc));
-  say(unmatched, fmt::format("{} messages are known at one end only (unfinished or not recorded) and were left out.",
-                             unmatched));
+      fmt::format(
+          "Of {} messages no CRC-32 was recorded: among them no sum of floating-point numbers and no "
+          "exclusive or "
+          "can be found, and data that travels in pieces only by addresses. Run again with --hash crc.",
+          unknown.crc));
+  say(unmatched,
+      fmt::format("{} messages are known at one end only (unfinished or not recorded) and were left out.",
+                  unmatched));
   return note;
 }
 

@@ -35,8 +35,8 @@ struct Finding {
   std::vector<std::string> lines;    // "file:line" of all calls that take part
   std::vector<std::string> callers;  // "file:line" of who called the functions that these are in
   std::string replacement;
-  std::optional<double> saving_s;    // nothing: not priced
-  double saving_error_s = 0;         // how far the replay of what was is from what was
+  std::optional<double> saving_s;  // nothing: not priced
+  double saving_error_s = 0;       // how far the replay of what was is from what was
   std::vector<std::string> evidence;
   std::vector<std::string> alternatives;
   std::vector<Occurrence> occurrences;
@@ -55,14 +55,16 @@ void sort_findings(std::vector<Finding>& findings);
 /// "file:line" of a call path, or as near to it as is known.
 [[nodiscard]] std::string line_of(CallSiteId site, const events::DefinitionsCollector& definitions);
 /// "file:line" of who called the function that that line is in, if known.
-[[nodiscard]] std::optional<std::string> caller_of(CallSiteId site, const events::DefinitionsCollector& definitions);
+[[nodiscard]] std::optional<std::string> caller_of(CallSiteId site,
+                                                   const events::DefinitionsCollector& definitions);
 
 /// What was not looked at for lack of hashes or of counterparts; empty if nothing.
-[[nodiscard]] std::string coverage_note(std::uint64_t messages, const Unknown& unknown, std::uint64_t unmatched);
+[[nodiscard]] std::string coverage_note(std::uint64_t messages, const Unknown& unknown,
+                                        std::uint64_t unmatched);
 
 /// The call to write instead, with the MPI_Comm_split that makes its communicator where one is missing.
-[[nodiscard]] std::string replacement_call(const Finding& finding, std::string_view datatype, std::size_t world,
-                                           bool has_communicator);
+[[nodiscard]] std::string replacement_call(const Finding& finding, std::string_view datatype,
+                                           std::size_t world, bool has_communicator);
 
 inline constexpr const char* kCollectivesFile = "collectives.json";
 [[nodiscard]] std::string collectives_json(const std::vector<Finding>& findings);

@@ -64,15 +64,16 @@ std::string labelled(std::string_view label, const std::vector<std::string>& ite
   constexpr std::size_t kMostShown = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(items.size(), kMostShown); ++i)
-    text += fmt::format("  {:<8} {}\n", i == 0 || (label != "lines" && label != "from") ? label : "", items[i]);
+    text +=
+        fmt::format("  {:<8} {}\n", i == 0 || (label != "lines" && label != "from") ? label : "", items[i]);
   if (items.size() > kMostShown) text += fmt::format("  {:<8} and {} more\n", "", items.size() - kMostShown);
   return text;
 }
 
 std::string as_text(const Finding& f) {
   std::string text = fmt::format("{}{} ({}), {} {}: ranks {}", name(f.kind),
-                                 f.operation ? fmt::format(" {}", name(*f.operation)) : "", name(f.certainty), f.count,
-                                 f.count == 1 ? "time" : "times", ranges(f.ranks));
+                                 f.operation ? fmt::format(" {}", name(*f.operation)) : "", name(f.certainty),
+                                 f.count, f.count == 1 ? "time" : "times", ranges(f.ranks));
   if (!f.roots.empty()) text += fmt::format("; root {}", ranges(f.roots));
   text += fmt::format("; {} bytes, {} messages in all\n", f.bytes, f.messages);
   text += labelled("lines", f.lines) + labelled("from", f.callers) + labelled("instead", {f.replacement});
@@ -95,7 +96,8 @@ std::string collectives_text(const std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < std::min(findings.size(), kMostShown); ++i)
     text += (text.empty() ? "" : "\n") + as_text(findings[i]);
   if (findings.size() > kMostShown)
-    text += fmt::format("\n{} more, the less certain: --json FILE writes them all.\n", findings.size() - kMostShown);
+    text += fmt::format("\n{} more, the less certain: --json FILE writes them all.\n",
+                        findings.size() - kMostShown);
   return text;
 }
 

@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t kMostForLineage = 2'000'000;
 
 /// With what its ranks had told of parts that they keep: the last before their last call in the list.
-TransferList with_captures(const Transfers& transfers, const TransferList& captures, const TransferList& list) {
+TransferList with_captures(const Transfers& transfers, const TransferList& captures,
+                           const TransferList& list) {
   if (captures.empty()) return list;
   std::map<std::int32_t, std::uint32_t> last;
   for (const TransferIndex i : list) {
@@ -59,7 +60,8 @@ std::optional<Instance> after_forerunners(const Transfers& transfers, std::span<
     if (!stand_apart(transfers, list, n)) continue;
     const auto rest = list.subspan(n);
     auto found = as_one(rest);
-    if (found && found->verdict.kind == CollectiveKind::kBcast && rest.size() + 1 == found->verdict.ranks.size())
+    if (found && found->verdict.kind == CollectiveKind::kBcast &&
+        rest.size() + 1 == found->verdict.ranks.size())
       return found;
   }
   return std::nullopt;
@@ -100,8 +102,9 @@ class Spread {
     found.repetitions = std::max(times, std::uint32_t{1});
     if (times == 0) found.verdict.certainty = Certainty::kProbable;
     if (times == 0 || seen_[static_cast<std::size_t>(first.source)].receives > 0)
-      found.verdict.evidence.emplace_back(times == 0 ? "a rank received the data twice: one message is redundant"
-                                                     : "the data come back to the root: one message is redundant");
+      found.verdict.evidence.emplace_back(times == 0
+                                              ? "a rank received the data twice: one message is redundant"
+                                              : "the data come back to the root: one message is redundant");
     return found;
   }
   struct Seen {
@@ -121,9 +124,8 @@ class Spread {
   [[nodiscard]] std::uint32_t repetitions(std::int32_t root) const {
     const auto receives = [&](std::int32_t r) { return seen_[static_cast<std::size_t>(r)].receives; };
     const std::uint32_t times = receives(ranks_.front() == root ? ranks_.back() : ranks_.front());
-    const bool equal = std::ranges::all_of(ranks_, [&](std::int32_t r) {
-      return receives(r) == times || (r == root && receives(r) == 0);
-    });
+    const bool equal = std::ranges::all_of(
+        ranks_, [&](std::int32_t r) { return receives(r) == times || (r == root && receives(r) == 0); });
     return equal ? times : 0;
   }
   Instance describe(std::span<const TransferIndex> list) {
@@ -152,14 +154,18 @@ using OriginSets = boost::disjoint_sets_with_storage<>;
 class Neighbours {
  public:
   Neighbours(const Transfers& transfers, const TransferList& list, const Provenance& data)
-      : transfers_{transfers}, list_{list}, data_{data}, first_sent_(data.origins().size(), ~std::uint32_t{0}) {
+      : transfers_{transfers},
+        list_{list},
+        data_{data},
+        first_sent_(data.origins().size(), ~std::uint32_t{0}) {
     for (std::size_t i = 0; i < list.size(); ++i) note(transfers.all[list[i]], data.segments(i));
     for (auto& [member, places] : foreign_) std::ranges::sort(places);
   }
   /// What left its rank as one vector: neighbours in memory, sent in one go.
   void unite_where_sent(OriginSets& groups) {
     std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::uint32_t>> by_begin;
-    for (std::uint32_t o = 0; o < data_.origins().size(); ++o) by_begin[{root(o), data_.origins()[o].buffer}].push_back(o);
+    for (std::uint32_t o = 0; o < data_.origins().size(); ++o)
+      by_begin[{root(o), data_.origins()[o].buffer}].push_back(o);
     for (std::uint32_t o = 0; o < data_.origins().size(); ++o) {
       const Origin& origin = data_.origins()[o];
       const auto next = by_begin.find({root(o), origin.buffer + origin.bytes});
@@ -191,7 +197,8 @@ class Neighbours {
   }
 
  private:
-  static const std::uint32_t* find(const std::unordered_map<std::uint64_t, std::uint32_t>& in, std::uint64_t key) {
+  static const std::uint32_t* find(const std::unordered_map<std::uint64_t, std::uint32_t>& in,
+                                   std::uint64_t key) {
     const auto found = in.find(key);
     return found == in.end() ? nullptr : &found->second;
   }
@@ -293,7 +300,8 @@ void doubt(const Transfers& transfers, const TransferList& list, std::vector<Ins
     }
     if (3 * sum.messages >= 2 * sum.all) continue;
     instance.verdict.certainty = Certainty::kPossible;
-    instance.verdict.evidence.push_back("only " + std::to_string(sum.messages) + " of " + std::to_string(sum.all) +
+    instance.verdict.evidence.push_back("only " + std::to_string(sum.messages) + " of " +
+                                        std::to_string(sum.all) +
                                         " messages of these lines belong to such operations");
   }
 }
@@ -304,7 +312,8 @@ void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
   std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
 }
 
-std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures, TransferList list) {
+std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures,
+                                    TransferList list) {
   const auto as_one = [&](std::span<const TransferIndex> part) -> std::optional<Instance> {
     TransferList messages{part.begin(), part.end()};
     auto verdict = judge(transfers, with_captures(transfers, captures, messages));
@@ -359,7 +368,8 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
   std::vector<Instance> found;
   for (auto& [group, part] : parts) {
     if (part.size() + 1 < kFewestRanks) continue;  // most of noise is that
-    if (auto instance = instance_of(transfers, cluster.captures, std::move(part))) found.push_back(std::move(*instance));
+    if (auto instance = instance_of(transfers, cluster.captures, std::move(part)))
+      found.push_back(std::move(*instance));
   }
   sort_by_time(transfers, found);
   return found;

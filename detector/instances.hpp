@@ -20,14 +20,14 @@ inline constexpr std::size_t kMostForTheRest = 200'000;
 
 struct Instance {
   Verdict verdict;
-  TransferList transfers;        // in the order in which they were sent
+  TransferList transfers;         // in the order in which they were sent
   std::uint64_t repetitions = 1;  // the same content over the same ranks again
   std::uint64_t segments = 1;
 };
 
 struct Cluster {
-  TransferList transfers;  // in the order in which they were sent
-  TransferList captures;   // parts that its ranks kept and told of
+  TransferList transfers;      // in the order in which they were sent
+  TransferList captures;       // parts that its ranks kept and told of
   std::vector<Cluster> parts;  // what it was joined from; none: messages alone hold it together
 };
 

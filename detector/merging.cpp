@@ -108,7 +108,8 @@ std::vector<Instance> merge_allgathers(const Transfers& transfers, std::vector<I
     }
     std::optional<Verdict> verdict;
     if (n == p && all.size() < kMostInOneRound) verdict = judge(transfers, all);
-    if (verdict && verdict->kind != CollectiveKind::kAllgather && verdict->kind != CollectiveKind::kAllgatherv)
+    if (verdict && verdict->kind != CollectiveKind::kAllgather &&
+        verdict->kind != CollectiveKind::kAllgatherv)
       verdict.reset();  // certain broadcasts come before whatever else the same messages could be
     if (!verdict) {
       merged.push_back(std::move(found[i++]));

@@ -18,8 +18,8 @@ TEST(Merging, OperationsWithoutARootStayWhatTheyAre) {
   Transfers transfers;
   transfers.ranks = 3;
   transfers.all.resize(2);
-  const auto found = merged(
-      transfers, {operation(CollectiveKind::kAllreduce, 0), operation(CollectiveKind::kAllgather, 1)});
+  const auto found =
+      merged(transfers, {operation(CollectiveKind::kAllreduce, 0), operation(CollectiveKind::kAllgather, 1)});
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].verdict.kind, CollectiveKind::kAllreduce);
   EXPECT_EQ(found[1].verdict.kind, CollectiveKind::kAllgather);

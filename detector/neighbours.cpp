@@ -21,7 +21,7 @@ struct Use {
   std::set<std::int32_t> roots;
   std::uint64_t instances = 0;
   bool overlaps = false;
-  bool answered = false;  // members spread to its root, too
+  bool answered = false;     // members spread to its root, too
   bool by_direction = true;  // the root alone sends, each message from another call
 };
 
@@ -131,8 +131,9 @@ Instance one_exchange(std::vector<Instance>& found, const std::vector<bool>& bel
 
 std::vector<Instance> without_neighbours(const Transfers& transfers, std::vector<Instance> found) {
   if (const auto at_once = scattered_at_once(transfers, found); std::ranges::count(at_once, true) > 0) {
-    Instance exchange = one_exchange(found, at_once, CollectiveKind::kNeighborAlltoall,
-                                     "several ranks at the same time send something else to each of several others");
+    Instance exchange =
+        one_exchange(found, at_once, CollectiveKind::kNeighborAlltoall,
+                     "several ranks at the same time send something else to each of several others");
     found.push_back(std::move(exchange));
   }
   const std::map<Group, Use> uses = uses_of(transfers, found);
@@ -142,10 +143,11 @@ std::vector<Instance> without_neighbours(const Transfers& transfers, std::vector
   // Of these the largest number of groups says nothing that one does not: one finding on all their ranks.
   std::vector<bool> belongs;
   for (const Instance& i : found) belongs.push_back(is_neighbourhood(uses.at(i.verdict.ranks)));
-  Instance exchange = one_exchange(found, belongs, CollectiveKind::kNeighborAllgather,
-                                   std::to_string(groups) +
-                                       " overlapping groups spread data from the same lines: neighbours that exchange the "
-                                       "same with several others");
+  Instance exchange =
+      one_exchange(found, belongs, CollectiveKind::kNeighborAllgather,
+                   std::to_string(groups) +
+                       " overlapping groups spread data from the same lines: neighbours that exchange the "
+                       "same with several others");
   found.push_back(std::move(exchange));
   return found;
 }

@@ -8,7 +8,8 @@ namespace nplus1::detector {
 
 std::vector<Message> messages_of(std::span<const Transfer* const> transfers) {
   std::vector<Message> messages;
-  std::vector<std::pair<std::uint32_t, std::size_t>> ends;  // place, twice the message, plus one for the receive
+  std::vector<std::pair<std::uint32_t, std::size_t>>
+      ends;  // place, twice the message, plus one for the receive
   for (const Transfer* t : transfers) {
     ends.emplace_back(t->sent_at, 2 * messages.size());
     ends.emplace_back(t->received_at, 2 * messages.size() + 1);

@@ -13,7 +13,8 @@ namespace {
 using Set = boost::dynamic_bitset<>;
 
 /// The processes of a communicator; all, if it is not known.
-std::vector<std::int32_t> members_of(CommId comm, std::int32_t ranks, const events::DefinitionsCollector& names) {
+std::vector<std::int32_t> members_of(CommId comm, std::int32_t ranks,
+                                     const events::DefinitionsCollector& names) {
   std::vector<std::int32_t> members;
   if (const events::Communicator* c = names.communicator(comm))
     for (const RankId r : c->members) members.push_back(r.value);
@@ -87,8 +88,8 @@ std::vector<std::string> lines_of(const Payload& payload, const events::Definiti
 
 std::string call_for(Finding& f, const Payload& payload, const events::DefinitionsCollector& names) {
   const events::Datatype* type = names.datatype(payload.messages.front()->datatype);
-  return replacement_call(f, type == nullptr ? std::string_view{"datatype"} : std::string_view{type->name}, f.ranks.size(),
-                          true);
+  return replacement_call(f, type == nullptr ? std::string_view{"datatype"} : std::string_view{type->name},
+                          f.ranks.size(), true);
 }
 
 std::optional<Finding> broadcast(const Payload& payload, const events::DefinitionsCollector& names) {
@@ -109,8 +110,11 @@ std::optional<Finding> broadcast(const Payload& payload, const events::Definitio
                              : "backward replay: all other processes have the payload from the root"};
   if (f.kind == CollectiveKind::kBarrier) f.roots.clear();
   if (f.roots.size() > 1) f.alternatives = {"each of the roots can be the only one"};
-  Occurrence o{f.roots.empty() ? std::nullopt : std::optional{f.roots.front()}, f.bytes,
-               messages_of(payload.messages), payload.messages.front()->sent_at, payload.messages.front()->comm,
+  Occurrence o{f.roots.empty() ? std::nullopt : std::optional{f.roots.front()},
+               f.bytes,
+               messages_of(payload.messages),
+               payload.messages.front()->sent_at,
+               payload.messages.front()->comm,
                payload.messages.front()->datatype};
   f.occurrences.push_back(std::move(o));
   f.replacement = call_for(f, payload, names);
@@ -169,7 +173,8 @@ std::vector<Finding> backward_replay(std::span<const Transfer> transfers, std::i
   return found;
 }
 
-std::vector<Finding> forward_replay(const Transfers& transfers, const events::DefinitionsCollector& definitions) {
+std::vector<Finding> forward_replay(const Transfers& transfers,
+                                    const events::DefinitionsCollector& definitions) {
   std::map<CommId, std::vector<TransferIndex>> communicators;
   std::vector<TransferIndex> captures;
   for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
@@ -219,7 +224,8 @@ void absorb(std::vector<Finding>& into, std::vector<Finding> from) {
 void compose(std::vector<Finding>& findings) {
   for (Finding& f : findings) {
     const std::size_t p = f.ranks.size();
-    if (f.kind == CollectiveKind::kBcast && f.roots.size() > 1) f.replacement = replacement_call(f, "datatype", p, true);
+    if (f.kind == CollectiveKind::kBcast && f.roots.size() > 1)
+      f.replacement = replacement_call(f, "datatype", p, true);
     if (f.kind != CollectiveKind::kBcast || f.roots != f.ranks || f.count % p != 0) continue;
     f.kind = CollectiveKind::kAllgather;
     f.count /= p;
@@ -230,7 +236,8 @@ void compose(std::vector<Finding>& findings) {
   }
 }
 
-std::vector<Finding> find_as_in_paper(const Transfers& transfers, const events::DefinitionsCollector& definitions) {
+std::vector<Finding> find_as_in_paper(const Transfers& transfers,
+                                      const events::DefinitionsCollector& definitions) {
   auto found = backward_replay(transfers.all, transfers.ranks, definitions);
   absorb(found, forward_replay(transfers, definitions));
   compose(found);

@@ -17,7 +17,8 @@ void ByteRanges::add(std::uint64_t begin, std::uint64_t end) {
 }
 
 void ByteRanges::remove(std::uint64_t begin, std::uint64_t end) {
-  for (auto r = std::ranges::upper_bound(ranges_, begin, {}, &Range::end); r != ranges_.end() && r->begin < end;) {
+  for (auto r = std::ranges::upper_bound(ranges_, begin, {}, &Range::end);
+       r != ranges_.end() && r->begin < end;) {
     const Range old = *r;
     r = ranges_.erase(r);
     if (old.begin < begin) r = std::next(ranges_.insert(r, {old.begin, begin}));
@@ -41,7 +42,8 @@ void unite(Members& into, const Members& from) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = into[i] || from[i];
 }
 
-Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex> list) : transfers_{transfers} {
+Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex> list)
+    : transfers_{transfers} {
   for (const TransferIndex i : list) {
     ranks_.push_back(transfers.all[i].source);
     ranks_.push_back(transfers.all[i].destination);
@@ -131,12 +133,13 @@ bool Provenance::is_origin_itself(const std::vector<Segment>& segments, const Co
 
 /// The same bytes that the member has sent or received before: mostly an origin, else as they were put together then.
 std::optional<std::vector<Segment>> Provenance::recognised(const State& state, std::size_t member,
-                                                          const Content& content) const {
+                                                           const Content& content) const {
   if (const auto known = state.known.find(content.key()); known != state.known.end()) return known->second;
   const auto found = origin_of_.find(content.key());
   if (found == origin_of_.end()) return std::nullopt;
   const Origin& origin = origins_[found->second];
-  if (std::ranges::find(origin.ranks, member) == origin.ranks.end() && held(member, found->second) != origin.bytes)
+  if (std::ranges::find(origin.ranks, member) == origin.ranks.end() &&
+      held(member, found->second) != origin.bytes)
     return std::nullopt;
   return std::vector<Segment>{{found->second, 0, origin.bytes}};
 }
@@ -228,7 +231,9 @@ std::vector<Segment> Provenance::in_parts(std::size_t member, const Transfer& t)
 bool Provenance::is_made_of(const Origin& whole, std::span<const Segment> parts) const {
   std::uint64_t bytes = 0;
   for (const Segment& s : parts) bytes += s.length;
-  if (bytes != whole.bytes || !whole.content.has_crc() || origins_[parts.front().origin].content.prefix != whole.content.prefix) return false;
+  if (bytes != whole.bytes || !whole.content.has_crc() ||
+      origins_[parts.front().origin].content.prefix != whole.content.prefix)
+    return false;
   std::uint32_t crc = 0;
   for (const Segment& s : parts) crc = crc_concatenated(crc, origins_[s.origin].content.crc, s.length);
   return crc == whole.content.crc;
@@ -256,7 +261,8 @@ void Provenance::look_for_parts(const State& state, const Transfer& t, const std
       if (head.content.prefix == whole.content.prefix) {
         std::vector<Segment> parts;
         std::uint64_t at = first->first;
-        for (auto p = first; p != state.memory.end() && p->first == at && at < first->first + whole.bytes; ++p) {
+        for (auto p = first; p != state.memory.end() && p->first == at && at < first->first + whole.bytes;
+             ++p) {
           const Origin& origin = origins_[p->second.segment.origin];
           if (!origin.content.has_crc() || p->second.segment.length != origin.bytes) break;
           parts.push_back(p->second.segment);
@@ -277,7 +283,8 @@ void Provenance::look_for_parts(const State& state, const Transfer& t, const std
 
 /// Whether the content contradicts that it begins with the origin's first bytes.
 bool Provenance::begins_otherwise(const Segment& first, const Content& content) const {
-  if (first.origin == kGap || first.offset != 0 || std::min(first.length, content.bytes) < sizeof(content.prefix))
+  if (first.origin == kGap || first.offset != 0 ||
+      std::min(first.length, content.bytes) < sizeof(content.prefix))
     return false;
   const Content& known = origins_[first.origin].content;
   return (known.known & content.known & events::kHasPrefix) != 0 && known.prefix != content.prefix;
@@ -287,7 +294,8 @@ bool Provenance::begins_otherwise(const Segment& first, const Content& content) 
 /// all bytes is known and differs, or new data went out from there at that time, they were overwritten.
 bool Provenance::is_trusted(State& state, const Cover& cover, std::size_t member, const Transfer& t) {
   const bool foreign = std::ranges::any_of(cover.segments, [&](const Segment& s) {
-    return s.origin != kGap && std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
+    return s.origin != kGap &&
+           std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
   });
   if (cover.crc || (cover.gaps && !foreign)) return false;
   if (begins_otherwise(cover.segments.front(), t.content)) {
@@ -303,7 +311,8 @@ bool Provenance::is_trusted(State& state, const Cover& cover, std::size_t member
 /// Whether the content is what lies there, by all hashes that are known of both: CRCs alone collide.
 bool Provenance::holds(const Cover& cover, const Content& content) const {
   if (*cover.crc != content.crc || begins_otherwise(cover.segments.front(), content)) return false;
-  if (const auto whole = whole_origin(cover.segments); whole && origins_[*whole].content.known == content.known)
+  if (const auto whole = whole_origin(cover.segments);
+      whole && origins_[*whole].content.known == content.known)
     return origins_[*whole].content == content;
   const auto polynomial =
       (content.known & events::kHasElements) != 0 ? polynomial_of(cover.segments) : std::nullopt;

@@ -44,11 +44,11 @@ class ByteRanges {
 
 /// Bytes that were first seen leaving (or captured at) a rank.
 struct Origin {
-  Content content;               // of the whole; not hashed where it came inside of something larger
+  Content content;                 // of the whole; not hashed where it came inside of something larger
   std::vector<std::size_t> ranks;  // which had it of their own; the first one first
   std::uint64_t buffer = 0;
   std::uint64_t bytes = 0;
-  Members contributors;          // of a combination; empty: only the first of `ranks`
+  Members contributors;                // of a combination; empty: only the first of `ranks`
   std::optional<Operation> operation;  // it was proved to combine others
   bool sent = false;
 };
@@ -106,14 +106,15 @@ class Provenance {
     std::map<std::uint64_t, Piece> memory;                          // by address
     boost::container::flat_map<std::uint32_t, ByteRanges> held;     // by origin: they come in ascending order
     boost::container::flat_map<std::uint32_t, ByteRanges> kept;
-    std::optional<std::uint32_t> own;        // origin that stands for the rank's own value
-    std::vector<std::uint32_t> arrived;      // whole origins received since
+    std::optional<std::uint32_t> own;          // origin that stands for the rank's own value
+    std::vector<std::uint32_t> arrived;        // whole origins received since
     std::deque<std::vector<Segment>> addends;  // the last messages: what may have been added to memory
     Own includes_own = Own::kUnknown;
-    std::vector<std::uint32_t> wholes;       // the last ones that were sent or received: others may be parts of them
+    std::vector<std::uint32_t>
+        wholes;  // the last ones that were sent or received: others may be parts of them
     /// From the last receive to a send of data that had not been there: new data were made then.
     std::vector<std::pair<std::uint32_t, std::uint32_t>> fresh;
-    std::uint32_t last_foreign = 0;          // when others' data came last
+    std::uint32_t last_foreign = 0;  // when others' data came last
     std::uint32_t first_own_send = 0;
     std::uint32_t first_receive = 0;
   };
@@ -135,9 +136,11 @@ class Provenance {
   [[nodiscard]] bool holds(const Cover& cover, const Content& content) const;
   [[nodiscard]] bool begins_otherwise(const Segment& first, const Content& content) const;
   [[nodiscard]] bool is_made_of(const Origin& whole, std::span<const Segment> parts) const;
-  [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin, std::uint64_t bytes) const;
+  [[nodiscard]] std::optional<Cover> covering(const State& state, std::uint64_t begin,
+                                              std::uint64_t bytes) const;
   [[nodiscard]] std::optional<std::uint32_t> combine(State& state, std::size_t member, const Transfer& t);
-  [[nodiscard]] std::optional<std::vector<Segment>> accumulate(State& state, std::size_t member, const Transfer& t);
+  [[nodiscard]] std::optional<std::vector<Segment>> accumulate(State& state, std::size_t member,
+                                                               const Transfer& t);
   [[nodiscard]] bool add_to_memory(State& state, std::size_t member, std::uint64_t address,
                                    std::span<const Segment> message);
   [[nodiscard]] std::optional<events::Residue> polynomial_of(std::span<const Segment> segments) const;

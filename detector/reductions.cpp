@@ -225,8 +225,8 @@ Judge extremum(const Case& c) {
     v.certainty = Certainty::kProbable;
     if (kind == CollectiveKind::kReduce) v.roots = {c.data.ranks()[complete.front()]};
     v.evidence.push_back(std::string{"each rank passed on the "} + (sign > 0 ? "largest" : "smallest") +
-                         " of what it had received, or its own, " +
-                         std::to_string(replayed.checked) + " times, in " + std::to_string(result.size()) +
+                         " of what it had received, or its own, " + std::to_string(replayed.checked) +
+                         " times, in " + std::to_string(result.size()) +
                          (result.size() == 1 ? " element" : " elements") + " of each message");
     v.alternatives.emplace_back("values that grow or shrink along the messages for another reason");
     return v;

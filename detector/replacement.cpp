@@ -35,8 +35,9 @@ std::string split(const std::vector<std::int32_t>& ranks, std::size_t world) {
     return fmt::format("MPI_Comm_split(MPI_COMM_WORLD, rank / {}, rank, &comm); ", p);
   if (even && stride > 1 && stride * p == n && ranks[0] < stride)
     return fmt::format("MPI_Comm_split(MPI_COMM_WORLD, rank % {}, rank, &comm); ", stride);
-  return fmt::format("MPI_Comm_split(MPI_COMM_WORLD, /* ranks {} */ member ? 0 : MPI_UNDEFINED, rank, &comm); ",
-                     fmt::join(ranks, ","));
+  return fmt::format(
+      "MPI_Comm_split(MPI_COMM_WORLD, /* ranks {} */ member ? 0 : MPI_UNDEFINED, rank, &comm); ",
+      fmt::join(ranks, ","));
 }
 
 std::string root_of(const Finding& f) {
@@ -66,7 +67,8 @@ std::string call(const Finding& f, std::string_view type) {
     case CollectiveKind::kAlltoall:
       return fmt::format("MPI_Alltoall(send, count, {0}, receive, count, {0}, comm)", type);
     case CollectiveKind::kAlltoallv:
-      return fmt::format("MPI_Alltoallv(send, counts, offsets, {0}, receive, counts, offsets, {0}, comm)", type);
+      return fmt::format("MPI_Alltoallv(send, counts, offsets, {0}, receive, counts, offsets, {0}, comm)",
+                         type);
     case CollectiveKind::kReduce:
       return fmt::format("MPI_Reduce(own, result, count, {}, {}, {}, comm)", type, op, root);
     case CollectiveKind::kAllreduce:
@@ -80,7 +82,8 @@ std::string call(const Finding& f, std::string_view type) {
     case CollectiveKind::kExscan:
       return fmt::format("MPI_Exscan(own, result, count, {}, {}, comm)", type, op);
     case CollectiveKind::kNeighborAlltoall:
-      return fmt::format("MPI_Neighbor_alltoallv(send, counts, offsets, {0}, receive, counts, offsets, {0}, graph)", type);
+      return fmt::format(
+          "MPI_Neighbor_alltoallv(send, counts, offsets, {0}, receive, counts, offsets, {0}, graph)", type);
     default:
       return fmt::format("MPI_Neighbor_allgather(part, count, {0}, all, count, {0}, graph)", type);
   }
@@ -92,7 +95,8 @@ std::string replacement_call(const Finding& finding, std::string_view datatype, 
                              bool has_communicator) {
   // The program's own type, by how it was made, is no name that could be pasted.
   if (datatype.find('(') != datatype.npos)
-    return replacement_call(finding, "datatype", world, has_communicator) + fmt::format("  /* datatype: {} */", datatype);
+    return replacement_call(finding, "datatype", world, has_communicator) +
+           fmt::format("  /* datatype: {} */", datatype);
   if (finding.kind == CollectiveKind::kNeighborAllgather || finding.kind == CollectiveKind::kNeighborAlltoall)
     return "MPI_Dist_graph_create_adjacent(...); " + call(finding, datatype);
   return (has_communicator ? "" : split(finding.ranks, world)) + call(finding, datatype);

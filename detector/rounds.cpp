@@ -90,8 +90,9 @@ std::vector<Instance> with_unproved(const Transfers& transfers, std::vector<Inst
     if (shape_of(transfers, list) != shape) return {};
     Instance same{found.front().verdict, std::move(list)};
     if (is_first) same.verdict.certainty = std::min(same.verdict.certainty, Certainty::kProbable);
-    same.verdict.evidence.emplace_back(is_first ? "the first time is not proved: it has the same messages as the others"
-                                                : "now and then the values are equal, or zero, and prove nothing");
+    same.verdict.evidence.emplace_back(
+        is_first ? "the first time is not proved: it has the same messages as the others"
+                 : "now and then the values are equal, or zero, and prove nothing");
     found.push_back(std::move(same));
   }
   sort_by_time(transfers, found);
@@ -106,7 +107,8 @@ std::vector<Instance> same_operations(const Transfers& transfers, const Cluster&
   const bool inferred = std::ranges::any_of(cluster.captures, [&](TransferIndex i) {
     return transfers.all[i].captured_as(events::OwnPart::kAddedTo);
   });
-  const std::size_t most_unproved = std::max(parts.size() / 8, inferred && parts.size() > 1 ? std::size_t{1} : 0);
+  const std::size_t most_unproved =
+      std::max(parts.size() / 8, inferred && parts.size() > 1 ? std::size_t{1} : 0);
   for (TransferList& part : parts) {
     auto instance = instance_of(transfers, cluster.captures, part);
     if (!instance) {
@@ -131,7 +133,8 @@ Tagged by_tag(const Transfers& transfers, const TransferList& list) {
   if (std::ranges::all_of(list, [&](TransferIndex i) { return tag_of(i) == first; })) return {};
   Tagged tagged;
   for (const TransferIndex i : list) tagged[tag_of(i)].push_back(i);
-  const bool few = std::ranges::any_of(tagged, [](const auto& part) { return part.second.size() + 1 < kFewestRanks; });
+  const bool few =
+      std::ranges::any_of(tagged, [](const auto& part) { return part.second.size() + 1 < kFewestRanks; });
   return few ? Tagged{} : tagged;
 }
 
@@ -163,7 +166,8 @@ std::vector<Instance> by_tags(const Transfers& transfers, const Cluster& cluster
     if (of_tag.empty() || std::ranges::any_of(of_tag, is_possible)) return {};
     const Verdict& first = found.empty() ? of_tag.front().verdict : found.front().verdict;
     const Verdict& next = of_tag.front().verdict;
-    if (std::tie(first.kind, first.operation, first.ranks) != std::tie(next.kind, next.operation, next.ranks)) return {};
+    if (std::tie(first.kind, first.operation, first.ranks) != std::tie(next.kind, next.operation, next.ranks))
+      return {};
     std::ranges::move(of_tag, std::back_inserter(found));
   }
   sort_by_time(transfers, found);

@@ -48,7 +48,7 @@ std::uint64_t World::random(std::uint64_t below) {
 
 std::span<std::int64_t> World::words(int rank, std::int64_t at, std::int64_t count) {
   return std::span{memory_[static_cast<std::size_t>(rank)]}.subspan(static_cast<std::size_t>(at),
-                                                                     static_cast<std::size_t>(count));
+                                                                    static_cast<std::size_t>(count));
 }
 void World::fill(int rank, std::int64_t at, std::int64_t count) {
   for (std::int64_t& w : words(rank, at, count)) w = static_cast<std::int64_t>(random(1'000'000'007));
@@ -57,8 +57,9 @@ void World::set(int rank, std::int64_t at, std::int64_t count, std::int64_t valu
   std::ranges::fill(words(rank, at, count), value);
 }
 void World::add(int rank, std::int64_t into, std::int64_t from, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) words(rank, into, count)[static_cast<std::size_t>(i)] +=
-      words(rank, from, count)[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < count; ++i)
+    words(rank, into, count)[static_cast<std::size_t>(i)] +=
+        words(rank, from, count)[static_cast<std::size_t>(i)];
 }
 void World::copy(int rank, std::int64_t into, std::int64_t from, std::int64_t count) {
   std::ranges::copy(words(rank, from, count), words(rank, into, count).begin());
@@ -69,7 +70,13 @@ void World::emit(int rank, events::Event event, const events::Answer& answer, co
   event.entry_ps = now_;
   event.site = CallSiteId{static_cast<std::uint32_t>(site)};
   now_ += 1000;
-  sink_.on_event({RankId{rank}, event, {}, Time{Duration{now_}}, answer, {}, &detail,
+  sink_.on_event({RankId{rank},
+                  event,
+                  {},
+                  Time{Duration{now_}},
+                  answer,
+                  {},
+                  &detail,
                   ordinals_[static_cast<std::size_t>(rank)]++});
 }
 

@@ -48,7 +48,8 @@ class World {
   [[nodiscard]] std::uint64_t random(std::uint64_t below);
 
  private:
-  void emit(int rank, events::Event event, const events::Answer& answer, const events::Detail& detail, int site);
+  void emit(int rank, events::Event event, const events::Answer& answer, const events::Detail& detail,
+            int site);
 
   events::EventSink& sink_;
   std::vector<std::vector<std::int64_t>> memory_;

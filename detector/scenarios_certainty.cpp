@@ -33,15 +33,16 @@ class LongRow {
   void spread() {
     for (int half = w_.ranks() / 2; half > 0; half /= 2)
       for (int from = 0; from < w_.ranks(); from += 2 * half)
-        w_.send(rank(from), place(from, from + half), length_ * half, rank(from + half), place(from + half, from + half),
-                call_);
+        w_.send(rank(from), place(from, from + half), length_ * half, rank(from + half),
+                place(from + half, from + half), call_);
   }
   void roll() {
     const int p = w_.ranks();
     for (int step = 0; step + 1 < p; ++step) {
       std::vector<World::Message> under_way;
       for (int i = 0; i < p; ++i)
-        under_way.push_back(w_.post(rank(i), place(i, (i + p - step) % p), length_, rank((i + 1) % p), call_));
+        under_way.push_back(
+            w_.post(rank(i), place(i, (i + p - step) % p), length_, rank((i + 1) % p), call_));
       for (int i = 0; i < p; ++i) {
         const int to = (i + 1) % p;
         w_.receive(under_way[static_cast<std::size_t>(i)], place(to, (i + p - step) % p), call_);

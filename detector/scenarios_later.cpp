@@ -66,7 +66,8 @@ void doubling_allgather(World& w) {
   for (int m = 1; m < p; m *= 2) {
     std::vector<World::Message> under_way;
     for (int r = 0; r < p; ++r) under_way.push_back(w.post(r, 4 * (r / m * m), 4 * m, r ^ m, {}));
-    for (int r = 0; r < p; ++r) w.receive(under_way[static_cast<std::size_t>(r ^ m)], 4 * ((r ^ m) / m * m), {});
+    for (int r = 0; r < p; ++r)
+      w.receive(under_way[static_cast<std::size_t>(r ^ m)], 4 * ((r ^ m) / m * m), {});
   }
 }
 
@@ -80,7 +81,8 @@ void rotating_long_broadcasts(World& w) {
       if (r != root) w.send(root, 10 * r, 10, r, 10 * r, {1});
     for (int step = 0; step + 1 < p; ++step) {
       std::vector<World::Message> under_way;
-      for (int r = 0; r < p; ++r) under_way.push_back(w.post(r, 10 * ((r - step + p) % p), 10, (r + 1) % p, {2}));
+      for (int r = 0; r < p; ++r)
+        under_way.push_back(w.post(r, 10 * ((r - step + p) % p), 10, (r + 1) % p, {2}));
       for (int r = 0; r < p; ++r) {
         const int from = (r + p - 1) % p;
         w.receive(under_way[static_cast<std::size_t>(from)], 10 * ((from - step + p) % p), {2});
@@ -153,7 +155,8 @@ void pairs(World& w) {
 
 /// Two payloads with the same CRC-32: they differ by a multiple of its generator polynomial. Only the 61-bit hash tells.
 void colliding_payloads(World& w) {
-  constexpr std::int64_t kGenerator = 1 | (std::int64_t{0xEDB88320} << 1);  // reflected, as zlib's, with its first bit
+  constexpr std::int64_t kGenerator =
+      1 | (std::int64_t{0xEDB88320} << 1);  // reflected, as zlib's, with its first bit
   w.fill(0, 0, 8);
   for (int r = 1; r < 3; ++r) w.send(0, 0, 8, r, 0, {});
   w.words(0, 3, 1)[0] ^= kGenerator;
@@ -187,9 +190,15 @@ std::vector<Scenario> later_scenarios() {
        [](World& w) { tree_sums(w, true); },
        {{"reduce", world(8), {0}, 1, 7, "probable", "sum"}}},
       {"negative: tree of sums, own parts unseen", 8, [](World& w) { tree_sums(w, false); }, {}},
-      {"bxor by recursive doubling", 8, doubling_bxor, {{"allreduce", world(8), {}, 1, 24, "certain", "bxor"}}},
+      {"bxor by recursive doubling",
+       8,
+       doubling_bxor,
+       {{"allreduce", world(8), {}, 1, 24, "certain", "bxor"}}},
       {"gather and broadcast", 5, gather_and_broadcast, {{"allgather", world(5), {}, 1, 8, "probable"}}},
-      {"recursive doubling of blocks", 8, doubling_allgather, {{"allgather", world(8), {}, 1, 24, "probable"}}},
+      {"recursive doubling of blocks",
+       8,
+       doubling_allgather,
+       {{"allgather", world(8), {}, 1, 24, "probable"}}},
       {"long broadcasts with rotating roots",
        4,
        rotating_long_broadcasts,

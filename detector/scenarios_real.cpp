@@ -53,7 +53,8 @@ void scatters_at_once(World& w) {
   w.copy(1, 10, 40, 9);
   std::vector<World::Message> under_way;
   for (int r = 0; r < w.ranks(); ++r)
-    for (int d = 1; d < w.ranks(); ++d) under_way.push_back(w.post(r, 10 * d, 10 - d % 3, (r + d) % w.ranks(), {}));
+    for (int d = 1; d < w.ranks(); ++d)
+      under_way.push_back(w.post(r, 10 * d, 10 - d % 3, (r + d) % w.ranks(), {}));
   std::int64_t at = 500;
   for (const World::Message& m : under_way) w.receive(m, at += 20, {});
 }
@@ -70,12 +71,12 @@ void broadcasts_beside_messages(World& w) {
   for (int k = 0; k < 20; ++k) {
     const int root = k % 4;
     w.fill(root, 0, 12);
-    for (int i = 1; i < 4; ++i)
-      w.receive(w.post(root, 0, 12, (root + i) % 4, {.site = 1}), 50, {.site = 5});
+    for (int i = 1; i < 4; ++i) w.receive(w.post(root, 0, 12, (root + i) % 4, {.site = 1}), 50, {.site = 5});
     for (int i = 0; i < 9; ++i) {
       const int from = static_cast<int>(w.random(4));
       w.fill(from, 100, 5);
-      w.receive(w.post(from, 100, 5, (from + 1 + static_cast<int>(w.random(3))) % 4, {.site = 2}), 200, {.site = 5});
+      w.receive(w.post(from, 100, 5, (from + 1 + static_cast<int>(w.random(3))) % 4, {.site = 2}), 200,
+                {.site = 5});
     }
   }
 }

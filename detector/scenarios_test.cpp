@@ -47,7 +47,8 @@ Score score(const Scenario& scenario, const std::vector<Finding>& findings) {
     ++(found ? s.right : s.missed);
   }
   for (const Finding& f : findings) {
-    const bool wanted = std::ranges::any_of(scenario.expected, [&](const Expectation& e) { return fits(f, e); });
+    const bool wanted =
+        std::ranges::any_of(scenario.expected, [&](const Expectation& e) { return fits(f, e); });
     if (!wanted && f.certainty > Certainty::kPossible) ++s.wrong;
   }
   return s;
@@ -73,13 +74,14 @@ TEST_P(Scenarios, GiveExactlyWhatTheySay) {
 }
 
 std::string row(const Scenario& scenario, const Score& s) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} |\n", scenario.name, scenario.ranks, scenario.expected.size(),
-                     s.right, s.missed, s.wrong);
+  return fmt::format("| {} | {} | {} | {} | {} | {} |\n", scenario.name, scenario.ranks,
+                     scenario.expected.size(), s.right, s.missed, s.wrong);
 }
 
 /// The rows of programs that ran live, between the head of the table and the first one played here: theirs is
 /// tests/mpi/collectives_test.py, which compares them with what comes out.
-std::string live_rows(const std::string& text, const std::string& head, const std::string& first_played, Score& sum) {
+std::string live_rows(const std::string& text, const std::string& head, const std::string& first_played,
+                      Score& sum) {
   const auto begin = text.find(head) + head.size();
   std::string rows = text.substr(begin, text.find("| " + first_played + " |") - begin);
   std::istringstream lines{rows};
@@ -115,8 +117,8 @@ TEST(ScenarioTable, IsWhatTheDocumentationSays) {
   const auto share = [](std::size_t part, std::size_t rest) {
     return static_cast<double>(part) / static_cast<double>(std::max<std::size_t>(1, part + rest));
   };
-  expected += fmt::format("\n{} right, {} missed, {} wrong: precision {:.2f}, recall {:.2f}.\n", sum.right, sum.missed,
-                          sum.wrong, share(sum.right, sum.wrong), share(sum.right, sum.missed));
+  expected += fmt::format("\n{} right, {} missed, {} wrong: precision {:.2f}, recall {:.2f}.\n", sum.right,
+                          sum.missed, sum.wrong, share(sum.right, sum.wrong), share(sum.right, sum.missed));
   if (std::getenv("NPLUS1_UPDATE") != nullptr) {
     std::ofstream{path} << expected;
     return;

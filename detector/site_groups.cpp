@@ -90,15 +90,18 @@ void SiteGroups::join_by_place(std::span<const Transfer> transfers) {
   std::unordered_map<std::uint64_t, std::vector<Place>> sent;  // by rank, communicator, tag
   for (const Transfer& t : transfers) {
     if (t.captured() || t.source_buffer == 0 || t.content.bytes == 0) continue;
-    const std::uint64_t key = (std::uint64_t{t.comm.value} << 40U) ^ (static_cast<std::uint64_t>(t.source) << 20U) ^
+    const std::uint64_t key = (std::uint64_t{t.comm.value} << 40U) ^
+                              (static_cast<std::uint64_t>(t.source) << 20U) ^
                               (static_cast<std::uint64_t>(t.tag) * 0x9e3779b97f4a7c15U);
     auto& places = sent[key];
-    const Place place{t.source_buffer, t.source_buffer + t.content.bytes, id(SiteGroups::key(t.comm, t.send_site))};
+    const Place place{t.source_buffer, t.source_buffer + t.content.bytes,
+                      id(SiteGroups::key(t.comm, t.send_site))};
     bool known = false;
     for (const Place& other : places) {
       const bool same = other.begin == place.begin && other.end == place.end;
       known = known || (same && other.site == place.site);
-      if (!same && other.begin < place.end && place.begin < other.end) sets_.union_set(other.site, place.site);
+      if (!same && other.begin < place.end && place.begin < other.end)
+        sets_.union_set(other.site, place.site);
     }
     if (!known && places.size() < kMostPlaces) places.push_back(place);
   }

@@ -29,8 +29,9 @@ Step step_of(StepKind kind, const events::TimedEvent& event) {
 void StepReader::on_datatype(const events::Datatype& datatype) {
   DefinitionsCollector::on_datatype(datatype);
   if (datatype.id.value >= elements_.size()) elements_.resize(datatype.id.value + std::size_t{1});
-  elements_[datatype.id.value] = {events::payload::element_type(datatype.name, datatype.bytes),
-                                  datatype.bytes <= 8 ? static_cast<std::uint8_t>(datatype.bytes) : std::uint8_t{0}};
+  elements_[datatype.id.value] = {
+      events::payload::element_type(datatype.name, datatype.bytes),
+      datatype.bytes <= 8 ? static_cast<std::uint8_t>(datatype.bytes) : std::uint8_t{0}};
 }
 
 Content StepReader::content(const events::TimedEvent& event) const {

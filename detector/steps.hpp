@@ -22,19 +22,19 @@ enum class StepKind : std::uint8_t {
 };
 
 struct Step {
-  Content content;               // of a receive only its bytes
+  Content content;  // of a receive only its bytes
   std::uint64_t buffer = 0;
-  std::uint64_t sequence = 0;    // of the message
+  std::uint64_t sequence = 0;  // of the message
   std::int32_t rank = 0;
-  std::int32_t peer = 0;         // destination, source
-  std::int32_t tag = 0;          // of a captured part: events::OwnPart
+  std::int32_t peer = 0;  // destination, source
+  std::int32_t tag = 0;   // of a captured part: events::OwnPart
   std::uint32_t request = 0;
-  std::uint32_t ordinal = 0;     // of a send's event in its rank's stream
+  std::uint32_t ordinal = 0;  // of a send's event in its rank's stream
   CommId comm{};
   CallSiteId site{};
   DatatypeId datatype{};
-  std::int32_t asked = 0;        // the source that a receive or a poll names, which may be any
-  std::uint32_t number = 0;      // free for whoever passes it on
+  std::int32_t asked = 0;    // the source that a receive or a poll names, which may be any
+  std::uint32_t number = 0;  // free for whoever passes it on
   StepKind kind{};
 };
 

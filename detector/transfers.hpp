@@ -19,9 +19,9 @@ namespace nplus1::detector {
 
 struct Transfers {
   std::int32_t ranks = 0;
-  std::vector<Transfer> all;             // in the order of sending
+  std::vector<Transfer> all;  // in the order of sending
   Unknown unknown;
-  std::uint64_t unmatched = 0;           // halves left out
+  std::uint64_t unmatched = 0;  // halves left out
 };
 
 /// Room for the messages of a recording of so many bytes: seldom less than 16 bytes each, hardly ever less than 4.
@@ -39,7 +39,10 @@ class TransferCollector : public StepReader {
   /// `expected`: messages, if that is known roughly. With a `share` only that is kept, with the places that its
   /// messages have among all.
   explicit TransferCollector(std::int32_t ranks, std::size_t expected = 0, Share share = {})
-      : ranks_{ranks}, share_{share}, order_{static_cast<std::size_t>(ranks), expected}, matching_{order_, expected, share} {}
+      : ranks_{ranks},
+        share_{share},
+        order_{static_cast<std::size_t>(ranks), expected},
+        matching_{order_, expected, share} {}
 
   /// Everything that was kept, in causal order. Once, at the end.
   [[nodiscard]] Transfers take();

@@ -43,14 +43,16 @@ bool repeats_messages(const Case& c) {
   for (std::size_t i = 0; i < c.list.size(); ++i)
     ++sends[c.data.member(c.at(i).source) * p + c.data.member(c.at(i).destination)];
   const std::size_t most = std::ranges::max(sends);
-  const auto pairs = static_cast<std::size_t>(std::ranges::count_if(sends, [](std::size_t n) { return n > 0; }));
+  const auto pairs =
+      static_cast<std::size_t>(std::ranges::count_if(sends, [](std::size_t n) { return n > 0; }));
   return most > 2 || (most == 2 && pairs > p);
 }
 
 Judge barrier(const Case& c) {
   constexpr std::uint64_t kLongestSignal = 8;
   const std::size_t p = c.members();
-  const std::size_t most = std::max({2 * p, p * static_cast<std::size_t>(std::bit_width(p - 1)), p * (p - 1)});
+  const std::size_t most =
+      std::max({2 * p, p * static_cast<std::size_t>(std::bit_width(p - 1)), p * (p - 1)});
   const std::uint64_t longest = longest_message(c);
   if (longest > kLongestSignal || c.list.size() > most) return std::nullopt;
   if (repeats_messages(c) || !everybody_hears_of_everybody(c)) return std::nullopt;
@@ -103,12 +105,14 @@ Judge broadcast(const Case& c) {
   Verdict v = c.verdict(CollectiveKind::kBcast, bytes_of_all(c));
   for (const std::size_t m : owners) v.roots.push_back(c.data.ranks()[m]);
   v.evidence.emplace_back("the root had the data first, and all others have received all of it");
-  const bool returns = owners.size() == 1 && std::ranges::any_of(c.list, [&](TransferIndex i) {
-    return c.transfers.all[i].destination == v.roots.front() && !c.transfers.all[i].captured();
-  });
+  const bool returns =
+      owners.size() == 1 && std::ranges::any_of(c.list, [&](TransferIndex i) {
+        return c.transfers.all[i].destination == v.roots.front() && !c.transfers.all[i].captured();
+      });
   if (returns && c.list.size() == c.members()) {
     v.evidence.emplace_back("the data come back to the root: one message is redundant");
-    v.alternatives.emplace_back("bcast with any other rank as the root, if the data were there from the start");
+    v.alternatives.emplace_back(
+        "bcast with any other rank as the root, if the data were there from the start");
   }
   if (owners.size() > 1) {
     v.certainty = std::min(v.certainty, Certainty::kProbable);
@@ -121,11 +125,12 @@ Judge broadcast(const Case& c) {
 
 /// Buffers at one end of the transfers of `member`, by address; empty if some overlap.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> separate_buffers(const Case& c, std::size_t member,
-                                                                       bool sends) {
+                                                                      bool sends) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (std::size_t i = 0; i < c.list.size(); ++i) {
     const Transfer& t = c.at(i);
-    if (t.captured() || c.data.member(sends ? t.source : t.destination) != member || t.content.bytes == 0) continue;
+    if (t.captured() || c.data.member(sends ? t.source : t.destination) != member || t.content.bytes == 0)
+      continue;
     ranges.emplace_back(sends ? t.source_buffer : t.destination_buffer, t.content.bytes);
   }
   std::ranges::sort(ranges);
@@ -166,8 +171,10 @@ Judge scatter(const Case& c) {
   const auto buffers = separate_buffers(c, root, true);
   if (buffers.empty()) {
     v.certainty = Certainty::kPossible;
-    v.evidence.emplace_back("the root sent all parts from the same place, so they may be tasks rather than a vector");
-  } else if (std::ranges::any_of(c.kept, [&](TransferIndex i) { return c.transfers.all[i].source == v.roots.front(); })) {
+    v.evidence.emplace_back(
+        "the root sent all parts from the same place, so they may be tasks rather than a vector");
+  } else if (std::ranges::any_of(
+                 c.kept, [&](TransferIndex i) { return c.transfers.all[i].source == v.roots.front(); })) {
     v.evidence.emplace_back("the root kept the block between those that it sent");
   } else {
     v.certainty = std::min(v.certainty, Certainty::kProbable);
@@ -201,8 +208,9 @@ Judge gather(const Case& c) {
       if (m != sinks.front() && takes_one_after_the_other(c, m, true)) return std::nullopt;
     v.kind = CollectiveKind::kReduce;
     v.certainty = Certainty::kPossible;
-    v.evidence.emplace_back("the root received the parts one over the other, so it seems to combine them: whether it does, "
-                            "and how, cannot be told without its own part (nplus1_send_to_self)");
+    v.evidence.emplace_back(
+        "the root received the parts one over the other, so it seems to combine them: whether it does, "
+        "and how, cannot be told without its own part (nplus1_send_to_self)");
     v.alternatives.emplace_back("gather, if the root puts each part away before the next comes");
   } else {
     v.alternatives.emplace_back("reduce, if the root combines what it gets: messages do not show that");
@@ -226,7 +234,8 @@ Judge allgather(const Case& c) {
   if (c.data.independent() + 1 < p) return std::nullopt;
   for (std::size_t m = 0; m < p; ++m)
     if (!c.has_all_of_others(m)) return std::nullopt;
-  Verdict v = c.verdict(smallest == largest ? CollectiveKind::kAllgather : CollectiveKind::kAllgatherv, largest);
+  Verdict v =
+      c.verdict(smallest == largest ? CollectiveKind::kAllgather : CollectiveKind::kAllgatherv, largest);
   v.evidence.emplace_back("each rank has received the parts of all others, and sent its own before");
   v.alternatives.push_back(std::to_string(p) + " broadcasts, one from each rank");
   return v;
@@ -272,7 +281,8 @@ Judge alltoall(const Case& c) {
   if (sent != c.list.size()) return std::nullopt;
   for (std::size_t m = 0; m < p; ++m)
     if (separate_buffers(c, m, true).empty()) return std::nullopt;
-  Verdict v = c.verdict(smallest == largest ? CollectiveKind::kAlltoall : CollectiveKind::kAlltoallv, largest);
+  Verdict v =
+      c.verdict(smallest == largest ? CollectiveKind::kAlltoall : CollectiveKind::kAlltoallv, largest);
   v.evidence.emplace_back("each rank has sent a different part to each other rank");
   v.alternatives.emplace_back("reduce_scatter, if what arrives is combined: messages do not show that");
   if (p == kFewestRanks) {
@@ -281,12 +291,14 @@ Judge alltoall(const Case& c) {
   } else if (smallest != largest && are_of_a_grid(sizes, p)) {
     v.kind = CollectiveKind::kNeighborAlltoall;
     v.certainty = Certainty::kPossible;
-    v.evidence.emplace_back("each two ranks send each other as much, other pairs other amounts: so do the faces, edges and "
-                            "corners of a grid so small that all are neighbours");
+    v.evidence.emplace_back(
+        "each two ranks send each other as much, other pairs other amounts: so do the faces, edges and "
+        "corners of a grid so small that all are neighbours");
     v.alternatives.emplace_back("alltoallv");
   } else if (smallest != largest) {
     v.certainty = Certainty::kProbable;
-    v.alternatives.emplace_back("MPI_Neighbor_alltoallv, if each rank has only as many neighbours here by accident");
+    v.alternatives.emplace_back(
+        "MPI_Neighbor_alltoallv, if each rank has only as many neighbours here by accident");
   }
   return v;
 }
@@ -309,15 +321,16 @@ Judge packed_alltoall(const Case& c) {
       const std::size_t to = c.data.member(t.destination);
       const std::size_t distance = (forwards ? to + p - from : from + p - to) % p;
       const auto k = static_cast<std::size_t>(std::countr_zero(distance));
-      fits = std::has_single_bit(distance) && t.content.bytes == blocks[k] * block && !seen[from * rounds + k] &&
-             c.data.segments(i).size() == 1;
+      fits = std::has_single_bit(distance) && t.content.bytes == blocks[k] * block &&
+             !seen[from * rounds + k] && c.data.segments(i).size() == 1;
       if (fits) seen[from * rounds + k] = true;
     }
     if (!fits) continue;
     Verdict v = c.verdict(CollectiveKind::kAlltoall, block);
     v.certainty = Certainty::kPossible;
-    v.evidence.emplace_back("partners and lengths are those of Bruck's algorithm; which blocks the packed messages hold "
-                            "their hashes do not show");
+    v.evidence.emplace_back(
+        "partners and lengths are those of Bruck's algorithm; which blocks the packed messages hold "
+        "their hashes do not show");
     v.alternatives.emplace_back("any other exchange with the ranks at distances of powers of two");
     return v;
   }
@@ -356,7 +369,8 @@ std::optional<Verdict> judge_all(const Transfers& transfers, std::span<const Tra
   if (c.members() < kFewestRanks || list.size() + 1 < c.members() || !is_connected(c)) return std::nullopt;
   if (all_constant(c)) return barrier(c);
   if (without_hashes(c)) return std::nullopt;
-  for (const auto& single : {reduction, extremum, broadcast, scatter, alltoall, gather, allgather, packed_alltoall})
+  for (const auto& single :
+       {reduction, extremum, broadcast, scatter, alltoall, gather, allgather, packed_alltoall})
     if (Judge found = single(c)) return found;
   return std::nullopt;
 }
@@ -372,7 +386,10 @@ std::optional<Verdict> judge(const Transfers& transfers, std::span<const Transfe
   TransferList kept;
   for (const TransferIndex i : list) {
     const Transfer& t = transfers.all[i];
-    (t.captured_as(OwnPart::kBetween) ? kept : t.captured_as(OwnPart::kAddedTo) ? inferred : told).push_back(i);
+    (t.captured_as(OwnPart::kBetween)   ? kept
+     : t.captured_as(OwnPart::kAddedTo) ? inferred
+                                        : told)
+        .push_back(i);
   }
   if (!inferred.empty()) {
     // They prove themselves, by the sums that come out, or were something else.

@@ -1,8 +1,9 @@
 /* The demo: a toy simulation with two planted problems that nplus1 should show.
  *   1. Imbalance: every fourth rank has three times the work of the others.
- *   2. A hand-written broadcast: rank 0 sends the parameters to each rank in turn, where MPI_Bcast would do
- * it in log2(n) rounds. Each step: broadcast parameters, compute, exchange borders with both neighbours on a
- * ring, sum the residual. Arguments: [steps] [thousand iterations of work per light rank and step]. */
+ *   2. A hand-written broadcast: rank 0 sends the parameters to each rank in turn, where MPI_Bcast would do it
+ *      in log2(n) rounds.
+ * Each step: broadcast parameters, compute, exchange borders with both neighbours on a ring, sum the residual.
+ * Arguments: [steps] [thousand iterations of work per light rank and step]. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>

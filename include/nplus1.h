@@ -10,8 +10,9 @@
  *   nplus1_region_end(n)    must name the innermost open region
  *   nplus1_send_to_self(buffer, count, datatype)
  *                           records data that this rank keeps in a collective operation written by hand, so
- * that `nplus1 collectives` can prove it (arguments as of MPI_Send; include mpi.h before) nplus1_active() 1
- * when the program runs under nplus1, else 0
+ *                           that `nplus1 collectives` can prove it (arguments as of MPI_Send; include mpi.h
+ *                           before)
+ *   nplus1_active()         1 when the program runs under nplus1, else 0
  *
  * Fortran: the module in nplus1.f90, beside this file.
  */

@@ -14,8 +14,7 @@ if [ -z "$formatter" ]; then
 fi
 
 files() {
-  find support events netmodel semantics simnode report patterns hypothesis guidelines stubs cli include examples tests bench \
-    \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' \) -print | sort
+  git ls-files -z --cached --others --exclude-standard '*.cpp' '*.hpp' '*.c' '*.h' | tr '\0' '\n' | sort
 }
 
 if [ "${1:-}" = --fix ]; then

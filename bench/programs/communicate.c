@@ -1,6 +1,7 @@
 /* Workloads of bench/whole_programs.py: communicate PATTERN STEPS [COMPUTE_US]
- * empty | pingpong (8 B) | halo (1 KiB to both neighbours of a ring) | allreduce (8 B) | wavefront (1 KiB
- * pipeline). Each step also computes for about COMPUTE_US microseconds. */
+ *   empty | pingpong (8 B) | halo (1 KiB to both neighbours of a ring) | allreduce (8 B) |
+ *   wavefront (1 KiB pipeline)
+ * Each step also computes for about COMPUTE_US microseconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,9 @@ static void report(const char* kind, int size, int repetition, double value) {
 }
 
 /* More rounds of small messages, so that the clock's resolution does not show. */
-static int rounds_of(int size) { return size <= 4096 ? 20 : size <= 65536 ? 8 : 2; }
+static int rounds_of(int size) {
+  return size <= 4096 ? 20 : size <= 65536 ? 8 : 2;
+}
 
 static void ping_pong(int size, int repetition) {
   const int rounds = rounds_of(size);
@@ -42,7 +44,8 @@ static void ping_pong(int size, int repetition) {
 static void burst(int size, int repetition, int messages, const char* send_kind, const char* gap_kind) {
   MPI_Request requests[kBurst];
   if (rank != 0) {
-    for (int i = 0; i < messages; ++i) MPI_Irecv(in, size, MPI_BYTE, peer, kTag, MPI_COMM_WORLD, &requests[i]);
+    for (int i = 0; i < messages; ++i)
+      MPI_Irecv(in, size, MPI_BYTE, peer, kTag, MPI_COMM_WORLD, &requests[i]);
     MPI_Send(NULL, 0, MPI_BYTE, peer, kTag, MPI_COMM_WORLD);
     MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
     MPI_Send(NULL, 0, MPI_BYTE, peer, kTag, MPI_COMM_WORLD);

@@ -33,7 +33,8 @@ Analysis analyse(const Peers& peers, const std::string& recording, Method method
   auto reader = events::recording::Reader::open(recording);
   if (!reader) fail(reader.error());
   const Share share{static_cast<std::uint32_t>(peers.rank()), static_cast<std::uint32_t>(peers.size())};
-  TransferCollector collector{reader.value().header().ranks, expected_messages(reader.value().bytes()), share};
+  TransferCollector collector{reader.value().header().ranks, expected_messages(reader.value().bytes()),
+                              share};
   const auto coverage = reader.value().read(collector);
   if (!coverage) fail(coverage.error());
   SharedReading reading{collector.take(), collector};
@@ -48,14 +49,15 @@ Analysis analyse(const Peers& peers, const std::string& recording, Method method
 
 /// All parts at the first analyser.
 Analysis gathered(const Peers& peers, Analysis mine) {
-  const auto numbers = peers.sum(
-      {mine.messages, mine.unmatched, mine.unknown.hashes, mine.unknown.crc, mine.unknown.sums});
+  const auto numbers =
+      peers.sum({mine.messages, mine.unmatched, mine.unknown.hashes, mine.unknown.crc, mine.unknown.sums});
   Analysis all;
   all.messages = numbers[0];
   all.unmatched = numbers[1];
   all.unknown = {numbers[2], numbers[3], numbers[4]};
   all.damage = mine.damage;  // everybody has read all
-  for (auto& its : at_first(peers, std::move(mine.findings))) std::ranges::move(its, std::back_inserter(all.findings));
+  for (auto& its : at_first(peers, std::move(mine.findings)))
+    std::ranges::move(its, std::back_inserter(all.findings));
   sort_findings(all.findings);
   return all;
 }

@@ -61,7 +61,8 @@ class Peers {
   /// Everybody's numbers added up, place by place.
   std::vector<std::uint64_t> sum(const std::vector<std::uint64_t>& mine) const {
     std::vector<std::uint64_t> whole(mine.size());
-    MPI_Allreduce(mine.data(), whole.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(mine.data(), whole.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
     return whole;
   }
 

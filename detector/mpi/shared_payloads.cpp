@@ -1,8 +1,8 @@
 #include "detector/mpi/shared_payloads.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <boost/pending/disjoint_sets.hpp>
+#include <functional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -13,7 +13,8 @@ namespace nplus1::detector {
 namespace {
 
 /// Whether the ranks of the group hang together, and their calls, however divided, make rounds too long to be judged.
-bool has_no_rounds(const Peers& peers, const Transfers& transfers, const TransferList& list, std::uint64_t all) {
+bool has_no_rounds(const Peers& peers, const Transfers& transfers, const TransferList& list,
+                   std::uint64_t all) {
   const auto ranks = static_cast<std::size_t>(transfers.ranks);
   std::vector<std::uint64_t> calls(ranks);
   boost::disjoint_sets_with_storage<> connected{ranks};
@@ -60,10 +61,9 @@ struct Outline {
 
 Outline outline_of(const Transfers& transfers, const Instance& instance) {
   const Transfer& first = transfers.all[instance.transfers.front()];
-  Outline o{first.source_buffer, first.source_buffer + first.content.bytes,
-            first.sent_at,       0,
-            first.send_ordinal,  0,
-            first.source};
+  Outline o{
+      first.source_buffer, first.source_buffer + first.content.bytes, first.sent_at, 0, first.send_ordinal, 0,
+      first.source};
   for (const TransferIndex i : instance.transfers) {
     const Transfer& t = transfers.all[i];
     o.received_at = std::max(o.received_at, t.received_at);

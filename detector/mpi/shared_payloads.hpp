@@ -15,12 +15,13 @@ namespace nplus1::detector {
 [[nodiscard]] std::vector<std::vector<Finding>> at_first(const Peers& peers, std::vector<Finding> mine);
 
 struct SharedGroup {
-  bool done = false;              // false: give its messages to one analyser, who searches alone. Everybody's alike.
+  bool done = false;  // false: give its messages to one analyser, who searches alone. Everybody's alike.
   std::vector<Finding> findings;  // at the first analyser
 };
 
 /// Called by all analysers. `list`: my messages of a group of call sites that only messages hold together.
-[[nodiscard]] SharedGroup search_payloads_together(const Peers& peers, const Transfers& mine, TransferList list,
+[[nodiscard]] SharedGroup search_payloads_together(const Peers& peers, const Transfers& mine,
+                                                   TransferList list,
                                                    const events::DefinitionsCollector& names, Keep keep);
 
 }  // namespace nplus1::detector

@@ -38,7 +38,8 @@ std::vector<Transfer> first_from_each_place(const std::vector<Transfer>& mine) {
   std::set<std::tuple<std::int32_t, std::int32_t, CommId, CallSiteId, std::uint64_t, std::uint64_t>> seen;
   std::vector<Transfer> first;
   for (const Transfer& t : mine)
-    if (!t.captured() && seen.emplace(t.source, t.tag, t.comm, t.send_site, t.source_buffer, t.content.bytes).second)
+    if (!t.captured() &&
+        seen.emplace(t.source, t.tag, t.comm, t.send_site, t.source_buffer, t.content.bytes).second)
       first.push_back(t);
   return first;
 }
@@ -70,7 +71,8 @@ void join_by_line(SiteGroups& sites, const events::DefinitionsCollector& definit
   std::map<std::string, Key> first;
   std::vector<std::pair<Key, Key>> joined;
   for (const auto& [site, group] : sites.joined())
-    joined.emplace_back(first.try_emplace(line_of(SiteGroups::call_site(site), definitions), site).first->second, site);
+    joined.emplace_back(
+        first.try_emplace(line_of(SiteGroups::call_site(site), definitions), site).first->second, site);
   sites.merge(joined);
 }
 
@@ -82,7 +84,8 @@ struct Traffic {
 
 /// A gather or reduction and the broadcast of its result are one operation (composites.hpp): groups among the same
 /// ranks, of which one has a multiple of the other's messages, stay together.
-void join_by_ranks(const Peers& peers, const std::vector<Transfer>& mine, std::size_t ranks, SiteGroups& sites) {
+void join_by_ranks(const Peers& peers, const std::vector<Transfer>& mine, std::size_t ranks,
+                   SiteGroups& sites) {
   const auto names = sites.names();
   // By rank: one more than the messages it sends, or nothing if it has no part in the group.
   std::unordered_map<SiteGroups::Id, std::vector<std::uint64_t>> counts;

@@ -17,8 +17,8 @@
 namespace nplus1::detector {
 
 struct SharedReading {
-  Transfers mine;                              // my share
-  const events::DefinitionsCollector& names;   // everybody has them all
+  Transfers mine;                             // my share
+  const events::DefinitionsCollector& names;  // everybody has them all
 };
 
 /// What this analyser found. The messages of `reading` are given away.

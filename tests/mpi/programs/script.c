@@ -2,16 +2,20 @@
  *   script "RANK 0'S COMMANDS" "RANK 1'S COMMANDS" ...     (the last one is for all further ranks)
  * Commands end with ';'. PEER -1 is MPI_ANY_SOURCE; a TAG is optional (0; any for receives from any source).
  *   send|ssend|bsend|isend|issend PEER BYTES [TAG]      recv|irecv PEER BYTES [TAG]
- *   wait I | waitall | waitany | waitsome               complete requests, numbered from 0 since the last
- * waitall poll I | testall | testany | testsome | status I    loops on MPI_Test and the like until something
- * completes probe|iprobe|mprobe|improbe PEER BYTES [TAG]        finds (iprobe, improbe: in a loop) and
- * receives a message cancel I | free I                                   MPI_Cancel and MPI_Wait;
- * MPI_Request_free barrier | bcast|ibcast|scatter|gather|reduce ROOT BYTES | scan|allreduce BYTES | spread
- * ROOT BYTES spread: an Alltoallv in which only ROOT sends compute S | sleep S | delay S virtual time only;
- * sleep; real time only wtime S | usleep S                                  loops on MPI_Wtime; usleep repeat
- * N { COMMANDS }                               also nested exit CODE | return CODE | abort CODE | raise
- * SIGNAL Every payload is checked where it arrives. Rank 0 prints from whom its messages came, in the order
- * in which it learned of them. */
+ *   wait I | waitall | waitany | waitsome    complete requests, numbered from 0 since the last waitall
+ *   poll I | testall | testany | testsome | status I
+ *                                            loops on MPI_Test and the like until something completes
+ *   probe|iprobe|mprobe|improbe PEER BYTES [TAG]
+ *                                            finds (iprobe, improbe: in a loop) and receives a message
+ *   cancel I | free I                        MPI_Cancel and MPI_Wait; MPI_Request_free
+ *   barrier | bcast|ibcast|scatter|gather|reduce ROOT BYTES | scan|allreduce BYTES
+ *   spread ROOT BYTES                        an Alltoallv in which only ROOT sends
+ *   compute S | sleep S | delay S            virtual time only; sleep; real time only
+ *   wtime S | usleep S                       loops on MPI_Wtime; usleep
+ *   repeat N { COMMANDS }                    also nested
+ *   exit CODE | return CODE | abort CODE | raise SIGNAL
+ * Every payload is checked where it arrives. Rank 0 prints from whom its messages came, in the order in which
+ * it learned of them. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
