@@ -10,8 +10,12 @@ endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 find_package(Threads REQUIRED)
-find_package(GTest REQUIRED)
-find_package(benchmark)
+
+option(NPLUS1_TESTS "Build tests and benchmarks too (needs GoogleTest; users and packagers need neither)" ON)
+if(NPLUS1_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(benchmark)
+endif()
 
 option(NPLUS1_WERROR "Treat warnings as errors (developer presets)" OFF)
 add_library(nplus1_options INTERFACE)
@@ -25,12 +29,13 @@ target_compile_options(nplus1_options INTERFACE
   $<$<BOOL:${NPLUS1_WERROR}>:-Werror>)
 
 # nplus1_library(name sources... [DEPENDS targets...]): static library nplus1_<name>, alias nplus1::<name>.
-# Without sources it is an interface library.
+# Without sources it is an interface library. Built when something that is built links it: what only tests link takes
+# no time where there are none.
 function(nplus1_library name)
   cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
   set(target nplus1_${name})
   if(arg_UNPARSED_ARGUMENTS)
-    add_library(${target} STATIC ${arg_UNPARSED_ARGUMENTS})
+    add_library(${target} STATIC EXCLUDE_FROM_ALL ${arg_UNPARSED_ARGUMENTS})
     target_link_libraries(${target} PUBLIC nplus1::options ${arg_DEPENDS})
   else()
     add_library(${target} INTERFACE)
@@ -39,12 +44,20 @@ function(nplus1_library name)
   add_library(nplus1::${name} ALIAS ${target})
 endfunction()
 
-# nplus1_unit_test(name sources... [DEPENDS targets...]): a GoogleTest program, its tests labelled `unit`.
+# nplus1_unit_test(name sources... [DEPENDS targets...] [DEFINITIONS definitions...] [MODULES targets...]): a GoogleTest
+# program, its tests labelled `unit`; MODULES are loaded while it runs. With NPLUS1_TESTS off, nothing.
 include(GoogleTest)
 function(nplus1_unit_test name)
-  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS;DEFINITIONS;MODULES" ${ARGN})
+  if(NOT NPLUS1_TESTS)
+    return()
+  endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE nplus1::options GTest::gtest_main ${arg_DEPENDS})
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
+  if(arg_MODULES)
+    add_dependencies(${name} ${arg_MODULES})
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." PROPERTIES LABELS unit TIMEOUT 60)
 endfunction()
 
