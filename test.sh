@@ -5,7 +5,7 @@
 #   ./test.sh -L unit            other arguments go to ctest
 set -eu
 cd "$(dirname "$0")"
-tools/build.sh
+tools/build.sh --tests
 if [ "${1:-}" = --conformance ]; then
   shift
   exec tests/conformance/run.sh "$@"

@@ -1,7 +1,21 @@
 #!/bin/sh
-# Installs what is missing, configures and builds the release preset into build/. demo.sh and test.sh begin with it.
+# Installs what is missing, configures and builds the release preset into build/.
+#   tools/build.sh           what users run: no tests, no test framework, no browser
+#   tools/build.sh --tests   tests and benchmarks too
+# A build/ that has tests keeps them.
 set -eu
 cd "$(dirname "$0")/.."
-tools/install_dependencies.sh
-cmake --preset release >&2
+if [ "${1:-}" = --tests ]; then
+  tests=ON
+elif [ -f build/CMakeCache.txt ]; then
+  tests=$(sed -n 's/^NPLUS1_TESTS:BOOL=//p' build/CMakeCache.txt)
+else
+  tests=OFF
+fi
+if [ "$tests" = ON ]; then
+  tools/install_dependencies.sh --tests
+else
+  tools/install_dependencies.sh
+fi
+cmake --preset release -DNPLUS1_TESTS="$tests" >&2
 cmake --build --preset release -j "$(nproc)" >&2

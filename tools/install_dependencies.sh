@@ -1,16 +1,24 @@
 #!/bin/sh
-# Installs the Debian 12 packages that building and testing need, if any of them is missing. As root, or with sudo.
+# Installs the Debian 12 packages that building needs, if any of them is missing; with --tests, those that testing
+# needs too. As root, or with sudo.
 set -eu
 
 packages="
-  g++ gfortran cmake ninja-build make python3
+  g++ gfortran cmake ninja-build python3
   mpich libmpich-dev
   libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
   libzstd-dev libisal-dev zlib1g-dev
-  libotf2-trace-dev otf2-tools python3-otf2 libsimgrid-dev
-  libboost-dev libdw-dev libgtest-dev libbenchmark-dev clang-format-14
-  node-d3 chromium chromium-driver
+  libotf2-trace-dev libsimgrid-dev
+  libboost-dev libdw-dev
+  node-d3
 "
+if [ "${1:-}" = --tests ]; then
+  packages="$packages
+    make libgtest-dev libbenchmark-dev clang-format-14
+    otf2-tools python3-otf2
+    chromium chromium-driver
+  "
+fi
 
 missing=
 for package in $packages; do
