@@ -12,10 +12,10 @@ elif [ -f build/CMakeCache.txt ]; then
 else
   tests=OFF
 fi
-if [ "$tests" = ON ]; then
+if [ "${tests:-ON}" = ON ]; then
   tools/install_dependencies.sh --tests
 else
   tools/install_dependencies.sh
 fi
-cmake --preset release -DNPLUS1_TESTS="$tests" >&2
+cmake --preset release -DNPLUS1_TESTS="${tests:-ON}" >&2
 cmake --build --preset release -j "$(nproc)" >&2
