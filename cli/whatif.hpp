@@ -7,6 +7,7 @@
 
 #include "cli/by_hand.hpp"
 #include "cli/replay.hpp"
+#include "cli/trust.hpp"
 #include "hypothesis/analysis.hpp"
 #include "hypothesis/side.hpp"
 #include "hypothesis/transform/chain.hpp"
@@ -48,9 +49,6 @@ struct WhatIfCase {
                                                         hypothesis::transform::Chain& chain, bool timeline);
 /// The same, but for the times alone.
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
-
-/// What the result folder around the recording says of its run.
-[[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);
 
 /// One change that was tried.
 struct Fix {

@@ -108,9 +108,7 @@ Result<PointResult> try_it(const WhatIfWords& words, const Trial& trial) {
   const auto result = replay_case(c);
   if (!result && candidate.may_not_apply) return PointResult{kDoesNotApply};
   if (!result) return result.error();
-  const auto& r = result.value();
-  return PointResult{r.makespan().time_since_epoch(), r.compute_share(), r.communication_share(),
-                     r.unexplained_share(), r.state == simnode::engine::State::kFinished};
+  return hypothesis::point_of(result.value());
 }
 
 /// Of what refines another: whether it saves next to nothing more than that.
