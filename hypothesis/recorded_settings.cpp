@@ -1,6 +1,8 @@
 #include "hypothesis/recorded_settings.hpp"
 
 #include <charconv>
+#include <cstdlib>
+#include <string_view>
 
 namespace nplus1::hypothesis {
 namespace {
@@ -21,6 +23,14 @@ semantics::PollCost poll_cost(const std::string& text) {
   return {Duration{first}, Duration{cap}};
 }
 
+/// Of "fixed:SECONDS", as the ranks read it.
+Duration fixed_interval(const std::string& compute) {
+  constexpr std::string_view kFixed = "fixed:";
+  if (!compute.starts_with(kFixed)) return {};
+  const double length = std::atof(compute.c_str() + kFixed.size());
+  return length > 0 ? from_seconds(length) : Duration{};
+}
+
 }  // namespace
 
 RecordedSettings recorded_settings(const events::recording::Properties& properties) {
@@ -30,6 +40,8 @@ RecordedSettings recorded_settings(const events::recording::Properties& properti
   settings.collectives = property(properties, "collectives");
   settings.clock = property(properties, "clock");
   settings.protocol = property(properties, "protocol");
+  settings.compute = property(properties, "compute");
+  settings.call_interval = fixed_interval(settings.compute);
   settings.native = property(properties, "recorded") == "native";
   settings.poll_cost = poll_cost(property(properties, "poll-cost-ps"));
   return settings;

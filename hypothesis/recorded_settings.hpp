@@ -7,6 +7,7 @@
 #include "netmodel/collectives/selection.hpp"
 #include "semantics/timing.hpp"
 #include "support/result.hpp"
+#include "support/units.hpp"
 
 namespace nplus1::hypothesis {
 
@@ -16,7 +17,9 @@ struct RecordedSettings {
   std::string collectives;
   std::string clock;
   std::string protocol;
-  bool native = false;  // recorded without a simulation: times are of the wall clock
+  std::string compute;       // as `nplus1 run --compute`
+  Duration call_interval{};  // what every call was charged for the computing before it: `--compute fixed:`
+  bool native = false;       // recorded without a simulation: times are of the wall clock
   semantics::PollCost poll_cost{};
 };
 

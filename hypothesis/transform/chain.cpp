@@ -40,8 +40,9 @@ Error with_what_exists(Error error, const Maker& maker, const Play& play) {
 
 }  // namespace
 
-Result<Chain> Chain::build(const std::vector<Step>& steps, const Play& play) {
+Result<Chain> Chain::build(const std::vector<Step>& steps, const Play& play, Duration call_interval) {
   Chain chain;
+  chain.call_interval_ = call_interval;
   if (steps.empty()) return chain;
   for (const Step& step : steps) {
     events::DefinitionsCollector names;  // anew for each: a stage may have added communicators
@@ -58,6 +59,7 @@ Result<Chain> Chain::build(const std::vector<Step>& steps, const Play& play) {
 
 Result<Done> Chain::add(std::unique_ptr<Transform> stage, const Play& play) {
   if (stages_.empty()) stages_.push_back(std::make_unique<RankOrder>());
+  stage->charge_calls(call_interval_);
   if (events::EventSink* survey = stage->survey(); survey != nullptr) {
     if (const auto played = play(begin(*survey), false); !played) return played.error();
     finish();

@@ -25,9 +25,11 @@ using Play = std::function<Result<Done>(events::EventSink& sink, bool definition
 
 class Chain {
  public:
-  /// Errors: a setting that is wrong; a transformation of what is not there (they say what is); what `play`
-  /// says.
-  [[nodiscard]] static Result<Chain> build(const std::vector<Step>& steps, const Play& play);
+  /// `call_interval`: what every recorded call was charged for the computing before it, where that was given and
+  /// not measured. Errors: a setting that is wrong; a transformation of what is not there (they say what is);
+  /// what `play` says.
+  [[nodiscard]] static Result<Chain> build(const std::vector<Step>& steps, const Play& play,
+                                           Duration call_interval = {});
 
   /// Where the recording's calls go in; what comes out goes to `next`.
   [[nodiscard]] events::EventSink& begin(events::EventSink& next);
@@ -39,6 +41,7 @@ class Chain {
   [[nodiscard]] Result<Done> add(std::unique_ptr<Transform> stage, const Play& play);
 
  private:
+  Duration call_interval_{};
   std::vector<std::unique_ptr<Transform>> stages_;
 };
 

@@ -128,9 +128,24 @@ std::optional<Error> complete(CollectiveInstance& instance, const Messages& mess
                   std::to_string(instance.ranks.size()) + " ranks");
   instance.root = root_of(instance, messages);
   if (!instance.root) return uneven("no rank is the root");
+  // Blocks of different ranks that are passed on: each rank's own, and no part of what a root scatters.
+  if (rule.contents == Contents::kDifferent && rule.kind == CollectiveKind::kScatter)
+    for (const MessageCalls* m : messages)
+      if (m->source != *instance.root) return uneven("not all of them come from one root");
   if (rule.root && rule.root != instance.root)
     return uneven("the root is rank " + std::to_string(*instance.root));
   return std::nullopt;
+}
+
+/// Whether the recording knows that two of the messages have sent different things.
+bool differ(const Messages& messages) {
+  std::uint64_t content = 0;
+  for (const MessageCalls* m : messages) {
+    if (m->content == 0) continue;
+    if (content != 0 && content != m->content) return true;
+    content = m->content;
+  }
+  return false;
 }
 
 }  // namespace
@@ -146,6 +161,7 @@ bool collects(CollectiveKind kind) {
 Result<std::vector<CollectiveInstance>> cut_into_instances(const std::vector<MessageCalls>& messages,
                                                            const InstanceRule& rule) {
   std::vector<CollectiveInstance> all;
+  bool different = false;
   for (const Messages& group : groups_of(messages)) {
     const auto numbers = numbers_of(group, rule);
     if (!numbers) return numbers.error();
@@ -158,6 +174,11 @@ Result<std::vector<CollectiveInstance>> cut_into_instances(const std::vector<Mes
     if (members.size() < rule.fewest)
       return uneven(std::to_string(members.size()) + " ranks make a group of their own");
     for (const auto& [number, of_instance] : instances) {
+      const bool differs = differ(of_instance);
+      if (differs && rule.contents == Contents::kSame)
+        return Error{"the messages of one operation are not all the same",
+                     "name an operation that gives each member its own, or leave out contents=same"};
+      different = different || differs;
       CollectiveInstance instance;
       instance.kind = rule.kind;
       for (const std::int32_t rank : members) instance.ranks.emplace_back(rank);
@@ -165,6 +186,9 @@ Result<std::vector<CollectiveInstance>> cut_into_instances(const std::vector<Mes
       all.push_back(std::move(instance));
     }
   }
+  if (rule.contents == Contents::kDifferent && !different)
+    return Error{"the messages of each operation are all the same",
+                 "name an operation that gives all members the same, or leave out contents=different"};
   return all;
 }
 

@@ -2,6 +2,7 @@
 // group, who is the root, which messages belong to the same call. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -11,12 +12,16 @@
 
 namespace nplus1::hypothesis::transform {
 
+/// What the messages of an operation must have sent, as far as the recording knows it.
+enum class Contents : std::uint8_t { kAny, kSame, kDifferent };
+
 struct InstanceRule {
   CollectiveKind kind{};
   std::optional<std::int32_t> root;        // nothing: who does not receive (send) in an instance
   std::optional<std::uint64_t> instances;  // of each group; nothing: by rule
   std::optional<std::int64_t> bytes;       // nothing: from the messages
   std::size_t fewest = 2;                  // members; a group of fewer is an error
+  Contents contents{};                     // of each instance; kDifferent: of one instance at least
 };
 
 /// Groups are the parts of the graph of messages that hang together. In a broadcast or scatter, each member's

@@ -12,6 +12,22 @@ std::size_t MessageSurvey::KeyHash::operator()(const Key& key) const {
   return static_cast<std::size_t>((pair * 0x9e3779b97f4a7c15U) ^ (key.sequence * 0xbf58476d1ce4e5b9U));
 }
 
+std::uint64_t content_of(const events::Event& event, const events::Detail* detail) {
+  constexpr int kWhole = events::kHasCrc | events::kHasPolynomial | events::kHasPayload;
+  if (detail == nullptr || (detail->content & kWhole) == 0) return 0;
+  std::uint64_t hash = static_cast<std::uint64_t>(event.size) + 1;
+  const auto add = [&hash](std::uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29U;
+  };
+  add(detail->prefix);
+  add(detail->crc);
+  add(detail->polynomial);
+  if ((detail->content & events::kHasPayload) != 0)
+    for (const std::uint64_t word : detail->excerpt) add(word);
+  return std::max<std::uint64_t>(hash, 1);
+}
+
 std::uint64_t MessageSurvey::of_request(std::int32_t rank, std::uint32_t request) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32U | request;
 }
@@ -58,6 +74,7 @@ void MessageSurvey::sent(const events::TimedEvent& timed) {
   m.size = event.size;
   m.send_site = event.site.value;
   m.sent = timed.ordinal;
+  m.content = content_of(event, timed.detail);
   m.send_blocks = event.kind == EventKind::kSend;
   report_if_whole(key);
 }

@@ -25,9 +25,14 @@ struct MessageCalls {
   std::uint64_t posted = kNone;     // of the receive
   std::uint64_t completed = kNone;  // of the call that completes the receive
   std::uint32_t request = 0;        // of the receive, if it is non-blocking
+  std::uint64_t content = 0;        // of what was sent: content_of()
   bool send_blocks = false;
   std::vector<std::uint64_t> probes;  // at the receiver: those that looked for it in vain, and that found it
 };
+
+/// A number for what a send has sent: equal numbers for equal contents, as far as the recording knows them; 0 if
+/// it knows nothing.
+[[nodiscard]] std::uint64_t content_of(const events::Event& event, const events::Detail* detail);
 
 class MessageSurvey final : public events::EventSink {
  public:

@@ -1,5 +1,6 @@
 #include "hypothesis/transform/messages.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -60,10 +61,16 @@ class Delete final : public MessageTransform {
   using MessageTransform::MessageTransform;
 
  private:
-  void restart() override { gone_.clear(); }
+  void restart() override {
+    gone_.clear();
+    requests_.clear();
+  }
   void change(RankId rank, std::uint64_t ordinal, Call& call) override {
     loosen_matched(call);
+    const events::Event made = call.event;
+    if (requests_.all_that_is_waited_for(rank, call)) call.remove();
     MessageTransform::change(rank, ordinal, call);
+    requests_.note(rank, made, call.removed);
   }
   void change_message(RankId rank, Call& call) override {
     if (call.event.kind == EventKind::kIrecv) gone_.insert(key(rank, call.event.request.value));
@@ -76,6 +83,7 @@ class Delete final : public MessageTransform {
     return static_cast<std::uint64_t>(rank.index()) << 32U | request;
   }
   std::unordered_set<std::uint64_t> gone_;  // receives whose match is still to come
+  GoneRequests requests_;
 };
 
 std::string nothing_for(const Step& step) {
@@ -106,6 +114,25 @@ Result<Done> MessageTransform::surveyed() {
 
 void MessageTransform::change(RankId rank, std::uint64_t ordinal, Call& call) {
   if (marks_.has(rank, ordinal)) change_message(rank, call);
+}
+
+bool GoneRequests::all_that_is_waited_for(RankId rank, const Call& call) {
+  if (call.event.kind != EventKind::kWait && call.event.kind != EventKind::kTest) return false;
+  const auto& words = call.lists.words;
+  return !words.empty() && std::all_of(words.begin(), words.end(), [&](std::uint32_t request) {
+    return gone_.contains(static_cast<std::uint64_t>(rank.index()) << 32U | request);
+  });
+}
+
+void GoneRequests::note(RankId rank, const events::Event& made, bool removed) {
+  if (made.kind != EventKind::kIsend && made.kind != EventKind::kIrecv &&
+      made.kind != EventKind::kIcollective)
+    return;
+  const auto key = static_cast<std::uint64_t>(rank.index()) << 32U | made.request.value;
+  if (removed)
+    gone_.insert(key);
+  else
+    gone_.erase(key);  // numbers are used again
 }
 
 void loosen_matched(Call& call) {

@@ -2,11 +2,26 @@
 #pragma once
 
 #include <memory>
+#include <unordered_set>
 
 #include "hypothesis/transform/message_survey.hpp"
 #include "hypothesis/transform/transform.hpp"
 
 namespace nplus1::hypothesis::transform {
+
+/// Requests that a stage takes away with the calls that made them: calls that wait for nothing else, or test
+/// nothing else, go with them.
+class GoneRequests {
+ public:
+  void clear() { gone_.clear(); }
+  /// Before the stage decides about `call`: whether it completes nothing but what is gone.
+  [[nodiscard]] bool all_that_is_waited_for(RankId rank, const Call& call);
+  /// After that: `made` as recorded; `removed`, whether the stage takes it away.
+  void note(RankId rank, const events::Event& made, bool removed);
+
+ private:
+  std::unordered_set<std::uint64_t> gone_;  // by rank and request
+};
 
 /// What transformations of selected messages have in common: the calls at both ends are marked.
 class MessageTransform : public Transform {

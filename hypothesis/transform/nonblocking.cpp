@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "events/mpi_call.hpp"
+#include "hypothesis/transform/exchanges.hpp"
 #include "hypothesis/transform/insert.hpp"
 #include "hypothesis/transform/message_survey.hpp"
 
@@ -14,11 +15,6 @@ using events::Event;
 using events::EventKind;
 
 constexpr std::uint64_t kMostCalls = 1000;
-
-/// A call that waits for what may be posted before it.
-struct Stored : RecordedCall {
-  std::vector<events::Answer> matches;  // that follow it
-};
 
 bool takes_messages(EventKind kind) {
   return kind == EventKind::kRecv || kind == EventKind::kIrecv || kind == EventKind::kProbe ||
@@ -46,26 +42,69 @@ Buffer buffer_of(const Event& event, const events::Detail* detail) {
   return {detail->buffer, detail->buffer + static_cast<std::uint64_t>(std::max<std::int64_t>(1, event.size))};
 }
 
+/// A call that waits for what may be posted before it.
+struct Stored : RecordedCall {
+  std::vector<events::Answer> matches;  // that follow it
+  Buffer frees;                         // that a wait put in here gives back
+};
+
+Buffer buffer_of(const Stored& call) {
+  return buffer_of(call.event, call.has_detail ? &call.detail : nullptr);
+}
+
+/// What is left of a call that is made elsewhere: its computing and its place in recorded time.
+Stored nothing_at(const Stored& call) {
+  Stored local;
+  local.event.kind = EventKind::kLocal;
+  local.event.thread = call.event.thread;
+  local.event.call = call.event.call;
+  local.event.site = call.event.site;
+  local.event.compute_ps = call.event.compute_ps;
+  local.event.entry_ps = call.event.entry_ps;
+  local.finished = true;
+  local.took = call.took;
+  local.matches = call.matches;
+  return local;
+}
+
+/// Time in front of each call that is neither the call before nor computing.
+std::vector<std::int64_t> unexplained_before(const std::vector<Stored>& calls) {
+  std::vector<std::int64_t> times{0};
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    const Event& e = calls[i].event;
+    const std::int64_t exit_ps = calls[i - 1].event.entry_ps + calls[i - 1].took.count();
+    times.push_back(std::max<std::int64_t>(0, e.entry_ps - e.compute_ps - exit_ps));
+  }
+  return times;
+}
+
+/// What the user asks for.
+struct Wanted {
+  std::uint64_t post = 1, wait_sends = 1, wait_receives = 0;
+  bool dependent = false;  // what is sent may depend on what has just been received
+};
+
 class NonBlocking final : public Transform {
  public:
-  NonBlocking(MessageSelector selector, std::uint64_t post, std::uint64_t wait_sends,
-              std::uint64_t wait_receives, std::string nothing)
-      : selector_{std::move(selector)},
-        post_{post},
-        wait_sends_{wait_sends},
-        wait_receives_{wait_receives},
-        nothing_{std::move(nothing)} {}
+  NonBlocking(MessageSelector selector, const Wanted& wanted, std::string nothing)
+      : selector_{std::move(selector)}, wanted_{wanted}, nothing_{std::move(nothing)} {}
 
-  [[nodiscard]] events::EventSink* survey() override { return &survey_; }
+  [[nodiscard]] events::EventSink* survey() override {
+    survey_ = std::make_unique<ExchangeSurvey>(call_interval(), [this](const MessageCalls& m) { found(m); });
+    return survey_.get();
+  }
   [[nodiscard]] Result<Done> surveyed() override {
-    survey_.finish();
+    survey_->finish();
     if (selected_ == 0) return Error{nothing_, ""};
     return Done{};
   }
   void on_event(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& match) override;
   void finish() override {
-    for (std::size_t r = 0; r < ranks_.size(); ++r) flush(RankId{static_cast<std::int32_t>(r)}, 0);
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      end_exchange(ranks_[r]);
+      flush(RankId{static_cast<std::int32_t>(r)}, 0);
+    }
   }
 
  private:
@@ -78,7 +117,8 @@ class NonBlocking final : public Transform {
     Buffer buffer;
   };
   struct Rank {
-    std::deque<Stored> calls;  // the latest, not handed on yet
+    std::deque<Stored> calls;      // the latest, not handed on yet
+    std::vector<Stored> exchange;  // selected calls that follow each other at once
     std::vector<Open> open;
     std::uint64_t inserted = 0;
     std::uint64_t first_ordinal = 0;  // of the next call handed on
@@ -98,16 +138,21 @@ class NonBlocking final : public Transform {
   void restart() override { ranks_.clear(); }
   void change(RankId, std::uint64_t, Call&) override {}
 
+  [[nodiscard]] bool selects(const events::TimedEvent& timed, const Stored& call) const;
+  [[nodiscard]] bool belongs(const Rank& rank, const Stored& call) const;
   void close(Rank& rank, const events::TimedEvent& next_call);
-  void close_one(Rank& rank, const Open& open, Event& next_call);
-  void convert(Rank& rank, Stored call);
-  void post_receive(Rank& rank, const Event& receive, std::uint32_t request, const Buffer& buffer);
+  void close_one(Rank& rank, const Open& open, std::int64_t at_ps);
+  void end_exchange(Rank& rank);
+  [[nodiscard]] bool stays_as_it_is(const std::vector<Stored>& exchange) const;
+  std::int64_t post_receives(Rank& rank, std::vector<Stored>& exchange, std::vector<Open>& started);
+  void post_receive(Rank& rank, Stored posted, const Buffer& buffer);
+  void wait_for(Rank& rank, const std::vector<Open>& started, std::int64_t at_ps);
   void flush(RankId rank, std::size_t keep);
 
   MessageSelector selector_;
-  std::uint64_t post_, wait_sends_, wait_receives_;
+  Wanted wanted_;
   std::string nothing_;
-  MessageSurvey survey_{[this](const MessageCalls& m) { found(m); }};
+  std::unique_ptr<ExchangeSurvey> survey_;
   Marks marks_;
   std::uint64_t selected_ = 0;
   std::vector<Rank> ranks_;
@@ -116,23 +161,31 @@ class NonBlocking final : public Transform {
 void NonBlocking::on_event(const events::TimedEvent& timed) {
   if (timed.rank.index() >= ranks_.size()) ranks_.resize(timed.rank.index() + 1);
   Rank& rank = ranks_[timed.rank.index()];
-  if (rank.calls.empty()) rank.first_ordinal = timed.ordinal + rank.inserted;
   Stored call;
   call.assign(timed);
+  const bool selected = selects(timed, call);
+  if (!rank.exchange.empty()) {
+    if ((selected || is_nothing(call.event)) && belongs(rank, call)) {
+      rank.exchange.push_back(std::move(call));
+      return;
+    }
+    end_exchange(rank);
+    flush(timed.rank, wanted_.post);
+  }
+  if (rank.calls.empty()) rank.first_ordinal = timed.ordinal + rank.inserted;
   // What is due is waited for before this call, but after the computing before it.
-  const std::int64_t compute = call.event.compute_ps;
   const std::size_t had = rank.calls.size();
   close(rank, timed);
   if (rank.calls.size() > had) {
-    rank.calls[had].event.compute_ps = compute;
-    call.event.compute_ps = 0;
+    const std::int64_t own = std::min(call.event.compute_ps, call_interval().count());
+    rank.calls[had].event.compute_ps += call.event.compute_ps - own;
+    call.event.compute_ps = own;
   }
-  const bool blocking = call.event.kind == EventKind::kSend || call.event.kind == EventKind::kRecv;
-  if (blocking && call.finished && marks_.has(timed.rank, timed.ordinal))
-    convert(rank, std::move(call));
+  if (selected)
+    rank.exchange.push_back(std::move(call));
   else
     rank.calls.push_back(std::move(call));
-  flush(timed.rank, post_);
+  flush(timed.rank, wanted_.post);
 }
 
 void NonBlocking::on_match(RankId receiver, const events::Answer& match) {
@@ -142,10 +195,38 @@ void NonBlocking::on_match(RankId receiver, const events::Answer& match) {
     next().on_match(receiver, match);
 }
 
+bool NonBlocking::selects(const events::TimedEvent& timed, const Stored& call) const {
+  return call.finished && is_blocking_message(call.event) && marks_.has(timed.rank, timed.ordinal);
+}
+
+/// Whether `call` can be started together with the exchange before it.
+bool NonBlocking::belongs(const Rank& rank, const Stored& call) const {
+  const Stored* last = nullptr;
+  for (const Stored& e : rank.exchange)
+    if (!is_nothing(e.event)) last = &e;
+  if (call.event.thread != last->event.thread) return false;
+  if (is_nothing(call.event)) return true;
+  if (!survey_->at_once(last->event.site.value, call.event.site.value)) return false;
+  const bool receives = call.event.kind == EventKind::kRecv;
+  const Buffer buffer = buffer_of(call);
+  for (const Open& open : rank.open)
+    if (open.buffer.overlaps(buffer)) return false;
+  for (const Stored& e : rank.exchange) {
+    if (is_nothing(e.event)) continue;
+    const bool received = e.event.kind == EventKind::kRecv;
+    // Two sends may read the same memory.
+    if ((receives || received) && buffer_of(e).overlaps(buffer)) return false;
+    if (received && !receives &&
+        (wanted_.dependent || survey_->forwards(e.event.site.value, call.event.site.value)))
+      return false;
+  }
+  return true;
+}
+
 /// Waits for what is due, or in the way, before the next call of its thread.
 void NonBlocking::close(Rank& rank, const events::TimedEvent& timed) {
   const Buffer buffer = buffer_of(timed.event, timed.detail);
-  Event at = timed.event;
+  const std::int64_t at = timed.event.entry_ps;
   for (std::size_t i = 0; i < rank.open.size();) {
     Open& open = rank.open[i];
     const bool mine = open.thread == timed.event.thread;
@@ -165,97 +246,129 @@ void NonBlocking::close(Rank& rank, const events::TimedEvent& timed) {
   }
 }
 
-void NonBlocking::close_one(Rank& rank, const Open& open, Event& next_call) {
+void NonBlocking::close_one(Rank& rank, const Open& open, std::int64_t at_ps) {
+  wait_for(rank, {open}, at_ps);
+  rank.calls.back().frees = open.buffer;
+}
+
+/// One MPI_Wait or MPI_Waitall, made at `at_ps` of the recorded time.
+void NonBlocking::wait_for(Rank& rank, const std::vector<Open>& started, std::int64_t at_ps) {
   Stored wait;
+  const bool one = started.size() == 1;
   wait.event.kind = EventKind::kWait;
-  wait.event.call = static_cast<std::uint16_t>(events::MpiCall::MPI_Wait);
-  wait.event.thread = open.thread;
-  wait.event.site = open.made.site;
-  wait.event.aux = 1;
-  wait.event.entry_ps = next_call.entry_ps;
+  wait.event.call =
+      static_cast<std::uint16_t>(one ? events::MpiCall::MPI_Wait : events::MpiCall::MPI_Waitall);
+  wait.event.thread = started.front().thread;
+  wait.event.site = started.back().made.site;
+  wait.event.aux = started.size();
+  wait.event.compute_ps = call_interval().count();
+  wait.event.entry_ps = at_ps + wait.event.compute_ps;
   wait.finished = true;
-  wait.words = {open.request};
+  for (const Open& open : started) wait.words.push_back(open.request);
   ++rank.inserted;
   rank.calls.push_back(std::move(wait));
 }
 
-/// A blocking call starts a request instead; a receive may start earlier.
-void NonBlocking::convert(Rank& rank, Stored call) {
-  const std::uint32_t request = rank.requests++;
-  const bool receive = call.event.kind == EventKind::kRecv;
-  const Buffer buffer = buffer_of(call.event, call.has_detail ? &call.detail : nullptr);
-  Open open{request, receive ? wait_receives_ : wait_sends_, call.event.thread, call.event, buffer};
-  if (!receive) {
-    call.event.kind = EventKind::kIsend;
-    call.event.call = static_cast<std::uint16_t>(events::MpiCall::MPI_Isend);
-    call.event.request = RequestId{request};
-    rank.calls.push_back(std::move(call));
-    if (open.due > 0) return rank.open.push_back(open);
-    Event after = rank.calls.back().event;
-    return close_one(rank, open, after);
+/// A call alone that would be waited for where it is stays what it is.
+bool NonBlocking::stays_as_it_is(const std::vector<Stored>& exchange) const {
+  const auto messages =
+      std::count_if(exchange.begin(), exchange.end(), [](const Stored& e) { return !is_nothing(e.event); });
+  if (messages != 1) return false;
+  const bool receives = exchange.front().event.kind == EventKind::kRecv;
+  return receives ? wanted_.post == 0 && wanted_.wait_receives == 0 : wanted_.wait_sends == 0;
+}
+
+/// The calls collected start requests instead: receives first, then sends, then they are waited for.
+void NonBlocking::end_exchange(Rank& rank) {
+  std::vector<Stored> exchange = std::exchange(rank.exchange, {});
+  if (exchange.empty()) return;
+  if (stays_as_it_is(exchange)) {
+    for (Stored& e : exchange) rank.calls.push_back(std::move(e));
+    return;
   }
-  events::Answer match = call.answer;
-  match.kind = events::AnswerKind::kMatch;
-  match.request = RequestId{request};
-  match.exit_ps = (call.event.entry() + call.took).time_since_epoch().count();
-  post_receive(rank, call.event, request, buffer);
-  if (post_ == 0) call.event.compute_ps = 0;
-  // Where the receive was there is a wait, or only the computing before it.
-  call.event.kind = EventKind::kLocal;
-  Stored rest;
-  rest.event = call.event;
-  rest.event.request = {};
-  rest.event.size = 0;
-  rest.event.peer = rest.event.tag = 0;
-  rest.event.flags = 0;
-  rest.finished = true;
-  rest.took = call.took;
-  rest.matches = {match};
-  if (wait_receives_ == 0) {
-    rest.event.kind = EventKind::kWait;
-    rest.event.call = static_cast<std::uint16_t>(events::MpiCall::MPI_Wait);
-    rest.event.aux = 1;
-    rest.words = {request};
-    rest.matches.clear();
-    if (!rank.calls.empty()) rank.calls.back().matches.push_back(match);
-  } else {
-    rest.event.aux = 0;
-    rank.open.push_back(open);
+  const std::vector<std::int64_t> unexplained = unexplained_before(exchange);
+  std::vector<Open> started;
+  std::int64_t end_ps = post_receives(rank, exchange, started);
+  std::vector<events::Answer> matches;
+  std::size_t receive = 0;
+  for (std::size_t i = 0; i < exchange.size(); ++i) {
+    Stored& e = exchange[i];
+    e.event.entry_ps = end_ps + unexplained[i] + e.event.compute_ps;
+    end_ps = e.event.entry_ps + e.took.count();
+    if (!is_nothing(e.event) && e.event.kind == EventKind::kSend) {
+      const std::uint32_t request = rank.requests++;
+      started.push_back({request, wanted_.wait_sends, e.event.thread, e.event, buffer_of(e)});
+      e.event.kind = EventKind::kIsend;
+      e.event.call = static_cast<std::uint16_t>(events::MpiCall::MPI_Isend);
+      e.event.request = RequestId{request};
+    } else if (!is_nothing(e.event)) {
+      events::Answer match = e.answer;
+      match.kind = events::AnswerKind::kMatch;
+      match.request = RequestId{started[receive++].request};
+      match.exit_ps = end_ps;
+      matches.push_back(match);
+      e = nothing_at(e);  // the time that the receive took in the recording passes here
+    }
+    rank.calls.push_back(std::move(e));
   }
-  rank.calls.push_back(std::move(rest));
+  auto& after = rank.calls.back().matches;
+  after.insert(after.end(), matches.begin(), matches.end());
+  std::vector<Open> now;
+  for (const Open& open : started) (open.due == 0 ? now : rank.open).push_back(open);
+  if (!now.empty()) wait_for(rank, now, end_ps);
+}
+
+/// When the last is posted, in recorded time.
+std::int64_t NonBlocking::post_receives(Rank& rank, std::vector<Stored>& exchange,
+                                        std::vector<Open>& started) {
+  const std::int64_t call = call_interval().count();
+  Event& front = exchange.front().event;
+  const std::int64_t begin_ps = front.entry_ps - front.compute_ps;
+  // Posted where the exchange is: behind the computing in front of it.
+  const std::int64_t before = wanted_.post == 0 ? std::max<std::int64_t>(0, front.compute_ps - call) : 0;
+  front.compute_ps -= before;
+  std::int64_t carried = before;
+  std::int64_t now = begin_ps;
+  for (Stored& e : exchange) {
+    if (is_nothing(e.event) || e.event.kind != EventKind::kRecv) continue;
+    const std::int64_t own = std::min(call, e.event.compute_ps);
+    e.event.compute_ps -= own;
+    Stored posted;
+    posted.event = e.event;
+    posted.event.kind = EventKind::kIrecv;
+    posted.event.call = static_cast<std::uint16_t>(events::MpiCall::MPI_Irecv);
+    posted.event.request = RequestId{rank.requests++};
+    posted.event.flags =
+        static_cast<std::uint8_t>(e.event.flags & ~(events::kNeedsAnswer | events::kHasDetail));
+    posted.event.compute_ps = own + std::exchange(carried, 0);
+    now += posted.event.compute_ps;
+    posted.event.entry_ps = now;
+    posted.finished = true;
+    const Buffer buffer = buffer_of(e);
+    started.push_back({posted.event.request.value, wanted_.wait_receives, e.event.thread, e.event, buffer});
+    post_receive(rank, std::move(posted), buffer);
+  }
+  front.compute_ps += carried;  // nobody receives
+  return now;
 }
 
 /// Earlier by as many computing intervals of the thread as nothing is in the way.
-void NonBlocking::post_receive(Rank& rank, const Event& receive, std::uint32_t request,
-                               const Buffer& buffer) {
+void NonBlocking::post_receive(Rank& rank, Stored posted, const Buffer& buffer) {
   auto at = rank.calls.end();
   std::uint64_t passed = 0;
-  for (auto it = rank.calls.end(); it != rank.calls.begin() && passed + 1 < post_;) {
+  for (auto it = rank.calls.end(); it != rank.calls.begin() && passed + 1 < wanted_.post;) {
     --it;
-    if (might_take_the_same(receive, it->event) || it->event.kind == EventKind::kUnmodelledExit) break;
-    if (buffer_of(it->event, it->has_detail ? &it->detail : nullptr).overlaps(buffer)) break;
-    if (it->event.thread != receive.thread) continue;
+    if (might_take_the_same(posted.event, it->event) || it->event.kind == EventKind::kUnmodelledExit) break;
+    if (buffer_of(*it).overlaps(buffer) || it->frees.overlaps(buffer)) break;
+    if (it->event.thread != posted.event.thread) continue;
     ++passed;
     at = it;
   }
-  Stored posted;
-  posted.event = receive;
-  posted.event.kind = EventKind::kIrecv;
-  posted.event.call = static_cast<std::uint16_t>(events::MpiCall::MPI_Irecv);
-  posted.event.request = RequestId{request};
-  posted.event.flags =
-      static_cast<std::uint8_t>(receive.flags & ~(events::kNeedsAnswer | events::kHasDetail));
-  // Before that call, and after the computing before it.
-  posted.event.compute_ps = 0;
-  if (at != rank.calls.end()) {
-    posted.event.compute_ps = std::exchange(at->event.compute_ps, 0);
+  if (at != rank.calls.end()) {  // before that call, and after the computing before it
+    const std::int64_t own = std::min(at->event.compute_ps, call_interval().count());
+    posted.event.compute_ps += std::exchange(at->event.compute_ps, own) - own;
     posted.event.entry_ps = at->event.entry_ps;
-  } else if (post_ == 0) {
-    posted.event.compute_ps = receive.compute_ps;
-  } else {
-    posted.event.entry_ps = receive.entry_ps - receive.compute_ps;
   }
-  posted.finished = true;
   ++rank.inserted;
   rank.calls.insert(at, std::move(posted));
 }
@@ -283,10 +396,15 @@ Result<std::unique_ptr<Transform>> make_nonblocking(const Step& step,
   for (const auto* value : {&post, &wait})
     if (static_cast<std::uint64_t>(value->value()) > kMostCalls)
       return bad_setting(step, value == &post ? "post" : "wait", "at most 1000 intervals");
+  const std::string* dependent = step.find("dependent");
+  if (dependent != nullptr && *dependent != "yes" && *dependent != "no")
+    return bad_setting(step, "dependent",
+                       "'no' or 'yes' (what is sent may depend on what was received just before)");
   const auto later = static_cast<std::uint64_t>(wait.value());
+  const Wanted wanted{static_cast<std::uint64_t>(post.value()), step.find("wait") == nullptr ? 1 : later,
+                      later, dependent != nullptr && *dependent == "yes"};
   return std::unique_ptr<Transform>{std::make_unique<NonBlocking>(
-      std::move(selector).value(), static_cast<std::uint64_t>(post.value()),
-      step.find("wait") == nullptr ? 1 : later, later,
+      std::move(selector).value(), wanted,
       step.where + ": '" + step.text() + "' is about no blocking call in the recording")};
 }
 

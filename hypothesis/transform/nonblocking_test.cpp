@@ -63,6 +63,110 @@ TEST(NonBlocking, ReceivesDoNotOvertakeEachOther) {
   EXPECT_EQ(program.replayed({{"nonblocking", "size=5000,post=5"}}), program.replayed({}));
 }
 
+/// `all`, on as many ranks: each sends `bytes` to the right and receives from the left, as the calls say.
+enum class Exchange { kBlocking, kTogether };
+TestProgram chain(Exchange how, std::int64_t between = 0, std::int64_t behind = 0) {
+  TestProgram program{6};
+  for (int step = 0; step < 3; ++step)
+    for (std::int32_t r = 0; r < 6; ++r) {
+      program.compute(r, 5 + r);
+      if (how == Exchange::kBlocking) {
+        program.line(r, 1);
+        if (r < 5) program.send(r, r + 1, 20000);
+        program.compute(r, between);
+        program.line(r, 2);
+        if (r > 0) program.receive(r, r - 1);
+      } else {
+        std::vector<std::uint32_t> requests;
+        if (r > 0) requests.push_back(program.ireceive(r, r - 1));
+        if (r < 5) requests.push_back(program.isend(r, r + 1, 20000));
+        program.wait(r, requests);
+      }
+      program.compute(r, behind);
+    }
+  program.record();
+  return program;
+}
+
+/// A send that waits for its receive, and at once a receive: a chain, from the last rank to the first.
+TEST(NonBlocking, AnExchangeBecomesWhatIrecvIsendAndWaitallMakeOfIt) {
+  const Ends blocking = chain(Exchange::kBlocking, 0, 30).replayed({});
+  const Ends together = chain(Exchange::kTogether, 0, 30).replayed({});
+  EXPECT_EQ(chain(Exchange::kBlocking, 0, 30).replayed({{"nonblocking", "post=0,wait=0"}}), together);
+  EXPECT_EQ(chain(Exchange::kBlocking, 0, 30).replayed({{"nonblocking", "post=0,wait=0,dependent=yes"}}),
+            together);
+  EXPECT_LT(together[0], 0.6 * blocking[0]);
+  const Ends early = chain(Exchange::kBlocking, 0, 30).replayed({{"nonblocking", "all"}});
+  ASSERT_EQ(early.size(), together.size());
+  for (std::size_t r = 0; r < early.size(); ++r) EXPECT_LE(early[r], together[r]);
+}
+
+TEST(NonBlocking, WhereComputingIntervenesThereIsNoExchange) {
+  EXPECT_EQ(chain(Exchange::kBlocking, 4).replayed({{"nonblocking", "post=0,wait=0"}}),
+            chain(Exchange::kBlocking, 4).replayed({}));
+}
+
+/// The lower rank of two sends first: everybody waits for all to the left.
+TestProgram in_order_of_ranks(bool together) {
+  TestProgram program{5};
+  for (std::int32_t r = 0; r < 5; ++r) {
+    program.compute(r, 10);
+    if (together) {
+      std::vector<std::uint32_t> requests;
+      for (const std::int32_t other : {r - 1, r + 1})
+        if (other >= 0 && other < 5) requests.push_back(program.ireceive(r, other));
+      for (const std::int32_t other : {r - 1, r + 1})
+        if (other >= 0 && other < 5) requests.push_back(program.isend(r, other, 1000));
+      program.wait(r, requests);
+      continue;
+    }
+    if (r > 0) {
+      program.receive(r, r - 1);
+      program.send(r, r - 1, 1000);
+    }
+    if (r < 4) {
+      program.send(r, r + 1, 1000);
+      program.receive(r, r + 1);
+    }
+  }
+  program.record();
+  return program;
+}
+
+TEST(NonBlocking, AnExchangeInTheOrderOfRanksIsDoneAtOnceUnlessWhatIsSentDependsOnIt) {
+  const TestProgram serial = in_order_of_ranks(false);
+  const Ends together = in_order_of_ranks(true).replayed({});
+  EXPECT_EQ(serial.replayed({{"nonblocking", "post=0,wait=0"}}), together);
+  EXPECT_LT(together[4], serial.replayed({})[4]);
+  // Sends stay behind the receives before them: only the waiting of the sends is gone, and they are short.
+  EXPECT_EQ(serial.replayed({{"nonblocking", "post=0,wait=0,dependent=yes"}}), serial.replayed({}));
+  EXPECT_NE(serial.refused({{"nonblocking", "dependent=maybe"}}).find("dependent=maybe"), std::string::npos);
+}
+
+/// Given compute times: every call is charged, also those that are put in.
+TEST(NonBlocking, UnderGivenComputeTimesNewCallsAreChargedLikeAllOthers) {
+  const auto program = [](bool together) {
+    TestProgram p{2};
+    p.charge_calls(2);
+    for (std::int32_t r = 0; r < 2; ++r) {
+      p.compute(r, 7);
+      if (together) {
+        const std::uint32_t receive = p.ireceive(r, 1 - r);
+        const std::uint32_t send = p.isend(r, 1 - r, 1000);
+        p.wait(r, {receive, send});
+      } else {
+        p.send(r, 1 - r, 1000);
+        p.receive(r, 1 - r);
+      }
+      p.compute(r, 3);
+      p.collective(r, CollectiveKind::kBarrier);
+    }
+    p.record();
+    return p;
+  };
+  EXPECT_EQ(program(false).replayed({{"nonblocking", "post=0,wait=0"}}), program(true).replayed({}));
+}
+
 TEST(NonBlocking, WhatIsNonBlockingAlreadyIsNothing) {
   TestProgram program{2};
   program.wait(0, {program.isend(0, 1, 100)});

@@ -98,6 +98,7 @@ class Replacement final : public Transform {
   // Of a pass.
   std::map<std::int32_t, std::size_t> next_;
   std::unordered_set<std::uint64_t> unmatched_;
+  GoneRequests requests_;
 };
 
 void Replacement::found(const MessageCalls& m) {
@@ -194,6 +195,7 @@ Result<Done> Replacement::order() {
 void Replacement::restart() {
   next_.clear();
   unmatched_.clear();
+  requests_.clear();
   for (const auto& [ranks, id] : comms_) next().on_communicator({CommId{id}, ranks, 0});
 }
 
@@ -208,7 +210,9 @@ void Replacement::change(RankId rank, std::uint64_t ordinal, Call& call) {
       before().push_back(collective(instances_[instance], comm_of_[instance], at));
     }
   }
-  if (!gone_.has(rank, ordinal)) return;
+  const bool goes = gone_.has(rank, ordinal) || requests_.all_that_is_waited_for(rank, call);
+  requests_.note(rank, at, goes);
+  if (!goes) return;
   if (at.kind == EventKind::kIrecv)
     unmatched_.insert(static_cast<std::uint64_t>(rank.index()) << 32U | at.request.value);
   call.remove();
@@ -284,6 +288,11 @@ Result<std::unique_ptr<Transform>> make_replace(const Step& step, const events::
     if (key[0] == 'b') rule.bytes = value.value();
     if (key[0] == 'f') rule.fewest = static_cast<std::size_t>(std::max<std::int64_t>(value.value(), 2));
     if (key[0] == 'i') rule.instances = static_cast<std::uint64_t>(value.value());
+  }
+  if (const std::string* contents = step.find("contents"); contents != nullptr) {
+    if (*contents != "same" && *contents != "different")
+      return bad_setting(step, "contents", "'same' or 'different': what the messages must be");
+    rule.contents = *contents == "same" ? Contents::kSame : Contents::kDifferent;
   }
   if (rule.instances == std::uint64_t{0}) return bad_setting(step, "instances", "1 or more");
   const std::uint32_t free =

@@ -107,6 +107,36 @@ TEST(Replace, GroupsThatDoNotTalkToEachOtherHaveOperationsOfTheirOwn) {
             std::string::npos);
 }
 
+/// Given compute times: calls that go take theirs with them, and the operation brings its own.
+TEST(Replace, UnderGivenComputeTimesCallsThatGoAreNotCharged) {
+  const auto program = [](bool by_hand) {
+    TestProgram p{5};
+    p.charge_calls(3);
+    for (int step = 0; step < 3; ++step) {
+      for (std::int32_t r = 0; r < 5; ++r) p.compute(r, 4);
+      if (by_hand) {
+        std::vector<std::uint32_t> requests;
+        for (std::int32_t r = 1; r < 5; ++r) requests.push_back(p.isend(0, r, 8000, 5));
+        p.wait(0, requests);
+        for (const std::int32_t r : {1, 2, 3}) p.receive(r, 0, 5);
+        p.wait(4, {p.ireceive(4, 0, 5)});
+      } else {
+        for (std::int32_t r = 0; r < 5; ++r) p.collective(r, CollectiveKind::kBcast, 0, 8000);
+      }
+      for (std::int32_t r = 0; r < 5; ++r) {
+        p.compute(r, 1);
+        p.collective(r, CollectiveKind::kBarrier);
+      }
+    }
+    p.record();
+    return p;
+  };
+  EXPECT_EQ(program(true).replayed({{"replace", "tag=5,with=bcast"}}), program(false).replayed({}));
+  const auto without = program(true).replayed({{"delete", "tag=5"}});
+  ASSERT_EQ(without.size(), 5U);
+  EXPECT_EQ(without[0], without[4]);
+}
+
 /// What the detector knows: the messages of each instance, whose roots take turns.
 TEST(Replace, InstancesCanBeGivenOneByOne) {
   TestProgram program{3};

@@ -132,10 +132,10 @@ const std::vector<Verb>& verbs() {
       {"replace",
        "Messages are replaced by a collective operation",
        {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "with", "root", "instances",
-        "bytes", "fewest"}},
+        "bytes", "fewest", "contents"}},
       {"nonblocking",
        "Blocking sends and receives are posted earlier and waited for later",
-       {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "post", "wait"}}};
+       {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "post", "wait", "dependent"}}};
   return all;
 }
 

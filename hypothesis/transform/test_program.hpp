@@ -26,6 +26,8 @@ class TestProgram {
   explicit TestProgram(std::size_t ranks)
       : streams_(ranks), pending_(ranks, 0), requests_(ranks, 0), sites_(ranks, 0) {}
 
+  /// As `nplus1 run --compute fixed:`: each call from here on has so much computing more before it.
+  void charge_calls(std::int64_t us) { charge_ = us * kUs; }
   void compute(std::int32_t rank, std::int64_t us) { pending_[index(rank)] += us * kUs; }
   /// The call path of the rank's calls from here on: "program.c:LINE" in function "fLINE".
   void line(std::int32_t rank, std::uint32_t line) { sites_[index(rank)] = line; }
@@ -102,7 +104,7 @@ class TestProgram {
       if (!step) return step.error();
       parsed.push_back(std::move(step).value());
     }
-    return Chain::build(parsed, play());
+    return Chain::build(parsed, play(), Duration{charge_});
   }
 
   /// When each rank ends under the hypothesis, in us; empty if some rank does not.
@@ -215,7 +217,7 @@ class TestProgram {
     sites_[index(rank)] = site;
   }
   void add(std::int32_t rank, events::Event event, std::vector<std::uint32_t> words = {}) {
-    event.compute_ps = std::exchange(pending_[index(rank)], 0);
+    event.compute_ps = std::exchange(pending_[index(rank)], 0) + charge_;
     event.site = CallSiteId{sites_[index(rank)]};
     streams_[index(rank)].push_back({event, std::move(words)});
   }
@@ -229,6 +231,7 @@ class TestProgram {
     }
   }
 
+  std::int64_t charge_ = 0;  // ps
   std::vector<std::vector<Made>> streams_;
   std::vector<std::int64_t> pending_;
   std::vector<std::uint32_t> requests_;

@@ -1,5 +1,7 @@
 #include "hypothesis/transform/transform.hpp"
 
+#include <algorithm>
+
 namespace nplus1::hypothesis::transform {
 
 void Call::remove() {
@@ -13,6 +15,7 @@ void Call::remove() {
   lists = {};
   took = Duration::zero();
   unfinished = false;
+  removed = true;
   answer = &events::kNoAnswer;
   completed = {};
   detail = nullptr;
@@ -48,10 +51,7 @@ void Transform::on_event(const events::TimedEvent& timed) {
   const std::size_t thread = timed.event.thread.index();
   if (thread >= ranks_[r].later.size()) ranks_[r].later.resize(thread + 1);
   Duration& later = ranks_[r].later[thread];
-  if (!before_.empty()) {
-    before_.front().event.compute_ps += call.event.compute_ps;
-    call.event.compute_ps = 0;
-  }
+  share_computing(call);
   Time now = timed.event.entry() - timed.event.compute() + later;
   std::uint64_t ordinal = timed.ordinal + ranks_[r].inserted;
   ranks_[r].inserted += before_.size() + after_.size();
@@ -59,6 +59,20 @@ void Transform::on_event(const events::TimedEvent& timed) {
   now = emit(timed.rank, call, now, ordinal++);
   for (Call& c : after_) now = emit(timed.rank, c, now, ordinal++);
   if (timed.exit != events::kUnfinished) later = now - timed.exit;
+}
+
+/// The computing in front of the call is in front of what comes before it now. Charges go with their calls.
+void Transform::share_computing(Call& call) {
+  const std::int64_t charge = call_interval_.count();
+  // Of several events of one call only the first was charged.
+  const std::int64_t own = std::min(call.event.compute_ps, charge);
+  for (auto* made : {&before_, &after_})
+    for (Call& c : *made) c.event.compute_ps += charge;
+  if (call.removed) call.event.compute_ps -= own;
+  if (before_.empty()) return;
+  const std::int64_t kept = call.removed ? 0 : own;
+  before_.front().event.compute_ps += call.event.compute_ps - kept;
+  call.event.compute_ps = kept;
 }
 
 /// Hands the call on; when it has returned.

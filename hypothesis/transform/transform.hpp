@@ -12,7 +12,9 @@
 // that takes longer moves all that follow). Times within calls, the answers and the matches stay the recorded
 // ones: what they are under the hypothesis is for the replay to find. A call that is taken away becomes a
 // kLocal with the computing before it; requests that are then never made count as inactive where they are
-// waited for (docs/formats/events.md). One thread.
+// waited for (docs/formats/events.md). Where compute times were given and not measured (`--compute fixed:`), the
+// computing before a call is the call's own: it goes with the call, and calls that are put in bring theirs, as
+// they would in the program that is really changed. One thread.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +42,7 @@ struct Call {
 
   /// What is left is the computing before it.
   void remove();
+  bool removed = false;
 };
 
 /// A call that was put aside goes on.
@@ -49,6 +52,9 @@ class Transform : public events::EventSink {
  public:
   /// A pass over the stream begins; calls go to `next`.
   void begin(events::EventSink& next);
+
+  /// What every call was charged for the computing before it; 0 where computing was measured. Before survey().
+  void charge_calls(Duration call_interval) { call_interval_ = call_interval; }
 
   /// Sees the whole stream as it reaches this stage once before the stage works; null: not needed.
   [[nodiscard]] virtual events::EventSink* survey() { return nullptr; }
@@ -79,6 +85,7 @@ class Transform : public events::EventSink {
   [[nodiscard]] std::vector<Call>& before() { return before_; }
   [[nodiscard]] std::vector<Call>& after() { return after_; }
   [[nodiscard]] events::EventSink& next() { return *next_; }
+  [[nodiscard]] Duration call_interval() const { return call_interval_; }
 
  private:
   struct Rank {
@@ -87,6 +94,9 @@ class Transform : public events::EventSink {
   };
   Time emit(RankId rank, Call& call, Time begin, std::uint64_t ordinal);
 
+  void share_computing(Call& call);
+
+  Duration call_interval_{};
   events::EventSink* next_ = nullptr;
   std::vector<Rank> ranks_;
   std::vector<Call> before_, after_;
