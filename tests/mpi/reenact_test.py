@@ -80,6 +80,19 @@ class Reenactment(RecordedTest):
         result = self.performed(run.folder, "--resize", "all,factor=2")
         self.assertEqual(result["message_bytes"], 40 * 6000)
 
+    def test_a_message_above_2_gib_is_sent_whole(self):
+        _, run = self.record(2, "ping_pong", 1, 3000)
+        large = 2**31 + 8
+        result = self.performed(run.folder, "--resize", f"from=0,bytes={large}", "--patience", "300")
+        self.assertEqual(result["message_bytes"], large + 3000)
+        self.assertEqual(result["skipped_calls"], 0)
+
+    def test_a_collective_above_2_gib_is_refused_by_name(self):
+        _, run = self.record(2, "ping_pong", 1, 3000)
+        self.performed(run.folder, "--replace", "from=0,with=bcast,bytes=3GiB", code=66)
+        self.assertIn("a collective operation of 3221225472 bytes cannot be performed again", self.stderr)
+        self.assertIn("nothing was re-enacted", self.stderr)
+
     def test_a_wrong_number_of_processes_is_an_error(self):
         _, run = self.record(2, "ping_pong", 1, 10)
         done = self.run_command(["mpirun.mpich", "-np", "1", str(REENACT), str(run.folder)])

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "hypothesis/reenact/mpi/large_count.hpp"
 #include "hypothesis/reenact/mpi/performer.hpp"
 
 namespace nplus1::hypothesis::reenact {
@@ -110,6 +111,43 @@ std::size_t largest_message(const Script& script) {
   return static_cast<std::size_t>(largest);
 }
 
+/// The first of the rank's calls that MPI has no arguments for; empty if all can be made.
+std::string beyond_mpi(const Script& script) {
+  for (const RecordedCall& call : script.calls) {
+    const events::Event& event = call.event;
+    const bool collective =
+        event.kind == events::EventKind::kCollective || event.kind == events::EventKind::kIcollective;
+    const bool sends = !kHasLargeCounts &&
+                       (event.kind == events::EventKind::kSend || event.kind == events::EventKind::kIsend);
+    if (!collective && !sends) continue;
+    std::int64_t bytes = event.size;
+    std::int64_t sum = 0;  // displacements are ints, too
+    for (const std::int64_t size : call.sizes) sum += std::max<std::int64_t>(0, size);
+    bytes = std::max(bytes, sum);
+    if (bytes > kLargestCount)
+      return fmt::format("{} of {} bytes", collective ? "a collective operation" : "a message", bytes);
+  }
+  return {};
+}
+
+/// Refuses what would have to be cut to be made.
+void check_sizes(const Script& script) {
+  const std::string what = beyond_mpi(script);
+  int mine = what.empty() ? 0 : 1;
+  MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (mine == 0) return;
+  int first = what.empty() ? std::numeric_limits<int>::max() : rank_of_me();
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (rank_of_me() == first)
+    fmt::print(stderr,
+               "nplus1: {} cannot be performed again: above {} bytes MPI has no arguments for it\n"
+               "  so:   nothing was re-enacted\n"
+               "  next: --resize 'factor=...' makes messages shorter; nplus1 replay without --reenact has no "
+               "limit\n",
+               what, kLargestCount);
+  leave(kNoInput);
+}
+
 /// Nobody waits longer than others compute, or than they waited when recorded; three times that is stuck.
 double patience(const Arguments& arguments, const Script& script) {
   if (arguments.patience > 0) return arguments.patience;
@@ -170,12 +208,25 @@ void write(const Arguments& arguments, const std::string& text) {
     return;
   }
   std::ofstream file{arguments.result};
-  file << text;
-  file.close();
-  if (file.fail())
+  if (!(file << text << std::flush))
     fmt::print(stderr,
                "nplus1: {} cannot be written\n  so:   the result is lost\n  next: another --json FILE\n",
                arguments.result);
+}
+
+/// With memory for the largest message.
+Performer performer_or_fail(Script& script, const LiveCommunicators& communicators, std::size_t largest,
+                            const Arguments& arguments, Watchdog& watchdog) {
+  try {
+    return {script, communicators, largest, !arguments.script.deterministic, watchdog};
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "nplus1: rank {} has no memory for messages of {} bytes\n  so:   nothing was re-enacted\n"
+               "  next: --resize 'factor=...', or more memory\n",
+               rank_of_me(), largest);
+    MPI_Abort(MPI_COMM_WORLD, kNoInput);
+    std::abort();
+  }
 }
 
 void reenact(const Arguments& arguments) {
@@ -187,13 +238,14 @@ void reenact(const Arguments& arguments) {
     fail(kUsage, {fmt::format("the recording has {} ranks, not {}", recorded.value(), ranks),
                   fmt::format("mpirun -np {} ...", recorded.value())});
   Script script = script_of_me(arguments);
+  check_sizes(script);
   const RankId me{rank_of_me()};
   const LiveCommunicators communicators{script, me, ranks};
   const std::size_t largest = largest_message(script);
   Watchdog watchdog{me.value, std::chrono::duration<double>{patience(arguments, script)},
                     arguments.script.deterministic,
                     arguments.result.empty() ? "" : arguments.result + ".stuck"};
-  Performer performer{script, communicators, largest, !arguments.script.deterministic, watchdog};
+  Performer performer = performer_or_fail(script, communicators, largest, arguments, watchdog);
   MPI_Barrier(MPI_COMM_WORLD);
   const Performed performed = performer.perform();
   const Everybody all = gather(performed, script, ranks);

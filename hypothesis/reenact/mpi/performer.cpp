@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "hypothesis/reenact/mpi/large_count.hpp"
+
 namespace nplus1::hypothesis::reenact {
 namespace {
 
@@ -65,8 +67,8 @@ Performer::Performer(Script& script, const LiveCommunicators& communicators, std
       adapts_{adapts},
       watchdog_{watchdog},
       requests_{largest + 1},
-      send_buffer_(largest + 1),
-      receive_buffer_(largest + 1),
+      send_buffer_{largest + 1},
+      receive_buffer_{largest + 1},
       attached_(buffered_bytes(script)) {
   if (!attached_.empty()) MPI_Buffer_attach(attached_.data(), static_cast<int>(attached_.size()));
 }
@@ -171,18 +173,18 @@ void Performer::send(const RecordedCall& call) {
   const Event& event = call.event;
   const LiveCommunicator& comm = communicators_.of(event.comm);
   const int peer = peer_in(comm, event.peer);
-  const auto bytes = static_cast<int>(event.size);
+  const std::int64_t bytes = event.size;
   count_message(event);
   switch (event.send_mode()) {
     case SendMode::kSynchronous:
-      MPI_Ssend(send_buffer_.data(), bytes, MPI_BYTE, peer, event.tag, comm.handle);
+      NPLUS1_COUNTED(MPI_Ssend, send_buffer_.data(), bytes, MPI_BYTE, peer, event.tag, comm.handle);
       return;
     case SendMode::kBuffered:
-      MPI_Bsend(send_buffer_.data(), bytes, MPI_BYTE, peer, event.tag, comm.handle);
+      NPLUS1_COUNTED(MPI_Bsend, send_buffer_.data(), bytes, MPI_BYTE, peer, event.tag, comm.handle);
       return;
     case SendMode::kReady:  // its receive may now come later than it did
     case SendMode::kStandard:
-      MPI_Send(send_buffer_.data(), bytes, MPI_BYTE, peer, event.tag, comm.handle);
+      NPLUS1_COUNTED(MPI_Send, send_buffer_.data(), bytes, MPI_BYTE, peer, event.tag, comm.handle);
       return;
   }
 }
@@ -191,15 +193,21 @@ void Performer::isend(const RecordedCall& call) {
   const Event& event = call.event;
   const LiveCommunicator& comm = communicators_.of(event.comm);
   const int peer = peer_in(comm, event.peer);
-  const auto bytes = static_cast<int>(event.size);
+  const std::int64_t bytes = event.size;
   const bool buffered = event.send_mode() == SendMode::kBuffered;
   const bool synchronous = event.send_mode() == SendMode::kSynchronous;
   count_message(event);
   if (event.has(events::kPersistent))
     return begin_persistent(call, {true, event.operation, comm.handle, peer, event.tag, bytes});
   Pending& pending = requests_.open(event.request);
-  const auto start = buffered ? MPI_Ibsend : synchronous ? MPI_Issend : MPI_Isend;
-  start(send_buffer_.data(), bytes, MPI_BYTE, peer, event.tag, comm.handle, &pending.handle);
+  const char* data = send_buffer_.data();
+  MPI_Request* handle = &pending.handle;
+  if (buffered)
+    NPLUS1_COUNTED(MPI_Ibsend, data, bytes, MPI_BYTE, peer, event.tag, comm.handle, handle);
+  else if (synchronous)
+    NPLUS1_COUNTED(MPI_Issend, data, bytes, MPI_BYTE, peer, event.tag, comm.handle, handle);
+  else
+    NPLUS1_COUNTED(MPI_Isend, data, bytes, MPI_BYTE, peer, event.tag, comm.handle, handle);
 }
 
 /// A persistent request is made when it is first started, and used again by what is like it.
@@ -210,14 +218,17 @@ void Performer::begin_persistent(const RecordedCall& call, const PersistentKey& 
     pending.persistent = true;
     pending.key = key;
     const auto send_mode = static_cast<SendMode>(mode);
-    const auto make = send_mode == SendMode::kSynchronous ? MPI_Ssend_init
-                      : send_mode == SendMode::kBuffered  ? MPI_Bsend_init
-                                                          : MPI_Send_init;
-    if (sends) {
-      make(send_buffer_.data(), bytes, MPI_BYTE, peer, tag, comm, &pending.handle);
-    } else {
+    const char* data = send_buffer_.data();
+    MPI_Request* handle = &pending.handle;
+    if (!sends) {
       pending.buffer = requests_.buffers().take();
-      MPI_Recv_init(pending.buffer, bytes, MPI_BYTE, peer, tag, comm, &pending.handle);
+      NPLUS1_COUNTED(MPI_Recv_init, pending.buffer, bytes, MPI_BYTE, peer, tag, comm, handle);
+    } else if (send_mode == SendMode::kSynchronous) {
+      NPLUS1_COUNTED(MPI_Ssend_init, data, bytes, MPI_BYTE, peer, tag, comm, handle);
+    } else if (send_mode == SendMode::kBuffered) {
+      NPLUS1_COUNTED(MPI_Bsend_init, data, bytes, MPI_BYTE, peer, tag, comm, handle);
+    } else {
+      NPLUS1_COUNTED(MPI_Send_init, data, bytes, MPI_BYTE, peer, tag, comm, handle);
     }
   }
   MPI_Start(&pending.handle);
@@ -225,23 +236,23 @@ void Performer::begin_persistent(const RecordedCall& call, const PersistentKey& 
 
 void Performer::note_message(const LiveCommunicator& comm, const MPI_Status& status,
                              CallOutcome& outcome) const {
-  int bytes = 0;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  MPI_Count bytes = 0;
+  MPI_Get_elements_x(&status, MPI_BYTE, &bytes);
   outcome.flag = true;
   outcome.source = status.MPI_SOURCE < 0 ? kProcNull.value
                                          : comm.members[static_cast<std::size_t>(status.MPI_SOURCE)].value;
   outcome.tag = status.MPI_TAG;
-  outcome.size = std::max(bytes, 0);
+  outcome.size = std::max<MPI_Count>(bytes, 0);
 }
 
 void Performer::receive(const RecordedCall& call, CallOutcome& outcome) {
   const Event& event = call.event;
   const LiveCommunicator& comm = communicators_.of(event.comm);
-  const auto room = static_cast<int>(receive_buffer_.size());
+  const auto room = static_cast<std::int64_t>(receive_buffer_.size());
   MPI_Status status;
   if (!event.has(events::kMatched)) {
-    MPI_Recv(receive_buffer_.data(), room, MPI_BYTE, peer_in(comm, event.peer), tag_of(event), comm.handle,
-             &status);
+    NPLUS1_COUNTED(MPI_Recv, receive_buffer_.data(), room, MPI_BYTE, peer_in(comm, event.peer), tag_of(event),
+                   comm.handle, &status);
     return note_message(comm, status, outcome);
   }
   const auto taken = taken_.find(message_key(event.peer, event.aux));
@@ -249,7 +260,7 @@ void Performer::receive(const RecordedCall& call, CallOutcome& outcome) {
     ++performed_.skipped;
     return;
   }
-  MPI_Mrecv(receive_buffer_.data(), room, MPI_BYTE, &taken->second, &status);
+  NPLUS1_COUNTED(MPI_Mrecv, receive_buffer_.data(), room, MPI_BYTE, &taken->second, &status);
   taken_.erase(taken);
   note_message(comm, status, outcome);
 }
@@ -257,14 +268,15 @@ void Performer::receive(const RecordedCall& call, CallOutcome& outcome) {
 void Performer::ireceive(const RecordedCall& call) {
   const Event& event = call.event;
   const LiveCommunicator& comm = communicators_.of(event.comm);
-  const auto room = static_cast<int>(requests_.buffers().block());
+  const auto room = static_cast<std::int64_t>(requests_.buffers().block());
   const int peer = peer_in(comm, event.peer);
   if (event.has(events::kPersistent) && !event.has(events::kMatched))
     return begin_persistent(call, {false, 0, comm.handle, peer, tag_of(event), room});
   if (!event.has(events::kMatched)) {
     Pending& pending = requests_.open(event.request);
     pending.buffer = requests_.buffers().take();
-    MPI_Irecv(pending.buffer, room, MPI_BYTE, peer, tag_of(event), comm.handle, &pending.handle);
+    NPLUS1_COUNTED(MPI_Irecv, pending.buffer, room, MPI_BYTE, peer, tag_of(event), comm.handle,
+                   &pending.handle);
     return;
   }
   const auto taken = taken_.find(message_key(event.peer, event.aux));
@@ -274,7 +286,7 @@ void Performer::ireceive(const RecordedCall& call) {
   }
   Pending& pending = requests_.open(event.request);
   pending.buffer = requests_.buffers().take();
-  MPI_Imrecv(pending.buffer, room, MPI_BYTE, &taken->second, &pending.handle);
+  NPLUS1_COUNTED(MPI_Imrecv, pending.buffer, room, MPI_BYTE, &taken->second, &pending.handle);
   taken_.erase(taken);
 }
 

@@ -13,6 +13,7 @@
 #include "hypothesis/adaptation.hpp"
 #include "hypothesis/reenact/mpi/collectives.hpp"
 #include "hypothesis/reenact/mpi/communicators.hpp"
+#include "hypothesis/reenact/mpi/large_count.hpp"
 #include "hypothesis/reenact/mpi/requests.hpp"
 #include "hypothesis/reenact/mpi/script.hpp"
 #include "hypothesis/reenact/mpi/watchdog.hpp"
@@ -32,7 +33,7 @@ struct Performed {
 
 class Performer {
  public:
-  /// `largest`: bytes of the largest message of any rank.
+  /// `largest`: bytes of the largest message of any rank. Throws std::bad_alloc.
   Performer(Script& script, const LiveCommunicators& communicators, std::size_t largest, bool adapts,
             Watchdog& watchdog);
 
@@ -65,8 +66,8 @@ class Performer {
   Adaptation adaptation_;
   Requests requests_;
   Collectives collectives_;
-  std::vector<char> send_buffer_;
-  std::vector<char> receive_buffer_;
+  Memory send_buffer_;
+  Memory receive_buffer_;
   std::vector<char> attached_;                            // for buffered sends
   std::unordered_map<std::uint64_t, MPI_Message> taken_;  // by source and sequence
   std::uint64_t others_taken_ = 0;                        // messages that are not the recorded ones

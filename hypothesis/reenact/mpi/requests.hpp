@@ -30,7 +30,7 @@ class Buffers {
 
 /// What makes one persistent request like another: a start takes any inactive one.
 using PersistentKey =
-    std::tuple<bool, std::uint8_t, MPI_Comm, int, int, int>;  // sends, mode, peer, tag, bytes
+    std::tuple<bool, std::uint8_t, MPI_Comm, int, int, std::int64_t>;  // sends, mode, peer, tag, bytes
 
 struct Pending {
   MPI_Request handle = MPI_REQUEST_NULL;
