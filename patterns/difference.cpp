@@ -134,11 +134,93 @@ bool same_callers(const Patterns& a, const Patterns& b) {
   return calls[0] == calls[1];
 }
 
+/// A line's text without what every edit above it changes: the numbers.
+std::string text_of(const CallSiteUse& site) {
+  std::string text = site.call;
+  for (const SiteFrame& f : site.frames)
+    text += "|" + f.function + "|" + f.file + "|" + (f.file.empty() ? f.module : "");
+  return text;
+}
+
+std::vector<std::uint64_t> numbers_of(const CallSiteUse& site) {
+  std::vector<std::uint64_t> numbers;
+  for (const SiteFrame& f : site.frames) numbers.push_back(f.file.empty() ? f.offset : f.line);
+  return numbers;
+}
+
+using Sites = std::vector<const CallSiteUse*>;
+using SitePair = std::pair<const CallSiteUse*, const CallSiteUse*>;  // one may be null
+
+/// Sites with the same text, those of either run in the order of their lines. Those that are as many are the
+/// same sites in that order; else the longest common sequence of those with as many calls is.
+void align(const Sites& a, const Sites& b, std::vector<SitePair>& pairs) {
+  const std::size_t n = a.size();
+  const std::size_t m = b.size();
+  constexpr std::size_t kMostAligned = 1000;
+  const bool all = n == m || n > kMostAligned || m > kMostAligned;
+  const auto equal = [&](std::size_t i, std::size_t j) {
+    return all ? i == j : a[i]->calls == b[j]->calls || numbers_of(*a[i]) == numbers_of(*b[j]);
+  };
+  std::vector<std::vector<std::size_t>> longest(n + 1, std::vector<std::size_t>(all ? 0 : m + 1, 0));
+  if (!all)
+    for (std::size_t i = n; i-- > 0;)
+      for (std::size_t j = m; j-- > 0;)
+        longest[i][j] =
+            equal(i, j) ? longest[i + 1][j + 1] + 1 : std::max(longest[i + 1][j], longest[i][j + 1]);
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < n && j < m) {
+    if (equal(i, j))
+      pairs.emplace_back(a[i++], b[j++]);
+    else if (!all && longest[i + 1][j] < longest[i][j + 1])
+      pairs.emplace_back(nullptr, b[j++]);
+    else
+      pairs.emplace_back(a[i++], nullptr);
+  }
+  for (; i < n; ++i) pairs.emplace_back(a[i], nullptr);
+  for (; j < m; ++j) pairs.emplace_back(nullptr, b[j]);
+}
+
+/// The call sites of both runs, also where lines have moved.
+std::vector<SitePair> paired_sites(const Patterns& before, const Patterns& after) {
+  std::map<std::string, std::pair<Sites, Sites>> by_text;
+  for (const CallSiteUse& site : before.call_sites) by_text[text_of(site)].first.push_back(&site);
+  for (const CallSiteUse& site : after.call_sites) by_text[text_of(site)].second.push_back(&site);
+  std::vector<SitePair> pairs;
+  for (auto& [text, sites] : by_text) {
+    for (Sites* of_run : {&sites.first, &sites.second})
+      std::stable_sort(of_run->begin(), of_run->end(),
+                       [](const auto* x, const auto* y) { return numbers_of(*x) < numbers_of(*y); });
+    align(sites.first, sites.second, pairs);
+  }
+  return pairs;
+}
+
+/// "MPI_Send at exchange (halo.c:58)", and where it is in the second run if that is elsewhere.
+std::string name_of(const SitePair& pair) {
+  const CallSiteUse& site = pair.first != nullptr ? *pair.first : *pair.second;
+  const std::string name = site.call + " at " + place_of(site);
+  if (pair.first == nullptr || pair.second == nullptr || numbers_of(*pair.first) == numbers_of(*pair.second))
+    return name;
+  const SiteFrame& now = pair.second->frames.front();
+  return name +
+         (now.file.empty() ? fmt::format(", then +{:#x}", now.offset) : fmt::format(", then :{}", now.line));
+}
+
+/// Of two runs of one program on one path: all sites with one name are one change.
 template <class Amount>
-Amounts sites(const Patterns& p, Amount amount) {
-  Amounts amounts;
-  for (const CallSiteUse& site : p.call_sites) amounts[site.call + " at " + place_of(site)] += amount(site);
-  return amounts;
+std::vector<Change> site_changes(const std::vector<SitePair>& pairs, Unit unit, Amount amount) {
+  std::map<std::string, Change> all;
+  for (const SitePair& pair : pairs) {
+    const std::string name = name_of(pair);
+    Change& change = all.try_emplace(name, Change{name, unit, 0, 0}).first->second;
+    if (pair.first != nullptr) change.before += amount(*pair.first);
+    if (pair.second != nullptr) change.after += amount(*pair.second);
+  }
+  std::vector<Change> result;
+  for (auto& [name, change] : all)
+    if (change.difference() != 0) result.push_back(std::move(change));
+  return sorted(std::move(result));
 }
 
 }  // namespace
@@ -151,8 +233,9 @@ Difference compare(const Patterns& before, const Patterns& after) {
   d.pairs = pairs(before, after);
   d.sizes = sorted(changes(sizes(before), sizes(after), Unit::kCount));
   d.collectives = sorted(changes(collectives(before), collectives(after), Unit::kCount));
-  d.sites_calls = sorted(changes(sites(before, calls), sites(after, calls), Unit::kCount));
-  d.sites_time = sorted(changes(sites(before, time), sites(after, time), Unit::kTime));
+  const std::vector<SitePair> sites = paired_sites(before, after);
+  d.sites_calls = site_changes(sites, Unit::kCount, calls);
+  d.sites_time = site_changes(sites, Unit::kTime, time);
   d.same_pattern = before.ranks() == after.ranks() && d.pairs.empty() && same_sizes(before, after) &&
                    same_callers(before, after);
   return d;

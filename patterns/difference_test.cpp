@@ -68,5 +68,47 @@ TEST(Difference, TextSaysWhichWayAndHowMuch) {
   EXPECT_NE(text.find("+50.0 %"), std::string::npos) << text;
 }
 
+CallSiteUse site(std::uint32_t line, std::uint64_t calls, std::int64_t time) {
+  CallSiteUse s;
+  s.call = "MPI_Send";
+  s.frames = {{"exchange", "/src/halo.c", line, "/bin/halo", 16 * line},
+              {"main", "/src/halo.c", line + 40, "", 0}};
+  s.calls = calls;
+  s.time = Duration{time};
+  return s;
+}
+
+/// A comment above them moves all lines: the sites are the same.
+TEST(Difference, CallSitesWhoseLinesHaveMovedAreTheSame) {
+  Patterns before = sample();
+  Patterns after = sample();
+  before.call_sites = {site(58, 4, 100), site(60, 8, 10)};
+  after.call_sites = {site(61, 4, 130), site(63, 8, 10)};
+  const Difference d = compare(before, after);
+  EXPECT_TRUE(d.sites_calls.empty());
+  ASSERT_EQ(d.sites_time.size(), 1U);
+  EXPECT_EQ(d.sites_time[0].what, "MPI_Send at exchange (halo.c:58) < :98, then :61");
+  EXPECT_EQ(d.sites_time[0].difference(), 30);
+}
+
+TEST(Difference, ACallSiteThatIsNewAmongMovedOnesIsNewAlone) {
+  Patterns before = sample();
+  Patterns after = sample();
+  before.call_sites = {site(58, 4, 100), site(60, 8, 10)};
+  after.call_sites = {site(58, 2, 1), site(61, 4, 100), site(63, 8, 10)};
+  const Difference d = compare(before, after);
+  ASSERT_EQ(d.sites_calls.size(), 1U);
+  EXPECT_EQ(d.sites_calls[0].what, "MPI_Send at exchange (halo.c:58) < :98");
+  EXPECT_EQ(d.sites_calls[0].before, 0);
+}
+
+TEST(Difference, ManyTimesAsMuchIsAFactor) {
+  Patterns before = sample();
+  Patterns after = sample();
+  before.call_sites = {site(58, 4, 100)};
+  after.call_sites = {site(58, 4, 13433)};
+  EXPECT_NE(difference_text(compare(before, after), "A", "B").find("x 134"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace nplus1::patterns

@@ -30,6 +30,9 @@ std::string relative(const Change& c) {
   if (c.before == 0) return "new";
   if (c.after == 0) return "gone";
   const double percent = 100 * static_cast<double>(c.difference()) / static_cast<double>(c.before);
+  constexpr double kMostPercent = 1000;  // beyond that a factor is easier to read
+  if (std::abs(percent) >= kMostPercent)
+    return fmt::format("x {:.3g}", static_cast<double>(c.after) / static_cast<double>(c.before));
   return std::abs(percent) < 0.05 ? "< 0.1 %" : fmt::format("{:+.1f} %", percent);
 }
 
