@@ -19,6 +19,7 @@
 #include "cli/words.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -223,7 +224,7 @@ int run_calibration(const CalibrateOptions& options) {
   if (!options.json.empty())
     or_fail(report::write_file(options.json, json_of(measurements, fit, qualities)), ExitCode::kCantCreate);
   fmt::print("{}", text(measurements, fit, qualities));
-  if (!options.platform.empty()) fmt::print("--platform {}\n", options.platform);
+  if (!options.platform.empty()) fmt::print("--platform {}\n", quote(options.platform));
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -16,6 +16,7 @@
 #include "detector/paper_method.hpp"
 #include "detector/transfers.hpp"
 #include "events/recording/reader.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -52,7 +53,7 @@ Analysis search_foreign(const CollectivesWords& words, Format format) {
         kNothingShown,
         fmt::format("convert it first: nplus1 convert {} -o FILE.n1r; or leave out --analysers, --price and "
                     "--html",
-                    words.replay.source)};
+                    quote(words.replay.source))};
   constexpr double kFlopsPerSecond = 1e9;
   const auto importer =
       or_fail(open_input(words.replay.source, format, {kFlopsPerSecond}), ExitCode::kUnsuitable);

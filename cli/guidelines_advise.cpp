@@ -15,6 +15,7 @@
 #include "guidelines/advice.hpp"
 #include "guidelines/algorithms.hpp"
 #include "report/files.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -92,7 +93,6 @@ int advise(const AdviseWords& words) {
   std::map<std::string, std::vector<Cell>> by_original;
   for (Cell& cell : violated_patterns(measured)) by_original[cell.original].push_back(std::move(cell));
   if (by_original.empty()) {
-    check_nothing_was_missed(measured);
     fmt::print("no pattern guideline was found violated: there is nothing to advise\n");
     return static_cast<int>(ExitCode::kOk);
   }
@@ -121,7 +121,7 @@ int advise(const AdviseWords& words) {
   if (!all_removed)
     fmt::print(
         "\nWhere no setting helps, a library to preload may: nplus1 guidelines tune {} -o libtuned.so\n",
-        words.folder);
+        quote(words.folder));
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -13,6 +13,7 @@
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
 #include "cli/subprocess.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -46,7 +47,7 @@ fs::path locate(const std::string& program) {
   if (S_ISDIR(status.st_mode)) missing(program, "is a folder", "name the program inside it");
   if (!S_ISREG(status.st_mode)) missing(program, "is not a regular file", "name an executable file");
   if (access(program.c_str(), X_OK) != 0) {
-    missing(program, "is not executable", fmt::format("chmod +x {}, or check the path", program));
+    missing(program, "is not executable", fmt::format("chmod +x {}, or check the path", quote(program)));
   }
   return fs::absolute(program);
 }

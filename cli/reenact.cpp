@@ -15,6 +15,7 @@
 #include "cli/words.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "report/files.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;

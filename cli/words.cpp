@@ -6,11 +6,6 @@
 namespace nplus1::cli {
 namespace {
 
-bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-         std::string_view{"_@%+=:,./-"}.find(c) != std::string_view::npos;
-}
-
 /// Reads one word from `text`, which starts with its first character; false when a quote stays open.
 bool take_word(std::string_view& text, std::string& word) {
   char open = 0;
@@ -45,28 +40,6 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
       return Error{"a quote is not closed: " + from, "close the quote, or escape it with a backslash"};
     }
   }
-}
-
-std::string quote(std::string_view word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string{word};
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted += '\'';
-}
-
-std::string join_quoted(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    line += quote(word);
-  }
-  return line;
 }
 
 }  // namespace nplus1::cli

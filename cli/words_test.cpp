@@ -1,4 +1,5 @@
 #include "cli/words.hpp"
+#include "support/shell.hpp"
 
 #include <gtest/gtest.h>
 
