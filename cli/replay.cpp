@@ -10,12 +10,10 @@
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
-#include "cli/trust.hpp"
 #include "cli/verbs.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
-#include "report/trust.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -90,7 +88,12 @@ std::string trust_text(const ReplayResult& result, bool identity, Decisions deci
                     result.ranks.size(), result.coverage.complete ? "" : ": it is not in the recording") +
         (decisions == Decisions::kRecorded ? ""
                                            : "             --decisions recorded keeps the recorded order\n");
-  return text + report::doubts_text(hypothesis::trust_of(result), "this replay  ");
+  if (result.counters.relies_on_buffering > 0)
+    text += fmt::format(
+        "buffering    {} sends had to go through that the network would hold back: the program "
+        "relies on buffering\n",
+        result.counters.relies_on_buffering);
+  return text;
 }
 
 std::string ends_text(const std::vector<RankResult>& ranks) {
@@ -110,22 +113,20 @@ std::string ends_text(const std::vector<RankResult>& ranks) {
 }
 
 std::string text(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
-                 const PreparedReplay& prepared, const ReplayResult& result,
-                 const hypothesis::RunTrust& run) {
+                 const PreparedReplay& prepared, const ReplayResult& result) {
   const Duration now = result.makespan().time_since_epoch();
   const Duration before = result.recorded_makespan().time_since_epoch();
   std::string text = fmt::format("{}: {} on {} ranks, {} events\n", words.source, recorded.application,
                                  result.ranks.size(), result.coverage.events);
   text += fmt::format("network      {}\n", prepared.network->describe());
   if (!prepared.identity) text += fmt::format("recorded on  {}\n", recorded.network);
-  text += fmt::format("makespan     {} s ({}), recorded {} s", exact_seconds(now), report::readable(now),
+  text += fmt::format("virtual time {} s ({}), recorded {} s", exact_seconds(now), report::readable(now),
                       exact_seconds(before));
   if (now > Duration::zero() && now != before)
     text += fmt::format(": {:.3g} times as fast", seconds(before) / seconds(now));
   text += fmt::format("\ntime         {} computing, {} communicating\n", percent(result.compute_share()),
                       percent(result.communication_share()));
-  return text + trust_text(result, prepared.identity, prepared.options.decisions) +
-         run_trust_text(run, "the run      ") + ends_text(result.ranks);
+  return text + trust_text(result, prepared.identity, prepared.options.decisions) + ends_text(result.ranks);
 }
 
 const char* decisions_name(Decisions decisions) {
@@ -141,8 +142,7 @@ const char* decisions_name(Decisions decisions) {
 }
 
 std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
-                 const PreparedReplay& prepared, const ReplayResult& result,
-                 const hypothesis::RunTrust& run) {
+                 const PreparedReplay& prepared, const ReplayResult& result) {
   report::JsonObject object;
   object.text("schema", "nplus1-replay/1");
   object.text("recording", words.source);
@@ -162,8 +162,8 @@ std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& r
   object.number("tested_requests", adaptation.tested);
   object.number("gave_up", adaptation.gave_up);
   object.number("threaded_ranks", adaptation.threaded_ranks);
-  object.raw("makespan_s", exact_seconds(result.makespan().time_since_epoch()));
-  object.raw("recorded_makespan_s", exact_seconds(result.recorded_makespan().time_since_epoch()));
+  object.raw("virtual_time_s", exact_seconds(result.makespan().time_since_epoch()));
+  object.raw("recorded_virtual_time_s", exact_seconds(result.recorded_makespan().time_since_epoch()));
   object.real("compute_share", result.compute_share());
   object.real("communication_share", result.communication_share());
   object.real("unmodelled_share", result.unexplained_share());
@@ -179,8 +179,6 @@ std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& r
   object.truth("finished", result.state == simnode::engine::State::kFinished);
   object.list("blocked_ranks", result.blocked, [](RankId rank) { return std::to_string(rank.value); });
   object.truth("relies_on_buffering", result.counters.relies_on_buffering > 0);
-  object.raw("trust", report::trust_object(hypothesis::trust_of(result)));
-  object.raw("run_trust", run.run ? report::trust_object(*run.run) : "null");
   object.text("coverage", result.coverage.text());
   return object.document();
 }
@@ -222,11 +220,9 @@ int replay(const ReplayWords& words) {
   const ReplayResult result = words.output.empty()
                                   ? or_fail(hypothesis::replay(reader, prepared->options), ExitCode::kNoInput)
                                   : replay_into_folder(words, recorded, *prepared, reader);
-  const hypothesis::RunTrust run = run_trust(words.source);
   if (!words.json.empty())
-    or_fail(report::write_file(words.json, json(words, recorded, *prepared, result, run)),
-            ExitCode::kCantCreate);
-  fmt::print("{}", text(words, recorded, *prepared, result, run));
+    or_fail(report::write_file(words.json, json(words, recorded, *prepared, result)), ExitCode::kCantCreate);
+  fmt::print("{}", text(words, recorded, *prepared, result));
   return judge(conditions, side_of(result));
 }
 

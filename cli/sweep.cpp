@@ -9,7 +9,6 @@
 #include "cli/failure.hpp"
 #include "cli/patterns_source.hpp"
 #include "cli/replay.hpp"
-#include "cli/trust.hpp"
 #include "hypothesis/sweep.hpp"
 #include "netmodel/quantity.hpp"
 #include "patterns/patterns_json.hpp"
@@ -17,7 +16,6 @@
 #include "report/files.hpp"
 #include "report/html/html_report.hpp"
 #include "report/json_object.hpp"
-#include "report/trust.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -52,7 +50,9 @@ Result<PointResult> replay_point(const ReplayWords& words, const hypothesis::Rec
   const auto prepared = prepare_replay(here, recorded, reader.value().header().ranks);
   const auto result = hypothesis::replay(reader.value(), prepared->options);
   if (!result) return result.error();
-  return hypothesis::point_of(result.value());
+  const auto& r = result.value();
+  return PointResult{r.makespan().time_since_epoch(), r.compute_share(), r.communication_share(),
+                     r.unexplained_share(), r.state == simnode::engine::State::kFinished};
 }
 
 void show_progress(std::size_t done, std::size_t all) {
@@ -63,27 +63,22 @@ void show_progress(std::size_t done, std::size_t all) {
 std::string csv(const Sweep& sweep) {
   std::string text;
   for (const Axis& axis : sweep.axes) text += axis.key + ",";
-  text +=
-      "makespan_s,compute_share,communication_share,unmodelled_share,finished,order_inversions,forced_"
-      "decisions\n";
+  text += "virtual_time_s,compute_share,communication_share,unmodelled_share,finished\n";
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const PointResult& r = sweep.results[i];
     for (const double value : sweep.points[i]) text += format_number(value) + ",";
-    text += fmt::format("{},{:.6f},{:.6f},{:.6f},{},{},{}\n", exact_seconds(r.makespan), r.compute_share,
-                        r.communication_share, r.unmodelled_share, r.finished ? 1 : 0,
-                        r.trust.order_inversions, r.trust.forced_decisions);
+    text += fmt::format("{},{:.6f},{:.6f},{:.6f},{}\n", exact_seconds(r.makespan), r.compute_share,
+                        r.communication_share, r.unmodelled_share, r.finished ? 1 : 0);
   }
   return text;
 }
 
 std::string json(const ReplayWords& words, const Sweep& sweep) {
-  const auto run = run_trust(words.source).run;
   report::JsonObject object;
   object.text("schema", "nplus1-sweep/1");
   object.text("recording", words.source);
   object.text("network", sweep.network);
   object.list("keys", sweep.axes, [](const Axis& a) { return report::JsonObject::quoted(a.key); });
-  object.raw("run_trust", run ? report::trust_object(*run) : "null");
   std::size_t i = 0;
   object.list(
       "points", sweep.points,
@@ -91,11 +86,10 @@ std::string json(const ReplayWords& words, const Sweep& sweep) {
         const PointResult& r = sweep.results[i++];
         const auto number = [](double value) { return nlohmann::json(value).dump(); };
         return fmt::format(
-            "{{\"values\": {}, \"makespan_s\": {}, \"compute_share\": {}, \"communication_share\": {}, "
-            "\"unmodelled_share\": {}, \"finished\": {}, \"trust\": {}}}",
+            "{{\"values\": {}, \"virtual_time_s\": {}, \"compute_share\": {}, \"communication_share\": {}, "
+            "\"unmodelled_share\": {}, \"finished\": {}}}",
             report::JsonObject::joined(point, number), exact_seconds(r.makespan), number(r.compute_share),
-            number(r.communication_share), number(r.unmodelled_share), r.finished,
-            report::trust_object(r.trust));
+            number(r.communication_share), number(r.unmodelled_share), r.finished);
       },
       ",\n    ");
   return object.document();
@@ -104,13 +98,12 @@ std::string json(const ReplayWords& words, const Sweep& sweep) {
 std::string table(const Sweep& sweep) {
   std::string text;
   for (const Axis& axis : sweep.axes) text += fmt::format("{:>14} ", axis.key);
-  text += fmt::format("{:>18} {:>10} {:>14}\n", "makespan, s", "computing", "communicating");
+  text += fmt::format("{:>18} {:>10} {:>14}\n", "virtual time, s", "computing", "communicating");
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const PointResult& r = sweep.results[i];
     for (const double value : sweep.points[i]) text += fmt::format("{:>14.6g} ", value);
     text += fmt::format("{:>18} {:>8.1f} % {:>12.1f} %{}\n", exact_seconds(r.makespan), 100 * r.compute_share,
                         100 * r.communication_share, r.finished ? "" : "  not all ranks ended");
-    for (const std::string& doubt : report::doubts(r.trust)) text += fmt::format("{:>14} {}\n", "", doubt);
   }
   return text;
 }
@@ -148,7 +141,7 @@ int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded
           }),
       ExitCode::kNoInput);
   write_files(words, recorded, sweep);
-  fmt::print("{}{}", table(sweep), run_trust_text(run_trust(words.source)));
+  fmt::print("{}", table(sweep));
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -47,7 +47,7 @@ void add_efficiencies(Page& page, const Efficiencies& e) {
   page.line("");
   page.line("Efficiencies (POP)");
   page.line("  parallel efficiency           {:>8}", percent(e.parallel));
-  page.line("    load balance                {:>8}", percent(e.load_balance));
+  page.line("    load balance (mean / most)  {:>8}", percent(e.load_balance));
   page.line("    communication efficiency    {:>8}", percent(e.communication));
   page.line("      serialisation             {:>8}   waiting for others, even on an ideal network",
             percent(e.serialisation));

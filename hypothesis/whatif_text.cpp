@@ -33,7 +33,7 @@ void add_times(Page& page, const Side& before, const Side& after) {
 void add_efficiencies(Page& page, const Side& before, const Side& after) {
   const std::pair<const char*, const char*> rows[] = {
       {"parallel efficiency", "parallel_efficiency"},
-      {"  load balance", "load_balance"},
+      {"  load balance (mean/most)", "load_balance"},
       {"  communication efficiency", "communication_efficiency"},
       {"    serialisation", "serialisation"},
       {"    transfer", "transfer"}};

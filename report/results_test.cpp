@@ -101,7 +101,8 @@ TEST(Heatmap, ManyRanksShareCellsAndNothingIsLost) {
 TEST(SummaryText, ShowsTimesCountsAndImbalance) {
   const std::string text = summary_text(two_ranks(), "results", {.unicode = false});
   for (const char* wanted : {"./app on 2 ranks", "20 ms", "3 messages", "4 KiB", "MPI_Bcast", "0 to 1",
-                             "imbalance (most / mean) 1.50", "2 of 2 ranks", "results/"}) {
+                             "imbalance (most / mean - 1) 50.0 %", "load balance (mean / most) 66.7 %",
+                             "2 of 2 ranks", "results/"}) {
     EXPECT_NE(text.find(wanted), std::string::npos) << wanted << "\n" << text;
   }
   EXPECT_EQ(text.find("INCOMPLETE"), std::string::npos);

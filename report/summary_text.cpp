@@ -6,7 +6,6 @@
 #include "report/heatmap.hpp"
 #include "report/page.hpp"
 #include "report/results.hpp"
-#include "report/trust.hpp"
 
 namespace nplus1::report {
 namespace {
@@ -101,9 +100,11 @@ void add_compute(Page& page, const RunSummary& s, TextStyle style) {
   const Duration mean = total / static_cast<std::int64_t>(times.size());
   const std::size_t per_bar = (times.size() + kMostBars - 1) / kMostBars;
   page.line("");
-  page.line("Compute time: mean {}, most {}; imbalance (most / mean) {:.2f}{}", readable(mean),
-            readable(most), seconds(most) / seconds(mean),
-            per_bar > 1 ? fmt::format("; means of {} ranks", per_bar) : "");
+  page.line(
+      "Compute time: mean {}, most {}; imbalance (most / mean - 1) {:.1f} %, load balance (mean / most) "
+      "{:.1f} %{}",
+      readable(mean), readable(most), 100 * (seconds(most) / seconds(mean) - 1),
+      100 * seconds(mean) / seconds(most), per_bar > 1 ? fmt::format("; means of {} ranks", per_bar) : "");
   const auto means = grouped(times, per_bar);
   for (std::size_t i = 0; i < means.size(); ++i) {
     page.line("{:>5} {} {}", i * per_bar, bar(seconds(means[i]) / seconds(most), kBarWidth, style),
@@ -115,7 +116,14 @@ void add_trust(Page& page, const RunSummary& s) {
   page.line("");
   page.line("Trust: {} of {} ranks observed, {} events; unmodelled calls {} ({:.1f} % of virtual time)",
             s.trust.active_ranks, s.ranks, s.trust.events, s.unmodelled.calls, 100 * s.unmodelled.share);
-  for (const std::string& doubt : doubts(s.trust)) page.line("  {}", doubt);
+  const auto warn = [&page](std::uint64_t number, const char* what) {
+    if (number > 0) page.line("  {} {}", number, what);
+  };
+  warn(s.trust.clock_mismatches, "clock mismatches between a rank and the simulator");
+  warn(s.trust.order_inversions, "order inversions: matched before an earlier message was known");
+  warn(s.trust.forced_decisions, "forced decisions: made without proof that nothing earlier could come");
+  if (s.trust.relies_on_buffering)
+    page.line("  relies on buffering: it would deadlock if large sends waited");
   for (const std::string& note : s.notes) page.line("  {}", note);
 }
 

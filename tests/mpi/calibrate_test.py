@@ -40,7 +40,7 @@ class Calibrate(LiveTest):
             run = self.observe(2, "ping_pong", ROUNDS, size, options=("--compute", "fixed:0"))
             done = self.run_command([str(NPLUS1), "replay", str(run.folder), "--platform", "here.xml", "--json", "r.json"])
             self.assertEqual(done.returncode, 0, done.stderr)
-            makespan = json.loads((self.folder / "r.json").read_text())["makespan_s"]
+            makespan = json.loads((self.folder / "r.json").read_text())["virtual_time_s"]
             with self.subTest(size=size):
                 self.assertAlmostEqual(makespan / (2 * ROUNDS) / one_way(size), 1, delta=0.01)
 

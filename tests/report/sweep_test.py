@@ -37,19 +37,19 @@ class Sweep(Report):
         super().setUp()
         self.go("sweep")
 
-    def in_figure(self, script, name="sweep-makespan"):
+    def in_figure(self, script, name="sweep-time"):
         return self.browser.value(f"(() => {{ const f = document.querySelector('[data-figure={name}]'); return {script}; }})()")
 
 
 class TwoKeys(Sweep):
     words = "bandwidth=1e8..1e10 x4,latency=1us,10us,100us"
 
-    def cells(self, name="sweep-makespan"):
+    def cells(self, name="sweep-time"):
         return self.in_figure("[...f.querySelectorAll('rect.cell')].map((r) => ({ text: r.textContent, fill: r.style.fill, "
                               "x: +r.getAttribute('x'), y: +r.getAttribute('y') }))", name)
 
     def test_are_a_map_with_a_cell_for_each_replay(self):
-        for name in ("sweep-makespan", "sweep-communication"):
+        for name in ("sweep-time", "sweep-communication"):
             cells = self.cells(name)
             self.assertEqual(len(cells), 12)
             self.assertEqual(len({c["x"] for c in cells}), 4, "columns: the key with more values")
@@ -61,11 +61,11 @@ class TwoKeys(Sweep):
         for cell, point in zip(cells, sorted(self.sweep["points"], key=lambda p: p["values"])):
             said, unit = cell["text"].rsplit(": ", 1)[1].split()
             seconds = float(said) * {"ms": 1e-3, "µs": 1e-6, "s": 1}[unit]
-            self.assertAlmostEqual(seconds / point["makespan_s"], 1, delta=0.006, msg=f"{cell['text']} is {point}")
+            self.assertAlmostEqual(seconds / point["virtual_time_s"], 1, delta=0.006, msg=f"{cell['text']} is {point}")
         self.assertTrue(cells[0]["text"].startswith("bandwidth 100 MB/s, latency 1 µs: "), cells[0]["text"])
 
     def test_the_slowest_is_the_darkest_and_stands_at_the_top_left(self):
-        slowest = max(self.sweep["points"], key=lambda p: p["makespan_s"])
+        slowest = max(self.sweep["points"], key=lambda p: p["virtual_time_s"])
         self.assertEqual([float(f"{v:.6g}") for v in slowest["values"]], [1e8, 1e-4])
         cells = self.cells()
         corner = min(cells, key=lambda c: (c["x"], c["y"]))  # the least bandwidth, the greatest latency: rows go up

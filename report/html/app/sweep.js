@@ -88,8 +88,8 @@ export const sweepSection = {
     const stuck = sweep.points.filter((p) => !p.finished).length;
     return [
       stuck > 0 ? el("p", { class: "warning card" }, `In ${stuck} of ${sweep.points.length} replays some ranks did not reach their end.`) : null,
-      sweepFigure(sweep, { title: "How long the program takes", name: "sweep-makespan", value: (p) => p.makespan_s, format: formatTime,
-        yLabel: "makespan", note: `Replays of the recording on ${sweep.network} with other values.` }),
+      sweepFigure(sweep, { title: "How long the program takes", name: "sweep-time", value: (p) => p.virtual_time_s, format: formatTime,
+        yLabel: "virtual time", note: `Replays of the recording on ${sweep.network} with other values.` }),
       sweepFigure(sweep, { title: "Share of communication", name: "sweep-communication", value: (p) => p.communication_share,
         format: (share) => formatShare(share), yLabel: "communicating" })];
   },

@@ -7,7 +7,7 @@ import { plainTable, sortableTable } from "./table.js";
 /** "late_sender_s" -> "late sender". */
 export const stateLabel = (key) => key.replace(/_s$/, "").replace(/_/g, " ").replace("nxn", "NxN");
 export const waited = (tally) => tally.waiting_s + tally.polling_s;
-export const EFFICIENCIES = [["parallel", "parallel efficiency"], ["load_balance", "load balance"], ["communication", "communication efficiency"],
+export const EFFICIENCIES = [["parallel", "parallel efficiency"], ["load_balance", "load balance (mean / most)"], ["communication", "communication efficiency"],
   ["serialisation", "serialisation: waiting for others, even on an ideal network"], ["transfer", "transfer: latency and bandwidth"]];
 
 /** A run's wait states: its own document, or the side of a comparison that is as it was. */
