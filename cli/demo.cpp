@@ -2,19 +2,23 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <string_view>
 
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
 #include "cli/program.hpp"
 #include "cli/run.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace {
 
 constexpr const char* kProgram = "imbalance";
 constexpr const char* kRanks = "16";
+/// A gigabyte a second, sent one message after the other: where a sender may send to all at once (lsb), sending to
+/// each in turn is no problem.
+constexpr const char* kNetwork = "loggops:L=2us,o=1us,g=1us,G=1e-9";
 
 constexpr const char* kBefore =
     "The demo runs a small simulation on 16 ranks. Two problems are planted in it:\n"
@@ -51,6 +55,8 @@ void add_demo(const Registration& registration) {
   const auto options = std::make_shared<RunOptions>();
   options->ranks = kRanks;
   options->passed.resize(passed_options().size());
+  for (std::size_t i = 0; i < options->passed.size(); ++i)
+    if (std::string_view{passed_options()[i].flag} == "--network") options->passed[i] = kNetwork;
   verb->add_option("-o,--output", options->output, "New folder for the results")->type_name("DIR");
   verb->callback(
       [registration, options] { registration.chosen = [options] { return demonstrate(*options); }; });

@@ -21,7 +21,8 @@ struct Findings {
   std::string waitstates;
   std::string collectives;
   std::string fixes;
-  std::string first_fixes;  // for a terminal: the few that are worth most
+  std::string first_fixes;  // for a terminal: the few that are worth most, or why there are none
+  std::string trouble;      // for a terminal: there is a recording, and nothing can be read
 };
 
 /// Of the recording at `source`, if there is one. Throws Failure.

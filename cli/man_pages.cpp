@@ -68,8 +68,7 @@ bool print_page(const std::filesystem::path& folder, CLI::App& app, const std::s
   print_verbs(out, app, name);
   print_options(out, app);
   out << kExitStatus;
-  out.close();
-  return !out.fail();
+  return static_cast<bool>(out.flush());
 }
 
 }  // namespace

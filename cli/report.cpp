@@ -127,14 +127,14 @@ void write(const ReportOptions& options, const Findings& found) {
 std::string add_findings_to_report(const std::string& folder, double run_s) {
   constexpr double kShare = 0.1, kLeast = 0.25;
   // Bytes of recording a second, on two cores: low ones of those measured.
-  constexpr double kRead = 16e6, kSearched = 2e6, kReplayed = 0.6e6;
+  constexpr double kRead = 16e6, kSearched = 2e6, kReplayed = 0.5e6;
   const double seconds = std::max(kLeast, kShare * run_s);
   const auto bytes = [&](double rate) { return static_cast<std::uint64_t>(seconds * rate); };
   const Findings found = find_in_recording(folder, {bytes(kRead), bytes(kSearched), bytes(kReplayed), 0});
   ReportOptions options;
   options.source = folder;
   if (!found.waitstates.empty()) write(options, found);
-  return found.first_fixes;
+  return found.trouble + found.first_fixes;
 }
 
 void add_report(const Registration& registration) {
@@ -154,7 +154,9 @@ void add_report(const Registration& registration) {
     registration.chosen = [options] {
       constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
       constexpr FindingLimits kPatient{256 * kMiB, 256 * kMiB, 64 * kMiB, 4 * kMiB};
-      write(*options, find_in_recording(options->source, kPatient));
+      const Findings found = find_in_recording(options->source, kPatient);
+      write(*options, found);
+      fmt::print(stderr, "{}", found.trouble);
       fmt::print("{}\n", output_path(*options).string());
       return static_cast<int>(ExitCode::kOk);
     };

@@ -1,7 +1,5 @@
 #include "cli/verbs.hpp"
 
-#include "cli/settings_file.hpp"
-
 namespace nplus1::cli {
 
 std::vector<CLI::App*> verbs_of(CLI::App& app) {
@@ -22,7 +20,6 @@ void add_verbs(const Registration& registration) {
   add_convert(registration);
   add_doctor(registration);
   add_demo(registration);
-  use_settings_file(registration.app);
   for (CLI::App* verb : verbs_of(registration.app)) verb->group("Verbs");
   registration.app.footer("Each verb has its own --help and man page: nplus1-run(1), ...");
 }

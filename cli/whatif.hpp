@@ -7,8 +7,8 @@
 
 #include "cli/by_hand.hpp"
 #include "cli/replay.hpp"
-#include "cli/trust.hpp"
 #include "hypothesis/analysis.hpp"
+#include "hypothesis/fixes.hpp"
 #include "hypothesis/side.hpp"
 #include "hypothesis/transform/chain.hpp"
 #include "hypothesis/transform/step.hpp"
@@ -49,21 +49,30 @@ struct WhatIfCase {
                                                         hypothesis::transform::Chain& chain, bool timeline);
 /// The same, but for the times alone.
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
+[[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c,
+                                                           hypothesis::transform::Chain& chain);
 
-/// One change that was tried.
-struct Fix {
-  std::string kind, what, flags;
-  Duration makespan{};
-  double saved_s = 0;
-  bool finished = false;  // every rank reached its end
+/// What the result folder around the recording says of its run.
+[[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);
+
+/// A change that came to nothing, and why.
+struct NotTried {
+  std::string kind, what, flags, reason;
+  bool failed = false;  // the replay did; else it is about nothing in the recording, or cannot be done to it
 };
 
 struct Fixes {
   std::string json;  // nplus1-whatif-sweep/1
   hypothesis::Side before;
-  std::vector<Fix> all;  // what saves most comes first
+  std::vector<hypothesis::Fix> all;  // as sort_by_problem() leaves them
+  std::vector<NotTried> not_tried;
+  std::optional<WhatIfCase> best;  // the first advice, if it saves anything
 
   [[nodiscard]] double virtual_time_s() const { return *before.metric("virtual_time_s"); }
+  /// A saving as a share of the run; 0 for a run that takes no time.
+  [[nodiscard]] double share(double saved_s) const {
+    return virtual_time_s() > 0 ? saved_s / virtual_time_s() : 0;
+  }
 };
 
 /// Tries what there is to try, each alone. Throws Failure.

@@ -3,39 +3,34 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cli/collectives.hpp"
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/whatif.hpp"
+#include "cli/whatif_trials.hpp"
 #include "hypothesis/candidates.hpp"
 #include "hypothesis/children.hpp"
 #include "hypothesis/side.hpp"
 #include "hypothesis/sweep.hpp"
 #include "report/exact_time.hpp"
 #include "report/json_object.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace {
 
 using hypothesis::Candidate;
+using hypothesis::Fix;
 using hypothesis::PointResult;
 
 constexpr const char* kSweepSchema = "nplus1-whatif-sweep/1";
 constexpr std::size_t kMostShown = 20;
-constexpr Duration kDoesNotApply{-1};
+constexpr std::size_t kMostBounds = 5;
 /// Less than this share of the run is no saving.
 constexpr double kLeastSaving = 1e-3;
-
-template <class T>
-T or_fail(Result<T> result) {
-  if (!result)
-    throw Failure{ExitCode::kNoInput, result.error().what, "the sweep did not finish, nothing is written",
-                  result.error().remedy};
-  return std::move(result).value();
-}
 
 void show_progress(std::size_t done, std::size_t all) {
   static const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -47,7 +42,7 @@ std::pair<std::string, std::string> before(const WhatIfWords& words) {
   WhatIfCase as_recorded;
   as_recorded.replay.source = words.replay.source;
   const auto run = run_trust(words.replay.source);
-  const auto texts = or_fail(hypothesis::in_children(
+  const auto texts = sweep_or_fail(hypothesis::in_children(
       1, 1,
       [&](std::size_t) -> Result<std::string> {
         hypothesis::transform::Chain nothing;
@@ -61,76 +56,80 @@ std::pair<std::string, std::string> before(const WhatIfWords& words) {
   return {texts[0].substr(0, zero), texts[0].substr(zero + 1)};
 }
 
-/// A candidate, and what of it only the detector knows.
-struct Trial {
-  Candidate candidate;
-  ByHand by_hand;
+/// What came of a trial, as a child hands it on: the point, or why there is none.
+struct Tried {
+  bool replayed = false, failed = false;
+  PointResult point{};
+  std::string reason;
 };
 
-/// The hand-written collectives, the detector's first ones.
-void add_findings(const WhatIfWords& words, std::vector<Trial>& trials) {
-  constexpr std::size_t kMost = 16;
-  CollectivesWords search;
-  search.replay.source = words.replay.source;
-  const auto analysis = search_recording(search, detector::Keep::kAll);
-  if (!words.replay.quiet && analysis.messages > 0 && analysis.unknown.hashes == analysis.messages)
-    fmt::print(stderr,
-               "nplus1: no hand-written collectives can be found: the recording knows nothing of the "
-               "messages' content (nplus1 run --hash)\n");
-  for (std::size_t i = 0; i < std::min(kMost, analysis.findings.size()); ++i) {
-    const detector::Finding& finding = analysis.findings[i];
-    if (finding.certainty == detector::Certainty::kPossible) continue;  // no advice, as yet
-    const auto instances = by_hand(finding);
-    if (!instances) continue;
-    Candidate c{"by_hand", title(finding), fmt::format("--finding {}", i + 1), {}, "", "", true};
-    trials.push_back({std::move(c), instances.value()});
+constexpr char kReplayed = 'r';
+constexpr char kDoesNotApply = 'n';
+constexpr char kFailed = 'f';
+
+std::string try_it(const WhatIfCase& c) {
+  auto chain = build_chain(c);
+  if (!chain) return kDoesNotApply + chain.error().what;
+  const auto result = replay_case(c, chain.value());
+  if (!result) return kFailed + result.error().what;
+  const auto& r = result.value();
+  const PointResult point{r.makespan().time_since_epoch(), r.compute_share(), r.communication_share(),
+                          r.unexplained_share(), r.state == simnode::engine::State::kFinished};
+  std::string bytes(1 + sizeof(point), kReplayed);
+  std::memcpy(bytes.data() + 1, &point, sizeof(point));
+  return bytes;
+}
+
+Tried tried(const std::string& bytes) {
+  Tried t;
+  t.replayed = bytes.size() == 1 + sizeof(PointResult) && bytes.front() == kReplayed;
+  if (t.replayed) {
+    std::memcpy(&t.point, bytes.data() + 1, sizeof(PointResult));
+    return t;
   }
+  t.failed = bytes.empty() || bytes.front() == kFailed;
+  t.reason = bytes.empty() ? "nothing is known of it" : bytes.substr(1);
+  return t;
 }
 
-std::vector<Trial> trials_of(const WhatIfWords& words, const std::string& side,
-                             const hypothesis::RecordedSettings& recorded) {
-  std::vector<Trial> trials;
-  for (Candidate& c : hypothesis::candidates_of(or_fail(hypothesis::parse_activities(side)), recorded))
-    trials.push_back({std::move(c), {}});
-  add_findings(words, trials);
-  return trials;
-}
-
-Result<PointResult> try_it(const WhatIfWords& words, const Trial& trial) {
-  const Candidate& candidate = trial.candidate;
+WhatIfCase case_of(const WhatIfWords& words, const Trial& trial) {
   WhatIfCase c;
   c.replay.source = words.replay.source;
-  c.replay.network = candidate.network;
-  c.replay.collectives = candidate.collectives;
-  c.steps = candidate.steps;
+  c.replay.network = trial.candidate.network;
+  c.replay.collectives = trial.candidate.collectives;
+  c.steps = trial.candidate.steps;
   c.by_hand = trial.by_hand;
   c.deterministic = words.deterministic;
-  const auto result = replay_case(c);
-  if (!result && candidate.may_not_apply) return PointResult{kDoesNotApply};
-  if (!result) return result.error();
-  return hypothesis::point_of(result.value());
+  return c;
 }
 
 /// Of what refines another: whether it saves next to nothing more than that.
-bool adds_nothing(const std::vector<Trial>& trials, const std::vector<PointResult>& results, std::size_t i) {
+bool adds_nothing(const std::vector<Trial>& trials, const std::vector<Tried>& results, std::size_t i) {
   constexpr double kWorthMore = 0.98;  // of the time
   for (std::size_t j = 0; j < trials.size(); ++j)
-    if (trials[j].candidate.what == trials[i].candidate.refines)
-      return seconds(results[i].makespan) > kWorthMore * seconds(results[j].makespan);
+    if (results[j].replayed && trials[j].candidate.what == trials[i].candidate.refines)
+      return seconds(results[i].point.makespan) > kWorthMore * seconds(results[j].point.makespan);
   return false;
 }
 
-/// The most worthwhile first; of a collective's algorithms the best alone.
-std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<PointResult>& results,
-                        double run) {
+/// By problem; of a collective's algorithms the best alone.
+std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<Tried>& results, double run) {
   std::vector<Fix> all;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Candidate& c = trials[i].candidate;
-    if (results[i].makespan != kDoesNotApply && !adds_nothing(trials, results, i))
-      all.push_back({c.kind, c.what, c.flags, results[i].makespan, run - seconds(results[i].makespan),
-                     results[i].finished});
+    if (!results[i].replayed || adds_nothing(trials, results, i)) continue;
+    Fix& f = all.emplace_back();
+    f.kind = c.kind;
+    f.what = c.what;
+    f.flags = c.flags;
+    f.subject = c.subject;
+    f.sites = c.sites;
+    f.bound = c.bound;
+    f.makespan = results[i].point.makespan;
+    f.saved_s = run - seconds(f.makespan);
+    f.finished = results[i].point.finished;
   }
-  std::ranges::stable_sort(all, std::ranges::greater{}, &Fix::saved_s);
+  hypothesis::sort_by_problem(all);
   std::map<std::string, bool> seen;
   std::erase_if(all, [&](const Fix& f) {
     if (f.kind != "collectives") return false;
@@ -139,25 +138,42 @@ std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<Poin
   return all;
 }
 
-std::string json(const std::string& source, const std::string& side, const std::vector<Fix>& all) {
-  report::JsonObject object;
+std::string json(const std::string& source, const std::string& side, const Fixes& fixes) {
+  using report::JsonObject;
+  JsonObject object;
   object.text("schema", kSweepSchema);
   object.text("recording", source);
   object.raw("before", side);
   object.list(
-      "candidates", all,
+      "candidates", fixes.all,
       [](const Fix& f) {
-        using report::JsonObject;
         return fmt::format(
             "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"virtual_time_s\": {}, \"saved_s\": {}, "
-            "\"finished\": {}}}",
+            "\"finished\": {}, \"bound\": {}, \"problem\": {}, \"leads\": {}}}",
             JsonObject::quoted(f.kind), JsonObject::quoted(f.what), JsonObject::quoted(f.flags),
-            report::exact_seconds(f.makespan), nlohmann::json(f.saved_s).dump(), f.finished);
+            report::exact_seconds(f.makespan), nlohmann::json(f.saved_s).dump(), f.finished, f.bound,
+            f.problem == 0 ? "null" : std::to_string(f.problem), f.leads);
+      },
+      ",");
+  object.list(
+      "not_tried", fixes.not_tried,
+      [](const NotTried& n) {
+        return fmt::format(
+            "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"failed\": {}, \"reason\": {}}}",
+            JsonObject::quoted(n.kind), JsonObject::quoted(n.what), JsonObject::quoted(n.flags), n.failed,
+            JsonObject::quoted(n.reason));
       },
       ",");
   return object.document();
 }
 
+std::string line_of(const Fixes& fixes, const Fix& f, const char* indent) {
+  return fmt::format("{:>12} {:>6.1f} %  {}{}{}\n{:>24}{}{}\n", report::readable(from_seconds(f.saved_s)),
+                     100 * fixes.share(f.saved_s), indent, f.what, f.finished ? "" : " (not all ranks end)",
+                     "", std::string(std::strlen(indent), ' '), f.flags);
+}
+
+/// One line a problem, the other changes that mend it below; then what is no advice.
 std::string table(const std::string& source, const Fixes& fixes) {
   const hypothesis::Side& side = fixes.before;
   const double run = fixes.virtual_time_s();
@@ -166,42 +182,89 @@ std::string table(const std::string& source, const Fixes& fixes) {
                                  report::readable(from_seconds(run)));
   text += fmt::format("{:>12} {:>8}  {}\n", "saves", "", "if it were");
   std::size_t shown = 0;
-  std::size_t nothing = 0;
-  for (const Fix& f : fixes.all) {
-    if (f.saved_s < kLeastSaving * run || shown == kMostShown) {
-      ++nothing;
-      continue;
-    }
-    ++shown;
-    text += fmt::format("{:>12} {:>6.1f} %  {}{}\n{:>24}{}\n", report::readable(from_seconds(f.saved_s)),
-                        100 * f.saved_s / run, f.what, f.finished ? "" : " (not all ranks end)", "", f.flags);
+  std::size_t less = 0;
+  const auto worth_it = [&](const Fix& f) { return f.saved_s >= kLeastSaving * run && f.saved_s > 0; };
+  for (const Fix& leader : fixes.all) {
+    if (!leader.leads) continue;
+    for (const bool others : {false, true})
+      for (const Fix& f : fixes.all) {
+        if (f.problem != leader.problem || f.leads == others) continue;
+        if (!worth_it(f) || shown == kMostShown) {
+          ++less;
+          continue;
+        }
+        ++shown;
+        text += line_of(fixes, f, others ? "or: " : "");
+      }
   }
   if (shown == 0) text += "  nothing that was tried\n";
-  if (nothing > 0) text += fmt::format("{} more would save less, or nothing\n", nothing);
+  if (less > 0) text += fmt::format("{} more would save less, or nothing\n", less);
+  std::size_t bounds = 0;
+  for (const Fix& f : fixes.all) {
+    if (f.problem != 0 || !worth_it(f) || bounds == kMostBounds) continue;
+    if (bounds++ == 0) text += "\nNo advice, but what something costs at most\n";
+    text += line_of(fixes, f, "");
+  }
+  const auto failed = std::count_if(fixes.not_tried.begin(), fixes.not_tried.end(),
+                                    [](const NotTried& n) { return n.failed; });
+  if (failed > 0) text += fmt::format("\nReplays that failed: {}\n", failed);
+  for (const NotTried& n : fixes.not_tried)
+    if (n.failed) text += fmt::format("  {}: {}\n", n.what, n.reason);
+  if (const auto rest = static_cast<std::ptrdiff_t>(fixes.not_tried.size()) - failed; rest > 0)
+    text += fmt::format("\n{} changes do not apply to this program; --json says why each\n", rest);
   return text + fmt::format(
                     "\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
-                    source, side.trust);
+                    quote(source), side.trust);
+}
+
+/// The run with the change that saves most, for conditions that speak of the side after.
+hypothesis::Side after_the_best(const WhatIfWords& words, const Fixes& fixes) {
+  if (!fixes.best) return fixes.before;
+  const auto texts = sweep_or_fail(hypothesis::in_children(
+      1, 1,
+      [&](std::size_t) -> Result<std::string> {
+        auto chain = build_chain(*fixes.best);
+        if (!chain) return chain.error();
+        const auto analysis = analyse_case(*fixes.best, chain.value(), false);
+        if (!analysis) return analysis.error();
+        return hypothesis::with_member(
+            hypothesis::side_json(analysis.value()), "trust",
+            hypothesis::trust_json(analysis.value(), run_trust(words.replay.source), {}));
+      },
+      [](std::size_t) {}));
+  return sweep_or_fail(hypothesis::parse_side(texts[0], "the run after"));
 }
 
 }  // namespace
 
 Fixes find_fixes(const WhatIfWords& words) {
-  auto reader = or_fail(events::recording::Reader::open(words.replay.source));
+  auto reader = sweep_or_fail(events::recording::Reader::open(words.replay.source));
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   WhatIfCase as_recorded;
   check_network(as_recorded.replay, recorded, reader.header().ranks);
   const auto [side_text, trust] = before(words);
   const std::string whole = hypothesis::with_member(side_text, "trust", trust);
   Fixes fixes;
-  fixes.before = or_fail(hypothesis::parse_side(whole, "the run"));
+  fixes.before = sweep_or_fail(hypothesis::parse_side(whole, "the run"));
   const auto trials = trials_of(words, side_text, recorded);
-  const auto results = or_fail(hypothesis::run_points(
-      trials.size(), jobs_of(words.replay), [&](std::size_t i) { return try_it(words, trials[i]); },
+  const auto texts = sweep_or_fail(hypothesis::in_children(
+      trials.size(), jobs_of(words.replay),
+      [&](std::size_t i) -> Result<std::string> { return try_it(case_of(words, trials[i])); },
       [&](std::size_t done) {
         if (!words.replay.quiet) show_progress(done, trials.size());
       }));
+  std::vector<Tried> results;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    results.push_back(tried(texts[i]));
+    const Candidate& c = trials[i].candidate;
+    if (!results[i].replayed)
+      fixes.not_tried.push_back({c.kind, c.what, c.flags, results[i].reason, results[i].failed});
+  }
   fixes.all = ranked(trials, results, fixes.virtual_time_s());
-  fixes.json = json(words.replay.source, whole, fixes.all);
+  if (!fixes.all.empty() && fixes.all.front().problem != 0 && fixes.all.front().saved_s > 0)
+    for (const Trial& trial : trials)
+      if (trial.candidate.flags == fixes.all.front().flags) fixes.best = case_of(words, trial);
+  fixes.json = json(words.replay.source, whole, fixes);
   return fixes;
 }
 
@@ -212,7 +275,10 @@ int sweep_hypotheses(const WhatIfWords& words) {
   documents.fixes = fixes.json;
   write_results(words, fixes.json, documents);
   fmt::print("{}", table(words.replay.source, fixes));
-  return judge(conditions, fixes.before);
+  if (conditions.empty()) return static_cast<int>(ExitCode::kOk);
+  fmt::print("Judged by --fail-if: {}\n",
+             fixes.best ? "after " + fixes.all.front().what : "the run as it was; no change saves anything");
+  return judge(conditions, after_the_best(words, fixes));
 }
 
 }  // namespace nplus1::cli

@@ -6,9 +6,11 @@
 #include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "hypothesis/sweep.hpp"
 #include "netmodel/collectives/selection.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -50,11 +52,11 @@ std::string numbers(const std::vector<std::uint32_t>& paths) {
 
 std::string flag(const Step& step) {
   const std::string text = step.text();
-  return fmt::format("--{} '{}'", step.verb, text.substr(step.verb.size() + 1));
+  return fmt::format("--{} {}", step.verb, quote(text.substr(step.verb.size() + 1)));
 }
 
 Candidate with_step(std::string kind, std::string what, Step step) {
-  Candidate c{std::move(kind), std::move(what), flag(step), {}, "", "", false};
+  Candidate c{std::move(kind), std::move(what), flag(step), {}, "", ""};
   c.steps.push_back(std::move(step));
   return c;
 }
@@ -73,19 +75,21 @@ bool sends(const RunActivity& a) {
 
 /// Over the whole run; and each time by itself, which also evens what is now long on one rank, now on
 /// another.
-void add_balance(const std::string& what, Step step, bool each_time, std::vector<Candidate>& all) {
-  all.push_back(with_step("balance", what + ", shared evenly by the ranks", step));
+void add_balance(const std::string& subject, Step step, bool each_time, std::vector<Candidate>& all) {
+  const std::string what = (subject.empty() ? "all computing" : subject) + ", shared evenly by the ranks";
+  all.push_back(with_step("balance", what, step));
+  all.back().subject = subject;
   if (!each_time) return;
   step.settings.emplace_back("per", "interval");
-  all.push_back(with_step("balance", what + ", shared evenly by the ranks each time", step));
-  all.back().may_not_apply = true;  // some ranks may do it more often than others
-  all.back().refines = all[all.size() - 2].what;
+  all.push_back(with_step("balance", what + " each time", step));
+  all.back().subject = subject;
+  all.back().refines = what;
 }
 
 void add_balances(const std::vector<RunActivity>& activities, std::size_t most, std::vector<Candidate>& all) {
   constexpr std::size_t kMostEachTime = 4;
   if (std::none_of(activities.begin(), activities.end(), computes)) return;
-  add_balance("all computing", {"balance", {}, "--balance"}, true, all);
+  add_balance("", {"balance", {}, "--balance"}, true, all);
   std::size_t tried = 0;
   for (const Place& place : places(activities, most, computes)) {
     Step step{"balance", {}, "--balance"};
@@ -99,29 +103,90 @@ void add_balances(const std::vector<RunActivity>& activities, std::size_t most, 
   }
 }
 
-void add_messages(const std::vector<RunActivity>& activities, std::size_t most, std::vector<Candidate>& all) {
-  constexpr std::pair<const char*, const char*> kReplacements[] = {
-      {"bcast", "done by MPI_Bcast (if all get the same)"},
-      {"reduce", "done by MPI_Reduce (if they are combined)"},
-      {"alltoall", "done by MPI_Alltoall"}};
+void add_messages(const std::vector<RunActivity>& activities, const RunMessages& messages, std::size_t most,
+                  std::vector<Candidate>& all) {
+  struct Replacement {
+    const char* with;
+    const char* contents;  // what the messages must be, as far as it is known
+    const char* how;
+    const char* condition;  // where it is not known
+  };
+  constexpr Replacement kReplacements[] = {{"bcast", "same", "MPI_Bcast", "all get the same"},
+                                           {"scatter", "different", "MPI_Scatter", ""},
+                                           {"reduce", "", "MPI_Reduce", "they are combined"},
+                                           {"alltoall", "", "MPI_Alltoall", ""}};
   constexpr const char* kFewestMembers = "3";  // two exchange messages, whatever it is called
   for (const Place& place : places(activities, most, sends)) {
     const std::string from = numbers(place.paths);
-    all.push_back(with_step("messages", "messages of " + place.title + ", not sent at all",
-                            {"delete", {{"sends", from}}, "--delete"}));
-    all.back().may_not_apply = true;  // they may all go to MPI_PROC_NULL
-    for (const auto& [with, how] : kReplacements) {
-      all.push_back(
-          with_step("replace", "messages of " + place.title + ", " + how,
-                    {"replace", {{"sends", from}, {"with", with}, {"fewest", kFewestMembers}}, "--replace"}));
-      all.back().may_not_apply = true;
+    const bool known = std::all_of(place.paths.begin(), place.paths.end(),
+                                   [&](std::uint32_t path) { return messages.known.contains(path); });
+    const auto add = [&](std::string kind, const std::string& how, Step step) {
+      all.push_back(with_step(std::move(kind), "messages of " + place.title + ", " + how, std::move(step)));
+      all.back().sites = place.paths;
+    };
+    add("messages", "not sent at all", {"delete", {{"sends", from}}, "--delete"});
+    all.back().bound = true;
+    for (const Replacement& r : kReplacements) {
+      const bool told = known && r.contents[0] != '\0';
+      if (!known && std::string_view{r.contents} == "different") continue;  // nobody can say that they are
+      std::string how = fmt::format("done by {}", r.how);
+      if (told)
+        how += r.contents == std::string_view{"same"} ? " (all get the same)" : "";
+      else if (r.condition[0] != '\0')
+        how += fmt::format(" (if {})", r.condition);
+      Step step{"replace", {{"sends", from}, {"with", r.with}, {"fewest", kFewestMembers}}, "--replace"};
+      if (told) step.settings.emplace_back("contents", r.contents);
+      add("replace", how, std::move(step));
     }
+  }
+}
+
+/// "MPI_Send at a.c:10, MPI_Send at a.c:14": the titles of the paths, each once.
+std::string titles(const std::vector<RunActivity>& activities, const std::set<std::uint32_t>& paths) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> all;
+  for (const RunActivity& a : activities)
+    if (paths.contains(a.path) && sends(a) && std::find(all.begin(), all.end(), a.title) == all.end())
+      all.push_back(a.title);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kMost); ++i) text += (i == 0 ? "" : ", ") + all[i];
+  return all.size() > kMost ? text + " ..." : text;
+}
+
+/// Blocking calls that follow each other at once, started together. Where a send stands behind a receive, that
+/// is right only if it does not send what came of it.
+void add_exchanges(const std::vector<RunActivity>& activities, const RunMessages& messages, std::size_t most,
+                   std::vector<Candidate>& all) {
+  std::size_t tried = 0;
+  for (const transform::ExchangeSites& e : messages.exchanges) {
+    const std::string title = titles(activities, e.sends);
+    const bool combined = std::any_of(e.sends.begin(), e.sends.end(),
+                                      [&](std::uint32_t path) { return messages.combined.contains(path); });
+    if (title.empty() || tried++ == most) continue;
+    const std::vector<std::uint32_t> paths{e.sends.begin(), e.sends.end()};
+    Step step{"nonblocking",
+              {{"sends", numbers(paths)}, {"post", "0"}, {"wait", "0"}, {"dependent", "yes"}},
+              "--nonblocking"};
+    const std::string what =
+        "messages of " + title + ", each exchange by MPI_Irecv, MPI_Isend and MPI_Waitall";
+    if (e.safe) {
+      all.push_back(with_step("exchange", what, step));
+      all.back().sites = paths;
+    }
+    // What a collective by hand sends on is made of what it has received.
+    if (!e.assumes || combined) continue;
+    step.settings.back().second = "no";
+    all.push_back(with_step(
+        "exchange", what + " (if nothing that is sent depends on what was received just before)", step));
+    all.back().sites = paths;
+    if (e.safe) all.back().refines = what;
   }
 }
 
 void add_networks(const RecordedSettings& recorded, std::vector<Candidate>& all) {
   const auto add = [&all](const char* what, const std::string& network) {
-    all.push_back({"network", what, fmt::format("--network '{}'", network), {}, network, "", false});
+    all.push_back({"network", what, fmt::format("--network {}", quote(network)), {}, network, ""});
+    all.back().bound = true;  // nobody has such a network
   };
   add("an ideal network (no latency, no limit)", "loggops:L=0,o=0,g=0,G=0,O=0");
   if (recorded.network.rfind("lsb", 0) == 0) {
@@ -171,11 +236,10 @@ void add_algorithms(const std::vector<RunActivity>& activities, const RecordedSe
       const std::string selection = with_algorithm(recorded.collectives, name, algorithm.name);
       all.push_back({"collectives",
                      fmt::format("MPI {} by the algorithm {}", name, algorithm.name),
-                     fmt::format("--collectives '{}'", selection),
+                     fmt::format("--collectives {}", quote(selection)),
                      {},
                      "",
-                     selection,
-                     true});
+                     selection});
     }
 }
 
@@ -194,11 +258,12 @@ Result<std::vector<RunActivity>> parse_activities(const std::string& text) try {
   return Error{std::string{"waitstates.json: "} + error.what(), "write it again"};
 }
 
-std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities,
+std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities, const RunMessages& messages,
                                      const RecordedSettings& recorded, std::size_t most) {
   std::vector<Candidate> all;
   add_balances(activities, most, all);
-  add_messages(activities, most, all);
+  add_messages(activities, messages, most, all);
+  add_exchanges(activities, messages, most, all);
   add_networks(recorded, all);
   add_algorithms(activities, recorded, all);
   return all;

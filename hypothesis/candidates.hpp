@@ -1,12 +1,15 @@
 // What an automatic sweep tries: each region or computing interval balanced, better networks, each class of
-// messages gone or done by a collective operation, each collective with other algorithms. Pure.
+// messages gone or done by a collective operation, each exchange started at once, each collective with other
+// algorithms. Pure.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "hypothesis/recorded_settings.hpp"
+#include "hypothesis/transform/exchanges.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "hypothesis/wait_states_results.hpp"
 #include "support/result.hpp"
@@ -14,13 +17,15 @@
 namespace nplus1::hypothesis {
 
 struct Candidate {
-  std::string kind;   // "balance", "network", "messages", "replace", "collectives"
+  std::string kind;   // "balance", "network", "messages", "replace", "exchange", "collectives"
   std::string what;   // for people: "computing before solve (cg.c:42), shared evenly"
   std::string flags;  // of nplus1 whatif, as a shell takes them
   std::vector<transform::Step> steps;
   std::string network, collectives;  // empty: as recorded
-  bool may_not_apply = false;        // then it is left out, and is no error
   std::string refines{};  // the `what` of the simpler one that this must beat to be worth a word; empty: none
+  std::string subject{};  // of a balance: which computing; empty: all
+  std::vector<std::uint32_t> sites{};  // call paths whose sends it changes
+  bool bound = false;                  // what something costs at most: no advice
 };
 
 /// The activities of the run, read back from waitstates.json.
@@ -32,9 +37,16 @@ struct RunActivity {
 };
 [[nodiscard]] Result<std::vector<RunActivity>> parse_activities(const std::string& waitstates_json);
 
-/// At most `most` of each kind, those that take most time. `virtual_time`: seconds, times ranks: what shares
-/// are of.
+/// What a pass over the recording has found about its messages.
+struct RunMessages {
+  std::vector<transform::ExchangeSites> exchanges;
+  std::set<std::uint32_t> known;     // call paths of sends of whose messages the recording has the contents
+  std::set<std::uint32_t> combined;  // and of those in a collective that is certain
+};
+
+/// At most `most` of each kind, those that take most time.
 [[nodiscard]] std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities,
+                                                   const RunMessages& messages,
                                                    const RecordedSettings& recorded, std::size_t most = 16);
 
 }  // namespace nplus1::hypothesis

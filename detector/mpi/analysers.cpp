@@ -79,8 +79,7 @@ int run(const std::string& recording, const std::string& answer, Method method, 
   const std::string bytes = to_bytes(analysis);
   std::ofstream out{answer, std::ios::binary};
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (out.fail()) fail(Error{"cannot write " + answer, "check the disk of the temporary folder"});
+  if (!out.flush()) fail(Error{"cannot write " + answer, "check the disk of the temporary folder"});
   return EXIT_SUCCESS;
 }
 

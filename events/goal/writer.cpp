@@ -47,9 +47,7 @@ class Part {
  private:
   void flush() {
     std::ofstream stream{file_, std::ios::binary | std::ios::app};
-    stream << buffer_;
-    stream.close();
-    failed_ = stream.fail() || failed_;
+    failed_ = !(stream << buffer_).flush() || failed_;
     buffer_.clear();
   }
   fs::path file_;

@@ -9,6 +9,7 @@ from live import NPLUS1, LiveTest
 PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 LOGGOPS = "loggops:L=5us,o=1us,g=1us,G=1e-9"
 SLOW, FAST = "lsb:latency=50us,bandwidth=1GBps", "lsb:latency=1us,bandwidth=1GBps"
+EAGER_BELOW_10K = "lsb:latency=20us,bandwidth=1GBps,eager=10000"
 STATED_ERROR = 1e-6  # of the run's time: rounding of balanced intervals; calls cost no computing of their own here
 
 
@@ -48,7 +49,8 @@ class WhatIf(LiveTest):
         run, mended = self.planted("imbalance", "planted", FAST), self.planted("imbalance", "mended", FAST)
         sweep = self.whatif(run, "--sweep")
         first = sweep["candidates"][0]
-        self.assertEqual(first["kind"], "balance")
+        self.assertEqual((first["kind"], first["problem"]), ("balance", 1))
+        self.assertEqual(len([c for c in sweep["candidates"] if c["kind"] == "balance" and c["leads"]]), 1)
         self.assert_predicts(first["virtual_time_s"], mended, run)
         self.assertTrue(any("planted.c" in c["what"] for c in sweep["candidates"][:2]), sweep["candidates"][:2])
         # What the list says can be asked for by its flags.
@@ -73,10 +75,85 @@ class WhatIf(LiveTest):
         self.assert_predicts(found["after"]["virtual_time_s"], mended, run)
         self.assertGreater(found["before"]["wait_states"]["late_sender_s"], 0)
         sweep = self.whatif(run, "--sweep")["candidates"]
-        real = [c for c in sweep if c["kind"] not in ("network", "messages")]  # what can be done to the program
-        self.assertEqual(real[0]["kind"], "replace")
-        self.assertIn("MPI_Bcast", real[0]["what"])
-        self.assertEqual(real[0]["virtual_time_s"], found["after"]["virtual_time_s"])
+        # Nothing is filtered out: bounds, which save more, stand below all advice.
+        self.assertIn(sweep[0]["kind"], ("replace", "by_hand"))
+        self.assertEqual((sweep[0]["problem"], sweep[0]["bound"]), (1, False))
+        self.assertEqual(sweep[0]["virtual_time_s"], found["after"]["virtual_time_s"])
+        for c in sweep:
+            self.assertEqual(c["bound"], c["kind"] in ("messages", "network"), c)
+        by_bcast = [c for c in sweep if c["kind"] == "replace" and "MPI_Bcast (all get the same)" in c["what"]]
+        self.assertEqual([c["problem"] for c in by_bcast], [1])
+
+    def test_a_replacement_under_given_compute_times_is_what_it_comes_to(self):
+        """Calls that go take what they were charged with them; the collective brings its own."""
+        run, mended = (self.exact("planted", "broadcast", variant, ranks=8, network=LOGGOPS, compute="fixed:1e-4")
+                       for variant in ("planted", "mended"))
+        found = self.whatif(run, "--replace", "tag=1,with=bcast")["after"]
+        self.assertLess(abs(found["virtual_time_s"] - self.time_of(mended)), STATED_ERROR * self.time_of(run))
+        self.assertGreater(self.time_of(run), 1.1 * self.time_of(mended))
+        self.assertIn("computing given, not measured (fixed:1e-4)", self.screen)
+
+    def exchange_candidates(self, how, compute="fixed:0", network=FAST):
+        self.by_calls = {variant: self.exact("exchanges", how, variant, ranks=8, network=network, compute=compute)
+                         for variant in ("planted", "mended")}
+        self.sweep = self.whatif(self.by_calls["planted"], "--sweep")
+        return [c for c in self.sweep["candidates"] if c["kind"] == "exchange"]
+
+    def test_an_exchange_by_blocking_calls_is_tried_and_equals_the_program_with_waitall(self):
+        """Long messages wait for their receive: each rank sends and then receives, a chain."""
+        for compute in ("fixed:0", "fixed:1e-5"):
+            with self.subTest(compute=compute):
+                found = self.exchange_candidates("chain", compute, EAGER_BELOW_10K)
+                self.assertEqual(len(found), 1, self.sweep)
+                self.assertNotIn("(if", found[0]["what"])
+                self.assertTrue(found[0]["leads"], found)
+                planted, mended = self.by_calls["planted"], self.by_calls["mended"]
+                self.assert_predicts(found[0]["virtual_time_s"], mended, planted)
+                flags = found[0]["flags"].replace("'", "").split(" ", 1)
+                self.assertEqual(self.whatif(planted, *flags)["after"]["virtual_time_s"], found[0]["virtual_time_s"])
+                all_of_them = self.whatif(planted, "--nonblocking", "all")["after"]["virtual_time_s"]
+                self.assertLess(all_of_them, 0.6 * self.time_of(planted))
+
+    def test_an_exchange_in_the_order_of_ranks_is_tried_under_its_condition(self):
+        found = self.exchange_candidates("order")
+        best = min(found, key=lambda c: c["virtual_time_s"])
+        self.assertIn("if nothing that is sent depends on what was received just before", best["what"])
+        self.assert_predicts(best["virtual_time_s"], self.by_calls["mended"], self.by_calls["planted"])
+
+    def test_what_is_sent_on_is_no_exchange(self):
+        """Contents show that each rank sends what it has just received, though from another buffer."""
+        for c in self.exchange_candidates("forward"):
+            self.assertNotIn("(if", c["what"])
+        # What is left is a send and the next step's receive.
+        run = self.by_calls["planted"]
+        times = {self.whatif(run, "--nonblocking", f"post=0,wait=0,dependent={dependent}")["after"]["virtual_time_s"]
+                 for dependent in ("yes", "no")}
+        self.assertEqual(len(times), 1)
+
+    def test_what_one_line_does_on_several_groups_of_ranks_is_priced_on_all_of_them(self):
+        run, mended = (self.exact("exchanges", "rows", variant, ranks=8, network=LOGGOPS) for variant in ("planted", "mended"))
+        found = [c for c in self.whatif(run, "--sweep")["candidates"] if c["kind"] == "by_hand"]
+        self.assertEqual(len(found), 1, found)
+        self.assert_predicts(found[0]["virtual_time_s"], mended, run)
+        alone = self.whatif(run, *found[0]["flags"].split())
+        self.assertEqual(alone["after"]["virtual_time_s"], found[0]["virtual_time_s"])
+
+    def test_no_broadcast_is_proposed_of_messages_that_differ(self):
+        """exchanges chain: each rank sends something else; the contents of a scatter by hand differ as well."""
+        run = self.exact("manual_collectives", ranks=6, network=LOGGOPS, compute="fixed:0")
+        sweep = self.whatif(run, "--sweep")
+        for c in sweep["candidates"]:
+            self.assertNotIn("(if all get the same)", c["what"])
+        differ = [n for n in sweep["not_tried"] if "are not all the same" in n["reason"]]
+        self.assertTrue(differ)
+        self.assertFalse(any(n["failed"] for n in sweep["not_tried"]), sweep["not_tried"])
+        self.assertTrue(all(n["reason"] for n in sweep["not_tried"]))
+
+    def test_a_sweeps_limits_judge_the_run_after_its_best_change(self):
+        run = self.planted("imbalance", "planted", FAST)
+        self.nplus1("whatif", run.folder, "--sweep", "-q", "--fail-if", "load_balance<0.9")
+        self.nplus1("waitstates", run.folder, "--fail-if", "load_balance<0.9", code=2)
+        self.nplus1("whatif", run.folder, "--sweep", "-q", "--fail-if", "load_balance>0.9", code=2)
 
     def test_a_collective_found_in_the_data_is_tried_and_replacing_it_saves_what_was_predicted(self):
         by_hand = self.exact("manual_collectives", ranks=6, network=LOGGOPS, compute="fixed:0")

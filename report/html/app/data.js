@@ -55,3 +55,8 @@ export function meanOf(column, { from, to }) {
 }
 
 export const layerLabel = (name) => name.replace(/_/g, " ").replace(/^./, (c) => c.toUpperCase()).replace("Point to point", "Point-to-point");
+
+/** The saving as a share of the run; 0 for a run that takes no time. */
+export function shareOfRun(candidate, { before }) {
+  return before.virtual_time_s > 0 ? candidate.saved_s / before.virtual_time_s : 0;
+}

@@ -1,7 +1,7 @@
 // The first screen: what ran, where the time went, what to look at first, and how far to believe it.
 
 import { barList, columns, legend } from "./charts.js";
-import { meanOf, rankGroups } from "./data.js";
+import { meanOf, rankGroups, shareOfRun } from "./data.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
 import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
@@ -24,7 +24,7 @@ function tiles({ totals, imbalance, ranks, virtual_time_s: time }) {
     tile("In MPI", formatShare(totals.mpi_s, spent), `${formatTime(totals.mpi_s / ranks)} a rank`),
     tile("Waiting", formatShare(totals.waiting_s, spent), `${formatTime(totals.waiting_s / ranks)} a rank`),
     tile("Imbalance", formatShare(imbalance.compute), most == null ? "nobody computed" :
-      `rank ${most} computes longest; ${formatTime(imbalance.compute_time_s)} over the mean`),
+      `max / mean - 1; rank ${most} computes longest, ${formatTime(imbalance.compute_time_s)} over the mean`),
     tile("Messages", formatCount(totals.messages_sent), `${formatBytes(totals.bytes_sent)} point-to-point`),
     tile("Collectives", formatCount(totals.collective_calls / ranks), "calls a rank"));
 }
@@ -135,14 +135,16 @@ function factsCard({ patterns, summary }) {
 const MOST_FIXES = 3;
 const LEAST_SAVING = 0.01;
 
-/** What saves most of what was tried: the tab has it all. Messages not sent at all are a bound, no advice. */
+/** What saves most of what was tried, one change for each problem: the tab has it all. */
 function fixesCard({ fixes }) {
   if (!fixes) return null;
-  const share = (c) => c.saved_s / fixes.before.virtual_time_s;
-  const best = fixes.candidates.filter((c) => c.kind !== "messages" && share(c) >= LEAST_SAVING).slice(0, MOST_FIXES);
+  const share = (c) => shareOfRun(c, fixes);
+  const best = fixes.candidates.filter((c) => c.leads && share(c) >= LEAST_SAVING).slice(0, MOST_FIXES);
   const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(c.saved_s)} (${formatShare(share(c))})`), ` less if it were: ${c.what}`));
   return el("section", { class: "card", id: "fix-first" }, el("h3", {}, "What to fix first"),
-    items.length > 0 ? el("ol", {}, items) : el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, none saves 1 %.`));
+    items.length > 0 ? el("ol", {}, items) : null,
+    items.length < MOST_FIXES ? el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, ${
+      items.length > 0 ? "no other problem's" : "none"} saves 1 %.`) : null);
 }
 
 function renumberingCard({ renumbering: advice }) {

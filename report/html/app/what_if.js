@@ -1,5 +1,6 @@
 // A hypothesis next to what was (whatif.json), with a timeline of both; and the ranked list of a sweep.
 
+import { shareOfRun } from "./data.js";
 import { el } from "./dom.js";
 import { formatShare, formatTime } from "./format.js";
 import { plainTable, sortableTable } from "./table.js";
@@ -10,6 +11,7 @@ function change(before, after) {
   if (before === after) return "same";
   if (!(before > 0)) return "new";
   const percent = 100 * (after - before) / before;
+  if (Math.abs(percent) >= 1000) return `x ${(after / before).toPrecision(3)}`;
   return `${percent > 0 ? "+" : ""}${percent.toFixed(1)} %`;
 }
 
@@ -69,14 +71,21 @@ export const whatIfSection = {
   },
 };
 
+/** A word as a shell reads it back, as nplus1 itself prints commands. */
+function quoted(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+}
+
+const remark = (c) => (c.finished ? "" : " (not all ranks end)") + (c.bound ? " (what it costs at most, no advice)" : "");
+
 export const fixesSection = {
   id: "fixes",
   title: "What to fix",
   available: ({ fixes }) => fixes != null,
   render: ({ fixes }) => [sortableTable({
     title: "What would save how much", name: "fixes", items: fixes.candidates, sortBy: 0,
-    detail: (c) => el("p", { class: "mono" }, `nplus1 whatif ${fixes.recording} ${c.flags}`),
+    detail: (c) => el("p", { class: "mono" }, `nplus1 whatif ${quoted(fixes.recording)} ${c.flags}`),
     columns: [{ label: "saves", value: (c) => c.saved_s, format: formatTime },
-      { label: "of the run", value: (c) => c.saved_s / fixes.before.virtual_time_s, format: (s) => formatShare(s) },
-      { label: "if it were", value: (c) => c.what + (c.finished ? "" : " (not all ranks end)") }] }), trust("the run", fixes.before)],
+      { label: "of the run", value: (c) => shareOfRun(c, fixes), format: (s) => formatShare(s) },
+      { label: "if it were", value: (c) => c.what + remark(c) }] }), trust("the run", fixes.before)],
 };

@@ -1,0 +1,110 @@
+#include "cli/whatif_trials.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "cli/collectives.hpp"
+#include "cli/failure.hpp"
+#include "hypothesis/transform/exchanges.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using hypothesis::Candidate;
+using hypothesis::RunMessages;
+using hypothesis::transform::MessageCalls;
+
+/// Findings of the same lines on several groups of ranks: a change of the program changes all of them.
+using Lines = std::pair<detector::Finding const*, std::vector<std::size_t>>;  // the first, places from 1
+
+bool same_lines(const detector::Finding& a, const detector::Finding& b) {
+  return a.kind == b.kind && a.lines == b.lines && a.callers == b.callers;
+}
+
+std::vector<Lines> by_lines(const std::vector<detector::Finding>& findings) {
+  std::vector<Lines> all;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (findings[i].certainty == detector::Certainty::kPossible) continue;  // no advice, as yet
+    const auto known = std::find_if(all.begin(), all.end(),
+                                    [&](const Lines& l) { return same_lines(*l.first, findings[i]); });
+    if (known == all.end())
+      all.push_back({&findings[i], {i + 1}});
+    else
+      known->second.push_back(i + 1);
+  }
+  return all;
+}
+
+/// The hand-written collectives, the detector's first ones.
+std::vector<Trial> by_hand_trials(const WhatIfWords& words) {
+  constexpr std::size_t kMost = 16;
+  CollectivesWords search;
+  search.replay.source = words.replay.source;
+  const auto analysis = search_recording(search, detector::Keep::kAll);
+  if (!words.replay.quiet && analysis.messages > 0 && analysis.unknown.hashes == analysis.messages)
+    fmt::print(stderr,
+               "nplus1: no hand-written collectives can be found: the recording knows nothing of the "
+               "messages' content (nplus1 run --hash)\n");
+  std::vector<Trial> trials;
+  for (const auto& [first, places] : by_lines(analysis.findings)) {
+    if (trials.size() == kMost) break;
+    Trial trial{
+        {"by_hand", title(*first), "", {}, "", ""}, {}, first->certainty == detector::Certainty::kCertain};
+    for (const std::size_t place : places) {
+      auto instances = by_hand(analysis.findings[place - 1]);
+      if (!instances) continue;
+      trial.candidate.flags += fmt::format("{}--finding {}", trial.candidate.flags.empty() ? "" : " ", place);
+      std::ranges::move(instances.value(), std::back_inserter(trial.by_hand));
+    }
+    if (places.size() > 1) trial.candidate.what += fmt::format(", on {} groups of ranks", places.size());
+    if (!trial.by_hand.empty()) trials.push_back(std::move(trial));
+  }
+  return trials;
+}
+
+/// Looks at each message once: whose contents are known, which calls make exchanges, and which send the
+/// messages of what was found.
+RunMessages look_at_messages(const WhatIfWords& words, const hypothesis::RecordedSettings& recorded,
+                             std::vector<Trial>& found) {
+  RunMessages messages;
+  std::set<std::uint32_t> unknown;
+  std::map<std::pair<std::int32_t, std::uint64_t>, std::size_t> of_message;  // place in `found`
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (const auto& instance : found[i].by_hand)
+      for (const auto& m : instance.messages) of_message.emplace(std::pair{m.source, m.sent}, i);
+  std::vector<std::set<std::uint32_t>> sites(found.size());
+  hypothesis::transform::ExchangeSurvey survey{
+      recorded.call_interval, [&](const MessageCalls& m) {
+        (m.content == 0 ? unknown : messages.known).insert(m.send_site);
+        const auto by_hand = of_message.find({m.source, m.sent});
+        if (by_hand == of_message.end()) return;
+        sites[by_hand->second].insert(m.send_site);
+        if (found[by_hand->second].certain) messages.combined.insert(m.send_site);
+      }};
+  sweep_or_fail(play_recording(words.replay.source)(survey, false));
+  survey.finish();
+  for (const std::uint32_t site : unknown) messages.known.erase(site);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    found[i].candidate.sites.assign(sites[i].begin(), sites[i].end());
+  messages.exchanges = survey.exchanges();
+  return messages;
+}
+
+}  // namespace
+
+std::vector<Trial> trials_of(const WhatIfWords& words, const std::string& side,
+                             const hypothesis::RecordedSettings& recorded) {
+  std::vector<Trial> found = by_hand_trials(words);
+  const RunMessages messages = look_at_messages(words, recorded, found);
+  std::vector<Trial> trials;
+  for (Candidate& c :
+       hypothesis::candidates_of(sweep_or_fail(hypothesis::parse_activities(side)), messages, recorded))
+    trials.push_back({std::move(c), {}, false});
+  std::ranges::move(found, std::back_inserter(trials));
+  return trials;
+}
+
+}  // namespace nplus1::cli
