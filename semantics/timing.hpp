@@ -19,7 +19,9 @@ struct EagerSend {
   Time arrival;
 };
 
-/// `interface_free` is when the sender's network interface has sent everything so far; it is advanced.
+/// `interface_free` is when the sender's network interface has sent everything so far; it is advanced. Each thread
+/// that calls MPI has an interface of its own, as with endpoints of its own: which thread of a process runs first is
+/// the machine's accident, so a shared interface would make a thread's times depend on it.
 [[nodiscard]] inline EagerSend send_eager(const netmodel::NetworkModel& network, Time now, RankId source,
                                           RankId destination, Bytes size, Time& interface_free) {
   const Time ready = now + network.send_overhead(size);

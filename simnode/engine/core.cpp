@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace nplus1::simnode::engine {
 
@@ -14,6 +15,10 @@ namespace {
 /// Whether its rank sleeps until something is decided; a collective's last member speaks up by itself.
 bool asks(const events::Event& event) {
   return event.has(events::kNeedsAnswer) && event.kind != EventKind::kCollective;
+}
+
+bool is_send(const events::Event& event) {
+  return event.kind == EventKind::kSend || event.kind == EventKind::kIsend;
 }
 
 std::unique_ptr<Contention> contention_of(const netmodel::NetworkModel& network) {
@@ -81,9 +86,18 @@ void Core::push(RankId rank, const Event& event, const Extension& extension) {
       if (i != kNoLane && lanes_[i].run == Run::kRunning) running_.set(i, lanes_[i].clock, 0);
   }
   if (lane.run == Run::kGone) return;
-  if (lane.run == Run::kBlocked) return lane.backlog.push(event, extension);
+  if (lane.run == Run::kBlocked) return keep(lane, event, extension);
   start(lane, event, extension);
   drain();
+}
+
+/// A send is numbered now: another thread of the rank may send before this one's turn comes, and its rank has numbered
+/// both in the order of the stream.
+void Core::keep(Lane& lane, const Event& event, const Extension& extension) {
+  if (!is_send(event) || event.peer_rank() == kProcNull) return lane.backlog.push(event, extension);
+  Event numbered = event;
+  numbered.aux = rank_of(lane).sequences.next(event.peer_rank()) + 1;
+  lane.backlog.push(numbered, extension);
 }
 
 void Core::drain() {
@@ -91,7 +105,8 @@ void Core::drain() {
     Lane& lane = lanes_[runnable_.back()];
     runnable_.pop_back();
     while (!lane.backlog.empty() && lane.run != Run::kBlocked && lane.run != Run::kGone) {
-      const Event event = lane.backlog.pop(lane.words, lane.sizes);
+      Event event = lane.backlog.pop(lane.words, lane.sizes);
+      if (is_send(event)) numbered_ = std::exchange(event.aux, 0);
       start(lane, event, {lane.words, lane.sizes});
     }
     if (lane.run == Run::kRunning) woke(lane);

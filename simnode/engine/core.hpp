@@ -96,6 +96,7 @@ class Core {
   Lane& lane_of(RankId rank, ThreadId thread);
   std::uint32_t index_of(const Lane& lane) const { return static_cast<std::uint32_t>(&lane - lanes_.data()); }
   Lane& add_lane(RankId rank, ThreadId thread);
+  void keep(Lane& lane, const Event& event, const Extension& extension);
   void start(Lane& lane, const Event& event, const Extension& extension);
   bool dispatch(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
   Time entry_of(Lane& lane, const Event& event);
@@ -110,6 +111,7 @@ class Core {
   // point_to_point.cpp
   void approach(const Rank& rank) const;
   void approach_tables(RankId rank, const Message& message) const;
+  std::uint64_t number_of(Lane& lane, const Event& event);
   bool send(Lane& lane, const Event& event, Outcome& out);
   void send_rendezvous(Lane& lane, const Event& event, Message& message, Outcome& out);
   bool receive(Lane& lane, const Event& event, Outcome& out);
@@ -200,8 +202,9 @@ class Core {
   std::size_t outside_ = 0;    // of the active lanes
   std::size_t withdrawn_ = 0;  // ranks
   Counters counters_;
-  Outcome scratch_;  // of the call being dispatched
-  Outcome waking_;   // of a lane being resumed
+  std::uint64_t numbered_ = 0;  // of the send being started: its number + 1, if it has one already
+  Outcome scratch_;             // of the call being dispatched
+  Outcome waking_;              // of a lane being resumed
   std::vector<semantics::Completion> completions_;
   std::vector<semantics::Match> settled_;
   std::vector<Collectives::Done> done_;

@@ -38,6 +38,12 @@ void Core::approach_tables(RankId rank, const Message& message) const {
   r.requests.approach();
 }
 
+/// Which of the rank's messages to its destination this is.
+std::uint64_t Core::number_of(Lane& lane, const Event& event) {
+  const std::uint64_t numbered = std::exchange(numbered_, 0);
+  return numbered != 0 ? numbered - 1 : rank_of(lane).sequences.next(event.peer_rank());
+}
+
 bool Core::send(Lane& lane, const Event& event, Outcome& out) {
   const bool immediate = event.kind == EventKind::kIsend;
   const bool to_nobody = event.peer_rank() == kProcNull;
@@ -47,14 +53,8 @@ bool Core::send(Lane& lane, const Event& event, Outcome& out) {
     if (immediate) complete_request(lane.rank, event.request, lane.entry, {});
     return true;
   }
-  Message message{event.comm.value,
-                  lane.rank,
-                  event.tag,
-                  event.payload(),
-                  rank_of(lane).sequences.next(event.peer_rank()),
-                  {},
-                  event.request.value,
-                  false};
+  Message message{event.comm.value,       lane.rank, event.tag,           event.payload(),
+                  number_of(lane, event), {},        event.request.value, false};
   out.answer.sequence = message.sequence;
   lane.poll.reset();
   if (contention_) {

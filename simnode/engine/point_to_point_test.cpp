@@ -215,6 +215,17 @@ TEST(PointToPoint, ThreadsHaveClocksOfTheirOwnAndShareTheMailbox) {
   EXPECT_EQ(world.exit(1, 0), ns(9000));
 }
 
+TEST(PointToPoint, SendsOfSeveralThreadsAreNumberedInTheOrderOfTheStream) {
+  World world{2};
+  world.thread(0).recv(0, 1, 0);  // until rank 1 sends, what thread 0 does next waits
+  world.send(0, 1, 5, 8);
+  world.thread(1).send(0, 1, 6, 8);
+  world.thread(0).send(1, 0, 0, 8);
+  EXPECT_EQ(world.last(0, 0).answer.sequence, 0U);
+  EXPECT_EQ(world.last(0, 1).answer.sequence, 1U);
+  EXPECT_EQ(world.last(0, 0).event.aux, 0U);  // is told as it came
+}
+
 TEST(PointToPoint, CountsWhatIsNeverMatched) {
   World world{2};
   world.send(0, 1, 0, 0);

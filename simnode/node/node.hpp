@@ -67,6 +67,7 @@ class Node final : public engine::Listener {
   std::size_t drain();
   void flush();
   void lose(RankId rank);
+  void lose_sight(RankId rank);
   [[nodiscard]] bool threads_allowed() const;
   [[nodiscard]] bool blocked_for_long();
   void look_for_deadlock();

@@ -66,11 +66,22 @@ void Node::note_crowded_threads() {
       threads, cores, working_threads_));
 }
 
+/// The rank goes on as plain MPI. Without it the others would seem to wait for ever: they become plain MPI as well, as
+/// soon as the simulator is gone.
+void Node::lose_sight(RankId rank) {
+  notes_.push_back(
+      fmt::format("rank {} could no longer be observed: its own message on stderr says why; all that came "
+                  "later is unknown",
+                  rank.value));
+  job_over_ = true;
+}
+
 /// The next event of a rank, complete in its port.
 void Node::take(RankId rank, Port& port) {
   events::Event event = port.assembler.event();
   Rank& r = ranks_[rank.index()];
   ++events_per_rank_[rank.index()];
+  if (event.kind == events::EventKind::kOutcome && event.extension == 0) return lose_sight(rank);
   if (event.kind == events::EventKind::kFinalize) take_last(r, event);
   const auto extension = port.assembler.extension();
   if (!translator_->take(rank, event, extension, definitions_)) return;

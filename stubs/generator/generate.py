@@ -76,9 +76,9 @@ def parse_entry(words, place):
         if not rest:
             sys.exit(f"{place}: {name} {kind} needs an argument (handler, kind or reason)")
         argument, rest = rest[0], rest[1:]
-    unknown = set(rest) - {"always", "absent"}
+    unknown = set(rest) - {"always", "nested", "absent"}
     if unknown:
-        sys.exit(f"{place}: unknown flag {', '.join(sorted(unknown))}; there are: always absent")
+        sys.exit(f"{place}: unknown flag {', '.join(sorted(unknown))}; there are: always nested absent")
     return Entry(name, kind, argument, frozenset(rest))
 
 
@@ -165,12 +165,15 @@ def pmpi_function(f):
     variadic = ", ..." if f.variadic else ""
     return (f"inline {f.result} {f.cpp_name}({f.declarations()}) {{\n"
             f"  using Function = {f.result}({f.declarations()}{variadic});\n"
-            f"  return detail::next<Function>(events::MpiCall::{f.name})({f.arguments()});\n}}\n")
+            f"  detail::InMpi inside;\n"
+            f"  const {f.result} outcome = detail::next<Function>(events::MpiCall::{f.name})({f.arguments()});\n"
+            f"  inside.has_returned = true;\n  return outcome;\n}}\n")
 
 
 def write_pmpi(functions):
     return (BANNER + "// The MPI library's own functions, without MPI_: pmpi::Send(...) calls the next PMPI_Send in lookup\n"
-            "// order, never a wrapper. Callable from any thread, at any time after the library was loaded.\n"
+            "// order, never a wrapper. Callable from any thread, at any time after the library was loaded. What a callback of\n"
+            "// the program's throws (an error handler of C++) passes through, marked as the program's own.\n"
             "#pragma once\n\n#include <mpi.h>\n\n#include \"stubs/table/next.hpp\"\n\nnamespace nplus1::stubs::pmpi {\n\n"
             + "".join(pmpi_function(f) for f in functions) + "\n}  // namespace nplus1::stubs::pmpi\n")
 
@@ -197,12 +200,15 @@ def wrapper_body(f):
     guard = f"  const DepthGuard guard{{{call}, __builtin_return_address(0), __builtin_frame_address(0)}};\n"
     if "always" in f.entry.flags:
         guard += f"  if (!guard.outermost()) return {real};\n"
+    elif "nested" in f.entry.flags:
+        guard += f"  if (!active()) [[unlikely]] return {real};\n"
     else:
         guard += f"  if (!guard.observed()) [[unlikely]] return {real};\n"
     if f.entry.kind == "modelled":
-        return guard + f"  return handlers::{f.cpp_name}({arguments});\n"
+        return guard + guarded_call(f, real, f"    return handlers::{f.cpp_name}({arguments});\n")
     if f.entry.kind == "local":
-        return guard + f"  count_call({call});\n  return {real};\n"
+        note = "  note_callbacks();\n" if any("_function" in p.type for p in f.parameters) else ""
+        return guard + f"{note}  count_call({call});\n  return {real};\n"
     return guard + f"  const UnmodelledScope scope{{{call}}};\n  return {real};\n"
 
 
@@ -210,9 +216,23 @@ def variadic_body(f, call, real):
     """The handler gets the further arguments as a va_list; whether there are any only the application knows."""
     return (f"  const DepthGuard guard{{{call}, __builtin_return_address(0), __builtin_frame_address(0)}};\n"
             f"  if (!guard.observed()) [[unlikely]] return {real};\n"
-            f"  va_list more;\n  va_start(more, {f.parameters[-1].name});\n"
-            f"  const {f.result} result = handlers::{f.cpp_name}({f.arguments()}, more);\n"
-            f"  va_end(more);\n  return result;\n")
+            + guarded_call(f, real, f"    va_list more;\n    va_start(more, {f.parameters[-1].name});\n"
+                           f"    const {f.result} result = handlers::{f.cpp_name}({f.arguments()}, more);\n"
+                           f"    va_end(more);\n    return result;\n"))
+
+
+def guarded_call(f, real, handled):
+    """Nothing that the handler throws comes out; and it gets no null pointer where the result is to go."""
+    results = [p.name for p in f.parameters if is_result(p)] if "always" not in f.entry.flags else []
+    check = f"  if ({' || '.join(f'{name} == nullptr' for name in results)}) [[unlikely]] return {real};\n" if results else ""
+    done = "0" if f.result == "double" else "MPI_SUCCESS"
+    return (check + f"  try {{\n{handled}  }} catch (...) {{\n"
+            f"    if (!is_to_be_made_plainly()) return {done};\n  }}\n  return made_plainly({real});\n")
+
+
+def is_result(parameter):
+    """A handle, status or number that MPI writes to: null is an error, which MPI reports."""
+    return re.fullmatch(r"(MPI_\w+|int) ?\*\w+", parameter.declaration) is not None
 
 
 def wrapper(f):

@@ -44,7 +44,10 @@ Call::Call(Runtime& r, bool first)
     began_ = real_time(thread.clock.start_tick());
     now_ = real_time(entry_tick_);
   }
+  thread.in_call = true;
+  thread.inside = now_;
   rt.set_inside(true);
+  if (thread.is_owed_an_answer) await_owed_answer();
   site_ = rt.site_id();
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
   call_state.waits_itself = true;
@@ -55,8 +58,18 @@ Call::~Call() {
   call_state.waits_itself = false;
   if (rt.native()) leave_natively();
   rt.set_inside(false);
+  thread.in_call = false;
   thread.clock.start(now_);
   errno = saved_errno_;
+}
+
+/// A callback of the program's has ended a call that waited for the simulator. What follows begins after it.
+void Call::await_owed_answer() {
+  if (!await_answer()) return;
+  const Duration since = now_ - thread.reported;
+  thread.reported = thread.answer->exit();
+  now_ = thread.reported + since;
+  thread.inside = now_;
 }
 
 Duration Call::native_cost() const {
@@ -78,7 +91,10 @@ events::Detail Call::detail(const CallData* data) {
 }
 
 void Call::emit(events::Event event, const void* extension, const CallData* data) {
-  if (event.has(events::kNeedsAnswer)) thread.answer.reset();
+  if (event.has(events::kNeedsAnswer)) {
+    thread.answer.reset();
+    thread.is_owed_an_answer = true;
+  }
   event.thread = thread.id;
   // A part that is inferred within a call is no call.
   if (event.kind != events::EventKind::kLocal) event.call = static_cast<std::uint16_t>(current_call());
@@ -101,6 +117,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   }
   thread.reported = now_;
   emitted_ = true;
+  call_has_begun();
 }
 
 Time Call::real_time(std::int64_t tick) {
@@ -150,10 +167,10 @@ void Call::tell(const events::Answer& answer, const std::vector<std::uint32_t>& 
 }
 
 std::optional<events::Answer> Call::await_answer(bool ring) {
-  if (rt.degraded()) return std::nullopt;
-  if (ring) rt.ring();
-  if (!wait([this] { return thread.answer.has_value(); })) return std::nullopt;
-  return thread.answer;
+  if (ring && !rt.degraded()) rt.ring();
+  const bool came = !rt.degraded() && wait([this] { return thread.answer.has_value(); });
+  thread.is_owed_an_answer = false;
+  return came ? thread.answer : std::nullopt;
 }
 
 std::optional<events::Answer> Call::ask(events::Event event, const void* extension, bool ring,
@@ -165,6 +182,7 @@ std::optional<events::Answer> Call::ask(events::Event event, const void* extensi
 
 void Call::exit_at(Time t) {
   now_ = t;
+  thread.inside = t;
   if (emitted_) thread.reported = t;
 }
 

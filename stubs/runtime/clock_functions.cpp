@@ -44,13 +44,9 @@ double seconds_of(const timespec& t) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// The virtual time of day: when the program started, plus virtual time.
 timespec virtual_now(ThreadClock& clock, clockid_t id) {
-  static timespec origin[2] = {};
-  timespec& start = origin[id == CLOCK_REALTIME ? 0 : 1];
-  if (start.tv_sec == 0) real<int(clockid_t, timespec*)>("clock_gettime")(id, &start);
-  const std::int64_t ns = clock.read().time_since_epoch().count() / 1000 + start.tv_nsec;
-  return {start.tv_sec + ns / 1'000'000'000, ns % 1'000'000'000};
+  const std::int64_t ns = runtime()->origin_ns(id) + clock.read().time_since_epoch().count() / 1000;
+  return {ns / 1'000'000'000, ns % 1'000'000'000};
 }
 
 }  // namespace
@@ -64,8 +60,9 @@ NPLUS1_EXPORT int clock_gettime(clockid_t id, timespec* t) noexcept {
                       id == CLOCK_REALTIME_COARSE || id == CLOCK_MONOTONIC_COARSE || id == CLOCK_BOOTTIME;
   ThreadClock* clock = of_day ? virtual_clock() : nullptr;
   if (clock == nullptr) return next(id, t);
-  const bool real_time = id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
-  *t = virtual_now(*clock, real_time ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+  // A coarse clock shows what the other does.
+  if (id == CLOCK_REALTIME_COARSE) id = CLOCK_REALTIME;
+  *t = virtual_now(*clock, id == CLOCK_MONOTONIC_COARSE ? CLOCK_MONOTONIC : id);
   return 0;
 }
 

@@ -72,16 +72,18 @@ int run_rooted(Call& call, const Collective& c) {
     return call.unlocked(c.blocking);
   }
   MPI_Request native = MPI_REQUEST_NULL;
-  std::vector<std::shared_ptr<void>> keep;
+  Keep keep;
   const int code = c.start(&native, keep);
   if (code != MPI_SUCCESS) return code;
+  call_has_begun();
   emit(call, c, EventKind::kCollective, kNoRequest, true);
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
-  if (!c.leaves_early || call.rt.degraded())
+  if (!keep.may_leave || call.rt.degraded())
     return call.finish(native, MPI_STATUS_IGNORE, kAnySource, c.comm);
   int flag = 0;
   const int tested = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
-  if (flag == 0 && tested == MPI_SUCCESS) call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep));
+  if (flag == 0 && tested == MPI_SUCCESS)
+    call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep.objects));
   return tested;
 }
 
@@ -96,9 +98,13 @@ void announce(Call& call, const Collective& c, Request& request, bool may_leave)
 }
 
 int start_request(Call& call, const Collective& c, Request& request) {
-  const int code = c.start(&request.native, request.keep);
-  if (code == MPI_SUCCESS) announce(call, c, request, c.leaves_early);
-  return code;
+  Keep keep;
+  const int code = c.start(&request.native, keep);
+  if (code != MPI_SUCCESS) return code;
+  call_has_begun();
+  request.keep = std::move(keep.objects);
+  announce(call, c, request, keep.may_leave);
+  return MPI_SUCCESS;
 }
 
 /// Persistent collectives match in the order of their initialisation, and each rank may start them in another
@@ -150,8 +156,7 @@ int run(Collective&& c) {
 int start(Collective&& c, MPI_Request* handle) {
   if (c.comm == nullptr) {
     const UnmodelledScope scope{current_call()};
-    auto keep =
-        new std::vector<std::shared_ptr<void>>;  // as long as the process: nobody sees this request complete
+    auto keep = new Keep;  // as long as the process: nobody sees this request complete
     return c.start(handle, *keep);
   }
   Call call;

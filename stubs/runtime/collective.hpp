@@ -8,12 +8,24 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "stubs/runtime/runtime.hpp"
 #include "support/collective_kind.hpp"
 
 namespace nplus1::stubs {
+
+/// What a native operation works on until it is complete.
+struct Keep {
+  std::vector<std::shared_ptr<void>> objects;
+  bool may_leave = false;  // all that it reads of the program's is copied: the rank need not wait for it
+
+  template <class Object>
+  void push_back(Object&& object) {
+    objects.push_back(std::forward<Object>(object));
+  }
+};
 
 struct Collective {
   static constexpr std::int32_t kNoRoot = std::numeric_limits<std::int32_t>::min();
@@ -34,9 +46,10 @@ struct Collective {
   /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private
   /// copies.
   bool leaves_early = false;
-  /// MPI's own forms. `start` may use private copies, which it keeps alive through `keep`.
+  /// MPI's own forms. `start` may use private copies, which it keeps alive through `keep`; where there is no memory
+  /// for them, the rank stays until MPI lets it go.
   std::function<int()> blocking;
-  std::function<int(MPI_Request*, std::vector<std::shared_ptr<void>>& keep)> start;
+  std::function<int(MPI_Request*, Keep& keep)> start;
 };
 
 /// MPI_X: returns MPI's code.

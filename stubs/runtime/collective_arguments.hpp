@@ -5,28 +5,36 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <vector>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/collective.hpp"
 #include "stubs/runtime/private_copy.hpp"
 #include "stubs/runtime/runtime.hpp"
 
 namespace nplus1::stubs {
 
-using Keep = std::vector<std::shared_ptr<void>>;
-
-inline PrivateCopy& keep_copy(Keep& keep, const void* buffer, MPI_Count count, MPI_Datatype type,
+/// Null where there is no memory for it. The rank may leave with it.
+inline PrivateCopy* keep_copy(Keep& keep, const void* buffer, MPI_Count count, MPI_Datatype type,
                               bool packable = true) {
   auto copy = std::make_shared<PrivateCopy>(buffer, count, type, packable);
+  if (copy->buffer() == nullptr) return nullptr;
   keep.push_back(copy);
-  return *copy;
+  keep.may_leave = true;
+  return copy.get();
 }
 
 inline bool is_me(const Collective& c, int rank) {
   return c.comm != nullptr && !c.comm->inter && rank == c.comm->my_index;
+}
+/// Whether `root` is one, also as the groups of an intercommunicator name it.
+inline void check_root(const Collective& c) {
+  if (c.comm == nullptr || (c.comm->inter && (c.root == MPI_ROOT || c.root == MPI_PROC_NULL))) return;
+  refuse_if(c.root < 0 || static_cast<std::size_t>(c.root) >= c.comm->peers().size());
 }
 inline bool intra(const Collective& c) {
   return c.comm != nullptr && !c.comm->inter;
@@ -63,26 +71,32 @@ std::vector<std::int64_t> bytes_each(const Collective& c, const C counts[], cons
   return sizes;
 }
 
-/// A private copy of what the blocks of a v-form span; the result stands for `buffer`.
+/// A private copy of the blocks of a v-form; the result stands for `buffer`. Null where there is no memory for it. What
+/// lies between the blocks is not read.
 template <class C, class D>
 const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, const C counts[],
                         const D displacements[], MPI_Datatype type) {
-  MPI_Count begin = 0;
-  MPI_Count end = 0;
-  bool any = false;
-  for (std::size_t i = 0; i < blocks; ++i) {
-    if (counts[i] <= 0) continue;
-    const MPI_Count first{displacements[i]};
-    begin = any ? std::min(begin, first) : first;
-    end = any ? std::max(end, first + MPI_Count{counts[i]}) : first + MPI_Count{counts[i]};
-    any = true;
-  }
   MPI_Count lower = 0;
   MPI_Count extent = 0;
   pmpi::Type_get_extent_x(type, &lower, &extent);
-  PrivateCopy& mine =
-      keep_copy(keep, static_cast<const std::byte*>(buffer) + extent * begin, end - begin, type, false);
-  return static_cast<const std::byte*>(mine.buffer()) - extent * begin;
+  MPI_Count begin = std::numeric_limits<MPI_Count>::max();
+  MPI_Count end = std::numeric_limits<MPI_Count>::min();
+  for (std::size_t i = 0; i < blocks; ++i) {
+    MPI_Count first = 0;
+    MPI_Count span = 0;
+    touched(counts[i], type, first, span);
+    if (span == 0) continue;
+    begin = std::min(begin, extent * displacements[i] + first);
+    end = std::max(end, extent * displacements[i] + first + span);
+  }
+  if (end <= begin) return nullptr;
+  auto copy = std::make_shared<PrivateCopy>(begin, end - begin);
+  if (copy->buffer() == nullptr) return nullptr;
+  for (std::size_t i = 0; i < blocks; ++i)
+    if (!copy->add(buffer, extent * displacements[i], counts[i], type)) return nullptr;
+  keep.push_back(copy);
+  keep.may_leave = true;
+  return copy->buffer();
 }
 
 /// What a rank contributes to a collective in which MPI_IN_PLACE makes the receive side its data.

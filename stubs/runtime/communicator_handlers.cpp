@@ -1,7 +1,10 @@
 // Creation and freeing of communicators (MPI 4.0, sections 7.4, 7.6, 8.5). In virtual time all members of the
 // parent wait for each other; natively each call runs when all are there.
+#include <algorithm>
+
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/collective.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
@@ -17,19 +20,94 @@ void add_and_define(Call& call, MPI_Comm comm, std::uint64_t parent, std::uint64
   call.rt.define(call.rt.communicators.add(comm, parent, creation));
 }
 
-/// A creation that all members of `parent` take part in; `create` calls MPI and fills `*result`.
-template <class Create>
-int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Create&& create) {
+// What MPI refuses before anybody else is asked (arguments.hpp). `comm` is valid.
+
+bool is_intercommunicator(MPI_Comm comm) {
+  int inter = 0;
+  pmpi::Comm_test_inter(comm, &inter);
+  return inter != 0;
+}
+
+int topology_of(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  pmpi::Topo_test(comm, &topology);
+  return topology;
+}
+
+void check_group(MPI_Comm comm, MPI_Group group) {
+  refuse_if(!is_group(group));
+  const Communicator* known = communicator(comm);
+  if (known == nullptr) return;
+  for (const std::int32_t member : world_ranks(group))
+    refuse_if(std::find(known->local.begin(), known->local.end(), member) == known->local.end());
+}
+
+void check_grid(MPI_Comm comm, int dimensions, const int sizes[], const int periods[]) {
+  refuse_if(is_intercommunicator(comm) || dimensions < 0);
+  refuse_if(dimensions > 0 && (sizes == nullptr || periods == nullptr));
+  int members = 0;
+  pmpi::Comm_size(comm, &members);
+  std::int64_t cells = 1;
+  for (int i = 0; i < dimensions; ++i) {
+    cells *= sizes[i];
+    refuse_if(cells > members);
+  }
+}
+
+void check_graph(MPI_Comm comm, int nodes, const int index[], const int edges[]) {
+  int members = 0;
+  pmpi::Comm_size(comm, &members);
+  refuse_if(is_intercommunicator(comm) || nodes < 0 || nodes > members);
+  refuse_if(nodes > 0 && (index == nullptr || edges == nullptr));
+  for (int i = 0; i < nodes; ++i) refuse_if(index[i] < (i == 0 ? 0 : index[i - 1]));
+  for (int i = 0; nodes > 0 && i < index[nodes - 1]; ++i) refuse_if(edges[i] < 0 || edges[i] >= nodes);
+}
+
+/// MPI has addresses that stand for no weights, none of them null.
+void check_neighbors(int count, const int ranks[], const int weights[]) {
+  refuse_if(count < 0 || (count > 0 && (ranks == nullptr || weights == nullptr)));
+}
+
+void check_distributed_graph(MPI_Comm comm, int nodes, const int sources[], const int degrees[],
+                             const int destinations[], const int weights[]) {
+  refuse_if(is_intercommunicator(comm) || nodes < 0);
+  refuse_if(nodes > 0 && (sources == nullptr || degrees == nullptr));
+  int edges = 0;
+  for (int i = 0; i < nodes; ++i) {
+    refuse_if(degrees[i] < 0);
+    edges += degrees[i];
+  }
+  check_neighbors(edges, destinations, weights);
+}
+
+/// A creation that all members of `parent` take part in; `check` refuses arguments, `create` calls MPI and fills
+/// `*result`.
+template <class Check, class Create>
+int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Check&& check, Create&& create) {
   Communicator* known = communicator(parent);
   if (known == nullptr) {
     const UnmodelledScope scope{current_call()};
     return create();
   }
+  check();
   Call call;
-  synchronize(call, *known);
+  // What fails although all have come (a callback that copies an attribute) is made again without them.
+  if (known->owed_creations > 0)
+    --known->owed_creations;
+  else
+    synchronize(call, *known);
   const int code = call.unlocked(create);
-  if (code == MPI_SUCCESS) add_and_define(call, *result, known->key, creation);
+  if (code == MPI_SUCCESS)
+    add_and_define(call, *result, known->key, creation);
+  else
+    ++known->owed_creations;
   return code;
+}
+
+template <class Create>
+int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Create&& create) {
+  return create_from(
+      parent, result, creation, [] {}, std::forward<Create>(create));
 }
 
 template <class Create>
@@ -46,7 +124,7 @@ int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&
   c.kind = CollectiveKind::kSynchronize;
   c.comm = known;
   c.blocking = [=] { return create(handle); };
-  c.start = [=](MPI_Request* request, std::vector<std::shared_ptr<void>>&) { return create(request); };
+  c.start = [=](MPI_Request* request, Keep&) { return create(request); };
   const int code = start(std::move(c), handle);
   if (code != MPI_SUCCESS || known == nullptr) return code;
   const std::lock_guard guard{runtime()->lock};
@@ -69,45 +147,65 @@ int Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
   return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_dup_with_info(comm, info, made); });
 }
 int Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
-  return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_create(comm, group, made); });
+  return create_from(
+      comm, made, kFromParent, [=] { check_group(comm, group); },
+      [=] { return pmpi::Comm_create(comm, group, made); });
 }
 int Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
   return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_split(comm, color, key, made); });
 }
 int Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
-  return create_from(comm, made, kFromParent,
-                     [=] { return pmpi::Comm_split_type(comm, type, key, info, made); });
+  const bool known_type = type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||
+                          type == MPI_COMM_TYPE_HW_UNGUIDED || type == MPIX_COMM_TYPE_NEIGHBORHOOD ||
+                          type == MPI_UNDEFINED;
+  return create_from(
+      comm, made, kFromParent, [=] { refuse_if(!known_type); },
+      [=] { return pmpi::Comm_split_type(comm, type, key, info, made); });
 }
 int Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
                 MPI_Comm* made) {
-  return create_from(comm, made, kFromParent,
-                     [=] { return pmpi::Cart_create(comm, ndims, dims, periods, reorder, made); });
+  return create_from(
+      comm, made, kFromParent, [=] { check_grid(comm, ndims, dims, periods); },
+      [=] { return pmpi::Cart_create(comm, ndims, dims, periods, reorder, made); });
 }
 int Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* made) {
-  return create_from(comm, made, kFromParent, [=] { return pmpi::Cart_sub(comm, remain, made); });
+  return create_from(
+      comm, made, kFromParent, [=] { refuse_if(topology_of(comm) != MPI_CART || remain == nullptr); },
+      [=] { return pmpi::Cart_sub(comm, remain, made); });
 }
 int Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,
                  MPI_Comm* made) {
-  return create_from(comm, made, kFromParent,
-                     [=] { return pmpi::Graph_create(comm, nodes, index, edges, reorder, made); });
+  return create_from(
+      comm, made, kFromParent, [=] { check_graph(comm, nodes, index, edges); },
+      [=] { return pmpi::Graph_create(comm, nodes, index, edges, reorder, made); });
 }
 int Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
                       const int destinations[], const int weights[], MPI_Info info, int reorder,
                       MPI_Comm* made) {
-  return create_from(comm, made, kFromParent, [=] {
-    return pmpi::Dist_graph_create(comm, n, sources, degrees, destinations, weights, info, reorder, made);
-  });
+  return create_from(
+      comm, made, kFromParent,
+      [=] { check_distributed_graph(comm, n, sources, degrees, destinations, weights); },
+      [=] {
+        return pmpi::Dist_graph_create(comm, n, sources, degrees, destinations, weights, info, reorder, made);
+      });
 }
 int Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int sourceweights[],
                                int outdegree, const int destinations[], const int destweights[],
                                MPI_Info info, int reorder, MPI_Comm* made) {
-  return create_from(comm, made, kFromParent, [=] {
+  const auto check = [=] {
+    refuse_if(is_intercommunicator(comm));
+    check_neighbors(indegree, sources, sourceweights);
+    check_neighbors(outdegree, destinations, destweights);
+  };
+  return create_from(comm, made, kFromParent, check, [=] {
     return pmpi::Dist_graph_create_adjacent(comm, indegree, sources, sourceweights, outdegree, destinations,
                                             destweights, info, reorder, made);
   });
 }
 int Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* made) {
-  return create_from(comm, made, kMerge, [=] { return pmpi::Intercomm_merge(comm, high, made); });
+  return create_from(
+      comm, made, kMerge, [=] { refuse_if(!is_intercommunicator(comm)); },
+      [=] { return pmpi::Intercomm_merge(comm, high, made); });
 }
 
 int Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
@@ -123,7 +221,8 @@ int Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Reques
 int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   Communicator* known = communicator(comm);
   int me = MPI_UNDEFINED;
-  if (group != MPI_GROUP_NULL) pmpi::Group_rank(group, &me);
+  refuse_if(!is_group(group));
+  pmpi::Group_rank(group, &me);
   if (known == nullptr || me == MPI_UNDEFINED) {
     const UnmodelledScope scope{current_call()};
     return pmpi::Comm_create_group(comm, group, tag, made);
@@ -203,6 +302,7 @@ int Comm_free(MPI_Comm* comm) {
 int Comm_disconnect(MPI_Comm* comm) {
   Communicator* known = communicator(*comm);
   if (known == nullptr) return pmpi::Comm_disconnect(comm);
+  refuse_if(*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF);
   Call call;
   synchronize(call, *known);
   call.rt.finish_background();

@@ -26,6 +26,7 @@ struct Communicator : std::enable_shared_from_this<Communicator> {
   std::vector<std::int32_t> remote;  // intercommunicators only
   std::uint64_t collectives = 0;     // synchronising ones so far
   std::uint32_t undecided = 0;       // receives that only the simulator can match
+  std::uint32_t owed_creations = 0;  // from this one: everybody has come, and MPI has refused this rank's
   bool free_later = false;           // the application freed it while receives are undecided
 
   [[nodiscard]] const std::vector<std::int32_t>& peers() const { return inter ? remote : local; }

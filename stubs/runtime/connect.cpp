@@ -9,6 +9,7 @@
 
 #include "netmodel/specification.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
 #include "stubs/runtime/progress_hook.hpp"
@@ -173,13 +174,19 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   if (rt->native_ && hello.ranks <= all[2]) wait_as_mpi_does();
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();
+  begin_checks();
   rt->begin_capture();
   rt->begin_progress();
+  int* largest = nullptr;
+  int known = 0;
+  if (pmpi::Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &known) == MPI_SUCCESS && known != 0)
+    rt->largest_tag_ = *largest;
   rt->thread();
   rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
   rt->define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
   pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();
+  if (rt->settings_.virtual_clocks) rt->begin_clocks();
   rt->thread().clock.start(kTimeZero);
   return rt;
 }

@@ -9,6 +9,7 @@
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
@@ -76,11 +77,11 @@ Runtime* runtime() noexcept {
 }
 
 UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {
-  emit_bare(events::EventKind::kUnmodelledEnter);
+  guarded([] { emit_bare(events::EventKind::kUnmodelledEnter); });
 }
 UnmodelledScope::~UnmodelledScope() {
   forget_target();
-  emit_bare(events::EventKind::kUnmodelledExit);
+  guarded([] { emit_bare(events::EventKind::kUnmodelledExit); });
 }
 
 namespace handlers {
@@ -88,14 +89,14 @@ namespace handlers {
 int Init(int* argc, char*** argv) {
   const int threads = count_threads();
   const int code = pmpi::Init(argc, argv);
-  if (code == MPI_SUCCESS) connect(threads);
+  if (code == MPI_SUCCESS) guarded([=] { connect(threads); });
   return code;
 }
 
 int Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int threads = count_threads();
   const int code = pmpi::Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) connect(threads);
+  if (code == MPI_SUCCESS) guarded([=] { connect(threads); });
   return code;
 }
 
@@ -111,6 +112,7 @@ int Finalize() {
     call.emit(event);
     call.rt.ring();
     call.rt.end_progress();
+    end_checks();
   }
   set_active(false);
   return pmpi::Finalize();
@@ -124,6 +126,12 @@ int Abort(MPI_Comm comm, int code) {
 double Wtime() {
   if (runtime()->native()) return pmpi::Wtime();
   runtime()->note_clock_read(true);
+  ThreadState* known = Runtime::thread_if_known();
+  if (known != nullptr &&
+      known->in_call) {  // a callback: the thread's clock stands still, the callback costs nothing
+    known->inside += known->clock.cost_of_reading();
+    return seconds(known->inside);
+  }
   return seconds(runtime()->locked_thread().clock.read());
 }
 

@@ -24,6 +24,12 @@ template <class C, class D>
 Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgather, comm, true);
+  if (c.comm != nullptr) {
+    check_data(recvbuf, recvcount, recvtype);
+    if (!(intra(c) && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
+    refuse_if(intra(c) && sendcount > 0 && sendcount == recvcount && sendtype == recvtype &&
+              sendbuf == block_at(recvbuf, MPI_Count{recvcount} * c.comm->my_index, recvtype));
+  }
   c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
   if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
@@ -40,6 +46,13 @@ template <class C, class D>
 Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                       const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
+  if (c.comm != nullptr) {
+    check_blocks(recvbuf, recvcounts, displs, recvtype, members(c));
+    if (!(intra(c) && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
+    const auto me = static_cast<std::size_t>(c.comm->my_index);
+    refuse_if(intra(c) && sendcount > 0 && sendcount == recvcounts[me] && sendtype == recvtype &&
+              sendbuf == block_at(recvbuf, displs[me], recvtype));
+  }
   if (sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
   if (c.comm != nullptr) {
     c.sizes = bytes_each(c, recvcounts, recvtype);
@@ -60,6 +73,12 @@ template <class C, class D>
 Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoall, comm, true);
+  if (c.comm != nullptr) {
+    check_data(recvbuf, recvcount, recvtype);
+    if (!(intra(c) && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
+    refuse_if(intra(c) && sendcount > 0 && sendcount == recvcount && sendtype == recvtype &&
+              sendbuf == recvbuf);
+  }
   c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
   if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
@@ -91,6 +110,10 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                      MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (c.comm != nullptr) {
+    check_blocks(recvbuf, recvcounts, rdispls, recvtype, members(c));
+    if (!(in_place && intra(c))) check_blocks(sendbuf, sendcounts, sdispls, sendtype, members(c));
+  }
   if (intra(c))
     c.data.shown = in_place ? Payload{recvbuf, sum(c, recvcounts), recvtype}
                             : Payload{sendbuf, sum(c, sendcounts), sendtype};
@@ -108,11 +131,18 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                    can_copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
                                       block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early)
+    // Without my own block.
+    const auto counts = std::make_shared<std::vector<C>>();
+    if (early) {
+      counts->assign(sendcounts, sendcounts + blocks);
+      (*counts)[me] = 0;
+    }
+    const void* mine =
+        early ? copy_blocks(keep, sendbuf, blocks, counts->data(), sdispls, sendtype) : nullptr;
+    if (mine == nullptr)
       return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                               comm, request);
-    // My own block goes through MPI_COMM_SELF at once; natively it becomes empty.
-    const auto counts = std::make_shared<std::vector<C>>(sendcounts, sendcounts + blocks);
+    // My own block goes to myself at once; natively it becomes empty.
     const auto places = std::make_shared<std::vector<D>>(sdispls, sdispls + blocks);
     const auto nothing = std::make_shared<std::vector<C>>(blocks, C{0});
     const auto nowhere = std::make_shared<std::vector<D>>(blocks, D{0});
@@ -122,8 +152,6 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
     const int code = copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
                                     block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
     if (code != MPI_SUCCESS) return code;
-    (*counts)[me] = 0;
-    const void* mine = copy_blocks(keep, sendbuf, blocks, counts->data(), sdispls, sendtype);
     return pmpi::Ialltoallv(mine, counts->data(), places->data(), sendtype, recvbuf, nothing->data(),
                             nowhere->data(), recvtype, comm, request);
   };
@@ -136,6 +164,10 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
                      const MPI_Datatype recvtypes[], MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
+  if (c.comm != nullptr) {
+    check_blocks(recvbuf, recvcounts, rdispls, recvtypes, members(c));
+    if (!(in_place && intra(c))) check_blocks(sendbuf, sendcounts, sdispls, sendtypes, members(c));
+  }
   if (c.comm != nullptr)
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtypes) : bytes_each(c, sendcounts, sendtypes),
                  bytes_each(c, recvcounts, recvtypes));

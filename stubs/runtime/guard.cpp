@@ -1,6 +1,10 @@
 #include "stubs/runtime/guard.hpp"
 
+#include <unwind.h>
+
 #include <array>
+#include <exception>
+#include <new>
 
 namespace nplus1::stubs {
 
@@ -9,6 +13,81 @@ constinit thread_local CallState call_state;
 namespace detail {
 constinit std::atomic<bool> runtime_active{false};
 }
+
+__attribute__((weak)) void stop_observing(const char* /*why*/) noexcept {
+  set_active(false);
+}
+
+bool is_to_be_made_plainly() {
+  if (call_state.foreign) throw;
+  try {
+    throw;
+  } catch (const Refused&) {
+    call_state.refused = true;
+  } catch (const std::bad_alloc&) {
+    stop_observing("out of memory");
+  } catch (const std::exception& e) {
+    stop_observing(e.what());
+  }  // anything else is not ours: the end of a thread
+  return !call_state.begun;
+}
+
+void swallow() noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    stop_observing("out of memory");
+  } catch (const std::exception& e) {
+    stop_observing(e.what());
+  } catch (...) {
+    stop_observing("an unknown error");
+  }
+}
+
+void note_callbacks() noexcept {
+  detail::callbacks_exist.store(true, std::memory_order_relaxed);
+}
+
+__attribute__((weak)) void recover_from_longjmp() noexcept {}
+
+namespace detail {
+
+constinit std::atomic<bool> callbacks_exist{false};
+
+namespace {
+
+/// How far the unwinder has come on its way to the frame of the outermost call.
+struct Search {
+  std::uintptr_t frame;  // the stack pointer before that call: its canonical frame address
+  std::uintptr_t site;
+  bool passed = false;
+};
+
+_Unwind_Reason_Code look(_Unwind_Context* context, void* argument) {
+  auto& search = *static_cast<Search*>(argument);
+  const std::uintptr_t at = _Unwind_GetCFA(context);
+  if (at < search.frame) return _URC_NO_REASON;
+  search.passed = at > search.frame || _Unwind_GetIP(context) != search.site;
+  return _URC_END_OF_STACK;
+}
+
+}  // namespace
+
+/// A call is nested where the outermost one is on the stack below it: only the unwinder can tell it from a call that is
+/// made after a longjmp, deeper in the program than the one that was left. Where it cannot, the call counts as nested.
+bool was_abandoned(const void* frame) noexcept {
+  if (frame == nullptr || call_state.frame == nullptr) return false;
+  constexpr std::uintptr_t kSavedRegisters = 2 * sizeof(void*);  // the frame pointer and the return address
+  Search search{reinterpret_cast<std::uintptr_t>(call_state.frame) + kSavedRegisters,
+                reinterpret_cast<std::uintptr_t>(call_state.site)};
+  _Unwind_Backtrace(look, &search);
+  if (!search.passed) return false;
+  recover_from_longjmp();
+  call_state = CallState{};
+  return true;
+}
+
+}  // namespace detail
 
 namespace {
 constinit std::array<std::atomic<std::uint64_t>, events::kMpiCalls> counts{};

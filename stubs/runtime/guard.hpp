@@ -2,6 +2,8 @@
 // DepthGuard per call; nothing else does. MPI calls that the MPI library makes itself (ROMIO, the Fortran
 // bindings) and those of callbacks are nested: they pass straight through.
 // All functions may be called from any thread, do not fail, and cost a few nanoseconds.
+//
+// No exception of ours leaves the library: the wrappers catch them all, and make the plain MPI call instead.
 #pragma once
 
 #include <atomic>
@@ -21,6 +23,9 @@ struct CallState {
   const void* site = nullptr;    // where the outermost one returns to
   const void* frame = nullptr;   // its stack frame: with `site`, the key of its call path
   bool waits_itself = false;     // a handler polls MPI and sleeps by itself: the progress hook must not
+  bool begun = false;  // the call has been told to the simulator, or MPI works on it: it cannot be made again
+  bool refused = false;  // its arguments seem wrong, and MPI is asked
+  bool foreign = false;  // an exception came out of the MPI library: a callback of the program's threw it
 };
 
 // initial-exec: a fixed offset from the thread pointer, which a preloaded library may count on.
@@ -50,14 +55,71 @@ inline void set_active(bool on) noexcept {
   return call_state.frame;
 }
 
+/// Thrown by a handler whose arguments MPI refuses: nothing has been told, and MPI reports the error itself, to the
+/// program's own error handler, in the name of the function that the program called.
+struct Refused {};
+[[noreturn]] inline void refuse() {
+  throw Refused{};
+}
+inline void refuse_if(bool faulty) {
+  if (faulty) [[unlikely]]
+    refuse();
+}
+
+/// The call cannot be made again from here on.
+inline void call_has_begun() noexcept {
+  call_state.begun = true;
+}
+
+/// Ends observation of the whole job, and says so once; from any thread, with or without the runtime's lock.
+void stop_observing(const char* why) noexcept;
+
+/// In a wrapper's catch (...): throws the exception on if it is the program's own (of a callback, or the end of a
+/// thread). Otherwise the wrapper makes the plain MPI call if this returns true; if not, MPI has made it already.
+/// What failed was not of the call's making, unless it was Refused: then observation of the job ends, which is said
+/// once.
+[[nodiscard]] bool is_to_be_made_plainly();
+/// The result of that call. Should MPI take what was refused, the simulator lacks an event.
+template <class Result>
+Result made_plainly(Result code) noexcept {
+  if (call_state.refused && code == Result{0}) stop_observing("arguments that look wrong");
+  return code;
+}
+/// As above, where there is no call to make. Nothing is thrown.
+void swallow() noexcept;
+
+/// Runs `observe`, which is no part of the program: whatever it throws ends observation, and nothing else.
+template <class Observe>
+void guarded(Observe&& observe) noexcept {
+  try {
+    observe();
+  } catch (...) {
+    swallow();
+  }
+}
+
 /// Calls passed through without an event, by MpiCall, over all threads.
 void count_call(MpiCall call) noexcept;
 [[nodiscard]] std::uint64_t calls_counted(MpiCall call) noexcept;
+
+/// The program has given MPI a function of its own to call: it may leave an MPI call by longjmp.
+void note_callbacks() noexcept;
+
+namespace detail {
+extern constinit std::atomic<bool> callbacks_exist;
+/// Whether this thread's outermost call has been left without a return; then all that it held is given back.
+bool was_abandoned(const void* frame) noexcept;
+}  // namespace detail
+
+/// Gives back what an abandoned call held. The runtime's own replaces a weak one that holds nothing.
+void recover_from_longjmp() noexcept;
 
 /// Alive while an MPI call is on the stack. Only the outermost call of an active runtime reaches a handler.
 class DepthGuard {
  public:
   DepthGuard(MpiCall call, const void* site, const void* frame = nullptr) noexcept {
+    if (call_state.depth > 0 && detail::callbacks_exist.load(std::memory_order_relaxed)) [[unlikely]]
+      detail::was_abandoned(frame);
     outermost_ = call_state.depth++ == 0;
     if (outermost_) [[likely]]
       enter(call, site, frame);
@@ -77,6 +139,9 @@ class DepthGuard {
     call_state.site = site;
     call_state.frame = frame;
     call_state.idle_polls = 0;
+    call_state.begun = false;
+    call_state.refused = false;
+    call_state.foreign = false;
   }
 
   bool outermost_;

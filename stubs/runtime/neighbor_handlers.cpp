@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stubs/runtime/collective_arguments.hpp"
 #include "stubs/runtime/collective_forms.hpp"
 
 namespace nplus1::stubs {
 namespace {
-
-using Keep = std::vector<std::shared_ptr<void>>;
 
 struct Neighbors {
   std::vector<int> sources;
@@ -63,11 +62,16 @@ Neighbors neighbors(MPI_Comm comm, int me) {
 
 /// The extension of docs/formats/events.md: numbers of sources and destinations, their member indices and,
 /// where destinations get different amounts, the bytes to each. `bytes_to(i)` goes to the i-th destination.
-template <class BytesTo>
-Collective describe_exchange(CollectiveKind kind, MPI_Comm comm, BytesTo bytes_to) {
+/// `check(out, in)` holds the data against the numbers of destinations and sources.
+template <class Check, class BytesTo>
+Collective describe_exchange(CollectiveKind kind, MPI_Comm comm, Check check, BytesTo bytes_to) {
   Collective c = describe(kind, comm, false);
   if (c.comm == nullptr) return c;
+  int topology = MPI_UNDEFINED;
+  pmpi::Topo_test(comm, &topology);
+  refuse_if(topology == MPI_UNDEFINED);
   Neighbors n = neighbors(comm, c.comm->my_index);
+  check(n.destinations.size(), n.sources.size());
   std::erase(n.sources, MPI_PROC_NULL);
   std::vector<std::uint32_t> destinations;
   std::vector<std::int64_t> sizes;
@@ -89,17 +93,15 @@ Collective describe_exchange(CollectiveKind kind, MPI_Comm comm, BytesTo bytes_t
   return c;
 }
 
-std::size_t outdegree(MPI_Comm comm) {
-  int me = 0;
-  pmpi::Comm_rank(comm, &me);
-  return neighbors(comm, me).destinations.size();
-}
-
 template <class C, class D>
 Collective neighbor_allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                               C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const auto block = [=](std::size_t) { return payload_bytes(sendcount, sendtype); };
-  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, block);
+  const auto check = [=](std::size_t, std::size_t) {
+    check_data(sendbuf, sendcount, sendtype);
+    check_data(recvbuf, recvcount, recvtype);
+  };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, check, block);
   c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -115,7 +117,11 @@ template <class C, class D>
 Collective neighbor_allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                                const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
   const auto block = [=](std::size_t) { return payload_bytes(sendcount, sendtype); };
-  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, block);
+  const auto check = [=](std::size_t, std::size_t in) {
+    check_data(sendbuf, sendcount, sendtype);
+    check_blocks(recvbuf, recvcounts, displs, recvtype, in);
+  };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAllgather, comm, check, block);
   c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
@@ -132,7 +138,11 @@ template <class C, class D>
 Collective neighbor_alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                              C recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const auto block = [=](std::size_t) { return payload_bytes(sendcount, sendtype); };
-  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, block);
+  const auto check = [=](std::size_t, std::size_t) {
+    check_data(sendbuf, sendcount, sendtype);
+    check_data(recvbuf, recvcount, recvtype);
+  };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, check, block);
   c.data.shown = {sendbuf, sendcount, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
@@ -148,9 +158,14 @@ template <class C, class D>
 Collective neighbor_alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[],
                               MPI_Datatype sendtype, void* recvbuf, const C recvcounts[], const D rdispls[],
                               MPI_Datatype recvtype, MPI_Comm comm) {
-  const MPI_Count elements = std::accumulate(sendcounts, sendcounts + outdegree(comm), MPI_Count{0});
   const auto block = [=](std::size_t i) { return payload_bytes(sendcounts[i], sendtype); };
-  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, block);
+  MPI_Count elements = 0;
+  const auto check = [=, &elements](std::size_t out, std::size_t in) {
+    check_blocks(sendbuf, sendcounts, sdispls, sendtype, out);
+    check_blocks(recvbuf, recvcounts, rdispls, recvtype, in);
+    elements = std::accumulate(sendcounts, sendcounts + out, MPI_Count{0});
+  };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, check, block);
   c.data.shown = {sendbuf, elements, sendtype};
   c.blocking = [=] {
     return pmpi::Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
@@ -168,7 +183,11 @@ Collective neighbor_alltoallw(const void* sendbuf, const C sendcounts[], const D
                               const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[],
                               const D rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
   const auto block = [=](std::size_t i) { return payload_bytes(sendcounts[i], sendtypes[i]); };
-  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, block);
+  const auto check = [=](std::size_t out, std::size_t in) {
+    check_blocks(sendbuf, sendcounts, sdispls, sendtypes, out);
+    check_blocks(recvbuf, recvcounts, rdispls, recvtypes, in);
+  };
+  Collective c = describe_exchange(CollectiveKind::kNeighborAlltoall, comm, check, block);
   c.blocking = [=] {
     return pmpi::Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                     recvtypes, comm);

@@ -1,6 +1,7 @@
 #include "stubs/runtime/own_block.hpp"
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/private_copy.hpp"
 
 namespace nplus1::stubs {
@@ -41,7 +42,7 @@ bool can_copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count s
 int copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count sendcount, MPI_Datatype sendtype,
                    void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {
   return pmpi::Sendrecv(block_at(sendbuf, displacement, sendtype), sendcount, sendtype, 0, 0, recvbuf,
-                        recvcount, recvtype, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+                        recvcount, recvtype, 0, 0, quiet_self(), MPI_STATUS_IGNORE);
 }
 
 }  // namespace nplus1::stubs

@@ -1,6 +1,7 @@
 #include "stubs/runtime/point_to_point.hpp"
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/own_part.hpp"
 #include "stubs/runtime/send_hook.hpp"
 
@@ -57,13 +58,36 @@ void hold(Transfer const& t, Request& request) {
   a.count = t.count;
   a.peer = t.peer;
   a.tag = t.tag;
-  pmpi::Type_dup(t.type, &a.type);  // the application may free its type before the match
+  // The application may free its type before the match; without elements it need not be one.
+  pmpi::Type_dup(usable(t.type) ? t.type : MPI_BYTE, &a.type);
   request.keep.push_back(
       std::shared_ptr<void>(nullptr, [type = a.type](void*) mutable { pmpi::Type_free(&type); }));
   request.held = true;
 }
 
+/// A message without elements may have any type and address.
+void check_message(const Transfer& t) {
+  refuse_if(t.count < 0);
+  if (t.count > 0) check_data(t.buffer, t.count, t.type);
+}
+
+bool is_peer(const Transfer& t) {
+  return t.peer == MPI_PROC_NULL ||
+         (t.peer >= 0 && static_cast<std::size_t>(t.peer) < t.comm->peers().size());
+}
+
 }  // namespace
+
+void check_send(const Transfer& t) {
+  check_message(t);
+  refuse_if(!is_peer(t) || t.tag < 0 || t.tag > runtime()->largest_tag());
+}
+
+void check_receive(const Transfer& t) {
+  check_message(t);
+  refuse_if(!is_peer(t) && t.peer != MPI_ANY_SOURCE);
+  refuse_if((t.tag < 0 && t.tag != MPI_ANY_TAG) || t.tag > runtime()->largest_tag());
+}
 
 Communicator* communicator(MPI_Comm comm) {
   Runtime& rt = *runtime();
@@ -83,6 +107,7 @@ int post_send(Call& call, const Transfer& t, Request& request) {
                       t.mode != events::SendMode::kSynchronous && request.peer != kProcNull;
   if (!copies) return native_send(t, t.buffer, t.count, t.type, &request.native);
   request.copy = PrivateCopy{t.buffer, t.count, t.type};
+  if (request.copy.buffer() == nullptr) return native_send(t, t.buffer, t.count, t.type, &request.native);
   return native_send(t, request.copy.buffer(), request.copy.count(), request.copy.type(), &request.native);
 }
 
@@ -103,8 +128,8 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
   }
   const Bytes size = event.payload();
   if (request.eager) {
-    const auto times =
-        semantics::send_eager(rt.network(), call.entry(), rt.me(), request.peer, size, rt.interface_free());
+    const auto times = semantics::send_eager(rt.network(), call.entry(), rt.me(), request.peer, size,
+                                             call.thread.interface_free);
     request.known = true;
     request.at = kind == events::EventKind::kSend ? call.entry() + rt.network().blocking_send_overhead(size)
                                                   : times.sender_free;
@@ -118,6 +143,7 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
 int start_send(Call& call, const Transfer& t, Request& request) {
   const int code = post_send(call, t, request);
   if (code != MPI_SUCCESS) return code;
+  call_has_begun();
   announce_send(call, t, request, events::EventKind::kIsend);
   if (request.peer != kProcNull)
     call.exit_at(call.entry() + call.rt.network().send_overhead(bytes(payload_bytes(t.count, t.type))));
@@ -174,6 +200,7 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
 int start_receive(Call& call, const Transfer& t, Request& request) {
   const int code = post_receive(call, t, request);
   if (code != MPI_SUCCESS) return code;
+  call_has_begun();
   announce_receive(call, t, request, events::EventKind::kIrecv);
   return MPI_SUCCESS;
 }

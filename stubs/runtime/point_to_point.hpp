@@ -49,6 +49,10 @@ bool waits_natively(const Request& send);
 /// Takes back a native receive that was posted in vain (its call failed otherwise).
 void abandon(Request& receive);
 
+/// Refuses what MPI would (arguments.hpp): before anything is told.
+void check_send(const Transfer& transfer);
+void check_receive(const Transfer& transfer);
+
 /// Finds the communicator, or passes the whole call through as unmodelled.
 [[nodiscard]] Communicator* communicator(MPI_Comm comm);
 

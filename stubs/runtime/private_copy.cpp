@@ -1,14 +1,26 @@
 #include "stubs/runtime/private_copy.hpp"
 
+#include <sys/mman.h>
+
 #include <cstring>
+#include <new>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 
 namespace nplus1::stubs {
+namespace {
+
+/// The smallest page of any machine: no hole that is smaller can hide memory that is not there.
+constexpr MPI_Count kPage = 4096;
+/// From here on memory is mapped, so that holes take none.
+constexpr MPI_Count kMapped = 1 << 20;
+
+}  // namespace
 
 MPI_Count payload_bytes(MPI_Count count, MPI_Datatype type) {
   MPI_Count size = 0;
-  if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+  if (count <= 0 || !usable(type)) return 0;
   pmpi::Type_size_x(type, &size);
   return size == MPI_UNDEFINED ? 0 : size * count;
 }
@@ -23,22 +35,60 @@ void touched(MPI_Count count, MPI_Datatype type, MPI_Count& first, MPI_Count& sp
   if (extent < 0 && count > 0) first += extent * (count - 1);
 }
 
-void pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* packed, MPI_Count size,
-          MPI_Count& position) {
-  if (buffer != MPI_BOTTOM) {
-    pmpi::Pack(buffer, count, type, packed, size, &position, MPI_COMM_SELF);
-    return;
-  }
+int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* packed, MPI_Count size,
+         MPI_Count& position) {
+  if (buffer != MPI_BOTTOM) return pmpi::Pack(buffer, count, type, packed, size, &position, quiet_self());
   const MPI_Aint one_back = -1;
   MPI_Datatype shifted = MPI_DATATYPE_NULL;
   pmpi::Type_create_hindexed_block(1, 1, &one_back, type, &shifted);
   pmpi::Type_commit(&shifted);
-  pmpi::Pack(static_cast<const std::byte*>(nullptr) + 1, count, shifted, packed, size, &position,
-             MPI_COMM_SELF);
+  const int code = pmpi::Pack(static_cast<const std::byte*>(nullptr) + 1, count, shifted, packed, size,
+                              &position, quiet_self());
   pmpi::Type_free(&shifted);
+  return code;
 }
 
-PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type, bool packable)
+void PrivateCopy::Release::operator()(std::byte* memory) const noexcept {
+  if (mapped == 0)
+    delete[] memory;
+  else
+    munmap(memory, mapped);
+}
+
+bool PrivateCopy::reserve(MPI_Count bytes) noexcept {
+  const auto size = static_cast<std::size_t>(bytes);
+  if (bytes < kMapped) {
+    memory_ = {new (std::nothrow) std::byte[size], Release{}};
+    return memory_ != nullptr;
+  }
+  void* memory =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  memory_ = {static_cast<std::byte*>(memory), Release{size}};
+  return true;
+}
+
+PrivateCopy::PrivateCopy(MPI_Count first, MPI_Count span) noexcept {
+  if (span > 0 && reserve(span)) address_ = memory_.get() - first;
+}
+
+bool PrivateCopy::add(const void* buffer, MPI_Count offset, MPI_Count count, MPI_Datatype type) noexcept {
+  const MPI_Count payload = payload_bytes(count, type);
+  if (payload == 0) return true;
+  MPI_Count first = 0;
+  MPI_Count span = 0;
+  touched(count, type, first, span);
+  const auto* from = static_cast<const std::byte*>(buffer) + offset;
+  auto* to = static_cast<std::byte*>(address_) + offset;
+  if (span - payload < kPage) {
+    std::memcpy(to + first, from + first, static_cast<std::size_t>(span));
+    return true;
+  }
+  return pmpi::Sendrecv(from, count, type, 0, 0, to, count, type, 0, 0, quiet_self(), MPI_STATUS_IGNORE) ==
+         MPI_SUCCESS;
+}
+
+PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type, bool packable) noexcept
     : count_{count}, type_{type} {
   const MPI_Count payload = payload_bytes(count, type);
   if (payload == 0) {
@@ -48,17 +98,19 @@ PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type,
   MPI_Count first = 0;
   MPI_Count span = 0;
   touched(count, type, first, span);
-  if (!packable || span <= 2 * payload) {
-    memory_.reset(new std::byte[static_cast<std::size_t>(span)]);
-    std::memcpy(memory_.get(), static_cast<const std::byte*>(buffer) + first, static_cast<std::size_t>(span));
+  if (packable && span - payload >= kPage) {
+    copy_packed(buffer, count, type);
+  } else if (reserve(span)) {
     address_ = memory_.get() - first;
-    return;
+    if (!add(buffer, 0, count, type)) address_ = nullptr;
   }
-  MPI_Count packed_size = 0;
-  pmpi::Pack_size(count, type, MPI_COMM_SELF, &packed_size);
-  memory_.reset(new std::byte[static_cast<std::size_t>(packed_size)]);
+}
+
+void PrivateCopy::copy_packed(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
+  MPI_Count size = 0;
   MPI_Count position = 0;
-  pack(buffer, count, type, memory_.get(), packed_size, position);
+  if (pmpi::Pack_size(count, type, quiet_self(), &size) != MPI_SUCCESS || !reserve(size)) return;
+  if (pack(buffer, count, type, memory_.get(), size, position) != MPI_SUCCESS) return;
   address_ = memory_.get();
   count_ = position;
   type_ = MPI_PACKED;

@@ -1,4 +1,6 @@
 // MPI_Recv, MPI_Irecv and the combined calls (MPI 4.0, sections 3.2, 3.7, 3.10).
+#include <new>
+
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/completion.hpp"
@@ -124,6 +126,23 @@ int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, M
   return MPI_SUCCESS;
 }
 
+/// Both halves of a call that has one buffer.
+void check_replaced(const Transfer& receive, int destination, int tag) {
+  Transfer send = receive;
+  send.peer = destination;
+  send.tag = tag;
+  check_send(send);
+  check_receive(receive);
+}
+
+/// The send half. MPI too needs memory for a copy: without any, the call is MPI's affair.
+Transfer replaced_by(const Transfer& receive, const PrivateCopy& out, int destination, int tag) {
+  if (out.buffer() == nullptr && payload_bytes(receive.count, receive.type) > 0) throw std::bad_alloc{};
+  Transfer send{out.buffer(), out.count(), out.type(), destination, tag, receive.comm};
+  send.shown = Payload{receive.buffer, receive.count, receive.type};
+  return send;
+}
+
 }  // namespace
 
 void abandon(Request& receive) {
@@ -142,7 +161,9 @@ int Recv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MPI
     const UnmodelledScope scope{current_call()};
     return pmpi::Recv(buf, count, type, source, tag, comm, status);
   }
-  return blocking_receive({buf, count, type, source, tag, known}, status);
+  const Transfer transfer{buf, count, type, source, tag, known};
+  check_receive(transfer);
+  return blocking_receive(transfer, status);
 }
 int Recv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return Recv(buf, MPI_Count{count}, type, source, tag, comm, status);
@@ -155,7 +176,9 @@ int Irecv(void* buf, MPI_Count count, MPI_Datatype type, int source, int tag, MP
     const UnmodelledScope scope{current_call()};
     return pmpi::Irecv(buf, count, type, source, tag, comm, request);
   }
-  return nonblocking_receive({buf, count, type, source, tag, known}, request);
+  const Transfer transfer{buf, count, type, source, tag, known};
+  check_receive(transfer);
+  return nonblocking_receive(transfer, request);
 }
 int Irecv(void* buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
   return Irecv(buf, MPI_Count{count}, type, source, tag, comm, request);
@@ -170,8 +193,11 @@ int Sendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, in
     return pmpi::Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                           recvtag, comm, status);
   }
-  return send_and_receive({sendbuf, sendcount, sendtype, dest, sendtag, known},
-                          {recvbuf, recvcount, recvtype, source, recvtag, known}, status);
+  const Transfer send{sendbuf, sendcount, sendtype, dest, sendtag, known};
+  const Transfer receive{recvbuf, recvcount, recvtype, source, recvtag, known};
+  check_send(send);
+  check_receive(receive);
+  return send_and_receive(send, receive, status);
 }
 int Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
              int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
@@ -183,14 +209,14 @@ int Sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest
 int Sendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source,
                      int recvtag, MPI_Comm comm, MPI_Status* status) {
   Communicator* known = communicator(comm);
-  if (known == nullptr || count < 0 || type == MPI_DATATYPE_NULL) {
+  if (known == nullptr) {
     const UnmodelledScope scope{current_call()};
     return pmpi::Sendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, status);
   }
+  const Transfer receive{buf, count, type, source, recvtag, known};
+  check_replaced(receive, dest, sendtag);
   const PrivateCopy out{buf, count, type};
-  Transfer send{out.buffer(), out.count(), out.type(), dest, sendtag, known};
-  send.shown = Payload{buf, count, type};
-  return send_and_receive(send, {buf, count, type, source, recvtag, known}, status);
+  return send_and_receive(replaced_by(receive, out, dest, sendtag), receive, status);
 }
 int Sendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
                      MPI_Comm comm, MPI_Status* status) {
@@ -206,8 +232,11 @@ int Isendrecv(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, i
     return pmpi::Isendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source,
                            recvtag, comm, request);
   }
-  return isendrecv({sendbuf, sendcount, sendtype, dest, sendtag, known},
-                   {recvbuf, recvcount, recvtype, source, recvtag, known}, PrivateCopy{}, request);
+  const Transfer send{sendbuf, sendcount, sendtype, dest, sendtag, known};
+  const Transfer receive{recvbuf, recvcount, recvtype, source, recvtag, known};
+  check_send(send);
+  check_receive(receive);
+  return isendrecv(send, receive, PrivateCopy{}, request);
 }
 int Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void* recvbuf,
               int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
@@ -219,14 +248,15 @@ int Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int des
 int Isendrecv_replace(void* buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag, int source,
                       int recvtag, MPI_Comm comm, MPI_Request* request) {
   Communicator* known = communicator(comm);
-  if (known == nullptr || count < 0 || type == MPI_DATATYPE_NULL) {
+  if (known == nullptr) {
     const UnmodelledScope scope{current_call()};
     return pmpi::Isendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm, request);
   }
+  const Transfer receive{buf, count, type, source, recvtag, known};
+  check_replaced(receive, dest, sendtag);
   PrivateCopy out{buf, count, type};
-  Transfer send{out.buffer(), out.count(), out.type(), dest, sendtag, known};
-  send.shown = Payload{buf, count, type};
-  return isendrecv(send, {buf, count, type, source, recvtag, known}, std::move(out), request);
+  const Transfer send = replaced_by(receive, out, dest, sendtag);
+  return isendrecv(send, receive, std::move(out), request);
 }
 int Isendrecv_replace(void* buf, int count, MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
                       MPI_Comm comm, MPI_Request* request) {

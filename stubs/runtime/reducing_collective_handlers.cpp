@@ -7,11 +7,31 @@
 namespace nplus1::stubs {
 namespace {
 
+/// The vectors of a reduction in which everybody gets a result.
+void check_vectors(const Collective& c, const void* sendbuf, const void* recvbuf, MPI_Count sent,
+                   MPI_Count got, MPI_Datatype type, MPI_Op op) {
+  if (c.comm == nullptr) return;
+  const bool gets_nothing = c.kind == CollectiveKind::kExscan && is_me(c, 0);
+  if (!gets_nothing) check_data(recvbuf, got, type);
+  if (!(intra(c) && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sent, type);
+  check_operation(type, op);
+  refuse_if(intra(c) && sent > 0 && sendbuf == recvbuf);
+}
+
 template <class C, class D>
 Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op, int root,
                   MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduce, comm, false);
   c.root = root;
+  if (c.comm != nullptr) {
+    check_root(c);
+    const bool takes = is_me(c, root) || is_intercomm_root(c);
+    if (takes) check_data(recvbuf, count, type);
+    const bool gives = !takes_no_part(c) && !is_intercomm_root(c);
+    if (gives && !(takes && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, count, type);
+    if (!takes_no_part(c)) check_operation(type, op);
+    refuse_if(takes && intra(c) && count > 0 && sendbuf == recvbuf);
+  }
   if (!takes_no_part(c)) {
     if (!is_intercomm_root(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
     c.size = payload_bytes(count, type);
@@ -19,9 +39,9 @@ Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
   c.leaves_early = intra(c) && !is_me(c, root);
   c.blocking = [=] { return pmpi::Reduce(sendbuf, recvbuf, count, type, op, root, comm); };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early) return pmpi::Ireduce(sendbuf, recvbuf, count, type, op, root, comm, request);
-    PrivateCopy& mine = keep_copy(keep, sendbuf, count, type, false);
-    return pmpi::Ireduce(mine.buffer(), recvbuf, count, type, op, root, comm, request);
+    const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, count, type, false) : nullptr;
+    return pmpi::Ireduce(mine == nullptr ? sendbuf : mine->buffer(), recvbuf, count, type, op, root, comm,
+                         request);
   };
   return c;
 }
@@ -30,6 +50,7 @@ template <class C, class D>
 Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kAllreduce, comm, true);
+  check_vectors(c, sendbuf, recvbuf, count, count, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);
   c.blocking = [=] { return pmpi::Allreduce(sendbuf, recvbuf, count, type, op, comm); };
@@ -43,6 +64,7 @@ template <class C, class D>
 Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount, MPI_Datatype type, MPI_Op op,
                                 MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatterBlock, comm, true);
+  check_vectors(c, sendbuf, recvbuf, recvcount, recvcount, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvcount, type};
   c.size = payload_bytes(recvcount, type);
   c.blocking = [=] { return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm); };
@@ -56,11 +78,17 @@ template <class C, class D>
 Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts[], MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
+  if (c.comm != nullptr) {
+    const std::size_t blocks = c.comm->local.size();
+    refuse_if(recvcounts == nullptr || *std::min_element(recvcounts, recvcounts + blocks) < 0);
+    check_vectors(c, sendbuf, recvbuf, std::accumulate(recvcounts, recvcounts + blocks, MPI_Count{0}),
+                  recvcounts[c.comm->my_index], type, op);
+  }
   if (intra(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, sum(c, recvcounts), type};
   if (c.comm != nullptr) {
     const std::int64_t one = payload_bytes(1, type);
     for (std::size_t i = 0; i < c.comm->local.size(); ++i) c.sizes.push_back(one * recvcounts[i]);
-    c.size = c.sizes[static_cast<std::size_t>(c.comm->my_index)];
+    c.size = std::accumulate(c.sizes.begin(), c.sizes.end(), std::int64_t{0});
   }
   c.blocking = [=] { return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm); };
   c.start = [=](MPI_Request* request, Keep&) {
@@ -74,6 +102,7 @@ template <class C, bool kInclusive>
 Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C count, MPI_Datatype type,
                   MPI_Op op, MPI_Comm comm) {
   Collective c = describe(kind, comm, false);
+  check_vectors(c, sendbuf, recvbuf, count, count, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);
   c.leaves_early = is_me(c, 0) && (sendbuf == MPI_IN_PLACE ||
@@ -87,15 +116,17 @@ Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C cou
                       : pmpi::Exscan(sendbuf, recvbuf, count, type, op, comm);
   };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early) return native(sendbuf, recvbuf, request);
     const bool in_place = sendbuf == MPI_IN_PLACE;
-    PrivateCopy& mine = keep_copy(keep, in_place ? recvbuf : sendbuf, count, type, false);
-    PrivateCopy& result = keep_copy(keep, in_place ? recvbuf : sendbuf, count, type, false);
+    const void* own = in_place ? recvbuf : sendbuf;
+    const PrivateCopy* mine = early ? keep_copy(keep, own, count, type, false) : nullptr;
+    PrivateCopy* result = mine == nullptr ? nullptr : keep_copy(keep, own, count, type, false);
+    keep.may_leave = result != nullptr;
+    if (result == nullptr) return native(sendbuf, recvbuf, request);
     if (kInclusive && !in_place) {
       const int code = copy_own_block(sendbuf, 0, count, type, recvbuf, count, type);
       if (code != MPI_SUCCESS) return code;
     }
-    return native(mine.buffer(), result.buffer(), request);
+    return native(mine->buffer(), result->buffer(), request);
   };
   return c;
 }

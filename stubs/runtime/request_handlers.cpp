@@ -3,6 +3,7 @@
 // its own.
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
@@ -65,7 +66,7 @@ events::Event about(const Request& request, events::EventKind kind) {
 MPI_Request cancelled_request() {
   MPI_Request request = MPI_REQUEST_NULL;
   constexpr int kNobodySendsThis = 32767;
-  pmpi::Irecv(nullptr, 0, MPI_BYTE, 0, kNobodySendsThis, MPI_COMM_SELF, &request);
+  pmpi::Irecv(nullptr, 0, MPI_BYTE, 0, kNobodySendsThis, quiet_self(), &request);
   pmpi::Cancel(&request);
   return request;
 }
@@ -198,6 +199,7 @@ int Start(MPI_Request* handle) {
 }
 
 int Startall(int count, MPI_Request handles[]) {
+  refuse_if(count > 0 && handles == nullptr);
   return start_one_by_one(count, handles);
 }
 

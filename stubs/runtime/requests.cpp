@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -25,7 +26,7 @@ std::unique_ptr<Request> RequestTable::make() {
 Request& RequestTable::insert(MPI_Request& handle, std::unique_ptr<Request> request) {
   if (is_shared(handle) || by_handle_.count(handle) != 0) {
     if (spare_handles_.empty()) {
-      pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &handle);
+      pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, quiet_self(), &handle);
     } else {
       handle = spare_handles_.back();
       spare_handles_.pop_back();
@@ -33,9 +34,14 @@ Request& RequestTable::insert(MPI_Request& handle, std::unique_ptr<Request> requ
     request->pooled_handle = true;
   }
   request->app = handle;
-  std::unique_ptr<Request>& place = by_handle_[handle];
-  place = std::move(request);
-  return *place;
+  try {
+    std::unique_ptr<Request>& place = by_handle_[handle];
+    place = std::move(request);
+    return *place;
+  } catch (...) {                          // out of memory: the handle becomes one that we don't know
+    static_cast<void>(request.release());  // MPI works on what it keeps
+    throw;
+  }
 }
 
 std::unique_ptr<Request> RequestTable::remove(MPI_Request handle) {

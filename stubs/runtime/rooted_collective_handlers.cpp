@@ -32,6 +32,10 @@ template <class C, class D>
 Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kBcast, comm, false);
   c.root = root;
+  if (c.comm != nullptr) {
+    check_root(c);
+    if (!takes_no_part(c)) check_data(buffer, count, type);
+  }
   if (!takes_no_part(c)) {
     c.data.shown = {buffer, count, type};
     c.size = payload_bytes(count, type);
@@ -45,9 +49,11 @@ Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm co
     if (receivers == 0) return pmpi::Ibcast(buffer, count, type, root, comm, request);
     if (!at_root)  // also the root of an intercommunicator, which waits
       return from_root(buffer, n, 0, type, buffer, n, type, root, receivers, comm, request, keep);
-    PrivateCopy& mine = keep_copy(keep, buffer, n, type);
-    return from_root(mine.buffer(), n == 0 ? 0 : mine.count(), 0, mine.type(), MPI_IN_PLACE, 0, mine.type(),
-                     root, receivers, comm, request, keep);
+    const PrivateCopy* mine = keep_copy(keep, buffer, n, type);
+    if (mine == nullptr)
+      return from_root(buffer, n, 0, type, MPI_IN_PLACE, 0, type, root, receivers, comm, request, keep);
+    return from_root(mine->buffer(), n == 0 ? 0 : mine->count(), 0, mine->type(), MPI_IN_PLACE, 0,
+                     mine->type(), root, receivers, comm, request, keep);
   };
   return c;
 }
@@ -57,6 +63,13 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kGather, comm, false);
   c.root = root;
+  if (c.comm != nullptr) {
+    check_root(c);
+    const bool takes = is_me(c, root) || is_intercomm_root(c);
+    if (takes) check_data(recvbuf, recvcount, recvtype);
+    const bool gives = !takes_no_part(c) && !is_intercomm_root(c);
+    if (gives && !(takes && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
+  }
   const bool by_recvcount = sendbuf == MPI_IN_PLACE || is_intercomm_root(c);
   if (!takes_no_part(c))
     c.size = by_recvcount ? payload_bytes(recvcount, recvtype) : payload_bytes(sendcount, sendtype);
@@ -67,10 +80,10 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
     return pmpi::Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
   };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early)
+    const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, sendcount, sendtype) : nullptr;
+    if (mine == nullptr)
       return pmpi::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
-    PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount, sendtype);
-    return pmpi::Igather(mine.buffer(), mine.count(), mine.type(), recvbuf, MPI_Count{recvcount}, recvtype,
+    return pmpi::Igather(mine->buffer(), mine->count(), mine->type(), recvbuf, MPI_Count{recvcount}, recvtype,
                          root, comm, request);
   };
   return c;
@@ -82,6 +95,12 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   Collective c = describe(CollectiveKind::kGatherv, comm, false);
   c.root = root;
   const bool contributes = !takes_no_part(c) && !is_intercomm_root(c);
+  if (c.comm != nullptr) {
+    check_root(c);
+    const bool takes = is_me(c, root) || is_intercomm_root(c);
+    if (takes) check_blocks(recvbuf, recvcounts, displs, recvtype, members(c));
+    if (contributes && !(takes && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
+  }
   if (contributes && sendbuf != MPI_IN_PLACE) c.data.shown = {sendbuf, sendcount, sendtype};
   if (is_me(c, root) || is_intercomm_root(c)) c.sizes = bytes_each(c, recvcounts, recvtype);
   if (sendbuf == MPI_IN_PLACE)
@@ -93,11 +112,11 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
     return pmpi::Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
   };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early)
+    const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, sendcount, sendtype) : nullptr;
+    if (mine == nullptr)
       return pmpi::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
                             request);
-    PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount, sendtype);
-    return pmpi::Igatherv(mine.buffer(), static_cast<C>(mine.count()), mine.type(), recvbuf, recvcounts,
+    return pmpi::Igatherv(mine->buffer(), static_cast<C>(mine->count()), mine->type(), recvbuf, recvcounts,
                           displs, recvtype, root, comm, request);
   };
   return c;
@@ -108,6 +127,13 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kScatter, comm, false);
   c.root = root;
+  if (c.comm != nullptr) {
+    check_root(c);
+    const bool gives = is_me(c, root) || is_intercomm_root(c);
+    if (gives) check_data(sendbuf, sendcount, sendtype);
+    const bool takes = !takes_no_part(c) && !is_intercomm_root(c);
+    if (takes && !(gives && recvbuf == MPI_IN_PLACE)) check_data(recvbuf, recvcount, recvtype);
+  }
   if (!takes_no_part(c)) {
     const bool gives = is_me(c, root) || is_intercomm_root(c);
     c.data.shown = gives ? Payload{sendbuf, sendcount, sendtype} : Payload{recvbuf, recvcount, recvtype};
@@ -125,7 +151,8 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
     if (blocks == 0)
       return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const auto members = static_cast<std::size_t>(blocks);
-    if (!early)
+    const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false) : nullptr;
+    if (mine == nullptr)
       return from_root(sendbuf, given, sendcount, sendtype, recvbuf, taken, recvtype, root, members, comm,
                        request, keep);
     if (recvbuf != MPI_IN_PLACE) {
@@ -133,8 +160,7 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
                                       recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
-    PrivateCopy& mine = keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false);
-    return from_root(mine.buffer(), given, sendcount, sendtype, MPI_IN_PLACE, taken, recvtype, root, members,
+    return from_root(mine->buffer(), given, sendcount, sendtype, MPI_IN_PLACE, taken, recvtype, root, members,
                      comm, request, keep);
   };
   return c;
@@ -146,6 +172,12 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
   Collective c = describe(CollectiveKind::kScatterv, comm, false);
   c.root = root;
   const bool receives = !takes_no_part(c) && !is_intercomm_root(c);
+  if (c.comm != nullptr) {
+    check_root(c);
+    const bool gives = is_me(c, root) || is_intercomm_root(c);
+    if (gives) check_blocks(sendbuf, sendcounts, displs, sendtype, members(c));
+    if (receives && !(gives && recvbuf == MPI_IN_PLACE)) check_data(recvbuf, recvcount, recvtype);
+  }
   if (receives && recvbuf != MPI_IN_PLACE) c.data.shown = {recvbuf, recvcount, recvtype};
   if (is_me(c, root) || is_intercomm_root(c)) c.sizes = bytes_each(c, sendcounts, sendtype);
   if (receives)
@@ -157,7 +189,8 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
   };
   const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (!early)
+    const void* mine = early ? copy_blocks(keep, sendbuf, blocks, sendcounts, displs, sendtype) : nullptr;
+    if (mine == nullptr)
       return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
                              request);
     if (recvbuf != MPI_IN_PLACE) {
@@ -165,7 +198,6 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
           copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf, recvcount, recvtype);
       if (code != MPI_SUCCESS) return code;
     }
-    const void* mine = copy_blocks(keep, sendbuf, blocks, sendcounts, displs, sendtype);
     auto counts = std::make_shared<std::vector<C>>(sendcounts, sendcounts + blocks);
     auto places = std::make_shared<std::vector<D>>(displs, displs + blocks);
     keep.push_back(counts);

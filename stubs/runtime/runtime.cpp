@@ -204,7 +204,7 @@ void Runtime::post_held(Request& request, int source, std::int32_t tag) {
   requests.drop_detached(request);
 }
 
-bool Runtime::sleep_once(std::unique_lock<std::mutex>& held, SleepState& state) {
+bool Runtime::sleep_once(std::unique_lock<Lock>& held, SleepState& state) {
   if (degraded()) return false;
   if (!state.armed) {  // take a ticket, then look once more before sleeping on it
     state.ticket = channel_->prepare_sleep();
@@ -240,6 +240,61 @@ void Runtime::end_progress() {
   finish_background();
   pmpi::Grequest_complete(never_complete_);
   pmpi::Wait(&never_complete_, MPI_STATUS_IGNORE);
+}
+
+void stop_observing(const char* why) noexcept {
+  static std::atomic<bool> said{false};
+  Runtime* rt = runtime();
+  if (rt == nullptr || rt->degraded() || said.exchange(true)) return;
+  char text[256];
+  const int length =
+      std::snprintf(text, sizeof(text),
+                    "nplus1: rank %d: %s: the program goes on without us, and the simulation ends here\n",
+                    static_cast<int>(rt->me().value), why);
+  [[maybe_unused]] const ssize_t n =
+      ::write(STDERR_FILENO, text, static_cast<std::size_t>(std::max(0, length)));
+  rt->give_up();
+}
+
+void Runtime::give_up() noexcept {
+  try {
+    const std::lock_guard guard{lock};
+    if (degraded_) return;
+    events::Event event;
+    event.kind = events::EventKind::kOutcome;
+    channel_->write(event, nullptr);
+    channel_->ring();
+    degrade();
+  } catch (...) {  // not even that: the end of the socket tells the simulator, when the process ends
+    degraded_ = true;
+  }
+}
+
+void recover_from_longjmp() noexcept {
+  if (Runtime* rt = runtime()) rt->recover();
+}
+
+void Runtime::recover() noexcept {
+  ThreadState* thread = this_thread;
+  if (thread == nullptr || !thread->in_call) return;
+  set_native_wait(false);
+  set_inside(false);
+  thread->in_call = false;
+  thread->clock.start(thread->inside);  // what was computed since the jump is not known
+  if (lock.is_held_here()) lock.unlock();
+}
+
+/// Virtual time of day is what the system's clocks show at virtual time zero, plus virtual time.
+void Runtime::begin_clocks() {
+  origin_ns_ = clock_ns(CLOCK_REALTIME);
+  for (std::size_t id = 0; id < clock_lead_ns_.size(); ++id)
+    clock_lead_ns_[id] = clock_ns(static_cast<clockid_t>(id)) - clock_ns(CLOCK_REALTIME);
+  pmpi::Bcast(&origin_ns_, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+}
+
+std::int64_t Runtime::origin_ns(clockid_t id) const {
+  const auto index = static_cast<std::size_t>(id);
+  return origin_ns_ + (index < clock_lead_ns_.size() ? clock_lead_ns_[index] : 0);
 }
 
 /// The simulator has died: from here on the job is plain MPI. Held receives are posted as they were asked

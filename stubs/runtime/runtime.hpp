@@ -11,7 +11,9 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -36,13 +38,42 @@
 
 namespace nplus1::stubs {
 
+/// The runtime's lock. Knows who holds it, because a callback of the program's may leave a call by longjmp, past all
+/// destructors: the thread's next call then gives back what the abandoned one held.
+class Lock {
+ public:
+  void lock() {
+    mutex_.lock();
+    holder_.store(&call_state, std::memory_order_relaxed);
+  }
+  bool try_lock() {
+    if (!mutex_.try_lock()) return false;
+    holder_.store(&call_state, std::memory_order_relaxed);
+    return true;
+  }
+  void unlock() {
+    holder_.store(nullptr, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+  /// Whether the calling thread does.
+  [[nodiscard]] bool is_held_here() const { return holder_.load(std::memory_order_relaxed) == &call_state; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<const CallState*> holder_{nullptr};
+};
+
 /// What a thread keeps between calls.
 struct ThreadState {
   ThreadId id{};
   ThreadClock clock;
   WallClock wall;  // used by recorded runs only
   semantics::PollCost poll_cost;
-  Time reported = kTimeZero;                // the exit of the last call that the simulator knows of
+  Time reported = kTimeZero;        // the exit of the last call that the simulator knows of
+  Time interface_free = kTimeZero;  // semantics::send_eager: when its sends so far have left
+  Time inside = kTimeZero;          // the virtual time while it is in a Call: callbacks may ask for it
+  bool in_call = false;
+  bool is_owed_an_answer = false;           // a call asked the simulator and ended before it had answered
   std::optional<events::Answer> answer;     // the answer this thread waits for
   std::vector<std::uint32_t> answer_words;  // its extension
   std::vector<Request*> selected;           // scratch of completing calls
@@ -69,6 +100,7 @@ class Runtime {
   [[nodiscard]] const netmodel::NetworkModel& network() const { return *network_; }
   [[nodiscard]] RankId me() const { return me_; }
   [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] int largest_tag() const { return largest_tag_; }
   [[nodiscard]] bool direct() const { return direct_; }
   /// Set when the simulator died: everything is passed through from then on.
   [[nodiscard]] bool degraded() const { return degraded_ || native_; }
@@ -77,8 +109,11 @@ class Runtime {
   /// Native recordings: nanoseconds since 1970 at which the job's time begins, the same on all ranks.
   [[nodiscard]] std::int64_t native_zero() const { return native_zero_; }
   [[nodiscard]] const std::string& output() const { return output_; }
+  /// From here on this rank is plain MPI, and says so to the simulator, which then ends: a simulation that knows
+  /// nothing of one rank would take the others for deadlocked.
+  void give_up() noexcept;
 
-  std::mutex lock;
+  Lock lock;
   Communicators communicators;
   RequestTable requests;
 
@@ -92,7 +127,7 @@ class Runtime {
   void absorb();
   /// Sleeps until `done()`; false when the simulator has died meanwhile. Releases the lock while asleep.
   template <class Done>
-  bool sleep_until(std::unique_lock<std::mutex>& held, Done&& done) {
+  bool sleep_until(std::unique_lock<Lock>& held, Done&& done) {
     if (spins_ && spin_until(done)) return true;
     SleepState state;
     for (;;) {
@@ -123,7 +158,6 @@ class Runtime {
   /// Numbers a message to `destination` and, in direct mode, sends its stamp there.
   std::uint64_t publish_message(const Communicator& comm, RankId destination, std::int32_t tag, Bytes size,
                                 bool rendezvous, Time at);
-  [[nodiscard]] Time& interface_free() { return interface_free_; }
   semantics::Mailbox& mailbox() { return mailbox_; }
   /// Removes a message that the simulator gave to a matched probe; its stamp may still be on its way.
   void take_message(const Communicator& comm, RankId source, std::uint64_t sequence);
@@ -161,6 +195,10 @@ class Runtime {
                ? reads_system_clock_.load(std::memory_order_relaxed)
                : 0;
   }
+  /// What the system's clock `id` shows at virtual time zero: the same for CLOCK_REALTIME on all ranks.
+  [[nodiscard]] std::int64_t origin_ns(clockid_t id) const;
+  /// A callback of the program's has left this thread's last call by longjmp: gives back what that held.
+  void recover() noexcept;
   /// What a recording needs; null in runs without.
   [[nodiscard]] Capture* capture() { return capture_.get(); }
   /// Length of the interval before `call` at `return_address` by the compute table; negative if there is
@@ -193,8 +231,9 @@ class Runtime {
   };
 
   Runtime() = default;
+  void begin_clocks();
   void begin_native();
-  bool sleep_once(std::unique_lock<std::mutex>& held, SleepState& state);
+  bool sleep_once(std::unique_lock<Lock>& held, SleepState& state);
   void take_stamp(const transport::Stamp& stamp);
   void take_answer(const events::Answer& answer);
   void take_extension(const transport::Slot& slot);
@@ -208,6 +247,7 @@ class Runtime {
 
   RankId me_{};
   int ranks_ = 0;
+  int largest_tag_ = 32767;  // what MPI promises at least
   bool direct_ = false;
   bool spins_ = false;
   bool degraded_ = false;
@@ -221,7 +261,6 @@ class Runtime {
   std::optional<transport::StampSender> stamps_out_;
   std::optional<transport::StampReceiver> stamps_in_;
   semantics::Mailbox mailbox_;
-  Time interface_free_ = kTimeZero;
   std::vector<std::uint64_t> sent_to_;                   // messages so far, by destination
   std::unordered_map<std::uint64_t, bool> taken_early_;  // (source, sequence) matched before the stamp came
   std::uint32_t last_request_ = 0;
@@ -234,6 +273,8 @@ class Runtime {
   std::atomic<std::int64_t> reads_virtual_clock_{0};
   std::atomic<std::int64_t> reads_system_clock_{0};
   std::unordered_map<std::string, std::uint64_t> regions_;
+  std::int64_t origin_ns_ = 0;                    // CLOCK_REALTIME's
+  std::array<std::int64_t, 16> clock_lead_ns_{};  // of each system clock before CLOCK_REALTIME
   std::vector<std::unique_ptr<ThreadState>> threads_;
   events::Answer pending_{};  // answer whose extension is still coming
   std::uint32_t pending_slots_ = 0;
@@ -268,7 +309,10 @@ class Call {
   std::optional<events::Answer> await_answer(bool ring = true);
   /// Lets the clock run on by `d` without the simulator's knowledge: it becomes part of the next compute
   /// interval.
-  void drift(Duration d) { now_ += d; }
+  void drift(Duration d) {
+    now_ += d;
+    thread.inside = now_;
+  }
   /// Sleeps until the (local) condition holds; false when the simulator has died.
   template <class Done>
   bool wait(Done&& done) {
@@ -310,6 +354,7 @@ class Call {
   Call(Runtime& r, bool first);
   /// The recording's part of an event.
   [[nodiscard]] events::Detail detail(const CallData* data);
+  void await_owed_answer();
   [[nodiscard]] Time real_time(std::int64_t tick);
   void enter_natively(events::Event& event);
   void leave_natively();
@@ -317,7 +362,7 @@ class Call {
 
   int saved_errno_;
   std::int64_t entry_tick_;  // only where the run is recorded
-  std::unique_lock<std::mutex> held_;
+  std::unique_lock<Lock> held_;
 
  public:
   ThreadState& thread;

@@ -50,7 +50,9 @@ int send(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
     const UnmodelledScope scope{current_call()};
     return native();
   }
-  return blocking_send({buf, count, type, dest, tag, known, mode});
+  const Transfer transfer{buf, count, type, dest, tag, known, mode};
+  check_send(transfer);
+  return blocking_send(transfer);
 }
 
 template <class Native>
@@ -61,7 +63,9 @@ int isend(const void* buf, MPI_Count count, MPI_Datatype type, int dest, int tag
     const UnmodelledScope scope{current_call()};
     return native();
   }
-  return nonblocking_send({buf, count, type, dest, tag, known, mode}, request);
+  const Transfer transfer{buf, count, type, dest, tag, known, mode};
+  check_send(transfer);
+  return nonblocking_send(transfer, request);
 }
 
 }  // namespace

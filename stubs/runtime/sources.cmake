@@ -1,5 +1,6 @@
 # The runtime's sources, relative to stubs/ (guard, keeper, progress_hook and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
+  runtime/arguments.cpp
   runtime/call.cpp
   runtime/capture.cpp
   runtime/clock_functions.cpp
@@ -26,6 +27,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/regions.cpp
   runtime/request_handlers.cpp
   runtime/requests.cpp
+  runtime/reserve.cpp
   runtime/rooted_collective_handlers.cpp
   runtime/runtime.cpp
   runtime/send_handlers.cpp

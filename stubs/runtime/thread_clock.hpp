@@ -36,6 +36,8 @@ class ThreadClock {
   /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time,
   /// more while no communication call comes between, so that loops on the clock end (DESIGN.md, decision 4).
   [[nodiscard]] Time read();
+  /// What the next reading costs: for who reads it inside of MPI.
+  [[nodiscard]] Duration cost_of_reading() { return read_cost_.next(); }
   /// Compute time since start() without stopping; includes what was added.
   [[nodiscard]] Duration elapsed() const;
   [[nodiscard]] Time base() const { return base_; }

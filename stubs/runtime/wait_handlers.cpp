@@ -23,6 +23,7 @@ struct Selection {
 };
 
 Selection select(Runtime& rt, int count, const MPI_Request handles[]) {
+  refuse_if(count > 0 && handles == nullptr);
   Selection s;
   for (int i = 0; i < count; ++i) {
     if (handles[i] == MPI_REQUEST_NULL) continue;
@@ -235,6 +236,7 @@ int unmodelled(Function&& function) {
 namespace handlers {
 
 int Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
+  refuse_if(count > 0 && statuses == nullptr);
   const Selection s = select_locked(count, handles);
   if (s.requests.empty())
     return s.foreign ? unmodelled([&] { return pmpi::Waitall(count, handles, statuses); })
@@ -294,6 +296,7 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
 }
 
 int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
+  refuse_if(incount > 0 && (indices == nullptr || statuses == nullptr));
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty())
     return s.foreign
@@ -339,6 +342,7 @@ int Test(MPI_Request* handle, int* flag, MPI_Status* status) {
 }
 
 int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
+  refuse_if(count > 0 && statuses == nullptr);
   const Selection s = select_locked(count, handles);
   if (s.requests.empty()) return pmpi::Testall(count, handles, flag, statuses);
   if (s.foreign) {
@@ -378,6 +382,7 @@ int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status*
 }
 
 int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
+  refuse_if(incount > 0 && (indices == nullptr || statuses == nullptr));
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty()) return pmpi::Testsome(incount, handles, outcount, indices, statuses);
   if (s.foreign) {

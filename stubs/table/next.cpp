@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string>
 
+#include "stubs/runtime/guard.hpp"
+
 namespace nplus1::stubs::pmpi {
 
 void* next_symbol(const char* name) noexcept {
@@ -37,6 +39,10 @@ int* weights_empty() noexcept {
 namespace detail {
 
 constinit std::array<std::atomic<void*>, events::kMpiCalls> functions{};
+
+void note_callback_threw() noexcept {
+  call_state.foreign = true;
+}
 
 void* resolve(events::MpiCall call) noexcept {
   std::string symbol{"P"};

@@ -23,6 +23,21 @@ namespace detail {
 
 extern std::array<std::atomic<void*>, events::kMpiCalls> functions;
 
+/// An exception comes out of the MPI library: a callback of the program's threw it.
+void note_callback_threw() noexcept;
+
+/// Alive while the MPI library works.
+struct InMpi {
+  bool has_returned = false;
+  InMpi() = default;
+  ~InMpi() {
+    if (!has_returned) [[unlikely]]
+      note_callback_threw();
+  }
+  InMpi(const InMpi&) = delete;
+  InMpi& operator=(const InMpi&) = delete;
+};
+
 /// Fills `functions[call]`.
 void* resolve(events::MpiCall call) noexcept;
 

@@ -32,6 +32,15 @@ class Clocks(LiveTest):
         run = self.observe(2, "plain", "clocks", options=("--compute", "fixed:0"))
         self.assertEqual(run.stdout.split()[0:2] + run.stdout.split()[3:], ["0", "0", "60"])
 
+    def test_virtual_time_of_day_counts_virtual_time_once(self):
+        run = self.observe(3, "callbacks", "day", options=("--compute", "fixed:0", "--virtual-clocks"))
+        self.assertEqual(sorted(run.stdout.splitlines()), ["0.0 0.0", "0.3 0.3", "0.6 0.6"])
+
+    def test_wtime_is_virtual_in_functions_that_mpi_calls(self):
+        for options in ((), ("--virtual-clocks",)):
+            run = self.observe(3, "callbacks", "wtime", options=("--compute", "fixed:1e-6", *options))
+            self.assertEqual(run.stdout.split(), ["virtual"] * 3)
+
     def test_more_computing_threads_than_cores_are_said(self):
         cores = len(os.sched_getaffinity(0))
         ranks = max(2, cores // 3 + 1)

@@ -48,6 +48,15 @@ class Determinism(LiveTest):
                 scripts = self.scripts(name)
                 self.assertEqual(self.result(scripts, more={"NPLUS1_TEST_DELAY": "0.001"}), self.result(scripts))
 
+    def test_threads_that_name_each_other_have_the_same_times_under_random_delays(self):
+        def ends(**more):
+            run = self.exact("named_threads", 4, 5, ranks=3, compute="fixed:1e-7",
+                             network="lsb:latency=1e-6,bandwidth=1e9", **more)
+            return run.summary["rank_end_s"], run.summary["point_to_point"]
+        first = ends()
+        for seed in range(5):
+            self.assertEqual(ends(more={"NPLUS1_TEST_DELAY": f"random:{seed}:0.001"}), first, f"seed {seed}")
+
     def test_the_network_and_not_the_machine_decides_who_comes_first(self):
         native = self.bare(3, "script", *ORDER_DEPENDS_ON_THE_MACHINE)
         self.assertEqual(native.stdout, "from 2, tag 0, 4 bytes\nfrom 1, tag 0, 4 bytes\n")

@@ -35,6 +35,7 @@ class Dump final : public events::EventSink {
               {"aux", e.aux},
               {"entry_ps", e.entry_ps},
               {"words", std::vector<std::uint32_t>(t.extension.words.begin(), t.extension.words.end())},
+              {"sizes", std::vector<std::int64_t>(t.extension.sizes.begin(), t.extension.sizes.end())},
               {"finished", t.exit != events::kUnfinished},
               {"exit_ps", t.exit.time_since_epoch().count()},
               {"sequence", t.answer.sequence}};

@@ -35,6 +35,12 @@ class Ways(LiveTest):
             for example in EXAMPLES[:5]:
                 self.check(*example, network=network)
 
+    def test_threads_have_the_same_times_every_way(self):
+        """Each thread sends through an interface of its own, for the stubs and for the engine."""
+        for words in ((2, 10), (4, 10), (3, 10, "comm")):
+            self.check(3, "named_threads", *words)
+            self.check(2, "named_threads", *words, network=NETWORKS[2])
+
     def test_scripts_have_the_same_times_every_way(self):
         for name in determinism_test.RECEIVERS:
             self.check(4, "script", *determinism_test.Determinism.scripts(None, name))

@@ -1,0 +1,68 @@
+#include "stubs/runtime/arguments.hpp"
+
+#include "stubs/pmpi.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+MPI_Comm quiet = MPI_COMM_NULL;
+
+// MPICH's handles: what they are made of, and of what kind the object is.
+constexpr unsigned kBuiltin = 1;
+constexpr unsigned kGroup = 2;
+unsigned storage_of(int handle) {
+  return static_cast<unsigned>(handle) >> 30U;
+}
+unsigned kind_of(int handle) {
+  return static_cast<unsigned>(handle) >> 26U & 0xfU;
+}
+
+/// Data that a null pointer stands for: a type with absolute addresses, or one without any data.
+bool has_its_own_address(MPI_Datatype type) {
+  if (storage_of(type) == kBuiltin) return false;
+  MPI_Count size = 0;
+  MPI_Count first = 0;
+  MPI_Count span = 0;
+  pmpi::Type_size_x(type, &size);
+  pmpi::Type_get_true_extent_x(type, &first, &span);
+  return size == 0 || first != 0;
+}
+
+}  // namespace
+
+void begin_checks() {
+  pmpi::Comm_dup(MPI_COMM_SELF, &quiet);
+  pmpi::Comm_set_errhandler(quiet, MPI_ERRORS_RETURN);
+}
+
+void end_checks() {
+  if (quiet != MPI_COMM_NULL) pmpi::Comm_free(&quiet);
+}
+
+MPI_Comm quiet_self() {
+  return quiet;
+}
+
+bool usable(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return false;
+  if (storage_of(type) == kBuiltin) return true;
+  int size = 0;
+  return pmpi::Pack_size(1, type, quiet, &size) == MPI_SUCCESS;
+}
+
+void check_data(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  refuse_if(count < 0 || !usable(type) || buffer == MPI_IN_PLACE);
+  refuse_if(count > 0 && buffer == nullptr && !has_its_own_address(type));
+}
+
+void check_operation(MPI_Datatype type, MPI_Op op) {
+  int from = 0;
+  int to = 0;
+  refuse_if(!usable(type) || pmpi::Allreduce(&from, &to, 0, type, op, quiet) != MPI_SUCCESS);
+}
+
+bool is_group(MPI_Group group) {
+  return group != MPI_GROUP_NULL && storage_of(group) != 0 && kind_of(group) == kGroup;
+}
+
+}  // namespace nplus1::stubs

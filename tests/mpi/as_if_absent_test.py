@@ -1,0 +1,53 @@
+"""The program behaves as if nobody watched: errors that MPI returns, callbacks that leave by longjmp or by an exception,
+memory that runs out, null pointers."""
+import re
+import unittest
+
+from live import LiveTest
+
+
+class AsIfAbsent(LiveTest):
+    def same(self, ranks, *words, **named):
+        bare = self.bare(ranks, *words)
+        self.assertEqual(bare.code, 0, bare.stderr)
+        run = self.observe(ranks, *words, **named)
+        self.assertEqual(sorted(run.stdout.splitlines()), sorted(bare.stdout.splitlines()))
+        return run
+
+    def test_a_call_that_mpi_refuses_is_no_event(self):
+        """Rank 0 is refused, then tells the others to come: an event for the refused call would wait for them."""
+        for options in ((), ("--direct", "off")):
+            run = self.same(3, "errors", options=("--compute", "fixed:1e-6", *options))
+            self.assertIn("68 cases", run.stdout)
+            self.assertTrue(run.summary["complete"])
+            self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
+
+    def test_ranks_stay_observed_when_an_error_handler_leaves(self):
+        ends = set()
+        for way in ("longjmp", "throw"):
+            run = self.same(3, "callbacks", way, options=("--compute", "fixed:1e-6"))
+            self.assertTrue(run.summary["complete"])
+            self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
+            # 2 messages that are too long for their receives, 4 shifts.
+            self.assertEqual(run.summary["point_to_point"]["messages"], [[0, 6, 0], [0, 0, 6], [6, 0, 0]])
+            ends.add(tuple(run.summary["rank_end_s"]))
+        self.assertEqual(len(ends), 1)
+
+    def test_memory_that_a_copy_would_span_need_not_be_there(self):
+        for ranks in (2, 4):
+            self.assertTrue(self.same(ranks, "memory", "far").summary["complete"])
+
+    def test_without_memory_a_run_is_simulated_from_the_reserve(self):
+        run = self.same(2, "memory", "tight", 2000)
+        self.assertTrue(run.summary["complete"])
+        self.assertNotIn("out of memory", run.stderr)
+
+    def test_without_any_memory_the_program_goes_on_and_observation_ends(self):
+        run = self.same(2, "memory", "tight", 60000)
+        self.assertIn(len(re.findall("out of memory: the program goes on without us", run.stderr)), (1, 2))  # ranks at once
+        self.assertFalse(run.summary["complete"])
+        self.assertTrue(any("could no longer be observed" in note for note in run.summary["notes"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
