@@ -59,7 +59,8 @@ Call::~Call() {
   if (rt.native()) leave_natively();
   rt.set_inside(false);
   thread.in_call = false;
-  thread.clock.start(now_);
+  thread.clock.start(
+      std::max(now_, thread.inside));  // a callback may have read the clock: it does not run back
   errno = saved_errno_;
 }
 
@@ -182,7 +183,7 @@ std::optional<events::Answer> Call::ask(events::Event event, const void* extensi
 
 void Call::exit_at(Time t) {
   now_ = t;
-  thread.inside = t;
+  thread.inside = std::max(thread.inside, t);
   if (emitted_) thread.reported = t;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csetjmp>
 #include <thread>
 #include <vector>
 
@@ -42,6 +43,40 @@ TEST(DepthGuard, ObservesTheOutermostCallOnly) {
     EXPECT_EQ(call_site(), &outer_site);
   }
   EXPECT_EQ(current_call(), MpiCall::MPI_File_open);
+}
+
+/// Calls deeper than the one that was left, over what that has left on the stack.
+__attribute__((noinline)) bool observed_at(int depth) {
+  volatile char room[128];
+  room[0] = static_cast<char>(depth);
+  if (depth > 0) return observed_at(depth - 1) && room[0] != 0;
+  const DepthGuard guard{MpiCall::MPI_Bcast, __builtin_return_address(0), __builtin_frame_address(0)};
+  return guard.observed();
+}
+
+jmp_buf back;
+
+__attribute__((noinline)) void leave_by_longjmp() {
+  const DepthGuard guard{MpiCall::MPI_Send, __builtin_return_address(0), __builtin_frame_address(0)};
+  std::longjmp(back, 1);
+}
+
+__attribute__((noinline)) bool nested_is_observed() {
+  const DepthGuard guard{MpiCall::MPI_Send, __builtin_return_address(0), __builtin_frame_address(0)};
+  return observed_at(2);
+}
+
+TEST(DepthGuard, ACallThatWasLeftByLongjmpIsNoneAroundTheNext) {
+  const Active active;
+  note_callbacks();
+  for (volatile int depth = 0; depth < 20; depth = depth + 1) {
+    if (setjmp(back) == 0) leave_by_longjmp();
+    EXPECT_EQ(call_state.depth, 1);
+    EXPECT_TRUE(observed_at(depth)) << depth;
+    EXPECT_EQ(call_state.depth, 0);
+  }
+  EXPECT_FALSE(nested_is_observed());
+  EXPECT_TRUE(observed_at(0));
 }
 
 TEST(DepthGuard, ObservesNothingWhileTheRuntimeIsNotActive) {

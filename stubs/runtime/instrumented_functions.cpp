@@ -96,10 +96,14 @@ void leave(const void* address, const void* site, const void* frame) {
 #define NPLUS1_EXPORT extern "C" __attribute__((visibility("default")))
 
 NPLUS1_EXPORT void __cyg_profile_func_enter(void* function, void* /*caller*/) {
-  if (nplus1::stubs::watches())
-    nplus1::stubs::enter(function, __builtin_return_address(0), __builtin_frame_address(0));
+  const void* site = __builtin_return_address(0);
+  const void* frame = __builtin_frame_address(0);
+  using namespace nplus1::stubs;
+  if (watches()) guarded([=] { enter(function, site, frame); });
 }
 NPLUS1_EXPORT void __cyg_profile_func_exit(void* function, void* /*caller*/) {
-  if (nplus1::stubs::watches())
-    nplus1::stubs::leave(function, __builtin_return_address(0), __builtin_frame_address(0));
+  const void* site = __builtin_return_address(0);
+  const void* frame = __builtin_frame_address(0);
+  using namespace nplus1::stubs;
+  if (watches()) guarded([=] { leave(function, site, frame); });
 }

@@ -13,24 +13,28 @@ using namespace nplus1::stubs;
 
 NPLUS1_EXPORT void nplus1_compute(double seconds) {
   if (!active()) return;
-  runtime()->locked_thread().clock.add(from_seconds(std::max(0.0, seconds)));
+  guarded([=] { runtime()->locked_thread().clock.add(from_seconds(std::max(0.0, seconds))); });
 }
 NPLUS1_EXPORT void nplus1_region_begin(const char* name) {
-  if (name != nullptr)
-    region_edge(events::EventKind::kRegionBegin, name, __builtin_return_address(0),
-                __builtin_frame_address(0));
+  const void* site = __builtin_return_address(0);
+  const void* frame = __builtin_frame_address(0);
+  if (name != nullptr) guarded([=] { region_edge(events::EventKind::kRegionBegin, name, site, frame); });
 }
 NPLUS1_EXPORT void nplus1_region_end(const char* name) {
-  if (name != nullptr)
-    region_edge(events::EventKind::kRegionEnd, name, __builtin_return_address(0), __builtin_frame_address(0));
+  const void* site = __builtin_return_address(0);
+  const void* frame = __builtin_frame_address(0);
+  if (name != nullptr) guarded([=] { region_edge(events::EventKind::kRegionEnd, name, site, frame); });
 }
 NPLUS1_EXPORT void nplus1_send_to_self(const void* buffer, int count, MPI_Datatype datatype) {
-  record_own_part(buffer, count, datatype, __builtin_return_address(0), __builtin_frame_address(0));
+  const void* site = __builtin_return_address(0);
+  const void* frame = __builtin_frame_address(0);
+  guarded([=] { record_own_part(buffer, count, datatype, site, frame); });
 }
 /// Fortran's: the datatype by its handle in Fortran.
 NPLUS1_EXPORT void nplus1_send_to_self_f(const void* buffer, int count, MPI_Fint datatype) {
-  record_own_part(buffer, count, MPI_Type_f2c(datatype), __builtin_return_address(0),
-                  __builtin_frame_address(0));
+  const void* site = __builtin_return_address(0);
+  const void* frame = __builtin_frame_address(0);
+  guarded([=] { record_own_part(buffer, count, MPI_Type_f2c(datatype), site, frame); });
 }
 NPLUS1_EXPORT int nplus1_active(void) {
   return active() ? 1 : 0;

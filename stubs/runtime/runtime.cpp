@@ -42,7 +42,7 @@ std::uint64_t early_key(std::int32_t source, std::uint64_t sequence) {
 struct ThreadEnd {
   bool armed = false;
   ~ThreadEnd() {
-    if (armed && active()) runtime()->end_thread();
+    if (armed && active()) guarded([] { runtime()->end_thread(); });
   }
 };
 thread_local ThreadEnd thread_end;
@@ -311,7 +311,7 @@ void Runtime::degrade() {
 
 void idle_wait() noexcept {
   if (Runtime* rt = runtime())
-    rt->idle();
+    guarded([rt] { rt->idle(); });
   else
     ::usleep(50);
 }
@@ -319,9 +319,9 @@ void idle_wait() noexcept {
 void Runtime::idle() {
   // Inside a blocking MPI call nobody else reads the answers. A match may post its receive from here: we are
   // between two polls of MPI's progress loop, where MPICH's own schedules post theirs.
-  if (!call_state.waits_itself && lock.try_lock()) {
-    absorb();
-    lock.unlock();
+  if (!call_state.waits_itself) {
+    const std::unique_lock held{lock, std::try_to_lock};
+    if (held.owns_lock()) absorb();
   }
   wake_target();
   const std::uint32_t ticket = channel_->prepare_sleep();
