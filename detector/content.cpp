@@ -220,7 +220,11 @@ Content content_of(std::uint64_t bytes, const events::Detail* told, events::payl
 }
 
 std::uint32_t crc_concatenated(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
-  return static_cast<std::uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(second_bytes)));
+  // Appending bytes multiplies by a power of x, and those repeat: so no length is too large for zlib, which never ends
+  // on a negative one.
+  constexpr std::uint64_t kPeriod = 0xffffffffU;
+  return static_cast<std::uint32_t>(
+      crc32_combine(first, second, static_cast<z_off_t>(second_bytes % kPeriod)));
 }
 
 const char* name(Operation operation) {

@@ -7,7 +7,7 @@
 #include <queue>
 #include <unordered_map>
 
-#include "events/exchange/checked_sink.hpp"
+#include "events/checked_sink.hpp"
 #include "events/exchange/new_file.hpp"
 #include "events/exchange/untimed_events.hpp"
 #include "events/goal/goal.hpp"
@@ -170,6 +170,7 @@ class GoalReader final : public exchange::Importer {
       if (words.size() != 2 || words[0] != "num_ranks") throw Wrong{"the file does not begin with num_ranks"};
       preamble_.ranks = static_cast<std::int32_t>(number(words[1], exchange::kMaxRanks));
       if (preamble_.ranks == 0) throw Wrong{"there are no ranks"};
+      if (preamble_.ranks > most_ranks(bytes())) throw Wrong{"more ranks than the file has room for"};
       return exchange::Done{};
     } catch (const Wrong& wrong) {
       return error(wrong);
@@ -179,7 +180,7 @@ class GoalReader final : public exchange::Importer {
   const exchange::Preamble& preamble() const override { return preamble_; }
 
   Result<Imported> read(EventSink& sink) override {
-    exchange::CheckedSink checked{preamble_.ranks, sink};
+    CheckedSink checked{preamble_.ranks, bytes(), sink};
     UntimedEvents events{preamble_.ranks, checked};
     try {
       std::vector<bool> seen(static_cast<std::size_t>(preamble_.ranks));
@@ -203,6 +204,11 @@ class GoalReader final : public exchange::Importer {
   }
 
  private:
+  std::uint64_t bytes() const {
+    std::error_code failed;
+    const std::uintmax_t size = fs::file_size(file_, failed);
+    return failed ? 0 : size;
+  }
   Error error(const Wrong& wrong) const {
     return {fmt::format("{}:{}: {}", file_.string(), line_, wrong.what), kRemedy};
   }

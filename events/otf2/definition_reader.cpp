@@ -5,12 +5,14 @@
 #include <limits>
 #include <set>
 
-#include "events/exchange/checked_sink.hpp"
 #include "events/mpi_call.hpp"
 #include "events/otf2/attributes.hpp"
 
 namespace nplus1::events::otf2 {
 namespace {
+
+/// Numbers of call paths are dense; no run has more of them.
+constexpr std::uint64_t kMostSites = 1U << 26U;
 
 DefinitionReader& self_of(void* data) {
   return *static_cast<DefinitionReader*>(data);
@@ -332,7 +334,7 @@ void DefinitionReader::feed(EventSink& sink) const {
   }
   for (const Region& region : our_regions_) sink.on_region(region);
   for (const auto& [ref, context] : contexts) {
-    if (!context.site || *context.site >= exchange::kMaxId) continue;
+    if (!context.site || *context.site >= kMostSites) continue;
     CallPath path{CallSiteId{static_cast<std::uint32_t>(*context.site)}, {frame_of(context)}};
     auto parent = contexts.find(context.parent);
     for (; parent != contexts.end() && path.frames.size() < 1000;

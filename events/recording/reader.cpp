@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "events/checked_sink.hpp"
 #include "events/recording/block_decoder.hpp"
 #include "events/recording/definitions_codec.hpp"
 #include "events/recording/input_file.hpp"
@@ -20,7 +21,9 @@ class ReaderCore {
       if (block->type == BlockType::kDefinitions) definitions(nullptr, &header.properties);
   }
 
-  Coverage read(EventSink& sink, const Selection& selection) {
+  Coverage read(EventSink& wanted, const Selection& selection) {
+    CheckedSink checked{header.ranks, file.bytes(), wanted, selects_all(selection)};
+    EventSink& sink = selection.unchecked ? wanted : checked;
     Coverage coverage;
     BlockDecoder decoder{header.ranks};
     std::uint64_t rows = 0;  // in all sound blocks
@@ -30,11 +33,12 @@ class ReaderCore {
         break;
       }
       play(*block, sink, selection, decoder, coverage);
+      if (checked.trouble() && file.damage().empty()) file.reject(*checked.trouble());
       if (file.damage().empty()) rows += block->rows;
     }
     if (coverage.closed && file.damage().empty()) check_totals(rows, coverage);
-    coverage.events = decoder.events;
-    coverage.matches = decoder.matches;
+    coverage.events = selection.unchecked ? decoder.events : checked.events();
+    coverage.matches = selection.unchecked ? decoder.matches : checked.matches();
     coverage.stopped = file.damage();
     if (!coverage.stopped.empty()) coverage.lost_rows = file.rows_behind_damage();
     coverage.complete = coverage.closed && coverage.stopped.empty();
@@ -45,6 +49,10 @@ class ReaderCore {
   Header header;
 
  private:
+  [[nodiscard]] bool selects_all(const Selection& selection) const {
+    return selection.first_rank.value <= 0 && selection.last_rank.value >= header.ranks - 1;
+  }
+
   void play(const BlockHeader& block, EventSink& sink, const Selection& selection, BlockDecoder& decoder,
             Coverage& coverage) {
     if (block.type == BlockType::kDefinitions) {
@@ -116,6 +124,10 @@ std::string Coverage::text() const {
 Result<Reader> Reader::open(const std::filesystem::path& path) {
   Result<InputFile> file = InputFile::open(file_of(path));
   if (!file) return file.error();
+  if (const std::int64_t most = most_ranks(file.value().bytes()); file.value().ranks() > most)
+    return Error{fmt::format("{} says it has {} ranks, but its {} bytes hold {} at most", file.value().path().string(),
+                             file.value().ranks(), file.value().bytes(), most),
+                 "record the run again"};
   auto core = std::make_unique<ReaderCore>(std::move(file).value());
   core->read_properties();
   return Reader{std::move(core)};

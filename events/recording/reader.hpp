@@ -1,9 +1,10 @@
 // Reads a recording (docs/formats/recording.md) and plays it to an EventSink in recorded order, as often as
 // wanted.
 //
-// One thread at a time may call a Reader. Memory: one block, whatever the length of the recording and the
-// number of ranks. Every length, count and id is checked before it is used: a damaged or hostile file ends in
-// an Error or in a Coverage that says where reading stopped, never in a crash or in wrong numbers.
+// One thread at a time may call a Reader. Memory: one block and the members of communicators, whatever the length of the
+// recording and the number of ranks. Every length, count and id is checked before it is used, and what rows claim
+// is held against what the file has (events/checked_sink.hpp) before the sink is told: a damaged or hostile file
+// ends in an Error or in a Coverage that says where reading stopped, never in a crash or in wrong numbers.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,8 @@ struct Selection {
   bool events = true;  // and matches; false: definitions only, without reading the rest
   RankId first_rank{0};
   RankId last_rank{kMaxRanks - 1};  // inclusive
+  /// For tests of the format alone: rows and definitions are told as they are coded, whatever they claim.
+  bool unchecked = false;
 };
 
 /// How much of the recording was read, and what is missing.

@@ -17,8 +17,10 @@ std::unique_ptr<Writer> writer_in(const std::filesystem::path& folder, std::int3
   return std::move(Writer::create(folder, Header{ranks, {}}, options)).value();
 }
 
-Coverage read_into(EventSink& sink, const std::filesystem::path& folder, const Selection& selection = {}) {
+/// Rows come back as they were written, whatever nonsense the sampler has put into them.
+Coverage read_into(EventSink& sink, const std::filesystem::path& folder, Selection selection = {}) {
   Reader reader = std::move(Reader::open(folder)).value();
+  selection.unchecked = true;
   return reader.read(sink, selection).value();
 }
 
@@ -109,7 +111,8 @@ TEST(Recording, IsReadAgainWithTheSameOutcome) {
   Reader reader = std::move(Reader::open(folder.path())).value();
   Listening first;
   Listening second;
-  EXPECT_EQ(reader.read(first).value().events, reader.read(second).value().events);
+  EXPECT_EQ(reader.read(first, {.unchecked = true}).value().events,
+            reader.read(second, {.unchecked = true}).value().events);
   EXPECT_EQ(first.rows, second.rows);
 }
 

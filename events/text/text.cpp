@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "events/exchange/checked_sink.hpp"
+#include "events/checked_sink.hpp"
 #include "events/exchange/new_file.hpp"
 #include "events/text/syntax.hpp"
 
@@ -110,13 +110,14 @@ class TextImporter final : public Importer {
     }
     if (rows_->trouble()) return error(*rows_->trouble());
     if (preamble_.ranks == 0) return error("no record \"run\" at the beginning");
+    if (preamble_.ranks > most_ranks(bytes())) return error("more ranks than the file has room for");
     return exchange::Done{};
   }
 
   const Preamble& preamble() const override { return preamble_; }
 
   Result<Imported> read(EventSink& sink) override {
-    exchange::CheckedSink checked{preamble_.ranks, sink};
+    CheckedSink checked{preamble_.ranks, bytes(), sink};
     for (; has_row_; has_row_ = rows_->next(row_)) {
       auto wrong = read_row(row_, checked);
       if (!wrong) wrong = checked.trouble();
@@ -127,6 +128,11 @@ class TextImporter final : public Importer {
   }
 
  private:
+  /// Of the whole file; 0 of what has no size.
+  std::uint64_t bytes() const {
+    struct stat status {};
+    return ::fstat(::fileno(file_.get()), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  }
   Error error(const std::string& what) const {
     return {name_ + ":" + std::to_string(rows_->line()) + ": " + what, kSeeDocs};
   }

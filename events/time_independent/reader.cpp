@@ -9,7 +9,7 @@
 #include <functional>
 #include <map>
 
-#include "events/exchange/checked_sink.hpp"
+#include "events/checked_sink.hpp"
 #include "events/exchange/new_file.hpp"
 #include "events/exchange/untimed_events.hpp"
 #include "events/time_independent/time_independent.hpp"
@@ -124,6 +124,9 @@ class TraceReader final : public exchange::Importer {
     std::int64_t last = -1;
     auto done = for_each([&](const Words& words) { last = std::max(last, rank_in(words)); });
     if (done && last < 0) return Error{files_.front().string() + ": no action in it", kRemedy};
+    if (done && last >= most_ranks(bytes()))
+      return Error{fmt::format("{}: more ranks than the files have room for: {}", files_.front().string(), last + 1),
+                   kRemedy};
     preamble_.ranks = static_cast<std::int32_t>(last + 1);
     return done;
   }
@@ -131,7 +134,7 @@ class TraceReader final : public exchange::Importer {
   const exchange::Preamble& preamble() const override { return preamble_; }
 
   Result<Imported> read(EventSink& sink) override {
-    exchange::CheckedSink checked{preamble_.ranks, sink};
+    CheckedSink checked{preamble_.ranks, bytes(), sink};
     UntimedEvents events{preamble_.ranks, checked};
     ranks_.resize(static_cast<std::size_t>(preamble_.ranks));
     const auto done = for_each([&](const Words& words) {
@@ -152,6 +155,16 @@ class TraceReader final : public exchange::Importer {
     std::int64_t unit = 1;
     std::map<Key, std::deque<std::uint32_t>> started;
   };
+
+  std::uint64_t bytes() const {
+    std::uint64_t sum = 0;
+    for (const fs::path& file : files_) {
+      std::error_code failed;
+      const std::uintmax_t size = fs::file_size(file, failed);
+      sum += failed ? 0 : size;
+    }
+    return sum;
+  }
 
   static std::int64_t rank_in(const Words& words) {
     if (words.size() < 2) throw Wrong{"a line is a rank, an action and its arguments"};

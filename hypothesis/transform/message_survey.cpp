@@ -168,13 +168,14 @@ void MessageSurvey::finish() {
 
 void Marks::set(std::int32_t rank, std::uint64_t ordinal) {
   const auto r = static_cast<std::size_t>(rank);
-  if (r >= bits_.size()) bits_.resize(r + 1);
-  if (ordinal >= bits_[r].size()) bits_[r].resize(std::max<std::size_t>(ordinal + 1, bits_[r].size() * 2));
-  bits_[r][ordinal] = true;
+  if (r >= words_.size()) words_.resize(r + 1);
+  words_[r][ordinal / 64] |= std::uint64_t{1} << (ordinal % 64);
 }
 
 bool Marks::has(RankId rank, std::uint64_t ordinal) const {
-  return rank.index() < bits_.size() && ordinal < bits_[rank.index()].size() && bits_[rank.index()][ordinal];
+  if (rank.index() >= words_.size()) return false;
+  const auto word = words_[rank.index()].find(ordinal / 64);
+  return word != words_[rank.index()].end() && (word->second >> (ordinal % 64) & 1U) != 0;
 }
 
 }  // namespace nplus1::hypothesis::transform

@@ -82,14 +82,15 @@ class MessageSurvey final : public events::EventSink {
   std::unordered_map<std::int32_t, std::vector<Vain>> vain_;  // by rank, until the same probe finds something
 };
 
-/// A bit for each call of each rank: memory for marks that a survey makes.
+/// A bit for each call of each rank: memory for marks that a survey makes. Follows the number of marks, because places in
+/// a rank's stream may have wide gaps between them.
 class Marks {
  public:
   void set(std::int32_t rank, std::uint64_t ordinal);
   [[nodiscard]] bool has(RankId rank, std::uint64_t ordinal) const;
 
  private:
-  std::vector<std::vector<bool>> bits_;  // by rank and ordinal
+  std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> words_;  // by rank, then 64 ordinals each
 };
 
 }  // namespace nplus1::hypothesis::transform

@@ -71,6 +71,14 @@ inline void exchange_unless_empty(std::vector<Step>& steps, std::int32_t to, std
   return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint32_t>(n)));
 }
 
+/// What a vector of `total` bytes in all is cut into where an algorithm asks for pieces of `wanted`: larger ones where
+/// there would be more than 65,536 of them. The work then follows the number of calls and not the sizes that they
+/// name, and the time differs by less than a piece in so many.
+[[nodiscard]] constexpr std::int64_t piece_of(std::int64_t total, std::int64_t wanted) {
+  constexpr std::int64_t kMostPieces = 65536;
+  return std::max({std::int64_t{1}, wanted, (total + kMostPieces - 1) / kMostPieces});
+}
+
 /// Members counted from the root, so that trees can be written for root 0.
 struct Relative {
   std::int32_t members;

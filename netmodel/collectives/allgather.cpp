@@ -15,13 +15,17 @@ class PassingBlocks {
  public:
   /// From block `first` on: all but one.
   PassingBlocks(const CollectiveCall& call, std::int32_t first)
-      : blocks_{call}, members_{call.members}, block_{first}, left_{call.members - 1} {}
+      : blocks_{call},
+        members_{call.members},
+        chunk_{piece_of(blocks_.total(), kPipelineChunk)},
+        block_{first},
+        left_{call.members - 1} {}
 
   [[nodiscard]] bool done() const { return left_ == 0; }
   /// The size of the next chunk; 0 for an empty block and when all have passed.
   std::int64_t next() {
     if (done()) return 0;
-    const std::int64_t chunk = std::min(kPipelineChunk, blocks_.of(block_) - passed_);
+    const std::int64_t chunk = std::min(chunk_, blocks_.of(block_) - passed_);
     passed_ += chunk;
     if (passed_ == blocks_.of(block_)) next_block();
     return chunk;
@@ -36,6 +40,7 @@ class PassingBlocks {
 
   Blocks blocks_;
   std::int32_t members_;
+  std::int64_t chunk_;
   std::int32_t block_;
   std::int32_t left_;
   std::int64_t passed_ = 0;  // of the current block

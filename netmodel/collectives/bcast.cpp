@@ -65,7 +65,7 @@ void bcast_chain(const CollectiveCall& call, std::vector<Step>& steps) {
 
 /// The chain in segments, so that a member passes on one while it receives the next.
 void bcast_pipelined(const CollectiveCall& call, std::vector<Step>& steps) {
-  const std::int64_t segment = count(call.segment);
+  const std::int64_t segment = piece_of(count(call.size), count(call.segment));
   for (std::int64_t sent = 0; sent < count(call.size); sent += segment) {
     down(ChainTree{call.members}, call, std::min(segment, count(call.size) - sent), steps);
   }

@@ -250,7 +250,11 @@ void check(const CollectiveCall& call) {
   const bool own = call.kind == CollectiveKind::kReduceScatter;
   const std::int32_t first = call.me < call.first_group ? call.first_group : call.members - call.first_group;
   const auto expected = static_cast<std::size_t>(own ? first : call.members - first);
-  if (call.sizes.size() > 1 && call.sizes.size() != expected)
+  const bool one = call.kind == CollectiveKind::kAllgather || call.kind == CollectiveKind::kAlltoall;
+  const auto fits = [&](std::span<const std::int64_t> sizes) {
+    return sizes.empty() || sizes.size() == expected || (one && sizes.size() == 1);
+  };
+  if (!fits(call.sizes) || !fits(call.receive_sizes))
     throw std::invalid_argument{"collective between groups: `sizes` doesn't fit the remote members"};
 }
 

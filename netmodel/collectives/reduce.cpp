@@ -69,7 +69,7 @@ void reduce_chain(const CollectiveCall& call, std::vector<Step>& steps) {
 
 /// The chain in segments; partial results start at its far end.
 void reduce_pipelined(const CollectiveCall& call, std::vector<Step>& steps) {
-  const std::int64_t segment = count(call.segment);
+  const std::int64_t segment = piece_of(count(call.size), count(call.segment));
   for (std::int64_t sent = 0; sent < count(call.size); sent += segment) {
     up(ChainTree{call.members}, call, std::min(segment, count(call.size) - sent), steps);
   }

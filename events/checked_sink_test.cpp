@@ -1,0 +1,247 @@
+// What a file may claim, and what it may not: each claim that an analysis would otherwise index, add or loop by.
+#include "events/checked_sink.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+namespace nplus1::events {
+namespace {
+
+constexpr std::int32_t kRanks = 4;
+
+class Counting : public EventSink {
+ public:
+  void on_event(const TimedEvent& /*event*/) override { ++told; }
+  void on_match(RankId /*receiver*/, const Answer& /*match*/) override { ++told; }
+  void on_communicator(const Communicator& /*c*/) override { ++told; }
+  void on_call_path(const CallPath& /*p*/) override { ++told; }
+  void on_region(const Region& /*r*/) override { ++told; }
+  void on_datatype(const Datatype& /*d*/) override { ++told; }
+  int told = 0;
+};
+
+/// An event that owns its lists; sound as it stands.
+struct Made {
+  RankId rank{1};
+  Event event;
+  std::vector<std::uint32_t> words;
+  std::vector<std::int64_t> sizes;
+  std::vector<std::uint32_t> completed;
+  Answer answer;
+  Detail detail;
+  std::int64_t exit = 10;
+  std::uint64_t ordinal = 0;
+
+  [[nodiscard]] TimedEvent timed() const {
+    return {rank, event, {words, sizes}, Time{Duration{exit}}, answer, completed, &detail, ordinal};
+  }
+};
+
+Made of_kind(EventKind kind) {
+  Made made;
+  made.event.kind = kind;
+  made.event.size = 8;
+  return made;
+}
+
+Made wait_for(std::vector<std::uint32_t> requests) {
+  Made made = of_kind(EventKind::kWait);
+  made.event.size = 0;
+  made.event.aux = requests.size();
+  made.words = std::move(requests);
+  made.event.operation = static_cast<std::uint8_t>(CompletionMode::kSome);
+  return made;
+}
+
+Made collective(CollectiveKind kind, std::uint32_t comm = 0) {
+  Made made = of_kind(EventKind::kCollective);
+  made.event.operation = static_cast<std::uint8_t>(kind);
+  made.event.comm = CommId{comm};
+  return made;
+}
+
+/// The first thing that was wrong; "" if nothing was.
+std::string trouble(const Made& made, std::uint64_t file_bytes = 1000) {
+  Counting counting;
+  CheckedSink checked{kRanks, file_bytes, counting};
+  checked.on_communicator({CommId{1}, {RankId{3}, RankId{1}}, 0});
+  checked.on_communicator({CommId{2}, {RankId{0}, RankId{1}, RankId{2}}, 2});
+  const int before = counting.told;
+  checked.on_event(made.timed());
+  EXPECT_EQ(counting.told - before, checked.trouble() ? 0 : 1);
+  return checked.trouble().value_or("");
+}
+
+std::string changed(Made made, const std::function<void(Made&)>& change) {
+  EXPECT_EQ(trouble(made), "");
+  change(made);
+  return trouble(made);
+}
+
+TEST(CheckedSink, RefusesRanksPeersAndKindsThatThereAreNot) {
+  EXPECT_EQ(changed(of_kind(EventKind::kSend), [](Made& m) { m.rank = RankId{4}; }), "there is no rank 4");
+  EXPECT_EQ(changed(of_kind(EventKind::kSend), [](Made& m) { m.event.peer = 4; }), "there is no peer 4");
+  EXPECT_EQ(changed(of_kind(EventKind::kIsend), [](Made& m) { m.event.peer = -1; }), "there is no peer -1");
+  EXPECT_EQ(changed(of_kind(EventKind::kRecv), [](Made& m) { m.event.peer = -3; }), "there is no peer -3");
+  EXPECT_EQ(changed(of_kind(EventKind::kRecv), [](Made& m) { m.answer.source = 9; }), "there is no source 9");
+  EXPECT_EQ(trouble(of_kind(EventKind::kCommDefine)), "there is no kind of event 13");
+  EXPECT_EQ(trouble(of_kind(EventKind::kNone)), "there is no kind of event 0");
+}
+
+TEST(CheckedSink, PassesOverKindsOfANewerVersion) {
+  Counting counting;
+  CheckedSink checked{kRanks, 1000, counting};
+  checked.on_event(of_kind(static_cast<EventKind>(200)).timed());
+  EXPECT_FALSE(checked.trouble());
+  EXPECT_EQ(counting.told, 0);
+}
+
+TEST(CheckedSink, RefusesAPositionBehindTheListOfRequests) {
+  const auto with = [](std::vector<std::uint32_t> completed) {
+    return changed(wait_for({7, 8}), [&](Made& m) { m.completed = std::move(completed); });
+  };
+  EXPECT_EQ(with({0, 1}), "");
+  EXPECT_EQ(with({2}), "there is no request at position 2");
+  EXPECT_EQ(with({4000000000}), "there is no request at position 4000000000");
+  EXPECT_EQ(with({0, 1, 0}), "more requests completed than there are: 3");
+  EXPECT_EQ(changed(wait_for({7}), [](Made& m) { m.answer.index = 5; }), "there is no request at position 5");
+  EXPECT_EQ(changed(wait_for({7}), [](Made& m) { m.event.aux = 9; }),
+            "a list of requests whose length is not 9");
+  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.completed = {0}; }), "");
+}
+
+TEST(CheckedSink, RefusesSizesThatNoProcessCouldHold) {
+  for (const std::int64_t size : {std::int64_t{-1}, kMostBytes + 1, std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_NE(changed(of_kind(EventKind::kSend), [&](Made& m) { m.event.size = size; }), "");
+    EXPECT_NE(changed(of_kind(EventKind::kRecv), [&](Made& m) { m.answer.size = size; }), "");
+    EXPECT_NE(changed(collective(CollectiveKind::kAllgatherv), [&](Made& m) { m.sizes = {1, 1, 1, size}; }), "");
+  }
+  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) {
+              m.detail.content = kHasPayload;
+              m.event.size = 65;
+            }),
+            "");
+}
+
+TEST(CheckedSink, KeepsSumsOfSizesWithinWhatNumbersHold) {
+  Counting counting;
+  CheckedSink checked{kRanks, 1000, counting};
+  Made large = of_kind(EventKind::kSend);
+  large.event.size = kMostBytes;
+  for (int i = 0; i < 1 << 12U && !checked.trouble(); ++i) checked.on_event(large.timed());
+  EXPECT_TRUE(checked.trouble());
+  EXPECT_LE(static_cast<double>(counting.told) * static_cast<double>(kMostBytes), 0x1p58);
+}
+
+TEST(CheckedSink, RefusesACollectiveThatDoesNotFitItsCommunicator) {
+  using Kind = CollectiveKind;
+  EXPECT_EQ(trouble(collective(Kind::kBarrier, 1)), "");
+  EXPECT_EQ(trouble(collective(Kind::kBarrier, 9)), "there is no communicator 9");
+  EXPECT_EQ(changed(collective(Kind::kBarrier, 1), [](Made& m) { m.rank = RankId{2}; }),
+            "a collective on a communicator without rank 2");
+  EXPECT_EQ(changed(collective(Kind::kBarrier), [](Made& m) { m.event.operation = 19; }),
+            "there is no collective 19");
+  EXPECT_EQ(changed(collective(Kind::kBcast, 1), [](Made& m) { m.event.peer = 2; }), "there is no root 2");
+  EXPECT_EQ(changed(collective(Kind::kBcast, 2), [](Made& m) { m.event.peer = 1; }), "there is no root 1");
+  EXPECT_EQ(changed(collective(Kind::kBcast, 2), [](Made& m) { m.event.peer = kIntercommRoot; }), "");
+  EXPECT_NE(changed(collective(Kind::kAllgatherv), [](Made& m) { m.sizes = {1, 2, 3}; }), "");
+  EXPECT_EQ(changed(collective(Kind::kAlltoallv), [](Made& m) { m.sizes.assign(8, 1); }), "");
+  EXPECT_EQ(changed(collective(Kind::kAllgather, 2), [](Made& m) { m.sizes = {1}; }), "");
+  EXPECT_NE(changed(collective(Kind::kAlltoallv, 2), [](Made& m) { m.rank = RankId{2}, m.sizes = {1}; }), "");
+}
+
+TEST(CheckedSink, RefusesNeighboursBeyondTheListOrTheCommunicator) {
+  Made sound = collective(CollectiveKind::kNeighborAlltoall);
+  sound.words = {1, 2, 3, 0, 1};
+  EXPECT_EQ(changed(sound, [](Made& m) { m.words[4] = 3; }), "");
+  EXPECT_EQ(changed(sound, [](Made& m) { m.words[4] = 4; }), "there is no neighbour 4");
+  EXPECT_NE(changed(sound, [](Made& m) { m.words[0] = 0xffffffff; }), "");
+  EXPECT_NE(changed(sound, [](Made& m) { m.words.clear(); }), "");
+  EXPECT_NE(changed(sound, [](Made& m) { m.words = {1, 1, 0, 0, 0xffffffff, 0xffffffff}; }), "");
+}
+
+TEST(CheckedSink, RefusesTimesWithoutRoomForAddingToThem) {
+  EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.exit = -1; }), "");
+  EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.exit = kLatest + 1; }), "");
+  EXPECT_EQ(changed(of_kind(EventKind::kLocal),
+                    [](Made& m) { m.exit = kUnfinished.time_since_epoch().count(); }),
+            "");
+  EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.event.compute_ps = -kLatest - 1; }), "");
+  EXPECT_NE(changed(of_kind(EventKind::kLocal),
+                    [](Made& m) { m.event.entry_ps = std::numeric_limits<std::int64_t>::min(); }),
+            "");
+}
+
+TEST(CheckedSink, LetsIdsAndThreadsCostNoMoreThanTheFileHasRoomFor) {
+  EXPECT_EQ(changed(of_kind(EventKind::kSend), [](Made& m) { m.event.comm = CommId{1000}; }), "");
+  EXPECT_EQ(changed(of_kind(EventKind::kSend), [](Made& m) { m.event.comm = CommId{0xffffffff}; }),
+            "there is no communicator 4294967295");
+  EXPECT_EQ(changed(of_kind(EventKind::kSend), [](Made& m) { m.event.site = CallSiteId{0xffffffff}; }),
+            "there is no call path 4294967295");
+  EXPECT_NE(changed(of_kind(EventKind::kRegionBegin), [](Made& m) { m.event.aux = ~std::uint64_t{0}; }), "");
+  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.detail.datatype = DatatypeId{0xfffffff0}; }), "");
+  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.ordinal = ~std::uint64_t{0}; }), "");
+  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.answer.sequence = ~std::uint64_t{0}; }), "");
+  Counting counting;
+  CheckedSink checked{1 << 17U, 1000, counting};
+  Made thread = of_kind(EventKind::kLocal);
+  thread.event.thread = ThreadId{65535};
+  int ranks = 0;
+  for (; ranks < 1000 && !checked.trouble(); ++ranks) {
+    thread.rank = RankId{ranks};
+    checked.on_event(thread.timed());
+  }
+  EXPECT_GT(ranks, 4);
+  EXPECT_LT(ranks, 20);
+}
+
+TEST(CheckedSink, LetsNobodyRunAheadInCollectivesFurtherThanTheFileHasRoomFor) {
+  Counting counting;
+  CheckedSink checked{1 << 16U, 1000, counting};
+  const Made alone = collective(CollectiveKind::kAllreduce);
+  for (int i = 0; i < 1000; ++i) checked.on_event(alone.timed());
+  EXPECT_TRUE(checked.trouble());
+  EXPECT_LT(counting.told, 100);
+
+  CheckedSink together{kRanks, 1000, counting};
+  for (int i = 0; i < 400'000; ++i) {
+    Made one = alone;
+    for (one.rank.value = 0; one.rank.value < kRanks; ++one.rank.value) together.on_event(one.timed());
+  }
+  EXPECT_FALSE(together.trouble()) << *together.trouble();
+}
+
+TEST(CheckedSink, RefusesCommunicatorsThatCannotBe) {
+  const auto refused = [](const std::vector<Communicator>& all) {
+    Counting counting;
+    CheckedSink checked{kRanks, 1000, counting};
+    for (const Communicator& c : all) checked.on_communicator(c);
+    return checked.trouble().has_value();
+  };
+  EXPECT_FALSE(refused({{CommId{1}, {RankId{2}, RankId{0}}, 1}, {CommId{1}, {RankId{2}, RankId{0}}, 1}}));
+  EXPECT_TRUE(refused({{CommId{1}, {RankId{2}, RankId{2}}, 0}}));
+  EXPECT_TRUE(refused({{CommId{1}, {RankId{4}}, 0}}));
+  EXPECT_TRUE(refused({{CommId{1}, {RankId{2}, RankId{0}}, 2}}));
+  EXPECT_TRUE(refused({{CommId{1}, {RankId{2}}, 0}, {CommId{1}, {RankId{3}}, 0}}));
+  EXPECT_TRUE(refused({{CommId{0}, {RankId{0}, RankId{1}}, 0}}));
+  EXPECT_TRUE(refused({{CommId{1U << 30U}, {RankId{2}}, 0}}));
+
+  std::vector<RankId> everybody(1 << 16U);
+  for (std::size_t i = 0; i < everybody.size(); ++i) everybody[i] = RankId{static_cast<std::int32_t>(i)};
+  Counting counting;
+  CheckedSink checked{1 << 16U, 1000, counting};
+  for (std::uint32_t i = 1; i <= 1000; ++i) checked.on_communicator({CommId{i}, everybody, 0});
+  EXPECT_TRUE(checked.trouble());
+  EXPECT_LT(counting.told, 100);
+}
+
+TEST(CheckedSink, GivesRanksByTheSizeOfTheFile) {
+  EXPECT_EQ(most_ranks(0), 1 << 17U);  // more than we ever start
+  EXPECT_EQ(most_ranks(1'000'000), 1'000'000);
+  EXPECT_EQ(most_ranks(1ULL << 40U), 1 << 24U);
+}
+
+}  // namespace
+}  // namespace nplus1::events
