@@ -5,12 +5,15 @@
 //
 // Not thread-safe: the owner serialises. Nothing fails; memory grows with unmatched messages and receives
 // and with the number of (communicator, source) pairs in use, and is reused, so that the steady state
-// allocates nothing.
+// allocates nothing. An operation's work grows with the logarithm of what is outstanding, with the number of sources
+// whose first message a named receive holds, and with the number of tags that held receives of one source ask for;
+// looked_at() counts it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -84,7 +87,7 @@ class Mailbox {
   [[nodiscard]] std::optional<Candidate> candidate();
   /// Gives the message to the receive. Appends that match, then those of receives it held back.
   void decide(const Candidate& candidate, std::vector<Match>& settled);
-  [[nodiscard]] bool has_undecided() const { return !undecided_.empty(); }
+  [[nodiscard]] bool has_undecided() const { return undecided_ != 0; }
 
   /// When a receive from any source, or a probe, can see `message`.
   [[nodiscard]] Time visible(const Message& message) const {
@@ -96,6 +99,8 @@ class Mailbox {
   void approach() const;
   [[nodiscard]] std::size_t waiting_messages() const { return waiting_messages_; }
   [[nodiscard]] std::size_t waiting_receives() const { return waiting_receives_; }
+  /// Entries that searches have looked at since construction: what its work is measured by.
+  [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
 
  private:
   using Node = std::uint32_t;
@@ -103,11 +108,13 @@ class Mailbox {
   struct MessageNode {
     Message message;
     Node next = kNil;
+    Node previous = kNil;
   };
   struct ReceiveNode {
     Receive receive;
     std::uint64_t order = 0;  // of posting
     Node next = kNil;
+    Node previous = kNil;
   };
   struct List {
     Node head = kNil;
@@ -120,8 +127,11 @@ class Mailbox {
     RankId source = kAnySource;  // which no channel has: a free slot
     List messages;
     List receives;
+    Node sorted = kNil;  // its place in sorted_, once a list was long
   };
-  struct Index;  // waiting messages by (time, source); exists once any source was asked for
+  struct Sorted;
+  struct Choice;
+  struct Index;  // choices of receives and probes from any source; exists once there was one
 
   [[nodiscard]] Channel* lookup(std::uint64_t comm, RankId source);
   [[nodiscard]] const Channel* lookup(std::uint64_t comm, RankId source) const;
@@ -130,22 +140,42 @@ class Mailbox {
   void grow();
   void keep(Channel& c, const Message& message);
   void keep(Channel& c, const Receive& receive);
-  Message remove_message(Channel& c, Node previous, Node node);
-  Receive remove_receive(Channel& c, Node previous, Node node);
-  [[nodiscard]] std::pair<Node, Node> first_message(const Channel& c, std::int32_t tag) const;
-  [[nodiscard]] std::pair<Node, Node> first_receive(const Channel& c, std::int32_t tag) const;
-  [[nodiscard]] std::pair<Node, Node> message_by_sequence(const Channel& c, std::uint64_t sequence) const;
-  [[nodiscard]] bool wanted_earlier(const Channel& c, const Message& message, std::uint64_t order) const;
-  [[nodiscard]] const Message* best(std::uint64_t comm, std::int32_t tag, std::uint64_t order);
-  void settle(std::vector<Match>& settled);
-  void settle(Channel& c, std::vector<Match>& settled);
+  Message remove_message(Channel& c, Node node);
+  Receive remove_receive(Channel& c, Node node);
+  [[nodiscard]] Node first_message(Channel& c, std::int32_t tag);
+  [[nodiscard]] Node first_receive(Channel& c, std::int32_t tag);
+  [[nodiscard]] Node message_by_sequence(Channel& c, std::uint64_t sequence);
+  [[nodiscard]] bool sorts_messages(const Channel& c) const;
+  [[nodiscard]] bool sorts_receives(const Channel& c) const;
+  Sorted& sorted_of(Channel& c);
+  Sorted& sort_messages(Channel& c);
+  Sorted& sort_receives(Channel& c);
+  void drop_sorted(Channel& c);
+
+  // mailbox_wildcards.cpp
   Index& index();
+  Choice& choice(std::uint64_t comm, std::int32_t tag);
+  void forget_idle_choices();
+  template <class Visit>
+  void each_choice_of(const Message& message, Visit visit);
+  void appeared(const Message& message, Node node);
+  void vanished(Channel& c, const Message& message, Node node);
+  void set_first(Choice& choice, Channel& c);
+  void set_ready(Choice& choice);
+  [[nodiscard]] Choice* holder(const Message& message, std::uint64_t order);
+  [[nodiscard]] bool named_earlier(Channel& c, const Message& message, std::uint64_t order);
+  bool hold(Channel& c, const Message& message, std::uint64_t order);
+  [[nodiscard]] const Message* best(const Choice& choice, std::uint64_t order);
+  void remove_undecided(Choice& choice, std::uint64_t order, std::vector<Match>& settled);
+  void settle(Channel& c, std::vector<Match>& settled);
+  bool settle_one(Channel& c, Node node, std::vector<Match>& settled);
+  void settle_sorted(Channel& c, std::vector<Match>& settled);
 
   // Most used first: these fill the cache lines that every message touches.
   std::vector<Channel> channels_;  // a hash table with open addressing
   std::vector<ReceiveNode> receive_nodes_;
   std::unique_ptr<Index> index_;
-  std::vector<ReceiveNode> undecided_;  // in order of posting
+  std::size_t undecided_ = 0;
   std::vector<MessageNode> message_nodes_;
   Node free_messages_ = kNil;
   Node free_receives_ = kNil;
@@ -154,7 +184,10 @@ class Mailbox {
   std::size_t waiting_receives_ = 0;
   Duration announcement_;
   std::size_t used_channels_ = 0;
-  std::vector<std::pair<std::uint64_t, RankId>> held_channels_;  // with a receive and a message it may get
+  std::vector<std::unique_ptr<Sorted>> sorted_;
+  std::vector<Node> free_sorted_;
+  std::unique_ptr<std::unordered_map<std::uint64_t, Node>> named_by_id_;  // once one was cancelled
+  std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace nplus1::semantics
