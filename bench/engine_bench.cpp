@@ -113,6 +113,120 @@ BENCHMARK(ring_shift_simgrid)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
+// ---- how the work grows with what is outstanding ---------------------------------------------------------
+// Two ranks; range(0) messages, receives or communicators at once. "each" is nanoseconds for one of them: flat where
+// the work is proportional.
+
+events::Event call(events::EventKind kind, std::int32_t peer, std::int32_t tag, std::uint32_t request = 0) {
+  events::Event event;
+  event.kind = kind;
+  event.peer = peer;
+  event.tag = tag;
+  event.request = RequestId{request};
+  event.size = 8;
+  return event;
+}
+
+/// `traffic(engine, n)` gives the engine what n outstanding things make it do.
+template <class Traffic>
+void outstanding(benchmark::State& state, Traffic traffic) {
+  const auto network = std::move(netmodel::parse("lsb:latency=1e-06,bandwidth=1e+10").value());
+  const auto n = static_cast<std::uint32_t>(state.range(0));
+  Options options;
+  options.trust_entry = false;
+  for (auto unused : state) {
+    (void)unused;
+    Counting listener;
+    Engine engine{2, *network, listener, options};
+    traffic(engine, n);
+    for (const int rank : {0, 1}) engine.push(RankId{rank}, call(events::EventKind::kFinalize, 0, 0), {});
+    engine.decide();
+    benchmark::DoNotOptimize(listener.last());
+  }
+  state.counters["each"] = benchmark::Counter(static_cast<double>(n) * static_cast<double>(state.iterations()),
+                                              benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void send_all(Engine& engine, std::uint32_t n, std::int32_t tags) {
+  for (std::uint32_t i = 0; i < n; ++i)
+    engine.push(RankId{1}, call(events::EventKind::kSend, 0, static_cast<std::int32_t>(i) % tags), {});
+}
+
+/// All requests 1..n, by one wait for all or by waits for some.
+void wait_for(Engine& engine, std::uint32_t n, events::CompletionMode mode) {
+  std::vector<std::uint32_t> ids(n);
+  for (std::uint32_t i = 0; i < n; ++i) ids[i] = i + 1;
+  events::Event wait = call(events::EventKind::kWait, 0, 0);
+  wait.operation = static_cast<std::uint8_t>(mode);
+  wait.aux = n;
+  engine.push(RankId{0}, wait, {ids, {}});
+}
+
+void receives_from_anybody(benchmark::State& state) {
+  outstanding(state, [](Engine& engine, std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n; ++i)
+      engine.push(RankId{0}, call(events::EventKind::kIrecv, kAnySource.value, kAnyTag, i + 1), {});
+    wait_for(engine, n, events::CompletionMode::kAll);
+    send_all(engine, n, 100);
+    engine.decide();
+  });
+}
+void receives_from_anybody_of_a_tag_each(benchmark::State& state) {
+  outstanding(state, [](Engine& engine, std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n; ++i)
+      engine.push(RankId{0},
+                  call(events::EventKind::kIrecv, kAnySource.value, static_cast<std::int32_t>(n - i - 1), i + 1), {});
+    wait_for(engine, n, events::CompletionMode::kAll);
+    send_all(engine, n, 1 << 30);
+    engine.decide();
+  });
+}
+void receives_waited_for_by_waitsome(benchmark::State& state) {
+  outstanding(state, [](Engine& engine, std::uint32_t n) {
+    for (std::uint32_t i = 0; i < n; ++i) engine.push(RankId{0}, call(events::EventKind::kIrecv, 1, 0, i + 1), {});
+    wait_for(engine, n, events::CompletionMode::kSome);
+    send_all(engine, n, 1);
+    engine.decide();
+  });
+}
+void flood_of_messages_to_any_tag(benchmark::State& state) {
+  outstanding(state, [](Engine& engine, std::uint32_t n) {
+    send_all(engine, n, 100);
+    for (std::uint32_t i = 0; i < n; ++i)
+      engine.push(RankId{0}, call(events::EventKind::kRecv, i % 2 == 0 ? 1 : kAnySource.value, kAnyTag), {});
+    engine.decide();
+  });
+}
+void flood_of_messages_of_a_tag_each(benchmark::State& state) {
+  outstanding(state, [](Engine& engine, std::uint32_t n) {
+    send_all(engine, n, 1 << 30);
+    for (std::uint32_t i = n; i-- > 0;)
+      engine.push(RankId{0}, call(events::EventKind::kRecv, 1, static_cast<std::int32_t>(i)), {});
+    engine.decide();
+  });
+}
+void communicators_defined_and_forgotten(benchmark::State& state) {
+  outstanding(state, [](Engine& engine, std::uint32_t n) {
+    events::Event barrier = call(events::EventKind::kCollective, -1, 0);
+    barrier.operation = static_cast<std::uint8_t>(CollectiveKind::kBarrier);
+    barrier.size = 0;
+    for (std::uint32_t i = 1; i <= n; ++i) {
+      barrier.comm = CommId{i};
+      engine.define_communicator(barrier.comm, {RankId{0}, RankId{1}});
+      for (const int rank : {0, 1}) engine.push(RankId{rank}, barrier, {});
+      engine.forget_communicator(barrier.comm);
+    }
+  });
+}
+#define NPLUS1_CURVE(name) BENCHMARK(name)->RangeMultiplier(10)->Range(1'000, 100'000)->Unit(benchmark::kMillisecond)
+NPLUS1_CURVE(receives_from_anybody);
+NPLUS1_CURVE(receives_from_anybody_of_a_tag_each);
+NPLUS1_CURVE(receives_waited_for_by_waitsome);
+NPLUS1_CURVE(flood_of_messages_to_any_tag);
+NPLUS1_CURVE(flood_of_messages_of_a_tag_each);
+NPLUS1_CURVE(communicators_defined_and_forgotten);
+#undef NPLUS1_CURVE
+
 BENCHMARK(halo_exchange)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
 BENCHMARK(ring_shift)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);
 BENCHMARK(random_pairing)->RangeMultiplier(4)->Range(64, 4096)->Unit(benchmark::kMillisecond);

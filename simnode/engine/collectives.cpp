@@ -34,6 +34,13 @@ void Collectives::define(CommId comm, std::vector<RankId> members, std::size_t l
   c.members = std::move(members);
 }
 
+void Collectives::forget(CommId comm) {
+  if (comm.index() >= communicators_.size() || !communicators_[comm.index()]) return;
+  Communicator& c = *communicators_[comm.index()];
+  c.forgotten = true;
+  retire(c);
+}
+
 const std::vector<RankId>& Collectives::members(CommId comm) const {
   static const std::vector<RankId> none;
   const bool defined = comm.index() < communicators_.size() && communicators_[comm.index()];
@@ -179,12 +186,14 @@ void Collectives::finish(const Communicator& c, Call& call, std::int32_t me, std
   done.push_back({c.members[static_cast<std::size_t>(me)], member.token, member.clock});
 }
 
+/// `c` may be gone afterwards.
 void Collectives::retire(Communicator& c) {
   while (!c.in_progress.empty() && c.in_progress.front()->finished == c.members.size()) {
     idle_.push_back(std::move(c.in_progress.front()));
     c.in_progress.pop_front();
     ++c.first_call;
   }
+  if (c.forgotten && c.in_progress.empty()) communicators_[c.id.index()].reset();
 }
 
 std::vector<RankId> Collectives::awaited(CommId comm, RankId rank, std::uint64_t token) const {

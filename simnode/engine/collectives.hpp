@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "netmodel/collectives/schedule.hpp"
 #include "netmodel/network_model.hpp"
 #include "simnode/engine/contention.hpp"
+#include "simnode/engine/fifo.hpp"
 #include "simnode/engine/transfers.hpp"
 #include "support/ids.hpp"
 #include "support/units.hpp"
@@ -35,6 +35,8 @@ class Collectives {
       : network_{network}, selection_{selection}, contention_{contention} {}
 
   void define(CommId comm, std::vector<RankId> members, std::size_t local_members);
+  /// All members have freed it: no call of theirs comes any more.
+  void forget(CommId comm);
   [[nodiscard]] const std::vector<RankId>& members(CommId comm) const;
 
   /// Throws std::invalid_argument unless the communicator is defined and `rank` belongs to it.
@@ -81,7 +83,8 @@ class Collectives {
     std::size_t local_members = 0;                       // of the first group; 0: not an intercommunicator
     std::vector<std::uint64_t> calls;                    // made so far, by member
     std::uint64_t first_call = 0;                        // number of the front of in_progress
-    std::deque<std::unique_ptr<Call>> in_progress;
+    Fifo<std::unique_ptr<Call>> in_progress;
+    bool forgotten = false;  // goes with its last call
   };
 
   Communicator& communicator(CommId comm);

@@ -35,7 +35,11 @@ void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhea
   Lane& lane = lanes_[request->waiter];
   request->waiter = kNoLane;
   --lane.unknown;
-  if (!lane.waits_for_all) return reconsider(lane);
+  if (!lane.waits_for_all) {
+    lane.tally.complete(at, lane.entry);
+    if (lane.unknown == 0) lane.tally = tally(lane, lane.words);  // an id may stand there twice
+    return reconsider(lane);
+  }
   if (lane.unknown == 0 && lane.run == Run::kBlocked) decide_lane(lane);  // nothing to tally: all are known
 }
 
@@ -58,7 +62,8 @@ bool Core::wait(Lane& lane, const Event& event, const Extension& extension, Outc
     await(lane, event, extension.words);
     certain = lane.unknown == 0;
   } else {
-    when = decision_time(lane, event, tally(lane, extension.words), certain);
+    lane.tally = tally(lane, extension.words);
+    when = decision_time(lane, event, lane.tally, certain);
     if (!certain) await(lane, event, extension.words);
   }
   if (certain) {
@@ -70,7 +75,7 @@ bool Core::wait(Lane& lane, const Event& event, const Extension& extension, Outc
   return false;
 }
 
-Core::Tally Core::tally(Lane& lane, std::span<const std::uint32_t> ids) {
+Tally Core::tally(Lane& lane, std::span<const std::uint32_t> ids) {
   RequestTable& requests = rank_of(lane).requests;
   Tally t;
   for (std::size_t i = 0; i < ids.size(); ++i) {

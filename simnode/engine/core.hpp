@@ -66,15 +66,6 @@ class Core {
     }
   };
 
-  /// The completions that a kWait or kTest looks at.
-  struct Tally {
-    std::uint32_t active = 0;
-    std::uint32_t unknown = 0;
-    std::uint32_t by_entry = 0;  // known and complete at entry
-    Time first = kNever;
-    std::int32_t position = -1;  // of the first
-  };
-
   /// An unmatched rendezvous message whose sender waits.
   struct Stuck {
     Message message;

@@ -58,7 +58,7 @@ void Core::reconsider(Lane& lane) {
   bool certain = false;
   const std::optional<Time> when = is_probe(lane.current)
                                        ? probe_decision_time(lane, lane.current, certain)
-                                       : decision_time(lane, lane.current, tally(lane, lane.words), certain);
+                                       : decision_time(lane, lane.current, lane.tally, certain);
   if (certain) return decide_lane(lane);
   if (when)
     decisions_.set(decision_of(lane), *when, tie_of(lane));

@@ -18,6 +18,10 @@ void Engine::define_communicator(CommId comm, std::vector<RankId> group, std::ve
   core_->collectives().define(comm, std::move(group), local);
 }
 
+void Engine::forget_communicator(CommId comm) {
+  core_->collectives().forget(comm);
+}
+
 void Engine::push(RankId rank, const events::Event& event, const events::Extension& extension) {
   core_->push(rank, event, extension);
 }

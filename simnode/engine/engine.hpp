@@ -96,6 +96,8 @@ class Engine {
   void define_communicator(CommId comm, std::vector<RankId> members);
   /// An intercommunicator of two groups.
   void define_communicator(CommId comm, std::vector<RankId> group, std::vector<RankId> remote_group);
+  /// All its members have freed it, and make no more calls on it. Its number is not used again.
+  void forget_communicator(CommId comm);
 
   /// The next event of `rank`. Copies what it keeps and runs every thread it wakes until that blocks.
   void push(RankId rank, const events::Event& event, const events::Extension& extension = {});

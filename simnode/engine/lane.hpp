@@ -1,9 +1,12 @@
 // What the engine knows of a rank and of each of its threads ("lanes": separate clocks, shared matching).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "events/event.hpp"
@@ -36,7 +39,8 @@ class Backlog {
     sizes.assign(size, size + static_cast<std::ptrdiff_t>(kept.sizes));
     next_word_ += kept.words;
     next_size_ += kept.sizes;
-    if (empty() || next_ >= kCompactAt) compact();
+    // What is moved has been outnumbered by what has gone: each entry is moved about once.
+    if (empty() || (next_ >= kCompactAt && 2 * next_ >= events_.size())) compact();
     return kept.event;
   }
 
@@ -112,6 +116,23 @@ enum class Run : std::uint8_t {
   kGone,
 };
 
+/// The completions that a kWait or kTest looks at.
+struct Tally {
+  std::uint32_t active = 0;
+  std::uint32_t unknown = 0;
+  std::uint32_t by_entry = 0;  // known and complete at entry
+  Time first = Time::max();
+  std::int32_t position = -1;  // of the first
+
+  /// One whose completion was not known is complete at `at`. Which position the first has is then open.
+  void complete(Time at, Time entry) {
+    --unknown;
+    by_entry += at <= entry ? 1U : 0U;
+    first = std::min(first, at);
+    position = std::max(position, 0);
+  }
+};
+
 /// The first cache line is what other ranks' messages touch.
 struct alignas(64) Lane {
   RankId rank{};
@@ -125,6 +146,7 @@ struct alignas(64) Lane {
   Time interface_free{};       // when its sends so far have left
   semantics::PollCost poll;
   events::Event current;  // while blocked; entry_ps is the virtual entry
+  Tally tally;             // while blocked in a kWait or kTest that not all must be complete for
   std::vector<std::uint32_t> words;
   std::vector<std::int64_t> sizes;
   Backlog backlog;
@@ -144,7 +166,7 @@ struct alignas(64) Rank {
   Time bound{};                                   // its running threads make no event before
   std::optional<semantics::Candidate> candidate;  // of the next any-source decision
   std::vector<std::uint32_t> lanes;               // by thread; kNoLane: not seen
-  std::vector<semantics::Message> taken;          // by Mprobe, not yet received
+  std::map<std::pair<RankId, std::uint64_t>, semantics::Message> taken;  // by Mprobe, not yet received
 };
 
 }  // namespace nplus1::simnode::engine

@@ -135,14 +135,12 @@ bool Core::receive(Lane& lane, const Event& event, Outcome& out) {
 /// The receive of a message that a matching probe took. An unknown one counts as there already.
 void Core::receive_taken(Lane& lane, const Event& event) {
   const bool immediate = event.kind == EventKind::kIrecv;
-  std::vector<Message>& taken = rank_of(lane).taken;
-  const auto it = std::find_if(taken.begin(), taken.end(), [&](const Message& m) {
-    return m.source == event.peer_rank() && m.sequence == event.aux;
-  });
+  auto& taken = rank_of(lane).taken;
+  const auto it = taken.find({event.peer_rank(), event.aux});
   Message message{event.comm.value, event.peer_rank(), event.tag, event.payload(),
                   event.aux,        lane.entry,        0,         false};
   if (it != taken.end()) {
-    message = *it;
+    message = it->second;
     taken.erase(it);
   } else {
     ++counters_.order_inversions;

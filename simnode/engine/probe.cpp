@@ -51,7 +51,7 @@ void Core::conclude_probe(Lane& lane, const Event& event, Outcome& out) {
   out.answer.size = count(found->size);
   if (!event.has(events::kTakesMessage)) return;
   const auto taken = mailbox.take(event.comm.value, found->source, found->sequence);
-  if (taken) rank_of(lane).taken.push_back(*taken);
+  if (taken) rank_of(lane).taken.emplace(std::pair{taken->source, taken->sequence}, *taken);
   touch(lane.rank);
 }
 

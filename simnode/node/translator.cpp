@@ -79,12 +79,14 @@ std::pair<std::uint32_t, bool> intern(std::unordered_map<std::string, std::uint3
 
 void Translator::define_comm(RankId rank, events::Event& event, const events::Extension& extension,
                              events::EventSink& sink) {
+  if (event.operation == 1) return forget_comm(rank, event);
   const auto next = CommId{static_cast<std::uint32_t>(comm_sizes_.size())};
   const auto [place, is_new] = comm_of_key_.emplace(event.aux, next);
   ranks_[rank.index()].comms[event.comm.value] = place->second;
   event.comm = place->second;
   if (!is_new) return;
   comm_sizes_.push_back(extension.words.size());
+  members_left_.push_back(extension.words.size());
   const auto first = static_cast<std::size_t>(event.peer);
   if (first > 0)
     engine_.define_communicator(event.comm, ranks_of(extension.words.first(first)),
@@ -92,6 +94,18 @@ void Translator::define_comm(RankId rank, events::Event& event, const events::Ex
   else if (event.comm.value != 0)  // the engine knows the world
     engine_.define_communicator(event.comm, ranks_of(extension.words));
   sink.on_communicator({event.comm, ranks_of(extension.words), first});
+}
+
+/// A communicator is forgotten with the last member that frees it; only its size is kept, and what the recording has.
+void Translator::forget_comm(RankId rank, const events::Event& event) {
+  auto& comms = ranks_[rank.index()].comms;
+  const auto own = comms.find(event.comm.value);
+  if (own == comms.end() || own->second.value == 0) return;
+  const CommId comm = own->second;
+  comms.erase(own);
+  if (--members_left_[comm.index()] > 0) return;
+  comm_of_key_.erase(event.aux);
+  engine_.forget_communicator(comm);
 }
 
 void Translator::define_path(RankId rank, const events::Event& event, const std::string& text,

@@ -45,6 +45,7 @@ class Translator {
   };
   void define_comm(RankId rank, events::Event& event, const events::Extension& extension,
                    events::EventSink& sink);
+  void forget_comm(RankId rank, const events::Event& event);
   void define_path(RankId rank, const events::Event& event, const std::string& text, events::EventSink& sink);
   void define_region(RankId rank, const events::Event& event, const std::string& text,
                      events::EventSink& sink);
@@ -55,6 +56,7 @@ class Translator {
   std::vector<Rank> ranks_;
   std::unordered_map<std::uint64_t, CommId> comm_of_key_;
   std::vector<std::size_t> comm_sizes_;
+  std::vector<std::size_t> members_left_;  // that have not freed it
   std::unordered_map<std::string, std::uint32_t> path_of_text_;
   std::vector<events::CallPath> paths_{1};
   std::unordered_map<std::string, std::uint32_t> region_of_name_;

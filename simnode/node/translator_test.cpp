@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,14 @@ class TranslatorTest : public testing::Test, public engine::Listener, public eve
     event.size = static_cast<std::int64_t>(members.size());
     give(rank, event, members.data(), members.size() * sizeof(members[0]));
   }
+  void free(int rank, std::uint32_t number, std::uint64_t key) {
+    Event event;
+    event.kind = EventKind::kCommDefine;
+    event.operation = 1;
+    event.comm = CommId{number};
+    event.aux = key;
+    give(rank, event, nullptr, 0);
+  }
   void barrier(int rank, std::uint32_t number) {
     Event event;
     event.kind = EventKind::kCollective;
@@ -42,6 +51,18 @@ class TranslatorTest : public testing::Test, public engine::Listener, public eve
     event.comm = CommId{number};
     event.peer = -1;
     give(rank, event, nullptr, 0);
+  }
+  /// Whether the engine knows the communicator: what it says to a call by rank 1, which is no member.
+  bool knows(std::uint32_t comm) {
+    Event event;
+    event.kind = EventKind::kCollective;
+    event.comm = CommId{comm};
+    try {
+      engine_.push(RankId{1}, event, {});
+    } catch (const std::invalid_argument& error) {
+      return std::string{error.what()}.find("never defined") == std::string::npos;
+    }
+    return true;
   }
   void give(int rank, Event event, const void* data, std::size_t bytes) {
     std::vector<std::byte> extension(bytes);
@@ -82,6 +103,22 @@ TEST_F(TranslatorTest, OneNumberMayMeanDifferentCommunicatorsOnDifferentRanks) {
   barrier(1, 3);
   ASSERT_EQ(seen_.size(), 2u);
   EXPECT_NE(seen_[0].comm, seen_[1].comm);
+}
+
+TEST_F(TranslatorTest, ForgetsACommunicatorWithTheLastMemberThatFreesItAndHasMadeItsCalls) {
+  define(0, 5, 0x2222, {0, 2});
+  define(2, 9, 0x2222, {0, 2});
+  barrier(0, 5);
+  free(0, 5, 0x2222);
+  EXPECT_TRUE(knows(1));
+  barrier(2, 9);
+  EXPECT_EQ(seen_.size(), 2u);
+  EXPECT_TRUE(knows(1));
+  free(2, 9, 0x2222);
+  EXPECT_FALSE(knows(1));
+  free(2, 9, 0x2222);  // once more: nothing
+  define(0, 5, 0x2222, {0, 2});
+  EXPECT_TRUE(knows(2));
 }
 
 TEST_F(TranslatorTest, OneCallPathHasOneNumberWhateverTheRanksCallIt) {

@@ -295,7 +295,10 @@ int Comm_free(MPI_Comm* comm) {
   call.rt.communicators.forget(
       handle);  // first: another thread may get the same handle as soon as MPI has freed it
   const int code = call.unlocked([=] { return pmpi::Comm_free(comm); });
-  if (code != MPI_SUCCESS) call.rt.communicators.adopt(handle, kept);
+  if (code != MPI_SUCCESS)
+    call.rt.communicators.adopt(handle, kept);
+  else if (kept.use_count() == 1)  // else a request uses it, persistent ones even later: that one is kept
+    call.rt.forget(*kept);
   return code;
 }
 

@@ -484,4 +484,13 @@ void Runtime::define(const Communicator& comm) {
   write(event, slots.data());
 }
 
+void Runtime::forget(const Communicator& comm) {
+  events::Event event;
+  event.kind = events::EventKind::kCommDefine;
+  event.operation = 1;
+  event.comm = comm.number;
+  event.aux = comm.key;
+  write(event, nullptr);
+}
+
 }  // namespace nplus1::stubs

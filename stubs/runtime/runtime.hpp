@@ -205,6 +205,8 @@ class Runtime {
   /// none.
   Duration table_length(MpiCall call, const void* return_address);
   void define(const Communicator& comm);
+  /// Tells the simulator that this rank makes no more calls on it.
+  void forget(const Communicator& comm);
 
   /// While the rank waits for the MPI library itself, the simulator must not wait for the rank.
   void set_native_wait(bool on);
