@@ -143,8 +143,9 @@ void outstanding(benchmark::State& state, Traffic traffic) {
     engine.decide();
     benchmark::DoNotOptimize(listener.last());
   }
-  state.counters["each"] = benchmark::Counter(static_cast<double>(n) * static_cast<double>(state.iterations()),
-                                              benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["each"] =
+      benchmark::Counter(static_cast<double>(n) * static_cast<double>(state.iterations()),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void send_all(Engine& engine, std::uint32_t n, std::int32_t tags) {
@@ -174,8 +175,9 @@ void receives_from_anybody(benchmark::State& state) {
 void receives_from_anybody_of_a_tag_each(benchmark::State& state) {
   outstanding(state, [](Engine& engine, std::uint32_t n) {
     for (std::uint32_t i = 0; i < n; ++i)
-      engine.push(RankId{0},
-                  call(events::EventKind::kIrecv, kAnySource.value, static_cast<std::int32_t>(n - i - 1), i + 1), {});
+      engine.push(
+          RankId{0},
+          call(events::EventKind::kIrecv, kAnySource.value, static_cast<std::int32_t>(n - i - 1), i + 1), {});
     wait_for(engine, n, events::CompletionMode::kAll);
     send_all(engine, n, 1 << 30);
     engine.decide();
@@ -183,7 +185,8 @@ void receives_from_anybody_of_a_tag_each(benchmark::State& state) {
 }
 void receives_waited_for_by_waitsome(benchmark::State& state) {
   outstanding(state, [](Engine& engine, std::uint32_t n) {
-    for (std::uint32_t i = 0; i < n; ++i) engine.push(RankId{0}, call(events::EventKind::kIrecv, 1, 0, i + 1), {});
+    for (std::uint32_t i = 0; i < n; ++i)
+      engine.push(RankId{0}, call(events::EventKind::kIrecv, 1, 0, i + 1), {});
     wait_for(engine, n, events::CompletionMode::kSome);
     send_all(engine, n, 1);
     engine.decide();
@@ -218,7 +221,8 @@ void communicators_defined_and_forgotten(benchmark::State& state) {
     }
   });
 }
-#define NPLUS1_CURVE(name) BENCHMARK(name)->RangeMultiplier(10)->Range(1'000, 100'000)->Unit(benchmark::kMillisecond)
+#define NPLUS1_CURVE(name) \
+  BENCHMARK(name)->RangeMultiplier(10)->Range(1'000, 100'000)->Unit(benchmark::kMillisecond)
 NPLUS1_CURVE(receives_from_anybody);
 NPLUS1_CURVE(receives_from_anybody_of_a_tag_each);
 NPLUS1_CURVE(receives_waited_for_by_waitsome);

@@ -128,7 +128,8 @@ bool CheckedSink::claim_thread(RankId rank, ThreadId thread) {
   if (thread.value <= highest) return true;
   const auto more = static_cast<std::uint64_t>(thread.value - highest);
   highest = thread.value;
-  return demand(budget_.take(8 * more), "more threads than the file has room for, up to thread", thread.value);
+  return demand(budget_.take(8 * more), "more threads than the file has room for, up to thread",
+                thread.value);
 }
 
 bool CheckedSink::add_bytes(std::int64_t size, std::uint64_t times) {
@@ -164,8 +165,9 @@ bool CheckedSink::check_times(const TimedEvent& event) {
 }
 
 bool CheckedSink::check_answer(const Answer& answer) {
-  return demand(is_rank(answer.source) || answer.source == kProcNull.value || answer.source == kAnySource.value,
-                "there is no source", answer.source) &&
+  return demand(
+             is_rank(answer.source) || answer.source == kProcNull.value || answer.source == kAnySource.value,
+             "there is no source", answer.source) &&
          demand(is_size(answer.size), "a message of", answer.size) &&
          demand(answer.sequence <= kMostInOrder, "there is no message number", as_signed(answer.sequence)) &&
          demand(is_time(answer.exit_ps) || answer.exit_ps == kUnfinished.time_since_epoch().count(),
@@ -178,10 +180,10 @@ bool CheckedSink::check_requests(const TimedEvent& event) {
   if (!demand(wanted == words, "a list of requests whose length is not", as_signed(wanted))) return false;
   if (!demand(event.event.operation <= static_cast<std::uint8_t>(CompletionMode::kSome),
               "there is no way to complete requests", event.event.operation) ||
-      !demand(event.completed.size() <= words, "more requests completed than there are:",
-              as_signed(event.completed.size())) ||
-      !demand(event.answer.index >= -1 && event.answer.index <= as_signed(words), "there is no request at position",
-              event.answer.index))
+      !demand(event.completed.size() <= words,
+              "more requests completed than there are:", as_signed(event.completed.size())) ||
+      !demand(event.answer.index >= -1 && event.answer.index <= as_signed(words),
+              "there is no request at position", event.answer.index))
     return false;
   return std::all_of(event.completed.begin(), event.completed.end(), [&](std::uint32_t position) {
     return demand(position < words, "there is no request at position", position);
@@ -190,18 +192,18 @@ bool CheckedSink::check_requests(const TimedEvent& event) {
 
 bool CheckedSink::check_lists(const TimedEvent& event) {
   if (completes(event.event.kind)) return check_requests(event);
-  if (!demand(event.completed.empty(), "requests completed by a call that completes none:",
-              as_signed(event.completed.size())))
+  if (!demand(event.completed.empty(),
+              "requests completed by a call that completes none:", as_signed(event.completed.size())))
     return false;
   if (is_collective(event.event.kind)) return check_collective(event);
   return true;
 }
 
 std::int32_t CheckedSink::index_of(const Members& members, RankId rank) const {
-  if (members.everybody)
-    return rank.index() < members.size ? rank.value : std::int32_t{-1};
-  const auto found = std::lower_bound(members.sorted.begin(), members.sorted.end(), rank.value,
-                                      [](const auto& entry, std::int32_t wanted) { return entry.first < wanted; });
+  if (members.everybody) return rank.index() < members.size ? rank.value : std::int32_t{-1};
+  const auto found =
+      std::lower_bound(members.sorted.begin(), members.sorted.end(), rank.value,
+                       [](const auto& entry, std::int32_t wanted) { return entry.first < wanted; });
   const bool there = found != members.sorted.end() && found->first == rank.value;
   return there ? static_cast<std::int32_t>(found->second) : std::int32_t{-1};
 }
@@ -218,8 +220,9 @@ bool CheckedSink::join(Members& members, std::size_t me) {
   }
   members.most_calls = call;
   not_joined_ += members.size - 1;
-  return demand(not_joined_ <= most_not_joined_, "more calls of collectives without their other members than the file "
-                                                 "has room for:",
+  return demand(not_joined_ <= most_not_joined_,
+                "more calls of collectives without their other members than the file "
+                "has room for:",
                 as_signed(not_joined_));
 }
 
@@ -265,8 +268,7 @@ bool CheckedSink::check_sizes(const TimedEvent& event, const Members& members, s
     const bool one = kind == CollectiveKind::kAllgather || kind == CollectiveKind::kAlltoall;
     fits = fits || (one && sizes.size() == 1);
   }
-  fits = fits || sizes.size() == about ||
-         (kind == CollectiveKind::kAlltoallv && sizes.size() == 2 * about);
+  fits = fits || sizes.size() == about || (kind == CollectiveKind::kAlltoallv && sizes.size() == 2 * about);
   if (!demand(fits, "a list of sizes that does not fit the communicator, of length", as_signed(sizes.size())))
     return false;
   for (const std::int64_t size : sizes)
@@ -283,7 +285,8 @@ bool CheckedSink::check_neighbours(std::span<const std::uint32_t> words, std::ui
   for (const std::uint32_t member : words.subspan(2, edges))
     if (!demand(member < members, "there is no neighbour", member)) return false;
   const auto pairs = words.subspan(2 + edges);
-  if (pairs.size() < 2 * std::size_t{words[1]}) return demand(pairs.empty(), "a list of neighbours of length", length);
+  if (pairs.size() < 2 * std::size_t{words[1]})
+    return demand(pairs.empty(), "a list of neighbours of length", length);
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
     const auto size = as_signed(pairs[i] | std::uint64_t{pairs[i + 1]} << 32U);
     if (!demand(is_size(size), "a size of", size) || !add_bytes(size, 1)) return false;
@@ -295,7 +298,8 @@ bool CheckedSink::check_detail(const TimedEvent& event) {
   if (event.detail == nullptr) return true;
   const Detail& detail = *event.detail;
   const bool whole = (detail.content & kHasPayload) != 0;
-  return demand(!whole || event.event.size <= as_signed(kExcerptBytes), "a payload in the file of", event.event.size) &&
+  return demand(!whole || event.event.size <= as_signed(kExcerptBytes), "a payload in the file of",
+                event.event.size) &&
          claim(highest_.datatype, detail.datatype.value, "there is no datatype");
 }
 
@@ -307,10 +311,10 @@ void CheckedSink::on_event(const TimedEvent& event) {
   const bool sound =
       demand(belongs_in_a_file(e.kind), "there is no kind of event", static_cast<int>(e.kind)) &&
       demand(!between_two || is_peer(e), "there is no peer", e.peer) &&
-      demand(e.kind != EventKind::kCancelled || is_rank(e.peer) || e.peer == kProcNull.value, "there is no peer",
-             e.peer) &&
-      demand(!sends(e.kind) || e.operation <= static_cast<std::uint8_t>(SendMode::kReady), "there is no send mode",
-             e.operation) &&
+      demand(e.kind != EventKind::kCancelled || is_rank(e.peer) || e.peer == kProcNull.value,
+             "there is no peer", e.peer) &&
+      demand(!sends(e.kind) || e.operation <= static_cast<std::uint8_t>(SendMode::kReady),
+             "there is no send mode", e.operation) &&
       demand(is_size(e.size), "a message of", e.size) && (!sends(e.kind) || add_bytes(e.size, 1)) &&
       check_ids(event) && check_times(event) && check_answer(event.answer) && check_lists(event) &&
       check_detail(event);
@@ -336,7 +340,8 @@ void CheckedSink::on_communicator(const Communicator& communicator) {
       !claim(highest_.comm, communicator.id.value, "there is no communicator") ||
       !demand(!is_world || (size == static_cast<std::size_t>(ranks_) && communicator.first_group == 0),
               "a world communicator of", as_signed(size)) ||
-      !demand(budget_.take(size), "more members of communicators than the file has room for, with communicator",
+      !demand(budget_.take(size),
+              "more members of communicators than the file has room for, with communicator",
               communicator.id.value))
     return;
   Members members;
@@ -348,7 +353,8 @@ void CheckedSink::on_communicator(const Communicator& communicator) {
     if (!demand(is_rank(member.value), "there is no member", member.value)) return;
     members.everybody = members.everybody && member.index() == i;
   }
-  if (!demand(!is_world || members.everybody, "a world communicator in another order, of", as_signed(size))) return;
+  if (!demand(!is_world || members.everybody, "a world communicator in another order, of", as_signed(size)))
+    return;
   if (!members.everybody) {
     members.sorted.reserve(size);
     for (std::size_t i = 0; i < size; ++i)
@@ -370,11 +376,13 @@ void CheckedSink::on_communicator(const Communicator& communicator) {
 }
 
 void CheckedSink::on_call_path(const CallPath& path) {
-  if (demand(true, "", 0) && claim(highest_.site, path.id.value, "there is no call path")) sink_.on_call_path(path);
+  if (demand(true, "", 0) && claim(highest_.site, path.id.value, "there is no call path"))
+    sink_.on_call_path(path);
 }
 
 void CheckedSink::on_region(const Region& region) {
-  if (demand(true, "", 0) && claim(highest_.region, region.id.value, "there is no region")) sink_.on_region(region);
+  if (demand(true, "", 0) && claim(highest_.region, region.id.value, "there is no region"))
+    sink_.on_region(region);
 }
 
 void CheckedSink::on_datatype(const Datatype& datatype) {

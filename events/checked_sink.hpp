@@ -66,19 +66,20 @@ class CheckedSink : public EventSink {
 
  private:
   struct Members {
-    bool everybody = false;             // ranks 0, 1, 2 ...: `sorted` is left empty
+    bool everybody = false;  // ranks 0, 1, 2 ...: `sorted` is left empty
     std::uint32_t size = 0;
     std::uint32_t first_group = 0;
     std::vector<std::pair<std::int32_t, std::uint32_t>> sorted;  // world rank, index
-    std::uint64_t most_calls = 0;       // of collectives, by any member
-    std::vector<std::uint64_t> calls;   // by each, once there is one
+    std::uint64_t most_calls = 0;                                // of collectives, by any member
+    std::vector<std::uint64_t> calls;                            // by each, once there is one
   };
   struct Highest {
     std::uint64_t comm = 0, site = 0, region = 0, datatype = 0;
   };
 
   bool demand(bool holds, const char* what, std::int64_t value) {
-    if (holds && !trouble_) [[likely]] return true;
+    if (holds && !trouble_) [[likely]]
+      return true;
     return fail(holds, what, value);
   }
   bool fail(bool holds, const char* what, std::int64_t value);

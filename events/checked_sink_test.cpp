@@ -113,15 +113,21 @@ TEST(CheckedSink, RefusesAPositionBehindTheListOfRequests) {
 }
 
 TEST(CheckedSink, RefusesSizesThatNoProcessCouldHold) {
-  for (const std::int64_t size : {std::int64_t{-1}, kMostBytes + 1, std::numeric_limits<std::int64_t>::max()}) {
+  for (const std::int64_t size :
+       {std::int64_t{-1}, kMostBytes + 1, std::numeric_limits<std::int64_t>::max()}) {
     EXPECT_NE(changed(of_kind(EventKind::kSend), [&](Made& m) { m.event.size = size; }), "");
     EXPECT_NE(changed(of_kind(EventKind::kRecv), [&](Made& m) { m.answer.size = size; }), "");
-    EXPECT_NE(changed(collective(CollectiveKind::kAllgatherv), [&](Made& m) { m.sizes = {1, 1, 1, size}; }), "");
+    EXPECT_NE(changed(collective(CollectiveKind::kAllgatherv),
+                      [&](Made& m) {
+                        m.sizes = {1, 1, 1, size};
+                      }),
+              "");
   }
-  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) {
-              m.detail.content = kHasPayload;
-              m.event.size = 65;
-            }),
+  EXPECT_NE(changed(of_kind(EventKind::kSend),
+                    [](Made& m) {
+                      m.detail.content = kHasPayload;
+                      m.event.size = 65;
+                    }),
             "");
 }
 
@@ -165,9 +171,9 @@ TEST(CheckedSink, RefusesNeighboursBeyondTheListOrTheCommunicator) {
 TEST(CheckedSink, RefusesTimesWithoutRoomForAddingToThem) {
   EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.exit = -1; }), "");
   EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.exit = kLatest + 1; }), "");
-  EXPECT_EQ(changed(of_kind(EventKind::kLocal),
-                    [](Made& m) { m.exit = kUnfinished.time_since_epoch().count(); }),
-            "");
+  EXPECT_EQ(
+      changed(of_kind(EventKind::kLocal), [](Made& m) { m.exit = kUnfinished.time_since_epoch().count(); }),
+      "");
   EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.event.compute_ps = -kLatest - 1; }), "");
   EXPECT_NE(changed(of_kind(EventKind::kLocal),
                     [](Made& m) { m.event.entry_ps = std::numeric_limits<std::int64_t>::min(); }),
@@ -181,7 +187,8 @@ TEST(CheckedSink, LetsIdsAndThreadsCostNoMoreThanTheFileHasRoomFor) {
   EXPECT_EQ(changed(of_kind(EventKind::kSend), [](Made& m) { m.event.site = CallSiteId{0xffffffff}; }),
             "there is no call path 4294967295");
   EXPECT_NE(changed(of_kind(EventKind::kRegionBegin), [](Made& m) { m.event.aux = ~std::uint64_t{0}; }), "");
-  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.detail.datatype = DatatypeId{0xfffffff0}; }), "");
+  EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.detail.datatype = DatatypeId{0xfffffff0}; }),
+            "");
   EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.ordinal = ~std::uint64_t{0}; }), "");
   EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.answer.sequence = ~std::uint64_t{0}; }), "");
   Counting counting;

@@ -87,8 +87,8 @@ std::optional<Receive> Mailbox::arrive(const Message& message) {
     return std::nullopt;
   }
   const Receive& taker = receive_nodes_[node].receive;
-  const bool held = undecided_ != 0 && (first_message(c, taker.tag) != kNil ||
-                                        hold(c, message, receive_nodes_[node].order));
+  const bool held = undecided_ != 0 &&
+                    (first_message(c, taker.tag) != kNil || hold(c, message, receive_nodes_[node].order));
   if (held) {
     keep(c, message);
     return std::nullopt;

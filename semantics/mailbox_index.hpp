@@ -24,9 +24,9 @@ inline constexpr int kFew = 16;
 struct Mailbox::Sorted {
   using ByTag = std::map<std::pair<std::int32_t, std::uint64_t>, Node>;
 
-  ByTag messages;                                      // (tag, sequence)
+  ByTag messages;                                       // (tag, sequence)
   std::unordered_map<std::uint64_t, Node> by_sequence;  // messages
-  ByTag receives;                                      // (tag, order of posting)
+  ByTag receives;                                       // (tag, order of posting)
   bool sorts_messages = false;
   bool sorts_receives = false;
 
@@ -69,9 +69,9 @@ struct Mailbox::Choice {
 struct Mailbox::Index {
   struct Hash {
     std::size_t operator()(const std::pair<std::uint64_t, std::int32_t>& key) const {
-      return static_cast<std::size_t>((key.first * 0x9e3779b97f4a7c15U + static_cast<std::uint32_t>(key.second)) *
-                                          0xd6e8feb86659fd93U >>
-                                      20U);
+      return static_cast<std::size_t>(
+          (key.first * 0x9e3779b97f4a7c15U + static_cast<std::uint32_t>(key.second)) * 0xd6e8feb86659fd93U >>
+          20U);
     }
   };
 
@@ -84,7 +84,8 @@ struct Mailbox::Index {
   std::pmr::unordered_map<std::pair<std::uint64_t, std::int32_t>, Choice, Hash> choices{&pool};
   std::pmr::map<std::uint64_t, Choice*> fronts{&pool};  // choices with receives, by their first one's order
   std::pmr::set<std::pair<Choice::Ready, Choice*>> ready{&pool};
-  std::pmr::unordered_map<std::uint64_t, std::pair<Choice*, std::uint64_t>> by_id{&pool};  // receives from any source
+  std::pmr::unordered_map<std::uint64_t, std::pair<Choice*, std::uint64_t>> by_id{
+      &pool};  // receives from any source
 };
 
 }  // namespace nplus1::semantics

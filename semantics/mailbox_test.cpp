@@ -405,7 +405,8 @@ class ListMailbox {
     const Receive receive = it->receive;
     receives_.erase(it);
     for (std::size_t i = 0; i < messages_.size(); ++i)
-      if (messages_[i].comm == receive.comm && messages_[i].source == c.source && messages_[i].sequence == c.sequence) {
+      if (messages_[i].comm == receive.comm && messages_[i].source == c.source &&
+          messages_[i].sequence == c.sequence) {
         settled.push_back({receive, take_at(i)});
         break;
       }
@@ -428,7 +429,8 @@ class ListMailbox {
     bool any;
   };
   static bool fits(const Receive& r, const Message& m) {
-    return r.comm == m.comm && (r.tag == kAnyTag || r.tag == m.tag) && (r.source == kAnySource || r.source == m.source);
+    return r.comm == m.comm && (r.tag == kAnyTag || r.tag == m.tag) &&
+           (r.source == kAnySource || r.source == m.source);
   }
   static bool same(const Message& a, const Message& b) {
     return a.comm == b.comm && a.source == b.source && a.sequence == b.sequence;
@@ -439,8 +441,9 @@ class ListMailbox {
     return m;
   }
   bool wanted_earlier(const Message& m, std::uint64_t order, bool by_any) const {
-    return std::any_of(receives_.begin(), receives_.end(),
-                       [&](const Entry& e) { return e.order < order && (by_any || !e.any) && fits(e.receive, m); });
+    return std::any_of(receives_.begin(), receives_.end(), [&](const Entry& e) {
+      return e.order < order && (by_any || !e.any) && fits(e.receive, m);
+    });
   }
   const Message* best(const Receive& r, std::uint64_t order, bool by_any) {
     const Message* found = nullptr;
@@ -482,7 +485,8 @@ class ListMailbox {
   std::uint64_t order_ = 0;
 };
 
-std::vector<std::tuple<std::uint64_t, std::int32_t, std::uint64_t>> sorted(const std::vector<Match>& matches) {
+std::vector<std::tuple<std::uint64_t, std::int32_t, std::uint64_t>> sorted(
+    const std::vector<Match>& matches) {
   std::vector<std::tuple<std::uint64_t, std::int32_t, std::uint64_t>> all;
   for (const Match& m : matches) all.emplace_back(m.receive.id, m.message.source.value, m.message.sequence);
   std::sort(all.begin(), all.end());
@@ -594,7 +598,8 @@ const std::vector<std::pair<const char*, Traffic>>& floods() {
       {"messages of many tags, then receives of any tag",
        [](Mailbox& box, std::uint32_t n) {
          Sender one{1};
-         for (std::uint32_t i = 0; i < n; ++i) box.arrive(one.message(static_cast<std::int32_t>(i % 1000), i));
+         for (std::uint32_t i = 0; i < n; ++i)
+           box.arrive(one.message(static_cast<std::int32_t>(i % 1000), i));
          for (std::uint32_t i = 0; i < n; ++i) box.post(from(1, kAnyTag, i));
        }},
       {"messages of a tag each, then receives the other way round",

@@ -21,7 +21,8 @@ Mailbox::Index& Mailbox::index() {
 Mailbox::Choice& Mailbox::choice(std::uint64_t comm, std::int32_t tag) {
   Index& all = index();
   if (Choice* known = all.find(comm, tag)) return *known;
-  if (all.choices.size() >= kManyChoices && all.choices.size() >= 2 * all.fronts.size()) forget_idle_choices();
+  if (all.choices.size() >= kManyChoices && all.choices.size() >= 2 * all.fronts.size())
+    forget_idle_choices();
   Choice& made = all.choices
                      .emplace(std::piecewise_construct, std::forward_as_tuple(comm, tag),
                               std::forward_as_tuple(comm, tag, std::ref<std::pmr::memory_resource>(all.pool)))
@@ -57,7 +58,8 @@ void Mailbox::appeared(const Message& message, Node node) {
 void Mailbox::vanished(Channel& c, const Message& message, Node node) {
   each_choice_of(message, [&](Choice& k) {
     const auto entry = k.of_source.find(message.source.value);
-    if (entry == k.of_source.end() || entry->second.node != node || entry->second.sequence != message.sequence)
+    if (entry == k.of_source.end() || entry->second.node != node ||
+        entry->second.sequence != message.sequence)
       return;
     k.firsts.erase(entry->second);
     k.of_source.erase(entry);
@@ -251,7 +253,8 @@ const Message* Mailbox::peek(std::uint64_t comm, RankId source, std::int32_t tag
     for (const Choice::Key& key : choice(comm, tag).firsts) {
       const Message& m = message_nodes_[key.node].message;
       ++looked_at_;
-      if (holder(m, next_order_) == nullptr && !named_earlier(*lookup(comm, key.source), m, next_order_)) return &m;
+      if (holder(m, next_order_) == nullptr && !named_earlier(*lookup(comm, key.source), m, next_order_))
+        return &m;
     }
     return nullptr;
   }

@@ -125,8 +125,8 @@ Result<Reader> Reader::open(const std::filesystem::path& path) {
   Result<InputFile> file = InputFile::open(file_of(path));
   if (!file) return file.error();
   if (const std::int64_t most = most_ranks(file.value().bytes()); file.value().ranks() > most)
-    return Error{fmt::format("{} says it has {} ranks, but its {} bytes hold {} at most", file.value().path().string(),
-                             file.value().ranks(), file.value().bytes(), most),
+    return Error{fmt::format("{} says it has {} ranks, but its {} bytes hold {} at most",
+                             file.value().path().string(), file.value().ranks(), file.value().bytes(), most),
                  "record the run again"};
   auto core = std::make_unique<ReaderCore>(std::move(file).value());
   core->read_properties();

@@ -125,8 +125,9 @@ class TraceReader final : public exchange::Importer {
     auto done = for_each([&](const Words& words) { last = std::max(last, rank_in(words)); });
     if (done && last < 0) return Error{files_.front().string() + ": no action in it", kRemedy};
     if (done && last >= most_ranks(bytes()))
-      return Error{fmt::format("{}: more ranks than the files have room for: {}", files_.front().string(), last + 1),
-                   kRemedy};
+      return Error{
+          fmt::format("{}: more ranks than the files have room for: {}", files_.front().string(), last + 1),
+          kRemedy};
     preamble_.ranks = static_cast<std::int32_t>(last + 1);
     return done;
   }

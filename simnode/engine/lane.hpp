@@ -146,7 +146,7 @@ struct alignas(64) Lane {
   Time interface_free{};       // when its sends so far have left
   semantics::PollCost poll;
   events::Event current;  // while blocked; entry_ps is the virtual entry
-  Tally tally;             // while blocked in a kWait or kTest that not all must be complete for
+  Tally tally;            // while blocked in a kWait or kTest that not all must be complete for
   std::vector<std::uint32_t> words;
   std::vector<std::int64_t> sizes;
   Backlog backlog;

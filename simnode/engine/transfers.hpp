@@ -90,7 +90,8 @@ class Transfers {
   /// The link to the pair; to kNil if it has no messages.
   std::uint32_t* find(std::int32_t from, std::int32_t to) {
     std::uint32_t* link = &buckets_[bucket(from, to)];
-    while (*link != kNil && (pairs_[*link].from != from || pairs_[*link].to != to)) link = &pairs_[*link].next;
+    while (*link != kNil && (pairs_[*link].from != from || pairs_[*link].to != to))
+      link = &pairs_[*link].next;
     return link;
   }
 

@@ -1,0 +1,98 @@
+// Runs a target without libFuzzer: on the files named, and on mutations of its seeds. One line at the end. A crash
+// leaves its input in the file that --keep names, written before each run.
+//   fuzz_X [--runs N] [--seconds S] [--seed K] [--keep FILE] [FILE...]
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/fuzz/target.hpp"
+
+namespace nplus1::fuzz {
+namespace {
+
+/// No input may take longer, or more memory: what it says is then out of proportion to what it is.
+constexpr unsigned kSecondsEach = 20;
+constexpr rlim_t kMemory = rlim_t{3} << 30U;
+
+struct Words {
+  std::uint64_t runs = 0;
+  std::uint64_t seconds = 0;
+  std::uint64_t seed = 1;
+  std::string keep;
+  std::vector<std::string> files;
+};
+
+Words parse(int count, char** words) {
+  Words parsed;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    const auto number = [&] { return i + 1 < count ? std::strtoull(words[++i], nullptr, 10) : 0; };
+    if (word == "--runs")
+      parsed.runs = number();
+    else if (word == "--seconds")
+      parsed.seconds = number();
+    else if (word == "--seed")
+      parsed.seed = number();
+    else if (word == "--keep" && i + 1 < count)
+      parsed.keep = words[++i];
+    else
+      parsed.files.push_back(word);
+  }
+  return parsed;
+}
+
+void run_one(const std::string& input, const std::string& keep) {
+  if (!keep.empty()) std::ofstream{keep, std::ios::binary} << input;
+  alarm(kSecondsEach);
+  run({reinterpret_cast<const std::uint8_t*>(input.data()), input.size()});
+  alarm(0);
+}
+
+std::uint64_t run_all(const Words& words) {
+  std::uint64_t runs = 0;
+  for (const std::string& file : words.files) {
+    std::ifstream in{file, std::ios::binary};
+    run_one({std::istreambuf_iterator<char>{in}, {}}, words.keep);
+    ++runs;
+  }
+  std::vector<std::string> pool = seeds();
+  if (pool.empty()) pool.emplace_back();
+  for (const std::string& seed : pool) run_one(seed, words.keep);
+  runs += pool.size();
+  const std::size_t fixed = pool.size();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{words.seconds};
+  for (std::uint64_t i = 0; i < words.runs || (words.seconds > 0 && std::chrono::steady_clock::now() < end);
+       ++i) {
+    const std::uint64_t k = words.seed * 0x9e3779b97f4a7c15U + i;
+    std::string next = mutated(pool[i % pool.size()], pool[k % pool.size()], is_text(), k);
+    run_one(next, words.keep);
+    // Mutations of mutations: depth without knowing which was worth it.
+    if (pool.size() < fixed + 200)
+      pool.push_back(std::move(next));
+    else if (i % 3 == 0)
+      pool[fixed + k % 200] = std::move(next);
+    ++runs;
+  }
+  return runs;
+}
+
+}  // namespace
+}  // namespace nplus1::fuzz
+
+int main(int count, char** words) {
+#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
+  const rlimit memory{nplus1::fuzz::kMemory, nplus1::fuzz::kMemory};
+  setrlimit(RLIMIT_AS, &memory);
+#endif
+  const auto begin = std::chrono::steady_clock::now();
+  const std::uint64_t runs = nplus1::fuzz::run_all(nplus1::fuzz::parse(count, words));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::printf("%llu runs in %.0f s\n", static_cast<unsigned long long>(runs), took.count());
+  return 0;
+}

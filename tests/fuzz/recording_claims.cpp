@@ -1,0 +1,110 @@
+// A recording whose bytes are all sound, with claims of the fuzzer's: read, and given to every analysis. What the reader
+// lets through must hurt none of them.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+#include "detector/findings.hpp"
+#include "detector/paper_method.hpp"
+#include "detector/transfers.hpp"
+#include "events/recording/reader.hpp"
+#include "events/recording/writer.hpp"
+#include "hypothesis/replay.hpp"
+#include "hypothesis/wait_states.hpp"
+#include "hypothesis/wait_states_report.hpp"
+#include "patterns/message_statistics.hpp"
+#include "patterns/patterns_json.hpp"
+#include "tests/fuzz/events_of.hpp"
+
+namespace nplus1::fuzz {
+namespace {
+
+using events::recording::Reader;
+using events::recording::Writer;
+
+/// In memory where there is /dev/shm: the writer wants a folder.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp") +
+                          std::string{"/nplus1-fuzz-XXXXXX"};
+    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+    path_ = pattern;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::filesystem::path recording() const { return path_ / "recording"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void analyse(const std::filesystem::path& recording, std::uint8_t which) {
+  Result<Reader> reader = Reader::open(recording);
+  if (!reader) return;
+  const auto ranks = reader.value().header().ranks;
+  static const auto network = std::move(netmodel::parse("lsb:latency=1e-06,bandwidth=1e+09").value());
+  static const netmodel::Selection selection;
+  if (which % 4 == 0) {
+    patterns::MessageStatistics statistics{static_cast<std::size_t>(ranks), network.get(), &selection};
+    if (reader.value().read(statistics)) static_cast<void>(patterns::patterns_json(statistics.patterns()));
+  } else if (which % 4 == 1) {
+    detector::TransferCollector collector{ranks, 0};
+    static_cast<void>(reader.value().read(collector));
+    const detector::Transfers transfers = collector.take();
+    const auto findings = which % 8 < 4
+                              ? detector::find_collectives(transfers, collector, detector::Keep::kFirst)
+                              : detector::find_as_in_paper(transfers, collector);
+    static_cast<void>(detector::collectives_text(findings));
+  } else if (which % 4 == 2) {
+    hypothesis::WaitStates states{static_cast<std::size_t>(ranks), network.get()};
+    static_cast<void>(reader.value().read(states));
+    static_cast<void>(hypothesis::wait_states_json(states.result()));
+  } else {
+    hypothesis::ReplayOptions options;
+    options.network = network.get();
+    options.decisions = static_cast<hypothesis::Decisions>(which / 4 % 3);
+    static_cast<void>(hypothesis::replay(reader.value(), options));
+  }
+}
+
+}  // namespace
+
+void run(Input input) {
+  Choices choices{input};
+  const std::uint8_t which = choices.byte();
+  const auto ranks =
+      static_cast<std::int32_t>(choices.once_in(200) ? 1 + choices.below(200'000) : 1 + choices.below(8));
+  const Folder folder;
+  events::recording::WriterOptions options;
+  options.background = false;
+  auto writer = std::move(Writer::create(folder.recording(), {ranks, {}}, options)).value();
+  EventsOf{choices, ranks, *writer}.all(300);
+  static_cast<void>(writer->close());
+  writer.reset();
+  analyse(folder.recording(), which);
+}
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> all;
+  for (unsigned seed = 0; seed < 64; ++seed) {
+    std::mt19937 random{seed};
+    std::string bytes(1500, '\0');
+    for (char& b : bytes) b = static_cast<char>(random() % (seed % 2 == 0 ? 250 : 256));
+    bytes[0] = static_cast<char>(seed);
+    all.push_back(std::move(bytes));
+  }
+  return all;
+}
+
+bool is_text() {
+  return false;
+}
+
+}  // namespace nplus1::fuzz

@@ -1,0 +1,66 @@
+// What every fuzz target is: one reader, given any bytes. It must return: a crash, an endless loop, memory out of
+// proportion, or an exception is a finding. Two programs are made of each (CMakeLists.txt): with clang, libFuzzer's; with
+// any compiler one that mutates by itself (driver.cpp), which the tests run for a moment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nplus1::fuzz {
+
+using Input = std::span<const std::uint8_t>;
+
+/// To be defined by each target.
+void run(Input input);
+/// Inputs that get far: where mutation starts from.
+[[nodiscard]] std::vector<std::string> seeds();
+/// Whether inputs are lines of words, which are mutated as such.
+[[nodiscard]] bool is_text();
+
+/// `input` changed in a few places: numbers to extremes, words and lines copied and cut, bytes. `partner`: another
+/// input, to take pieces from.
+[[nodiscard]] std::string mutated(std::string_view input, std::string_view partner, bool text,
+                                  std::uint64_t seed);
+
+[[nodiscard]] inline std::string_view as_text(Input input) {
+  return {reinterpret_cast<const char*>(input.data()), input.size()};
+}
+
+/// The input as a file without a place in the file system: in /proc/self/fd, as long as this lives.
+class MemoryFile {
+ public:
+  explicit MemoryFile(std::string_view bytes);
+  ~MemoryFile();
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  [[nodiscard]] std::filesystem::path path() const;
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// Takes numbers off the input, zeros behind its end: the fuzzer decides what a generator does.
+class Choices {
+ public:
+  explicit Choices(Input input) : left_{input} {}
+  [[nodiscard]] bool empty() const { return left_.empty(); }
+  std::uint8_t byte();
+  /// 0..limit-1.
+  std::uint64_t below(std::uint64_t limit) { return limit == 0 ? 0 : number(2) % limit; }
+  /// One in `n`.
+  bool once_in(std::uint64_t n) { return byte() % n == 1; }
+  /// A number that is mostly sound: below `usual`; now and then an extreme, or anything.
+  std::int64_t value(std::int64_t usual);
+
+ private:
+  std::uint64_t number(int bytes);
+  Input left_;
+};
+
+}  // namespace nplus1::fuzz
