@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
@@ -71,6 +72,10 @@ int run_command_line(int argc, char** argv) {
   } catch (const Failure& failure) {
     print(failure);
     return static_cast<int>(failure.code());
+  } catch (const std::bad_alloc&) {
+    print(Failure{ExitCode::kUnavailable, "there is not enough memory for what was asked",
+                  "the command did not finish", "use a machine with more, or look at fewer ranks"});
+    return static_cast<int>(ExitCode::kUnavailable);
   } catch (const std::exception& error) {
     print(Failure{ExitCode::kSoftware, fmt::format("unexpected error: {}", error.what()),
                   "the command did not finish", "please report it with the command line you used"});

@@ -45,6 +45,13 @@ TEST(ContentOfPayloads, WithOneCrcDifferByTheirPolynomial) {
   EXPECT_NE(first.key(), second.key());
 }
 
+TEST(ContentOfPayloads, OfAnyLengthAreConcatenatedInTheSameTime) {
+  // zlib never ends on a negative length, which one of 2^63 and more becomes.
+  for (const std::uint64_t bytes : {std::uint64_t{1} << 63U, ~std::uint64_t{0}, std::uint64_t{1} << 62U})
+    EXPECT_EQ(crc_concatenated(7, 9, bytes), crc_concatenated(7, 9, bytes % 0xffffffffU)) << bytes;
+  EXPECT_EQ(crc_concatenated(7, 9, 0xffffffffU + 5ULL), crc_concatenated(7, 9, 5));
+}
+
 TEST(ContentOfPayloads, ProvesExclusiveOrFromTheCrcAlone) {
   const std::string a = "some first operand of 32 bytes..";
   const std::string b = "and the second one of 32 bytes !";

@@ -260,6 +260,21 @@ TEST(BlocksPerMember, AllgathervBringsEveryBlockToEverybody) {
   }
 }
 
+TEST_P(EveryAlgorithm, TakesNoMoreStepsForHugeSizesThanForLargeOnes) {
+  constexpr std::int64_t kHuge = std::int64_t{1} << 44U;
+  constexpr std::size_t kPieces = 65536;
+  for (const std::int32_t members : {2, 5}) {
+    CollectiveCall call;
+    call.kind = GetParam().kind;
+    call.members = members;
+    call.me = 1;
+    call.size = bytes(kHuge);
+    std::vector<Step> steps;
+    append_steps(call, select(call.kind, GetParam().name), steps);
+    EXPECT_LE(steps.size(), 3 * (kPieces + static_cast<std::size_t>(members)));
+  }
+}
+
 TEST(BlocksPerMember, ReduceScatterMakesWhoeverGetsABlockDependOnAll) {
   for (const Algorithm& algorithm : algorithms_of(CollectiveKind::kReduceScatter)) {
     for (const std::int32_t members : kMembers) {

@@ -81,6 +81,15 @@ TEST(Transfers, AreFirstInFirstOutPerPairThroughGrowth) {
   }
 }
 
+TEST(Transfers, OfOnePairAreFoundAtOnceHoweverManyWait) {
+  constexpr std::int64_t kMany = 300'000;  // looking at each of the others would take minutes
+  Transfers transfers;
+  transfers.clear(2);
+  for (std::int64_t i = 0; i < kMany; ++i) transfers.push(0, 1, {Time{Duration{i}}, bytes(i)});
+  for (std::int64_t i = 0; i < kMany; ++i) ASSERT_EQ(count(transfers.pop(0, 1)->size), i);
+  EXPECT_FALSE(transfers.pop(0, 1));
+}
+
 TEST(Backlog, GivesEventsBackInOrderWithTheirLists) {
   Backlog backlog;
   std::vector<std::uint32_t> words;
