@@ -72,14 +72,14 @@ void completed(Call& call, MPI_Request& handle, Request& request, const MPI_Stat
 /// Handles as MPI left them, for requests that are not ours.
 void give_back(const Completing& c, const Natives& natives) {
   for (int i = 0; i < c.count; ++i)
-    if (std::find(c.positions.begin(), c.positions.end(), i) == c.positions.end())
+    if (!std::binary_search(c.positions.begin(), c.positions.end(), i))
       c.handles[i] = natives[static_cast<std::size_t>(i)];
 }
 
 /// Where an entry of the array stands among ours; -1 if it is not ours.
 int place_of(const Completing& c, int position) {
-  const auto found = std::find(c.positions.begin(), c.positions.end(), position);
-  return found == c.positions.end() ? -1 : static_cast<int>(found - c.positions.begin());
+  const auto found = std::lower_bound(c.positions.begin(), c.positions.end(), position);
+  return found == c.positions.end() || *found != position ? -1 : static_cast<int>(found - c.positions.begin());
 }
 
 int all(Call& call, const Completing& c, MPI_Status statuses[], EventKind kind, int* flag) {

@@ -1,6 +1,5 @@
 #include "stubs/runtime/requests.hpp"
 
-#include <algorithm>
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments.hpp"
@@ -60,9 +59,7 @@ void RequestTable::recycle(std::unique_ptr<Request> request) {
 }
 
 void RequestTable::drop_detached(const Request& request) {
-  const auto it = std::find_if(detached_.begin(), detached_.end(),
-                               [&](const std::unique_ptr<Request>& r) { return r.get() == &request; });
-  if (it != detached_.end()) detached_.erase(it);
+  detached_.erase(&request);
 }
 
 }  // namespace nplus1::stubs

@@ -89,12 +89,15 @@ class RequestTable {
   /// A handle of a request with `pooled_handle` that is gone.
   void give_back(MPI_Request handle) { spare_handles_.push_back(handle); }
   /// A request without a handle (Request_free on a held receive) lives here until it is matched.
-  void detach(std::unique_ptr<Request> request) { detached_.push_back(std::move(request)); }
+  void detach(std::unique_ptr<Request> request) {
+    const Request* const key = request.get();
+    detached_.emplace(key, std::move(request));
+  }
   void drop_detached(const Request& request);
   template <class Visit>
   void for_each(Visit&& visit) {
     for (auto& [handle, request] : by_handle_) visit(*request);
-    for (auto& request : detached_) visit(*request);
+    for (auto& [key, request] : detached_) visit(*request);
   }
   [[nodiscard]] std::size_t size() const { return by_handle_.size(); }
 
@@ -103,7 +106,7 @@ class RequestTable {
   std::unordered_map<std::uint32_t, Request*> by_id_;
   std::vector<std::unique_ptr<Request>> pool_;
   std::vector<MPI_Request> spare_handles_;  // inactive persistent receives: unique and real
-  std::vector<std::unique_ptr<Request>> detached_;
+  std::unordered_map<const Request*, std::unique_ptr<Request>> detached_;
 };
 
 }  // namespace nplus1::stubs
