@@ -1,5 +1,7 @@
 // Requests, and the calls that wait for them or test them (MPI 4.0, section 3.7).
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "simnode/engine/core.hpp"
 
@@ -17,6 +19,9 @@ bool waits_for_all(const events::Event& event) {
 }  // namespace
 
 void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
+  if (event.request == kNoRequest)  // which stands for a free place
+    throw std::invalid_argument("rank " + std::to_string(lane.rank.value) +
+                                " starts a request without a number");
   Request& request = rank_of(lane).requests.insert(event.request);
   request.kind = kind;
   request.report_match = event.has(events::kReportMatch);

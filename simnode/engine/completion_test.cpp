@@ -1,6 +1,8 @@
 // Waits, tests, wildcards and probes: who is first in virtual time. L = 1000 ns, 1 byte/ns.
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "simnode/engine/test_world.hpp"
 
 namespace nplus1::simnode::engine {
@@ -294,6 +296,15 @@ TEST(Mprobe, OfARendezvousMessageFreesTheSenderWhenReceived) {
   world.compute(4000).mrecv(0, 1, 0);
   EXPECT_EQ(world.exit(0), ns(5000 + 1500));
   EXPECT_EQ(world.exit(1), ns(5000 + 1500));
+}
+
+TEST(Requests, WithoutANumberAreRefused) {
+  World world{2};
+  events::Event send;
+  send.kind = events::EventKind::kIsend;
+  send.operation = static_cast<std::uint8_t>(events::SendMode::kSynchronous);
+  send.peer = 1;
+  EXPECT_THROW(world.engine().push(RankId{0}, send, {}), std::invalid_argument);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace nplus1::simnode::node {
@@ -63,7 +65,15 @@ std::uint32_t global(const std::vector<std::uint32_t>& numbers, std::size_t own)
   return own < numbers.size() ? numbers[own] : 0;
 }
 
+/// What a rank says is held against what can be before anybody indexes by it: the node ends the observation of a job
+/// whose rank says otherwise.
+void demand(bool holds, const char* what, std::uint64_t value) {
+  if (!holds) throw std::invalid_argument{std::string{what} + std::to_string(value)};
+}
+
 void set_global(std::vector<std::uint32_t>& numbers, std::size_t own, std::uint32_t to) {
+  constexpr std::size_t kGap = 4096;  // they are dense but for those that were never told
+  demand(own <= numbers.size() + kGap, "a definition with the number ", own);
   if (own >= numbers.size()) numbers.resize(own + 1);
   numbers[own] = to;
 }
@@ -80,6 +90,11 @@ std::pair<std::uint32_t, bool> intern(std::unordered_map<std::string, std::uint3
 void Translator::define_comm(RankId rank, events::Event& event, const events::Extension& extension,
                              events::EventSink& sink) {
   if (event.operation == 1) return forget_comm(rank, event);
+  const std::size_t size = extension.words.size();
+  demand(size > 0 && event.peer >= 0 && static_cast<std::size_t>(event.peer) < size,
+         "a communicator of members ", size);
+  for (const std::uint32_t member : extension.words)
+    demand(member < ranks_.size(), "a communicator with the member ", member);
   const auto next = CommId{static_cast<std::uint32_t>(comm_sizes_.size())};
   const auto [place, is_new] = comm_of_key_.emplace(event.aux, next);
   ranks_[rank.index()].comms[event.comm.value] = place->second;
