@@ -20,9 +20,9 @@ inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 47U;
 inline constexpr std::int64_t kLatest = std::int64_t{1} << 62U;
 
 /// How many ranks a file of so many bytes may say it has. The first are free, because a recording that was cut short
-/// may be tiny, and no run that we start has more; of more ranks, each has left at least a byte.
+/// may be tiny; of more ranks, each has left at least a byte.
 [[nodiscard]] constexpr std::int64_t most_ranks(std::uint64_t file_bytes) {
-  constexpr std::int64_t kFree = 1 << 17U;
+  constexpr std::int64_t kFree = 1 << 16U;
   constexpr std::int64_t kMost = 1 << 24U;
   if (file_bytes <= kFree) return kFree;
   return file_bytes < kMost ? static_cast<std::int64_t>(file_bytes) : kMost;

@@ -192,7 +192,7 @@ TEST(CheckedSink, LetsIdsAndThreadsCostNoMoreThanTheFileHasRoomFor) {
   EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.ordinal = ~std::uint64_t{0}; }), "");
   EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.answer.sequence = ~std::uint64_t{0}; }), "");
   Counting counting;
-  CheckedSink checked{1 << 17U, 1000, counting};
+  CheckedSink checked{1 << 16U, 1000, counting};
   Made thread = of_kind(EventKind::kLocal);
   thread.event.thread = ThreadId{65535};
   int ranks = 0;
@@ -245,7 +245,7 @@ TEST(CheckedSink, RefusesCommunicatorsThatCannotBe) {
 }
 
 TEST(CheckedSink, GivesRanksByTheSizeOfTheFile) {
-  EXPECT_EQ(most_ranks(0), 1 << 17U);  // more than we ever start
+  EXPECT_EQ(most_ranks(0), 1 << 16U);
   EXPECT_EQ(most_ranks(1'000'000), 1'000'000);
   EXPECT_EQ(most_ranks(1ULL << 40U), 1 << 24U);
 }

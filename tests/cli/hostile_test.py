@@ -18,7 +18,7 @@ VERBS = {
     "replay": lambda source, out: ["replay", source, "--network", "lsb"],
     "report": lambda source, out: ["report", source, "-o", out / "page.html"],
 }
-MEMORY = 2 << 30  # of addresses: the largest case is a file of some hundred bytes
+MEMORY = 3 << 30  # of addresses: the largest case is a file of some hundred bytes
 SECONDS = 100     # on a busy machine; each takes well below a second of its own
 
 

@@ -100,7 +100,7 @@ const std::vector<Case>& cases() {
       {"numbers", 2, far_numbers},
       {"member", 2, foreign_member},
       {"ranks", 1 << 24U, [](Writer& w) { tell(w, 0, of_kind(EventKind::kFinalize)); }},
-      {"many", 1 << 17U, [](Writer& w) { tell(w, 0, of_kind(EventKind::kFinalize)); }},
+      {"many", 1 << 16U, [](Writer& w) { tell(w, 0, of_kind(EventKind::kFinalize)); }},
   };
   return all;
 }
