@@ -1,6 +1,5 @@
 #include "stubs/runtime/requests.hpp"
 
-
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments.hpp"
 
