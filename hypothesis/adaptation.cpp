@@ -33,11 +33,23 @@ std::vector<std::uint32_t> actual_completions(const RecordedCall& call, const Ca
   return ids;
 }
 
+/// Many calls wait for very many requests at once: neither is searched by walking it.
+class Ids {
+ public:
+  explicit Ids(std::vector<std::uint32_t> ids) : sorted_{std::move(ids)} {
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  [[nodiscard]] bool have(std::uint32_t id) const {
+    return std::binary_search(sorted_.begin(), sorted_.end(), id);
+  }
+
+ private:
+  std::vector<std::uint32_t> sorted_;
+};
+
 void remove_from(std::vector<std::uint32_t>& ids, const std::vector<std::uint32_t>& gone) {
-  ids.erase(
-      std::remove_if(ids.begin(), ids.end(),
-                     [&](std::uint32_t id) { return std::find(gone.begin(), gone.end(), id) != gone.end(); }),
-      ids.end());
+  const Ids all{gone};
+  std::erase_if(ids, [&](std::uint32_t id) { return all.have(id); });
 }
 
 }  // namespace
@@ -219,8 +231,9 @@ std::optional<RecordedCall> Adaptation::swap(const RecordedCall& call, const Cal
   std::vector<std::uint32_t> missing = wanted;
   remove_from(missing, done);
   remove_from(done, wanted);  // what is left are the others
+  const Ids open{missing};
   for (const std::uint32_t id : wanted)
-    if (std::find(missing.begin(), missing.end(), id) == missing.end()) ended(recorded_as(id));
+    if (!open.have(id)) ended(recorded_as(id));
   while (!missing.empty() && !done.empty()) {
     const std::uint32_t heir = recorded_as(done.back());
     const std::uint32_t spent = recorded_as(missing.back());
