@@ -79,7 +79,8 @@ void give_back(const Completing& c, const Natives& natives) {
 /// Where an entry of the array stands among ours; -1 if it is not ours.
 int place_of(const Completing& c, int position) {
   const auto found = std::lower_bound(c.positions.begin(), c.positions.end(), position);
-  return found == c.positions.end() || *found != position ? -1 : static_cast<int>(found - c.positions.begin());
+  return found == c.positions.end() || *found != position ? -1
+                                                          : static_cast<int>(found - c.positions.begin());
 }
 
 int all(Call& call, const Completing& c, MPI_Status statuses[], EventKind kind, int* flag) {
