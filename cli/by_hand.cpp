@@ -15,7 +15,7 @@ Result<ByHand> by_hand(const detector::Finding& finding) {
   for (const detector::Occurrence& o : finding.occurrences) {
     auto& i = instances.emplace_back();
     i.kind = *kind;
-    for (const std::int32_t r : finding.ranks) i.ranks.emplace_back(r);
+    for (const std::int32_t r : finding.groups.at(o.group)) i.ranks.emplace_back(r);
     i.root = o.root;
     i.bytes = static_cast<std::int64_t>(o.bytes);
     for (const detector::Message& m : o.messages) i.messages.push_back({m.source, m.send_ordinal});

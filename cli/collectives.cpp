@@ -55,7 +55,8 @@ int show(const CollectivesWords& words) {
       throw Failure{ExitCode::kCantCreate, written.error().what, "nothing is shown", written.error().remedy};
   }
   if (!words.html.empty()) write_report(words, json);
-  fmt::print("{}", detector::collectives_text(analysis.findings));
+  fmt::print("{}", detector::collectives_text(
+                       analysis.findings, words.all ? detector::Detail::kAll : detector::Detail::kSummary));
   const std::string note = detector::coverage_note(analysis.messages, analysis.unknown, analysis.unmatched);
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   return static_cast<int>(ExitCode::kOk);
@@ -71,6 +72,7 @@ void add_collectives(const Registration& registration) {
       ->type_name("DIR|RECORDING")
       ->required();
   verb->add_option("--json", words->json, "Also write the list to this file")->type_name("FILE");
+  verb->add_flag("--all", words->all, "Show what is only possible in full, too");
   verb->add_option("--html", words->html, "Also write a report with a drawing of each")->type_name("FILE");
   verb->add_option("--method", words->method, "Search as Calotoiu et al. (2012) do, for comparison [default]")
       ->check(CLI::IsMember({"default", "paper"}))

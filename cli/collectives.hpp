@@ -13,6 +13,7 @@ struct CollectivesWords {
   ReplayWords replay;  // source, network, collectives
   std::string json;
   std::string html;
+  bool all = false;  // what is only possible in full, too
   std::string method = "default";
   int analysers = 1;
   bool price = false;

@@ -16,7 +16,8 @@ json as_value(const Occurrence& o) {
           std::move(messages),
           o.sent_at,
           o.comm.value,
-          o.datatype.value};
+          o.datatype.value,
+          o.group};
 }
 
 Occurrence occurrence_of(const json& value) {
@@ -27,6 +28,7 @@ Occurrence occurrence_of(const json& value) {
   o.sent_at = value.at(3);
   o.comm = CommId{value.at(4).get<std::uint32_t>()};
   o.datatype = DatatypeId{value.at(5).get<std::uint32_t>()};
+  o.group = value.at(6);
   return o;
 }
 
@@ -37,6 +39,7 @@ json as_value(const Finding& f) {
           {"operation", f.operation ? json(*f.operation) : json()},
           {"certainty", f.certainty},
           {"ranks", f.ranks},
+          {"groups", f.groups},
           {"roots", f.roots},
           {"count", f.count},
           {"bytes", f.bytes},
@@ -58,6 +61,7 @@ Finding finding_of(const json& value) {
   if (!value.at("operation").is_null()) f.operation = value.at("operation").get<Operation>();
   f.certainty = value.at("certainty");
   value.at("ranks").get_to(f.ranks);
+  value.at("groups").get_to(f.groups);
   value.at("roots").get_to(f.roots);
   f.count = value.at("count");
   f.bytes = value.at("bytes");

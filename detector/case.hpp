@@ -38,6 +38,7 @@ struct Case {
     v.kind = kind;
     v.ranks = data.ranks();
     v.bytes = bytes;
+    v.proof = data.proof(list);
     for (const Origin& o : data.origins())
       if (o.sent && o.content.hashed()) v.payload ^= o.content.key();
     if (data.unproved() > 0) {

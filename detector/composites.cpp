@@ -18,13 +18,30 @@ std::uint32_t end_of(const Transfers& transfers, const Instance& i) {
   return end;
 }
 
-/// The root's own order: its last receive of the first part, its first send of the second.
+/// The root's own order: its last receive of the first part, its first send of the second. Without a root the judge of
+/// both together looks at it.
 bool follows(const Transfers& transfers, const Instance& first, const Instance& second) {
+  if (second.verdict.roots.empty()) return true;
   const std::int32_t root = second.verdict.roots.front();
   std::uint32_t last = 0;
   for (const TransferIndex t : first.transfers)
     if (transfers.all[t].destination == root) last = std::max(last, transfers.all[t].received_at);
   return last < transfers.all[second.transfers.front()].sent_at;
+}
+
+/// Where the numbers of some don't show with which operation they were combined, it is that of the others.
+void agree_on_operation(std::vector<Instance>& joined) {
+  const auto known =
+      std::ranges::find_if(joined, [](const Instance& i) { return i.verdict.operation.has_value(); });
+  const auto open = std::ranges::count_if(joined, [](const Instance& i) { return !i.verdict.operation; });
+  if (known == joined.end() || 2 * static_cast<std::size_t>(open) > joined.size()) return;
+  for (Instance& i : joined) {
+    if (i.verdict.operation || i.verdict.kind != known->verdict.kind) continue;
+    i.verdict.operation = known->verdict.operation;
+    i.verdict.certainty = known->verdict.certainty;
+    i.verdict.evidence = known->verdict.evidence;
+    i.verdict.alternatives = known->verdict.alternatives;
+  }
 }
 
 /// Each of the two lists' operations in turn, as one; empty if they are not.
@@ -41,10 +58,12 @@ std::vector<Instance> together(const Transfers& transfers, const TransferList& c
     list.insert(list.end(), down[i].transfers.begin(), down[i].transfers.end());
     auto instance = instance_of(transfers, captures, std::move(list));
     if (!instance || (instance->verdict.kind != CollectiveKind::kAllreduce &&
-                      instance->verdict.kind != CollectiveKind::kAllgather))
+                      instance->verdict.kind != CollectiveKind::kAllgather &&
+                      instance->verdict.kind != CollectiveKind::kAllgatherv))
       return {};
     joined.push_back(std::move(*instance));
   }
+  agree_on_operation(joined);
   return joined;
 }
 
@@ -57,9 +76,14 @@ void join_composites(const Transfers& transfers, std::vector<std::vector<Instanc
   for (TransferIndex i = 0; i < transfers.all.size(); ++i)
     if (transfers.all[i].captured()) captures.push_back(i);
   for (auto& up : found) {
-    if (!are(up, {CollectiveKind::kReduce, CollectiveKind::kGather, CollectiveKind::kGatherv})) continue;
+    const bool to_root =
+        are(up, {CollectiveKind::kReduce, CollectiveKind::kGather, CollectiveKind::kGatherv});
+    const bool to_all = are(up, {CollectiveKind::kReduceScatter, CollectiveKind::kReduceScatterBlock});
+    if (!to_root && !to_all) continue;
     for (auto& down : found) {
-      if (!are(down, {CollectiveKind::kBcast})) continue;
+      if (!are(down, {CollectiveKind::kBcast}) &&
+          !(to_all && are(down, {CollectiveKind::kAllgather, CollectiveKind::kAllgatherv})))
+        continue;
       auto joined = together(transfers, captures, up, down);
       if (joined.empty()) continue;
       up = std::move(joined);

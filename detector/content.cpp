@@ -20,6 +20,7 @@ using events::Residue;
 
 /// Numbers up to this occur as flags and counts everywhere.
 constexpr std::int64_t kSmallNumber = 65536;
+constexpr std::uint8_t kBitsOfSmallNumber = 11;
 
 std::uint64_t mix(std::uint64_t v) {
   v = (v ^ (v >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -93,7 +94,11 @@ bool is_integer_sum(const Content& result, std::span<const Content> operands) {
   return sum.value() == result.polynomial;
 }
 
-/// Rounding: half a unit in the last place for each element and addition, of the operands and of the sketch.
+/// Above so many times the smallest normal float a sum of floats is exact enough.
+constexpr double kExactFrom = 1000;
+
+/// Rounding: half a unit in the last place for each element and addition, of the operands and of the sketch. That of
+/// floats is far above all others.
 bool is_real_sum(const Content& result, std::span<const Content> operands) {
   double sum = 0;
   double magnitude = static_cast<double>(result.magnitude);
@@ -101,8 +106,13 @@ bool is_real_sum(const Content& result, std::span<const Content> operands) {
     sum += std::bit_cast<double>(c.polynomial);
     magnitude += static_cast<double>(c.magnitude);
   }
+  // The magnitude is kept as a float: of very small numbers (the residual of a solver) it is 0, or hardly exact.
+  if (magnitude < static_cast<double>(std::numeric_limits<float>::min()) * kExactFrom)
+    for (const Content& c : operands) magnitude += std::abs(std::bit_cast<double>(c.polynomial));
   const double elements = std::max(2.0, static_cast<double>(result.bytes) / 4);
-  const double bound = 4 * std::numeric_limits<double>::epsilon() * std::log2(elements) * 8 * magnitude;
+  const double bound = result.element == 4
+                           ? std::numeric_limits<float>::epsilon() * magnitude
+                           : 4 * std::numeric_limits<double>::epsilon() * std::log2(elements) * 8 * magnitude;
   const double error = std::abs(sum - std::bit_cast<double>(result.polynomial));
   return std::isfinite(error) && error <= bound && magnitude > 0;
 }
@@ -122,8 +132,10 @@ bool agree_in_samples(const Content& result, std::span<const Content> operands, 
       size = scale(size, std::abs(static_cast<double>(c.samples[i])));
     }
     const double error = std::abs(value - static_cast<double>(result.samples[i]));
-    const double bound =
-        std::numeric_limits<float>::epsilon() * static_cast<double>(operands.size() + 1) * size;
+    // Below the smallest normal number a float is as exact as that, whatever its size.
+    const double bound = static_cast<double>(operands.size() + 1) *
+                         std::max(std::numeric_limits<float>::epsilon() * size,
+                                  static_cast<double>(std::numeric_limits<float>::denorm_min()));
     if (!(error <= bound)) return false;
   }
   return true;
@@ -143,25 +155,40 @@ bool is_fold(const Content& result, std::span<const Content> operands, Combine c
   return value == as_number(result);
 }
 
-std::optional<Operation> fitting(const Content& result, std::span<const Content> operands) {
-  if (operands.size() < 2 || !result.hashed()) return std::nullopt;
+Operations fitting(const Content& result, std::span<const Content> operands) {
+  if (operands.size() < 2 || !result.hashed()) return 0;
   const auto all_have = [&](std::uint8_t what) {
     return (result.known & what) != 0 &&
            std::ranges::all_of(operands, [&](const Content& c) { return (c.known & what) != 0; });
   };
-  if (all_have(events::kHasElements) && is_integer_sum(result, operands)) return Operation::kSum;
+  Operations found = 0;
+  if (all_have(events::kHasElements) && is_integer_sum(result, operands)) found |= only(Operation::kSum);
   if (all_have(events::kHasSketch) && is_real_sum(result, operands) &&
       agree_in_samples(result, operands, std::plus<double>{}, std::plus<double>{}))
-    return Operation::kSum;
-  if (all_have(events::kHasCrc) && is_bxor(result, operands)) return Operation::kBxor;
+    found |= only(Operation::kSum);
+  if (all_have(events::kHasCrc) && is_bxor(result, operands)) found |= only(Operation::kBxor);
   if (all_have(events::kHasSketch) && all_have(events::kHasSamples) && is_real_product(result, operands))
-    return Operation::kProd;
-  if (result.bytes > 8 || !all_have(events::kHasElements)) return std::nullopt;
+    found |= only(Operation::kProd);
+  if (result.bytes > 8 || !all_have(events::kHasElements)) return found;
   const auto product = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   };
-  if (is_fold(result, operands, product)) return Operation::kProd;
-  return std::nullopt;
+  if (is_fold(result, operands, product)) found |= only(Operation::kProd);
+  return found;
+}
+
+/// Of `width` bytes at `at`, as a number of that type.
+double number_at(const std::byte* at, events::payload::ElementType type, std::size_t width) {
+  using events::payload::ElementType;
+  const auto as = [&](auto value) {
+    std::memcpy(&value, at, sizeof(value));
+    return static_cast<double>(value);
+  };
+  if (type == ElementType::kDouble) return as(double{});
+  if (type == ElementType::kFloat) return as(float{});
+  if (width == 2) return as(std::int16_t{});
+  if (width == 4) return as(std::int32_t{});
+  return as(std::int64_t{});
 }
 
 }  // namespace
@@ -173,7 +200,9 @@ std::uint64_t Content::key() const {
 bool Content::is_constant() const {
   if (bytes == 0) return true;
   if (!hashed()) return false;
+  if (information != 0 && information <= kBitsOfSmallNumber && bytes <= events::kExcerptBytes) return true;
   if (bytes <= 8) {
+    if ((known & events::kHasSketch) != 0) return information == 0;
     const std::int64_t number = as_number(*this);
     return (number > -kSmallNumber && number < kSmallNumber);
   }
@@ -212,6 +241,7 @@ Content content_of(std::uint64_t bytes, const events::Detail* told, events::payl
   content.polynomial = detail.polynomial;
   if ((detail.content & events::kHasSketch) != 0)
     std::memcpy(&content.magnitude, detail.reserved, sizeof(content.magnitude));
+  content.information = information_of(*told, bytes, type);
   if (const auto samples = events::payload::samples_of(*told, bytes, type); samples.known) {
     content.samples = samples.values;
     content.known |= events::kHasSamples;
@@ -227,17 +257,89 @@ std::uint32_t crc_concatenated(std::uint32_t first, std::uint32_t second, std::u
       crc32_combine(first, second, static_cast<z_off_t>(second_bytes % kPeriod)));
 }
 
+std::optional<double> agreement(const Content& whole, std::uint64_t offset, const Content& part) {
+  const std::uint64_t width = whole.element;
+  if (width == 0 || part.element != width || offset % width != 0) return 0;
+  const auto a = some_elements(whole);
+  const auto b = some_elements(part);
+  // Element 0 is the prefix, the others the samples.
+  const auto place = [&](const Content& c, std::size_t i) {
+    return i == 0 ? 0 : (c.bytes / width - 1) * i / events::kSamples;
+  };
+  double bits = 0;
+  std::uint64_t last = ~std::uint64_t{0};
+  for (std::size_t k = 0; k < b.size(); ++k)
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const std::uint64_t at = place(whole, i);
+      if (at != offset / width + place(part, k) || at == last) continue;
+      const auto expected = static_cast<float>(a[i]);
+      if (expected != static_cast<float>(b[k])) return std::nullopt;
+      bits += significant_bits(static_cast<double>(expected));
+      last = at;
+    }
+  return bits;
+}
+
 const char* name(Operation operation) {
   constexpr std::array kNames{"sum", "bxor", "max", "min", "prod"};
   return kNames.at(static_cast<std::size_t>(operation));
 }
 
-std::optional<Operation> combination(const Content& result, std::span<const Content> operands) {
-  const auto operation = fitting(result, operands);
+Operations combinations(const Content& result, std::span<const Content> operands) {
   // 0 + 0 = 0 proves nothing.
-  if (!operation || std::ranges::all_of(operands, [](const Content& c) { return c.is_constant(); }))
-    return std::nullopt;
-  return operation;
+  if (std::ranges::all_of(operands, [](const Content& c) { return c.is_constant(); })) return 0;
+  return fitting(result, operands);
+}
+
+std::optional<Operation> combination(const Content& result, std::span<const Content> operands) {
+  const Operations all = combinations(result, operands);
+  if (all == 0) return std::nullopt;
+  return static_cast<Operation>(std::countr_zero(all));
+}
+
+unsigned significant_bits(double number) {
+  if (number == 0 || !std::isfinite(number)) return 0;
+  constexpr unsigned kOfSize = 3;
+  int exponent = 0;
+  const auto digits = static_cast<std::uint64_t>(std::abs(std::frexp(number, &exponent)) * 0x1p53);
+  return 53 - static_cast<unsigned>(std::countr_zero(digits)) + kOfSize;
+}
+
+std::uint8_t information_of(const events::Detail& detail, std::uint64_t bytes,
+                            events::payload::ElementType type) {
+  constexpr unsigned kMost = 255;
+  constexpr unsigned kOfHash = 8;   // something in it differs from its first word
+  constexpr unsigned kUnseen = 64;  // a hash, and nothing of what it is of
+  if (bytes == 0) return 0;
+  const std::size_t width = events::payload::width(type);
+  std::array<double, events::kExcerptBytes / 2 + 2> numbers{};
+  std::size_t count = 0;
+  const auto take = [&](const void* words, std::size_t size) {
+    const auto* at = static_cast<const std::byte*>(words);
+    for (std::size_t i = 0; i + width <= size; i += width) numbers[count++] = number_at(at + i, type, width);
+    std::array<std::byte, 8> rest{};
+    if (size % width != 0) {
+      std::memcpy(rest.data(), at + size / width * width, size % width);
+      numbers[count++] = number_at(rest.data(), events::payload::ElementType::kInt64, 8);
+    }
+  };
+  unsigned sum = 0;
+  if ((detail.content & events::kHasPayload) != 0) {
+    take(detail.excerpt.data(), std::min<std::size_t>(bytes, events::kExcerptBytes));
+  } else {
+    if ((detail.content & events::kHasPrefix) == 0)
+      return (detail.content & (events::kHasCrc | events::kHasPolynomial)) != 0 ? kUnseen : 0;
+    take(&detail.prefix, std::min<std::size_t>(bytes, sizeof(detail.prefix)));
+    if (const auto samples = events::payload::samples_of(detail, bytes, type); samples.known)
+      for (const float s : samples.values) numbers[count++] = static_cast<double>(s);
+    sum = bytes > sizeof(detail.prefix) ? kOfHash : 0;
+  }
+  // An element that is repeated says nothing more.
+  const auto known = std::span{numbers}.first(count);
+  std::ranges::sort(known);
+  for (std::size_t i = 0; i < count; ++i)
+    if (i == 0 || known[i] != known[i - 1]) sum += significant_bits(known[i]);
+  return static_cast<std::uint8_t>(std::min(sum, kMost));
 }
 
 }  // namespace nplus1::detector

@@ -22,6 +22,7 @@ struct Content {
   float magnitude = 0;                            // sum of absolute values, with a sketch
   std::uint8_t known = 0;                         // events::DetailContent
   std::uint8_t element = 0;                       // bytes of one number; 0: not known
+  std::uint8_t information = 0;                   // bits, see information_of()
   std::array<float, events::kSamples> samples{};  // of the elements, with kHasSamples
 
   /// Whether a hash of all of it is known.
@@ -55,9 +56,21 @@ struct Unknown {
 /// made of numbers.
 [[nodiscard]] std::vector<long double> some_elements(const Content& content);
 
+/// Bits in which what is known of single elements shows that `part` is what lies `offset` bytes inside of `whole`;
+/// nothing: it is not.
+[[nodiscard]] std::optional<double> agreement(const Content& whole, std::uint64_t offset,
+                                              const Content& part);
+
 /// What a recording knows of a payload; hashes of what it has whole are computed. `type`: of its elements.
 [[nodiscard]] Content content_of(std::uint64_t bytes, const events::Detail* detail,
                                  events::payload::ElementType type = events::payload::ElementType::kWords);
+
+/// How many bits a payload says, at least: an exchange of unrelated data has an equal one by accident once in
+/// 2^information. The significant bits of its numbers, as far as they are known (0, 1 and 0.5 have few); at most 255.
+[[nodiscard]] std::uint8_t information_of(const events::Detail& detail, std::uint64_t bytes,
+                                          events::payload::ElementType type);
+/// Of one number: those between its first and its last digit, and a few for its size.
+[[nodiscard]] unsigned significant_bits(double number);
 
 /// CRC-32 of a payload of `second_bytes` that follows another.
 [[nodiscard]] std::uint32_t crc_concatenated(std::uint32_t first, std::uint32_t second,
@@ -66,8 +79,17 @@ struct Unknown {
 enum class Operation : std::uint8_t { kSum, kBxor, kMax, kMin, kProd };
 [[nodiscard]] const char* name(Operation operation);
 
-/// The operation that makes `result` out of all of `operands`, if a hash proves one. Payloads of at most 8 bytes
+/// A bit for each Operation.
+using Operations = std::uint8_t;
+[[nodiscard]] constexpr Operations only(Operation operation) {
+  return static_cast<Operations>(1U << static_cast<unsigned>(operation));
+}
+
+/// The operations that make `result` out of all of `operands`, as far as hashes prove it; more than one where the values
+/// don't tell (1 and 1 are the product of themselves, and their own maximum). Payloads of at most 8 bytes
 /// are compared as integers, longer ones by sums (integers, floating point), exclusive or, and products of samples.
+[[nodiscard]] Operations combinations(const Content& result, std::span<const Content> operands);
+/// The first of them.
 [[nodiscard]] std::optional<Operation> combination(const Content& result, std::span<const Content> operands);
 
 }  // namespace nplus1::detector

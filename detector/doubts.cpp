@@ -1,6 +1,8 @@
 #include "detector/doubts.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -57,6 +59,7 @@ class Lines {
 struct Tally {
   std::size_t explained = 0;  // messages of operations that are more than possible
   std::size_t all = 0;
+  std::size_t leading_out = 0;  // unexplained, between ranks of different groups
 };
 
 void doubt(Instance& instance, std::string why) {
@@ -64,8 +67,26 @@ void doubt(Instance& instance, std::string why) {
   add_new(instance.verdict.evidence, {std::move(why)});
 }
 
-void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::vector<Instance>> found) {
+/// Of each rank, which of the groups of operations that are more than possible it is in: the last, if they overlap.
+std::vector<std::size_t> groups_of_ranks(std::int32_t ranks, std::span<const std::vector<Instance>> found) {
+  std::vector<std::size_t> group(static_cast<std::size_t>(ranks));
+  std::map<Group, std::size_t> ids;
+  for (const auto& list : found)
+    for (const Instance& i : list) {
+      if (i.verdict.certainty == Certainty::kPossible) continue;
+      const auto [place, first] = ids.try_emplace(i.verdict.ranks, ids.size() + 1);
+      if (!first) continue;
+      for (const std::int32_t r : i.verdict.ranks) group[static_cast<std::size_t>(r)] = place->second;
+    }
+  return group;
+}
+
+/// Of each line. Constants neither prove nor disprove anything. To see that they are takes longer than all the rest:
+/// only where it may matter.
+std::vector<Tally> tallies_of(const Transfers& transfers, Lines& lines,
+                              std::span<const std::vector<Instance>> found) {
   std::vector<Tally> tallies;
+  std::vector<bool> explained(transfers.all.size());
   const auto tally = [&](TransferIndex i) -> Tally& {
     const LineId line = lines.of(transfers.all[i].send_site);
     if (line >= tallies.size()) tallies.resize(line + 1);
@@ -76,27 +97,82 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, std::span<std::ve
   for (const auto& list : found)
     for (const Instance& instance : list)
       if (instance.verdict.certainty > Certainty::kPossible)
-        for (const TransferIndex i : instance.transfers) ++tally(i).explained;
-  // Constants neither prove nor disprove anything. To see that they are takes longer than all the rest: only where it
-  // may matter.
-  std::vector<bool> matters;
-  for (const Tally& t : tallies) matters.push_back(t.explained > 0 && 3 * t.explained < 2 * t.all);
+        for (const TransferIndex i : instance.transfers) {
+          ++tally(i).explained;
+          explained[i] = true;
+        }
+  const auto group = groups_of_ranks(transfers.ranks, found);
   for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
     const Transfer& t = transfers.all[i];
-    if (!t.captured() && t.content.bytes > 0 && matters[lines.of(t.send_site)] && t.content.is_constant())
-      --tally(i).all;
+    if (explained[i] || t.captured() || t.content.bytes == 0) continue;
+    Tally& its = tally(i);
+    if (its.explained == 0) continue;
+    if (t.content.is_constant())
+      --its.all;
+    else if (group[static_cast<std::size_t>(t.source)] != group[static_cast<std::size_t>(t.destination)])
+      ++its.leading_out;
   }
+  return tallies;
+}
+
+void doubt_rare_ones(const Transfers& transfers, Lines& lines, const std::vector<Tally>& tallies,
+                     const std::set<Group>& communicators, std::span<std::vector<Instance>> found) {
   for (auto& list : found)
     for (Instance& instance : list) {
+      if (instance.verdict.certainty == Certainty::kPossible) continue;
       Tally sum;
       for (const LineId line : lines.of(transfers, instance)) {
         sum.explained += tallies[line].explained;
         sum.all += tallies[line].all;
+        sum.leading_out += tallies[line].leading_out;
       }
-      if (instance.verdict.certainty > Certainty::kPossible && 3 * sum.explained < 2 * sum.all)
+      // What only the order of messages shows is shown only where there are no others.
+      const bool rare =
+          instance.verdict.by_order ? 20 * sum.explained < 19 * sum.all : 3 * sum.explained < 2 * sum.all;
+      if (rare)
         doubt(instance, fmt::format("only {} of {} messages of these lines belong to such operations",
                                     sum.explained, sum.all));
+      else if (sum.leading_out > 0 && !communicators.contains(instance.verdict.ranks))
+        doubt(instance,
+              fmt::format("{} messages of these lines go to or come from other ranks", sum.leading_out));
     }
+}
+
+/// A barrier's messages say nothing. Where they say now this, now that, they are flags.
+void doubt_flags(std::span<Instance* const> found) {
+  std::set<std::uint64_t> contents;
+  for (const Instance* i : found)
+    if (i->verdict.kind == CollectiveKind::kBarrier) contents.insert(i->verdict.payload);
+  if (contents.size() < 2) return;
+  for (Instance* i : found)
+    if (i->verdict.kind == CollectiveKind::kBarrier && i->verdict.payload != 0)
+      doubt(*i, "what the messages say is not the same each time: they may be flags");
+}
+
+/// Operations of the same lines speak for each other, but for as many places as there are to look for one.
+void doubt_weak_ones(std::span<Instance* const> found, std::size_t messages) {
+  std::map<std::pair<CollectiveKind, std::optional<Operation>>, std::vector<Instance*>> alike;
+  for (Instance* i : found) alike[{i->verdict.kind, i->verdict.operation}].push_back(i);
+  for (const auto& [kind, list] : alike) {
+    double bits = 0;
+    double places = 0;
+    for (const Instance* i : list) {
+      bits += i->verdict.proof;
+      places += static_cast<double>(messages) / static_cast<double>(i->transfers.size());
+    }
+    const auto n = static_cast<double>(list.size());
+    bits -= n * std::log2(std::max(1.0, places / n / n));
+    for (Instance* i : list) {
+      Certainty& certainty = i->verdict.certainty;
+      if (certainty > Certainty::kPossible && bits < kProbableProof &&
+          i->verdict.kind != CollectiveKind::kBarrier)
+        doubt(
+            *i,
+            "too few and too simple numbers for a proof: other exchanges of such numbers may look the same");
+      else if (bits < kCertainProof)
+        certainty = std::min(certainty, Certainty::kProbable);
+    }
+  }
 }
 
 std::set<Group> communicators_of(const events::DefinitionsCollector& definitions) {
@@ -128,12 +204,40 @@ void doubt_minorities(const std::set<Group>& communicators, std::span<Instance* 
     if (doubtful.contains(i->verdict.ranks)) doubt(*i, "these lines mostly do that among more ranks");
 }
 
+/// Groups of ranks that overlap without being the same: everybody has partners of its own. A root may have several.
+void doubt_overlapping(const std::set<Group>& communicators, std::span<Instance* const> found) {
+  constexpr std::size_t kMostGroups = 2000;  // are compared in pairs
+  constexpr std::size_t kFarMore = 16;
+  std::map<Group, std::pair<std::size_t, std::set<std::int32_t>>> groups;  // messages, and roots
+  for (const Instance* i : found) {
+    auto& [messages, roots] = groups[i->verdict.ranks];
+    messages += i->transfers.size();
+    roots.insert(i->verdict.roots.begin(), i->verdict.roots.end());
+  }
+  if (groups.size() < 2 || groups.size() > kMostGroups) return;
+  std::set<Group> doubtful;
+  for (const auto& [group, of] : groups)
+    for (const auto& [other, its] : groups) {
+      Group both;
+      std::ranges::set_intersection(group, other, std::back_inserter(both));
+      const bool same_root = both.size() == 1 && of.second == its.second && of.second.size() == 1;
+      if (!both.empty() && group != other && !same_root && !communicators.contains(group) &&
+          of.first <= kFarMore * its.first)
+        doubtful.insert(group);
+    }
+  for (Instance* i : found)
+    if (doubtful.contains(i->verdict.ranks))
+      doubt(*i, "the same lines do that among ranks of which only some are these");
+}
+
 }  // namespace
 
 void doubt_exceptions(const Transfers& transfers, const events::DefinitionsCollector& definitions,
                       std::span<std::vector<Instance>> found) {
   Lines lines{definitions};
-  doubt_rare_ones(transfers, lines, found);
+  const std::vector<Tally> tallies = tallies_of(transfers, lines, found);
+  const std::set<Group> communicators = communicators_of(definitions);
+  doubt_rare_ones(transfers, lines, tallies, communicators, found);
   boost::disjoint_sets_with_storage<> together{lines.count() + found.size()};
   for (std::size_t list = 0; list < found.size(); ++list)
     for (const Instance& instance : found[list])
@@ -142,8 +246,17 @@ void doubt_exceptions(const Transfers& transfers, const events::DefinitionsColle
   for (std::size_t list = 0; list < found.size(); ++list)
     for (Instance& instance : found[list])
       groups[together.find_set(lines.count() + list)].push_back(&instance);
-  const std::set<Group> communicators = communicators_of(definitions);
-  for (const auto& [id, instances] : groups) doubt_minorities(communicators, instances);
+  std::map<std::size_t, std::size_t> messages;
+  for (std::size_t line = 0; line < tallies.size(); ++line)
+    messages[together.find_set(line)] += tallies[line].all;
+  for (const auto& [id, instances] : groups) {
+    doubt_minorities(communicators, instances);
+    doubt_overlapping(communicators, instances);
+    doubt_flags(instances);
+    doubt_weak_ones(instances, messages[id]);
+  }
+  // What is left may be rare now.
+  doubt_rare_ones(transfers, lines, tallies_of(transfers, lines, found), communicators, found);
 }
 
 }  // namespace nplus1::detector

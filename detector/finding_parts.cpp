@@ -72,6 +72,7 @@ Finding FindingParts::part(const std::vector<Instance>& instances) const {
   f.kind = first.kind;
   f.operation = first.operation;
   f.ranks = first.ranks;
+  f.groups = {first.ranks};
   f.certainty = Certainty::kCertain;
   f.polled = is_polled(instances);
   std::set<std::int32_t> roots;
@@ -96,6 +97,14 @@ Finding FindingParts::part(const std::vector<Instance>& instances) const {
 namespace {
 
 void unite(Finding& into, const Finding& more) {
+  std::vector<std::uint32_t> group_of;  // of its groups, among all
+  for (const auto& ranks : more.groups) {
+    const auto known = std::ranges::find(into.groups, ranks);
+    group_of.push_back(static_cast<std::uint32_t>(known - into.groups.begin()));
+    if (known == into.groups.end()) into.groups.push_back(ranks);
+  }
+  add_new(into.ranks, more.ranks);
+  std::ranges::sort(into.ranks);
   into.count += more.count;
   into.messages += more.messages;
   into.payloads += more.payloads;
@@ -108,7 +117,10 @@ void unite(Finding& into, const Finding& more) {
   add_new(into, SourceLines{more.lines, more.callers});
   add_new(into.evidence, more.evidence);
   add_new(into.alternatives, more.alternatives);
-  std::ranges::copy(more.occurrences, std::back_inserter(into.occurrences));
+  for (const Occurrence& o : more.occurrences) {
+    into.occurrences.push_back(o);
+    into.occurrences.back().group = group_of.at(o.group);
+  }
 }
 
 void conclude(Finding& f, const events::DefinitionsCollector& definitions, std::int32_t world) {
@@ -127,7 +139,7 @@ void conclude(Finding& f, const events::DefinitionsCollector& definitions, std::
   const events::Communicator* comm = definitions.communicator(sample.comm);
   f.replacement = replacement_call(
       f, type == nullptr ? std::string_view{"datatype"} : std::string_view{type->name},
-      static_cast<std::size_t>(world), comm != nullptr && comm->members.size() == f.ranks.size());
+      static_cast<std::size_t>(world), comm != nullptr && comm->members.size() == f.groups.front().size());
 }
 
 }  // namespace

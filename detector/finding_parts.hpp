@@ -47,7 +47,8 @@ class FindingParts {
   std::unordered_map<CallSiteId, SourceLines> lines_;
 };
 
-/// Parts of one finding, not none, as one, with the conclusions that only the whole allows. No payload is in two.
+/// Parts of one finding, not none, as one, with the conclusions that only the whole allows: of the same ranks, or of
+/// groups without a rank in common. No payload is in two of the same ranks.
 [[nodiscard]] Finding whole(std::vector<Finding> parts, const events::DefinitionsCollector& definitions,
                             std::int32_t world, Keep keep);
 

@@ -45,14 +45,19 @@ class Report {
   }
   std::vector<Finding> take() {
     std::vector<Finding> findings;
+    std::map<Alike, std::vector<std::vector<Finding>>> alike;  // of each kind, parts of one finding each
     for (auto& [key, groups] : groups_)
       for (Group& group : groups) {
         // In the order in which they were sent, whichever cluster they were found in.
         std::ranges::stable_sort(group.instances, {}, [](const Instance& i) { return i.transfers.front(); });
         Finding f = parts_.part(group.instances);
         add_new(f, group.source);
-        findings.push_back(whole({std::move(f)}, definitions_, transfers_.ranks, keep_));
+        const auto& [kind, operation, ranks, possible] = key;
+        add_part(alike[{kind, operation, possible}], std::move(f));
       }
+    for (auto& [key, all] : alike)
+      for (auto& parts : all)
+        findings.push_back(whole(std::move(parts), definitions_, transfers_.ranks, keep_));
     sort_findings(findings);
     return findings;
   }
@@ -70,6 +75,25 @@ class Report {
     add_new(same->source, group.source);
     std::ranges::move(group.instances, std::back_inserter(same->instances));
   }
+  /// Without its ranks: the same lines on groups of ranks that have none in common are one finding.
+  using Alike = std::tuple<CollectiveKind, std::optional<Operation>, bool>;
+
+  static void add_part(std::vector<std::vector<Finding>>& known, Finding part) {
+    const auto goes_with = [&](const Finding& other) {
+      return std::ranges::find_first_of(other.ranks, part.ranks) == other.ranks.end();
+    };
+    const auto shares_line = [&](const Finding& other) {
+      return std::ranges::find_first_of(other.lines, part.lines) != other.lines.end();
+    };
+    for (auto& parts : known)
+      if (std::ranges::any_of(parts, shares_line) && std::ranges::all_of(parts, goes_with)) {
+        parts.push_back(std::move(part));
+        return;
+      }
+    known.push_back({});
+    known.back().push_back(std::move(part));
+  }
+
   const Transfers& transfers_;
   const events::DefinitionsCollector& definitions_;
   Keep keep_;

@@ -19,21 +19,23 @@ namespace nplus1::detector {
 /// Which occurrences a finding keeps: the first, for a drawing of it, or all, to replay without them.
 enum class Keep : std::uint8_t { kFirst, kAll };
 
-/// One hand-written collective: all its instances on one group of ranks from one group of call sites.
+/// One hand-written collective: all its instances from one group of call sites, on one group of ranks or on several that
+/// have no rank in common (the rows of a grid, which one line of source changes all).
 struct Finding {
   CollectiveKind kind{};
   std::optional<Operation> operation;
   Certainty certainty{};
-  std::vector<std::int32_t> ranks;   // in MPI_COMM_WORLD
-  std::vector<std::int32_t> roots;   // of all instances; empty where the kind has none
-  std::uint64_t count = 0;           // instances
-  std::uint64_t bytes = 0;           // of one call: the vector, or one member's (largest) block
-  std::uint64_t messages = 0;        // of all instances
-  std::uint64_t payloads = 0;        // different ones among the instances
-  std::uint64_t segments = 1;        // of one instance, at most
-  bool polled = false;               // a receiver looked for its message before it received
-  std::vector<std::string> lines;    // "file:line" of all calls that take part
-  std::vector<std::string> callers;  // "file:line" of who called the functions that these are in
+  std::vector<std::int32_t> ranks;                // in MPI_COMM_WORLD, of all groups, ascending
+  std::vector<std::vector<std::int32_t>> groups;  // each ascending; one: `ranks`
+  std::vector<std::int32_t> roots;                // of all instances; empty where the kind has none
+  std::uint64_t count = 0;                        // instances
+  std::uint64_t bytes = 0;                        // of one call: the vector, or one member's (largest) block
+  std::uint64_t messages = 0;                     // of all instances
+  std::uint64_t payloads = 0;                     // different ones among the instances
+  std::uint64_t segments = 1;                     // of one instance, at most
+  bool polled = false;                            // a receiver looked for its message before it received
+  std::vector<std::string> lines;                 // "file:line" of all calls that take part
+  std::vector<std::string> callers;               // "file:line" of who called the functions that these are in
   std::string replacement;
   std::optional<double> saving_s;  // nothing: not priced
   double saving_error_s = 0;       // how far the replay of what was is from what was
@@ -68,7 +70,9 @@ void sort_findings(std::vector<Finding>& findings);
 
 inline constexpr const char* kCollectivesFile = "collectives.json";
 [[nodiscard]] std::string collectives_json(const std::vector<Finding>& findings);
-/// For a terminal.
-[[nodiscard]] std::string collectives_text(const std::vector<Finding>& findings);
+/// For a terminal: what is only possible a line each and the first few, so that it does not bury the rest, or in full.
+enum class Detail : std::uint8_t { kSummary, kAll };
+[[nodiscard]] std::string collectives_text(const std::vector<Finding>& findings,
+                                           Detail detail = Detail::kSummary);
 
 }  // namespace nplus1::detector

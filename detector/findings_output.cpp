@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 
 #include "detector/findings.hpp"
@@ -26,6 +27,7 @@ nlohmann::ordered_json as_json(const Finding& f) {
   object["op"] = f.operation ? nlohmann::ordered_json(name(*f.operation)) : nlohmann::ordered_json();
   object["certainty"] = name(f.certainty);
   object["ranks"] = f.ranks;
+  object["groups"] = f.groups;
   object["roots"] = f.roots;
   object["count"] = f.count;
   object["bytes"] = f.bytes;
@@ -70,15 +72,43 @@ std::string labelled(std::string_view label, const std::vector<std::string>& ite
   return text;
 }
 
-std::string as_text(const Finding& f) {
-  std::string text = fmt::format("{}{} ({}), {} {}: ranks {}", name(f.kind),
+/// "ranks 0-3", or "4 groups of ranks: 0-3; 4-7; 8-11; 12-15", the first of them where there are many.
+std::string ranks_of(const Finding& f) {
+  constexpr std::size_t kMostShown = 8;
+  if (f.groups.size() < 2) return fmt::format("ranks {}", ranges(f.ranks));
+  std::string text;
+  for (std::size_t g = 0; g < std::min(f.groups.size(), kMostShown); ++g)
+    text += (g == 0 ? "" : "; ") + ranges(f.groups[g]);
+  if (f.groups.size() > kMostShown) text += "; ...";
+  return fmt::format("{} groups of ranks: {}", f.groups.size(), text);
+}
+
+std::string headline(const Finding& f) {
+  std::string text = fmt::format("{}{} ({}), {} {}: {}", name(f.kind),
                                  f.operation ? fmt::format(" {}", name(*f.operation)) : "", name(f.certainty),
-                                 f.count, f.count == 1 ? "time" : "times", ranges(f.ranks));
+                                 f.count, f.count == 1 ? "time" : "times", ranks_of(f));
   if (!f.roots.empty()) text += fmt::format("; root {}", ranges(f.roots));
-  text += fmt::format("; {} bytes, {} messages in all\n", f.bytes, f.messages);
+  return text + fmt::format("; {} bytes, {} messages in all", f.bytes, f.messages);
+}
+
+std::string as_text(const Finding& f) {
+  std::string text = headline(f) + "\n";
   text += labelled("lines", f.lines) + labelled("from", f.callers) + labelled("instead", {f.replacement});
   if (f.saving_s) text += saving(f);
   return text + labelled("because", f.evidence) + labelled("or", f.alternatives);
+}
+
+/// What is only possible, a line each: of the first few also where.
+std::string summary(std::span<const Finding> possible) {
+  constexpr std::size_t kMostShown = 3;
+  std::string text =
+      fmt::format("{} more {} only possible (the structure fits, nothing more); --all shows {} in full\n",
+                  possible.size(), possible.size() == 1 ? "is" : "are", possible.size() == 1 ? "it" : "them");
+  for (std::size_t i = 0; i < std::min(possible.size(), kMostShown); ++i)
+    text += fmt::format("  {}{}\n", headline(possible[i]),
+                        possible[i].lines.empty() ? "" : fmt::format("; {}", possible[i].lines.front()));
+  if (possible.size() > kMostShown) text += fmt::format("  and {} more\n", possible.size() - kMostShown);
+  return text;
 }
 
 }  // namespace
@@ -89,16 +119,23 @@ std::string collectives_json(const std::vector<Finding>& findings) {
   return list.dump(1) + "\n";
 }
 
-std::string collectives_text(const std::vector<Finding>& findings) {
+std::string collectives_text(const std::vector<Finding>& findings, Detail detail) {
   if (findings.empty()) return "No hand-written collective operations were found.\n";
   constexpr std::size_t kMostShown = 40;
+  std::vector<Finding> shown;
+  std::vector<Finding> possible;
+  for (const Finding& f : findings)
+    (detail == Detail::kSummary && f.certainty == Certainty::kPossible ? possible : shown).push_back(f);
   std::string text;
-  for (std::size_t i = 0; i < std::min(findings.size(), kMostShown); ++i)
-    text += (text.empty() ? "" : "\n") + as_text(findings[i]);
-  if (findings.size() > kMostShown)
-    text += fmt::format("\n{} more, the less certain: --json FILE writes them all.\n",
-                        findings.size() - kMostShown);
-  return text;
+  const std::size_t most = detail == Detail::kAll ? shown.size() : kMostShown;
+  for (std::size_t i = 0; i < std::min(shown.size(), most); ++i)
+    text += (text.empty() ? "" : "\n") + as_text(shown[i]);
+  if (shown.size() > most)
+    text += fmt::format("\n{} more, the less certain: --all shows them, --json FILE writes them.\n",
+                        shown.size() - most);
+  if (possible.empty()) return text;
+  return text + (text.empty() ? "Nothing that is more than possible was found.\n\n" : "\n") +
+         summary(possible);
 }
 
 }  // namespace nplus1::detector

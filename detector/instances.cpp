@@ -11,6 +11,7 @@
 
 #include "detector/merging.hpp"
 #include "detector/payload_order.hpp"
+#include "detector/stars.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -137,6 +138,8 @@ class Spread {
     instance.verdict.roots = {first.source};
     instance.verdict.bytes = first.content.bytes;
     instance.verdict.payload = first.content.key();
+    instance.verdict.proof =
+        static_cast<double>(first.content.information) * static_cast<double>(list.size() - 1);
     instance.verdict.evidence = {"the root had the data first, and all others have received all of it"};
     instance.transfers.assign(list.begin(), list.end());
     return instance;
@@ -399,6 +402,7 @@ std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& 
   auto rounds = by_rounds(transfers, cluster);
   if (of_too_many_messages(rounds)) rounds.clear();
   if (rounds.empty()) rounds = by_tags(transfers, cluster);
+  if (rounds.empty()) rounds = by_stars(transfers, cluster);
   if (!rounds.empty() && !of_extremes(rounds)) return rounds;
   const std::size_t all = cluster.transfers.size();
   auto found = merged(transfers, by_payloads(transfers, cluster));

@@ -55,6 +55,7 @@ bool merge_batch(const Transfers& transfers, std::vector<Instance>& batch) {
     whole.transfers.insert(whole.transfers.end(), batch[i].transfers.begin(), batch[i].transfers.end());
     whole.verdict.bytes += batch[i].verdict.bytes;
     whole.verdict.payload ^= batch[i].verdict.payload;
+    whole.verdict.proof += batch[i].verdict.proof;
   }
   batch.front().segments = batch.size();
   batch.resize(1);
@@ -183,6 +184,7 @@ std::vector<Instance> merge_segments(const Transfers& transfers, std::vector<Ins
       whole.transfers.insert(whole.transfers.end(), next.transfers.begin(), next.transfers.end());
       whole.verdict.bytes += next.verdict.bytes;
       whole.verdict.payload ^= next.verdict.payload * 3;
+      whole.verdict.proof += next.verdict.proof;
       whole.verdict.certainty = std::min(whole.verdict.certainty, next.verdict.certainty);
       ++whole.segments;
       end = end_of_payload(transfers, next);

@@ -26,6 +26,7 @@ struct Occurrence {
   std::uint32_t sent_at = 0;      // place of the first one
   CommId comm{};
   DatatypeId datatype{};
+  std::uint32_t group = 0;  // whose ranks it was among: an index into Finding::groups
 };
 
 /// `transfers` in the order of sending. Steps are counted as if each message took one, and each rank sent one in a

@@ -99,6 +99,7 @@ std::optional<Finding> broadcast(const Payload& payload, const events::Definitio
   f.roots = roots(payload);
   if (f.roots.empty()) return std::nullopt;
   f.ranks = payload.members;
+  f.groups = {f.ranks};
   f.bytes = payload.messages.front()->content.bytes;
   f.kind = f.bytes == 0 && f.roots.size() == p ? CollectiveKind::kBarrier : CollectiveKind::kBcast;
   if (f.bytes == 0 && f.kind == CollectiveKind::kBcast) return std::nullopt;
@@ -198,6 +199,7 @@ std::vector<Finding> forward_replay(const Transfers& transfers,
     f.operation = verdict->operation;
     f.certainty = verdict->certainty;
     f.ranks = verdict->ranks;
+    f.groups = {f.ranks};
     f.roots = verdict->roots;
     f.count = 1;
     f.bytes = verdict->bytes;

@@ -52,7 +52,7 @@ Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex
   ranks_.erase(std::ranges::unique(ranks_).begin(), ranks_.end());
   restart(list.size());
   play(list);
-  if (!unsure_ && parts_.empty()) return;
+  if (!unsure_ && parts_.empty() && !has_lengths_of_parts(list)) return;
   // Again: payloads that were seen in parts are taken for these, and for the others addresses have to do.
   addresses_vouch_ = true;
   for (State& state : states_) fresh_.push_back(std::move(state.fresh));
@@ -60,9 +60,29 @@ Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex
   play(list);
 }
 
+/// Whether some message is longer than another one of the same rank: it may be made of it, or be a part of it, in a
+/// buffer that says nothing.
+bool Provenance::has_lengths_of_parts(std::span<const TransferIndex> list) const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> came(ranks_.size(), {~std::uint64_t{0}, 0});
+  for (const TransferIndex i : list) {
+    const Transfer& t = transfers_.all[i];
+    if (t.captured() || t.content.bytes == 0) continue;
+    auto& [shortest, longest] = came[member(t.destination)];
+    shortest = std::min(shortest, t.content.bytes);
+    longest = std::max(longest, t.content.bytes);
+  }
+  return std::ranges::any_of(list, [&](TransferIndex i) {
+    const Transfer& t = transfers_.all[i];
+    const auto& [shortest, longest] = came[member(t.source)];
+    return !t.captured() && t.content.bytes > 0 && (t.content.bytes < longest || t.content.bytes > shortest);
+  });
+}
+
 void Provenance::restart(std::size_t messages) {
   states_.assign(ranks_.size(), {});
   messages_.assign(messages, {});
+  by_address_.assign(messages, false);
+  agreement_.assign(messages, 0);
   origins_.clear();
   origin_of_.clear();
   unproved_ = 0;
@@ -298,6 +318,14 @@ bool Provenance::is_trusted(State& state, const Cover& cover, std::size_t member
            std::ranges::find(origins_[s.origin].ranks, member) == origins_[s.origin].ranks.end();
   });
   if (cover.crc || (cover.gaps && !foreign)) return false;
+  const bool otherwise = std::ranges::any_of(cover.segments, [&](const Segment& s) {
+    return cover.segments.size() == 1 && s.origin != kGap &&
+           !agreement(origins_[s.origin].content, s.offset, t.content);
+  });
+  if (otherwise) {
+    state.fresh.emplace_back(state.last_foreign, t.sent_at);
+    return false;
+  }
   if (begins_otherwise(cover.segments.front(), t.content)) {
     state.fresh.emplace_back(state.last_foreign, t.sent_at);
     return false;
@@ -335,9 +363,17 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
   // From memory where nothing had come: whatever the rank sends in the same go may be new as well (HPL copies parts of
   // its own panel to where others' panels were).
   if (!cover) state.fresh.emplace_back(state.last_foreign, t.sent_at);
-  if (!cover || !is_trusted(state, *cover, member, t))
-    return {{add_origin(member, t.content, t.source_place()), 0, t.content.bytes}};
+  const bool trusted = cover && is_trusted(state, *cover, member, t);
+  if (!trusted && addresses_vouch_) {
+    if (auto parts = unpacked(state, t)) return std::move(*parts);
+    if (auto parts = packed(state, member, t)) return std::move(*parts);
+  }
+  if (!trusted) return {{add_origin(member, t.content, t.source_place()), 0, t.content.bytes}};
   ++unproved_;
+  if (cover->segments.size() == 1 && cover->segments.front().origin != kGap) {
+    const Segment& s = cover->segments.front();
+    agreed_ = agreement(origins_[s.origin].content, s.offset, t.content).value_or(0);
+  }
   std::vector<Segment> segments = cover->segments;
   for (Segment& s : segments) {
     if (s.origin != kGap) continue;
@@ -348,11 +384,79 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
   return segments;
 }
 
+namespace {
+
+/// So many bits of single elements show that something is part of something else.
+constexpr double kEnoughToBePart = 20;
+
+/// `bytes` of the data in `segments`, from `offset` on.
+std::vector<Segment> piece_of(std::span<const Segment> segments, std::uint64_t offset, std::uint64_t bytes) {
+  std::vector<Segment> piece;
+  for (const Segment& s : segments) {
+    const std::uint64_t skip = std::min(offset, s.length);
+    offset -= skip;
+    const std::uint64_t length = std::min(s.length - skip, bytes);
+    if (length > 0) piece.push_back({s.origin, s.offset + skip, length});
+    bytes -= length;
+  }
+  return piece;
+}
+
+}  // namespace
+
+/// What a rank sends from a buffer into which it has copied part of what came: the end of it, or what lies before the
+/// part that it sent last (a tree in which each passes on the halves of what is left).
+std::optional<std::vector<Segment>> Provenance::unpacked(State& state, const Transfer& t) {
+  for (std::size_t i = state.arrivals.size(); i-- > 0;) {
+    const Content& whole = state.arrivals[i];
+    if (whole.bytes <= t.content.bytes) continue;
+    const auto known = state.unpacked.find(whole.key());
+    // In any order: the largest part, which is the end, goes first in most trees.
+    const std::uint64_t end = known == state.unpacked.end() ? whole.bytes : known->second;
+    if (end < t.content.bytes) continue;
+    const std::uint64_t offset = end - t.content.bytes;
+    const auto bits = agreement(whole, offset, t.content);
+    if (!bits || (end == whole.bytes && *bits < kEnoughToBePart)) continue;
+    state.unpacked[whole.key()] = offset;
+    agreed_ = *bits;
+    ++unproved_;
+    return piece_of(state.addends[i], offset, t.content.bytes);
+  }
+  return std::nullopt;
+}
+
+/// The rank's own part and what came, one behind the other in a new buffer: a gather up a tree.
+std::optional<std::vector<Segment>> Provenance::packed(const State& state, std::size_t member,
+                                                       const Transfer& t) {
+  std::vector<Segment> segments;
+  std::uint64_t at = t.content.bytes;
+  for (std::size_t i = state.arrivals.size(); i-- > 0;) {
+    const Content& part = state.arrivals[i];
+    if (part.bytes == 0 || part.bytes >= at) break;
+    const auto bits = agreement(t.content, at - part.bytes, part);
+    if (!bits || (segments.empty() && *bits < kEnoughToBePart)) break;
+    at -= part.bytes;
+    agreed_ += *bits;
+    segments.insert(segments.begin(), state.addends[i].begin(), state.addends[i].end());
+  }
+  if (segments.empty()) return std::nullopt;
+  Content own;
+  own.bytes = at;
+  segments.insert(segments.begin(), {add_origin(member, own, t.source_place()), 0, at});
+  ++unproved_;
+  return segments;
+}
+
 void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
   if (t.content.is_constant()) return;
   const std::size_t m = member(t.source);
   State& state = states_[m];
+  const std::size_t unproved = unproved_;
+  agreed_ = 0;
   message = explain(state, m, t);
+  const auto number = static_cast<std::size_t>(&message - messages_.data());
+  by_address_[number] = unproved_ > unproved;
+  agreement_[number] = agreed_;
   store(state, t.source_place(), message, t.content);
   for (const Segment& s : message) {
     Origin& origin = origins_[s.origin];
@@ -365,7 +469,7 @@ void Provenance::send(const Transfer& t, std::vector<Segment>& message) {
   const bool own = whole && std::ranges::find(origins_[*whole].ranks, m) != origins_[*whole].ranks.end();
   if (whole) note_whole(state, *whole);
   if (own && state.own != whole) {
-    if (!origins_[*whole].operation) state.arrived.clear();
+    if (origins_[*whole].operations == 0) state.arrived.clear();
     state.own = whole;
   }
 }
@@ -386,7 +490,11 @@ void Provenance::receive(const Transfer& t, const std::vector<Segment>& message)
     if (state.first_receive == 0) state.first_receive = t.received_at + 1;
   }
   state.addends.push_back(message);
-  if (state.addends.size() > ranks_.size()) state.addends.pop_front();
+  state.arrivals.push_back(t.content);
+  if (state.addends.size() > ranks_.size()) {
+    state.addends.pop_front();
+    state.arrivals.pop_front();
+  }
   if (const auto whole = whole_origin(message)) state.arrived.push_back(*whole);
   // More than there are ranks cannot all be in one value.
   if (state.arrived.size() > ranks_.size()) state.arrived.erase(state.arrived.begin());
@@ -408,6 +516,23 @@ std::uint64_t Provenance::kept(std::size_t member) const {
   std::uint64_t sum = 0;
   for (const auto& [origin, ranges] : states_[member].kept) sum += ranges.bytes();
   return sum;
+}
+
+double Provenance::proof(std::span<const TransferIndex> list) const {
+  constexpr double kOfAnAddress = 8;
+  double bits = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Transfer& t = transfers_.all[list[i]];
+    if (t.captured() || messages_[i].empty()) continue;
+    if (by_address_[i]) {
+      bits += kOfAnAddress + agreement_[i];
+      continue;
+    }
+    for (const Segment& s : messages_[i]) bits += origins_[s.origin].content.information;
+  }
+  for (const Origin& o : origins_)
+    if (o.sent && o.operations == 0) bits -= o.content.information;
+  return std::max(bits, 0.0);
 }
 
 std::size_t Provenance::independent() const {

@@ -48,8 +48,8 @@ struct Origin {
   std::vector<std::size_t> ranks;  // which had it of their own; the first one first
   std::uint64_t buffer = 0;
   std::uint64_t bytes = 0;
-  Members contributors;                // of a combination; empty: only the first of `ranks`
-  std::optional<Operation> operation;  // it was proved to combine others
+  Members contributors;       // of a combination; empty: only the first of `ranks`
+  Operations operations = 0;  // it was proved to combine others, by one of these
   bool sent = false;
 };
 
@@ -85,8 +85,11 @@ class Provenance {
   [[nodiscard]] Own includes_own(std::size_t member) const { return states_[member].includes_own; }
   /// Bytes of the one block that came to the member with all contributions but those that its own memory has.
   [[nodiscard]] std::optional<std::uint64_t> completed_block(std::size_t member) const;
-  /// The operation of all proved combinations; nothing if there is none, or two.
+  /// The operation of all proved combinations; nothing if there is none, or several fit.
   [[nodiscard]] std::optional<Operation> operation() const;
+  /// Bits of what was sent that follow from what had been sent before, or from what its operands were: an exchange of
+  /// unrelated data has the same by accident once in 2^proof.
+  [[nodiscard]] double proof(std::span<const TransferIndex> list) const;
   /// Origins in the message `list[i]`; none if it is constant.
   [[nodiscard]] const std::vector<Segment>& segments(std::size_t i) const { return messages_[i]; }
 
@@ -109,6 +112,9 @@ class Provenance {
     std::optional<std::uint32_t> own;          // origin that stands for the rank's own value
     std::vector<std::uint32_t> arrived;        // whole origins received since
     std::deque<std::vector<Segment>> addends;  // the last messages: what may have been added to memory
+    std::deque<Content> arrivals;              // and their contents
+    /// Of a message that came, from where on its pieces were sent on.
+    std::unordered_map<std::uint64_t, std::uint64_t> unpacked;
     Own includes_own = Own::kUnknown;
     std::vector<std::uint32_t>
         wholes;  // the last ones that were sent or received: others may be parts of them
@@ -121,11 +127,15 @@ class Provenance {
   static constexpr std::uint32_t kGap = ~std::uint32_t{0};
 
   void play(std::span<const TransferIndex> list);
+  [[nodiscard]] bool has_lengths_of_parts(std::span<const TransferIndex> list) const;
   void restart(std::size_t messages);
   void send(const Transfer& t, std::vector<Segment>& message);
   void receive(const Transfer& t, const std::vector<Segment>& message);
   void capture(const Transfer& t);
   [[nodiscard]] std::vector<Segment> explain(State& state, std::size_t member, const Transfer& t);
+  [[nodiscard]] std::optional<std::vector<Segment>> unpacked(State& state, const Transfer& t);
+  [[nodiscard]] std::optional<std::vector<Segment>> packed(const State& state, std::size_t member,
+                                                           const Transfer& t);
   [[nodiscard]] std::vector<Segment> in_parts(std::size_t member, const Transfer& t);
   void look_for_parts(const State& state, const Transfer& t, const std::vector<Segment>& message);
   [[nodiscard]] bool is_trusted(State& state, const Cover& cover, std::size_t member, const Transfer& t);
@@ -156,6 +166,9 @@ class Provenance {
   std::unordered_map<std::uint64_t, std::uint32_t> origin_of_;  // by content
   std::vector<std::vector<Segment>> messages_;
   std::size_t unproved_ = 0;
+  std::vector<bool> by_address_;   // of each message, whether no hash of all of it says what it is
+  std::vector<double> agreement_;  // bits in which single elements do
+  double agreed_ = 0;              // of the message that is being explained
   /// Payloads that also came in parts (HPL: the panel to one rank, its pieces to the others), by their content.
   std::unordered_map<std::uint64_t, std::vector<Content>> parts_;
   bool unsure_ = false;           // there are steps that no hash proves

@@ -1,6 +1,7 @@
 // The part of the replay that follows values which are combined: which sent value is made of which received
 // ones.
 #include <algorithm>
+#include <bit>
 
 #include "detector/provenance.hpp"
 
@@ -21,8 +22,8 @@ std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t membe
   for (const auto& operands : attempts) {
     std::vector<Content> contents;
     for (const std::uint32_t o : operands) contents.push_back(origins_[o].content);
-    const auto operation = combination(t.content, contents);
-    if (!operation) continue;
+    const Operations operations = combinations(t.content, contents);
+    if (operations == 0) continue;
     Members all(ranks_.size());
     bool sound = true;
     for (const std::uint32_t o : operands) {
@@ -33,7 +34,7 @@ std::optional<std::uint32_t> Provenance::combine(State& state, std::size_t membe
     if (!sound) continue;
     const std::uint32_t result = add_origin(member, t.content, t.source_place());
     origins_[result].contributors = all;
-    origins_[result].operation = operation;
+    origins_[result].operations = operations;
     if (all[member])
       state.includes_own = Own::kIncluded;
     else if (state.first_own_send != 0 && state.includes_own == Own::kUnknown)
@@ -79,13 +80,14 @@ bool Provenance::add_to_memory(State& state, std::size_t member, std::uint64_t a
     Content sum;
     sum.bytes = a.bytes;
     sum.element = a.content.element;
+    sum.information = std::max(a.content.information, b.content.information);
     sum.known = events::kHasElements | events::kHasPolynomial;
     sum.polynomial = (events::Residue{a.content.polynomial} + events::Residue{b.content.polynomial}).value();
     Members both = contributors(a);
     unite(both, contributors(b));
     const std::uint32_t result = add_origin(member, sum, address);
     origins_[result].contributors = std::move(both);
-    origins_[result].operation = Operation::kSum;
+    origins_[result].operations = only(Operation::kSum);
     store(state, address, {{result, 0, sum.bytes}}, sum);
     address += sum.bytes;
   }
@@ -111,7 +113,9 @@ std::optional<std::vector<Segment>> Provenance::accumulate(State& state, std::si
       if (!add_to_memory(state, member, t.source_place() - offset, whole) &&
           !add_to_memory(state, member, t.source_place(), part))
         continue;
-      state.addends.erase(std::next(message).base());
+      const auto used = std::next(message).base();
+      state.arrivals.erase(state.arrivals.begin() + (used - state.addends.begin()));
+      state.addends.erase(used);
       state.includes_own = Own::kIncluded;
       return covering(state, t.source_place(), t.content.bytes)->segments;
     }
@@ -124,7 +128,7 @@ std::optional<std::uint64_t> Provenance::completed_block(std::size_t member) con
   std::optional<std::uint64_t> bytes;
   std::uint64_t own = 0;
   for (const Origin& o : origins_)
-    if (!o.operation && o.ranks.front() == member) own += o.bytes;
+    if (o.operations == 0 && o.ranks.front() == member) own += o.bytes;
   for (const std::vector<Segment>& message : state.addends) {
     const auto whole = whole_origin(message);
     if (!whole) continue;
@@ -164,13 +168,15 @@ std::optional<Members> Provenance::combined(std::size_t member) const {
 }
 
 std::optional<Operation> Provenance::operation() const {
-  std::optional<Operation> result;
+  auto fitting = static_cast<Operations>(~0U);
+  bool any = false;
   for (const Origin& origin : origins_) {
-    if (!origin.operation) continue;
-    if (result && result != origin.operation) return std::nullopt;
-    result = origin.operation;
+    if (origin.operations == 0) continue;
+    fitting &= origin.operations;
+    any = true;
   }
-  return result;
+  if (!any || !std::has_single_bit(fitting)) return std::nullopt;
+  return static_cast<Operation>(std::countr_zero(fitting));
 }
 
 }  // namespace nplus1::detector

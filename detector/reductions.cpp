@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <set>
 
 namespace nplus1::detector {
@@ -57,7 +58,7 @@ Judge reduction_in_pieces(const Case& c, Operation operation) {
   std::size_t pieces = 0;
   for (std::uint32_t o = 0; o < c.data.origins().size(); ++o) {
     const Origin& origin = c.data.origins()[o];
-    if (!origin.operation || !is_full(c.data.contributors(origin))) continue;
+    if (origin.operations == 0 || !is_full(c.data.contributors(origin))) continue;
     ++pieces;
     bytes += origin.bytes;
     for (std::size_t m = 0; m < c.members(); ++m)
@@ -147,18 +148,39 @@ namespace {
 /// Some elements of a payload, all at the same places.
 using Elements = std::vector<long double>;
 
+/// Which of the elements differ from each other in the order of their values from message to message: those of a vector
+/// that grows and shrinks as a whole are one witness, not five.
+std::vector<std::size_t> independent_elements(const std::vector<Elements>& values) {
+  std::set<std::vector<int>> seen;
+  std::vector<std::size_t> result;
+  for (std::size_t e = 0; e < values.front().size(); ++e) {
+    std::vector<int> changes;
+    for (std::size_t i = 1; i < values.size(); ++i)
+      changes.push_back((values[i][e] > values[i - 1][e] ? 1 : 0) -
+                        (values[i][e] < values[i - 1][e] ? 1 : 0));
+    if (seen.insert(std::move(changes)).second) result.push_back(e);
+  }
+  return result;
+}
+
 /// Replays them as if each rank kept the largest (`sign` 1) or smallest (-1) that it knows of.
 struct Extremes {
   std::vector<Elements> known;
   std::vector<Members> heard;
   std::size_t checked = 0;
+  /// Bits that unrelated values of the same kind would not show: none of n + 1 is the largest more often than once in
+  /// n + 1. And bits that growing ones would not show: what is passed on as it came.
+  double of_size = 0;
+  double of_equality = 0;
 
-  /// False if a rank sends something else.
-  bool replay(const Case& c, long double sign) {
+  /// False if a rank sends something else. `witnesses`: elements to judge by.
+  bool replay(const Case& c, long double sign, std::span<const std::size_t> witnesses) {
     known.assign(c.members(), {});
     heard.assign(c.members(), Members(c.members()));
     for (std::size_t m = 0; m < c.members(); ++m) heard[m][m] = true;
     std::vector<Members> under_way(c.list.size());
+    std::vector<std::size_t> arrived(c.members());  // since it last sent
+    std::set<Elements> whole;                       // what has been sent
     for (const auto& [place, half] : halves_of(c)) {
       const Transfer& t = c.at(half / 2);
       if (t.captured()) continue;
@@ -166,14 +188,30 @@ struct Extremes {
       const std::size_t m = c.data.member(half % 2 == 0 ? t.source : t.destination);
       if (half % 2 == 0) {
         if (!known[m].empty() && largest(known[m], value) != value) return false;
-        checked += known[m].empty() ? 0U : 1U;
+        // What is known to all is only spread, whatever it is.
+        if (arrived[m] > 0 && !(is_full(heard[m]) && whole.contains(value)))
+          weigh(known[m], value, arrived[m], witnesses);
+        whole.insert(value);
+        arrived[m] = 0;
         under_way[half / 2] = heard[m];
       } else {
+        ++arrived[m];
         unite(heard[m], under_way[half / 2]);
       }
       known[m] = largest(known[m], value);
     }
     return true;
+  }
+  void weigh(const Elements& before, const Elements& sent, std::size_t arrived,
+             std::span<const std::size_t> witnesses) {
+    ++checked;
+    for (const std::size_t e : witnesses) {
+      constexpr unsigned kOfSmallNumber = 8;
+      const unsigned bits = significant_bits(static_cast<double>(before[e]));
+      if (bits <= kOfSmallNumber) continue;  // anything is as large as nothing
+      of_size += std::log2(1.0 + static_cast<double>(arrived));
+      if (sent[e] == before[e]) of_equality += bits;
+    }
   }
 
   static Elements scaled(Elements values, long double sign) {
@@ -200,22 +238,25 @@ Judge extremum(const Case& c) {
   }
   if (everywhere == c.data.origins().size()) return std::nullopt;
   std::set<Elements> values;
+  std::vector<Elements> sent;
   for (std::size_t i = 0; i < c.list.size(); ++i) {
+    if (c.at(i).captured()) continue;
     auto value = some_elements(c.at(i).content);
     if (value.empty() || c.at(i).content.bytes != c.at(0).content.bytes ||
-        (i > 0 && value.size() != values.begin()->size()))
+        (!values.empty() && value.size() != values.begin()->size()))
       return std::nullopt;
-    values.insert(std::move(value));
+    values.insert(value);
+    sent.push_back(std::move(value));
   }
-  constexpr std::size_t kFewestValues = 3;
-  if (values.size() < kFewestValues) return std::nullopt;
+  if (values.size() < 2) return std::nullopt;
+  const auto witnesses = independent_elements(sent);
   for (const auto operation : {Operation::kMax, Operation::kMin}) {
     const long double sign = operation == Operation::kMax ? 1 : -1;
     Extremes replayed;
-    if (!replayed.replay(c, sign)) continue;
+    if (!replayed.replay(c, sign, witnesses)) continue;
     std::vector<std::size_t> complete;
     const auto kind = kind_of(replayed.heard, complete);
-    if (!kind || replayed.checked + 1 < c.members()) continue;
+    if (!kind || replayed.checked == 0) continue;
     if (are_too_many_messages(c, *kind)) continue;
     Elements result;
     for (const Elements& v : values) result = Extremes::largest(result, Extremes::scaled(v, sign));
@@ -223,6 +264,7 @@ Judge extremum(const Case& c) {
     Verdict v = c.verdict(*kind, longest_message(c));
     v.operation = operation;
     v.certainty = Certainty::kProbable;
+    v.proof = std::min(replayed.of_size, replayed.of_equality);
     if (kind == CollectiveKind::kReduce) v.roots = {c.data.ranks()[complete.front()]};
     v.evidence.push_back(std::string{"each rank passed on the "} + (sign > 0 ? "largest" : "smallest") +
                          " of what it had received, or its own, " + std::to_string(replayed.checked) +

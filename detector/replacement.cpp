@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "detector/findings.hpp"
 
 namespace nplus1::detector {
@@ -24,8 +26,26 @@ std::string operation_constant(const Finding& f) {
   return "op";
 }
 
+std::string split_of(const std::vector<std::int32_t>& ranks, std::size_t world, std::size_t groups);
+
+/// Groups that no simple colour makes: each has its number.
+std::string split_by_number(const Finding& f) {
+  std::string text;
+  for (const auto& group : f.groups)
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", fmt::join(group, ","));
+  return fmt::format("MPI_Comm_split(MPI_COMM_WORLD, /* number of the group: {} */ group, rank, &comm); ",
+                     text);
+}
+
+std::string split(const Finding& f, std::size_t world) {
+  const std::string first = split_of(f.groups.front(), world, f.groups.size());
+  const bool alike = std::ranges::all_of(
+      f.groups, [&](const auto& group) { return split_of(group, world, f.groups.size()) == first; });
+  return alike ? first : split_by_number(f);
+}
+
 /// A group of every k-th or of k neighbouring ranks comes out of a simple colour.
-std::string split(const std::vector<std::int32_t>& ranks, std::size_t world) {
+std::string split_of(const std::vector<std::int32_t>& ranks, std::size_t world, std::size_t groups) {
   const auto p = static_cast<std::int32_t>(ranks.size());
   const std::int32_t stride = ranks[1] - ranks[0];
   bool even = true;
@@ -35,6 +55,7 @@ std::string split(const std::vector<std::int32_t>& ranks, std::size_t world) {
     return fmt::format("MPI_Comm_split(MPI_COMM_WORLD, rank / {}, rank, &comm); ", p);
   if (even && stride > 1 && stride * p == n && ranks[0] < stride)
     return fmt::format("MPI_Comm_split(MPI_COMM_WORLD, rank % {}, rank, &comm); ", stride);
+  if (groups > 1) return fmt::format("{}", fmt::join(ranks, ","));
   return fmt::format(
       "MPI_Comm_split(MPI_COMM_WORLD, /* ranks {} */ member ? 0 : MPI_UNDEFINED, rank, &comm); ",
       fmt::join(ranks, ","));
@@ -99,7 +120,7 @@ std::string replacement_call(const Finding& finding, std::string_view datatype, 
            fmt::format("  /* datatype: {} */", datatype);
   if (finding.kind == CollectiveKind::kNeighborAllgather || finding.kind == CollectiveKind::kNeighborAlltoall)
     return "MPI_Dist_graph_create_adjacent(...); " + call(finding, datatype);
-  return (has_communicator ? "" : split(finding.ranks, world)) + call(finding, datatype);
+  return (has_communicator ? "" : split(finding, world)) + call(finding, datatype);
 }
 
 }  // namespace nplus1::detector

@@ -11,6 +11,9 @@
 namespace nplus1::detector {
 namespace {
 
+/// A scatter and a ring of its parts, and once more round the ring: no operation has more messages for each pair.
+constexpr std::size_t kMostForEachPair = 2;
+
 /// What each rank of a cluster does, in its order: twice the position in the list, plus one for a receive.
 using Lanes = std::map<std::int32_t, std::vector<std::uint32_t>>;
 
@@ -46,17 +49,31 @@ std::size_t common_divisor(const Transfers& transfers, const TransferList& list,
   return divisor;
 }
 
-/// The list cut so that each rank has the same number of calls in each part; empty if a message would cross a cut.
-std::vector<TransferList> cut(const TransferList& list, const Lanes& lanes, std::size_t parts) {
-  std::vector<std::uint32_t> part_of_send(list.size());
-  std::vector<TransferList> result(parts);
-  for (const auto& [rank, lane] : lanes)
-    for (std::size_t i = 0; i < lane.size(); ++i)
-      if (lane[i] % 2 == 0) part_of_send[lane[i] / 2] = static_cast<std::uint32_t>(i / (lane.size() / parts));
-  for (const auto& [rank, lane] : lanes)
-    for (std::size_t i = 0; i < lane.size(); ++i)
-      if (lane[i] % 2 == 1 && part_of_send[lane[i] / 2] != i / (lane.size() / parts)) return {};
-  for (std::size_t i = 0; i < list.size(); ++i) result[part_of_send[i]].push_back(list[i]);
+/// The list cut so that each rank has the same number of calls in each of `parts`, of which the `first` ones; empty if a
+/// message would cross a cut. `part_of_send`: of the list's size; what is left in it does not matter.
+std::vector<TransferList> cut(const TransferList& list, const Lanes& lanes, std::size_t parts,
+                              std::size_t first, std::vector<std::uint32_t>& part_of_send) {
+  std::vector<TransferList> result(first);
+  for (const auto& [rank, lane] : lanes) {
+    const std::size_t length = lane.size() / parts;
+    for (std::size_t i = 0; i < first * length; ++i)
+      if (lane[i] % 2 == 0) part_of_send[lane[i] / 2] = static_cast<std::uint32_t>(i / length);
+  }
+  std::size_t received = 0;
+  std::size_t sent = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> order;  // part, position in the list
+  for (const auto& [rank, lane] : lanes) {
+    const std::size_t length = lane.size() / parts;
+    for (std::size_t i = 0; i < first * length; ++i) {
+      const std::uint32_t message = lane[i] / 2;
+      if (lane[i] % 2 == 1 && part_of_send[message] != i / length) return {};
+      ++(lane[i] % 2 == 1 ? received : sent);
+      if (lane[i] % 2 == 0) order.emplace_back(part_of_send[message], message);
+    }
+  }
+  if (sent != received) return {};
+  std::ranges::sort(order);
+  for (const auto& [part, message] : order) result[part].push_back(list[message]);
   return result;
 }
 
@@ -75,14 +92,17 @@ Shape shape_of(const Transfers& transfers, const TransferList& list) {
 
 /// A reduction of equal values proves nothing, and parts that ranks keep are `inferred` from the second time on. If only
 /// few of many, or the first, are not proved, and their messages are those of the others, they are the same operation.
-/// Empty if they are not.
+/// Empty if they are not. `open`: how many of them may be the same by what was judged of them.
 std::vector<Instance> with_unproved(const Transfers& transfers, std::vector<Instance> found,
-                                    std::vector<TransferList> unproved, bool inferred) {
+                                    std::vector<TransferList> unproved, bool inferred, std::size_t open) {
   constexpr std::size_t kProvedForEach = 8;
   const auto begin = [&](const TransferList& list) { return transfers.all[list.front()].sent_at; };
   const bool is_first =
       inferred && unproved.size() == 1 && begin(unproved.front()) < begin(found.front().transfers);
-  if (!is_first && unproved.size() * kProvedForEach > found.size()) return {};
+  const bool extremes = found.front().verdict.operation == Operation::kMax ||
+                        found.front().verdict.operation == Operation::kMin;
+  if (!is_first && !extremes && open < unproved.size() && unproved.size() * kProvedForEach > found.size())
+    return {};
   if (unproved.empty()) return found;
   if (!found.front().verdict.operation) return {};
   const Shape shape = shape_of(transfers, found.front().transfers);
@@ -99,6 +119,23 @@ std::vector<Instance> with_unproved(const Transfers& transfers, std::vector<Inst
   return found;
 }
 
+bool is_extreme(const Verdict& v) {
+  return v.operation == Operation::kMax || v.operation == Operation::kMin;
+}
+
+bool are_alike(const Verdict& a, const Verdict& b) {
+  return a.kind == b.kind && a.operation == b.operation;
+}
+
+/// Whether the verdict of one part leaves open that it is what others are: it has nothing to prove itself by, or is a
+/// largest number that happened to be where all others came from.
+bool may_be(const Verdict& v, const Verdict& other) {
+  if (v.operation && v.proof < 1) return true;
+  if (!v.operation && v.kind == other.kind && other.operation)
+    return true;  // with which operation is not to be seen
+  return is_extreme(other) && (v.kind == CollectiveKind::kBcast || is_extreme(v));
+}
+
 /// All parts, if they are the same operation.
 std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
                                       std::vector<TransferList> parts) {
@@ -107,21 +144,46 @@ std::vector<Instance> same_operations(const Transfers& transfers, const Cluster&
   const bool inferred = std::ranges::any_of(cluster.captures, [&](TransferIndex i) {
     return transfers.all[i].captured_as(events::OwnPart::kAddedTo);
   });
-  const std::size_t most_unproved =
-      std::max(parts.size() / 8, inferred && parts.size() > 1 ? std::size_t{1} : 0);
+  const std::size_t all = parts.size();
+  const std::size_t most_unproved = std::max(all / 8, inferred && all > 1 ? std::size_t{1} : 0);
+  std::size_t main = 0;  // of those found, the one that proves most
   for (TransferList& part : parts) {
     auto instance = instance_of(transfers, cluster.captures, part);
     if (!instance) {
+      constexpr std::size_t kMostAtFirst = 8;
       unproved.push_back(std::move(part));
-      if (unproved.size() > most_unproved) return {};
+      if (unproved.size() > most_unproved || (found.empty() && unproved.size() > kMostAtFirst)) return {};
       continue;
     }
-    const bool other = !found.empty() && (found.front().verdict.kind != instance->verdict.kind ||
-                                          found.front().verdict.operation != instance->verdict.operation);
-    if (other) return {};
+    if (!found.empty()) {
+      const Verdict& first = found[main].verdict;
+      const Verdict& next = instance->verdict;
+      if (!are_alike(first, next) && !may_be(first, next) && !may_be(next, first)) return {};
+      const bool better =
+          next.operation.has_value() > first.operation.has_value() ||
+          (next.operation.has_value() == first.operation.has_value() && next.proof > first.proof);
+      if (better) main = found.size();
+    }
     found.push_back(std::move(*instance));
   }
-  return found.empty() ? found : with_unproved(transfers, std::move(found), std::move(unproved), inferred);
+  if (found.empty()) return found;
+  std::vector<Instance> alike;
+  const Verdict wanted = found[main].verdict;
+  std::size_t open = 0;
+  for (Instance& i : found) {
+    if (are_alike(i.verdict, wanted)) {
+      alike.push_back(std::move(i));
+      continue;
+    }
+    if (!may_be(i.verdict, wanted)) return {};
+    ++open;
+    unproved.push_back(std::move(i.transfers));
+  }
+  // Of a few numbers the largest is often where all others come from; what was open is not against it either.
+  const std::size_t most =
+      is_extreme(wanted) || open == unproved.size() ? std::max(all / 2, most_unproved) : most_unproved;
+  if (unproved.size() > most) return {};
+  return with_unproved(transfers, std::move(alike), std::move(unproved), inferred, open);
 }
 
 using Tagged = std::map<std::pair<CommId, std::int32_t>, TransferList>;
@@ -150,10 +212,21 @@ std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& clust
   const std::size_t divisor = common_divisor(transfers, list, ranks);
   if (ranks < kFewestRanks || list.size() / divisor > kMostInOneRound) return {};
   const Lanes lanes = lanes_of(transfers, list);
+  std::vector<std::uint32_t> part_of_send(list.size());
   for (std::size_t parts = std::min(divisor, list.size() / (lanes.size() - 1)); parts > 0; --parts) {
     if (divisor % parts != 0) continue;
-    if (list.size() / parts > kMostInOneRound) break;
-    auto found = same_operations(transfers, cluster, cut(list, lanes, parts));
+    if (list.size() / parts > std::min(kMostInOneRound, kMostForEachPair * ranks * ranks)) break;
+    // A look at the first ones: where none of them is anything, the others are not cut.
+    constexpr std::size_t kFirst = 8;
+    if (parts > kFirst) {
+      std::ranges::fill(part_of_send, ~std::uint32_t{0});
+      const auto first = cut(list, lanes, parts, kFirst, part_of_send);
+      if (std::ranges::none_of(first, [&](const TransferList& part) {
+            return instance_of(transfers, cluster.captures, part).has_value();
+          }))
+        continue;
+    }
+    auto found = same_operations(transfers, cluster, cut(list, lanes, parts, parts, part_of_send));
     if (!found.empty()) return merge_segments(transfers, std::move(found));
   }
   return {};

@@ -1,12 +1,13 @@
 #include "detector/scenario_world.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "events/mpi_call.hpp"
-#include "events/polynomial_hash.hpp"
+#include "events/payload/payload_hash.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -14,31 +15,62 @@ namespace {
 constexpr std::uint64_t kBase = 0x10000;
 constexpr std::uint64_t kRankSpan = 0x1000000;
 
-std::uint64_t address(int rank, std::int64_t at) {
-  return kBase + static_cast<std::uint64_t>(rank) * kRankSpan + static_cast<std::uint64_t>(at) * 8;
-}
-
-void hash(std::span<const std::int64_t> words, events::Detail& detail) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(words.data());
-  detail.crc = static_cast<std::uint32_t>(crc32_z(0, bytes, words.size_bytes()));
-  if (!words.empty()) std::memcpy(&detail.prefix, bytes, sizeof(detail.prefix));
-  events::PolynomialHash polynomial;
-  for (const std::int64_t w : words) polynomial.add(events::Residue::of_signed(w));
-  detail.polynomial = polynomial.value().value();
-  detail.content = events::kHasCrc | events::kHasPrefix | events::kHasPolynomial | events::kHasElements;
-}
-
 }  // namespace
 
-World::World(events::EventSink& sink, int ranks)
+World::World(events::EventSink& sink, int ranks, Type type, std::int64_t words)
     : sink_{sink},
-      memory_(static_cast<std::size_t>(ranks), std::vector<std::int64_t>(kWords)),
+      type_{type},
+      memory_(static_cast<std::size_t>(ranks), std::vector<std::int64_t>(static_cast<std::size_t>(words))),
       ordinals_(static_cast<std::size_t>(ranks)),
       sequences_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)) {
   events::Communicator world;
   for (int r = 0; r < ranks; ++r) world.members.emplace_back(r);
   sink_.on_communicator(world);
-  sink_.on_datatype({DatatypeId{1}, "MPI_INT64_T", 8});
+  constexpr std::array kNames{"MPI_INT64_T", "MPI_INT", "MPI_DOUBLE", "MPI_FLOAT", "MPI_BYTE"};
+  sink_.on_datatype({DatatypeId{1}, kNames.at(static_cast<std::size_t>(type)), width()});
+}
+
+std::int64_t World::width() const {
+  constexpr std::array<std::int64_t, 5> kWidths{8, 4, 8, 4, 1};
+  return kWidths.at(static_cast<std::size_t>(type_));
+}
+
+std::uint64_t World::address(int rank, std::int64_t at) const {
+  return kBase + static_cast<std::uint64_t>(rank) * kRankSpan + static_cast<std::uint64_t>(at * width());
+}
+
+void World::describe(int rank, std::int64_t at, std::int64_t count, events::Detail& detail) const {
+  namespace payload = events::payload;
+  detail.buffer = address(rank, at);
+  detail.count = count;
+  detail.datatype = DatatypeId{1};
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count * width()));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t word = memory_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(at + i)];
+    const auto number = static_cast<std::int32_t>(word);
+    const auto real = static_cast<float>(std::bit_cast<double>(word));
+    const void* from = type_ == Type::kInt32   ? static_cast<const void*>(&number)
+                       : type_ == Type::kFloat ? static_cast<const void*>(&real)
+                                               : static_cast<const void*>(&word);
+    std::memcpy(bytes.data() + i * width(), from, static_cast<std::size_t>(width()));
+  }
+  constexpr std::array kElements{payload::ElementType::kInt64, payload::ElementType::kInt32,
+                                 payload::ElementType::kDouble, payload::ElementType::kFloat,
+                                 payload::ElementType::kWords};
+  payload::PayloadHash hash{kElements.at(static_cast<std::size_t>(type_)), {}, bytes.size()};
+  hash.add(bytes.data(), bytes.size());
+  hash.store(detail);
+}
+
+double World::get(int rank, std::int64_t at) const {
+  const std::int64_t word = memory_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(at)];
+  return is_real() ? std::bit_cast<double>(word) : static_cast<double>(word);
+}
+
+void World::put(int rank, std::int64_t at, double value) {
+  const double rounded = type_ == Type::kFloat ? static_cast<double>(static_cast<float>(value)) : value;
+  words(rank, at, 1)[0] =
+      is_real() ? std::bit_cast<std::int64_t>(rounded) : static_cast<std::int64_t>(std::llround(value));
 }
 
 std::uint64_t World::random(std::uint64_t below) {
@@ -103,20 +135,19 @@ World::Message World::post(int from, std::int64_t at, std::int64_t count, int to
   event.comm = call.comm;
   event.peer = to;
   event.tag = call.tag;
-  event.size = count * 8;
+  event.size = count * width();
   events::Detail detail;
-  detail.buffer = address(from, at);
-  detail.count = count;
-  detail.datatype = DatatypeId{1};
-  hash(payload, detail);
+  describe(from, at, count, detail);
   events::Answer answer;
   answer.kind = events::AnswerKind::kExit;
   answer.sequence = message.sequence;
   emit(from, event, answer, detail, call.site);
+  on_sent(message, at);
   return message;
 }
 
 void World::receive(const Message& message, std::int64_t at, Call call) {
+  on_receiving(message, at);
   const auto count = static_cast<std::int64_t>(message.payload.size());
   std::ranges::copy(message.payload, words(message.destination, at, count).begin());
   events::Event event;
@@ -125,7 +156,7 @@ void World::receive(const Message& message, std::int64_t at, Call call) {
   event.comm = call.comm;
   event.peer = message.source;
   event.tag = message.tag;
-  event.size = count * 8;
+  event.size = count * width();
   events::Detail detail;
   detail.buffer = address(message.destination, at);
   detail.count = count;
@@ -134,7 +165,7 @@ void World::receive(const Message& message, std::int64_t at, Call call) {
   answer.kind = events::AnswerKind::kExit;
   answer.source = message.source;
   answer.tag = message.tag;
-  answer.size = count * 8;
+  answer.size = count * width();
   answer.sequence = message.sequence;
   emit(message.destination, event, answer, detail, call.site + 100);
 }
@@ -143,15 +174,13 @@ void World::send(int from, std::int64_t at, std::int64_t count, int to, std::int
   receive(post(from, at, count, to, call), into, call);
 }
 
-void World::capture(int rank, std::int64_t at, std::int64_t count, int site) {
+void World::capture(int rank, std::int64_t at, std::int64_t count, int site, events::OwnPart how) {
   events::Event event;
   event.kind = events::EventKind::kLocal;
-  event.size = count * 8;
+  event.operation = static_cast<std::uint8_t>(how);
+  event.size = count * width();
   events::Detail detail;
-  detail.buffer = address(rank, at);
-  detail.count = count;
-  detail.datatype = DatatypeId{1};
-  hash(words(rank, at, count), detail);
+  describe(rank, at, count, detail);
   emit(rank, event, events::kNoAnswer, detail, site);
 }
 

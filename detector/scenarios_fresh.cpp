@@ -135,7 +135,7 @@ std::vector<Scenario> fresh_scenarios() {
       {"two groups of four, each with three broadcasts",
        8,
        two_row_broadcasts,
-       {{"bcast", first_ranks(4), {1}, 3, 9, "certain"}, {"bcast", first_ranks(4, 4), {5}, 3, 9, "certain"}}},
+       {{"bcast", first_ranks(8), {1, 5}, 6, 18, "certain"}}},
       {"scatter and ring are one broadcast",
        6,
        scatter_and_ring,

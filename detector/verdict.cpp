@@ -4,8 +4,10 @@
 #include <array>
 #include <bit>
 #include <boost/pending/disjoint_sets.hpp>
+#include <cmath>
 
 #include "detector/reductions.hpp"
+#include "detector/ring_reduction.hpp"
 #include "support/collective_names.hpp"
 
 namespace nplus1::detector {
@@ -48,6 +50,14 @@ bool repeats_messages(const Case& c) {
   return most > 2 || (most == 2 && pairs > p);
 }
 
+/// The fewest messages that close a circle of causes: up and down a tree, or to the ranks at distances 1, 2, 4, ... An
+/// exchange with neighbours that reaches everybody has more, but where everybody is a neighbour.
+bool has_as_few_messages_as_needed(const Case& c) {
+  const std::size_t p = c.members();
+  const auto rounds = static_cast<std::size_t>(std::bit_width(p - 1));
+  return c.list.size() == 2 * (p - 1) || (c.list.size() == p * rounds && rounds + 1 < p);
+}
+
 Judge barrier(const Case& c) {
   constexpr std::uint64_t kLongestSignal = 8;
   const std::size_t p = c.members();
@@ -58,12 +68,16 @@ Judge barrier(const Case& c) {
   if (repeats_messages(c) || !everybody_hears_of_everybody(c)) return std::nullopt;
   Verdict v = c.verdict(CollectiveKind::kBarrier, 0);
   v.evidence.emplace_back("nobody leaves before everybody has entered");
-  if (longest > 0) {
-    v.certainty = Certainty::kPossible;
-    v.evidence.emplace_back("the messages are not empty, but carry the same small number");
-    v.alternatives.emplace_back("allreduce (min, max, or) of a flag that was the same everywhere");
+  if (longest == 0) return v;
+  const bool same = std::ranges::all_of(
+      c.list, [&](TransferIndex i) { return c.transfers.all[i].content == c.at(0).content; });
+  v.payload = c.at(0).content.key();
+  v.certainty =
+      same && longest == 1 && has_as_few_messages_as_needed(c) ? Certainty::kProbable : Certainty::kPossible;
+  v.evidence.emplace_back("the messages are not empty, but carry the same small number");
+  v.alternatives.emplace_back("allreduce (min, max, or) of a flag that was the same everywhere");
+  if (v.certainty == Certainty::kPossible)
     v.alternatives.emplace_back("an exchange of flags that are equal by accident");
-  }
   return v;
 }
 
@@ -139,6 +153,103 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> separate_buffers(const Case
   return ranges;
 }
 
+double log2_of_factorial(std::size_t n) {
+  return std::lgamma(static_cast<double>(n) + 1) / std::log(2.0);
+}
+
+struct Block {
+  std::uint64_t begin;
+  std::uint64_t bytes;
+  std::size_t peer;
+};
+
+/// Where one member sends from (receives into), by address; empty if not one block for each other.
+std::vector<Block> blocks_of(const Case& c, std::size_t member, bool sends) {
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    const Transfer& t = c.at(i);
+    if (t.captured() || t.content.bytes == 0 || c.data.member(sends ? t.source : t.destination) != member)
+      continue;
+    blocks.push_back({sends ? t.source_buffer : t.destination_buffer, t.content.bytes,
+                      c.data.member(sends ? t.destination : t.source)});
+  }
+  if (blocks.size() + 1 != c.members()) return {};
+  std::ranges::sort(blocks, {}, &Block::begin);
+  return blocks;
+}
+
+/// Whether a member that is neither the first nor the last leaves room for its own block between the others, in the order
+/// of ranks, as a vector of all blocks does and buffers for partners, however sorted, do not.
+bool leaves_room_for_its_own(const std::vector<Block>& blocks, std::size_t member) {
+  if (blocks.empty() || !std::ranges::is_sorted(blocks, {}, &Block::peer)) return false;
+  const auto gap = [&](std::size_t i) {  // before block i
+    return blocks[i].begin - blocks[i - 1].begin - blocks[i - 1].bytes;
+  };
+  std::uint64_t most = 0;  // of the other gaps
+  for (std::size_t i = 1; i < blocks.size(); ++i)
+    if (i != member) most = std::max(most, gap(i));
+  return gap(member) > most;
+}
+
+/// Bits that the places of the blocks of `member` show, if they lie in the order of the other members, or of their
+/// distance from it: a buffer for each partner can lie in any order.
+double proof_of_order(const Case& c, std::size_t member, bool sends) {
+  constexpr double kOwnPlace = 8;
+  const std::size_t p = c.members();
+  const auto blocks = blocks_of(c, member, sends);
+  if (blocks.empty()) return 0;
+  const auto distance = [&](const Block& b) { return (b.peer + p - member) % p; };
+  const bool by_rank = std::ranges::is_sorted(blocks, {}, &Block::peer);
+  if (!by_rank && !std::ranges::is_sorted(blocks, {}, distance)) return 0;
+  const bool own = member > 0 && member + 1 < p && leaves_room_for_its_own(blocks, member);
+  return log2_of_factorial(p - 1) - 1 + (own ? kOwnPlace : 0);
+}
+
+/// Of an exchange of all with all: that each has a vector of all blocks, its own among them. Partners that are sorted
+/// by rank are no proof, neighbours are often sorted.
+double proof_of_vectors(const Case& c) {
+  constexpr double kOwnPlace = 8;
+  const std::size_t p = c.members();
+  double bits = 0;
+  for (const bool sends : {true, false}) {
+    std::size_t fitting = 0;
+    for (std::size_t m = 1; m + 1 < p; ++m)
+      fitting += leaves_room_for_its_own(blocks_of(c, m, sends), m) ? 1U : 0U;
+    if (fitting + 2 == p) bits += static_cast<double>(fitting) * (kOwnPlace + log2_of_factorial(p - 1));
+  }
+  return bits;
+}
+
+/// That so many messages between random members all come from one (or go to one) and reach each other one once.
+double proof_of_star(std::size_t members) {
+  const auto others = static_cast<double>(members - 1);
+  return (others - 1) * std::log2(static_cast<double>(members)) + others * std::log2(others) -
+         log2_of_factorial(members - 1);
+}
+
+/// Of data that were passed on by others than those that had them: what is equal by accident is not.
+double proof_of_forwarding(const Case& c) {
+  double bits = 0;
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    for (const Segment& s : c.data.segments(i)) {
+      const Origin& origin = c.data.origins()[s.origin];
+      if (!c.at(i).captured() && !c.is_origin(c.data.member(c.at(i).source), origin))
+        bits += origin.content.information;
+    }
+  return bits;
+}
+
+/// What speaks for a scatter (a gather) beyond what its messages hold.
+void add_proof_of_star(const Case& c, Verdict& v, std::size_t root, bool sends) {
+  v.proof = std::min(v.proof, proof_of_forwarding(c));
+  v.by_order = v.proof == 0;
+  if (messages_of_others(c) + 1 == c.members() && std::ranges::all_of(c.list, [&](TransferIndex i) {
+        const Transfer& t = c.transfers.all[i];
+        return t.captured() || c.data.member(sends ? t.source : t.destination) == root;
+      }))
+    v.proof += proof_of_star(c.members()) + proof_of_order(c, root, sends);
+}
+
 /// Whether `member` takes part in more than one message at one end, and later ones replace what earlier ones brought:
 /// tasks and results, of which nobody keeps a vector.
 bool takes_one_after_the_other(const Case& c, std::size_t member, bool sends) {
@@ -168,8 +279,9 @@ Judge scatter(const Case& c) {
   Verdict v = c.verdict(smallest == largest ? CollectiveKind::kScatter : CollectiveKind::kScatterv, largest);
   v.roots = {c.data.ranks()[root]};
   v.evidence.emplace_back("the root's data ended in parts that do not overlap, one at each other rank");
+  add_proof_of_star(c, v, root, true);
   const auto buffers = separate_buffers(c, root, true);
-  if (buffers.empty()) {
+  if (buffers.empty() && v.by_order) {
     v.certainty = Certainty::kPossible;
     v.evidence.emplace_back(
         "the root sent all parts from the same place, so they may be tasks rather than a vector");
@@ -203,6 +315,7 @@ Judge gather(const Case& c) {
   Verdict v = c.verdict(smallest == largest ? CollectiveKind::kGather : CollectiveKind::kGatherv, largest);
   v.roots = {c.data.ranks()[sinks.front()]};
   v.evidence.emplace_back("the root has received a part of its own from each other rank");
+  add_proof_of_star(c, v, sinks.front(), false);
   if (separate_buffers(c, sinks.front(), false).empty()) {
     for (std::size_t m = 0; m < c.members(); ++m)
       if (m != sinks.front() && takes_one_after_the_other(c, m, true)) return std::nullopt;
@@ -262,7 +375,7 @@ bool are_of_a_grid(const Sizes& sizes, std::size_t p) {
 
 Judge alltoall(const Case& c) {
   const std::size_t p = c.members();
-  if (c.list.size() != p * (p - 1)) return std::nullopt;
+  if (c.list.size() != p * (p - 1) || c.data.independent() + 1 < p) return std::nullopt;
   std::vector<bool> pairs(p * p);
   Sizes sizes(p * p);
   std::uint64_t smallest = ~std::uint64_t{0};
@@ -284,6 +397,8 @@ Judge alltoall(const Case& c) {
   Verdict v =
       c.verdict(smallest == largest ? CollectiveKind::kAlltoall : CollectiveKind::kAlltoallv, largest);
   v.evidence.emplace_back("each rank has sent a different part to each other rank");
+  v.by_order = true;
+  v.proof = proof_of_vectors(c);
   v.alternatives.emplace_back("reduce_scatter, if what arrives is combined: messages do not show that");
   if (p == kFewestRanks) {
     v.certainty = Certainty::kProbable;
@@ -369,8 +484,8 @@ std::optional<Verdict> judge_all(const Transfers& transfers, std::span<const Tra
   if (c.members() < kFewestRanks || list.size() + 1 < c.members() || !is_connected(c)) return std::nullopt;
   if (all_constant(c)) return barrier(c);
   if (without_hashes(c)) return std::nullopt;
-  for (const auto& single :
-       {reduction, extremum, broadcast, scatter, alltoall, gather, allgather, packed_alltoall})
+  for (const auto& single : {ring_reduction, reduction, extremum, broadcast, scatter, alltoall, gather,
+                             allgather, packed_alltoall})
     if (Judge found = single(c)) return found;
   return std::nullopt;
 }

@@ -28,9 +28,16 @@ struct Verdict {
   std::vector<std::int32_t> roots;  // world ranks; more than one: alternatives
   std::uint64_t bytes = 0;          // what one call would pass: the vector, or one member's (largest) block
   std::uint64_t payload = 0;        // equal for instances with equal content
+  /// Bits that speak for it: an exchange without that meaning looks the same once in 2^proof.
+  double proof = 0;
+  bool by_order = false;  // of which none is in the content of the messages
   std::vector<std::string> evidence;
   std::vector<std::string> alternatives;
 };
+
+/// What a finding needs, of all its instances together, to be more than possible, and to be certain.
+inline constexpr double kProbableProof = 14;
+inline constexpr double kCertainProof = 30;
 
 /// The fewest ranks of a finding: what two ranks do is a collective or an exchange, as one likes.
 inline constexpr std::size_t kFewestRanks = 3;

@@ -103,7 +103,7 @@ class Collectives(LiveTest):
                 self.collectives(self.observe(4, program))
                 self.assertIn(words, self.screen)
 
-    def test_broadcasts_as_in_hpl_are_one_for_each_row(self):
+    def test_broadcasts_as_in_hpl_are_one_with_a_group_for_each_row(self):
         grids = [(rows, columns, variant) for rows, columns in ((2, 3), (1, 6)) for variant in HPL_MESSAGES]
         for rows, columns, variant in grids + [(1, 16, "long"), (1, 16, "longM")]:
             with self.subTest(variant, rows=rows, columns=columns):
@@ -111,11 +111,11 @@ class Collectives(LiveTest):
                 found = [f for f in self.collectives(run) if f["certainty"] != "possible"]
                 messages = PANELS * HPL_MESSAGES[variant](columns)
                 members = [list(range(r * columns, (r + 1) * columns)) for r in range(rows)]
-                expected = [{"kind": "bcast", "ranks": m, "roots": m[:PANELS], "count": PANELS, "messages": messages}
-                            for m in members]
+                expected = [{"kind": "bcast", "ranks": list(range(rows * columns)), "groups": members,
+                             "roots": sorted(sum((m[:PANELS] for m in members), [])), "count": rows * PANELS,
+                             "messages": rows * messages}]
                 self.score(f"hpl_broadcasts {variant} {rows} x {columns}", rows * columns, expected, found)
-                by_row = sorted(found, key=lambda f: f["ranks"])
-                self.assertEqual([{k: f[k] for k in expected[0]} for f in by_row], expected, self.screen)
+                self.assertEqual([{k: f[k] for k in expected[0]} for f in found], expected, self.screen)
                 for f in found:
                     self.assertTrue(all("hpl_broadcasts.c" in line for line in f["lines"]))
                     self.assertTrue(f["callers"] and all("hpl_broadcasts.c" in line for line in f["callers"]))

@@ -55,6 +55,7 @@ function reasons(finding) {
   const item = (text) => el("li", {}, text);
   return el("div", {}, el("p", { class: "mono" }, finding.replacement),
     el("p", {}, finding.lines.join(", ")),
+    (finding.groups ?? []).length > 1 ? el("p", {}, `On ranks ${finding.groups.map((g) => g.join(", ")).join("; ")}`) : null,
     (finding.callers ?? []).length > 0 ? el("p", {}, `From ${finding.callers.join(", ")}`) : null, el("ul", {}, finding.evidence.map(item)),
     finding.alternatives.length > 0 ? el("p", {}, `Or: ${finding.alternatives.join("; ")}`) : null);
 }
@@ -62,12 +63,13 @@ function reasons(finding) {
 function list(items) {
   const priced = items.some((f) => f.saving_s != null);
   return sortableTable({
-    title: "Hand-written collective operations", name: "collectives", items, sortBy: priced ? 7 : 5, detail: reasons,
+    title: "Hand-written collective operations", name: "collectives", items, sortBy: priced ? 8 : 6, detail: reasons,
     filterLabel: "Filter by operation or line",
     columns: [
       { label: "operation", value: nameOf },
       { label: "certainty", value: (f) => f.certainty },
       { label: "ranks", value: (f) => f.ranks.length },
+      { label: "groups", value: (f) => (f.groups ?? [f.ranks]).length },
       { label: "roots", value: (f) => f.roots.length > 4 ? `${f.roots.length} different` : f.roots.join(", ") },
       { label: "times", value: (f) => f.count },
       { label: "messages", value: (f) => f.messages },

@@ -1,0 +1,233 @@
+// Exchanges that were taken for what they are not, and operations that were overlooked, each on its own.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/detector/live_world.hpp"
+#include "tests/detector/planted.hpp"
+#include "tests/detector/score.hpp"
+
+namespace nplus1::tests {
+namespace {
+
+using detector::Certainty;
+using detector::Finding;
+
+std::vector<Finding> played(int ranks, World::Type type, Values values,
+                            const std::function<void(Play&)>& program) {
+  RandomProgram p;
+  p.ranks = ranks;
+  p.type = type;
+  p.play = [&](World& w) {
+    Play y{w, Dice{static_cast<std::uint64_t>(ranks)}, values};
+    program(y);
+  };
+  return findings_of(p);
+}
+
+std::vector<Finding> sure(std::vector<Finding> found) {
+  std::erase_if(found, [](const Finding& f) { return f.certainty == Certainty::kPossible; });
+  return found;
+}
+
+/// The algorithm, so many times on all ranks.
+std::vector<Finding> planted(const std::string& kind, const std::string& algorithm, const std::string& op,
+                             int ranks, World::Type type, std::int64_t length, bool uneven = false,
+                             int count = 5) {
+  const bool reduces = !op.empty();
+  for (const Algorithm& a : reduces ? combining(kind) : moving(kind)) {
+    if (a.name != algorithm) continue;
+    return played(ranks, type, Values::kMany, [&](Play& y) {
+      std::vector<int> all(static_cast<std::size_t>(ranks));
+      std::iota(all.begin(), all.end(), 0);
+      for (int k = 0; k < count; ++k) {
+        Planted o{y, all, 0, length, uneven, op};
+        y.site = 10;
+        for (const int r : all) y.draw(r, Planted::kVector, o.all());
+        a.run(o);
+      }
+    });
+  }
+  ADD_FAILURE() << kind << " " << algorithm;
+  return {};
+}
+
+std::string text(const std::vector<Finding>& found) {
+  return collectives_text(found, detector::Detail::kAll);
+}
+
+void expect_one(const std::vector<Finding>& found, const std::string& kind, const std::string& op,
+                std::uint64_t count) {
+  const auto above = sure(found);
+  ASSERT_EQ(above.size(), 1U) << text(found);
+  EXPECT_EQ(detector::name(above[0].kind), kind) << text(found);
+  EXPECT_EQ(above[0].operation ? detector::name(*above[0].operation) : "", op) << text(found);
+  EXPECT_EQ(above[0].count, count) << text(found);
+}
+
+TEST(NoCollective, IsAHaloOnAPeriodicGridOfThreeTimesThree) {
+  for (int round = 1; round <= 5; ++round) {
+    const auto found = played(9, World::Type::kDouble, Values::kMany, [&](Play& y) {
+      for (int k = 0; k < round; ++k) {
+        std::vector<Send> sends;
+        for (int r = 0; r < 9; ++r) {
+          const int row = r / 3;
+          const int column = r % 3;
+          const std::array to{(row + 2) % 3 * 3 + column, (row + 1) % 3 * 3 + column,
+                              row * 3 + (column + 2) % 3, row * 3 + (column + 1) % 3};
+          for (int d = 0; d < 4; ++d) {
+            y.draw(r, 10 * d, 10);
+            sends.push_back({r, 10 * d, 10, to[static_cast<std::size_t>(d)], 100 + 10 * (d ^ 1)});
+          }
+        }
+        y.dice.shuffle(sends);
+        y.at_once(sends);
+      }
+    });
+    EXPECT_TRUE(sure(found).empty()) << text(found);
+  }
+}
+
+TEST(NoCollective, IsASparseExchangeWithOthersEachTime) {
+  for (const int ranks : {12, 16})
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const auto found = played(ranks, World::Type::kDouble, Values::kMany, [&](Play& y) {
+        y.dice = Dice{seed};
+        for (int k = 0; k < 3; ++k) {
+          std::vector<Send> sends;
+          std::vector<std::int64_t> in(static_cast<std::size_t>(ranks), 5000);
+          for (int r = 0; r < ranks; ++r)
+            for (int to = 0, n = 0; to < ranks; ++to) {
+              if (to == r || !y.dice.chance(0.5)) continue;
+              y.draw(r, 8 * n, 8);
+              std::int64_t& into = in[static_cast<std::size_t>(to)];
+              sends.push_back({r, 8 * n++, 8, to, into});
+              into += 8;
+            }
+          y.at_once(sends);
+        }
+      });
+      EXPECT_TRUE(sure(found).empty()) << text(found);
+    }
+}
+
+TEST(NoCollective, IsAShiftOfMostlyZeros) {
+  for (const int ranks : {4, 5, 8})
+    for (std::int64_t length : {1, 3, 20}) {
+      const auto found = played(ranks, World::Type::kDouble, Values::kMostlyZero, [&](Play& y) {
+        for (int k = 0; k < 6; ++k)
+          for (int r = 0; r + 1 < ranks; ++r) {
+            y.draw(r, 0, length);
+            y.send({r, 0, length, r + 1, 100});
+          }
+      });
+      EXPECT_TRUE(sure(found).empty()) << text(found);
+    }
+}
+
+TEST(Sums, AreNeverLargestNumbers) {
+  for (const int ranks : {4, 6, 8})
+    for (const auto type : {World::Type::kInt64, World::Type::kDouble})
+      for (const char* algorithm : {"gather, combine, bcast", "tree and bcast", "binomial and bcast"})
+        for (const Finding& f : sure(planted("allreduce", algorithm, "sum", ranks, type, 10, false, 20)))
+          EXPECT_TRUE(!f.operation || f.operation == detector::Operation::kSum) << algorithm << "\n"
+                                                                                << text({f});
+}
+
+TEST(RingAllreduce, IsFoundForIntegersDoublesAndFloatsWithUnevenChunks) {
+  for (const auto type :
+       {World::Type::kInt32, World::Type::kInt64, World::Type::kDouble, World::Type::kFloat})
+    for (const bool uneven : {false, true})
+      for (const int ranks : {3, 4, 7, 12})
+        expect_one(planted("allreduce", "ring", "sum", ranks, type, 20, uneven), "allreduce", "sum", 5);
+}
+
+TEST(LargestNumbers, AreFoundUpAChainAndTrees) {
+  for (const auto type : {World::Type::kInt32, World::Type::kDouble})
+    for (const char* op : {"max", "min"})
+      for (const char* algorithm : {"chain", "binomial tree", "binary tree"})
+        expect_one(planted("reduce", algorithm, op, 8, type, 10, false, 8), "reduce", op, 8);
+}
+
+TEST(LargestNumbers, AreFoundUpAndDownATree) {
+  for (const char* op : {"max", "min"})
+    for (const char* algorithm : {"tree and bcast", "binomial and bcast"})
+      expect_one(planted("allreduce", algorithm, op, 8, World::Type::kDouble, 10, false, 8), "allreduce", op,
+                 8);
+}
+
+TEST(Barriers, OfOneByteAreProvedByTheirCauses) {
+  for (const char* algorithm : {"tree", "central"}) {
+    const auto found = played(6, World::Type::kByte, Values::kSame, [&](Play& y) {
+      for (int k = 0; k < 3; ++k)
+        for (const Algorithm& a : moving("barrier")) {
+          if (a.name != algorithm) continue;
+          Planted o{y, {0, 1, 2, 3, 4, 5}, 0, 2, false, ""};
+          a.run(o);
+        }
+    });
+    expect_one(found, "barrier", "", 3);
+  }
+}
+
+TEST(Barriers, AreNotFlagsThatChange) {
+  const auto found = played(6, World::Type::kByte, Values::kSame, [&](Play& y) {
+    for (int k = 0; k < 3; ++k)
+      for (const Algorithm& a : moving("barrier")) {
+        if (a.name != "tree") continue;
+        for (int r = 0; r < 6; ++r) y.w.put(r, 0, k == 2 ? 1 : 0);
+        Planted o{y, {0, 1, 2, 3, 4, 5}, 0, 2, false, ""};
+        a.run(o);
+      }
+  });
+  EXPECT_TRUE(sure(found).empty()) << text(found);
+}
+
+TEST(Scatters, AreFoundThroughATreeThatRepacks) {
+  for (const auto type : {World::Type::kInt32, World::Type::kDouble})
+    for (const int ranks : {8, 11}) {
+      const auto found = sure(planted("scatter", "repacked tree", "", ranks, type, 20));
+      ASSERT_EQ(found.size(), 1U) << text(found);
+      EXPECT_EQ(found[0].kind, CollectiveKind::kScatter);
+      EXPECT_EQ(found[0].ranks.size(), static_cast<std::size_t>(ranks));
+    }
+}
+
+TEST(Broadcasts, FromAWorkQueueReachEverybody) {
+  for (const int ranks : {5, 6, 9}) {
+    const auto found = sure(planted("bcast", "work queue", "", ranks, World::Type::kDouble, 10, false, 4));
+    expect_one(found, "bcast", "", 4);
+    EXPECT_EQ(found[0].ranks.size(), static_cast<std::size_t>(ranks));
+  }
+}
+
+/// NPB CG's sums in the rows of a grid, by recursive doubling: called from two places, 25 times and 375.
+TEST(Rows, OfAGridAreOneFindingWithAllThatWasCalledFromTwoPlaces) {
+  const auto found = played(16, World::Type::kDouble, Values::kMany, [&](Play& y) {
+    for (const int site : {50, 51}) y.w.name_site(site, {"cg.f:1273", site == 50 ? "cg.f:389" : "cg.f:491"});
+    double size = 1;
+    for (int outer = 0; outer < 16; ++outer) {
+      y.site = outer == 0 ? 50 : 51;
+      size = 1;
+      for (int inner = 0; inner < 25; ++inner, size *= 1e-3) {  // the residual shrinks
+        for (int r = 0; r < 16; ++r) y.w.put(r, 0, size * y.dice.real());
+        for (const int m : {1, 2}) {
+          std::vector<Send> sends;
+          for (int r = 0; r < 16; ++r) sends.push_back({r, 0, 1, r ^ m, 1});
+          y.at_once(sends, m);
+          for (int r = 0; r < 16; ++r) y.w.put(r, 0, y.w.get(r, 0) + y.w.get(r, 1));
+        }
+      }
+    }
+  });
+  const auto above = sure(found);
+  ASSERT_EQ(above.size(), 1U) << text(found);
+  EXPECT_EQ(above[0].groups.size(), 4U) << text(found);
+  EXPECT_EQ(above[0].count, 4U * 400) << text(found);
+  EXPECT_EQ(above[0].callers, (std::vector<std::string>{"cg.f:389", "cg.f:491"}));
+  EXPECT_NE(above[0].replacement.find("rank / 4"), std::string::npos);
+  EXPECT_NE(text(above).find("4 groups of ranks: 0-3; 4-7; 8-11; 12-15"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nplus1::tests
