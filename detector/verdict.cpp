@@ -188,7 +188,10 @@ bool leaves_room_for_its_own(const std::vector<Block>& blocks, std::size_t membe
   std::uint64_t most = 0;  // of the other gaps
   for (std::size_t i = 1; i < blocks.size(); ++i)
     if (i != member) most = std::max(most, gap(i));
-  return gap(member) > most;
+  const std::uint64_t block = blocks.front().bytes;
+  if (std::ranges::all_of(blocks, [&](const Block& b) { return b.bytes == block; }))
+    return gap(member) == block + 2 * most;
+  return blocks.size() >= kFewestRanks && gap(member) > most;
 }
 
 /// Bits that the places of the blocks of `member` show, if they lie in the order of the other members, or of their
