@@ -347,6 +347,23 @@ bool Provenance::holds(const Cover& cover, const Content& content) const {
   return !polynomial || polynomial->value() == content.polynomial;
 }
 
+/// Bits of single elements that show what only addresses say: a part of something known, or something known as a part.
+double Provenance::agreement_of(const Cover& cover, const Content& content) const {
+  double bits = 0;
+  std::uint64_t at = 0;
+  for (const Segment& s : cover.segments) {
+    if (s.origin != kGap) {
+      const Origin& origin = origins_[s.origin];
+      if (cover.segments.size() == 1)
+        bits += agreement(origin.content, s.offset, content).value_or(0);
+      else if (s.offset == 0 && s.length == origin.bytes)
+        bits += agreement(content, at, origin.content).value_or(0);
+    }
+    at += s.length;
+  }
+  return bits;
+}
+
 std::vector<Segment> Provenance::explain(State& state, std::size_t member, const Transfer& t) {
   if (t.content.hashed())
     if (auto known = recognised(state, member, t.content)) return std::move(*known);
@@ -370,10 +387,7 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
   }
   if (!trusted) return {{add_origin(member, t.content, t.source_place()), 0, t.content.bytes}};
   ++unproved_;
-  if (cover->segments.size() == 1 && cover->segments.front().origin != kGap) {
-    const Segment& s = cover->segments.front();
-    agreed_ = agreement(origins_[s.origin].content, s.offset, t.content).value_or(0);
-  }
+  agreed_ = agreement_of(*cover, t.content);
   std::vector<Segment> segments = cover->segments;
   for (Segment& s : segments) {
     if (s.origin != kGap) continue;

@@ -133,6 +133,7 @@ class Provenance {
   void receive(const Transfer& t, const std::vector<Segment>& message);
   void capture(const Transfer& t);
   [[nodiscard]] std::vector<Segment> explain(State& state, std::size_t member, const Transfer& t);
+  [[nodiscard]] double agreement_of(const Cover& cover, const Content& content) const;
   [[nodiscard]] std::optional<std::vector<Segment>> unpacked(State& state, const Transfer& t);
   [[nodiscard]] std::optional<std::vector<Segment>> packed(const State& state, std::size_t member,
                                                            const Transfer& t);
