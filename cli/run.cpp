@@ -134,6 +134,16 @@ int print_line(const RunOptions& options, const std::vector<Section>& sections) 
   return 0;
 }
 
+/// A replay has nobody to wait for, and SimGrid's steps are then all that it costs.
+void recommend_replay(const RunOptions& options) {
+  const std::string& platform = options.passed[kPlatform];
+  if (platform.empty() || options.native || options.quiet) return;
+  fmt::print(stderr,
+             "nplus1: a running program waits for the simulated platform at each step; much faster is to record "
+             "it without --platform, then: nplus1 replay DIR --platform {}\n",
+             join_quoted({platform}));
+}
+
 int start(const RunOptions& options, const std::vector<Section>& sections) {
   std::optional<OutputFolder> folder;
   if (!options.native || records_natively(options)) {
@@ -145,6 +155,7 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const fs::path output = folder ? folder->path() : fs::path{};
   const auto line = or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable);
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  recommend_replay(options);
   const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;

@@ -128,12 +128,14 @@ void allgatherv_openmpi_gather_bcast(const CollectiveCall& call, std::vector<Ste
 /// Everybody to everybody at once.
 void allgather_linear(const CollectiveCall& call, std::vector<Step>& steps) {
   const Blocks blocks{call};
+  const std::size_t first_step = steps.size();
   for (std::int32_t to = 0; to < call.members; ++to) {
     if (to != call.me) send(steps, to, blocks.of(call.me));
   }
   for (std::int32_t from = 0; from < call.members; ++from) {
     if (from != call.me) receive(steps, from);
   }
+  join_from(steps, first_step);
 }
 
 }  // namespace nplus1::netmodel::algorithms

@@ -95,10 +95,11 @@ void allreduce_openmpi_reduce_bcast(const CollectiveCall& call, std::vector<Step
   append_openmpi(rooted, steps);
 }
 
+/// SMPI's.
 void allreduce_linear_reduce_bcast(const CollectiveCall& call, std::vector<Step>& steps) {
   CollectiveCall rooted = call;
   rooted.root = 0;
-  reduce_linear(rooted, steps);
+  reduce_simgrid_linear(rooted, steps);
   bcast_binomial(rooted, steps);
 }
 

@@ -89,12 +89,14 @@ void alltoall_openmpi_pairwise(const CollectiveCall& call, std::vector<Step>& st
 /// Open MPI's: everything at once in the order of the members, empty blocks included.
 void alltoallv_openmpi_linear(const CollectiveCall& call, std::vector<Step>& steps) {
   const Blocks blocks{call};
+  const std::size_t first_step = steps.size();
   for (std::int32_t to = 0; to < call.members; ++to) {
     if (to != call.me) send(steps, to, blocks.of(to));
   }
   for (std::int32_t from = 0; from < call.members; ++from) {
     if (from != call.me) receive(steps, from);
   }
+  join_from(steps, first_step);
 }
 
 }  // namespace nplus1::netmodel::algorithms

@@ -10,11 +10,15 @@ void barrier_dissemination(const CollectiveCall& call, std::vector<Step>& steps)
   }
 }
 
-/// Everybody reports to member 0, which answers.
+/// Everybody reports to member 0, which listens to all at once and then answers all at once.
 void barrier_linear(const CollectiveCall& call, std::vector<Step>& steps) {
   if (call.me != 0) return exchange(steps, 0, 0, 0);
+  const std::size_t reports = steps.size();
   for (std::int32_t from = 1; from < call.members; ++from) receive(steps, from);
+  join_from(steps, reports);
+  const std::size_t answers = steps.size();
   for (std::int32_t to = 1; to < call.members; ++to) send(steps, to, 0);
+  join_from(steps, answers);
 }
 
 /// A binomial tree up, and down again.

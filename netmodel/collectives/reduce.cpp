@@ -23,11 +23,19 @@ void gather_halves(const Fold& fold, std::int32_t number, std::int32_t root_numb
 
 }  // namespace
 
+/// The root takes one vector after the other.
 void reduce_linear(const CollectiveCall& call, std::vector<Step>& steps) {
   if (call.me != call.root) return send(steps, call.root, count(call.size));
   for (std::int32_t from = 0; from < call.members; ++from) {
     if (from != call.root) receive_and_combine(steps, from);
   }
+}
+
+/// SMPI's: the root listens to all at once.
+void reduce_simgrid_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  const std::size_t first_step = steps.size();
+  reduce_linear(call, steps);
+  join_from(steps, first_step);
 }
 
 void reduce_binomial(const CollectiveCall& call, std::vector<Step>& steps) {

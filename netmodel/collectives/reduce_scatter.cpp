@@ -130,15 +130,28 @@ void reduce_scatter_openmpi_reduce_scatter(const CollectiveCall& call, std::vect
   append_openmpi(rooted, steps);
 }
 
+namespace {
+
 /// All to member 0, which sends the blocks.
-void reduce_scatter_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+void through_first(const CollectiveCall& call, AppendFunction reduce, std::vector<Step>& steps) {
   const Blocks blocks{call};
   CollectiveCall rooted = call;
   rooted.root = 0;
   rooted.size = bytes(blocks.total());
-  reduce_linear(rooted, steps);
+  reduce(rooted, steps);
   rooted.size = bytes(blocks.of(call.me));
   scatter_linear(rooted, steps);
+}
+
+}  // namespace
+
+void reduce_scatter_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  through_first(call, reduce_linear, steps);
+}
+
+/// SMPI's.
+void reduce_scatter_simgrid_linear(const CollectiveCall& call, std::vector<Step>& steps) {
+  through_first(call, reduce_simgrid_linear, steps);
 }
 
 }  // namespace nplus1::netmodel::algorithms

@@ -30,10 +30,12 @@ void scan_linear(const CollectiveCall& call, std::vector<Step>& steps) {
   if (call.me + 1 < call.members) send(steps, call.me + 1, count(call.size));
 }
 
-/// From each member to all after it.
+/// From each member to all after it, everything at once.
 void scan_all_pairs(const CollectiveCall& call, std::vector<Step>& steps) {
+  const std::size_t first_step = steps.size();
   for (std::int32_t to = call.me + 1; to < call.members; ++to) send(steps, to, count(call.size));
   for (std::int32_t from = 0; from < call.me; ++from) receive_and_combine(steps, from);
+  join_from(steps, first_step);
 }
 
 }  // namespace nplus1::netmodel::algorithms

@@ -1,5 +1,7 @@
 // What SimGrid 3.32's SMPI takes unless told otherwise (its selector `default`): simple algorithms for all
 // but Alltoall, whatever the size. For comparisons with SMPI.
+#include <algorithm>
+
 #include "netmodel/collectives/algorithms.hpp"
 
 namespace nplus1::netmodel::algorithms {
@@ -9,6 +11,13 @@ namespace {
 AppendFunction alltoall(const CollectiveCall& call) {
   const AppendFunction chosen = openmpi_choice(call);
   return chosen == alltoall_openmpi_pairwise ? alltoall_pairwise : chosen;
+}
+
+/// The linear one for blocks of one size alone.
+AppendFunction reduce_scatter(const CollectiveCall& call) {
+  const auto differs = [&](std::int64_t size) { return size != call.sizes.front(); };
+  const bool regular = std::none_of(call.sizes.begin(), call.sizes.end(), differs);
+  return regular ? reduce_scatter_simgrid_linear : reduce_scatter_recursive_halving;
 }
 
 }  // namespace
@@ -23,6 +32,10 @@ AppendFunction simgrid_choice(const CollectiveCall& call) {
       return gather_linear;
     case CollectiveKind::kScatter:
       return scatter_linear;
+    case CollectiveKind::kGatherv:
+      return gatherv_libnbc_linear;
+    case CollectiveKind::kScatterv:
+      return scatterv_libnbc_linear;
     case CollectiveKind::kAllgather:
     case CollectiveKind::kAllgatherv:
       return allgather_linear;
@@ -31,12 +44,12 @@ AppendFunction simgrid_choice(const CollectiveCall& call) {
     case CollectiveKind::kAlltoallv:
       return alltoallv_openmpi_linear;
     case CollectiveKind::kReduce:
-      return reduce_linear;
+      return reduce_simgrid_linear;
     case CollectiveKind::kAllreduce:
       return allreduce_linear_reduce_bcast;
     case CollectiveKind::kReduceScatterBlock:
     case CollectiveKind::kReduceScatter:
-      return reduce_scatter_linear;
+      return reduce_scatter(call);
     case CollectiveKind::kScan:
     case CollectiveKind::kExscan:
       return scan_all_pairs;

@@ -7,10 +7,12 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <regex>
 #include <string>
 #include <unordered_map>
@@ -133,34 +135,86 @@ std::string attribute(const std::string& element, const std::string& name) {
   return std::regex_search(element, match, pattern) ? match[1].str() : std::string{};
 }
 
-/// "0-3,8": 0 1 2 3 8. SimGrid's parser has seen it already.
-std::vector<int> numbers_of(const std::string& radical) {
-  std::vector<int> numbers;
+/// Calls `visit(first, last)` for the ranges of a radical such as "0-3,8". As doubles: whoever writes a number of
+/// twenty digits is told of its size, too.
+template <class Visit>
+void each_range(const std::string& radical, Visit visit) {
   const std::regex range{"([0-9]+)(?:-([0-9]+))?"};
   for (std::sregex_iterator it{radical.begin(), radical.end(), range}, end; it != end; ++it) {
-    const int first = std::stoi((*it)[1]);
-    const int last = (*it)[2].matched ? std::stoi((*it)[2]) : first;
-    for (int i = first; i <= last; ++i) numbers.push_back(i);
+    const double first = std::strtod((*it)[1].str().c_str(), nullptr);
+    visit(first, (*it)[2].matched ? std::strtod((*it)[2].str().c_str(), nullptr) : first);
   }
+}
+
+/// "0-3,8": 0 1 2 3 8. SimGrid's parser and check_sizes() have seen it already.
+std::vector<int> numbers_of(const std::string& radical) {
+  std::vector<int> numbers;
+  each_range(radical, [&](double first, double last) {
+    for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) numbers.push_back(i);
+  });
   return numbers;
+}
+
+/// Calls `visit(element, line)` for each of the elements of that name.
+template <class Visit>
+void each_element(const Source& source, const std::string& name, Visit visit) {
+  const std::regex pattern{"<" + name + "\\s[^>]*>"};
+  const std::string& text = source.text();
+  for (std::sregex_iterator it{text.begin(), text.end(), pattern}, end; it != end; ++it)
+    visit(it->str(), source.line_at(static_cast<std::size_t>(it->position())));
+}
+
+/// What the numbers of a list "4,1;2,1;4" multiply to, for each part or for all together.
+double largest_product(const std::string& parameters, bool each_part) {
+  double largest = 1;
+  double product = 1;
+  const std::regex word{"[0-9]+|;"};
+  for (std::sregex_iterator it{parameters.begin(), parameters.end(), word}, end; it != end; ++it) {
+    if (it->str() != ";")
+      product *= std::max(1.0, std::strtod(it->str().c_str(), nullptr));
+    else if (each_part)
+      product = 1;
+    largest = std::max(largest, product);
+  }
+  return largest;
+}
+
+/// SimGrid makes all hosts, switches and links of a cluster before it says anything: numbers that no memory holds
+/// are refused before it begins.
+void check_sizes(const Source& source) {
+  constexpr double kMostHosts = 1 << 20;
+  constexpr double kMostCables = 16;  // between two switches
+  const auto refuse = [&](int line, const std::string& what) {
+    throw source.error(line, what + "; more than " + std::to_string(static_cast<int>(kMostHosts)) +
+                                 " are not simulated");
+  };
+  double hosts = 0;
+  for (const char* name : {"cluster", "cabinet"})
+    each_element(source, name, [&](const std::string& element, int line) {
+      each_range(attribute(element, "radical"), [&](double first, double last) {
+        hosts += std::max(0.0, last - first + 1);
+        if (hosts > kMostHosts || last > std::numeric_limits<int>::max())
+          refuse(line, "the radical names too many hosts");
+      });
+      const bool fat_tree = attribute(element, "topology") == "FAT_TREE";
+      const double made = largest_product(attribute(element, "topo_parameters"), fat_tree);
+      if (made > kMostHosts * (fat_tree ? 1 : kMostCables))
+        refuse(line, "the topology's parameters make too many hosts or switches");
+    });
 }
 
 /// Where the topology's parameters make fewer hosts than the radical names, SimGrid leaves the rest out.
 void check_clusters(const Source& source) {
-  const std::regex cluster{"<cluster\\s[^>]*>"};
-  const std::string& text = source.text();
-  for (std::sregex_iterator it{text.begin(), text.end(), cluster}, end; it != end; ++it) {
-    const std::string element = it->str();
+  each_element(source, "cluster", [&](const std::string& element, int line) {
     const std::vector<int> numbers = numbers_of(attribute(element, "radical"));
     const auto made = std::count_if(numbers.begin(), numbers.end(), [&](int number) {
       return sg::Host::by_name_or_null(attribute(element, "prefix") + std::to_string(number) +
                                        attribute(element, "suffix")) != nullptr;
     });
     if (static_cast<std::size_t>(made) < numbers.size())
-      throw source.error(source.line_at(static_cast<std::size_t>(it->position())),
-                         "the radical names " + std::to_string(numbers.size()) +
-                             " hosts, but the topology's parameters make only " + std::to_string(made));
-  }
+      throw source.error(line, "the radical names " + std::to_string(numbers.size()) +
+                                   " hosts, but the topology's parameters make only " + std::to_string(made));
+  });
 }
 
 /// Looks up a route, which SimGrid does only when it is needed; ends the process if there is none.
@@ -198,6 +252,7 @@ void send_one(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3,
 }
 
 PlatformReport check(const PlatformOptions& options, const Source& source) {
+  check_sizes(source);
   const Declared declared;
   sg::Engine& engine = start_engine(options);
   current_line = kParsing;

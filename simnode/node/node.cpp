@@ -31,6 +31,20 @@ bool ended(int fd) {
   return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
+const char* what_it_does(Watch::Place place) {
+  switch (place) {
+    case Watch::Place::kApplication:
+      return "computed";
+    case Watch::Place::kMpiCall:
+      return "been in an MPI call";
+    case Watch::Place::kNativeWait:
+      return "waited for other ranks inside the MPI library";
+    case Watch::Place::kUnknown:
+      return "said nothing";
+  }
+  return "";
+}
+
 }  // namespace
 
 Node::Node(Settings settings, NetworkMaker make_network, netmodel::Selection collectives)
@@ -307,8 +321,8 @@ void Node::watch() {
   const auto blocked = engine_->blocked();
   if (blocked.empty()) return;
   send_text(blocked.front().rank, events::AnswerKind::kNotice, true,
-            "nplus1: rank " + std::to_string(rank->value) +
-                " has computed for 10 s while others wait for its next MPI call; still running\n");
+            "nplus1: rank " + std::to_string(rank->value) + " has " + what_it_does(watch_->place(*rank)) +
+                " for 10 s while others wait for its next MPI call; still running\n");
 }
 
 }  // namespace nplus1::simnode::node

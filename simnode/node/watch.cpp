@@ -108,6 +108,13 @@ void Watch::look(engine::Engine& engine) {
   }
 }
 
+Watch::Place Watch::place(RankId rank) const {
+  const transport::RankBlock* block = ranks_[rank.index()].block;
+  if (block == nullptr) return Place::kUnknown;
+  if (block->native_wait.load(std::memory_order_relaxed) != 0) return Place::kNativeWait;
+  return block->activity.load(std::memory_order_relaxed) % 2 == 0 ? Place::kApplication : Place::kMpiCall;
+}
+
 std::optional<RankId> Watch::long_awaited() {
   if (!awaited_ || said_ || std::chrono::steady_clock::now() - awaited_since_ < kWatchdog)
     return std::nullopt;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ class Watch {
   void look(engine::Engine& engine);
   /// The rank that has been awaited for long, once each; for the watchdog's line.
   [[nodiscard]] std::optional<RankId> long_awaited();
+  /// Where the rank is, as far as it can be seen.
+  enum class Place : std::uint8_t { kUnknown, kApplication, kMpiCall, kNativeWait };
+  [[nodiscard]] Place place(RankId rank) const;
 
  private:
   using Instant = std::chrono::steady_clock::time_point;

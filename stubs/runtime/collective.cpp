@@ -52,17 +52,20 @@ void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool as
   call.emit(event, extension.data(), &c.data);
 }
 
-int run_synchronising(Call& call, const Collective& c) {
-  emit(call, c, EventKind::kCollective, kNoRequest, true);
-  const bool last = call.rt.last_to_arrive(*c.comm);
-  if (call.rt.waits_for_decisions()) {  // a peer may need a receive that is posted when its match is decided
-    if (const auto answer = call.await_answer(last)) call.exit_at(answer->exit());
-    return call.unlocked(c.blocking);
-  }
-  if (last) call.rt.ring();
-  const int code = call.unlocked(c.blocking);  // meanwhile the simulator answers
+/// Natively first: that ends when all have entered, and waits for nobody's virtual end. The other way round
+/// who has left in virtual time would wait here for a member whose end is known only after the leaver's next
+/// call: on a network with contention that is everybody who leaves later. A match that is decided meanwhile
+/// posts its receive from MPI's idle polls (Runtime::idle).
+int native_then_virtual(Call& call, const std::function<int()>& native) {
+  const int code = native();  // meanwhile the simulator answers
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
   return code;
+}
+
+int run_synchronising(Call& call, const Collective& c) {
+  emit(call, c, EventKind::kCollective, kNoRequest, true);
+  if (call.rt.last_to_arrive(*c.comm)) call.rt.ring();
+  return native_then_virtual(call, [&] { return call.unlocked(c.blocking); });
 }
 
 /// Starts natively first, so that the data moves while the virtual end is awaited.
@@ -185,13 +188,16 @@ int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int
   return MPI_SUCCESS;
 }
 
-void synchronize(Call& call, const Communicator& comm) {
+int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native) {
   events::Event event;
   event.kind = EventKind::kCollective;
+  event.flags = events::kNeedsAnswer;
   event.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
   event.comm = comm.number;
   event.peer = -1;
-  if (const auto answer = call.ask(event)) call.exit_at(answer->exit());
+  call.emit(event);
+  call.rt.ring();
+  return native_then_virtual(call, native);
 }
 
 }  // namespace nplus1::stubs

@@ -40,8 +40,7 @@ struct Collective {
   std::vector<std::uint32_t> words;  // neighbourhood edges
   /// What a recording shows of the data (docs/formats/events.md, "Detail").
   CallData data;
-  /// Nobody can leave before everybody has entered, so the blocking form runs natively; after the virtual end
-  /// where answers may come that need this rank outside MPI.
+  /// Nobody can leave before everybody has entered, so the blocking form runs natively, at once.
   bool synchronises = false;
   /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private
   /// copies.
@@ -59,7 +58,8 @@ int start(Collective&& collective, MPI_Request* request);
 /// MPI_X_init: `make_handle` makes MPI's inactive handle, which the application gets.
 int make_persistent(Collective&& collective, MPI_Request* request, const std::function<int()>& make_handle);
 
-/// Emits a kCollective(kSynchronize)-like event and waits for its end: for the creation of communicators.
-void synchronize(Call& call, const Communicator& comm);
+/// The creation of communicators: in virtual time all members of `comm` wait for each other; `native` is what
+/// MPI does meanwhile (the lock is held), which must need no more than that all have come. Returns its code.
+int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native);
 
 }  // namespace nplus1::stubs

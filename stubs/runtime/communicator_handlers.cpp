@@ -92,11 +92,10 @@ int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Check&& ch
   check();
   Call call;
   // What fails although all have come (a callback that copies an attribute) is made again without them.
-  if (known->owed_creations > 0)
-    --known->owed_creations;
-  else
-    synchronize(call, *known);
-  const int code = call.unlocked(create);
+  const bool owed = known->owed_creations > 0;
+  if (owed) --known->owed_creations;
+  const auto natively = [&] { return call.unlocked(create); };
+  const int code = owed ? natively() : synchronize(call, *known, natively);
   if (code == MPI_SUCCESS)
     add_and_define(call, *result, known->key, creation);
   else
@@ -231,8 +230,9 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   const std::uint64_t creation = kFromGroup + (static_cast<std::uint64_t>(tag) << 8);
   std::shared_ptr<Communicator> future = call.rt.communicators.make(world_ranks(group), known->key, creation);
   call.rt.define(*future);
-  synchronize(call, *future);
-  const int code = call.unlocked([=] { return pmpi::Comm_create_group(comm, group, tag, made); });
+  const int code = synchronize(call, *future, [&] {
+    return call.unlocked([=] { return pmpi::Comm_create_group(comm, group, tag, made); });
+  });
   if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) call.rt.communicators.adopt(*made, std::move(future));
   return code;
 }
@@ -249,8 +249,7 @@ int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote
   if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
   Call call{false};
   add_and_define(call, *made, 0, kIntercomm);
-  synchronize(call, *call.rt.communicators.find(*made));
-  return code;
+  return synchronize(call, *call.rt.communicators.find(*made), [] { return MPI_SUCCESS; });
 }
 
 int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
@@ -307,10 +306,14 @@ int Comm_disconnect(MPI_Comm* comm) {
   if (known == nullptr) return pmpi::Comm_disconnect(comm);
   refuse_if(*comm == MPI_COMM_WORLD || *comm == MPI_COMM_SELF);
   Call call;
-  synchronize(call, *known);
-  call.rt.finish_background();
   const MPI_Comm handle = *comm;
-  const int code = call.unlocked([=] { return pmpi::Comm_disconnect(comm); });
+  const int code = synchronize(call, *known, [&] {
+    call.poll_native([&] {
+      call.rt.progress_background(64);
+      return !call.rt.has_background();
+    });
+    return call.unlocked([=] { return pmpi::Comm_disconnect(comm); });
+  });
   if (code == MPI_SUCCESS) call.rt.communicators.forget(handle);
   return code;
 }

@@ -7,6 +7,7 @@
 
 static int me, n;
 static char *out, *in;
+static int *counts, *places, *from_counts, *from_places;
 
 static void ring(int size) {
   MPI_Request request;
@@ -121,6 +122,58 @@ static void scatter(int size) {
   MPI_Scatter(out, size, MPI_BYTE, in, size, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
+/* Blocks of different sizes, whole doubles. */
+static int blocks(int size) {
+  int total = 0;
+  for (int r = 0; r < n; ++r) {
+    counts[r] = (size * (r % 3 + 1) / 3 / 8 + 1) * 8;
+    places[r] = total;
+    total += counts[r];
+  }
+  return counts[me];
+}
+static void barrier(int size) {
+  (void)size;
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+static void gatherv(int size) {
+  const int mine = blocks(size);
+  MPI_Gatherv(out, mine, MPI_BYTE, in, counts, places, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+static void scatterv(int size) {
+  const int mine = blocks(size);
+  MPI_Scatterv(out, counts, places, MPI_BYTE, in, mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+static void allgatherv(int size) {
+  const int mine = blocks(size);
+  MPI_Allgatherv(out, mine, MPI_BYTE, in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void alltoallv(int size) {
+  for (int r = 0, to = 0, from = 0; r < n; ++r) {
+    counts[r] = size * ((me + 2 * r) % 3 + 1) / 3;
+    from_counts[r] = size * ((r + 2 * me) % 3 + 1) / 3;
+    places[r] = to;
+    from_places[r] = from;
+    to += counts[r];
+    from += from_counts[r];
+  }
+  MPI_Alltoallv(out, counts, places, MPI_BYTE, in, from_counts, from_places, MPI_BYTE, MPI_COMM_WORLD);
+}
+static void reduce_scatter(int size) {
+  blocks(size);
+  for (int r = 0; r < n; ++r) counts[r] /= 8;
+  MPI_Reduce_scatter(out, in, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void reduce_scatter_block(int size) {
+  MPI_Reduce_scatter_block(out, in, size / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void scan(int size) {
+  MPI_Scan(out, in, size / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void exscan(int size) {
+  MPI_Exscan(out, in, size / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static const struct {
   const char* name;
   void (*run)(int);
@@ -128,7 +181,10 @@ static const struct {
     {"ring", ring},           {"relay", relay},     {"halo", halo},           {"incast", incast},
     {"wildcard", wildcard},   {"nearest", nearest}, {"wavefront", wavefront}, {"pairs", pairs},
     {"transpose", transpose}, {"bcast", bcast},     {"reduce", reduce},       {"allreduce", allreduce},
-    {"alltoall", alltoall},   {"gather", gather},   {"allgather", allgather}, {"scatter", scatter}};
+    {"alltoall", alltoall},   {"gather", gather},   {"allgather", allgather}, {"scatter", scatter},
+    {"barrier", barrier},     {"gatherv", gatherv}, {"scatterv", scatterv},   {"allgatherv", allgatherv},
+    {"alltoallv", alltoallv}, {"scan", scan},       {"exscan", exscan},       {"reduce_scatter", reduce_scatter},
+    {"reduce_scatter_block", reduce_scatter_block}};
 
 static void run(const char* name, int size) {
   for (unsigned i = 0; i < sizeof(kPatterns) / sizeof(*kPatterns); ++i)
@@ -146,8 +202,10 @@ int main(int argc, char** argv) {
   long largest = 0;
   for (char* s = strdup(sizes); (s = strtok_r(s, ",", &inner)) != NULL; s = NULL)
     if (atol(s) > largest) largest = atol(s);
-  out = calloc((size_t)n, (size_t)largest + 8);
-  in = calloc((size_t)n, (size_t)largest + 8);
+  out = calloc((size_t)n, (size_t)largest + 16);
+  in = calloc((size_t)n, (size_t)largest + 16);
+  int** lists[] = {&counts, &places, &from_counts, &from_places};
+  for (int i = 0; i < 4; ++i) *lists[i] = calloc((size_t)n, sizeof(int));
   for (char* p = patterns; (p = strtok_r(p, ",", &rest)) != NULL; p = NULL) {
     char* list = strdup(sizes);
     for (char* s = list; (s = strtok_r(s, ",", &inner)) != NULL; s = NULL) run(p, atoi(s));

@@ -1,0 +1,113 @@
+"""Every collective and every call that makes a communicator, live on a platform, where a rank whose call has ended in
+virtual time may hold up all others until its next one: natively it must wait for nobody who still waits for the
+simulator. Nothing hangs, nothing is decided by force, all data are right, and the replay ends as the run did.
+
+./test.sh runs a sample. NPLUS1_ALL_PLATFORMS=N runs 2 to 17 ranks on the platforms of platforms/ and on N random ones."""
+import os
+import pathlib
+import random
+import unittest
+
+from replay_test import ReplayTest
+
+PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
+RANDOM_PLATFORMS = int(os.environ.get("NPLUS1_ALL_PLATFORMS", "0"))
+SAMPLE = {"two_hosts": 5, "cluster64": 17, "fat_tree": 16, "torus": 8, "dragonfly": 12}
+
+# In which nobody leaves before all have come, or natively each waits for those only whom it waits for in virtual time.
+EVERYBODY = ("Barrier", "Allgather", "Allgatherv", "Alltoall", "Allreduce", "Reduce_scatter_block", "Reduce_scatter",
+             "Scan", "Exscan", "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall", "Neighbor_alltoallv",
+             "Neighbor_alltoallw")
+ROOTED = ("Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce")
+COMMUNICATORS = ("Comm_dup", "Comm_dup_with_info", "Comm_idup", "Comm_idup_with_info", "Comm_split", "Comm_split_type",
+                 "Comm_create", "Comm_create_group", "Comm_disconnect", "Cart_create", "Graph_create",
+                 "Dist_graph_create", "Dist_graph_create_adjacent")
+# MPI keeps their ranks inside for others who have not come yet, and MPI alone knows when: long messages of Alltoallv and of
+# neighbours who don't send back, persistent rooted calls, groups that don't know each other before MPI connects them.
+BETWEEN_GROUPS = ("Barrier", "Bcast", "Gather", "Scatter", "Reduce", "Allreduce", "Allgather", "Alltoall")
+FORCED = ("Alltoallv", "Alltoallw", "Ialltoallv", "Ialltoallw", "Alltoallv_init", "Alltoallw_init",
+          *(f"{call}_init" for call in ROOTED), "Neighbor_allgatherv_init", "Comm_create_from_group", "Intercomm_create", "Intercomm_merge",
+          *(f"inter_{call}" for call in BETWEEN_GROUPS), *(f"inter_I{call.lower()}" for call in BETWEEN_GROUPS))
+MANNERS = ("alone", "skewed", "crossed", "pending", "chatty")
+
+
+def nonblocking(call):
+    return "I" + call[0].lower() + call[1:]
+
+
+ALL = (*EVERYBODY, *map(nonblocking, EVERYBODY), *(f"{call}_init" for call in EVERYBODY), *ROOTED,
+       *map(nonblocking, ROOTED), *COMMUNICATORS)
+DECIDABLE = tuple(call for call in ALL if call not in FORCED)
+
+
+def random_platform(seed):
+    """A cluster of at least 17 hosts: flat, with and without a backbone, or one of the three topologies."""
+    draw = random.Random(seed)
+    latency, bandwidth = f"{draw.choice((0, 0.1, 1, 20))}us", f"{draw.choice((0.1, 1, 12))}GBps"
+    kind = draw.choice(("flat", "backbone", "TORUS", "FAT_TREE", "DRAGONFLY"))
+    hosts, more = draw.randint(17, 40), ""
+    if kind == "backbone":
+        more = f'bb_bw="{draw.choice((0.2, 5))}GBps" bb_lat="1us"'
+    elif kind == "TORUS":
+        extents = [draw.randint(2, 5) for _ in range(draw.randint(1, 3))] + [9]
+        hosts, more = 1, f'topology="TORUS" topo_parameters="{",".join(map(str, extents))}"'
+        for extent in extents:
+            hosts *= extent
+    elif kind == "FAT_TREE":
+        leaf, leaves, up = draw.randint(3, 6), draw.randint(6, 8), draw.randint(1, 3)
+        hosts, more = leaf * leaves, f'topology="FAT_TREE" topo_parameters="2;{leaf},{leaves};1,{up};1,1"'
+    elif kind == "DRAGONFLY":
+        groups, chassis, routers, nodes = draw.randint(2, 4), draw.randint(1, 3), draw.randint(2, 4), 5
+        hosts = groups * chassis * routers * nodes
+        more = f'topology="DRAGONFLY" topo_parameters="{groups},1;{chassis},1;{routers},1;{nodes}"'
+    return (f'<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">'
+            f'<cluster id="c" prefix="n" suffix="" radical="0-{hosts - 1}" speed="1Gf" bw="{bandwidth}" lat="{latency}" '
+            f'{more}/></platform>\n')
+
+
+class AllCollectives(ReplayTest):
+    def observe_on(self, platform, ranks, calls, sizes, compute="fixed:1e-6"):
+        run = self.observe(ranks, "all_collectives", ",".join(calls), sizes, *MANNERS, options=(
+            "--platform", str(platform), "--compute", compute), timeout=300)
+        self.assertTrue(run.summary and run.summary["complete"], run.stderr)
+        return run
+
+    def check(self, platform, ranks, sizes="4,40000"):
+        """40,000 bytes: the simulated sender is free at once, the native one waits for its receiver."""
+        with self.subTest(platform=str(platform), ranks=ranks):
+            run = self.observe_on(platform, ranks, DECIDABLE, sizes)
+            trust = run.summary["trust"]
+            self.assertEqual((trust["forced_decisions"], trust["order_inversions"], trust["clock_mismatches"]), (0, 0, 0))
+            self.assertEqual(self.replay(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+
+    def write_random(self, seed):
+        file = self.folder / f"random-{seed}.xml"
+        file.write_text(random_platform(seed))
+        return file
+
+    def test_they_end_and_nothing_is_decided_by_force(self):
+        for platform, ranks in SAMPLE.items():
+            self.check(PLATFORMS / f"{platform}.xml", ranks)
+
+    def test_on_random_platforms(self):
+        for seed in (1, 2):
+            self.check(self.write_random(seed), 3 + 4 * seed)
+
+    def test_one_alone_ends(self):
+        for call in ("Comm_split", "Comm_dup"):
+            self.observe_on(PLATFORMS / "torus.xml", 16, (call,), "4")
+
+    def test_what_mpi_decides_alone_ends_too(self):
+        """After a grace the simulator goes on without a rank that waits inside MPI, and counts that."""
+        self.observe_on(PLATFORMS / "torus.xml", 5, FORCED, "4", "measured")
+
+    @unittest.skipUnless(RANDOM_PLATFORMS, "a matter of hours: NPLUS1_ALL_PLATFORMS=N runs it")
+    def test_all_numbers_of_ranks_on_all_platforms(self):
+        platforms = [*sorted(PLATFORMS.glob("*.xml")), *(self.write_random(seed) for seed in range(RANDOM_PLATFORMS))]
+        for ranks in range(2, 18):
+            for platform in platforms:
+                self.check(platform, ranks)
+
+
+if __name__ == "__main__":
+    unittest.main()
