@@ -89,6 +89,18 @@ TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
   EXPECT_TRUE(decided_within(watch, 5s));
 }
 
+TEST_F(WatchTest, KnowsAComputingRankFromOneThatWaitsInsideMpi) {
+  Watch watch{3, {}};
+  watch.add(RankId{1}, getpid(), &block_);
+  watch.add(RankId{2}, getpid(), nullptr);
+  EXPECT_EQ(watch.place(RankId{1}), Watch::Place::kApplication);
+  block_.activity = 1;
+  EXPECT_EQ(watch.place(RankId{1}), Watch::Place::kMpiCall);
+  block_.native_wait = 1;
+  EXPECT_EQ(watch.place(RankId{1}), Watch::Place::kNativeWait);
+  EXPECT_EQ(watch.place(RankId{2}), Watch::Place::kUnknown);
+}
+
 /// Joins in a loop: what says that a thread waits for its own process gets quicker.
 TEST_F(WatchTest, ARankWhoseThreadsWaitForEachOtherAgainAndAgainIsWithdrawnSooner) {
   const auto event = [this](int rank, events::EventKind kind) {

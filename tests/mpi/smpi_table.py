@@ -80,10 +80,10 @@ class Ours:
             self.recorded[key] = folder
         return self.recorded[key]
 
-    def ends(self, words, platform, ranks, model, settings=()):
+    def ends(self, words, platform, ranks, model, settings=(), collectives="simgrid:default"):
         result = self.scratch / "replay.json"
         line = [self.nplus1, "replay", "-q", self.record(words, ranks), "--platform", platform, "--model", model,
-                "--collectives", "simgrid:default", "--json", result, *(w for s in settings for w in ("--simgrid", s))]
+                "--collectives", collectives, "--json", result, *(w for s in settings for w in ("--simgrid", s))]
         subprocess.run([str(w) for w in line], check=True, capture_output=True, timeout=600)
         return [end - READING for end in json.loads(result.read_text(), parse_float=Decimal)["rank_end_s"]]
 
@@ -95,11 +95,10 @@ def digits(ours, theirs):
     return MOST_DIGITS if worst == 0 else min(MOST_DIGITS, -math.log10(worst))
 
 
-def row(ours, call, sizes, platforms, ranks, model, programs, settings=()):
-    words = (programs / "smpi_patterns", call, sizes)
-    theirs = (built_for_smpi(programs), call, sizes)
-    return [digits(ours.ends(words, p, ranks, model, settings),
-                   ends_in_smpi(theirs, p, ranks, model, ours.scratch, settings)) for p in platforms]
+def agreement(ours, call, sizes, platform, ranks, model, programs, settings=()):
+    """In digits, where both take what SMPI takes."""
+    return digits(ours.ends((programs / "smpi_patterns", call, sizes), platform, ranks, model, settings),
+                  ends_in_smpi((built_for_smpi(programs), call, sizes), platform, ranks, model, ours.scratch, settings))
 
 
 def program_row(ours, pair, platforms, ranks, model):
@@ -123,8 +122,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nplus1-smpi-") as scratch:
         ours = Ours(os.environ["NPLUS1"], scratch)
         print(f"{'':22}" + "".join(f"{p.stem:>12}" for p in platforms))
-        rows = [(call, lambda call=call: row(ours, call, words.sizes, platforms, words.ranks, words.model, programs,
-                                             words.simgrid)) for call in words.calls.split(",") if call]
+        rows = [(call, lambda call=call: [agreement(ours, call, words.sizes, p, words.ranks, words.model, programs,
+                                                    words.simgrid) for p in platforms])
+                for call in words.calls.split(",") if call]
         rows += [(pathlib.Path(pair.split("=")[0].split()[0]).name,
                   lambda pair=pair: program_row(ours, pair, platforms, words.ranks, words.model))
                  for pair in words.program]
