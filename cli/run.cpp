@@ -136,7 +136,7 @@ int print_line(const RunOptions& options, const std::vector<Section>& sections) 
 
 /// A replay has nobody to wait for, and SimGrid's steps are then all that it costs.
 void recommend_replay(const RunOptions& options) {
-  const std::string& platform = options.passed[kPlatform];
+  const std::string& platform = platform_of(options);
   if (platform.empty() || options.native || options.quiet) return;
   fmt::print(stderr,
              "nplus1: a running program waits for the simulated platform at each step; much faster is to record "

@@ -258,6 +258,10 @@ void check_run_options(const RunOptions& options) {
   check_content(options.passed[kHash], options.passed[kInlinePayloads]);
 }
 
+const std::string& platform_of(const RunOptions& options) {
+  return options.passed[kPlatform];
+}
+
 void check_platform(const RunOptions& options, int ranks) {
   if (options.passed[kPlatform].empty()) return;
   const auto parsed = netmodel::parse_platform_flags(platform_flags(options), ranks);

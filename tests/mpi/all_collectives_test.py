@@ -12,7 +12,7 @@ from replay_test import ReplayTest
 
 PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 RANDOM_PLATFORMS = int(os.environ.get("NPLUS1_ALL_PLATFORMS", "0"))
-SAMPLE = {"two_hosts": 5, "cluster64": 17, "fat_tree": 16, "torus": 8, "dragonfly": 12}
+SAMPLE = {"two_hosts": 2, "cluster64": 17, "fat_tree": 16, "torus": 8, "dragonfly": 12}
 
 # In which nobody leaves before all have come, or natively each waits for those only whom it waits for in virtual time.
 EVERYBODY = ("Barrier", "Allgather", "Allgatherv", "Alltoall", "Allreduce", "Reduce_scatter_block", "Reduce_scatter",
