@@ -138,10 +138,11 @@ int print_line(const RunOptions& options, const std::vector<Section>& sections) 
 void recommend_replay(const RunOptions& options) {
   const std::string& platform = platform_of(options);
   if (platform.empty() || options.native || options.quiet) return;
-  fmt::print(stderr,
-             "nplus1: a running program waits for the simulated platform at each step; much faster is to record "
-             "it without --platform, then: nplus1 replay DIR --platform {}\n",
-             join_quoted({platform}));
+  fmt::print(
+      stderr,
+      "nplus1: a running program waits for the simulated platform at each step; much faster is to record "
+      "it without --platform, then: nplus1 replay DIR --platform {}\n",
+      join_quoted({platform}));
 }
 
 int start(const RunOptions& options, const std::vector<Section>& sections) {

@@ -185,8 +185,8 @@ void check_sizes(const Source& source) {
   constexpr double kMostHosts = 1 << 20;
   constexpr double kMostCables = 16;  // between two switches
   const auto refuse = [&](int line, const std::string& what) {
-    throw source.error(line, what + "; more than " + std::to_string(static_cast<int>(kMostHosts)) +
-                                 " are not simulated");
+    throw source.error(
+        line, what + "; more than " + std::to_string(static_cast<int>(kMostHosts)) + " are not simulated");
   };
   double hosts = 0;
   for (const char* name : {"cluster", "cabinet"})

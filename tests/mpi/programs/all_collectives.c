@@ -27,8 +27,8 @@ static const char* call_name;
 
 static void expect(int got, int wanted, int index) {
   if (got == wanted) return;
-  fprintf(stderr, "%s: rank %d of %d, %d bytes: element %d is %d instead of %d\n", call_name, me, n, bytes, index, got,
-          wanted);
+  fprintf(stderr, "%s: rank %d of %d, %d bytes: element %d is %d instead of %d\n", call_name, me, n, bytes,
+          index, got, wanted);
   MPI_Abort(MPI_COMM_WORLD, 99);
 }
 
@@ -96,13 +96,13 @@ static void complete(MPI_Request* request) {
 }
 
 /* The call in its form. */
-#define FORMS(Name, name, ...)                                                         \
-  do {                                                                                 \
-    MPI_Request request = MPI_REQUEST_NULL;                                            \
-    if (form == kBlocking) MPI_##Name(__VA_ARGS__);                                    \
-    if (form == kImmediate) MPI_I##name(__VA_ARGS__, &request);                        \
-    if (form == kPersistent) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request);  \
-    if (form != kBlocking) complete(&request);                                         \
+#define FORMS(Name, name, ...)                                                        \
+  do {                                                                                \
+    MPI_Request request = MPI_REQUEST_NULL;                                           \
+    if (form == kBlocking) MPI_##Name(__VA_ARGS__);                                   \
+    if (form == kImmediate) MPI_I##name(__VA_ARGS__, &request);                       \
+    if (form == kPersistent) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request); \
+    if (form != kBlocking) complete(&request);                                        \
   } while (0)
 
 static void barrier(MPI_Comm comm, int root) {
@@ -158,7 +158,8 @@ static void alltoall(MPI_Comm comm, int root) {
 static void alltoallv(MPI_Comm comm, int root) {
   (void)root;
   list_pairs(1);
-  FORMS(Alltoallv, alltoallv, out, to_counts, to_places, MPI_INT, in, from_counts, from_places, MPI_INT, comm);
+  FORMS(Alltoallv, alltoallv, out, to_counts, to_places, MPI_INT, in, from_counts, from_places, MPI_INT,
+        comm);
   for (int r = 0; r < n; ++r) check(in + from_places[r], r, me, from_counts[r]);
 }
 static void alltoallw(MPI_Comm comm, int root) {
@@ -215,8 +216,8 @@ static MPI_Comm ring_of(MPI_Comm comm) {
     sources[i] = (me + n * kDistances[i] - kDistances[i]) % n;
   }
   MPI_Comm ring;
-  MPI_Dist_graph_create_adjacent(comm, neighbors, sources, MPI_UNWEIGHTED, neighbors, destinations, MPI_UNWEIGHTED,
-                                 MPI_INFO_NULL, 0, &ring);
+  MPI_Dist_graph_create_adjacent(comm, neighbors, sources, MPI_UNWEIGHTED, neighbors, destinations,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
   return ring;
 }
 static int source(int i) {
@@ -238,8 +239,8 @@ static void neighbor_allgatherv(MPI_Comm comm, int root) {
     from_places[i] = i * (2 * count + 1);
   }
   fill(out, me, 0, block_of(me));
-  FORMS(Neighbor_allgatherv, neighbor_allgatherv, out, block_of(me), MPI_INT, in, from_counts, from_places, MPI_INT,
-        ring);
+  FORMS(Neighbor_allgatherv, neighbor_allgatherv, out, block_of(me), MPI_INT, in, from_counts, from_places,
+        MPI_INT, ring);
   for (int i = 0; i < neighbors; ++i) check(in + from_places[i], source(i), 0, from_counts[i]);
   MPI_Comm_free(&ring);
 }
@@ -259,8 +260,8 @@ static void neighbor_alltoallv(MPI_Comm comm, int root) {
     to_places[i] = from_places[i] = i * count;
     fill(out + to_places[i], me, kDistances[i], to_counts[i]);
   }
-  FORMS(Neighbor_alltoallv, neighbor_alltoallv, out, to_counts, to_places, MPI_INT, in, from_counts, from_places,
-        MPI_INT, ring);
+  FORMS(Neighbor_alltoallv, neighbor_alltoallv, out, to_counts, to_places, MPI_INT, in, from_counts,
+        from_places, MPI_INT, ring);
   for (int i = 0; i < neighbors; ++i) check(in + from_places[i], source(i), kDistances[i], from_counts[i]);
   MPI_Comm_free(&ring);
 }
@@ -430,7 +431,8 @@ static void intercomm_merge(MPI_Comm comm, int root) {
 
 struct sides {
   MPI_Comm comm, half;
-  int low, rank, first, others; /* in the lower half; rank in the half; the other half's first rank and size */
+  int low, rank, first,
+      others; /* in the lower half; rank in the half; the other half's first rank and size */
 };
 static struct sides sides_of(MPI_Comm comm) {
   struct sides s;
@@ -568,13 +570,14 @@ enum { kKinds = sizeof kCalls / sizeof *kCalls };
 static int* mail;
 static void talk(int distance, int tag) {
   const int length = count > 0 ? count : 1;
-  MPI_Sendrecv(out, length, MPI_INT, (me + distance) % n, tag, mail, length, MPI_INT, (me + n - distance % n) % n, tag,
-               MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(out, length, MPI_INT, (me + distance) % n, tag, mail, length, MPI_INT,
+               (me + n - distance % n) % n, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 static void perform(int which, const char* manner) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int tag = kTag + 3 * turn; /* a rank may be a call ahead */
-  const int root = turn % n, crossed = strcmp(manner, "crossed") == 0, pending = strcmp(manner, "pending") == 0;
+  const int root = turn % n, crossed = strcmp(manner, "crossed") == 0,
+            pending = strcmp(manner, "pending") == 0;
   if (strcmp(manner, "skewed") == 0) nplus1_compute(20e-6 * ((me * 7 + turn * 3) % n));
   if (crossed) {
     MPI_Irecv(mail, count + 1, MPI_INT, (me + n - turn % n) % n, tag, MPI_COMM_WORLD, &request);

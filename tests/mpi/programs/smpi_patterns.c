@@ -177,14 +177,31 @@ static void exscan(int size) {
 static const struct {
   const char* name;
   void (*run)(int);
-} kPatterns[] = {
-    {"ring", ring},           {"relay", relay},     {"halo", halo},           {"incast", incast},
-    {"wildcard", wildcard},   {"nearest", nearest}, {"wavefront", wavefront}, {"pairs", pairs},
-    {"transpose", transpose}, {"bcast", bcast},     {"reduce", reduce},       {"allreduce", allreduce},
-    {"alltoall", alltoall},   {"gather", gather},   {"allgather", allgather}, {"scatter", scatter},
-    {"barrier", barrier},     {"gatherv", gatherv}, {"scatterv", scatterv},   {"allgatherv", allgatherv},
-    {"alltoallv", alltoallv}, {"scan", scan},       {"exscan", exscan},       {"reduce_scatter", reduce_scatter},
-    {"reduce_scatter_block", reduce_scatter_block}};
+} kPatterns[] = {{"ring", ring},
+                 {"relay", relay},
+                 {"halo", halo},
+                 {"incast", incast},
+                 {"wildcard", wildcard},
+                 {"nearest", nearest},
+                 {"wavefront", wavefront},
+                 {"pairs", pairs},
+                 {"transpose", transpose},
+                 {"bcast", bcast},
+                 {"reduce", reduce},
+                 {"allreduce", allreduce},
+                 {"alltoall", alltoall},
+                 {"gather", gather},
+                 {"allgather", allgather},
+                 {"scatter", scatter},
+                 {"barrier", barrier},
+                 {"gatherv", gatherv},
+                 {"scatterv", scatterv},
+                 {"allgatherv", allgatherv},
+                 {"alltoallv", alltoallv},
+                 {"scan", scan},
+                 {"exscan", exscan},
+                 {"reduce_scatter", reduce_scatter},
+                 {"reduce_scatter_block", reduce_scatter_block}};
 
 static void run(const char* name, int size) {
   for (unsigned i = 0; i < sizeof(kPatterns) / sizeof(*kPatterns); ++i)
