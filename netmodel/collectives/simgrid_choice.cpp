@@ -13,11 +13,14 @@ AppendFunction alltoall(const CollectiveCall& call) {
   return chosen == alltoall_openmpi_pairwise ? alltoall_pairwise : chosen;
 }
 
-/// The linear one for blocks of one size alone.
+/// The linear one for blocks of one size alone; else as an old MPICH does, by the number of elements.
 AppendFunction reduce_scatter(const CollectiveCall& call) {
+  constexpr std::int64_t kManyElements = 524288;
   const auto differs = [&](std::int64_t size) { return size != call.sizes.front(); };
   const bool regular = std::none_of(call.sizes.begin(), call.sizes.end(), differs);
-  return regular ? reduce_scatter_simgrid_linear : reduce_scatter_recursive_halving;
+  if (regular) return reduce_scatter_simgrid_linear;
+  const bool many = Blocks{call}.total() / kElement > kManyElements;
+  return many ? reduce_scatter_pairwise : reduce_scatter_recursive_doubling;
 }
 
 }  // namespace
