@@ -332,13 +332,11 @@ class Call {
   /// Runs a blocking MPI function with the lock released, so that other threads go on.
   template <class Function>
   auto unlocked(Function&& function) {
-    rt.set_native_wait(true);
     held_.unlock();
     call_state.waits_itself = false;
     const auto result = function();
     call_state.waits_itself = true;
     held_.lock();
-    rt.set_native_wait(false);
     return result;
   }
   /// Native recordings: how the last event emitted came out, told when the call ends or emits another.
