@@ -8,6 +8,7 @@
 #include "cli/failure.hpp"
 #include "cli/patterns_source.hpp"
 #include "cli/program.hpp"
+#include "cli/trust.hpp"
 #include "cli/verbs.hpp"
 #include "patterns/patterns_json.hpp"
 #include "report/files.hpp"
@@ -22,7 +23,7 @@ constexpr const char* kExamples =
     "  nplus1 collectives nplus1-app-16-1 --json collectives.json  for other programs\n"
     "  nplus1 collectives nplus1-app-16-1 --price                 what replacing each would save, the most "
     "first\n"
-    "  nplus1 collectives nplus1-app-16-1 --network lsb:L=2us,B=10GB/s   the same on another network\n"
+    "  nplus1 collectives nplus1-app-16-1 --network lsb:latency=2us,bandwidth=10GB/s   the same elsewhere\n"
     "  nplus1 collectives nplus1-app-16-1 --analysers 8           by 8 processes\n";
 
 /// The same list, in the report.
@@ -58,6 +59,7 @@ int show(const CollectivesWords& words) {
   fmt::print("{}", detector::collectives_text(
                        analysis.findings, words.all ? detector::Detail::kAll : detector::Detail::kSummary));
   const std::string note = detector::coverage_note(analysis.messages, analysis.unknown, analysis.unmatched);
+  fmt::print("{}", run_trust_text(run_trust(replay.source)));
   if (!note.empty()) fmt::print(stderr, "{}\n", note);
   return static_cast<int>(ExitCode::kOk);
 }

@@ -51,13 +51,22 @@ std::string as_text(const Result<Duration>& d) {
   return d ? std::to_string(d.value().count()) : "!" + d.error().what;
 }
 
-void set_saving(Finding& f, const std::string& answer, Duration before, double error) {
-  if (answer.front() == '!') {
-    f.evidence.push_back("not priced: " + answer.substr(1));
+/// The number of as_text(), or why there is none.
+Result<Duration> from_text(const std::string& answer) {
+  if (answer.front() == '!') return Error{answer.substr(1), ""};
+  return Duration{std::atoll(answer.c_str())};
+}
+
+void set_saving(Finding& f, const Result<Duration>& after, Duration before, const Result<Duration>& error) {
+  if (!after) {
+    f.evidence.push_back("not priced: " + after.error().what);
     return;
   }
-  f.saving_s = seconds(before - Duration{std::atoll(answer.c_str())});
-  f.saving_error_s = error;
+  f.saving_s = seconds(before - after.value());
+  if (error)
+    f.saving_error_s = seconds(error.value());
+  else
+    f.evidence.push_back("how exact a replay of this recording is, is not known: " + error.error().what);
 }
 
 }  // namespace
@@ -83,9 +92,10 @@ void price_findings(const CollectivesWords& words, detector::Analysis& analysis)
       });
   if (!answers)
     throw Failure{ExitCode::kNoInput, answers.error().what, "nothing was priced", answers.error().remedy};
-  const Duration before{std::atoll(answers.value()[0].c_str())};
-  const double error = 1e-12 * static_cast<double>(std::atoll(answers.value()[1].c_str()));
-  for (std::size_t i = 0; i < priced; ++i) set_saving(findings[i], answers.value()[i + 2], before, error);
+  const auto before = from_text(answers.value()[0]);
+  const auto error = from_text(answers.value()[1]);
+  for (std::size_t i = 0; i < priced; ++i)
+    set_saving(findings[i], from_text(answers.value()[i + 2]), before.value(), error);
   std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     return b.saving_s.has_value() < a.saving_s.has_value() ||
            (a.saving_s && b.saving_s && *b.saving_s < *a.saving_s);

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -55,9 +56,15 @@ int parse_and_act(CLI::App& app, Action& chosen, std::vector<std::string> words)
   }
 }
 
-}  // namespace
+/// Exit code `code`, or another if what was printed did not get out: `> FILE` on a full disk is no success.
+int checked_output(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  print(Failure{ExitCode::kCantCreate, "what was printed could not be written to stdout",
+                "the output is not complete", "check where it goes: a full disk, or a closed pipe?"});
+  return code == 0 ? static_cast<int>(ExitCode::kCantCreate) : code;
+}
 
-int run_command_line(int argc, char** argv) {
+int act(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + std::min(1, argc), argv + argc);
     const auto dashes = std::find(words.begin(), words.end(), "--");
@@ -77,10 +84,19 @@ int run_command_line(int argc, char** argv) {
                   "the command did not finish", "use a machine with more, or look at fewer ranks"});
     return static_cast<int>(ExitCode::kUnavailable);
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return static_cast<int>(ExitCode::kCantCreate);  // checked_output() says it
     print(Failure{ExitCode::kSoftware, fmt::format("unexpected error: {}", error.what()),
                   "the command did not finish", "please report it with the command line you used"});
     return static_cast<int>(ExitCode::kSoftware);
   }
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  // Line by line: where both streams go into one file, whole lines stand in it in the order in which they were said.
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  return checked_output(act(argc, argv));
 }
 
 }  // namespace nplus1::cli

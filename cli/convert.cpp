@@ -11,6 +11,8 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
+#include "events/definitions_collector.hpp"
+#include "events/recording/reader.hpp"
 #include "events/time_independent/time_independent.hpp"
 
 namespace nplus1::cli {
@@ -78,6 +80,17 @@ Format choose(const std::string& said, std::optional<Format> guessed, const std:
                 kNothingConverted, fmt::format("add {} recording|otf2|csv|jsonl|ti|goal", option)};
 }
 
+/// Call paths first, as they are known at the end (source lines are found after the run): OTF2 wants definitions in
+/// the order of their numbers, and events that have been written refer to numbers.
+void tell_call_paths(const std::string& recording, events::EventSink& sink) {
+  events::recording::Selection selection;
+  selection.events = false;
+  events::DefinitionsCollector definitions;
+  auto reader = or_fail(events::recording::Reader::open(recording), ExitCode::kUnsuitable);
+  static_cast<void>(or_fail(reader.read(definitions, selection), ExitCode::kUnsuitable));
+  for (const auto& [id, path] : definitions.call_paths()) sink.on_call_path(path);
+}
+
 void tell(const char* what, const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) fmt::print(stderr, "nplus1: {}: {}\n", what, sentence);
 }
@@ -91,6 +104,7 @@ int convert(const ConvertOptions& options) {
   auto importer = or_fail(open_input(options.input, from, options.exchange), ExitCode::kUnsuitable);
   auto exporter = or_fail(create_output(options.output, to, importer->preamble(), options.exchange),
                           ExitCode::kCantCreate);
+  if (from == Format::kRecording && to == Format::kOtf2) tell_call_paths(options.input, *exporter);
   const auto imported = [&] {
     Progress progress{*exporter, options.quiet};
     return or_fail(importer->read(progress), ExitCode::kUnsuitable);

@@ -40,8 +40,13 @@ bool is_side(const std::string& path) {
   return read_side(path).has_value();
 }
 
+/// Whether there is a recording to compare times by; one that is there and can't be read is said.
 bool is_recording(const std::string& path) {
-  return events::recording::Reader::open(path).ok();
+  const auto reader = events::recording::Reader::open(path);
+  std::error_code error;
+  if (!reader && std::filesystem::exists(std::filesystem::path{path} / "recording", error))
+    fmt::print("\n{}: times are not compared: {}\n", path, reader.error().what);
+  return reader.ok();
 }
 
 /// Where one of the two is a result of whatif or waitstates there are no patterns: then times are what
@@ -49,7 +54,8 @@ bool is_recording(const std::string& path) {
 int show(const std::string& before, const std::string& after) {
   const bool results = is_side(before) || is_side(after);
   const bool same_pattern = results || show_patterns(before, after);
-  if (!results && !(is_recording(before) && is_recording(after))) return same_pattern ? 0 : kDifferent;
+  const bool recordings = !results && is_recording(before) && is_recording(after);
+  if (!results && !recordings) return same_pattern ? 0 : kDifferent;
   const hypothesis::Side first = load_side(before);
   const hypothesis::Side second = load_side(after);
   if (!results) fmt::print("\n");

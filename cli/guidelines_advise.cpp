@@ -93,6 +93,7 @@ int advise(const AdviseWords& words) {
   std::map<std::string, std::vector<Cell>> by_original;
   for (Cell& cell : violated_patterns(measured)) by_original[cell.original].push_back(std::move(cell));
   if (by_original.empty()) {
+    check_nothing_was_missed(measured);
     fmt::print("no pattern guideline was found violated: there is nothing to advise\n");
     return static_cast<int>(ExitCode::kOk);
   }

@@ -44,6 +44,7 @@ int confirm(const ConfirmWords& words) {
   measuring.quiet = words.quiet;
   const auto cells = confirmation_cells(measured.analysis, measured.data, measuring.how.criteria.least);
   if (cells.empty()) {
+    check_nothing_was_missed(measured);
     fmt::print("no guideline was found violated: there is nothing to confirm\n");
     return static_cast<int>(ExitCode::kOk);
   }

@@ -1,6 +1,10 @@
 #include "cli/guidelines_folder.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <optional>
 
 #include "cli/failure.hpp"
 #include "cli/guidelines.hpp"
@@ -12,6 +16,8 @@ namespace {
 using guidelines::Settings;
 
 constexpr const char* kEnvironment = "env_";
+/// The plan of the mpirun that runs, or of the one that was interrupted.
+constexpr const char* kUnfinished = "measurements.plan";
 
 std::string text_of(const Settings& settings, const std::string& key) {
   const auto found = settings.find(key);
@@ -20,7 +26,24 @@ std::string text_of(const Settings& settings, const std::string& key) {
 
 int number_of(const Settings& settings, const std::string& key, int otherwise) {
   const std::string text = text_of(settings, key);
-  return text.empty() ? otherwise : std::stoi(text);
+  if (text.empty()) return otherwise;
+  int number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc{} && rest == end) return number;
+  throw Failure{ExitCode::kNoInput, fmt::format("the measurement's setting {}={} is no number", key, text),
+                "nothing was measured", "correct that line of the file, or measure anew"};
+}
+
+/// How many of its mpiruns a measurement has; nothing if all.
+std::optional<int> mpiruns_so_far(const MeasuredFolder& measured) {
+  int most = 0;
+  for (const auto& [place, sample] : measured.data.native)
+    if (!sample.mpiruns.empty()) most = std::max(most, sample.mpiruns.back() + 1);
+  std::error_code error;
+  const bool interrupted = fs::exists(measured.path / kUnfinished, error);
+  const int wanted = number_of(measured.data.settings, "mpiruns", most);
+  return interrupted || most < wanted ? std::optional{most} : std::nullopt;
 }
 
 guidelines::Sync sync_of(const std::string& name) {
@@ -50,6 +73,21 @@ Measuring measuring_of(const Settings& settings) {
 
 std::string MeasuredFolder::library() const {
   return text_of(data.settings, guidelines::kMpiLibrary);
+}
+
+void check_nothing_was_missed(const MeasuredFolder& measured) {
+  if (const auto so_far = mpiruns_so_far(measured))
+    throw Failure{ExitCode::kNoInput,
+                  fmt::format("the measurement in {} is not finished: it is in mpirun {} of {}",
+                              measured.path.string(), *so_far, measured.measuring.mpiruns),
+                  "no violation is found so far, which says nothing yet",
+                  "finish it: the same nplus1 guidelines run, with -o " + measured.path.string()};
+  const auto undecided = std::count_if(
+      measured.analysis.comparisons.begin(), measured.analysis.comparisons.end(),
+      [](const guidelines::Comparison& c) { return c.verdict == guidelines::Verdict::kUndecided; });
+  if (undecided > 0)
+    fmt::print("{} comparisons are undecided, with {} mpiruns: a violation would show from {} on (--runs)\n",
+               undecided, measured.analysis.fewest_runs, measured.analysis.runs_needed);
 }
 
 MeasuredFolder open_measured(const std::string& folder) {

@@ -19,6 +19,10 @@ struct MeasuredFolder {
   [[nodiscard]] std::string library() const;  // what MPI_Get_library_version said; may be empty
 };
 
+/// Where no violation was found: throws Failure if the measurement is not finished, for then that is no finding;
+/// prints how many comparisons are undecided, if some are.
+void check_nothing_was_missed(const MeasuredFolder& measured);
+
 /// Reads and judges as `nplus1 guidelines check` does without options.
 [[nodiscard]] MeasuredFolder open_measured(const std::string& folder);
 

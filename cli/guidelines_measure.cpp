@@ -10,9 +10,11 @@
 #include "cli/failure.hpp"
 #include "cli/guidelines_launch.hpp"
 #include "cli/subprocess.hpp"
+#include "cli/trust.hpp"
 #include "guidelines/journal.hpp"
 #include "guidelines/pacing.hpp"
 #include "report/files.hpp"
+#include "report/trust.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -96,9 +98,9 @@ class Campaign {
       const std::size_t before = remaining(i).size();
       const auto begin = steady_clock::now();
       for (auto left = remaining(i); !left.empty(); left = remaining(i)) run_once(i, left, progress);
-      if (before > 0)
-        pacing_.took(std::chrono::duration<double>(steady_clock::now() - begin).count(),
-                     static_cast<double>(before) / static_cast<double>(cells_.size()));
+      const double took = std::chrono::duration<double>(steady_clock::now() - begin).count();
+      if (before > 0) pacing_.took(took, static_cast<double>(before) / static_cast<double>(cells_.size()));
+      if (before == cells_.size() && !warned_ && i + 1 < mpiruns) warn_of_pace(i + 1, mpiruns, took, seconds);
     }
     std::error_code error;
     fs::remove(plan_path(), error);
@@ -117,6 +119,24 @@ class Campaign {
       left.push_back(std::move(cell));
     }
     return left;
+  }
+
+  /// As soon as it is known, not when it is over: who waits can stop it, and what was measured stays.
+  void warn_of_pace(int done, int mpiruns, double took, double budget) {
+    constexpr double kOver = 1.1;
+    const bool at_least = std::all_of(cells_.begin(), cells_.end(), [&](const Cell& cell) {
+      return pacing_.repetitions(cell.repetitions, measuring_.how.criteria.least) <=
+             measuring_.how.criteria.least;
+    });
+    if (!at_least || measuring_.repetitions || took * mpiruns <= kOver * budget) return;
+    warned_ = true;
+    fmt::print(
+        stderr,
+        "{}nplus1: {} of {} mpiruns: one takes {:.0f} s with the least repetitions, all will take about "
+        "{:.0f} s "
+        "and not {:.0f} s; Ctrl-C keeps what is measured, and fewer --set, --functions, --sizes or --runs "
+        "take less\n",
+        isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "", done, mpiruns, took, took * mpiruns, budget);
   }
 
   void note(const std::string& text) {
@@ -156,7 +176,8 @@ class Campaign {
     if (const auto written = report::write_file(plan_path(), plan_text(plan)); !written)
       throw Failure{ExitCode::kCantCreate, written.error().what, "nothing was measured",
                     written.error().remedy};
-    const auto line = launch_line(measuring_.launch, plan_path(), next_result_folder());
+    const fs::path result = next_result_folder();
+    const auto line = launch_line(measuring_.launch, plan_path(), result);
     if (!measuring_.quiet && !shown_) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
     shown_ = true;
     RunnerLines lines{mpirun, measuring_.launch.ranks};
@@ -169,7 +190,30 @@ class Campaign {
       ++done;
       progress.step(fmt::format("mpirun {}, {} of {} B", mpirun + 1, finished->original, finished->size));
     });
+    if (!result.empty()) keep_doubts(result, ended, join_quoted(line));
     if (done < left.size()) give_up(left[done], lines, ended, join_quoted(line));
+  }
+
+  /// Simulated times are compared as exact: what they rely on stays with them, and where no simulator ran there
+  /// are none.
+  void keep_doubts(const fs::path& result, const Streamed& ended, const std::string& line) {
+    if (ended.exit_code == guidelines::kNotSimulated)
+      throw Failure{ExitCode::kUnavailable, "the simulator did not start, or ended early",
+                    "the times since then were not kept", "see why: " + line};
+    const hypothesis::RunTrust trust = run_trust(result.string());
+    std::vector<std::string> doubts;
+    if (trust.run)
+      doubts = report::doubts(*trust.run);
+    else if (!ended.silent && ended.exit_code == 0)
+      doubts.emplace_back("a simulator that left no summary: how far it can be believed is not known");
+    std::string text;
+    for (const std::string& doubt : doubts) {
+      const std::string name = result.filename().string();
+      note(fmt::format("simulated times rely on {} ({})", doubt, name));
+      text += fmt::format("#@{}{}={} ({})\n", guidelines::kSimulatedDoubt,
+                          fmt::format("{}_{}", name, ++doubts_), doubt, name);
+    }
+    if (!text.empty()) journal_.append(text, "doubts of " + result.filename().string());
   }
 
   /// The cell did not come out: never again what it hung or crashed on.
@@ -223,6 +267,8 @@ class Campaign {
   guidelines::Pacing pacing_{0, 1};
   int mpirun_ = 0;
   bool shown_ = false;
+  bool warned_ = false;
+  int doubts_ = 0;
   std::vector<std::string> notes_;
 };
 
@@ -255,10 +301,12 @@ guidelines::Allotment decide_repetitions(const Measuring& measuring, std::vector
   const double spent = std::chrono::duration<double>(steady_clock::now() - begin).count();
   std::ifstream in{file, std::ios::binary};
   guidelines::Needs needs;
-  add_looks(needs, guidelines::read_looks({std::istreambuf_iterator<char>{in}, {}}));
+  const auto looks = guidelines::read_looks({std::istreambuf_iterator<char>{in}, {}});
+  add_looks(needs, looks);
   guidelines::Allotment allotment = allot(
       cells, needs, measuring.mpiruns, std::max(0.0, measuring.budget - spent), measuring.how.criteria.least);
   allotment.spent = spent;
+  allotment.least += spent + measuring.mpiruns * std::max(0.0, spent - guidelines::measured_seconds(looks));
   return allotment;
 }
 

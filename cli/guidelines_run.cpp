@@ -76,6 +76,12 @@ void say(const RunWords& run, const std::vector<Cell>& cells, const Allotment& a
     fmt::print(stderr, ", cut to {:.0f} % of the repetitions for the budget of {:.0f} s",
                100 * allotment.factor, run.measuring.budget);
   fmt::print(stderr, "\n");
+  if (!run.measuring.repetitions && allotment.least > kOverBudget * run.measuring.budget)
+    fmt::print(
+        stderr,
+        "nplus1: {} repetitions in each of {} mpiruns are the least: they take about {:.0f} s, more than the "
+        "budget of {:.0f} s; fewer --set, --functions, --sizes or --runs take less\n",
+        run.measuring.how.criteria.least, run.measuring.mpiruns, allotment.least, run.measuring.budget);
 }
 
 void say_it_took_longer(const RunWords& run, double spent, double budget) {
@@ -87,24 +93,34 @@ void say_it_took_longer(const RunWords& run, double spent, double budget) {
       spent, budget, run.measuring.how.criteria.least, run.measuring.mpiruns);
 }
 
+/// Beside the measurements, which are kept whatever becomes of it.
+void write(const fs::path& file, const std::string& text) {
+  if (const auto written = report::write_file(file, text); !written)
+    throw Failure{ExitCode::kCantCreate, written.error().what, "what was measured is there, this file is not",
+                  written.error().remedy + "; the same command goes on where it was"};
+}
+
 /// Says which tests changed their level while they were repeated.
 void report_drift(const fs::path& folder) {
   guidelines::DriftFinder finder;
   const auto read = guidelines::read_raw(
       {folder / kMeasurements}, [&](const guidelines::Measurement& m, const auto&) { finder.add(m); });
+  if (!read)
+    throw Failure{ExitCode::kNoInput, read.error().what,
+                  "it is not known whether tests changed while they were repeated", read.error().remedy};
   const auto drifts = finder.found();
-  if (!read || drifts.empty()) return;
+  if (drifts.empty()) return;
   for (const guidelines::Drift& d : drifts)
     fmt::print(stderr,
                "nplus1: {} of {} B takes {:.2f} times as long after {} repetitions, in {} of {} mpiruns\n",
                d.test, d.size, d.ratio, d.after, d.changed, d.mpiruns);
-  (void)report::write_file(folder / "drift.csv", guidelines::drift_csv(drifts));
+  write(folder / "drift.csv", guidelines::drift_csv(drifts));
 }
 
 void plot_repetitions(const fs::path& folder, const guidelines::Criteria& criteria) {
   std::ifstream in{folder / kLooks, std::ios::binary};
   const auto looks = guidelines::read_looks({std::istreambuf_iterator<char>{in}, {}});
-  if (!looks.empty()) (void)report::write_file(folder / "nrep.html", guidelines::nrep_page(looks, criteria));
+  if (!looks.empty()) write(folder / "nrep.html", guidelines::nrep_page(looks, criteria));
 }
 
 int run_guidelines(RunWords& run) {

@@ -92,6 +92,7 @@ int tune(const TuneWords& words) {
   std::erase_if(cells, [](const auto& cell) { return !guidelines::can_be_replaced(cell.original); });
   const std::string profile = profile_of(measured.analysis);
   if (profile.empty()) {
+    check_nothing_was_missed(measured);
     fmt::print("no pattern guideline of a collective was found violated: there is nothing to replace\n");
     return static_cast<int>(ExitCode::kOk);
   }

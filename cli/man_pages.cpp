@@ -68,7 +68,8 @@ bool print_page(const std::filesystem::path& folder, CLI::App& app, const std::s
   print_verbs(out, app, name);
   print_options(out, app);
   out << kExitStatus;
-  return static_cast<bool>(out.flush());
+  out.close();
+  return !out.fail();
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "cli/failure.hpp"
+#include "cli/trust.hpp"
 #include "events/recording/reader.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/patterns_json.hpp"
+#include "report/trust.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -60,7 +62,9 @@ bool has_elements(const patterns::Patterns& patterns) {
 
 }  // namespace
 
-PatternsSource load_patterns(const std::string& path, bool details, const std::string& collectives) {
+namespace {
+
+PatternsSource load(const std::string& path, bool details, const std::string& collectives) {
   const fs::path given{path};
   std::error_code error;
   if (!fs::exists(given, error)) {
@@ -77,6 +81,17 @@ PatternsSource load_patterns(const std::string& path, bool details, const std::s
     return reader.ok() ? from_recording(std::move(reader).value(), {}) : std::move(source);
   }
   return from_recording(or_fail(recording::Reader::open(given)), {});
+}
+
+}  // namespace
+
+PatternsSource load_patterns(const std::string& path, bool details, const std::string& collectives) {
+  PatternsSource source = load(path, details, collectives);
+  const bool result = fs::path{path}.filename() == patterns::kPatternsFile;
+  if (const auto run = run_trust(result ? fs::absolute(path).parent_path().string() : path).run)
+    for (const std::string& doubt : report::doubts(*run))
+      source.note += (source.note.empty() ? "the run: " : "\nthe run: ") + doubt;
+  return source;
 }
 
 }  // namespace nplus1::cli

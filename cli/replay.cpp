@@ -10,10 +10,12 @@
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
+#include "cli/trust.hpp"
 #include "cli/verbs.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
+#include "report/trust.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -88,12 +90,7 @@ std::string trust_text(const ReplayResult& result, bool identity, Decisions deci
                     result.ranks.size(), result.coverage.complete ? "" : ": it is not in the recording") +
         (decisions == Decisions::kRecorded ? ""
                                            : "             --decisions recorded keeps the recorded order\n");
-  if (result.counters.relies_on_buffering > 0)
-    text += fmt::format(
-        "buffering    {} sends had to go through that the network would hold back: the program "
-        "relies on buffering\n",
-        result.counters.relies_on_buffering);
-  return text;
+  return text + report::doubts_text(hypothesis::trust_of(result), "this replay  ");
 }
 
 std::string ends_text(const std::vector<RankResult>& ranks) {
@@ -113,7 +110,8 @@ std::string ends_text(const std::vector<RankResult>& ranks) {
 }
 
 std::string text(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
-                 const PreparedReplay& prepared, const ReplayResult& result) {
+                 const PreparedReplay& prepared, const ReplayResult& result,
+                 const hypothesis::RunTrust& run) {
   const Duration now = result.makespan().time_since_epoch();
   const Duration before = result.recorded_makespan().time_since_epoch();
   std::string text = fmt::format("{}: {} on {} ranks, {} events\n", words.source, recorded.application,
@@ -126,7 +124,8 @@ std::string text(const ReplayWords& words, const hypothesis::RecordedSettings& r
     text += fmt::format(": {:.3g} times as fast", seconds(before) / seconds(now));
   text += fmt::format("\ntime         {} computing, {} communicating\n", percent(result.compute_share()),
                       percent(result.communication_share()));
-  return text + trust_text(result, prepared.identity, prepared.options.decisions) + ends_text(result.ranks);
+  return text + trust_text(result, prepared.identity, prepared.options.decisions) +
+         run_trust_text(run, "the run      ") + ends_text(result.ranks);
 }
 
 const char* decisions_name(Decisions decisions) {
@@ -142,7 +141,8 @@ const char* decisions_name(Decisions decisions) {
 }
 
 std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& recorded,
-                 const PreparedReplay& prepared, const ReplayResult& result) {
+                 const PreparedReplay& prepared, const ReplayResult& result,
+                 const hypothesis::RunTrust& run) {
   report::JsonObject object;
   object.text("schema", "nplus1-replay/1");
   object.text("recording", words.source);
@@ -179,6 +179,8 @@ std::string json(const ReplayWords& words, const hypothesis::RecordedSettings& r
   object.truth("finished", result.state == simnode::engine::State::kFinished);
   object.list("blocked_ranks", result.blocked, [](RankId rank) { return std::to_string(rank.value); });
   object.truth("relies_on_buffering", result.counters.relies_on_buffering > 0);
+  object.raw("trust", report::trust_object(hypothesis::trust_of(result)));
+  object.raw("run_trust", run.run ? report::trust_object(*run.run) : "null");
   object.text("coverage", result.coverage.text());
   return object.document();
 }
@@ -220,9 +222,11 @@ int replay(const ReplayWords& words) {
   const ReplayResult result = words.output.empty()
                                   ? or_fail(hypothesis::replay(reader, prepared->options), ExitCode::kNoInput)
                                   : replay_into_folder(words, recorded, *prepared, reader);
+  const hypothesis::RunTrust run = run_trust(words.source);
   if (!words.json.empty())
-    or_fail(report::write_file(words.json, json(words, recorded, *prepared, result)), ExitCode::kCantCreate);
-  fmt::print("{}", text(words, recorded, *prepared, result));
+    or_fail(report::write_file(words.json, json(words, recorded, *prepared, result, run)),
+            ExitCode::kCantCreate);
+  fmt::print("{}", text(words, recorded, *prepared, result, run));
   return judge(conditions, side_of(result));
 }
 

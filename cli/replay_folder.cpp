@@ -8,6 +8,7 @@
 #include "cli/failure.hpp"
 #include "cli/output_folder.hpp"
 #include "cli/replay.hpp"
+#include "cli/trust.hpp"
 #include "events/recording/writer.hpp"
 #include "events/sink_list.hpp"
 #include "patterns/message_statistics.hpp"
@@ -48,11 +49,7 @@ report::RunSummary summary(const patterns::MessageStatistics& statistics,
                   : fmt::format("as recorded, times {}", prepared.options.compute_scale);
   s.protocol = recorded.protocol.empty() ? "conservative" : recorded.protocol;
   s.transport = "replay";
-  s.trust.active_ranks = result.ranks.size();
-  s.trust.events = result.counters.events;
-  s.trust.order_inversions = result.counters.order_inversions;
-  s.trust.forced_decisions = result.counters.forced_decisions;
-  s.trust.relies_on_buffering = result.counters.relies_on_buffering > 0;
+  s.trust = hypothesis::trust_of(result);
   s.trust.cores = std::thread::hardware_concurrency();
   s.complete = result.state == simnode::engine::State::kFinished;
   if (!result.coverage.complete)
@@ -88,6 +85,9 @@ ReplayResult replay_into_folder(const ReplayWords& words, const hypothesis::Reco
   if (!result)
     throw Failure{ExitCode::kNoInput, result.error().what, kNothingReplayed, result.error().remedy};
   report::RunSummary s = summary(statistics, recorded, prepared, result.value());
+  if (const std::string run = run_trust_text(run_trust(words.source), "Of the recorded run: "); !run.empty())
+    for (std::size_t at = 0; at < run.size(); at = run.find('\n', at) + 1)
+      s.notes.push_back(run.substr(at, run.find('\n', at) - at));
   s.wall_time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (writer) {
     if (const auto trouble = writer->close())

@@ -20,7 +20,6 @@
 #include "cli/output_folder.hpp"
 #include "cli/program.hpp"
 #include "cli/program_check.hpp"
-#include "cli/settings_file.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "hypothesis/children.hpp"
@@ -87,7 +86,7 @@ void show_summary(const fs::path& folder, const Ended& ended) {
   std::ifstream trouble{folder / kTrouble};
   if (file) std::cerr << file.rdbuf() << std::flush;
   if (trouble) {
-    fmt::print(stderr, "nplus1: the results are not complete:\n");
+    fmt::print(stderr, "nplus1: {}:\n", file ? "the results are not complete" : "there is no result");
     std::cerr << trouble.rdbuf() << std::flush;
   }
   if (file || trouble) return;
@@ -227,7 +226,6 @@ void add_run(const Registration& registration) {
   verb->prefix_command();
   verb->callback([verb, options, registration] {
     registration.chosen = [verb, options, registration] {
-      apply_settings_file(*verb, options->config);
       return run(*options, job_words(*verb, registration));
     };
   });

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/load.hpp"
 #include "netmodel/simgrid/options.hpp"
+#include "semantics/time_settings.hpp"
 #include "support/size.hpp"
 
 namespace nplus1::cli {
@@ -55,38 +55,19 @@ std::vector<std::string> split(const std::string& text, char separator) {
   throw Failure{ExitCode::kUsage, cause, kNothingStarted, next};
 }
 
-/// A finite number of at least zero, all of `text`.
-bool is_amount(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value >= 0 && value < 1e9;
-}
-
 void check_compute(const std::string& text) {
-  if (text.empty() || text == "measured") return;
-  const auto colon = text.find(':');
-  const std::string kind = text.substr(0, colon);
-  const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
-  if ((kind == "scale" || kind == "fixed") && is_amount(argument)) return;
-  if (kind != "file") {
-    usage(fmt::format("--compute: '{}' is not understood", text),
-          "use measured, scale:FACTOR, fixed:SECONDS or file:FILE");
-  }
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(argument, error)) {
-    usage(fmt::format("--compute: file '{}' does not exist", argument), "check the path after file:");
-  }
+  if (text.empty()) return;
+  const auto times = semantics::parse_compute(text);
+  if (!times) usage("--compute: " + times.error().what, times.error().remedy);
+  if (times.value().mode != semantics::ComputeMode::kTable) return;
+  if (const auto rules = semantics::read_compute_rules(times.value().table); !rules)
+    usage("--compute: " + rules.error().what, rules.error().remedy);
 }
 
 void check_poll_cost(const std::string& text) {
   if (text.empty()) return;
-  const auto parts = split(text, ',');
-  const bool good =
-      !parts.empty() && parts.size() <= 2 && is_amount(parts.front()) && is_amount(parts.back());
-  if (!good || text.back() == ',') {
-    usage(fmt::format("--poll-cost: '{}' is not FIRST or FIRST,CAP in seconds", text),
-          "e.g. --poll-cost 2e-7,1e-5");
-  }
+  if (const auto cost = semantics::parse_poll_cost(text); !cost)
+    usage("--poll-cost: " + cost.error().what, cost.error().remedy);
 }
 
 netmodel::PlatformFlags platform_flags(const RunOptions& options) {
@@ -126,7 +107,7 @@ std::string for_the_ranks(std::size_t position, const std::string& value) {
   std::error_code error;
   const bool path = position == kPlatform || (position == kMap && std::filesystem::exists(value, error));
   if (path) return std::filesystem::absolute(value).string();
-  if (value.compare(0, kFile.size(), kFile) != 0) return value;
+  if (position != kCompute || value.compare(0, kFile.size(), kFile) != 0) return value;
   return std::string{kFile} + std::filesystem::absolute(value.substr(kFile.size())).string();
 }
 
@@ -152,7 +133,7 @@ const std::vector<PassedOption>& passed_options() {
       {"--clock", "NPLUS1_CLOCK", "WHICH",
        "What a rank's compute time is: auto, cpu (its thread's CPU time) or wall", "auto|cpu|wall"},
       {"--compute", "NPLUS1_COMPUTE", "HOW",
-       "Compute times: measured, scale:FACTOR, fixed:SECONDS between calls, or file:FILE", nullptr},
+       "Compute times: measured, scale:FACTOR, fixed:TIME between calls (1us), or file:FILE", nullptr},
       {"--protocol", "NPLUS1_PROTOCOL", "WHICH",
        "conservative, or riesen (figures 2 and 3 of the paper, to the letter)", "conservative|riesen"},
       {"--transport", "NPLUS1_TRANSPORT", "HOW", "How events reach the simulator: auto, shm or tcp",
@@ -161,8 +142,8 @@ const std::vector<PassedOption>& passed_options() {
        "Whether time stamps go straight from rank to rank where the network model allows it", "on|off"},
       {"--on-deadlock", "NPLUS1_ON_DEADLOCK", "WHAT", "abort the job with a report, or continue (and hang)",
        "abort|continue"},
-      {"--poll-cost", "NPLUS1_POLL_COST", "S[,CAP]",
-       "Virtual seconds that an unsuccessful Test or Probe costs at first, and at most", nullptr},
+      {"--poll-cost", "NPLUS1_POLL_COST", "TIME[,CAP]",
+       "Virtual time that an unsuccessful Test or Probe costs at first, and at most", nullptr},
       {"--collectives", "NPLUS1_COLLECTIVES", "SPEC",
        "Algorithms of the simulated collectives: mpich, openmpi, or e.g. openmpi,bcast=chain", nullptr},
       {"--record", "NPLUS1_RECORD", "WHAT",
@@ -227,9 +208,6 @@ void declare_run_options(CLI::App& verb, RunOptions& options) {
   verb.add_flag("--print", options.print, "Print the mpirun line on stdout and stop");
   verb.add_flag("-q,--quiet", options.quiet, "Nothing on stderr but errors")->envname("NPLUS1_QUIET");
   verb.add_flag("-v,--verbose", options.verbose, "Say more about what happens")->envname("NPLUS1_VERBOSE");
-  verb.add_option("--config", options.config, "Settings file (default: nplus1.toml, if it is there)")
-      ->envname("NPLUS1_CONFIG")
-      ->type_name("FILE");
 }
 
 void check_run_options(const RunOptions& options) {

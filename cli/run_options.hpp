@@ -23,7 +23,6 @@ struct PassedOption {
 struct RunOptions {
   std::string ranks;
   std::string output;
-  std::string config;
   std::vector<std::string> mpi_args;
   bool virtual_clocks = false;
   bool native = false;

@@ -1,16 +1,14 @@
-// Defaults from a file: `--config FILE`, NPLUS1_CONFIG, or ./nplus1.toml. Flags and environment variables
-// win.
+// Defaults from a file: `--config FILE`, NPLUS1_CONFIG, or ./nplus1.toml. Each verb has a table of its name
+// ([run], [guidelines.check]) whose keys are its long options; flags and environment variables beat them. The whole
+// file is checked, whichever verb reads it: an unknown table or key is an error.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <string>
 
 namespace nplus1::cli {
 
-/// Gives each option of `verb` that was neither on the command line nor in the environment the value in the
-/// file's table [VERB]: `network = "lsb:latency=1e-6"`. `named` is the file asked for; when empty,
-/// ./nplus1.toml is read if it is there. Throws Failure (kUsage) that names file and line, or the unknown key
-/// and those that exist.
-void apply_settings_file(CLI::App& verb, const std::string& named);
+/// Gives every verb `--config`, and lets the chosen one's table fill the options that were not given, before the
+/// verb's own callback. Throws Failure (kUsage) from within parse(). `app` has all its verbs.
+void use_settings_file(CLI::App& app);
 
 }  // namespace nplus1::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/failure.hpp"
+#include "cli/trust.hpp"
 #include "hypothesis/wait_states.hpp"
 #include "hypothesis/wait_states_report.hpp"
 #include "netmodel/network_model.hpp"
@@ -100,8 +101,11 @@ std::optional<hypothesis::Side> read_side(const std::string& path) {
 hypothesis::Side load_side(const std::string& path) {
   if (auto side = read_side(path)) return std::move(*side);
   recording::Reader reader = or_fail(recording::Reader::open(path));
+  const hypothesis::WaitStateResults states = search_wait_states(reader, true);
   return or_fail(
-      hypothesis::parse_side(hypothesis::wait_states_json(search_wait_states(reader, true)), path));
+      hypothesis::parse_side(hypothesis::with_member(hypothesis::wait_states_json(states), "trust",
+                                                     hypothesis::trust_json(states, run_trust(path))),
+                             path));
 }
 
 }  // namespace nplus1::cli

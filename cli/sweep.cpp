@@ -9,6 +9,7 @@
 #include "cli/failure.hpp"
 #include "cli/patterns_source.hpp"
 #include "cli/replay.hpp"
+#include "cli/trust.hpp"
 #include "hypothesis/sweep.hpp"
 #include "netmodel/quantity.hpp"
 #include "patterns/patterns_json.hpp"
@@ -16,6 +17,7 @@
 #include "report/files.hpp"
 #include "report/html/html_report.hpp"
 #include "report/json_object.hpp"
+#include "report/trust.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -50,9 +52,7 @@ Result<PointResult> replay_point(const ReplayWords& words, const hypothesis::Rec
   const auto prepared = prepare_replay(here, recorded, reader.value().header().ranks);
   const auto result = hypothesis::replay(reader.value(), prepared->options);
   if (!result) return result.error();
-  const auto& r = result.value();
-  return PointResult{r.makespan().time_since_epoch(), r.compute_share(), r.communication_share(),
-                     r.unexplained_share(), r.state == simnode::engine::State::kFinished};
+  return hypothesis::point_of(result.value());
 }
 
 void show_progress(std::size_t done, std::size_t all) {
@@ -63,22 +63,27 @@ void show_progress(std::size_t done, std::size_t all) {
 std::string csv(const Sweep& sweep) {
   std::string text;
   for (const Axis& axis : sweep.axes) text += axis.key + ",";
-  text += "virtual_time_s,compute_share,communication_share,unmodelled_share,finished\n";
+  text +=
+      "virtual_time_s,compute_share,communication_share,unmodelled_share,finished,order_inversions,forced_"
+      "decisions\n";
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const PointResult& r = sweep.results[i];
     for (const double value : sweep.points[i]) text += format_number(value) + ",";
-    text += fmt::format("{},{:.6f},{:.6f},{:.6f},{}\n", exact_seconds(r.makespan), r.compute_share,
-                        r.communication_share, r.unmodelled_share, r.finished ? 1 : 0);
+    text += fmt::format("{},{:.6f},{:.6f},{:.6f},{},{},{}\n", exact_seconds(r.makespan), r.compute_share,
+                        r.communication_share, r.unmodelled_share, r.finished ? 1 : 0,
+                        r.trust.order_inversions, r.trust.forced_decisions);
   }
   return text;
 }
 
 std::string json(const ReplayWords& words, const Sweep& sweep) {
+  const auto run = run_trust(words.source).run;
   report::JsonObject object;
   object.text("schema", "nplus1-sweep/1");
   object.text("recording", words.source);
   object.text("network", sweep.network);
   object.list("keys", sweep.axes, [](const Axis& a) { return report::JsonObject::quoted(a.key); });
+  object.raw("run_trust", run ? report::trust_object(*run) : "null");
   std::size_t i = 0;
   object.list(
       "points", sweep.points,
@@ -87,9 +92,10 @@ std::string json(const ReplayWords& words, const Sweep& sweep) {
         const auto number = [](double value) { return nlohmann::json(value).dump(); };
         return fmt::format(
             "{{\"values\": {}, \"virtual_time_s\": {}, \"compute_share\": {}, \"communication_share\": {}, "
-            "\"unmodelled_share\": {}, \"finished\": {}}}",
+            "\"unmodelled_share\": {}, \"finished\": {}, \"trust\": {}}}",
             report::JsonObject::joined(point, number), exact_seconds(r.makespan), number(r.compute_share),
-            number(r.communication_share), number(r.unmodelled_share), r.finished);
+            number(r.communication_share), number(r.unmodelled_share), r.finished,
+            report::trust_object(r.trust));
       },
       ",\n    ");
   return object.document();
@@ -104,6 +110,7 @@ std::string table(const Sweep& sweep) {
     for (const double value : sweep.points[i]) text += fmt::format("{:>14.6g} ", value);
     text += fmt::format("{:>18} {:>8.1f} % {:>12.1f} %{}\n", exact_seconds(r.makespan), 100 * r.compute_share,
                         100 * r.communication_share, r.finished ? "" : "  not all ranks ended");
+    for (const std::string& doubt : report::doubts(r.trust)) text += fmt::format("{:>14} {}\n", "", doubt);
   }
   return text;
 }
@@ -141,7 +148,7 @@ int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded
           }),
       ExitCode::kNoInput);
   write_files(words, recorded, sweep);
-  fmt::print("{}", table(sweep));
+  fmt::print("{}{}", table(sweep), run_trust_text(run_trust(words.source)));
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -24,6 +24,12 @@ void collect_transformations(const CLI::App& verb, TransformationWords& words) {
     for (const auto& step : hypothesis::transform::verbs())
       if (step.name == name) words.steps.emplace_back(name, option->results().at(seen[option]++));
   }
+  for (const auto& step : hypothesis::transform::verbs()) {  // of the settings file: they have no order
+    const std::string name{step.name};
+    const CLI::Option* option = verb.get_option("--" + name);
+    for (std::size_t& at = seen[option]; at < option->count(); ++at)
+      words.steps.emplace_back(name, option->results().at(at));
+  }
 }
 
 }  // namespace nplus1::cli

@@ -1,5 +1,7 @@
 #include "cli/verbs.hpp"
 
+#include "cli/settings_file.hpp"
+
 namespace nplus1::cli {
 
 std::vector<CLI::App*> verbs_of(CLI::App& app) {
@@ -20,6 +22,7 @@ void add_verbs(const Registration& registration) {
   add_convert(registration);
   add_doctor(registration);
   add_demo(registration);
+  use_settings_file(registration.app);
   for (CLI::App* verb : verbs_of(registration.app)) verb->group("Verbs");
   registration.app.footer("Each verb has its own --help and man page: nplus1-run(1), ...");
 }

@@ -9,6 +9,7 @@
 #include "cli/patterns_source.hpp"
 #include "cli/program.hpp"
 #include "cli/side_source.hpp"
+#include "cli/trust.hpp"
 #include "cli/verbs.hpp"
 #include "events/recording/reader.hpp"
 #include "hypothesis/wait_states_report.hpp"
@@ -57,11 +58,14 @@ int show(const Options& options) {
   const auto conditions = conditions_of(options.fail_if);
   recording::Reader reader = or_fail(recording::Reader::open(options.source), ExitCode::kNoInput);
   const hypothesis::WaitStateResults results = search_wait_states(reader, !options.no_ideal);
-  const std::string document = hypothesis::wait_states_json(results);
+  const hypothesis::RunTrust run = run_trust(options.source);
+  const std::string document = hypothesis::with_member(hypothesis::wait_states_json(results), "trust",
+                                                       hypothesis::trust_json(results, run));
   if (!options.json.empty()) or_fail(report::write_file(options.json, document), ExitCode::kCantCreate);
   if (!options.html.empty()) write_page(options, document);
   fmt::print("{}", hypothesis::wait_states_text(results, {report::unicode_locale()}));
   if (!results.coverage.empty()) fmt::print("\nrecording: {}\n", results.coverage);
+  if (const std::string doubts = run_trust_text(run); !doubts.empty()) fmt::print("\n{}", doubts);
   return judge(conditions, or_fail(hypothesis::parse_side(document, "the search"), ExitCode::kSoftware));
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/by_hand.hpp"
 #include "cli/replay.hpp"
+#include "cli/trust.hpp"
 #include "hypothesis/analysis.hpp"
 #include "hypothesis/fixes.hpp"
 #include "hypothesis/side.hpp"
@@ -51,9 +52,6 @@ struct WhatIfCase {
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c);
 [[nodiscard]] Result<hypothesis::ReplayResult> replay_case(const WhatIfCase& c,
                                                            hypothesis::transform::Chain& chain);
-
-/// What the result folder around the recording says of its run.
-[[nodiscard]] hypothesis::RunTrust run_trust(const std::string& source);
 
 /// A change that came to nothing, and why.
 struct NotTried {

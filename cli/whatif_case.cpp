@@ -1,7 +1,5 @@
 // One replay of `nplus1 whatif`, with its transformations.
 #include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/failure.hpp"
@@ -92,42 +90,6 @@ Result<ReplayResult> replay_case(const WhatIfCase& c, Chain& chain) {
       c, chain,
       [](Reader& reader, const hypothesis::ReplayOptions& options, const hypothesis::RecordedSettings&,
          const PreparedReplay&) { return hypothesis::replay(reader, options); });
-}
-
-namespace {
-
-/// What `nplus1 replay --reenact` has left in a run's folder.
-std::optional<double> reenactment_deviation(const fs::path& folder) {
-  std::ifstream in{folder / "reenact.json"};
-  const auto found = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json{};
-  if (!found.is_object() || !found.contains("deviation_percent")) return std::nullopt;
-  return found["deviation_percent"].get<double>() / 100;
-}
-
-}  // namespace
-
-hypothesis::RunTrust run_trust(const std::string& source) {
-  hypothesis::RunTrust trust;
-  if (const auto reader = Reader::open(source)) {
-    const auto recorded = hypothesis::recorded_settings(reader.value().properties());
-    if (recorded.compute.starts_with("fixed:") || recorded.compute.starts_with("file:"))
-      trust.compute = recorded.compute;
-  }
-  const fs::path given{source};
-  for (const fs::path& folder : {given, given.parent_path(), given.parent_path().parent_path()}) {
-    std::ifstream in{folder / "summary.json"};
-    const auto summary = in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json{};
-    if (!summary.is_object() || !summary.contains("trust")) continue;
-    const auto& said = summary["trust"];
-    trust.order_inversions = said.value("order_inversions", std::uint64_t{0});
-    trust.forced_decisions = said.value("forced_decisions", std::uint64_t{0});
-    trust.clock_mismatches = said.value("clock_mismatches", std::uint64_t{0});
-    trust.cores = said.value("cores", 0U);
-    trust.known = true;
-    trust.reenactment_deviation = reenactment_deviation(folder);
-    break;
-  }
-  return trust;
 }
 
 void write_results(const WhatIfWords& words, const std::string& json, report::html::Documents documents) {

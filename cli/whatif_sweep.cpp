@@ -72,9 +72,7 @@ std::string try_it(const WhatIfCase& c) {
   if (!chain) return kDoesNotApply + chain.error().what;
   const auto result = replay_case(c, chain.value());
   if (!result) return kFailed + result.error().what;
-  const auto& r = result.value();
-  const PointResult point{r.makespan().time_since_epoch(), r.compute_share(), r.communication_share(),
-                          r.unexplained_share(), r.state == simnode::engine::State::kFinished};
+  const PointResult point = hypothesis::point_of(result.value());
   std::string bytes(1 + sizeof(point), kReplayed);
   std::memcpy(bytes.data() + 1, &point, sizeof(point));
   return bytes;

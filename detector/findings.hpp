@@ -38,7 +38,8 @@ struct Finding {
   std::vector<std::string> callers;               // "file:line" of who called the functions that these are in
   std::string replacement;
   std::optional<double> saving_s;  // nothing: not priced
-  double saving_error_s = 0;       // how far the replay of what was is from what was
+  /// How far the replay of what was is from what was; nothing: that replay failed, and evidence says why.
+  std::optional<double> saving_error_s;
   std::vector<std::string> evidence;
   std::vector<std::string> alternatives;
   std::vector<Occurrence> occurrences;

@@ -38,7 +38,9 @@ nlohmann::ordered_json as_json(const Finding& f) {
   object["saving_s"] = f.saving_s ? nlohmann::ordered_json(*f.saving_s) : nlohmann::ordered_json();
   object["evidence"] = f.evidence;
   object["alternatives"] = f.alternatives;
-  if (f.saving_s) object["saving_error_s"] = f.saving_error_s;
+  if (f.saving_s)
+    object["saving_error_s"] =
+        f.saving_error_s ? nlohmann::ordered_json(*f.saving_error_s) : nlohmann::ordered_json();
   if (!f.occurrences.empty()) object["pattern"] = pattern(f.occurrences.front());
   return object;
 }
@@ -57,8 +59,9 @@ std::string ranges(const std::vector<std::int32_t>& ranks) {
 }
 
 std::string saving(const Finding& f) {
-  return fmt::format("  saves    {:.4g} s of virtual time (error of the replay: {:.2g} s)\n", *f.saving_s,
-                     f.saving_error_s);
+  const std::string error =
+      f.saving_error_s ? fmt::format("{:.2g} s", *f.saving_error_s) : std::string{"not known"};
+  return fmt::format("  saves    {:.4g} s of virtual time (error of the replay: {})\n", *f.saving_s, error);
 }
 
 /// A line for each, up to what a screen has room for; the JSON has them all.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <sstream>
+#include <tuple>
 
 namespace nplus1::guidelines {
 namespace {
@@ -75,12 +77,22 @@ Allotment allot(std::vector<Cell>& cells, const Needs& needs, int mpiruns, doubl
       block += kSynchronising * need->second.seconds;
     }
     allotment.wanted += mpiruns * cell.repetitions * block;
+    allotment.least += mpiruns * least * block;
   }
   if (allotment.wanted <= budget) return allotment;
   allotment.factor = budget / allotment.wanted;
   for (Cell& cell : cells)
     cell.repetitions = std::max(least, static_cast<int>(cell.repetitions * allotment.factor));
   return allotment;
+}
+
+double measured_seconds(const std::vector<Look>& looks) {
+  std::map<std::tuple<std::string, std::uint64_t, int>, double> of_series;  // each look is of a longer one
+  for (const Look& look : looks)
+    of_series[{look.test, look.size, look.prediction}] = kSynchronising * look.repetitions * look.mean;
+  double seconds = 0;
+  for (const auto& [series, time] : of_series) seconds += time;
+  return seconds;
 }
 
 std::string looks_head() {

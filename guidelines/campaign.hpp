@@ -38,7 +38,12 @@ struct Allotment {
   double wanted = 0;  // seconds for all cells of all mpiruns, as predicted
   double factor = 1;  // below 1: repetitions were cut by it
   double spent = 0;   // seconds that predicting took
+  double least = 0;   // seconds that `least` repetitions of all cells in all mpiruns take, as predicted
 };
+
+/// Seconds that the repetitions of `looks` took; a prediction's time beyond that (starting, comparing results) is
+/// an mpirun's whatever is measured.
+[[nodiscard]] double measured_seconds(const std::vector<Look>& looks);
 
 /// Each cell gets the most that one of its tests needs, because they are measured in turns; all are cut by
 /// one factor, though not below `least`, if `mpiruns` of them would take more than `budget` seconds. Cells

@@ -57,6 +57,19 @@ TEST(Campaign, CutsAllRepetitionsAlikeWhenTheBudgetIsShort) {
   EXPECT_EQ(cells[0].repetitions, 10);  // never below the least
 }
 
+TEST(Campaign, TellsWhatTheLeastTakesWhateverTheBudgetIs) {
+  Needs needs;
+  add_looks(needs, {look("Gather", 8, 100, 1), look("Scan", 1, 200, 0)});
+  auto cells = cells_of(scans_and_gathers(), false);
+  EXPECT_EQ(allot(cells, needs, 3, 0.01, 10).least, 3 * 10 * 2.0);  // 1 s, with its synchronisation
+}
+
+TEST(Campaign, TellsWhatThePredictionsRepetitionsTook) {
+  // Each look is of the whole series so far.
+  EXPECT_EQ(measured_seconds({look("Gather", 8, 10, 1), look("Gather", 8, 25, 1), look("Scan", 1, 10, 0)}),
+            25 * 2.0);
+}
+
 TEST(Campaign, ReadsItsLooksBack) {
   Look unfinished = look("Scan", 64, 25, 1.5e-6);
   unfinished.metrics.rse = 0.125;

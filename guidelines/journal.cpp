@@ -34,8 +34,9 @@ Left read(std::ifstream& in, const std::string& head) {
 
 bool write(const fs::path& path, const std::string& text, std::ios::openmode mode) {
   std::ofstream out{path, std::ios::binary | mode};
-  out << text << std::flush;
-  return out.good();
+  out << text;
+  out.close();  // network file systems report a full disk only here
+  return !out.fail();
 }
 
 }  // namespace

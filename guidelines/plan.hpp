@@ -37,6 +37,9 @@ struct Cell {
   std::vector<TimedTest> tests;
 };
 
+/// Exit code of the measuring program where virtual time was asked for and no simulator runs.
+inline constexpr int kNotSimulated = 3;
+
 struct Plan {
   int mpirun = 0;
   bool virtual_clock = false;

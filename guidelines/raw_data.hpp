@@ -35,6 +35,8 @@ using Settings = std::map<std::string, std::string>;
 inline constexpr const char* kPurpose = "purpose";         // "measure" (default) or "confirm"
 inline constexpr const char* kClock = "clock";             // "virtual": simulated times, without noise
 inline constexpr const char* kMpiLibrary = "mpi_library";  // MPI_Get_library_version
+/// What the simulated runs left unproved: this and a name, a line for each.
+inline constexpr const char* kSimulatedDoubt = "simulated_doubt_";
 inline constexpr const char* kConfirmation = "confirm";
 inline constexpr const char* kVirtualClock = "virtual";
 

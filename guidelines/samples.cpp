@@ -104,6 +104,8 @@ Result<Data> read_data(const std::filesystem::path& place, const Catalogue& cata
     const bool measured = !has(contents.value().settings, kPurpose, kConfirmation) &&
                           !has(contents.value().settings, kClock, kVirtualClock);
     if (measured || settings.empty()) settings = contents.value().settings;
+    for (const auto& [key, doubt] : contents.value().settings)
+      if (key.starts_with(kSimulatedDoubt)) notes.push_back("simulated times rely on " + doubt);
     if (contents.value().cut_off)
       notes.push_back(file.filename().string() + " ends within a line, which is left out: it was cut off");
   }

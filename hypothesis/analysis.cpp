@@ -25,6 +25,16 @@ Efficiencies efficiencies_of(const WaitStateResults& states, IdealReplay& ideal,
   return e;
 }
 
+void add_run(Object& object, const std::optional<report::Trust>& run) {
+  const auto add = [&](const char* name, std::uint64_t report::Trust::*which) {
+    object.raw(name, run ? std::to_string((*run).*which) : "null");
+  };
+  add("order_inversions", &report::Trust::order_inversions);
+  add("forced_decisions", &report::Trust::forced_decisions);
+  add("clock_mismatches", &report::Trust::clock_mismatches);
+  object.raw("cores", run ? std::to_string(run->cores) : "null");
+}
+
 }  // namespace
 
 Result<Analysis> analyse(events::recording::Reader& reader, const AnalysisOptions& options) {
@@ -52,17 +62,15 @@ Result<Analysis> analyse(events::recording::Reader& reader, const AnalysisOption
 std::string trust_json(const Analysis& analysis, const RunTrust& run,
                        std::optional<double> reenactment_deviation) {
   const ReplayResult& replay = analysis.replay;
-  const auto known = [&run](std::uint64_t value) { return run.known ? std::to_string(value) : "null"; };
   Object object;
   object.text("model", analysis.states.network);
   object.raw("identity_error_s", report::exact_seconds(replay.largest_difference()));
   object.real("unmodelled_share", replay.unexplained_share());
-  object.raw("order_inversions", known(run.order_inversions));
-  object.raw("forced_decisions", known(run.forced_decisions));
-  object.raw("clock_mismatches", known(run.clock_mismatches));
-  object.raw("cores", known(run.cores));
+  add_run(object, run.run);
   object.raw("given_compute", run.compute.empty() ? "null" : Object::quoted(run.compute));
   object.number("ranks", replay.ranks.size());
+  object.number("replay_order_inversions", replay.counters.order_inversions);
+  object.number("replay_forced_decisions", replay.counters.forced_decisions);
   object.number("missing", replay.gaps);
   const AdaptationCounts& adapted = replay.adaptation;
   object.number("decided_otherwise",
@@ -80,6 +88,14 @@ std::string trust_json(const Analysis& analysis, const RunTrust& run,
   object.number("threaded_ranks", adapted.threaded_ranks);
   object.truth("finished", replay.state == simnode::engine::State::kFinished);
   object.list("blocked_ranks", replay.blocked, [](RankId rank) { return std::to_string(rank.value); });
+  return object.inner();
+}
+
+std::string trust_json(const WaitStateResults& states, const RunTrust& run) {
+  Object object;
+  object.text("model", states.network);
+  add_run(object, run.run);
+  object.number("ranks", states.ranks.size());
   return object.inner();
 }
 

@@ -8,6 +8,7 @@
 #include "events/recording/reader.hpp"
 #include "hypothesis/replay.hpp"
 #include "hypothesis/wait_states_results.hpp"
+#include "report/run_summary.hpp"
 #include "support/result.hpp"
 
 namespace nplus1::hypothesis {
@@ -28,15 +29,10 @@ struct Analysis {
 /// Errors: those of replay().
 [[nodiscard]] Result<Analysis> analyse(events::recording::Reader& reader, const AnalysisOptions& options);
 
-/// What can be told of the run that was recorded and is not in the recording (summary.json's `trust`), and of
-/// the machine.
+/// What can be told of the run that was recorded and is not in the recording.
 struct RunTrust {
-  std::uint64_t order_inversions = 0;
-  std::uint64_t forced_decisions = 0;
-  std::uint64_t clock_mismatches = 0;
-  std::uint32_t cores = 0;
-  std::string compute;  // --compute, where computing was given and not measured
-  bool known = false;
+  std::optional<report::Trust> run;             // summary.json's `trust`; empty: it is not there
+  std::string compute;                          // --compute, where computing was given and not measured
   std::optional<double> reenactment_deviation;  // of the run itself; none: not performed again
 };
 
@@ -44,6 +40,9 @@ struct RunTrust {
 /// analysis' own, so it means something where there is no hypothesis.
 [[nodiscard]] std::string trust_json(const Analysis& analysis, const RunTrust& run,
                                      std::optional<double> reenactment_deviation);
+
+/// The same where nothing was replayed: what numbers that were taken from a recording as it is rely on.
+[[nodiscard]] std::string trust_json(const WaitStateResults& states, const RunTrust& run);
 
 /// waitstates.json of the analysis, with `wait_states` in total.
 [[nodiscard]] std::string side_json(const Analysis& analysis);

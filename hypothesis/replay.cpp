@@ -148,4 +148,14 @@ Duration ReplayResult::largest_difference() const {
   return largest;
 }
 
+report::Trust trust_of(const ReplayResult& result) {
+  report::Trust trust;
+  trust.active_ranks = result.ranks.size();
+  trust.events = result.counters.events;
+  trust.order_inversions = result.counters.order_inversions;
+  trust.forced_decisions = result.counters.forced_decisions;
+  trust.relies_on_buffering = result.counters.relies_on_buffering > 0;
+  return trust;
+}
+
 }  // namespace nplus1::hypothesis

@@ -15,6 +15,7 @@
 #include "hypothesis/transform/chain.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
+#include "report/run_summary.hpp"
 #include "semantics/timing.hpp"
 #include "simnode/engine/engine.hpp"
 #include "support/result.hpp"
@@ -64,6 +65,9 @@ struct ReplayResult {
   /// The largest difference between a rank's end and its recorded end.
   [[nodiscard]] Duration largest_difference() const;
 };
+
+/// What the replay itself relies on; nothing of the run that was recorded.
+[[nodiscard]] report::Trust trust_of(const ReplayResult& result);
 
 /// Errors: the file cannot be read, or contradicts itself (it names the contradiction).
 [[nodiscard]] Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptions& options);

@@ -9,6 +9,15 @@ namespace nplus1::hypothesis {
 
 static_assert(std::is_trivially_copyable_v<PointResult>);
 
+PointResult point_of(const ReplayResult& result) {
+  return {result.makespan().time_since_epoch(),
+          result.compute_share(),
+          result.communication_share(),
+          result.unexplained_share(),
+          result.state == simnode::engine::State::kFinished,
+          trust_of(result)};
+}
+
 Result<std::vector<PointResult>> run_points(std::size_t count, std::size_t jobs,
                                             const std::function<Result<PointResult>(std::size_t)>& replay,
                                             const std::function<void(std::size_t)>& progress) {

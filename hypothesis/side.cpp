@@ -6,6 +6,7 @@
 
 #include "hypothesis/wait_states_kinds.hpp"
 #include "report/exact_time.hpp"
+#include "report/trust.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::hypothesis {
@@ -54,6 +55,28 @@ void read_activities(const json& document, Side& side) {
                                number(a, "critical_path_s")});
 }
 
+std::uint64_t count(const json& object, const char* key) {
+  const double value = number(object, key);
+  constexpr double kMost = 9e15;
+  return value > 0 && value < kMost ? static_cast<std::uint64_t>(value) : 0;
+}
+
+/// Of the run that was recorded.
+std::string run_phrases(const json& trust) {
+  if (!trust.contains("cores") || !trust["cores"].is_number())
+    return "; how far the recorded run can be believed is not known (its summary.json is not there)";
+  report::Trust run;
+  run.order_inversions = count(trust, "order_inversions");
+  run.forced_decisions = count(trust, "forced_decisions");
+  run.clock_mismatches = count(trust, "clock_mismatches");
+  std::string text =
+      fmt::format("; recorded by {} ranks on {} cores", number(trust, "ranks"), number(trust, "cores"));
+  const auto doubts = report::doubts(run);
+  if (doubts.empty()) text += ", every match proved";
+  for (const std::string& doubt : doubts) text += "; in the run " + doubt;
+  return text;
+}
+
 /// How far it can be believed, in a line.
 std::string trust_line(const json& trust) {
   std::string line = "model " + trust.value("model", std::string{"not known"});
@@ -62,16 +85,18 @@ std::string trust_line(const json& trust) {
                         number(trust, "identity_error_s") == 0
                             ? std::string{"exact"}
                             : "off by " + report::readable(from_seconds(number(trust, "identity_error_s"))));
-  line += fmt::format("; {:.1f} % not modelled", 100 * number(trust, "unmodelled_share"));
+  if (trust.contains("unmodelled_share"))
+    line += fmt::format("; {:.1f} % not modelled", 100 * number(trust, "unmodelled_share"));
   if (trust.contains("given_compute") && trust["given_compute"].is_string()) {
     const auto given = trust["given_compute"].get<std::string>();
     line += "; computing given, not measured (" + given;
     line += given.starts_with("fixed:") ? ")" : "): what it would be where calls come or go is not known";
   }
-  if (trust.contains("cores") && trust["cores"].is_number())
-    line += fmt::format("; {} ranks on {} cores; {} order inversions, {} forced decisions",
-                        number(trust, "ranks"), number(trust, "cores"), number(trust, "order_inversions"),
-                        number(trust, "forced_decisions"));
+  line += run_phrases(trust);
+  report::Trust replayed;
+  replayed.order_inversions = count(trust, "replay_order_inversions");
+  replayed.forced_decisions = count(trust, "replay_forced_decisions");
+  for (const std::string& doubt : report::doubts(replayed)) line += "; in this replay " + doubt;
   if (trust.contains("reenactment_deviation") && trust["reenactment_deviation"].is_number())
     line += fmt::format("; re-enactment {:+.2f} %", 100 * number(trust, "reenactment_deviation"));
   if (number(trust, "missing") > 0)
@@ -89,7 +114,7 @@ std::string trust_line(const json& trust) {
         "(--deterministic repeats it)",
         threaded);
   if (says(trust, "relies_on_buffering")) line += "; relies on buffering";
-  if (!says(trust, "finished"))
+  if (trust.contains("finished") && !says(trust, "finished"))
     line += fmt::format("; {} ranks wait for what never comes (--deterministic?)",
                         trust.value("blocked_ranks", json::array()).size());
   return line;

@@ -43,7 +43,38 @@ TEST(Side, ReadsBackWhatWasWritten) {
   EXPECT_EQ(side.value().metric("serialisation"), std::nullopt);
   ASSERT_EQ(side.value().activities.size(), 1U);
   EXPECT_DOUBLE_EQ(side.value().activities[0].waited, 5e-6);
-  EXPECT_EQ(side.value().trust, "model lsb; identity replay exact; 0.0 % not modelled");
+  EXPECT_EQ(
+      side.value().trust,
+      "model lsb; identity replay exact; 0.0 % not modelled; how far the recorded run can be believed is not "
+      "known (its summary.json is not there)");
+}
+
+TEST(Side, SaysWhatTheRunAndItsReplayRelyOn) {
+  RunTrust run;
+  run.run = report::Trust{};
+  run.run->cores = 4;
+  const auto line = [&](const Analysis& a) {
+    return parse_side(with_member(side_json(a), "trust", trust_json(a, run, std::nullopt)), "x")
+        .value()
+        .trust;
+  };
+  EXPECT_NE(line(analysis()).find("2 ranks on 4 cores, every match proved"), std::string::npos);
+  run.run->forced_decisions = 3;
+  Analysis forced = analysis();
+  forced.replay.counters.order_inversions = 2;
+  EXPECT_NE(line(forced).find("in the run 3 forced decisions: "), std::string::npos);
+  EXPECT_NE(line(forced).find("in this replay 2 order inversions: "), std::string::npos);
+}
+
+TEST(Side, OfARecordingAsItIsSaysWhatItsRunReliesOn) {
+  RunTrust run;
+  run.run = report::Trust{};
+  run.run->clock_mismatches = 1;
+  const auto states = analysis().states;
+  const auto side = parse_side(with_member(wait_states_json(states), "trust", trust_json(states, run)), "x");
+  EXPECT_EQ(side.value().trust,
+            "model lsb; recorded by 2 ranks on 0 cores; in the run 1 clock mismatch between a rank and the "
+            "simulator");
 }
 
 TEST(Side, EveryMetricThatIsWrittenHasAName) {

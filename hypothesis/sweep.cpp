@@ -31,7 +31,7 @@ constexpr Key kKeys[] = {{"lsb", "latency", Quantity::kTime},      {"lsb", "band
                          {"loggops", "O", Quantity::kTime},        {"loggops", "S", Quantity::kSize},
                          {"loggops", "handshake", Quantity::kTime}};
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   return "'" + std::string{text} + "'";
 }
 
@@ -50,7 +50,7 @@ Result<Quantity> quantity_of(std::string_view model, std::string_view key) {
     if (k.name == key) return k.quantity;
     known.append(k.name).append(", ");
   }
-  return Error{"--sweep: network " + quoted(model) + " has no key " + quoted(key),
+  return Error{"--sweep: network " + in_quotes(model) + " has no key " + in_quotes(key),
                "the keys are: " + known + std::string{kComputeScale}};
 }
 
@@ -91,7 +91,7 @@ double between(double from, double to, double share, bool geometric) {
 Result<std::vector<double>> range_of(std::string_view key, std::string_view text, Quantity quantity) {
   const auto steps = take_steps(text);
   const std::size_t dots = text.find("..");
-  if (!steps || dots == text.npos) return Error{"--sweep: " + quoted(text) + " is no range", kExample};
+  if (!steps || dots == text.npos) return Error{"--sweep: " + in_quotes(text) + " is no range", kExample};
   const auto from = value_of(key, text.substr(0, dots), quantity);
   if (!from) return from.error();
   const auto to = value_of(key, text.substr(dots + 2), quantity);
@@ -128,7 +128,7 @@ std::optional<Error> check(const std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     points *= axis.values.size();
     if (std::count_if(axes.begin(), axes.end(), [&](const Axis& a) { return a.key == axis.key; }) > 1)
-      return Error{"--sweep: " + quoted(axis.key) + " is given twice", "write its values in one list"};
+      return Error{"--sweep: " + in_quotes(axis.key) + " is given twice", "write its values in one list"};
     if (points > kMostPoints)
       return Error{"--sweep: more than " + std::to_string(kMostPoints) + " replays", "ask for fewer points"};
   }
@@ -153,7 +153,7 @@ Result<std::vector<Axis>> parse_sweep(std::string_view text, std::string_view ne
       item.remove_prefix(equals + 1);
     }
     if (axes.empty() || trimmed(item).empty())
-      return Error{"--sweep: " + quoted(text) + " is no list of values", kExample};
+      return Error{"--sweep: " + in_quotes(text) + " is no list of values", kExample};
     if (const auto wrong = add_values(axes.back(), item, quantity)) return *wrong;
   }
   if (const auto wrong = check(axes)) return *wrong;

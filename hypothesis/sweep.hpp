@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hypothesis/replay.hpp"
 #include "support/result.hpp"
 #include "support/units.hpp"
 
@@ -48,7 +49,10 @@ struct PointResult {
   double communication_share = 0;
   double unmodelled_share = 0;
   bool finished = false;  // every rank reached its end
+  report::Trust trust{};  // what this replay relies on
 };
+
+[[nodiscard]] PointResult point_of(const ReplayResult& result);
 
 /// `replay(i)` for each of `count` points, in child processes, at most `jobs` at a time; `progress(done)`
 /// after each, in this process. The first error ends the sweep, and so does a child that dies (the error says

@@ -28,9 +28,25 @@ int write_all(int file, std::string_view contents) {
   return 0;
 }
 
+Result<Done> write_into(const std::filesystem::path& path, std::string_view contents) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return failure(path, "open", errno);
+  int error = write_all(file, contents);
+  if (close(file) != 0 && error == 0) error = errno;
+  if (error == 0) return Done{};
+  return failure(path, "write", error);
+}
+
 }  // namespace
 
-Result<Done> write_file(const std::filesystem::path& path, std::string_view contents) {
+Result<Done> write_file(const std::filesystem::path& given, std::string_view contents) {
+  std::error_code none;
+  const auto status = std::filesystem::status(given, none);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return write_into(given, contents);
+  std::filesystem::path path = given;
+  if (std::filesystem::exists(status)) path = std::filesystem::canonical(given, none);
+  if (none || path.empty()) path = given;
   const std::string temporary = path.string() + ".part-" + std::to_string(getpid());
   const int file = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) return failure(path, "open", errno);

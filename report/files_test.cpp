@@ -1,7 +1,10 @@
 #include "report/files.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -84,6 +87,27 @@ TEST_F(FilesTest, AMissingFolderIsAnError) {
   const auto written = write_file(folder_ / "absent" / "a", "x");
   ASSERT_FALSE(written.ok());
   EXPECT_NE(written.error().what.find("absent/a"), std::string::npos);
+}
+
+TEST_F(FilesTest, WhatIsNoRegularFileIsWrittenToAsItIs) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_TRUE(write_file(pipe, "hello\n").ok());
+  char read_back[16] = {};
+  EXPECT_EQ(read(reader, read_back, sizeof(read_back)), 6);
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(pipe));
+  EXPECT_FALSE(write_file("/dev/full", "hello\n").ok());
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(FilesTest, ALinkStaysAndItsFileIsReplaced) {
+  ASSERT_TRUE(write_file(folder_ / "file", "old").ok());
+  fs::create_symlink("file", folder_ / "link");
+  ASSERT_TRUE(write_file(folder_ / "link", "new").ok());
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(contents(folder_ / "file"), "new");
 }
 
 }  // namespace

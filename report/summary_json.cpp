@@ -5,6 +5,7 @@
 #include "report/exact_time.hpp"
 #include "report/json_object.hpp"
 #include "report/results.hpp"
+#include "report/trust.hpp"
 
 namespace nplus1::report {
 namespace {
@@ -43,18 +44,6 @@ std::string unmodelled(const Unmodelled& calls) {
   object.list("by_name", calls.by_name, [](const Unmodelled::Calls& c) {
     return fmt::format("{{\"name\": {}, \"count\": {}}}", Object::quoted(c.name), c.count);
   });
-  return object.inner();
-}
-
-std::string trust(const Trust& trust) {
-  Object object;
-  object.number("active_ranks", trust.active_ranks);
-  object.number("events", trust.events);
-  object.number("clock_mismatches", trust.clock_mismatches);
-  object.number("order_inversions", trust.order_inversions);
-  object.number("forced_decisions", trust.forced_decisions);
-  object.truth("relies_on_buffering", trust.relies_on_buffering);
-  object.number("cores", trust.cores);
   return object.inner();
 }
 
@@ -106,7 +95,7 @@ std::string summary_json(const RunSummary& summary) {
   object.list("rank_end_s", summary.rank_end, [](Time t) { return exact_seconds(t.time_since_epoch()); });
   object.list("compute_s", summary.compute_time, exact_seconds);
   object.raw("recording", recording(summary.recording));
-  object.raw("trust", trust(summary.trust));
+  object.raw("trust", trust_object(summary.trust));
   object.list("notes", summary.notes, Object::quoted);
   return object.document();
 }

@@ -6,6 +6,7 @@
 #include "report/heatmap.hpp"
 #include "report/page.hpp"
 #include "report/results.hpp"
+#include "report/trust.hpp"
 
 namespace nplus1::report {
 namespace {
@@ -116,14 +117,7 @@ void add_trust(Page& page, const RunSummary& s) {
   page.line("");
   page.line("Trust: {} of {} ranks observed, {} events; unmodelled calls {} ({:.1f} % of virtual time)",
             s.trust.active_ranks, s.ranks, s.trust.events, s.unmodelled.calls, 100 * s.unmodelled.share);
-  const auto warn = [&page](std::uint64_t number, const char* what) {
-    if (number > 0) page.line("  {} {}", number, what);
-  };
-  warn(s.trust.clock_mismatches, "clock mismatches between a rank and the simulator");
-  warn(s.trust.order_inversions, "order inversions: matched before an earlier message was known");
-  warn(s.trust.forced_decisions, "forced decisions: made without proof that nothing earlier could come");
-  if (s.trust.relies_on_buffering)
-    page.line("  relies on buffering: it would deadlock if large sends waited");
+  for (const std::string& doubt : doubts(s.trust)) page.line("  {}", doubt);
   for (const std::string& note : s.notes) page.line("  {}", note);
 }
 

@@ -78,6 +78,8 @@ class PollCost {
     next_ = std::min(cap_, next_ + next_ / 16 + Duration{1});
     return cost;
   }
+  [[nodiscard]] constexpr Duration first() const { return first_; }
+  [[nodiscard]] constexpr Duration cap() const { return cap_; }
   /// Any call that did something resets the cost.
   constexpr void reset() { next_ = first_; }
 

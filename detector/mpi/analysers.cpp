@@ -79,7 +79,8 @@ int run(const std::string& recording, const std::string& answer, Method method, 
   const std::string bytes = to_bytes(analysis);
   std::ofstream out{answer, std::ios::binary};
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (!out.flush()) fail(Error{"cannot write " + answer, "check the disk of the temporary folder"});
+  out.close();
+  if (out.fail()) fail(Error{"cannot write " + answer, "check the disk of the temporary folder"});
   return EXIT_SUCCESS;
 }
 

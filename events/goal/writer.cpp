@@ -47,7 +47,9 @@ class Part {
  private:
   void flush() {
     std::ofstream stream{file_, std::ios::binary | std::ios::app};
-    failed_ = !(stream << buffer_).flush() || failed_;
+    stream << buffer_;
+    stream.close();
+    failed_ = stream.fail() || failed_;
     buffer_.clear();
   }
   fs::path file_;

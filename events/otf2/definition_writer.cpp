@@ -182,14 +182,16 @@ void DefinitionWriter::write_communicators() {
 }
 
 void DefinitionWriter::write_paths() {
-  for (const auto& [id, numbered] : paths_) {
-    const auto& frames = numbered.path.frames;
+  std::map<OTF2_CallingContextRef, const Path*> in_order;  // of their numbers, as readers want them
+  for (const auto& [id, path] : paths_) in_order[path.contexts.front()] = &path;
+  for (const auto& [context, path] : in_order) {
+    const auto& frames = path->path.frames;
     OTF2_CallingContextRef parent = OTF2_UNDEFINED_CALLING_CONTEXT;
     for (std::size_t i = frames.size(); i-- > 0;) {
-      write_frame(numbered.contexts[i], frames[i], parent);
-      parent = numbered.contexts[i];
+      write_frame(path->contexts[i], frames[i], parent);
+      parent = path->contexts[i];
     }
-    write_property(numbered.contexts.front(), "nplus1::site", id);
+    write_property(context, "nplus1::site", path->path.id.value);
   }
 }
 

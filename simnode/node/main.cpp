@@ -27,7 +27,9 @@ int main(int argc, char** argv) try {
     return fail({"started without --job NAME", "run programs with: nplus1 run -n RANKS -- PROGRAM"});
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error to report, like a full disk
-  Settings settings = settings_from_environment();
+  auto read = settings_from_environment();
+  if (!read.ok()) return fail(read.error());
+  Settings settings = std::move(read).value();
   auto network = network_maker(settings);
   if (!network.ok()) return fail(network.error());
   auto collectives = netmodel::Selection::parse(settings.collectives);

@@ -192,8 +192,12 @@ void Node::welcome(const Guest& guest) {
   answer.has_segment = guest.local && segment_ ? 1 : 0;
   answer.segment_bytes = transport::Segment::bytes_for(hello.ranks);
   answer.config = settings_.config(network_->describe_to_ranks());
-  answer.config.compute_scale = network_->compute_scale(RankId{hello.rank});
-  if (transport::send_all(rank.socket, &answer, sizeof(answer)) && answer.has_segment != 0) [[maybe_unused]]
+  answer.config.compute_scale *= network_->compute_scale(RankId{hello.rank});
+  const std::string rules = semantics::packed(settings_.compute_rules, RankId{hello.rank});
+  answer.rules_bytes = rules.size();
+  if (transport::send_all(rank.socket, &answer, sizeof(answer)) &&
+      transport::send_all(rank.socket, rules.data(), rules.size()) && answer.has_segment != 0)
+      [[maybe_unused]]
     const bool sent = transport::send_descriptors(rank.socket, memory_, wake_);
   add_to(epoll_, rank.socket);
 }
@@ -216,7 +220,7 @@ void Node::start_rank(Rank& rank) {
 void Node::all_started() {
   const int n = static_cast<int>(ranks_.size());
   engine::Options options;
-  options.poll_cost = semantics::PollCost{settings_.poll_first, settings_.poll_cap};
+  options.poll_cost = settings_.poll_cost;
   options.collectives = &collectives_;
   options.report_all_matches = settings_.record != Record::kOff;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
@@ -234,9 +238,9 @@ void Node::all_started() {
   if (settings_.native) begin_native();
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
-  clock.measured = settings_.compute.rfind("fixed", 0) != 0 && settings_.compute.rfind("file", 0) != 0;
+  clock.measured = settings_.compute_times.mode == semantics::ComputeMode::kMeasured;
+  clock.scale = settings_.compute_times.scale;
   clock.wall = uses_wall_clock();
-  if (settings_.compute.rfind("scale:", 0) == 0) clock.scale = std::atof(settings_.compute.c_str() + 6);
   watch_ = std::make_unique<Watch>(n, clock);
   for (int r = 0; r < n; ++r) {
     Rank& rank = ranks_[static_cast<std::size_t>(r)];

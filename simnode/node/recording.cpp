@@ -20,13 +20,13 @@ void Node::begin_recording(std::int32_t ranks) {
   std::filesystem::create_directories(settings_.output, error);
   events::recording::Header header;
   header.ranks = ranks;
-  header.properties = {
-      {"application", application_},
-      {"network", network_->describe()},
-      {"compute", settings_.compute},
-      {"protocol", settings_.protocol},
-      {"collectives", settings_.collectives},
-      {"poll-cost-ps", fmt::format("{},{}", settings_.poll_first.count(), settings_.poll_cap.count())}};
+  header.properties = {{"application", application_},
+                       {"network", network_->describe()},
+                       {"compute", settings_.compute},
+                       {"protocol", settings_.protocol},
+                       {"collectives", settings_.collectives},
+                       {"poll-cost-ps", fmt::format("{},{}", settings_.poll_cost.first().count(),
+                                                    settings_.poll_cost.cap().count())}};
   if (settings_.native) {
     header.properties = {
         {"application", application_}, {"recorded", "native"}, {"compute", "real time between calls"}};
@@ -57,7 +57,8 @@ void Node::take_last(Rank& rank, events::Event& event) {
 void Node::note_crowded_threads() {
   const int threads = working_threads_ + static_cast<int>(ranks_.size());
   const int cores = ranks_.front().start.cores;
-  if (working_threads_ == 0 || threads <= cores || settings_.native || settings_.compute != "measured")
+  if (working_threads_ == 0 || threads <= cores || settings_.native ||
+      settings_.compute_times.mode != semantics::ComputeMode::kMeasured)
     return;
   notes_.push_back(fmt::format(
       "{} threads compute on {} cores, {} of them without calling MPI (OpenMP?): where the others "

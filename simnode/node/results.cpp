@@ -88,6 +88,9 @@ void Node::leave_trouble(const Error& error) const {
 }
 
 void Node::write_results() {
+  if (ranks_.empty() && !settings_.output.empty())
+    leave_trouble({"nothing was observed: no process of the job called MPI_Init or MPI_Init_thread",
+                   "run an MPI program; one that begins with MPI_Session_init alone is not observed"});
   if (!engine_ || settings_.output.empty()) return;
   const std::filesystem::path folder{settings_.output};
   std::error_code error;

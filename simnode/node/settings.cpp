@@ -1,15 +1,16 @@
 #include "simnode/node/settings.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "support/size.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
 
-constexpr int kMostFrames = 16;
+constexpr std::uint64_t kMostFrames = 16;
 constexpr const char* kDefaultRecordCap = "4G";
 
 std::string environment(const char* name, const char* fallback) {
@@ -27,30 +28,64 @@ void put(char (&field)[N], const std::string& text) {
   std::strncpy(field, text.c_str(), N - 1);
 }
 
-void read_recording(Settings& s) {
+/// The command line has checked all of it; a line for mpirun that was pasted and changed comes unchecked.
+Error wrong(const char* name, const Error& error) {
+  return {std::string{name} + ": " + error.what, error.remedy};
+}
+
+Error wrong(const char* name, const std::string& value, const char* remedy) {
+  return wrong(name, {"'" + value + "' is not understood", remedy});
+}
+
+std::optional<Error> read_recording(Settings& s) {
   const std::string record = environment("NPLUS1_RECORD", "full");
   s.record = record == "off" ? Record::kOff : record == "patterns" ? Record::kPatterns : Record::kFull;
-  s.record_cap = parse_size(environment("NPLUS1_RECORD_CAP", kDefaultRecordCap)).value_or(0);
+  const std::string cap = environment("NPLUS1_RECORD_CAP", kDefaultRecordCap);
+  const auto cap_bytes = parse_size(cap);
+  if (!cap_bytes) return wrong("NPLUS1_RECORD_CAP", cap, "give a size such as 512M, or 0 for no limit");
+  s.record_cap = *cap_bytes;
   s.record_region = environment("NPLUS1_RECORD_REGION", "");
-  s.content =
-      events::payload::parse_choice(environment("NPLUS1_HASH", "all")).value_or(events::payload::Choice{});
-  if (const auto bytes = events::payload::parse_whole_bytes(environment("NPLUS1_INLINE_PAYLOADS", "64"));
-      bytes && s.content.parts != 0)
-    s.content.whole_bytes = *bytes;
-  const int frames = std::atoi(environment("NPLUS1_FRAMES", "4").c_str());
-  s.frames = static_cast<unsigned>(std::clamp(frames, 1, kMostFrames));
+  const std::string hash = environment("NPLUS1_HASH", "all");
+  const auto content = events::payload::parse_choice(hash);
+  if (!content) return wrong("NPLUS1_HASH", hash, "give all, off, or a list as nplus1 run --help has it");
+  s.content = *content;
+  const std::string whole = environment("NPLUS1_INLINE_PAYLOADS", "64");
+  const auto whole_bytes = events::payload::parse_whole_bytes(whole);
+  if (!whole_bytes) return wrong("NPLUS1_INLINE_PAYLOADS", whole, "give a number from 0 to 64");
+  if (s.content.parts != 0) s.content.whole_bytes = *whole_bytes;
+  const std::string text = environment("NPLUS1_FRAMES", "4");
+  const auto frames = parse_size(text);
+  if (!frames || *frames < 1 || *frames > kMostFrames)
+    return wrong("NPLUS1_FRAMES", text, "give a number from 1 to 16");
+  s.frames = static_cast<unsigned>(*frames);
   s.pcontrol_ipm = environment("NPLUS1_PCONTROL", "mpip") == "ipm";
+  return std::nullopt;
+}
+
+std::optional<Error> read_times(Settings& s) {
+  s.compute = environment("NPLUS1_COMPUTE", "measured");
+  auto times = semantics::parse_compute(s.compute);
+  if (!times) return wrong("NPLUS1_COMPUTE", times.error());
+  s.compute_times = std::move(times).value();
+  if (s.compute_times.mode == semantics::ComputeMode::kTable) {
+    auto rules = semantics::read_compute_rules(s.compute_times.table);
+    if (!rules) return wrong("NPLUS1_COMPUTE", rules.error());
+    s.compute_rules = std::move(rules).value();
+  }
+  const auto poll = semantics::parse_poll_cost(environment("NPLUS1_POLL_COST", "200ns,10us"));
+  if (!poll) return wrong("NPLUS1_POLL_COST", poll.error());
+  s.poll_cost = poll.value();
+  return std::nullopt;
 }
 
 }  // namespace
 
-Settings settings_from_environment() {
+Result<Settings> settings_from_environment() {
   Settings s;
   s.network = environment("NPLUS1_NETWORK", std::string{netmodel::kDefaultNetwork}.c_str());
   s.platform = {environment("NPLUS1_PLATFORM", ""), environment("NPLUS1_MODEL", ""),
                 environment("NPLUS1_MAP", ""), environment("NPLUS1_SIMGRID", ""),
                 environment("NPLUS1_HOST_SPEED", "")};
-  s.compute = environment("NPLUS1_COMPUTE", "measured");
   s.clock = environment("NPLUS1_CLOCK", "auto");
   s.protocol = environment("NPLUS1_PROTOCOL", "conservative");
   s.collectives = environment("NPLUS1_COLLECTIVES", "mpich");
@@ -61,18 +96,14 @@ Settings settings_from_environment() {
   s.native = is_on("NPLUS1_NATIVE_RECORD", false);
   s.abort_on_deadlock = environment("NPLUS1_ON_DEADLOCK", "abort") != "continue";
   s.test_delay = environment("NPLUS1_TEST_DELAY", "");
-  const std::string poll = environment("NPLUS1_POLL_COST", "200e-9,10e-6");  // FIRST[,CAP] in seconds
-  const std::size_t comma = poll.find(',');
-  s.poll_first = from_seconds(std::atof(poll.c_str()));
-  s.poll_cap = comma == std::string::npos ? s.poll_first : from_seconds(std::atof(poll.c_str() + comma + 1));
-  read_recording(s);
+  for (const auto& read : {read_times, read_recording})
+    if (auto error = read(s)) return *std::move(error);
   return s;
 }
 
 transport::Config Settings::config(const std::string& network_for_ranks) const {
   transport::Config c;
   put(c.network, network_for_ranks);
-  put(c.compute, compute);
   put(c.clock, clock);
   put(c.output, output);
   c.direct = direct ? 1 : 0;
@@ -80,8 +111,11 @@ transport::Config Settings::config(const std::string& network_for_ranks) const {
   c.virtual_clocks = virtual_clocks ? 1 : 0;
   c.quiet = quiet ? 1 : 0;
   c.native = native ? 1 : 0;
-  c.poll_first_ps = poll_first.count();
-  c.poll_cap_ps = poll_cap.count();
+  c.compute_mode = static_cast<std::uint8_t>(compute_times.mode);
+  c.compute_fixed_ps = compute_times.fixed.count();
+  c.compute_scale = compute_times.scale;
+  c.poll_first_ps = poll_cost.first().count();
+  c.poll_cap_ps = poll_cost.cap().count();
   c.record = record == Record::kFull ? 1 : 0;
   c.content_parts = content.parts;
   c.whole_bytes = content.whole_bytes;

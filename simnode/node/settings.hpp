@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "events/payload/choice.hpp"
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/options.hpp"
+#include "semantics/time_settings.hpp"
 #include "stubs/transport/handshake.hpp"
 #include "support/result.hpp"
 
@@ -21,9 +23,11 @@ enum class Record : std::uint8_t {
 struct Settings {
   std::string network;
   netmodel::PlatformFlags platform;  // with a file: instead of `network`
-  std::string compute;
-  std::string clock;     // auto | cpu | wall
-  std::string protocol;  // conservative | riesen
+  std::string compute;               // as it was written
+  semantics::ComputeTimes compute_times;
+  std::vector<semantics::ComputeRule> compute_rules;  // of all ranks
+  std::string clock;                                  // auto | cpu | wall
+  std::string protocol;                               // conservative | riesen
   std::string collectives;
   std::string output;  // empty: chosen by name
   bool direct = true;
@@ -32,8 +36,7 @@ struct Settings {
   bool quiet = false;
   bool abort_on_deadlock = true;
   std::string test_delay;  // simnode/node/test_delay.hpp
-  Duration poll_first{};
-  Duration poll_cap{};
+  semantics::PollCost poll_cost;
   Record record = Record::kFull;
   std::uint64_t record_cap = 0;  // bytes; 0: none
   std::string record_region;
@@ -44,6 +47,7 @@ struct Settings {
   [[nodiscard]] transport::Config config(const std::string& network_for_ranks) const;
 };
 
-[[nodiscard]] Settings settings_from_environment();
+/// Errors name the variable, or the file that one names.
+[[nodiscard]] Result<Settings> settings_from_environment();
 
 }  // namespace nplus1::simnode::node

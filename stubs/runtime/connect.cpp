@@ -66,13 +66,27 @@ struct Line {
   int socket = -1;
   int wake = -1;
   Welcome welcome;
+  std::vector<semantics::ComputeRule> rules;
   transport::Segment segment;
 };
+
+/// The compute table that was announced; false if it doesn't come.
+bool receive_rules(Line& line) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;  // no table is as long
+  const std::uint64_t size = line.welcome.rules_bytes;
+  if (size == 0) return true;
+  if (size > kMost) return false;
+  std::string bytes(size, '\0');
+  if (!transport::receive_all(line.socket, bytes.data(), bytes.size())) return false;
+  auto rules = semantics::unpacked(bytes);
+  if (rules) line.rules = std::move(rules).value();
+  return rules.ok();
+}
 
 bool greet(Line& line, const Hello& hello) {
   if (!transport::send_all(line.socket, &hello, sizeof(hello)) ||
       !transport::receive_all(line.socket, &line.welcome, sizeof(line.welcome)) ||
-      line.welcome.version != transport::kProtocolVersion)
+      line.welcome.version != transport::kProtocolVersion || !receive_rules(line))
     return false;
   if (line.welcome.has_segment == 0) return true;
   int memory = -1;
@@ -155,7 +169,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->me_ = RankId{hello.rank};
   rt->ranks_ = hello.ranks;
   rt->direct_ = start.direct != 0;
-  rt->settings_ = make_settings(line.welcome.config, hello.ranks, all[2]);
+  rt->settings_ = make_settings(line.welcome.config, std::move(line.rules), hello.ranks, all[2]);
   rt->network_ = std::move(netmodel::parse(line.welcome.config.network)).value();
   rt->output_ = line.welcome.config.output;
   rt->segment_ = line.segment;

@@ -460,13 +460,8 @@ std::uint64_t Runtime::region_id(const std::string& name, bool is_address) {
 Duration Runtime::table_length(MpiCall call, const void* return_address) {
   const std::string_view function = events::name(call);
   const std::string& place = call_paths_->place(return_address);
-  for (const ComputeRule& rule : settings_.rules) {
-    if (rule.rank >= 0 && rule.rank != me_.value) continue;
-    const bool fits = rule.where.empty() || rule.where == function ||
-                      (place.size() >= rule.where.size() &&
-                       place.compare(place.size() - rule.where.size(), rule.where.size(), rule.where) == 0);
-    if (fits) return rule.length;
-  }
+  for (const semantics::ComputeRule& rule : settings_.rules)
+    if (rule.fits(function, place)) return rule.length;
   return Duration{-1};
 }
 

@@ -1,5 +1,5 @@
 // How a rank and the simulator meet: one stream socket each, unix (same host) or TCP. The rank says Hello,
-// the simulator answers Welcome; over the unix socket the segment's descriptor and the wake-up eventfd come
+// the simulator answers Welcome and what it announces; over the unix socket the segment's descriptor and the wake-up eventfd come
 // along. When all ranks have agreed on what they use, each says Start. From then on the unix socket carries
 // nothing (its end of file is the sign of death for both sides); the TCP socket carries slots in both
 // directions.
@@ -10,20 +10,20 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 4;
-inline constexpr std::size_t kConfigBytes = 1024;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 
 /// The settings of a run that ranks must know, as the simulator decided them.
 struct Config {
   char network[256] = {};   // netmodel::parse() specification
-  char compute[256] = {};   // measured | scale:F | fixed:S | file:F
   char clock[16] = {};      // auto | cpu | wall
   std::uint8_t direct = 1;  // stamps go straight to the receiver
   std::uint8_t riesen = 0;  // --protocol riesen
   std::uint8_t virtual_clocks = 0;
   std::uint8_t quiet = 0;
-  std::uint8_t native = 0;   // record real times, simulate nothing
-  double compute_scale = 1;  // of this rank's simulated host, for measured compute times
+  std::uint8_t native = 0;            // record real times, simulate nothing
+  std::uint8_t compute_mode = 0;      // semantics::ComputeMode
+  std::int64_t compute_fixed_ps = 0;  // of an interval, where it is fixed
+  double compute_scale = 1;  // of measured times: what was asked for times this rank's simulated host
   std::int64_t poll_first_ps = 0;
   std::int64_t poll_cap_ps = 0;
   char output[512] = {};  // where the results will be
@@ -47,6 +47,7 @@ struct Welcome {
   std::uint32_t version = kProtocolVersion;
   std::uint32_t has_segment = 0;
   std::uint64_t segment_bytes = 0;
+  std::uint64_t rules_bytes = 0;  // of a compute table, packed (semantics/time_settings.hpp); they follow
   Config config;
 };
 

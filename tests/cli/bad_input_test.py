@@ -46,8 +46,21 @@ class Words(CommandTest):
         for bad in ("soon", "1e-6,", ",1", "1,2,3"):
             self.assert_refused(USAGE, "--poll-cost", "run", "-n", "2", "--poll-cost", bad, "--", "./app")
 
+    def test_a_table_of_compute_times_is_read_before_anything_starts(self):
+        for line in ("0 MPI_Send", "0 MPI_Send 5m", "0 MPI_Sned 5ms", "one MPI_Send 5ms"):
+            self.write("table", f"* MPI_Recv 1us\n{line}\n")
+            self.assert_refused(USAGE, "table:2: ", "run", "-n", "2", "--compute", "file:table", "--", "./app")
+        self.write("table", "# nothing but a comment\n")
+        self.assert_refused(USAGE, "table", "run", "-n", "2", "--compute", "file:table", "--", "./app")
+        self.assert_refused(USAGE, "directory", "run", "-n", "2", "--compute", f"file:{self.folder}", "--", "./app")
+
     def test_open_quote_in_mpi_args(self):
         self.assert_refused(USAGE, "quote", "run", "-n", "2", "--mpi-args", "-f 'hosts", "--", "./app")
+
+
+EMPTY = """{"record": "run", "text": "nplus1-events/1", "ranks": 2}
+{"record": "property", "name": "network", "text": "lsb"}
+"""
 
 
 class SettingsFile(CommandTest):
@@ -64,7 +77,32 @@ class SettingsFile(CommandTest):
 
     def test_bad_value(self):
         self.write("nplus1.toml", "[run]\nclock = 'sundial'\n")
-        self.assert_refused(USAGE, "clock", "run", "-n", "2", "--", "./app")
+        self.assert_refused(USAGE, "nplus1.toml:2: clock", "run", "-n", "2", "--", "./app")
+
+    def test_every_verb_reads_its_table(self):
+        for verb, words in (("replay", ["d"]), ("whatif", ["d"]), ("waitstates", ["d"]), ("patterns", ["d"]), ("report", ["d"]),
+                            ("collectives", ["d"]), ("convert", ["d", "-o", "x.goal"]), ("calibrate", ["-n", "2", "-o", "x"]),
+                            ("diff", ["d", "e"]), ("doctor", []), ("guidelines.check", ["d"]), ("guidelines.advise", ["d"]),
+                            ("guidelines.confirm", ["d"]), ("guidelines.run", ["-n", "2", "-o", "x"]),
+                            ("guidelines.tune", ["d", "-o", "x.so"])):
+            with self.subTest(verb=verb):
+                self.write("nplus1.toml", f"[{verb}]\nno-such-key = 1\n")
+                self.assert_refused(USAGE, f"nplus1.toml:2: [{verb}] has an unknown key 'no-such-key'", *verb.split("."), *words)
+
+    def test_a_wrong_table_is_an_error_whichever_verb_reads_the_file(self):
+        for text, mention in (("[replay]\nnetwrok = 'lsb'\n", "nplus1.toml:2: [replay] has an unknown key 'netwrok'"),
+                              ("[repaly]\nnetwork = 'lsb'\n", "'repaly'"), ("network = 'lsb'\n", "'network'"),
+                              ("[guidelines]\nbudget = '1h'\n", "'budget'"), ("replay = 3\n", "'replay'")):
+            with self.subTest(text=text):
+                self.write("nplus1.toml", text)
+                self.assert_refused(USAGE, mention, "run", "-n", "2", "--", "./app")
+
+    def test_a_setting_of_another_verb_than_run_counts(self):
+        self.write("nplus1.toml", "[replay]\nnetwork = 'carrier-pigeon'\n[whatif]\nscale = ['factor=x', 'factor=2']\n")
+        self.write("two.jsonl", EMPTY)
+        self.assertEqual(self.nplus1("convert", "two.jsonl", "-o", "two.n1r").returncode, 0)
+        self.assert_refused(USAGE, "carrier-pigeon", "replay", "two.n1r")
+        self.assert_refused(USAGE, "factor=x", "whatif", "two.n1r")
 
 
 class Programs(CommandTest):

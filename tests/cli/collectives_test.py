@@ -50,6 +50,15 @@ class OtherRecordings(unittest.TestCase):
                     self.assertEqual(self.nplus1(0, "collectives", f"{program}.{form}").stdout.splitlines()[0], found)
             shutil.rmtree(self.folder / "run")
 
+    def test_an_otf2_archive_has_its_definitions_in_order(self):
+        """Source lines, and with them the frames of inlined functions, are known after the run only."""
+        self.recorded("p13_allreduce_recdoubling_sum")
+        self.nplus1(0, "convert", "-q", "run", "-o", "run.otf2")
+        (anchor,) = (self.folder / "run.otf2").glob("*.otf2")
+        done = subprocess.run(["otf2-print", anchor], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr[:500]), (0, ""))
+        self.assertNotIn("out of order", done.stdout)
+
     def test_a_simulators_trace_says_what_it_lacks(self):
         self.recorded("p01_bcast_linear_noise")
         self.nplus1(0, "convert", "-q", "run", "-o", "run.ti")

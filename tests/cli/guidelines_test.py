@@ -61,6 +61,29 @@ class Check(CommandTest):
         self.check(folder, "--fail-on-violation", code=VIOLATED)
         self.assertEqual([v["confirmed"] for v in self.violations()], [True])
 
+    def test_no_violation_in_an_unfinished_measurement_is_no_finding(self):
+        sound = {"Reduce": {8: 10}, "Reduce_with_Allreduce": {8: 12}}
+        head = "#@nprocs=2\n#@mpiruns=10\n"
+        for verb, more in (("advise", ()), ("confirm", ()), ("tune", ("-o", "lib.so"))):
+            self.measure(sound, folder="begun", runs=3, head=head)
+            done = self.nplus1("guidelines", verb, "begun", *more)
+            self.assertEqual(done.returncode, NO_INPUT, done.stdout)
+            self.assertIn("is not finished: it is in mpirun 3 of 10", done.stderr)
+            self.measure(sound, folder="killed", runs=10, head=head)
+            self.write("killed/measurements.plan", "")
+            self.assertEqual(self.nplus1("guidelines", verb, "killed", *more).returncode, NO_INPUT)
+            self.measure(sound, folder="whole", runs=10, head=head)
+            done = self.nplus1("guidelines", verb, "whole", *more)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("violated: there is nothing to", done.stdout)
+        self.measure(sound, folder="few", runs=2, head="#@nprocs=2\n#@mpiruns=2\n")
+        self.assertIn("comparisons are undecided, with 2 mpiruns", self.nplus1("guidelines", "advise", "few").stdout)
+
+    def test_what_simulated_times_rely_on_is_printed_with_them(self):
+        head = "#@clock=virtual\n#@simulated_doubt_simulated-1_1=3 forced decisions: made without proof (simulated-1)\n"
+        folder = self.measure({"Reduce": {8: 10}, "Reduce_with_Allreduce": {8: 12}}, name="simulated.csv", runs=1, head=head)
+        self.assertIn("simulated times rely on 3 forced decisions: made without proof", self.check(folder))
+
     def test_files_of_reprompi_are_mpiruns(self):
         (self.folder / "theirs").mkdir()
         for run in range(10):

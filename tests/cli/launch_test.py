@@ -47,7 +47,7 @@ class Line(CommandTest):
         self.assertNotIn("NPLUS1_OUTPUT", self.genv(line))
 
     def test_options_reach_the_ranks_as_variables(self):
-        self.write("costs", "")
+        self.write("costs", "* * 0\n")
         variables = self.genv(self.line(
             "-n", "2", "--network", "lsb:latency=1e-6", "--clock", "wall", "--compute", "file:costs", "--protocol",
             "riesen", "--transport", "tcp", "--direct", "off", "--virtual-clocks", "--on-deadlock", "continue",

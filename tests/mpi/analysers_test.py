@@ -1,6 +1,7 @@
 """`nplus1 collectives` on a recorded program: by one process and by several, as in the paper, with prices, in a report."""
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -8,6 +9,7 @@ import unittest
 from live import LiveTest, NPLUS1
 
 RANKS = 6
+PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
 
 
 def collectives(folder, *options, check=True):
@@ -66,6 +68,20 @@ class Analysers(LiveTest):
         saved = float(before.summary["virtual_time_s"] - after.summary["virtual_time_s"])
         self.assertAlmostEqual(serial["saving_s"], saved, delta=1e-9)
         self.assertIn("saves", done.stdout)
+
+    def test_where_the_run_cannot_be_repeated_the_error_is_not_known_rather_than_none(self):
+        """The platform's file is gone: savings elsewhere are known, how exact replays of this recording are is not."""
+        platform = self.folder / "platform.xml"
+        shutil.copy(PLATFORMS / "cluster64.xml", platform)
+        run = self.observe(RANKS, "manual_collectives",
+                           options=("--record", "full", "--compute", "fixed:0", "--platform", str(platform)))
+        platform.unlink()
+        found, done = collectives(run.folder, "--network", "lsb")
+        priced = [f for f in found if f["saving_s"] is not None]
+        self.assertTrue(priced)
+        self.assertEqual({f["saving_error_s"] for f in priced}, {None})
+        self.assertTrue(all("platform.xml" in f["evidence"][-1] for f in priced), priced[0]["evidence"])
+        self.assertIn("(error of the replay: not known)", done.stdout)
 
     def test_so_is_the_saving_of_a_broadcast_that_is_polled_for(self):
         """HPL's way: receivers look for the message again and again, which they would not do without it."""

@@ -113,6 +113,17 @@ class ComputeTable(LiveTest):
         ends = self.ends("send 1 1000; send 1 1000", "recv 0 1000; recv 0 1000", compute=f"file:{table}")
         self.assertEqual(ends, [seconds("6e-3"), seconds("6e-3") + MESSAGE + seconds("5e-4")])
 
+    def test_its_times_have_units_and_its_path_any_length(self):
+        folder = self.folder
+        for _ in range(3):
+            folder = folder / ("a" * 120)
+        folder.mkdir(parents=True)
+        table = folder / "table"
+        table.write_text("0 MPI_Send 5ms\n")
+        self.assertGreater(len(str(table)), 256)
+        self.assertEqual(self.ends("send 1 1000", "recv 0 1000", compute=f"file:{table}"),
+                         [seconds("5e-3"), seconds("5e-3") + MESSAGE])
+
     def test_the_same_table_gives_the_same_times_twice(self):
         table = self.folder / "table"
         table.write_text("* MPI_Send 1.25e-6\n* MPI_Recv 7.5e-7\n")

@@ -142,6 +142,17 @@ class Measuring(GuidelinesTest):
                          {1, 8, 64, 512, 1024, 2000, 4096, 10000, 16384, 32768, 65536, 102400})
         self.assertGreaterEqual(min(len(found) for found in measured.values()), 4 * 10)
 
+    def test_files_beside_the_measurements_that_cannot_be_written_are_no_success(self):
+        (self.folder / "measured" / "nrep.html").mkdir(parents=True)
+        done = self.guidelines(*self.run_words("--functions", "Scan", "--sizes", "8", "--runs", 1, "--budget", "1s"), code=73)
+        self.assertIn("nrep.html", done.stderr)
+
+    def test_a_budget_that_cannot_be_kept_is_known_at_the_beginning(self):
+        done = self.guidelines(*self.run_words("--functions", "Scan,Bcast", "--runs", 20, "--budget", "1s", "--predict",
+                                               "rse=1e-9,least=200,most=200"))
+        said = done.stderr.find("are the least: they take about")
+        self.assertTrue(0 <= said < done.stderr.find("it took "), done.stderr)
+
     def test_a_users_own_guidelines_and_mock_ups_are_measured_judged_and_confirmed(self):
         """What docs/formats/guidelines.md says under "Own mock-ups", from the file to the verdict."""
         (self.folder / "own.json").write_text(OWN_CATALOGUE)
@@ -223,6 +234,13 @@ class Simulated(LiveTest):
                 for measured in found[test, size]:
                     with self.subTest(test=test, size=size):
                         self.assertAlmostEqual(measured, seconds, delta=4 * READ)
+
+    def test_without_a_simulator_there_are_no_times(self):
+        done = self.run_command([str(NPLUS1), "guidelines", "run", "-q", "-n", "2", "--simulate", NETWORK, "-o", "none", "--functions",
+                                 "Scan", "--sizes", "8"], {"NPLUS1_SIMNODE": "/bin/false"}, timeout=120)
+        self.assertEqual(done.returncode, 69, done.stderr)
+        self.assertIn("the simulator did not start", done.stderr)
+        self.assertEqual(times(self.folder / "none/simulated.csv"), {})
 
     def test_the_whole_catalogue_can_be_simulated(self):
         for ranks in (2, 3):  # of one byte, some ranks have none

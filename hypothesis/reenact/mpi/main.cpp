@@ -208,7 +208,9 @@ void write(const Arguments& arguments, const std::string& text) {
     return;
   }
   std::ofstream file{arguments.result};
-  if (!(file << text << std::flush))
+  file << text;
+  file.close();
+  if (file.fail())
     fmt::print(stderr,
                "nplus1: {} cannot be written\n  so:   the result is lost\n  next: another --json FILE\n",
                arguments.result);

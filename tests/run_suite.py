@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Runs a suite of the current folder, as `python3 -m unittest -v SUITE` does; but with NPLUS1_NO_SKIPS (./test.sh sets it,
+which installs what the tests need) a test that is skipped fails, unless tests/skips.txt lists it with a reason.
+
+Usage: run_suite.py SUITE[.CLASS[.TEST]]
+"""
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+LISTED = pathlib.Path(__file__).with_name("skips.txt")
+
+
+def listed(text):
+    """[(pattern, reason)] of lines "PATTERN: REASON"; # begins a comment."""
+    lines = [line.strip() for line in text.splitlines()]
+    return [tuple(line.split(": ", 1)) for line in lines if line and not line.startswith("#")]
+
+
+def unlisted(skipped, allowed):
+    """What of [(name, why)] no pattern matches."""
+    return [(name, why) for name, why in skipped if not any(re.search(pattern, name) for pattern, _ in allowed)]
+
+
+def main(suite):
+    sys.path.insert(0, os.getcwd())
+    tests = unittest.defaultTestLoader.loadTestsFromName(suite)
+    result = unittest.TextTestRunner(verbosity=2).run(tests)
+    if result.testsRun == 0:
+        print(f"{suite} has no tests", file=sys.stderr)
+        return 1
+    wrong = unlisted([(test.id(), why) for test, why in result.skipped], listed(LISTED.read_text()))
+    for name, why in wrong:
+        print(f"SKIPPED: {name}: {why}", file=sys.stderr)
+    if wrong and os.environ.get("NPLUS1_NO_SKIPS"):
+        print(f"  so:   what these tests hold was not looked at\n"
+              f"  next: tools/install_dependencies.sh, or list them in {LISTED} with a reason", file=sys.stderr)
+        return 1
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
