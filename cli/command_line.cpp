@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
@@ -19,14 +20,23 @@ void print(const Failure& failure) {
 
 /// The verb that help should be shown for: the one named, or the top level.
 std::string help_command(const CLI::App& app) {
-  const auto verbs = app.get_subcommands();
-  return verbs.empty() ? "nplus1 --help" : fmt::format("nplus1 {} --help", verbs.front()->get_name());
+  std::string command = "nplus1";
+  for (const CLI::App* verb = &app; !verb->get_subcommands().empty();) {
+    verb = verb->get_subcommands().front();
+    command += " " + verb->get_name();
+  }
+  return command + " --help";
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string cause = error.what();
   std::replace(cause.begin(), cause.end(), '\n', ' ');
-  print(Failure{ExitCode::kUsage, cause, kNothingStarted, help_command(app)});
+  // CLI11 names the range of a positive number by its two ends, the second of which has 309 digits.
+  constexpr std::string_view kPositive = " not in range 0.000000 to 1797";
+  if (const std::size_t at = cause.find(kPositive); at != cause.npos)
+    cause.replace(at, cause.npos, " is not greater than 0");
+  if (error.get_name() == "RequiredError" && cause == "A subcommand is required") cause = "no verb was given";
+  print(Failure{ExitCode::kUsage, cause, "nothing was done", help_command(app)});
   return static_cast<int>(ExitCode::kUsage);
 }
 

@@ -1,7 +1,10 @@
 // `nplus1 guidelines`: does the MPI library keep its own promises? Its subverbs have files of their own.
 #include "cli/guidelines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
@@ -27,6 +30,17 @@ T or_fail(Result<T> result, ExitCode code) {
   return std::move(result).value();
 }
 
+/// A name that no guideline has would be left out without a word.
+void check_names(const char* option, const std::vector<std::string>& names,
+                 const guidelines::Catalogue& catalogue, std::string guidelines::Guideline::*field) {
+  std::set<std::string> known;
+  for (const guidelines::Guideline& g : catalogue.guidelines) known.insert(g.*field);
+  for (const std::string& name : names)
+    if (known.count(name) == 0)
+      throw Failure{ExitCode::kUsage, fmt::format("{}: no guideline has '{}'", option, name),
+                    "nothing is compared", fmt::format("choose from {}", fmt::join(known, ", "))};
+}
+
 }  // namespace
 
 void declare_catalogue(CLI::App& verb, CatalogueWords& words) {
@@ -49,6 +63,8 @@ guidelines::Catalogue catalogue_of(const CatalogueWords& words) {
     catalogue = merged(std::move(catalogue), or_fail(guidelines::read_catalogue(file), ExitCode::kNoInput));
   std::vector<std::string> functions = words.functions;
   for (std::string& function : functions) function = guidelines::canonical_name(function);
+  check_names("--functions", functions, catalogue, &guidelines::Guideline::original);
+  check_names("--set", words.sets, catalogue, &guidelines::Guideline::set);
   auto chosen = selected(catalogue, words.sets, functions);
   if (chosen.guidelines.empty())
     throw Failure{ExitCode::kUsage, "no guideline of the catalogue is in --set and --functions",

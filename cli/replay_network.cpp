@@ -85,9 +85,12 @@ std::unique_ptr<netmodel::NetworkModel> replay_network(const ReplayWords& words,
         network ? Error{"'" + text + "' tells the protocol only", "use --platform FILE"} : network.error();
     throw Failure{ExitCode::kUsage, "--network: " + error.what, kNothingReplayed, error.remedy};
   }
-  throw Failure{ExitCode::kNoInput,
-                fmt::format("the recording's network is '{}', which is no specification", text),
-                kNothingReplayed, "name a network with --network, or --platform"};
+  throw Failure{
+      ExitCode::kNoInput,
+      text.empty()
+          ? std::string{"the recording does not say its network: it was cut, or comes from elsewhere"}
+          : fmt::format("the recording's network is '{}', which is no specification", text),
+      kNothingReplayed, "name a network with --network, or --platform"};
 }
 
 }  // namespace nplus1::cli

@@ -54,6 +54,15 @@ class Words(CommandTest):
         self.assert_refused(USAGE, "table", "run", "-n", "2", "--compute", "file:table", "--", "./app")
         self.assert_refused(USAGE, "directory", "run", "-n", "2", "--compute", f"file:{self.folder}", "--", "./app")
 
+    def test_what_the_parser_refuses_is_said_in_words(self):
+        self.assert_refused(USAGE, "0 is not greater than 0", "replay", "d", "--compute-scale", "0")
+        self.assert_refused(USAGE, "no verb was given", "guidelines")
+        self.assertIn("next: nplus1 guidelines check --help", self.nplus1("guidelines", "check", "d", "--nonsense").stderr)
+
+    def test_an_unknown_name_among_known_ones_is_an_error(self):
+        for option, names in (("--functions", "Bcast,Nonsense"), ("--set", "pgmpi,nonsense")):
+            self.assert_refused(USAGE, f"{option}: no guideline has", "guidelines", "run", "-n", "2", "-o", "g", option, names)
+
     def test_open_quote_in_mpi_args(self):
         self.assert_refused(USAGE, "quote", "run", "-n", "2", "--mpi-args", "-f 'hosts", "--", "./app")
 
