@@ -1,8 +1,8 @@
 #include "hypothesis/recorded_settings.hpp"
 
 #include <charconv>
-#include <cstdlib>
-#include <string_view>
+
+#include "semantics/time_settings.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -23,12 +23,9 @@ semantics::PollCost poll_cost(const std::string& text) {
   return {Duration{first}, Duration{cap}};
 }
 
-/// Of "fixed:SECONDS", as the ranks read it.
 Duration fixed_interval(const std::string& compute) {
-  constexpr std::string_view kFixed = "fixed:";
-  if (!compute.starts_with(kFixed)) return {};
-  const double length = std::atof(compute.c_str() + kFixed.size());
-  return length > 0 ? from_seconds(length) : Duration{};
+  const auto times = semantics::parse_compute(compute);
+  return times && times.value().mode == semantics::ComputeMode::kFixed ? times.value().fixed : Duration{};
 }
 
 }  // namespace

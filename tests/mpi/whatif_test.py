@@ -86,12 +86,14 @@ class WhatIf(LiveTest):
 
     def test_a_replacement_under_given_compute_times_is_what_it_comes_to(self):
         """Calls that go take what they were charged with them; the collective brings its own."""
-        run, mended = (self.exact("planted", "broadcast", variant, ranks=8, network=LOGGOPS, compute="fixed:1e-4")
-                       for variant in ("planted", "mended"))
-        found = self.whatif(run, "--replace", "tag=1,with=bcast")["after"]
-        self.assertLess(abs(found["virtual_time_s"] - self.time_of(mended)), STATED_ERROR * self.time_of(run))
-        self.assertGreater(self.time_of(run), 1.1 * self.time_of(mended))
-        self.assertIn("computing given, not measured (fixed:1e-4)", self.screen)
+        for compute in ("fixed:1e-4", "fixed:100us"):
+            with self.subTest(compute=compute):
+                run, mended = (self.exact("planted", "broadcast", variant, ranks=8, network=LOGGOPS, compute=compute)
+                               for variant in ("planted", "mended"))
+                found = self.whatif(run, "--replace", "tag=1,with=bcast")["after"]
+                self.assertLess(abs(found["virtual_time_s"] - self.time_of(mended)), STATED_ERROR * self.time_of(run))
+                self.assertGreater(self.time_of(run), 1.1 * self.time_of(mended))
+                self.assertIn(f"computing given, not measured ({compute})", self.screen)
 
     def exchange_candidates(self, how, compute="fixed:0", network=FAST):
         self.by_calls = {variant: self.exact("exchanges", how, variant, ranks=8, network=network, compute=compute)
