@@ -29,7 +29,7 @@ using calibrate::Quality;
 using calibrate::Sample;
 
 constexpr const char* kNothingMeasured = "nothing was calibrated";
-constexpr const char* kExamples =
+constexpr const char* kCalibrateExamples =
     "  nplus1 calibrate -n 2 -o here.xml                     two processes of this machine\n"
     "  nplus1 calibrate -n 2 --mpi-args \"-hosts a,b\" -o ab.xml   the network between two machines\n"
     "  nplus1 run -n 2 --platform here.xml -- ./app          then: programs on what was measured\n";
@@ -45,18 +45,12 @@ struct CalibrateOptions {
   std::string mpi_args;
 };
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingMeasured, result.error().remedy};
-  return std::move(result).value();
-}
-
 std::string measure(const CalibrateOptions& options) {
-  std::vector<std::string> line{or_fail(find_mpirun(), ExitCode::kUnavailable).string(), "-np",
-                                std::to_string(options.ranks)};
-  for (std::string& word : or_fail(split_words(options.mpi_args), ExitCode::kUsage))
+  std::vector<std::string> line{or_fail(find_mpirun(), ExitCode::kUnavailable, kNothingMeasured).string(),
+                                "-np", std::to_string(options.ranks)};
+  for (std::string& word : or_fail(split_words(options.mpi_args), ExitCode::kUsage, kNothingMeasured))
     line.push_back(std::move(word));
-  line.push_back(or_fail(find_measure(), ExitCode::kUnavailable).string());
+  line.push_back(or_fail(find_measure(), ExitCode::kUnavailable, kNothingMeasured).string());
   line.push_back(std::to_string(options.repetitions));
   line.push_back(std::to_string(options.largest));
   fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
@@ -213,16 +207,19 @@ std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fi
 
 int run_calibration(const CalibrateOptions& options) {
   const std::string csv = measure(options);
-  const auto measurements = or_fail(calibrate::read_measurements(csv), ExitCode::kUnavailable);
+  const auto measurements =
+      or_fail(calibrate::read_measurements(csv), ExitCode::kUnavailable, kNothingMeasured);
   const calibrate::Fit fit = calibrate::fit(measurements);
   const Qualities qualities = qualities_of(measurements, fit);
-  if (!options.raw.empty()) or_fail(report::write_file(options.raw, csv), ExitCode::kCantCreate);
+  if (!options.raw.empty())
+    or_fail(report::write_file(options.raw, csv), ExitCode::kCantCreate, kNothingMeasured);
   if (!options.platform.empty())
     or_fail(report::write_file(options.platform,
                                calibrate::platform_xml(fit, provenance(options, fit, qualities.platform))),
-            ExitCode::kCantCreate);
+            ExitCode::kCantCreate, kNothingMeasured);
   if (!options.json.empty())
-    or_fail(report::write_file(options.json, json_of(measurements, fit, qualities)), ExitCode::kCantCreate);
+    or_fail(report::write_file(options.json, json_of(measurements, fit, qualities)), ExitCode::kCantCreate,
+            kNothingMeasured);
   fmt::print("{}", text(measurements, fit, qualities));
   if (!options.platform.empty()) fmt::print("--platform {}\n", quote(options.platform));
   return static_cast<int>(ExitCode::kOk);
@@ -233,7 +230,7 @@ int run_calibration(const CalibrateOptions& options) {
 void add_calibrate(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "calibrate", "Measure this machine's own network, and write it down as a platform");
-  set_manual(*verb, {"nplus1 calibrate -n 2 [-o FILE] [options]", kExamples});
+  set_manual(*verb, {"nplus1 calibrate -n 2 [-o FILE] [options]", kCalibrateExamples});
   const auto options = std::make_shared<CalibrateOptions>();
   verb->add_option("-n,--ranks", options->ranks, "Ranks; the first and the last exchange messages [2]")
       ->check(CLI::Range(2, 1 << 20))

@@ -17,7 +17,7 @@
 namespace nplus1::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCollectivesExamples =
     "  nplus1 run -n 16 --record full -- ./app\n"
     "  nplus1 collectives nplus1-app-16-1                         the list, the most certain first\n"
     "  nplus1 collectives nplus1-app-16-1 --json collectives.json  for other programs\n"
@@ -87,7 +87,7 @@ void add_collectives(const Registration& registration) {
       "Replay each as the library's operation: what that saves, on the recorded network or on the one "
       "that is given");
   declare_network(*verb, words->replay);
-  set_manual(*verb, {"nplus1 collectives DIR|RECORDING [options]", kExamples});
+  set_manual(*verb, {"nplus1 collectives DIR|RECORDING [options]", kCollectivesExamples});
   verb->callback([registration, words] { registration.chosen = [words] { return show(*words); }; });
 }
 

@@ -25,14 +25,6 @@ namespace fs = std::filesystem;
 using detector::Analysis;
 using detector::Keep;
 
-constexpr const char* kNothingShown = "nothing is shown";
-
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingShown, result.error().remedy};
-  return std::move(result).value();
-}
-
 Analysis analysed(const CollectivesWords& words, Keep keep, detector::TransferCollector& collector) {
   const detector::Transfers transfers = collector.take();
   Analysis analysis;
@@ -55,19 +47,20 @@ Analysis search_foreign(const CollectivesWords& words, Format format) {
                     "--html",
                     quote(words.replay.source))};
   constexpr double kFlopsPerSecond = 1e9;
-  const auto importer =
-      or_fail(open_input(words.replay.source, format, {kFlopsPerSecond}), ExitCode::kUnsuitable);
+  const auto importer = or_fail(open_input(words.replay.source, format, {kFlopsPerSecond}),
+                                ExitCode::kUnsuitable, kNothingShown);
   detector::TransferCollector collector{importer->preamble().ranks};
-  const auto imported = or_fail(importer->read(collector), ExitCode::kUnsuitable);
+  const auto imported = or_fail(importer->read(collector), ExitCode::kUnsuitable, kNothingShown);
   for (const std::string& sentence : imported.missing)
     fmt::print(stderr, "nplus1: {} lacks: {}\n", name, sentence);
   return analysed(words, Keep::kFirst, collector);
 }
 
 Analysis search_here(const CollectivesWords& words, Keep keep) {
-  auto reader = or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput);
+  auto reader =
+      or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput, kNothingShown);
   detector::TransferCollector collector{reader.header().ranks, detector::expected_messages(reader.bytes())};
-  const auto coverage = or_fail(reader.read(collector), ExitCode::kNoInput);
+  const auto coverage = or_fail(reader.read(collector), ExitCode::kNoInput, kNothingShown);
   Analysis analysis = analysed(words, keep, collector);
   if (!coverage.complete) analysis.damage = coverage.text();
   return analysis;
@@ -98,18 +91,19 @@ class Scratch {
 Analysis search_together(const CollectivesWords& words, Keep keep) {
   constexpr std::chrono::hours kPatience{24};
   const Scratch scratch;
-  const auto program = or_fail(find_analysers(), ExitCode::kUnavailable);
-  const Output output = capture({or_fail(find_mpirun(), ExitCode::kUnavailable).string(), "-np",
-                                 std::to_string(words.analysers), program.string(), words.replay.source,
-                                 scratch.file().string(), words.method, keep == Keep::kAll ? "all" : "first"},
-                                kPatience, true);
+  const auto program = or_fail(find_analysers(), ExitCode::kUnavailable, kNothingShown);
+  const Output output =
+      capture({or_fail(find_mpirun(), ExitCode::kUnavailable, kNothingShown).string(), "-np",
+               std::to_string(words.analysers), program.string(), words.replay.source,
+               scratch.file().string(), words.method, keep == Keep::kAll ? "all" : "first"},
+              kPatience, true);
   if (output.exit_code != 0)
     throw Failure{ExitCode::kNoInput,
                   fmt::format("the analysers ended with exit code {}: {}", output.exit_code, output.text),
                   kNothingShown, "try without --analysers: one process needs no MPI"};
   std::ifstream in{scratch.file(), std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
-  return or_fail(detector::from_bytes(bytes), ExitCode::kSoftware);
+  return or_fail(detector::from_bytes(bytes), ExitCode::kSoftware, kNothingShown);
 }
 
 }  // namespace
@@ -119,7 +113,8 @@ Analysis search_recording(const CollectivesWords& words, Keep keep) {
   if (format && *format != Format::kRecording) return search_foreign(words, *format);
   if (words.analysers == 1) return search_here(words, keep);
   // The plain message for what is no recording; the analysers would each say so.
-  static_cast<void>(or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput));
+  static_cast<void>(
+      or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput, kNothingShown));
   return search_together(words, keep);
 }
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kNothingConverted = "nothing was converted, and nothing is left behind";
-constexpr const char* kExamples =
+constexpr const char* kConvertExamples =
     "  nplus1 convert nplus1-app-16-1 -o app.otf2          for Vampir, Scalasca, otf2-print\n"
     "  nplus1 convert nplus1-app-16-1 -o app.jsonl         a line per event, for jq and pandas\n"
     "  nplus1 convert nplus1-app-16-1 -o app.ti            for SimGrid: cd app.ti && smpirun ... -replay "
@@ -66,12 +66,6 @@ class Progress final : public events::EventSink {
   std::uint64_t events_ = 0;
 };
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingConverted, result.error().remedy};
-  return std::move(result).value();
-}
-
 Format choose(const std::string& said, std::optional<Format> guessed, const std::string& path,
               const char* option) {
   if (!said.empty()) return format_named(said).value();  // CLI11 has checked it
@@ -86,8 +80,8 @@ void tell_call_paths(const std::string& recording, events::EventSink& sink) {
   events::recording::Selection selection;
   selection.events = false;
   events::DefinitionsCollector definitions;
-  auto reader = or_fail(events::recording::Reader::open(recording), ExitCode::kUnsuitable);
-  static_cast<void>(or_fail(reader.read(definitions, selection), ExitCode::kUnsuitable));
+  auto reader = or_fail(events::recording::Reader::open(recording), ExitCode::kUnsuitable, kNothingConverted);
+  static_cast<void>(or_fail(reader.read(definitions, selection), ExitCode::kUnsuitable, kNothingConverted));
   for (const auto& [id, path] : definitions.call_paths()) sink.on_call_path(path);
 }
 
@@ -101,15 +95,16 @@ int convert(const ConvertOptions& options) {
                   "name a recording, a result folder or a file of another format"};
   const Format from = choose(options.from, guess_input(options.input), options.input, "--from");
   const Format to = choose(options.to, guess_output(options.output), options.output, "--to");
-  auto importer = or_fail(open_input(options.input, from, options.exchange), ExitCode::kUnsuitable);
+  auto importer =
+      or_fail(open_input(options.input, from, options.exchange), ExitCode::kUnsuitable, kNothingConverted);
   auto exporter = or_fail(create_output(options.output, to, importer->preamble(), options.exchange),
-                          ExitCode::kCantCreate);
+                          ExitCode::kCantCreate, kNothingConverted);
   if (from == Format::kRecording && to == Format::kOtf2) tell_call_paths(options.input, *exporter);
   const auto imported = [&] {
     Progress progress{*exporter, options.quiet};
-    return or_fail(importer->read(progress), ExitCode::kUnsuitable);
+    return or_fail(importer->read(progress), ExitCode::kUnsuitable, kNothingConverted);
   }();
-  const auto exported = or_fail(exporter->close(), ExitCode::kCantCreate);
+  const auto exported = or_fail(exporter->close(), ExitCode::kCantCreate, kNothingConverted);
   tell(fmt::format("{} lacks", name_of(from)).c_str(), imported.missing);
   tell(fmt::format("{} cannot hold", name_of(to)).c_str(), exported.lost);
   if (!options.quiet)
@@ -123,7 +118,7 @@ int convert(const ConvertOptions& options) {
 void add_convert(const Registration& registration) {
   CLI::App* verb =
       registration.app.add_subcommand("convert", "Convert recordings to and from OTF2, CSV and others");
-  set_manual(*verb, {"nplus1 convert IN -o OUT [--from FORMAT] [--to FORMAT]", kExamples});
+  set_manual(*verb, {"nplus1 convert IN -o OUT [--from FORMAT] [--to FORMAT]", kConvertExamples});
   auto options = std::make_shared<ConvertOptions>();
   const CLI::IsMember formats{{"recording", "otf2", "csv", "jsonl", "ti", "goal"}};
   verb->add_option("IN", options->input, "Recording, result folder, or a file or folder of another format")

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kDifferent = 1;  // as diff(1)
 
-constexpr const char* kExamples =
+constexpr const char* kDiffExamples =
     "  nplus1 diff nplus1-app-16-1 nplus1-app-16-2    exit code 0: same pattern, 1: different\n"
     "  nplus1 diff before after && echo unchanged      in a script\n"
     "  nplus1 diff faster nplus1-app-16-3              a prediction of nplus1 whatif, and what came of it\n"
@@ -70,7 +70,7 @@ int show(const std::string& before, const std::string& after) {
 void add_diff(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "diff", "Compare two runs, recordings or results: their patterns, times and wait states");
-  set_manual(*verb, {"nplus1 diff A B", kExamples});
+  set_manual(*verb, {"nplus1 diff A B", kDiffExamples});
   const auto sources = std::make_shared<std::pair<std::string, std::string>>();
   constexpr const char* kType = "DIR|RECORDING|JSON";
   verb->add_option("A", sources->first,

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "support/result.hpp"
+
 namespace nplus1::cli {
 
 /// Our own exit codes, after BSD's sysexits.h. A run that starts returns the application's code instead.
@@ -40,5 +42,13 @@ class Failure : public std::runtime_error {
 };
 
 inline constexpr const char* kNothingStarted = "nothing was started";
+inline constexpr const char* kNothingShown = "nothing is shown";
+
+/// The value; else throws the result's error as a Failure, of which `consequence` says what follows.
+template <class T>
+T or_fail(Result<T> result, ExitCode code, const char* consequence) {
+  if (!result) throw Failure{code, result.error().what, consequence, result.error().remedy};
+  return std::move(result).value();
+}
 
 }  // namespace nplus1::cli

@@ -14,7 +14,7 @@
 namespace nplus1::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kGuidelinesExamples =
     "  nplus1 guidelines run -n 8 -o DIR             measure collectives, and what could replace them\n"
     "  nplus1 guidelines check DIR                   judge what was measured\n"
     "  nplus1 guidelines confirm DIR                 measure what was found violated once more\n"
@@ -23,12 +23,6 @@ constexpr const char* kExamples =
     "  nplus1 guidelines check DIR --application R   what the violations cost a recorded program\n";
 
 constexpr const char* kOwnGuidelines = "catalogue.json";
-
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, "nothing is compared", result.error().remedy};
-  return std::move(result).value();
-}
 
 /// A name that no guideline has would be left out without a word.
 void check_names(const char* option, const std::vector<std::string>& names,
@@ -57,10 +51,12 @@ void declare_catalogue(CLI::App& verb, CatalogueWords& words) {
 }
 
 guidelines::Catalogue catalogue_of(const CatalogueWords& words) {
-  const auto shipped = or_fail(find_catalogue(), ExitCode::kUnavailable);
-  auto catalogue = or_fail(guidelines::read_catalogue(shipped), ExitCode::kUnavailable);
+  const auto shipped = or_fail(find_catalogue(), ExitCode::kUnavailable, "nothing is compared");
+  auto catalogue =
+      or_fail(guidelines::read_catalogue(shipped), ExitCode::kUnavailable, "nothing is compared");
   for (const std::string& file : words.files)
-    catalogue = merged(std::move(catalogue), or_fail(guidelines::read_catalogue(file), ExitCode::kNoInput));
+    catalogue = merged(std::move(catalogue),
+                       or_fail(guidelines::read_catalogue(file), ExitCode::kNoInput, "nothing is compared"));
   std::vector<std::string> functions = words.functions;
   for (std::string& function : functions) function = guidelines::canonical_name(function);
   check_names("--functions", functions, catalogue, &guidelines::Guideline::original);
@@ -82,7 +78,8 @@ guidelines::Catalogue catalogue_of(CatalogueWords words, const std::filesystem::
 void keep_own_guidelines(const CatalogueWords& words, const std::filesystem::path& folder) {
   guidelines::Catalogue own;
   for (const std::string& file : words.files)
-    own = merged(std::move(own), or_fail(guidelines::read_catalogue(file), ExitCode::kNoInput));
+    own = merged(std::move(own),
+                 or_fail(guidelines::read_catalogue(file), ExitCode::kNoInput, "nothing is compared"));
   if (own.guidelines.empty()) return;
   const auto written = report::write_file(folder / kOwnGuidelines, catalogue_text(own));
   if (!written)
@@ -93,7 +90,7 @@ void keep_own_guidelines(const CatalogueWords& words, const std::filesystem::pat
 void add_guidelines(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "guidelines", "Check whether the MPI library's functions are slower than others that do the same");
-  set_manual(*verb, {"nplus1 guidelines VERB [options]", kExamples});
+  set_manual(*verb, {"nplus1 guidelines VERB [options]", kGuidelinesExamples});
   add_guidelines_run(*verb, registration);
   add_guidelines_check(*verb, registration);
   add_guidelines_confirm(*verb, registration);

@@ -24,7 +24,7 @@ using guidelines::Advice;
 using guidelines::AlgorithmSetting;
 using guidelines::Cell;
 
-constexpr const char* kExamples =
+constexpr const char* kGuidelinesAdviseExamples =
     "  nplus1 guidelines run -n 8 -o measured\n"
     "  nplus1 guidelines advise measured      each setting is measured, none is only believed\n";
 constexpr const char* kFolder = "advice";
@@ -131,7 +131,7 @@ int advise(const AdviseWords& words) {
 void add_guidelines_advise(CLI::App& guidelines, const Registration& registration) {
   CLI::App* part =
       guidelines.add_subcommand("advise", "Try the MPI library's settings where a guideline is violated");
-  set_manual(*part, {"nplus1 guidelines advise DIR [options]", kExamples});
+  set_manual(*part, {"nplus1 guidelines advise DIR [options]", kGuidelinesAdviseExamples});
   const auto words = std::make_shared<AdviseWords>();
   part->add_option("folder", words->folder, "What nplus1 guidelines run measured")
       ->required()

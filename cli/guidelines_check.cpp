@@ -24,7 +24,7 @@ using guidelines::Analysis;
 using guidelines::Correction;
 using guidelines::Method;
 
-constexpr const char* kExamples =
+constexpr const char* kGuidelinesCheckExamples =
     "  nplus1 guidelines check DIR                             the tables, violations.json and "
     "guidelines.html\n"
     "  nplus1 guidelines check DIR --fail-on-violation         for CI: exit code 1 if anything is violated\n"
@@ -59,12 +59,6 @@ struct CheckWords {
   bool all = false;
 };
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, "nothing is judged", result.error().remedy};
-  return std::move(result).value();
-}
-
 guidelines::Judging judging_of(const CheckWords& words) {
   guidelines::Judging judging = words.judging;
   judging.method = kMethods.at(words.method);
@@ -74,15 +68,15 @@ guidelines::Judging judging_of(const CheckWords& words) {
 }
 
 guidelines::ApplicationGains gains_of(const std::string& source, const Analysis& analysis) {
-  auto reader = or_fail(recording::Reader::open(source), ExitCode::kNoInput);
+  auto reader = or_fail(recording::Reader::open(source), ExitCode::kNoInput, "nothing is judged");
   guidelines::CallCounter counter;
-  const recording::Coverage coverage = or_fail(reader.read(counter), ExitCode::kNoInput);
+  const recording::Coverage coverage = or_fail(reader.read(counter), ExitCode::kNoInput, "nothing is judged");
   if (!coverage.complete) fmt::print(stderr, "recording: {}\n", coverage.text());
   return guidelines::gains_of(analysis, counter.calls());
 }
 
 void write(const fs::path& file, const std::string& text) {
-  or_fail(report::write_file(file, text), ExitCode::kCantCreate);
+  or_fail(report::write_file(file, text), ExitCode::kCantCreate, "nothing is judged");
   fmt::print(stderr, "wrote {}\n", file.string());
 }
 
@@ -123,7 +117,7 @@ bool stands(const guidelines::Comparison& c) {
 int check(const CheckWords& words) {
   const guidelines::Catalogue catalogue = catalogue_of(words.catalogue, words.source);
   const auto data = or_fail(guidelines::read_data(words.source, catalogue, !words.no_filter, words.processes),
-                            ExitCode::kNoInput);
+                            ExitCode::kNoInput, "nothing is judged");
   const Analysis analysis = analyse(catalogue, data, judging_of(words));
   guidelines::Context context{words.source, nullptr, words.all};
   guidelines::ApplicationGains gains;
@@ -195,7 +189,7 @@ void add_guidelines_check(CLI::App& guidelines, const Registration& registration
   const auto words = std::make_shared<CheckWords>();
   CLI::App* verb = guidelines.add_subcommand("check", "Judge what was measured, here or elsewhere");
   declare(*verb, *words);
-  set_manual(*verb, {"nplus1 guidelines check DIR|FILE [options]", kExamples});
+  set_manual(*verb, {"nplus1 guidelines check DIR|FILE [options]", kGuidelinesCheckExamples});
   verb->callback([registration, words] { registration.chosen = [words] { return check(*words); }; });
 }
 

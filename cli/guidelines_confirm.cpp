@@ -14,7 +14,7 @@
 namespace nplus1::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kGuidelinesConfirmExamples =
     "  nplus1 guidelines run -n 8 -o measured\n"
     "  nplus1 guidelines confirm measured      then `check measured` says what was confirmed\n";
 constexpr const char* kFile = "confirmation.csv";
@@ -60,7 +60,7 @@ int confirm(const ConfirmWords& words) {
 
 void add_guidelines_confirm(CLI::App& guidelines, const Registration& registration) {
   CLI::App* part = guidelines.add_subcommand("confirm", "Measure what was found violated once more");
-  set_manual(*part, {"nplus1 guidelines confirm DIR [options]", kExamples});
+  set_manual(*part, {"nplus1 guidelines confirm DIR [options]", kGuidelinesConfirmExamples});
   const auto words = std::make_shared<ConfirmWords>();
   part->add_option("folder", words->folder, "What nplus1 guidelines run measured")
       ->required()

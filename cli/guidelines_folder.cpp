@@ -8,6 +8,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/guidelines.hpp"
+#include "cli/guidelines_options.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -44,12 +45,6 @@ std::optional<int> mpiruns_so_far(const MeasuredFolder& measured) {
   const bool interrupted = fs::exists(measured.path / kUnfinished, error);
   const int wanted = number_of(measured.data.settings, "mpiruns", most);
   return interrupted || most < wanted ? std::optional{most} : std::nullopt;
-}
-
-guidelines::Sync sync_of(const std::string& name) {
-  for (const auto sync : {guidelines::Sync::kWindow, guidelines::Sync::kRoundTime})
-    if (name == name_of(sync)) return sync;
-  return guidelines::Sync::kBarrier;
 }
 
 /// The inverse of settings_of().

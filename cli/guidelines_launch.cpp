@@ -16,12 +16,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingStarted, result.error().remedy};
-  return std::move(result).value();
-}
-
 void append(Words& line, Words more) {
   for (std::string& word : more) line.push_back(std::move(word));
 }
@@ -52,7 +46,7 @@ std::string runner_of(const Launch& launch, const std::string& mpirun) {
 }
 
 std::string mpirun_of(const Launch& launch) {
-  if (launch.mpirun.empty()) return or_fail(find_mpirun(), ExitCode::kUnavailable).string();
+  if (launch.mpirun.empty()) return or_fail(find_mpirun(), ExitCode::kUnavailable, kNothingStarted).string();
   const fs::path found = find_in_path(launch.mpirun);
   if (!found.empty()) return found.string();
   throw Failure{ExitCode::kUnavailable, launch.mpirun + " is no executable file", kNothingStarted,
@@ -64,7 +58,8 @@ Words environment_words(const Launch& launch) {
   auto variables = launch.environment;
   std::string preload = launch.preload;
   if (yields(launch)) {
-    preload += (preload.empty() ? "" : ":") + or_fail(find_stubs(), ExitCode::kUnavailable).string();
+    preload += (preload.empty() ? "" : ":") +
+               or_fail(find_stubs(), ExitCode::kUnavailable, kNothingStarted).string();
     variables.emplace_back("NPLUS1_NATIVE", "1");
   }
   if (!preload.empty()) variables.emplace_back("LD_PRELOAD", preload);
@@ -91,7 +86,7 @@ Words simulated(const Launch& launch, const fs::path& result) {
              result.string(),
              platform ? "--platform" : "--network",
              launch.simulate};
-  append(line, or_fail(split_words(launch.simulate_options), ExitCode::kUsage));
+  append(line, or_fail(split_words(launch.simulate_options), ExitCode::kUsage, kNothingStarted));
   if (!launch.mpi_args.empty()) append(line, {"--mpi-args", launch.mpi_args});
   append(line, {"--", runner_of(launch, mpirun_of({}))});
   return line;
@@ -100,7 +95,7 @@ Words simulated(const Launch& launch, const fs::path& result) {
 Words native(const Launch& launch) {
   const std::string mpirun = mpirun_of(launch);
   Words line{mpirun};
-  append(line, or_fail(split_words(launch.mpi_args), ExitCode::kUsage));
+  append(line, or_fail(split_words(launch.mpi_args), ExitCode::kUsage, kNothingStarted));
   append(line, {"-np", std::to_string(launch.ranks)});
   append(line, environment_words(launch));
   line.push_back(runner_of(launch, mpirun));

@@ -31,13 +31,6 @@ using std::chrono::steady_clock;
 
 constexpr double kShareOfPrediction = 0.25;  // of the budget
 
-template <class T>
-T or_fail(Result<T> result) {
-  if (!result)
-    throw Failure{ExitCode::kCantCreate, result.error().what, "nothing was measured", result.error().remedy};
-  return std::move(result).value();
-}
-
 /// One line on a terminal, with the time left by the pace so far.
 class Progress {
  public:
@@ -79,7 +72,7 @@ class Campaign {
       : measuring_{measuring},
         cells_{cells},
         file_{std::move(file)},
-        journal_{or_fail(Journal::open(file_, head))},
+        journal_{or_fail(Journal::open(file_, head), ExitCode::kCantCreate, "nothing was measured")},
         rows_{rows} {}
 
   /// In about `seconds`, less the part that was measured before.

@@ -60,12 +60,13 @@ guidelines::Criteria criteria_of(const std::string& text) {
   return criteria;
 }
 
-guidelines::Sync sync_of(const std::string& name) {
-  using guidelines::Sync;
-  return name == "window" ? Sync::kWindow : name == "round-time" ? Sync::kRoundTime : Sync::kBarrier;
-}
-
 }  // namespace
+
+guidelines::Sync sync_of(const std::string& name) {
+  for (const auto sync : {guidelines::Sync::kWindow, guidelines::Sync::kRoundTime})
+    if (name == name_of(sync)) return sync;
+  return guidelines::Sync::kBarrier;
+}
 
 void declare_measuring(CLI::App& app, Measuring& m, MeasuringWords& words) {
   app.add_option("-n,--ranks", m.launch.ranks, "Ranks")

@@ -20,6 +20,9 @@ struct MeasuringWords {
 /// Both must outlive the parse.
 void declare_measuring(CLI::App& app, Measuring& measuring, MeasuringWords& words);
 
+/// The inverse of name_of(); barrier for any other word.
+[[nodiscard]] guidelines::Sync sync_of(const std::string& name);
+
 /// 90, 90s, 5min or 1h in seconds. Throws Failure (kUsage).
 [[nodiscard]] double parse_duration(const std::string& text);
 

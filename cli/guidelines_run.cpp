@@ -27,7 +27,7 @@ using guidelines::Allotment;
 using guidelines::Catalogue;
 using guidelines::Cell;
 
-constexpr const char* kExamples =
+constexpr const char* kGuidelinesRunExamples =
     "  nplus1 guidelines run -n 8 -o measured                       the default catalogue in 5 minutes\n"
     "  nplus1 guidelines run -n 8 --functions Reduce,Allreduce --sizes 8,1024,65536 -o some\n"
     "  nplus1 guidelines run -n 64 --mpi-args \"-f hosts\" --budget 1h -o cluster\n"
@@ -158,7 +158,7 @@ int run_guidelines(RunWords& run) {
 
 void add_guidelines_run(CLI::App& guidelines, const Registration& registration) {
   CLI::App* part = guidelines.add_subcommand("run", "Measure, natively or simulated");
-  set_manual(*part, {"nplus1 guidelines run -n N -o DIR [options]", kExamples});
+  set_manual(*part, {"nplus1 guidelines run -n N -o DIR [options]", kGuidelinesRunExamples});
   const auto run = std::make_shared<RunWords>();
   declare_measuring(*part, run->measuring, run->words);
   part->add_option("-o,--output", run->output,

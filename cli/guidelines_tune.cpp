@@ -22,7 +22,7 @@ namespace nplus1::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kGuidelinesTuneExamples =
     "  nplus1 guidelines tune measured -o libtuned.so\n"
     "  mpirun -genv LD_PRELOAD $PWD/libtuned.so -np 8 ./app\n"
     "  tail libtuned.so                         shows what it replaces\n";
@@ -35,12 +35,6 @@ struct TuneWords {
   std::string budget = "2min";
   bool quiet = false;
 };
-
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingMade, result.error().remedy};
-  return std::move(result).value();
-}
 
 /// Mock-ups that came with nplus1, of collectives: the library has no others.
 bool is_in_library(const guidelines::Catalogue& shipped, const std::string& mock_up) {
@@ -61,13 +55,14 @@ std::string profile_of(const guidelines::Analysis& analysis) {
 
 fs::path write_library(const TuneWords& words, const std::string& profile, bool open_mpi) {
   const fs::path source = words.library.empty()
-                              ? or_fail(find_tuned_library(open_mpi), ExitCode::kUnavailable)
+                              ? or_fail(find_tuned_library(open_mpi), ExitCode::kUnavailable, kNothingMade)
                               : fs::path{words.library};
   std::ifstream in{source, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
   if (bytes.empty())
     throw Failure{ExitCode::kNoInput, source.string() + " can't be read", kNothingMade, "correct --library"};
-  or_fail(report::write_file(words.output, guidelines::with_profile(bytes, profile)), ExitCode::kCantCreate);
+  or_fail(report::write_file(words.output, guidelines::with_profile(bytes, profile)), ExitCode::kCantCreate,
+          kNothingMade);
   return fs::absolute(words.output);
 }
 
@@ -111,7 +106,7 @@ int tune(const TuneWords& words) {
 
 void add_guidelines_tune(CLI::App& guidelines, const Registration& registration) {
   CLI::App* part = guidelines.add_subcommand("tune", "Make a library to preload that runs what is faster");
-  set_manual(*part, {"nplus1 guidelines tune DIR -o LIB.so [options]", kExamples});
+  set_manual(*part, {"nplus1 guidelines tune DIR -o LIB.so [options]", kGuidelinesTuneExamples});
   const auto words = std::make_shared<TuneWords>();
   part->add_option("folder", words->folder, "What nplus1 guidelines run measured")
       ->required()

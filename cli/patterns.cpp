@@ -18,7 +18,7 @@
 namespace nplus1::cli {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kPatternsExamples =
     "  nplus1 patterns nplus1-app-16-1                  the first screen\n"
     "  nplus1 patterns DIR --heatmap --layers p2p,bcast  both densities, with the broadcasts drawn in\n"
     "  nplus1 patterns DIR --heatmap --layers wire       what goes over the wire: collectives as messages\n"
@@ -26,8 +26,6 @@ constexpr const char* kExamples =
     "  nplus1 patterns DIR --topology torus:4x4x2\n"
     "  nplus1 patterns DIR --size-unit elements          sizes in elements of the datatype\n"
     "  nplus1 patterns DIR --csv tables --json all.json  for other programs\n";
-
-constexpr const char* kNothingShown = "nothing is shown";
 
 struct PatternsOptions {
   std::string source;
@@ -40,15 +38,9 @@ struct PatternsOptions {
   bool heatmap = false;
 };
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingShown, result.error().remedy};
-  return std::move(result).value();
-}
-
 patterns::ScreenOptions screen_options(const PatternsOptions& options, const patterns::Patterns& patterns) {
   patterns::ScreenOptions screen;
-  screen.layers = or_fail(patterns::parse_layers(options.layers, patterns), ExitCode::kUsage);
+  screen.layers = or_fail(patterns::parse_layers(options.layers, patterns), ExitCode::kUsage, kNothingShown);
   screen.elements = options.size_unit == "elements";
   screen.heatmap = options.heatmap;
   screen.style = {report::unicode_locale()};
@@ -63,7 +55,8 @@ void check_elements(const patterns::Layer& layer) {
 
 /// The line for the terminal where there is no advice to show.
 std::string advise(patterns::Patterns& patterns, const patterns::Layer& layer, const std::string& text) {
-  const auto topology = or_fail(patterns::Topology::parse(text, patterns.ranks()), ExitCode::kUsage);
+  const auto topology =
+      or_fail(patterns::Topology::parse(text, patterns.ranks()), ExitCode::kUsage, kNothingShown);
   if (patterns.ranks() > patterns::kMostRenumbered) {
     throw Failure{ExitCode::kUsage, fmt::format("{} ranks are too many for --topology", patterns.ranks()),
                   kNothingShown, fmt::format("it takes up to {}", patterns::kMostRenumbered)};
@@ -73,7 +66,7 @@ std::string advise(patterns::Patterns& patterns, const patterns::Layer& layer, c
 }
 
 int show(const PatternsOptions& options) {
-  (void)or_fail(netmodel::Selection::parse(options.collectives), ExitCode::kUsage);
+  (void)or_fail(netmodel::Selection::parse(options.collectives), ExitCode::kUsage, kNothingShown);
   PatternsSource source = load_patterns(options.source, options.size_unit == "elements", options.collectives);
   patterns::Patterns& all = source.patterns;
   const auto screen = screen_options(options, all);
@@ -81,9 +74,11 @@ int show(const PatternsOptions& options) {
   if (screen.elements) check_elements(layer);
   const std::string advice = options.topology.empty() ? "" : advise(all, layer, options.topology);
   if (!options.json.empty())
-    or_fail(report::write_file(options.json, patterns::patterns_json(all)), ExitCode::kCantCreate);
+    or_fail(report::write_file(options.json, patterns::patterns_json(all)), ExitCode::kCantCreate,
+            kNothingShown);
   if (!options.csv.empty())
-    or_fail(patterns::write_csv(options.csv, all, layer, screen.elements), ExitCode::kCantCreate);
+    or_fail(patterns::write_csv(options.csv, all, layer, screen.elements), ExitCode::kCantCreate,
+            kNothingShown);
   fmt::print("{}{}", patterns::first_screen(all, screen), advice);
   if (!source.note.empty()) fmt::print("\n{}\n", source.note);
   return static_cast<int>(ExitCode::kOk);
@@ -119,7 +114,7 @@ void declare(CLI::App& verb, PatternsOptions& options) {
 void add_patterns(const Registration& registration) {
   CLI::App* verb =
       registration.app.add_subcommand("patterns", "Show who talks to whom, how much, and how long they wait");
-  set_manual(*verb, {"nplus1 patterns DIR|RECORDING [options]", kExamples});
+  set_manual(*verb, {"nplus1 patterns DIR|RECORDING [options]", kPatternsExamples});
   const auto options = std::make_shared<PatternsOptions>();
   declare(*verb, *options);
   verb->callback([registration, options] { registration.chosen = [options] { return show(*options); }; });

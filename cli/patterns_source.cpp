@@ -21,14 +21,6 @@ namespace {
 
 namespace recording = events::recording;
 
-constexpr const char* kNothingShown = "nothing is shown";
-
-template <class T>
-T or_fail(Result<T> result) {
-  if (!result) throw Failure{ExitCode::kNoInput, result.error().what, kNothingShown, result.error().remedy};
-  return std::move(result).value();
-}
-
 std::string property(const recording::Header& header, const char* key) {
   const auto found = header.properties.find(key);
   return found == header.properties.end() ? std::string{} : found->second;
@@ -46,7 +38,7 @@ PatternsSource from_recording(recording::Reader reader, const std::string& colle
   patterns::MessageStatistics statistics{static_cast<std::size_t>(header.ranks),
                                          network ? network.value().get() : nullptr,
                                          selection ? &selection.value() : nullptr};
-  const recording::Coverage coverage = or_fail(reader.read(statistics));
+  const recording::Coverage coverage = or_fail(reader.read(statistics), ExitCode::kNoInput, kNothingShown);
   source.patterns = statistics.patterns();
   source.patterns.application = property(header, "application");
   source.patterns.network = network_text;
@@ -72,15 +64,17 @@ PatternsSource load(const std::string& path, bool details, const std::string& co
                   "give the folder that nplus1 run made, or a recording"};
   }
   const bool is_json = given.extension() == ".json";
-  if (!collectives.empty()) return from_recording(or_fail(recording::Reader::open(given)), collectives);
+  if (!collectives.empty())
+    return from_recording(or_fail(recording::Reader::open(given), ExitCode::kNoInput, kNothingShown),
+                          collectives);
   const fs::path file = is_json ? given : given / patterns::kPatternsFile;
   if (is_json || fs::exists(file, error)) {
-    PatternsSource source{or_fail(patterns::read_patterns(file)), {}};
+    PatternsSource source{or_fail(patterns::read_patterns(file), ExitCode::kNoInput, kNothingShown), {}};
     if (!details || has_elements(source.patterns)) return source;
     auto reader = recording::Reader::open(given);
     return reader.ok() ? from_recording(std::move(reader).value(), {}) : std::move(source);
   }
-  return from_recording(or_fail(recording::Reader::open(given)), {});
+  return from_recording(or_fail(recording::Reader::open(given), ExitCode::kNoInput, kNothingShown), {});
 }
 
 }  // namespace

@@ -27,12 +27,6 @@ constexpr const char* kNothingReenacted = "nothing was re-enacted";
 constexpr std::chrono::hours kLongest{24};
 constexpr int kStuck = 87;  // hypothesis/reenact/mpi/watchdog.hpp
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingReenacted, result.error().remedy};
-  return std::move(result).value();
-}
-
 /// A name for what the processes leave behind, gone with it.
 class Scratch {
  public:
@@ -63,18 +57,19 @@ void add_step(std::vector<std::string>& line, const hypothesis::transform::Step&
 
 /// Where there are more processes than cores, their waits yield the core, as in nplus1 run --native.
 std::vector<std::string> command_line(const ReplayWords& words, int ranks, const fs::path& result) {
-  std::vector<std::string> line{or_fail(find_mpirun(), ExitCode::kUnavailable).string(), "-np",
-                                std::to_string(ranks)};
+  std::vector<std::string> line{or_fail(find_mpirun(), ExitCode::kUnavailable, kNothingReenacted).string(),
+                                "-np", std::to_string(ranks)};
   if (oversubscribed(ranks)) {
-    const std::string stubs = or_fail(find_stubs(), ExitCode::kUnavailable).string();
+    const std::string stubs = or_fail(find_stubs(), ExitCode::kUnavailable, kNothingReenacted).string();
     line.insert(line.end(), {"-genv", "LD_PRELOAD", stubs, "-genv", "NPLUS1_NATIVE", "1"});
   }
-  for (std::string& word : or_fail(split_words(words.mpi_args), ExitCode::kUsage))
+  for (std::string& word : or_fail(split_words(words.mpi_args), ExitCode::kUsage, kNothingReenacted))
     line.push_back(std::move(word));
-  line.push_back(or_fail(find_reenact(), ExitCode::kUnavailable).string());
+  line.push_back(or_fail(find_reenact(), ExitCode::kUnavailable, kNothingReenacted).string());
   line.insert(line.end(), {fs::absolute(words.source).string(), "--result", result.string()});
   for (const std::string& file : words.transformations.files) {
-    const auto hypothesis = or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage);
+    const auto hypothesis =
+        or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage, kNothingReenacted);
     for (const auto& step : hypothesis.steps) add_step(line, step);
   }
   for (const auto& [verb, settings] : words.transformations.steps)
@@ -173,10 +168,10 @@ int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& record
   result["deviation_percent"] =
       percent_more(result.at("makespan_s").get<double>(), result.at("recorded_makespan_s").get<double>());
   if (!words.json.empty())
-    or_fail(report::write_file(words.json, result.dump(2) + "\n"), ExitCode::kCantCreate);
+    or_fail(report::write_file(words.json, result.dump(2) + "\n"), ExitCode::kCantCreate, kNothingReenacted);
   if (tells_how_far_to_trust(words, recorded))
     or_fail(report::write_file(fs::path{words.source} / "reenact.json", result.dump(2) + "\n"),
-            ExitCode::kCantCreate);
+            ExitCode::kCantCreate, kNothingReenacted);
   fmt::print("{}", text(result, recorded, words.source));
   return static_cast<int>(ExitCode::kOk);
 }

@@ -25,7 +25,7 @@ using hypothesis::RankResult;
 using hypothesis::ReplayResult;
 using report::exact_seconds;
 
-constexpr const char* kExamples =
+constexpr const char* kReplayExamples =
     "  nplus1 replay nplus1-app-16-1                        on its own network: must come out as it was\n"
     "  nplus1 replay DIR --network lsb:latency=1us,bandwidth=100GBps\n"
     "  nplus1 replay DIR --network loggops:L=2us,o=1us,G=1e-10 -o faster   a result folder as a run's\n"
@@ -36,12 +36,6 @@ constexpr const char* kExamples =
     "  nplus1 replay DIR --sweep 'bandwidth=1e9..1e11 x10,latency=1us,5us' --html sweep.html\n";
 
 constexpr std::size_t kMostRanksShown = 16;
-
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingReplayed, result.error().remedy};
-  return std::move(result).value();
-}
 
 std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
@@ -214,18 +208,18 @@ hypothesis::Side side_of(const ReplayResult& result) {
 
 int replay(const ReplayWords& words) {
   const auto conditions = conditions_of(words.fail_if, kMetrics);
-  auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput);
+  auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput, kNothingReplayed);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   if (words.reenact) return reenact(words, recorded, reader.header().ranks);
   if (!words.sweep.empty()) return sweep(words, recorded, reader);
   const auto prepared = prepare_replay(words, recorded, reader.header().ranks);
-  const ReplayResult result = words.output.empty()
-                                  ? or_fail(hypothesis::replay(reader, prepared->options), ExitCode::kNoInput)
-                                  : replay_into_folder(words, recorded, *prepared, reader);
+  const ReplayResult result = words.output.empty() ? or_fail(hypothesis::replay(reader, prepared->options),
+                                                             ExitCode::kNoInput, kNothingReplayed)
+                                                   : replay_into_folder(words, recorded, *prepared, reader);
   const hypothesis::RunTrust run = run_trust(words.source);
   if (!words.json.empty())
     or_fail(report::write_file(words.json, json(words, recorded, *prepared, result, run)),
-            ExitCode::kCantCreate);
+            ExitCode::kCantCreate, kNothingReplayed);
   fmt::print("{}", text(words, recorded, *prepared, result, run));
   return judge(conditions, side_of(result));
 }
@@ -360,7 +354,7 @@ std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
 void add_replay(const Registration& registration) {
   CLI::App* verb =
       registration.app.add_subcommand("replay", "Replay a recorded program on another network, or on many");
-  set_manual(*verb, {"nplus1 replay DIR|RECORDING [--network SPEC] [options]", kExamples});
+  set_manual(*verb, {"nplus1 replay DIR|RECORDING [--network SPEC] [options]", kReplayExamples});
   const auto words = std::make_shared<ReplayWords>();
   declare(*verb, *words);
   verb->callback([registration, words, verb] {

@@ -25,7 +25,7 @@ namespace nplus1::cli {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kReportExamples =
     "  nplus1 report nplus1-app-16-1                 writes nplus1-app-16-1/report.html again\n"
     "  nplus1 report DIR/recording -o app.html       from the recording alone\n"
     "  nplus1 report DIR --window 0.5:0.51           every call between 0.5 s and 0.51 s of virtual time\n";
@@ -37,12 +37,6 @@ struct ReportOptions {
   std::string output;
   std::string window;
 };
-
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingWritten, result.error().remedy};
-  return std::move(result).value();
-}
 
 /// "0.5:0.51", in seconds of virtual time; either side may be empty.
 patterns::TimelineOptions parse_window(const std::string& text) {
@@ -71,13 +65,13 @@ std::string document(const fs::path& file, std::string_view schema) {
   std::ifstream in{file, std::ios::binary};
   if (!in) return {};
   std::string text{std::istreambuf_iterator<char>{in}, {}};
-  or_fail(report::html::check_document(text, schema, file.string()), ExitCode::kNoInput);
+  or_fail(report::html::check_document(text, schema, file.string()), ExitCode::kNoInput, kNothingWritten);
   return text;
 }
 
 std::string timeline_of(events::recording::Reader& reader, const patterns::TimelineOptions& options) {
   patterns::Timeline timeline{static_cast<std::size_t>(reader.header().ranks), options};
-  const auto coverage = or_fail(reader.read(timeline), ExitCode::kNoInput);
+  const auto coverage = or_fail(reader.read(timeline), ExitCode::kNoInput, kNothingWritten);
   if (!coverage.complete) fmt::print(stderr, "recording: {}\n", coverage.text());
   return timeline.json();
 }
@@ -118,7 +112,8 @@ void write(const ReportOptions& options, const Findings& found) {
   documents.waitstates = found.waitstates;
   documents.collectives = found.collectives;
   documents.fixes = found.fixes;
-  or_fail(report::html::write_report(file, source.patterns.application, documents), ExitCode::kCantCreate);
+  or_fail(report::html::write_report(file, source.patterns.application, documents), ExitCode::kCantCreate,
+          kNothingWritten);
   if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);
 }
 
@@ -139,7 +134,7 @@ std::string add_findings_to_report(const std::string& folder, double run_s) {
 
 void add_report(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand("report", "Write report.html, to be opened in a browser");
-  set_manual(*verb, {"nplus1 report DIR|RECORDING [-o FILE] [--window FROM:TO]", kExamples});
+  set_manual(*verb, {"nplus1 report DIR|RECORDING [-o FILE] [--window FROM:TO]", kReportExamples});
   const auto options = std::make_shared<ReportOptions>();
   verb->add_option("source", options->source, "Result folder of a run, or a recording")
       ->type_name("DIR|RECORDING")

@@ -33,7 +33,7 @@ constexpr std::chrono::seconds kPatience{30};
 constexpr const char* kSummary = "summary.txt";  // the simulator writes it last
 constexpr const char* kTrouble = "error.txt";    // why it could not write something
 
-constexpr const char* kExamples =
+constexpr const char* kRunExamples =
     "  nplus1 run -n 16 -- ./app args                     16 ranks on the default network\n"
     "  nplus1 run -n 16 --network lsb:latency=5e-6,bandwidth=1e9 -- ./app\n"
     "  nplus1 run -n 4 -o result -- ./a : -n 2 ./b        two programs, 4 + 2 ranks, results in result/\n"
@@ -43,16 +43,10 @@ constexpr const char* kExamples =
     "  nplus1 run -n 2 --native --record full -- ./app    nor simulator: real times, for replay --reenact\n"
     "  nplus1 run -n 16 --print -- ./app                  only show the mpirun line\n";
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingStarted, result.error().remedy};
-  return std::move(result).value();
-}
-
 std::vector<std::string> mpi_words(const RunOptions& options) {
   std::vector<std::string> words;
   for (const std::string& text : options.mpi_args) {
-    const auto more = or_fail(split_words(text), ExitCode::kUsage);
+    const auto more = or_fail(split_words(text), ExitCode::kUsage, kNothingStarted);
     words.insert(words.end(), more.begin(), more.end());
   }
   return words;
@@ -129,7 +123,8 @@ int print_line(const RunOptions& options, const std::vector<Section>& sections) 
     output = options.output.empty() ? preview_next(application_name(sections), total_ranks(sections)).string()
                                     : fs::absolute(options.output).string();
   }
-  fmt::print("{}\n", join_quoted(or_fail(mpirun_line(options, sections, output), ExitCode::kUnavailable)));
+  fmt::print("{}\n", join_quoted(or_fail(mpirun_line(options, sections, output), ExitCode::kUnavailable,
+                                         kNothingStarted)));
   return 0;
 }
 
@@ -147,13 +142,15 @@ void recommend_replay(const RunOptions& options) {
 int start(const RunOptions& options, const std::vector<Section>& sections) {
   std::optional<OutputFolder> folder;
   if (!options.native || records_natively(options)) {
-    or_fail(find_simnode(), ExitCode::kUnavailable);
-    or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable);  // before the folder is made
+    or_fail(find_simnode(), ExitCode::kUnavailable, kNothingStarted);
+    or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable,
+            kNothingStarted);  // before the folder is made
     folder = options.output.empty() ? OutputFolder::next(application_name(sections), total_ranks(sections))
                                     : OutputFolder::at(options.output);
   }
   const fs::path output = folder ? folder->path() : fs::path{};
-  const auto line = or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable);
+  const auto line =
+      or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable, kNothingStarted);
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   recommend_replay(options);
   const auto begin = std::chrono::steady_clock::now();
@@ -209,8 +206,8 @@ int run(const RunOptions& options, const std::vector<std::string>& words) {
     throw Failure{ExitCode::kUsage, "the number of ranks is missing", kNothingStarted,
                   "nplus1 run -n 16 -- ./app"};
   }
-  const auto ranks = or_fail(parse_ranks(options.ranks), ExitCode::kUsage);
-  const auto sections = or_fail(parse_sections(ranks, words), ExitCode::kUsage);
+  const auto ranks = or_fail(parse_ranks(options.ranks), ExitCode::kUsage, kNothingStarted);
+  const auto sections = or_fail(parse_sections(ranks, words), ExitCode::kUsage, kNothingStarted);
   check_platform(options, total_ranks(sections));
   check_programs(sections, runs_elsewhere(mpi_words(options)));
   return options.print ? print_line(options, sections) : start(options, sections);
@@ -221,8 +218,8 @@ void add_run(const Registration& registration) {
       registration.app.add_subcommand("run", "Run an MPI program in virtual time on a simulated network");
   const auto options = std::make_shared<RunOptions>();
   declare_run_options(*verb, *options);
-  set_manual(*verb,
-             {"nplus1 run -n N [OPTIONS] -- PROGRAM [ARGUMENTS] [: -n M PROGRAM [ARGUMENTS]]...", kExamples});
+  set_manual(*verb, {"nplus1 run -n N [OPTIONS] -- PROGRAM [ARGUMENTS] [: -n M PROGRAM [ARGUMENTS]]...",
+                     kRunExamples});
   verb->prefix_command();
   verb->callback([verb, options, registration] {
     registration.chosen = [verb, options, registration] {

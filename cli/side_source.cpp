@@ -18,14 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace recording = events::recording;
 
-constexpr const char* kNothingShown = "nothing is shown";
 constexpr std::string_view kBefore = ":before";
-
-template <class T>
-T or_fail(Result<T> result) {
-  if (!result) throw Failure{ExitCode::kNoInput, result.error().what, kNothingShown, result.error().remedy};
-  return std::move(result).value();
-}
 
 std::string property(const recording::Header& header, const char* key) {
   const auto found = header.properties.find(key);
@@ -45,7 +38,7 @@ hypothesis::Efficiencies efficiencies(recording::Reader& reader, const hypothesi
     note = "Serialisation and transfer need a whole recording: this one lacks something.";
   } else {
     hypothesis::IdealReplay sink{compute.size()};
-    static_cast<void>(or_fail(reader.read(sink)));
+    static_cast<void>(or_fail(reader.read(sink), ExitCode::kNoInput, kNothingShown));
     ideal = sink.time();
     if (!ideal) note = "Serialisation and transfer are not known: the run did not end on the ideal network.";
   }
@@ -71,7 +64,7 @@ hypothesis::WaitStateResults search_wait_states(recording::Reader& reader, bool 
   const auto network = netmodel::parse(network_text);
   hypothesis::WaitStates sink{static_cast<std::size_t>(header.ranks),
                               network ? network.value().get() : nullptr};
-  const recording::Coverage coverage = or_fail(reader.read(sink));
+  const recording::Coverage coverage = or_fail(reader.read(sink), ExitCode::kNoInput, kNothingShown);
   hypothesis::WaitStateResults results = sink.result();
   results.application = property(header, "application");
   results.network = network_text;
@@ -95,17 +88,18 @@ std::optional<hypothesis::Side> read_side(const std::string& path) {
                   "it may have been cut: write it again"};
   const auto side = side_of(document, before);
   if (!side) return std::nullopt;
-  return or_fail(hypothesis::parse_side(*side, file.string()));
+  return or_fail(hypothesis::parse_side(*side, file.string()), ExitCode::kNoInput, kNothingShown);
 }
 
 hypothesis::Side load_side(const std::string& path) {
   if (auto side = read_side(path)) return std::move(*side);
-  recording::Reader reader = or_fail(recording::Reader::open(path));
+  recording::Reader reader = or_fail(recording::Reader::open(path), ExitCode::kNoInput, kNothingShown);
   const hypothesis::WaitStateResults states = search_wait_states(reader, true);
   return or_fail(
       hypothesis::parse_side(hypothesis::with_member(hypothesis::wait_states_json(states), "trust",
                                                      hypothesis::trust_json(states, run_trust(path))),
-                             path));
+                             path),
+      ExitCode::kNoInput, kNothingShown);
 }
 
 }  // namespace nplus1::cli

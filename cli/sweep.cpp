@@ -28,12 +28,6 @@ using hypothesis::PointResult;
 using netmodel::format_number;
 using report::exact_seconds;
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingReplayed, result.error().remedy};
-  return std::move(result).value();
-}
-
 struct Sweep {
   std::string network;  // the one whose keys are swept
   std::vector<Axis> axes;
@@ -117,14 +111,17 @@ std::string table(const Sweep& sweep) {
 
 void write_files(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, const Sweep& sweep) {
   const std::string document = json(words, sweep);
-  if (!words.json.empty()) or_fail(report::write_file(words.json, document), ExitCode::kCantCreate);
-  if (!words.csv.empty()) or_fail(report::write_file(words.csv, csv(sweep)), ExitCode::kCantCreate);
+  if (!words.json.empty())
+    or_fail(report::write_file(words.json, document), ExitCode::kCantCreate, kNothingReplayed);
+  if (!words.csv.empty())
+    or_fail(report::write_file(words.csv, csv(sweep)), ExitCode::kCantCreate, kNothingReplayed);
   if (words.html.empty()) return;
   report::html::Documents documents;
   const std::string patterns = patterns::patterns_json(load_patterns(words.source).patterns);
   documents.patterns = patterns;
   documents.sweep = document;
-  or_fail(report::html::write_report(words.html, recorded.application, documents), ExitCode::kCantCreate);
+  or_fail(report::html::write_report(words.html, recorded.application, documents), ExitCode::kCantCreate,
+          kNothingReplayed);
 }
 
 }  // namespace
@@ -133,20 +130,22 @@ int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded
           events::recording::Reader& reader) {
   Sweep sweep;
   sweep.network = prepare_replay(words, recorded, reader.header().ranks)->network->describe();
-  sweep.axes = or_fail(hypothesis::parse_sweep(words.sweep, sweep.network), ExitCode::kUsage);
+  sweep.axes =
+      or_fail(hypothesis::parse_sweep(words.sweep, sweep.network), ExitCode::kUsage, kNothingReplayed);
   sweep.points = hypothesis::points_of(sweep.axes);
   const auto all = sweep.points.size();
   const std::size_t jobs = words.jobs > 0 ? static_cast<std::size_t>(words.jobs)
                                           : std::max(1U, std::thread::hardware_concurrency());
   for (const Point& point : sweep.points)
-    or_fail(netmodel::parse(hypothesis::network_at(sweep.network, sweep.axes, point)), ExitCode::kUsage);
+    or_fail(netmodel::parse(hypothesis::network_at(sweep.network, sweep.axes, point)), ExitCode::kUsage,
+            kNothingReplayed);
   sweep.results = or_fail(
       hypothesis::run_points(
           all, jobs, [&](std::size_t i) { return replay_point(words, recorded, sweep, sweep.points[i]); },
           [&](std::size_t done) {
             if (!words.quiet) show_progress(done, all);
           }),
-      ExitCode::kNoInput);
+      ExitCode::kNoInput, kNothingReplayed);
   write_files(words, recorded, sweep);
   fmt::print("{}{}", table(sweep), run_trust_text(run_trust(words.source)));
   return static_cast<int>(ExitCode::kOk);

@@ -22,13 +22,11 @@ namespace {
 
 namespace recording = events::recording;
 
-constexpr const char* kExamples =
+constexpr const char* kWaitstatesExamples =
     "  nplus1 waitstates nplus1-app-16-1            wait states, their causes, the critical path\n"
     "  nplus1 waitstates DIR --json waitstates.json  for other programs\n"
     "  nplus1 waitstates DIR --no-ideal              without the replay on an ideal network\n"
     "  nplus1 waitstates DIR --fail-if 'parallel_efficiency<0.8'   in a script: exit code 2\n";
-
-constexpr const char* kNothingShown = "nothing is shown";
 
 struct Options {
   std::string source;
@@ -38,12 +36,6 @@ struct Options {
   bool no_ideal = false;
 };
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingShown, result.error().remedy};
-  return std::move(result).value();
-}
-
 void write_page(const Options& options, const std::string& waitstates) {
   const PatternsSource source = load_patterns(options.source);
   const std::string patterns = patterns::patterns_json(source.patterns);
@@ -51,22 +43,25 @@ void write_page(const Options& options, const std::string& waitstates) {
   documents.patterns = patterns;
   documents.waitstates = waitstates;
   or_fail(report::html::write_report(options.html, source.patterns.application, documents),
-          ExitCode::kCantCreate);
+          ExitCode::kCantCreate, kNothingShown);
 }
 
 int show(const Options& options) {
   const auto conditions = conditions_of(options.fail_if);
-  recording::Reader reader = or_fail(recording::Reader::open(options.source), ExitCode::kNoInput);
+  recording::Reader reader =
+      or_fail(recording::Reader::open(options.source), ExitCode::kNoInput, kNothingShown);
   const hypothesis::WaitStateResults results = search_wait_states(reader, !options.no_ideal);
   const hypothesis::RunTrust run = run_trust(options.source);
   const std::string document = hypothesis::with_member(hypothesis::wait_states_json(results), "trust",
                                                        hypothesis::trust_json(results, run));
-  if (!options.json.empty()) or_fail(report::write_file(options.json, document), ExitCode::kCantCreate);
+  if (!options.json.empty())
+    or_fail(report::write_file(options.json, document), ExitCode::kCantCreate, kNothingShown);
   if (!options.html.empty()) write_page(options, document);
   fmt::print("{}", hypothesis::wait_states_text(results, {report::unicode_locale()}));
   if (!results.coverage.empty()) fmt::print("\nrecording: {}\n", results.coverage);
   if (const std::string doubts = run_trust_text(run); !doubts.empty()) fmt::print("\n{}", doubts);
-  return judge(conditions, or_fail(hypothesis::parse_side(document, "the search"), ExitCode::kSoftware));
+  return judge(conditions,
+               or_fail(hypothesis::parse_side(document, "the search"), ExitCode::kSoftware, kNothingShown));
 }
 
 }  // namespace
@@ -74,7 +69,7 @@ int show(const Options& options) {
 void add_waitstates(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "waitstates", "Show where a run waited, for whom, who caused it, and its critical path");
-  set_manual(*verb, {"nplus1 waitstates DIR|RECORDING [options]", kExamples});
+  set_manual(*verb, {"nplus1 waitstates DIR|RECORDING [options]", kWaitstatesExamples});
   const auto options = std::make_shared<Options>();
   verb->add_option("source", options->source, "Result folder of a run, or a recording")
       ->type_name("DIR|RECORDING")

@@ -29,7 +29,7 @@ using hypothesis::transform::Step;
 
 constexpr const char* kNothingTried = "nothing was tried, nothing is written";
 
-constexpr const char* kExamples =
+constexpr const char* kWhatifExamples =
     "  nplus1 whatif DIR --scale 'region=solve,factor=0.5'    this region twice as fast\n"
     "  nplus1 whatif DIR --balance 'before=halo.c:58'         this computing shared evenly by the ranks\n"
     "  nplus1 whatif DIR --replace 'tag=7,with=bcast'         these messages as MPI_Bcast\n"
@@ -39,17 +39,11 @@ constexpr const char* kExamples =
     "  nplus1 whatif DIR --hypothesis plan.toml --fail-if 'parallel_efficiency<0.8'\n"
     "  nplus1 whatif DIR --sweep                              what to fix first\n";
 
-template <class T>
-T or_fail(Result<T> result, ExitCode code) {
-  if (!result) throw Failure{code, result.error().what, kNothingTried, result.error().remedy};
-  return std::move(result).value();
-}
-
 /// The hypothesis of files and command line together; the command line comes last, and its network counts.
 hypothesis::transform::Hypothesis hypothesis_of(const WhatIfWords& words) {
   hypothesis::transform::Hypothesis all;
   for (const std::string& file : words.replay.transformations.files) {
-    auto read = or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage);
+    auto read = or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage, kNothingTried);
     for (Step& step : read.steps) all.steps.push_back(std::move(step));
     for (auto field : {&decltype(read)::network, &decltype(read)::collectives, &decltype(read)::eager,
                        &decltype(read)::platform, &decltype(read)::map})
@@ -57,7 +51,7 @@ hypothesis::transform::Hypothesis hypothesis_of(const WhatIfWords& words) {
   }
   for (const auto& [verb, text] : words.replay.transformations.steps)
     all.steps.push_back(
-        or_fail(hypothesis::transform::parse_step(verb, text, "--" + verb), ExitCode::kUsage));
+        or_fail(hypothesis::transform::parse_step(verb, text, "--" + verb), ExitCode::kUsage, kNothingTried));
   const auto override_by = [](std::optional<std::string>& field, const std::string& word) {
     if (!word.empty()) field = word;
   };
@@ -98,14 +92,14 @@ void add_findings(const WhatIfWords& words, Prepared& p) {
       throw Failure{ExitCode::kUsage,
                     fmt::format("--finding {}: {} hand-written collectives were found", place, found.size()),
                     kNothingTried, "nplus1 collectives lists them; the first is 1"};
-    const ByHand instances = or_fail(by_hand(found[place - 1]), ExitCode::kUsage);
+    const ByHand instances = or_fail(by_hand(found[place - 1]), ExitCode::kUsage, kNothingTried);
     p.after.by_hand.insert(p.after.by_hand.end(), instances.begin(), instances.end());
     p.hypothesis.push_back(title(found[place - 1]));
   }
 }
 
 Prepared prepare(const WhatIfWords& words) {
-  Reader reader = or_fail(Reader::open(words.replay.source), ExitCode::kNoInput);
+  Reader reader = or_fail(Reader::open(words.replay.source), ExitCode::kNoInput, kNothingTried);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   const int ranks = reader.header().ranks;
   const auto wanted = hypothesis_of(words);
@@ -170,7 +164,7 @@ Outcome replay_both(const WhatIfWords& words, const Prepared& p, Chain& chain) {
                            hypothesis::trust_json(a, run, words.reenactment_deviation) + '\0' + a.timeline;
                   },
                   [](std::size_t) {}),
-              ExitCode::kNoInput);
+              ExitCode::kNoInput, kNothingTried);
   const auto before = parts(texts[0]);
   const auto after = parts(texts[1]);
   auto trust = nlohmann::ordered_json::parse(after[1]);
@@ -206,10 +200,12 @@ int whatif(const WhatIfWords& words) {
   const auto conditions = conditions_of(words.fail_if);
   if (words.sweep) return sweep_hypotheses(words);
   const Prepared p = prepare(words);
-  Chain chain = or_fail(build_chain(p.after), ExitCode::kUsage);
+  Chain chain = or_fail(build_chain(p.after), ExitCode::kUsage, kNothingTried);
   const Outcome outcome = replay_both(words, p, chain);
-  const Side before = or_fail(hypothesis::parse_side(outcome.before, "before"), ExitCode::kSoftware);
-  const Side after = or_fail(hypothesis::parse_side(outcome.after, "after"), ExitCode::kSoftware);
+  const Side before =
+      or_fail(hypothesis::parse_side(outcome.before, "before"), ExitCode::kSoftware, kNothingTried);
+  const Side after =
+      or_fail(hypothesis::parse_side(outcome.after, "after"), ExitCode::kSoftware, kNothingTried);
   const std::string document = json(words, p, outcome, before, after);
   report::html::Documents documents;
   documents.whatif = document;
@@ -261,7 +257,7 @@ void declare(CLI::App& verb, WhatIfWords& words) {
 void add_whatif(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "whatif", "Show what a recorded program would gain if some of it were different");
-  set_manual(*verb, {"nplus1 whatif DIR|RECORDING [what should be different] [options]", kExamples});
+  set_manual(*verb, {"nplus1 whatif DIR|RECORDING [what should be different] [options]", kWhatifExamples});
   const auto words = std::make_shared<WhatIfWords>();
   declare(*verb, *words);
   verb->callback([registration, words, verb] {

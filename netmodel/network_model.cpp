@@ -32,7 +32,7 @@ Result<std::unique_ptr<NetworkModel>> parse(std::string_view specification) {
   }
   if (parts.value().name == kProtocol.name) return kProtocol.parse(parts.value());
   const std::string known = join(kModels, [](const Model& model) { return std::string{model.name}; });
-  return Error{"unknown network model " + quoted(parts.value().name), "The models are: " + known + "."};
+  return Error{"unknown network model " + in_quotes(parts.value().name), "The models are: " + known + "."};
 }
 
 }  // namespace nplus1::netmodel

@@ -83,7 +83,7 @@ Factor factor_of(std::string_view suffix, Quantity quantity) {
 }
 
 Error rejected(std::string_view text, std::string_view why, Quantity quantity) {
-  return {quoted(text) + " " + std::string{why}, "Give " + std::string{accepted(quantity)} + "."};
+  return {in_quotes(text) + " " + std::string{why}, "Give " + std::string{accepted(quantity)} + "."};
 }
 
 }  // namespace

@@ -17,13 +17,13 @@ struct Context {
 std::optional<Error> add_item(std::string_view item, const Context& context, Specification& specification) {
   const std::size_t equals = item.find('=');
   if (equals == std::string_view::npos || equals == 0 || equals + 1 == item.size()) {
-    return Error{quoted(item) + " in the " + std::string{context.subject} + " is not KEY=VALUE",
+    return Error{in_quotes(item) + " in the " + std::string{context.subject} + " is not KEY=VALUE",
                  "An example: " + std::string{context.example} + "."};
   }
   const std::string_view key = item.substr(0, equals);
   const auto same = [key](const auto& value) { return value.first == key; };
   if (std::any_of(specification.values.begin(), specification.values.end(), same)) {
-    return Error{quoted(key) + " is given twice in the " + std::string{context.subject},
+    return Error{in_quotes(key) + " is given twice in the " + std::string{context.subject},
                  "Keep one of the two."};
   }
   specification.values.emplace_back(key, item.substr(equals + 1));
@@ -31,7 +31,7 @@ std::optional<Error> add_item(std::string_view item, const Context& context, Spe
 }
 
 std::optional<Error> out_of_limits(const Key& key, double value) {
-  const std::string name = "network key " + quoted(key.name) + " ";
+  const std::string name = "network key " + in_quotes(key.name) + " ";
   if (value == 0 && !key.zero_allowed) return Error{name + "is zero", "Give a positive value."};
   if (key.quantity == Quantity::kTime && value > kLongestTime) {
     return Error{name + "is longer than " + format_number(kLongestTime) + " s",
@@ -47,7 +47,7 @@ std::optional<Error> out_of_limits(const Key& key, double value) {
 std::optional<Error> read_key(const Key& key, std::string_view text) {
   const Result<double> value = parse_quantity(text, key.quantity);
   if (!value)
-    return Error{"network key " + quoted(key.name) + ": " + value.error().what, value.error().remedy};
+    return Error{"network key " + in_quotes(key.name) + ": " + value.error().what, value.error().remedy};
   if (auto error = out_of_limits(key, value.value())) return error;
   *key.value = value.value();
   return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<Error> read_keys(const Specification& specification, std::span<con
     const auto key = std::find_if(keys.begin(), keys.end(), [n = name](const Key& k) { return k.name == n; });
     if (key == keys.end()) {
       const std::string known = join(keys, [](const Key& k) { return std::string{k.name}; });
-      return Error{"network " + quoted(specification.name) + " has no key " + quoted(name),
+      return Error{"network " + in_quotes(specification.name) + " has no key " + in_quotes(name),
                    "Its keys are: " + known + "."};
     }
     if (auto error = read_key(*key, text)) return error;

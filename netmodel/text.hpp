@@ -6,7 +6,7 @@
 
 namespace nplus1::netmodel {
 
-[[nodiscard]] inline std::string quoted(std::string_view text) {
+[[nodiscard]] inline std::string in_quotes(std::string_view text) {
   return std::string{"'"}.append(text).append("'");
 }
 

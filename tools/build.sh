@@ -17,5 +17,5 @@ if [ "${tests:-ON}" = ON ]; then
 else
   tools/install_dependencies.sh
 fi
-cmake --preset release -DNPLUS1_TESTS="${tests:-ON}" >&2
+cmake --preset release -DNPLUS1_UNITY=ON -DNPLUS1_TESTS="${tests:-ON}" >&2
 cmake --build --preset release -j "$(nproc)" >&2

@@ -10,7 +10,7 @@ namespace {
 
 using Names = events::DefinitionsCollector;
 
-std::string nothing_for(const Step& step) {
+std::string no_computing_for(const Step& step) {
   return step.where + ": '" + step.text() + "' is about no computing in the recording";
 }
 
@@ -61,7 +61,7 @@ class Noise final : public ComputeTransform {
 class Balance final : public ComputeTransform {
  public:
   Balance(const IntervalSelector& selector, const Step& step, std::vector<double> weights, bool per_interval)
-      : ComputeTransform{selector, nothing_for(step), per_interval},
+      : ComputeTransform{selector, no_computing_for(step), per_interval},
         where_{step.where},
         weights_{std::move(weights)},
         per_interval_{per_interval} {}
@@ -166,7 +166,7 @@ Result<std::unique_ptr<Transform>> make_scale(const Step& step, const Names& nam
   const auto factor = parse_factor(step, "factor", {});
   if (!factor) return factor.error();
   return std::unique_ptr<Transform>{
-      std::make_unique<Scale>(selector.value(), nothing_for(step), factor.value())};
+      std::make_unique<Scale>(selector.value(), no_computing_for(step), factor.value())};
 }
 
 Result<std::unique_ptr<Transform>> make_balance(const Step& step, const Names& names) {
@@ -192,7 +192,7 @@ Result<std::unique_ptr<Transform>> make_noise(const Step& step, const Names& nam
   if (kind != nullptr && *kind != "normal" && *kind != "uniform")
     return bad_setting(step, "distribution", "'normal' or 'uniform'");
   return std::unique_ptr<Transform>{std::make_unique<Noise>(
-      selector.value(), nothing_for(step), amount.value(), static_cast<std::uint64_t>(seed.value()),
+      selector.value(), no_computing_for(step), amount.value(), static_cast<std::uint64_t>(seed.value()),
       kind == nullptr || *kind == "normal")};
 }
 

@@ -86,7 +86,7 @@ class Delete final : public MessageTransform {
   GoneRequests requests_;
 };
 
-std::string nothing_for(const Step& step) {
+std::string no_message_for(const Step& step) {
   return step.where + ": '" + step.text() + "' is about no message in the recording";
 }
 
@@ -154,14 +154,15 @@ Result<std::unique_ptr<Transform>> make_resize(const Step& step, const Names& na
   if (!factor) return factor.error();
   const auto bytes = parse_bytes(step, "bytes", -1);
   if (!bytes) return bytes.error();
-  return std::unique_ptr<Transform>{std::make_unique<Resize>(std::move(selector).value(), nothing_for(step),
-                                                             factor.value(), bytes.value())};
+  return std::unique_ptr<Transform>{std::make_unique<Resize>(
+      std::move(selector).value(), no_message_for(step), factor.value(), bytes.value())};
 }
 
 Result<std::unique_ptr<Transform>> make_delete(const Step& step, const Names& names) {
   auto selector = MessageSelector::of(step, names);
   if (!selector) return selector.error();
-  return std::unique_ptr<Transform>{std::make_unique<Delete>(std::move(selector).value(), nothing_for(step))};
+  return std::unique_ptr<Transform>{
+      std::make_unique<Delete>(std::move(selector).value(), no_message_for(step))};
 }
 
 }  // namespace nplus1::hypothesis::transform

@@ -68,24 +68,24 @@ Result<std::int64_t> parse_positive(std::string_view key, std::string_view text)
   if (!number) return number.error();
   if (number.value() >= 1 && number.value() <= std::numeric_limits<std::int32_t>::max())
     return static_cast<std::int64_t>(number.value());
-  return Error{std::string{key} + " is out of range: " + quoted(text), "Give 1 to 2147483647."};
+  return Error{std::string{key} + " is out of range: " + in_quotes(text), "Give 1 to 2147483647."};
 }
 
 Error unknown_kind(std::string_view name) {
   const std::string known = join(kCollectiveNames, [](std::string_view kind) { return std::string{kind}; });
-  return {"unknown collective " + quoted(name),
+  return {"unknown collective " + in_quotes(name),
           "The collectives are: " + known +
               "; non-blocking forms begin with i; the parameters: segment, ranks_per_node, reduce_rate."};
 }
 
 Error unknown_library(std::string_view name) {
-  return {"no MPI library " + quoted(name) + " to choose algorithms",
+  return {"no MPI library " + in_quotes(name) + " to choose algorithms",
           "The libraries are: " + library_names() + "; algorithms are given as bcast=chain,allreduce=ring."};
 }
 
 Error unknown_algorithm(CollectiveKind kind, std::string_view name) {
   const std::string collective{kind_name(kind)};
-  return {collective + " has no algorithm " + quoted(name),
+  return {collective + " has no algorithm " + in_quotes(name),
           "The algorithms of " + collective + " are: " + algorithm_names(kind) +
               "; or the choice of a library: " + library_names() + "."};
 }

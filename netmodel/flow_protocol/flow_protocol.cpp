@@ -33,7 +33,7 @@ Result<std::unique_ptr<NetworkModel>> parse_flow_protocol(const Specification& s
     }
     auto parsed = Piecewise::parse(value);
     if (!parsed)
-      return Error{"network key " + quoted(key) + ": " + parsed.error().what, parsed.error().remedy};
+      return Error{"network key " + in_quotes(key) + ": " + parsed.error().what, parsed.error().remedy};
     *cost = std::move(parsed).value();
   }
   const std::array<Key, 2> keys{

@@ -42,7 +42,7 @@ Result<Piecewise> Piecewise::parse(std::string_view text) {
     result.pieces_.push_back({numbers[0], numbers[1], numbers[2]});
   });
   if (!bad.empty()) {
-    return Error{quoted(bad) + " is not SIZE:SECONDS or SIZE:SECONDS:SECONDS_PER_BYTE",
+    return Error{in_quotes(bad) + " is not SIZE:SECONDS or SIZE:SECONDS:SECONDS_PER_BYTE",
                  "An example: 0:2e-6:1e-10;65536:5e-6:0"};
   }
   std::stable_sort(result.pieces_.begin(), result.pieces_.end(),

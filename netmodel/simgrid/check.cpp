@@ -119,13 +119,13 @@ void check_values(const sg::Engine& engine, const Declared& declared, const Sour
   for (const sg::Host* host : engine.get_all_hosts())
     if (!positive(host->get_speed()))
       throw source.error(declared.host(host->get_name()),
-                         "the speed of host " + quoted(host->get_name()) + " is not above 0");
+                         "the speed of host " + in_quotes(host->get_name()) + " is not above 0");
   for (const sg::Link* link : engine.get_all_links()) {
     const int line = declared.link(link->get_name());
     if (!positive(link->get_bandwidth()))
-      throw source.error(line, "the bandwidth of link " + quoted(link->get_name()) + " is not above 0");
+      throw source.error(line, "the bandwidth of link " + in_quotes(link->get_name()) + " is not above 0");
     if (!std::isfinite(link->get_latency()) || link->get_latency() < 0)
-      throw source.error(line, "the latency of link " + quoted(link->get_name()) + " is below 0");
+      throw source.error(line, "the latency of link " + in_quotes(link->get_name()) + " is below 0");
   }
 }
 

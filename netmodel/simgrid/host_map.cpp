@@ -44,7 +44,7 @@ Result<std::vector<std::size_t>> from_file(const std::string& path, std::size_t 
                                            const std::vector<MapHost>& hosts) {
   std::ifstream file{path};
   if (!file) {
-    return Error{"map " + quoted(path) + " is neither block nor round-robin nor a file that can be read",
+    return Error{"map " + in_quotes(path) + " is neither block nor round-robin nor a file that can be read",
                  kMapHelp};
   }
   std::unordered_map<std::string, std::size_t> index;
@@ -58,7 +58,7 @@ Result<std::vector<std::size_t>> from_file(const std::string& path, std::size_t 
       const auto [name, times] = repeated(word);
       const auto host = index.find(name);
       if (host == index.end())
-        return Error{path + ":" + std::to_string(number) + ": the platform has no host " + quoted(name),
+        return Error{path + ":" + std::to_string(number) + ": the platform has no host " + in_quotes(name),
                      kMapHelp};
       map.insert(map.end(), std::min(times, ranks - std::min(ranks, map.size())), host->second);
     }

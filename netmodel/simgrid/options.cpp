@@ -36,19 +36,20 @@ Result<PlatformOptions> parse_platform_flags(const PlatformFlags& flags, int ran
   if (!flags.model.empty()) options.model = flags.model;
   if (!flags.map.empty()) options.map = flags.map;
   if (std::find(kModels.begin(), kModels.end(), options.model) == kModels.end()) {
-    return Error{"--model: SimGrid's network model " + quoted(options.model) + " is not known",
+    return Error{"--model: SimGrid's network model " + in_quotes(options.model) + " is not known",
                  "The models are: " + join(kModels, [](std::string_view m) { return std::string{m}; }) + "."};
   }
   std::istringstream words{flags.settings};
   for (std::string word; words >> word;) {
     const std::size_t colon = word.find(':');
     if (colon == 0 || colon == std::string::npos || colon + 1 == word.size())
-      return Error{"--simgrid: " + quoted(word) + " is not KEY:VALUE", "An example: network/crosstraffic:0"};
+      return Error{"--simgrid: " + in_quotes(word) + " is not KEY:VALUE",
+                   "An example: network/crosstraffic:0"};
     options.settings.push_back(word);
   }
   if (!flags.host_speed.empty()) options.host_speed = speed(flags.host_speed);
   if (options.host_speed < 0)
-    return Error{"--host-speed: " + quoted(flags.host_speed) + " is not a speed", "An example: 2.5Gf"};
+    return Error{"--host-speed: " + in_quotes(flags.host_speed) + " is not a speed", "An example: 2.5Gf"};
   return options;
 }
 
