@@ -7,9 +7,12 @@
 #include <span>
 
 #include "netmodel/quantity.hpp"
+#include "netmodel/text.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
+
+using netmodel::in_quotes;
 
 using netmodel::Quantity;
 
@@ -30,10 +33,6 @@ constexpr Key kKeys[] = {{"lsb", "latency", Quantity::kTime},      {"lsb", "band
                          {"loggops", "g", Quantity::kTime},        {"loggops", "G", Quantity::kTime},
                          {"loggops", "O", Quantity::kTime},        {"loggops", "S", Quantity::kSize},
                          {"loggops", "handshake", Quantity::kTime}};
-
-std::string in_quotes(std::string_view text) {
-  return "'" + std::string{text} + "'";
-}
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
