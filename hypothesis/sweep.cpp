@@ -13,7 +13,6 @@ namespace nplus1::hypothesis {
 namespace {
 
 using netmodel::in_quotes;
-
 using netmodel::Quantity;
 
 constexpr std::size_t kPointsOfARange = 10;
