@@ -66,30 +66,38 @@ int exit_code(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/// The keeper's end tells the simulator's. What else this process adopts ends with 0, or says nothing of use.
+void note_end(int status, int& simulator_code) {
+  if (const int code = exit_code(status); code != 0) simulator_code = code;
+}
+
 /// Reaps children until `pid` ends.
-int wait_for(pid_t pid) {
+int wait_for(pid_t pid, int& simulator_code) {
   while (true) {
     int status = 0;
     const pid_t ended = waitpid(-1, &status, 0);
     if (ended == pid) return exit_code(status);
+    if (ended > 0) note_end(status, simulator_code);
     if (ended < 0 && errno != EINTR) return static_cast<int>(ExitCode::kSoftware);
   }
 }
 
 /// Reaps whatever has ended; false when no child is left.
-bool children_left() {
+bool children_left(int& simulator_code) {
   pid_t ended = 0;
+  int status = 0;
   do {
-    ended = waitpid(-1, nullptr, WNOHANG);
+    ended = waitpid(-1, &status, WNOHANG);
+    if (ended > 0) note_end(status, simulator_code);
   } while (ended > 0 || (ended < 0 && errno == EINTR));
   return ended == 0;
 }
 
-bool wait_for_simulator(const std::filesystem::path& result, std::chrono::seconds patience) {
+bool wait_for_simulator(const std::filesystem::path& result, std::chrono::seconds patience, int& code) {
   auto until = steady_clock::now() + patience;
   bool written = false;
   std::error_code error;
-  while (children_left()) {
+  while (children_left(code)) {
     if (unsent.load(std::memory_order_relaxed) != 0) return written;  // the user has waited enough
     if (!written && !result.empty() && std::filesystem::exists(result, error)) {
       written = true;
@@ -111,9 +119,9 @@ Ended run_job(const std::vector<std::string>& words, const std::filesystem::path
   mpirun_pid.store(pid, std::memory_order_relaxed);
   if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
   Ended ended;
-  ended.exit_code = wait_for(pid);
+  ended.exit_code = wait_for(pid, ended.simulator_code);
   mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now
-  ended.simulator_done = wait_for_simulator(result, patience);
+  ended.simulator_done = wait_for_simulator(result, patience, ended.simulator_code);
   return ended;
 }
 

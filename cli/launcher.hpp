@@ -11,6 +11,7 @@ namespace nplus1::cli {
 struct Ended {
   int exit_code = 0;           // mpirun's; 128 + signal if a signal ended it
   bool simulator_done = true;  // false: it was still busy when the time was up
+  int simulator_code = 0;      // its exit code, as its keeper passes it on; 128 + signal if a signal ended it
 };
 
 /// Runs `words` with this process's stdin, stdout and stderr, and returns mpirun's exit code. This process

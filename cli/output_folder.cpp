@@ -42,8 +42,11 @@ OutputFolder OutputFolder::next(const std::string& application, int ranks) {
 }
 
 OutputFolder OutputFolder::at(const fs::path& wanted) {
-  const fs::path path = fs::absolute(wanted).lexically_normal();
-  if (make(path.has_filename() ? path : path.parent_path())) return {path, true};
+  const fs::path normal = fs::absolute(wanted).lexically_normal();
+  const fs::path path = normal.has_filename() ? normal : normal.parent_path();
+  std::error_code unmade;
+  fs::create_directories(path.parent_path(), unmade);  // make() says what is wrong there
+  if (make(path)) return {path, true};
   std::error_code error;
   if (!fs::is_directory(path, error))
     refuse(path, "a file of that name exists", "choose another name with -o");

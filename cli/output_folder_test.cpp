@@ -49,10 +49,15 @@ TEST_F(OutputFolderTest, ANewOrEmptyFolderIsTakenAndAFullOneRefused) {
   std::ofstream{"new/result"} << "older";
   EXPECT_THROW(static_cast<void>(OutputFolder::at("new")), Failure);
   EXPECT_THROW(static_cast<void>(OutputFolder::at("new/result")), Failure);
-  EXPECT_THROW(static_cast<void>(OutputFolder::at("absent/folder")), Failure);
+  EXPECT_THROW(static_cast<void>(OutputFolder::at("new/result/below")), Failure) << "below a file";
   std::string kept;
   std::getline(std::ifstream{"new/result"}, kept);
   EXPECT_EQ(kept, "older");
+}
+
+TEST_F(OutputFolderTest, WhatIsMissingAboveItIsMadeToo) {
+  EXPECT_TRUE(fs::is_directory(OutputFolder::at("a/b/c").path()));
+  EXPECT_TRUE(fs::is_directory(OutputFolder::at("a/b/d/").path()));
 }
 
 TEST_F(OutputFolderTest, OnlyAnEmptyFolderThatWeMadeIsRemoved) {

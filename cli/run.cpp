@@ -3,13 +3,17 @@
 #include "cli/run.hpp"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -32,6 +36,8 @@ namespace {
 constexpr std::chrono::seconds kPatience{30};
 constexpr const char* kSummary = "summary.txt";  // the simulator writes it last
 constexpr const char* kTrouble = "error.txt";    // why it could not write something
+// Exit codes of nplus1-simnode (simnode/node/main.cpp).
+constexpr int kSimulatorNotWritten = 74, kSimulatorAlone = 75;
 
 constexpr const char* kRunExamples =
     "  nplus1 run -n 16 -- ./app args                     16 ranks on the default network\n"
@@ -74,24 +80,54 @@ void append_sections(std::vector<std::string>& line, const std::vector<Section>&
   }
 }
 
-/// Progress on stderr, the application's own output apart.
-void show_summary(const fs::path& folder, const Ended& ended) {
+/// What keeps `folder` from taking another file, as far as can be seen.
+std::string room_in(const fs::path& folder) {
+  struct statvfs room {};
+  if (statvfs(folder.c_str(), &room) != 0) return fmt::format("the folder {} is not there", folder.string());
+  if (room.f_bavail == 0) return fmt::format("no space is left on the disk of {}", folder.string());
+  if (room.f_files != 0 && room.f_favail == 0)
+    return fmt::format("no file more fits on the disk of {} (no inode is left)", folder.string());
+  if (access(folder.c_str(), W_OK) != 0) return fmt::format("{} may not be written to", folder.string());
+  return fmt::format("the disk of {} was full, or a limit on files' sizes was reached", folder.string());
+}
+
+/// Why there is no summary, by how the simulator ended.
+void say_why_nothing(const fs::path& folder, const Ended& ended) {
+  std::string what = "the simulator never started, or ended early";
+  std::string next = "nplus1 doctor, or run again with --verbose";
+  if (ended.simulator_code == kSimulatorNotWritten) {
+    what = "the simulator could not write it: " + room_in(folder);
+    next = "choose another place with -o, or make room";
+  } else if (ended.simulator_code == kSimulatorAlone) {
+    what = "no rank of the application has called MPI_Init, or not all have";
+    next = "nplus1 doctor PROGRAM, if it does call it";
+  } else if (ended.simulator_code > 128) {
+    what = fmt::format("the simulator was ended by signal {} ({})", ended.simulator_code - 128,
+                       strsignal(ended.simulator_code - 128));
+    next = "run again; signal 9 is the kernel's when memory runs out";
+  }
+  fmt::print(stderr,
+             "nplus1: there is no result: {}\n"
+             "  so:   the application ran as if without nplus1\n"
+             "  next: {}\n",
+             what, next);
+}
+
+/// Progress on stderr, the application's own output apart. Errors are said in quiet runs, too.
+void show_summary(const fs::path& folder, const Ended& ended, bool quiet) {
   std::ifstream file{folder / kSummary};
   std::ifstream trouble{folder / kTrouble};
-  if (file) std::cerr << file.rdbuf() << std::flush;
+  if (file && !quiet) std::cerr << file.rdbuf() << std::flush;
   if (trouble) {
-    fmt::print(stderr, "nplus1: {}:\n", file ? "the results are not complete" : "there is no result");
-    std::cerr << trouble.rdbuf() << std::flush;
+    const std::string reason{std::istreambuf_iterator<char>{trouble}, {}};
+    fmt::print(stderr, "nplus1: {}:\n{}", file ? "the results are not complete" : "there is no result",
+               reason.empty() ? room_in(folder) + "\n" : reason);
   }
   if (file || trouble) return;
-  if (!ended.simulator_done) {
+  if (ended.simulator_done)
+    say_why_nothing(folder, ended);
+  else
     fmt::print(stderr, "nplus1: the simulator is not done yet; its results will be in {}\n", folder.string());
-  } else {
-    fmt::print(stderr,
-               "nplus1: there is no result: the simulator never started, or ended early\n"
-               "  so:   the application ran as if without nplus1\n"
-               "  next: nplus1 doctor, or run again with --verbose\n");
-  }
 }
 
 std::string application_name(const std::vector<Section>& sections) {
@@ -99,7 +135,8 @@ std::string application_name(const std::vector<Section>& sections) {
 }
 
 /// What to fix first. In a process of its own, whose end, however bad, leaves the application's exit code and
-/// the report as the simulator wrote it.
+/// the report as the simulator wrote it. It is given what was promised, a tenth of the run's time, and no more:
+/// a busy machine makes it slower than its size says.
 std::string add_findings(const fs::path& folder, double run_s) {
   const auto find = [&](std::size_t) -> Result<std::string> {
     try {
@@ -108,9 +145,14 @@ std::string add_findings(const fs::path& folder, double run_s) {
       return Error{failure.what(), ""};
     }
   };
-  const auto found = hypothesis::in_children(1, 1, find, [](std::size_t) {});
+  const auto limit = std::chrono::duration<double>(seconds_for_findings(run_s));
+  const auto found = hypothesis::in_children(1, 1, find, [](std::size_t) {}, limit);
   if (found) return found.value().front();
-  return fmt::format("nplus1: report.html lacks wait states and what to fix: {}\n", found.error().what);
+  for (const auto& entry : fs::directory_iterator{folder})  // what it was writing
+    if (entry.path().filename().string().find(".part-") != std::string::npos) fs::remove(entry.path());
+  return fmt::format(
+      "nplus1: report.html lacks wait states and what to fix: {}\n  next: nplus1 report {}, which takes its time\n",
+      found.error().what, folder.string());
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -153,14 +195,14 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
       or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable, kNothingStarted);
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   recommend_replay(options);
+  // Where this command runs in a job that is watched, its own job is watched all the same.
+  for (const char* of_outer_job : {"NPLUS1_SHRUNK", "NPLUS1_WORLD"}) unsetenv(of_outer_job);
   const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;
   const std::string fixes = fs::exists(output / kSummary) ? add_findings(output, seconds_since(begin)) : "";
-  if (!options.quiet || fs::exists(output / kTrouble)) {
-    show_summary(output, ended);
-    fmt::print(stderr, "{}", fixes);
-  }
+  show_summary(output, ended, options.quiet);
+  if (!options.quiet) fmt::print(stderr, "{}", fixes);
   if (ended.simulator_done) folder->remove_if_empty();
   return ended.exit_code;
 }

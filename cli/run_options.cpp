@@ -95,12 +95,6 @@ void check_content(const std::string& hash, const std::string& whole) {
           "e.g. --inline-payloads 16");
 }
 
-void check_record_region(const std::string& text) {
-  constexpr std::size_t kLongest = 123;  // transport::Config
-  if (text.size() <= kLongest) return;
-  usage("--record-region: the name is longer than 123 bytes", "give the region a shorter name");
-}
-
 /// Paths are made absolute, because ranks may run in another folder.
 std::string for_the_ranks(std::size_t position, const std::string& value) {
   constexpr std::string_view kFile = "file:";
@@ -232,7 +226,6 @@ void check_run_options(const RunOptions& options) {
   check_poll_cost(options.passed[kPollCost]);
   check_record_cap(options.passed[kRecordCap]);
   check_frames(options.passed[kFrames]);
-  check_record_region(options.passed[kRecordRegion]);
   check_content(options.passed[kHash], options.passed[kInlinePayloads]);
 }
 

@@ -3,6 +3,7 @@
 #include "hypothesis/children.hpp"
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,7 +47,9 @@ bool write_all(int pipe, const std::string& text) {
 
 class Pool {
  public:
-  explicit Pool(const Work& work) : work_{work} {}
+  Pool(const Work& work, std::optional<std::chrono::duration<double>> limit) : work_{work} {
+    if (limit) until_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(*limit);
+  }
   ~Pool() {
     for (const Child& child : children_) {
       kill(child.pid, SIGKILL);
@@ -61,8 +64,11 @@ class Pool {
   [[nodiscard]] bool start(std::size_t task) {
     int ends[2];
     if (pipe(ends) != 0) return false;
+    const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // one that is ended has no time to end its own
+      if (getppid() != parent) _exit(1);
       close(ends[0]);
       _exit(write_all(ends[1], carry_out(work_, task)) ? 0 : 1);  // no destructors: they are the parent's
     }
@@ -80,13 +86,24 @@ class Pool {
     for (;;) {
       std::vector<pollfd> waiting;
       for (const Child& child : children_) waiting.push_back({child.pipe, POLLIN, 0});
-      if (poll(waiting.data(), waiting.size(), -1) < 0) continue;  // a signal
+      const int ready = poll(waiting.data(), waiting.size(), milliseconds_left());
+      if (ready == 0 && milliseconds_left() == 0)
+        return Error{"the time for it was up", "do it by itself, which has no limit"};
+      if (ready < 0) continue;  // a signal
       for (std::size_t i = 0; i < waiting.size(); ++i)
         if (waiting[i].revents != 0 && !receive(children_[i])) return take(i);
     }
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] int milliseconds_left() const {
+    if (!until_) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until_ - Clock::now()).count();
+    return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000));
+  }
+
   /// False once the child has said everything.
   static bool receive(Child& child) {
     char bytes[65536];
@@ -119,15 +136,17 @@ class Pool {
   }
 
   const Work& work_;
+  std::optional<Clock::time_point> until_;
   std::vector<Child> children_;
 };
 
 }  // namespace
 
 Result<std::vector<std::string>> in_children(std::size_t count, std::size_t jobs, const Work& work,
-                                             const std::function<void(std::size_t)>& progress) {
+                                             const std::function<void(std::size_t)>& progress,
+                                             std::optional<std::chrono::duration<double>> limit) {
   std::vector<std::string> results(count);
-  Pool pool{work};
+  Pool pool{work, limit};
   std::size_t started = 0;
   for (std::size_t done = 0; done < count;) {
     for (; started < count && pool.running() < std::max<std::size_t>(1, jobs); ++started) {

@@ -156,6 +156,22 @@ class Ordinals : public EventSink {
   std::uint64_t count = 0;
 };
 
+TEST(Killed, AtTheVeryBeginningLeavesWhatBeganTheRun) {
+  const ScratchFolder folder;
+  WriterOptions options;
+  options.background = false;
+  options.flush_interval = 1h;
+  auto writer = std::move(Writer::create(folder.path(), {16, {}}, options)).value();
+  Listening told;
+  Sampler sampler{21, 16};
+  sampler.rows(100, {&told, writer.get()});
+  writer->tick();
+  Listening heard;
+  Reader reader = std::move(Reader::open(folder.path())).value();  // as it stands, in the middle
+  EXPECT_TRUE(reader.read(heard).ok());
+  EXPECT_EQ(heard.rows.size(), told.rows.size());
+}
+
 TEST(Killed, LosesAtMostTheLastSecond) {
   const ScratchFolder folder;
   void* const shared =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -15,6 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr Clock::duration kFirstPatience = std::chrono::milliseconds{16};
 constexpr std::size_t kDefinitionBytes = 1U << 20U;  // after which definitions are handed on
 
 }  // namespace
@@ -60,7 +62,7 @@ class WriterCore {
 
   void tick() {
     const Clock::time_point now = Clock::now();
-    if (now - handed_over_ < interval_) return;
+    if (now - handed_over_ < patience_) return;
     if (batch_->empty())
       handed_over_ = now;
     else
@@ -96,6 +98,7 @@ class WriterCore {
   void hand_over() {
     handed_over_ = Clock::now();
     if (batch_->empty()) return;
+    if (taken_.events > 0) patience_ = std::min(interval_, std::max(kFirstPatience, 2 * patience_));
     encoder_.finish();
     output_.hand_over(batch_);
     encoder_.start(batch_->rows);
@@ -106,6 +109,9 @@ class WriterCore {
   std::unique_ptr<Batch> batch_ = std::make_unique<Batch>();
   BlockEncoder encoder_;
   Clock::duration interval_;
+  // The first events go out at once, the next ones soon: a simulator that is killed in its first second leaves what
+  // began the run.
+  Clock::duration patience_{};
   Clock::time_point handed_over_ = Clock::now();
   bool closed_ = false;
   Totals taken_;    // into batches

@@ -24,7 +24,7 @@ struct WriterOptions {
   /// Bytes of the file beyond which events and matches are dropped and counted; 0: none. Definitions and
   /// totals still go in, so that the file ends up a little larger.
   std::uint64_t size_cap = 0;
-  /// Longest time that tick() leaves an event in memory.
+  /// Longest time that tick() leaves an event in memory; the first ones less.
   std::chrono::milliseconds flush_interval{500};
   /// Compress and write in a thread of its own, at most one block behind.
   bool background = true;

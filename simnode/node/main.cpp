@@ -1,11 +1,16 @@
 // nplus1-simnode: started by the keeper of a job (stubs/runtime/keeper.hpp), never by hand. Says
-// `ready NAME ADDRESS` on stdout when ranks can connect; ends when its stdin ends and the results are
-// written. Exit codes: 0; 1 when it could not start (the reason is on stderr).
+// `ready MEETING` on stdout when ranks can connect (stubs/transport/meeting.hpp; a secret: no terminal gets it);
+// ends when its stdin ends and the results are written. Exit codes: 0; 1 when it could not start (the reason is on stderr, and in the result folder's error.txt);
+// 74 when no summary could be written; 75 when there was nothing to write, as not all ranks came.
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include "simnode/node/network.hpp"
@@ -13,8 +18,11 @@
 
 namespace {
 
+/// Its stderr is read by nobody but who asks for it (NPLUS1_SIMNODE_LOG).
 int fail(const nplus1::Error& error) {
   std::fprintf(stderr, "nplus1-simnode: %s\n%s\n", error.what.c_str(), error.remedy.c_str());
+  if (const char* folder = std::getenv("NPLUS1_OUTPUT"); folder != nullptr && *folder != '\0')
+    nplus1::simnode::node::leave_trouble(folder, {"the simulator could not start: " + error.what, error.remedy});
   return 1;
 }
 
@@ -36,15 +44,13 @@ int main(int argc, char** argv) try {
   if (!collectives.ok()) return fail(collectives.error());
 
   Node node{std::move(settings), std::move(network).value(), std::move(collectives).value()};
-  const std::uint16_t port = node.listen(argv[2]);
-  if (port == 0) return fail({"cannot listen for ranks", "look for another simulator of the same job"});
-  char host[256] = "localhost";
-  gethostname(host, sizeof(host) - 1);
-  std::printf("ready %s %s:%u\n", argv[2], host, static_cast<unsigned>(port));
+  const auto meeting = node.listen();
+  if (!meeting) {
+    return fail({std::string{"cannot listen for ranks: "} + std::strerror(errno), "free some descriptors or memory"});
+  }
+  std::printf("ready %s\n", meeting->word().c_str());
   std::fflush(stdout);
-  node.run(STDIN_FILENO);
-  return 0;
+  return static_cast<int>(node.run(STDIN_FILENO));
 } catch (const std::exception& error) {
-  std::fprintf(stderr, "nplus1-simnode: %s\n", error.what());
-  return 1;
+  return fail({error.what(), "please report it, with the command"});
 }

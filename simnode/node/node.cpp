@@ -1,12 +1,18 @@
 #include "simnode/node/node.hpp"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "stubs/transport/channel.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -17,6 +23,8 @@ constexpr std::size_t kSlotsPerTurn = transport::kEventSlots;
 constexpr int kIdleMs = 2;
 constexpr int kNativeMs = 20;
 constexpr int kAloneMs = 50;  // nobody connected yet, or nobody left
+constexpr std::int32_t kMostRanks = 1 << 20;
+constexpr std::chrono::seconds kRankPatience{10};  // for a rank of ours to take what it asked for
 
 void add_to(int epoll, int fd) {
   epoll_event event{};
@@ -59,28 +67,19 @@ Node::Node(Settings settings, NetworkMaker make_network, netmodel::Selection col
 
 Node::~Node() = default;
 
-std::uint16_t Node::listen(const std::string& job) {
-  std::uint16_t port = 0;
-  unix_listener_ = transport::listen_unix(job);
-  if (unix_listener_ < 0) return 0;
-  tcp_listener_ = transport::listen_tcp(port);
-  if (tcp_listener_ < 0) return 0;
-  add_to(epoll_, unix_listener_);
-  add_to(epoll_, tcp_listener_);
-  return port;
+std::optional<transport::Meeting> Node::listen() {
+  door_.emplace(epoll_);
+  if (!door_->open(settings_.hosts)) return std::nullopt;
+  return door_->meeting();
 }
 
-void Node::run(int input) {
+Outcome Node::run(int input) {
   input_ = input;
   add_to(epoll_, input_);
   while (!job_over_) {
     const std::size_t slots = drain();
     if (engine_) {
-      if (!native_) {
-        engine_->decide();
-        watch();
-        look_for_deadlock();
-      }
+      decide();
       tick_recording();
     }
     flush();
@@ -90,10 +89,23 @@ void Node::run(int input) {
   }
   if (native_)
     finish_native();
-  else if (engine_)
-    engine_->decide();
+  else
+    decide();
   finish_recording();
-  write_results();
+  return write_results();
+}
+
+/// What the engine cannot cope with is a fault of ours, and must not cost more than the rest of the simulation.
+void Node::decide() {
+  if (!engine_ || native_ || abandoned_) return;
+  try {
+    engine_->decide();
+    if (job_over_) return;
+    watch();
+    look_for_deadlock();
+  } catch (const std::exception& error) {
+    abandon(error.what());
+  }
 }
 
 void Node::wait_for_work() {
@@ -117,22 +129,31 @@ void Node::wait_for_work() {
     if (fd == wake_) {
       std::uint64_t count = 0;
       [[maybe_unused]] const ssize_t got = read(wake_, &count, sizeof(count));
-    } else if (fd == unix_listener_ || fd == tcp_listener_) {
-      accept_guests(fd, fd == unix_listener_);
     } else if (fd == input_) {
       char buffer[64];
       job_over_ = read(input_, buffer, sizeof(buffer)) <= 0;
     } else {
-      for (std::size_t r = 0; r < ranks_.size(); ++r) {
-        if (ranks_[r].socket != fd) continue;
-        if (!ranks_[r].started)
-          start_rank(ranks_[r]);
-        else if (ended(fd))
-          lose(RankId{static_cast<std::int32_t>(r)});
-      }
+      serve(fd);
     }
   }
-  for (const Guest& guest : std::exchange(guests_, {})) welcome(guest);
+  if (door_->has_guests()) door_->tick(std::chrono::steady_clock::now());
+}
+
+void Node::serve(int fd) {
+  if (door_->knows(fd)) {
+    door_->serve(fd);
+    for (const Arrival& arrival : door_->arrivals()) welcome(arrival);
+    return;
+  }
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    if (ranks_[r].socket != fd) continue;
+    if (!ranks_[r].started)
+      start_rank(ranks_[r]);
+    else if (ended(fd))
+      lose(RankId{static_cast<std::int32_t>(r)});
+    else if (ranks_[r].port->block() != nullptr)  // over TCP these are events
+      hear(RankId{static_cast<std::int32_t>(r)});
+  }
 }
 
 /// Who simulates nothing keeps nobody waiting, and stays out of the ranks' way.
@@ -141,16 +162,11 @@ int Node::idle_ms() const {
   return native_ ? kNativeMs : kIdleMs;
 }
 
-void Node::accept_guests(int listener, bool local) {
-  const int socket = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-  if (socket >= 0) guests_.push_back({socket, local});
-}
-
 void Node::begin_segment(int ranks) {
   ranks_.resize(static_cast<std::size_t>(ranks));
   memory_ = transport::create_segment_fd(ranks);
-  if (memory_ >= 0) segment_ = transport::map_segment(memory_, transport::Segment::bytes_for(ranks));
-  if (segment_) segment_.initialise(ranks, getpid());
+  if (memory_ >= 0) segment_ = transport::map_segment(memory_, ranks);
+  if (segment_) segment_.initialise();
 }
 
 bool Node::make_network(int ranks) {
@@ -161,26 +177,30 @@ bool Node::make_network(int ranks) {
       notes_.push_back("the network model knows no contention: messages never share links");
     return true;
   }
-  leave_trouble(network.error());
+  leave_trouble(settings_.output, network.error());
   return false;
 }
 
-void Node::welcome(const Guest& guest) {
-  transport::Hello hello;
-  const timeval limit{5, 0};
-  setsockopt(guest.socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-  const bool understood = transport::receive_all(guest.socket, &hello, sizeof(hello)) &&
-                          hello.version == transport::kProtocolVersion && hello.ranks > 0 &&
-                          hello.rank >= 0 && hello.rank < hello.ranks;
-  if (understood && ranks_.empty()) begin_segment(hello.ranks);
-  if (!understood || static_cast<std::size_t>(hello.ranks) != ranks_.size() ||
-      ranks_[static_cast<std::size_t>(hello.rank)].socket >= 0) {
+/// Of this job, but is it what it says? A rank that is none would size memory, or take another's place.
+bool Node::may_be_rank(const transport::Hello& hello) const {
+  if (hello.rank < 0 || hello.rank >= hello.ranks || hello.ranks > kMostRanks) return false;
+  if (settings_.ranks > 0 && hello.ranks != settings_.ranks) return false;
+  return ranks_.empty() || (static_cast<std::size_t>(hello.ranks) == ranks_.size() &&
+                            ranks_[static_cast<std::size_t>(hello.rank)].socket < 0 &&
+                            !ranks_[static_cast<std::size_t>(hello.rank)].gone);
+}
+
+void Node::welcome(const Arrival& guest) {
+  const transport::Hello& hello = guest.hello;
+  if (given_up_ || !may_be_rank(hello)) {
     close(guest.socket);
     return;
   }
+  if (ranks_.empty()) begin_segment(hello.ranks);
   if (settings_.output.empty()) settings_.output = choose_output(hello.pid);
   if (application_.empty()) application_ = program_of(hello.pid);
   if (!network_ && !make_network(hello.ranks)) {
+    given_up_ = true;
     close(guest.socket);
     return;
   }
@@ -190,34 +210,59 @@ void Node::welcome(const Guest& guest) {
   rank.pid = hello.pid;
   transport::Welcome answer;
   answer.has_segment = guest.local && segment_ ? 1 : 0;
-  answer.segment_bytes = transport::Segment::bytes_for(hello.ranks);
-  answer.config = settings_.config(network_->describe_to_ranks());
+  answer.config = settings_.config();
   answer.config.compute_scale *= network_->compute_scale(RankId{hello.rank});
-  const std::string rules = semantics::packed(settings_.compute_rules, RankId{hello.rank});
-  answer.rules_bytes = rules.size();
-  if (transport::send_all(rank.socket, &answer, sizeof(answer)) &&
-      transport::send_all(rank.socket, rules.data(), rules.size()) && answer.has_segment != 0)
-      [[maybe_unused]]
-    const bool sent = transport::send_descriptors(rank.socket, memory_, wake_);
+  const std::string parts[] = {network_->describe_to_ranks(), settings_.output, settings_.record_region,
+                               semantics::packed(settings_.compute_rules, RankId{hello.rank})};
+  std::string texts;
+  for (std::size_t i = 0; i < std::size(parts); ++i) {
+    answer.text_bytes[i] = parts[i].size();
+    texts += parts[i];
+  }
+  const transport::Deadline until = std::chrono::steady_clock::now() + kRankPatience;
+  if (!transport::send_all(rank.socket, &answer, sizeof(answer), until) ||
+      !transport::send_all(rank.socket, texts.data(), texts.size(), until) ||
+      (answer.has_segment != 0 && !transport::send_descriptors(rank.socket, memory_, wake_)))
+    return give_up(fmt::format("rank {} did not take its settings", hello.rank));
   add_to(epoll_, rank.socket);
 }
 
+/// What has come of a rank's Start. One that leaves before it would be waited for by all others.
 void Node::start_rank(Rank& rank) {
-  if (!transport::receive_all(rank.socket, &rank.start, sizeof(rank.start)) || rank.start.active == 0) {
-    epoll_ctl(epoll_, EPOLL_CTL_DEL, rank.socket, nullptr);
-    close(rank.socket);
-    rank.socket = -1;
-    rank.gone = true;
-    return;
-  }
-  rank.started = true;
+  const ssize_t n = recv(rank.socket, reinterpret_cast<char*>(&rank.start) + rank.start_bytes,
+                         sizeof(rank.start) - rank.start_bytes, MSG_DONTWAIT);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
   const auto index = static_cast<std::int32_t>(&rank - ranks_.data());
+  if (n <= 0) return give_up(fmt::format("rank {} left while the others were starting", index));
+  rank.start_bytes += static_cast<std::size_t>(n);
+  if (rank.start_bytes < sizeof(rank.start)) return;
+  if (rank.start.active == 0) return let_go(rank);  // as the ranks have agreed, all of them
+  rank.started = true;
+  if (rank.start.shared_memory != 0 && !segment_)
+    return give_up(fmt::format("rank {} uses memory that it was not given", index));
   rank.port = rank.start.shared_memory != 0 ? make_shared_memory_port(segment_.rank(index))
                                             : make_tcp_port(rank.socket);
   if (++started_ == static_cast<int>(ranks_.size())) all_started();
 }
 
+void Node::let_go(Rank& rank) {
+  if (rank.socket >= 0) {
+    epoll_ctl(epoll_, EPOLL_CTL_DEL, rank.socket, nullptr);
+    close(rank.socket);
+  }
+  rank.socket = -1;
+  rank.gone = true;
+}
+
+void Node::give_up(const std::string& why) {
+  given_up_ = true;
+  leave_trouble(settings_.output,
+                {"the simulation did not begin: " + why, "the program ran as if without nplus1; run it again"});
+  for (Rank& rank : ranks_) let_go(rank);
+}
+
 void Node::all_started() {
+  door_->close();
   const int n = static_cast<int>(ranks_.size());
   engine::Options options;
   options.poll_cost = settings_.poll_cost;
@@ -261,16 +306,24 @@ std::size_t Node::drain() {
   if (!engine_) return 0;
   std::size_t slots = 0;
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    Rank& r = ranks_[i];
-    if (!r.port || r.gone) continue;
     const RankId rank{static_cast<std::int32_t>(i)};
-    slots += r.port->read(kSlotsPerTurn, [&](const transport::Slot& slot) {
-      if (!r.port->assembler.take(slot)) return;
-      test_delay_.pause();
-      take(rank, *r.port);
-    });
+    if (!ranks_[i].port || ranks_[i].gone) continue;
+    try {
+      slots += drain(rank);
+    } catch (const std::exception& error) {
+      abandon(fmt::format("rank {}: {}", i, error.what()));
+    }
   }
   return slots;
+}
+
+std::size_t Node::drain(RankId rank) {
+  Rank& r = ranks_[rank.index()];
+  return r.port->read(kSlotsPerTurn, [&](const transport::Slot& slot) {
+    if (!r.port->assembler.take(slot)) return;
+    test_delay_.pause();
+    take(rank, *r.port);
+  });
 }
 
 void Node::flush() {
@@ -279,16 +332,39 @@ void Node::flush() {
 }
 
 void Node::lose(RankId rank) {
-  Rank& r = ranks_[rank.index()];
   while (drain() > 0) {  // what it said before it went
   }
-  epoll_ctl(epoll_, EPOLL_CTL_DEL, r.socket, nullptr);
-  close(r.socket);
-  r.socket = -1;
-  r.gone = true;
-  if (engine_) engine_->rank_gone(rank);
-  if (engine_)
-    wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  Rank& r = ranks_[rank.index()];
+  if (r.gone) return;
+  if (!engine_) return give_up(fmt::format("rank {} ended while the others were starting", rank.value));
+  let_go(r);
+  engine_->rank_gone(rank);
+  wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+/// A rank that is about to end waits a moment for the others: where all are, each may take its leave of the process
+/// manager (stubs/runtime/leaving.cpp).
+void Node::hear(RankId rank) {
+  char word = 0;
+  if (recv(ranks_[rank.index()].socket, &word, 1, MSG_DONTWAIT) != 1) return;
+  if (word == transport::kLeave) return abandon(fmt::format("rank {} has left the simulation", rank.value));
+  ranks_[rank.index()].ending = true;
+  if (!std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.ending && !r.gone; })) return;
+  word = transport::kAllEnd;
+  for (const Rank& r : ranks_)
+    if (send(r.socket, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1) return;
+}
+
+/// The ranks see the end of their lines. One alone must not leave: the others would wait for it for ever.
+void Node::abandon(const std::string& why) {
+  if (abandoned_) return;
+  abandoned_ = true;
+  notes_.push_back(fmt::format("the simulation ended early ({}); the program went on without it, and the results show "
+                               "what was seen until then",
+                               why));
+  for (Rank& rank : ranks_)
+    if (!rank.gone) let_go(rank);
+  wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
 void Node::on_exit(const events::TimedEvent& event) {

@@ -15,6 +15,7 @@
 #include "patterns/timeline.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/engine/recorder.hpp"
+#include "simnode/node/door.hpp"
 #include "simnode/node/native_stream.hpp"
 #include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
@@ -27,30 +28,33 @@
 
 namespace nplus1::simnode::node {
 
+/// How it ended, as nplus1-simnode's exit code.
+enum class Outcome : std::uint8_t { kWritten = 0, kNotWritten = 74, kNobodyCame = 75 };
+
+/// Says in the result folder why there are no results, or not all: nobody reads the simulator's stderr.
+void leave_trouble(const std::string& folder, const Error& error);
+
 class Node final : public engine::Listener {
  public:
   Node(Settings settings, NetworkMaker make_network, netmodel::Selection collectives);
   ~Node() override;
 
-  /// Starts listening; the TCP port for the `ready` line, 0 on failure (errno is set).
-  std::uint16_t listen(const std::string& job);
+  /// Starts listening; what the ranks must know to come in, or nothing on failure (errno is set).
+  std::optional<transport::Meeting> listen();
   /// Serves the job until `input` (the keeper's pipe) ends and nothing is left; then writes the results.
-  void run(int input);
+  Outcome run(int input);
 
  private:
   struct Rank {
     int socket = -1;
     std::unique_ptr<Port> port;
     transport::Start start;
+    std::size_t start_bytes = 0;  // so many of `start` have come
     std::int32_t pid = 0;
     bool started = false;
     bool gone = false;
     bool finalized = false;
-  };
-  /// A connection that has not said who it is.
-  struct Guest {
-    int socket;
-    bool local;
+    bool ending = false;  // without MPI_Finalize
   };
 
   void on_exit(const events::TimedEvent& event) override;
@@ -58,16 +62,25 @@ class Node final : public engine::Listener {
 
   void wait_for_work();
   [[nodiscard]] int idle_ms() const;
-  void accept_guests(int listener, bool local);
-  void welcome(const Guest& guest);
+  void serve(int fd);
+  void welcome(const Arrival& guest);
+  [[nodiscard]] bool may_be_rank(const transport::Hello& hello) const;
   void begin_segment(int ranks);
   [[nodiscard]] bool make_network(int ranks);
   void start_rank(Rank& rank);
+  /// Nothing comes of it: the ranks go on as plain MPI.
+  void give_up(const std::string& why);
+  /// It has begun and cannot go on: likewise, and what was seen until then is in the results.
+  void abandon(const std::string& why);
+  void let_go(Rank& rank);
   void all_started();
   std::size_t drain();
+  std::size_t drain(RankId rank);
+  void decide();
   void flush();
   void lose(RankId rank);
   void lose_sight(RankId rank);
+  void hear(RankId rank);
   [[nodiscard]] bool threads_allowed() const;
   [[nodiscard]] bool blocked_for_long();
   void look_for_deadlock();
@@ -93,9 +106,7 @@ class Node final : public engine::Listener {
   void discard_recording();
   void tell_source_lines();
   [[nodiscard]] report::Recording recording_summary() const;
-  void write_results();
-  /// Says in the result folder why there are no results.
-  void leave_trouble(const Error& error) const;
+  Outcome write_results();
   /// The name of a process's executable.
   [[nodiscard]] static std::string program_of(std::int32_t pid);
   [[nodiscard]] std::string choose_output(std::int32_t pid) const;
@@ -111,13 +122,13 @@ class Node final : public engine::Listener {
   TestDelay test_delay_;
   int epoll_ = -1;
   int wake_ = -1;
-  int unix_listener_ = -1;
-  int tcp_listener_ = -1;
+  std::optional<Door> door_;
   int input_ = -1;
   bool job_over_ = false;
+  bool given_up_ = false;
+  bool abandoned_ = false;
   int memory_ = -1;
   transport::Segment segment_;
-  std::vector<Guest> guests_;
   std::vector<Rank> ranks_;
   int started_ = 0;
   std::unique_ptr<engine::Engine> engine_;

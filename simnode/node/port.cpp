@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace nplus1::simnode::node {
 namespace {
@@ -14,6 +15,7 @@ class SharedMemoryPort final : public Port {
 
   std::size_t read(std::size_t limit, const std::function<void(const transport::Slot&)>& take) override {
     const std::uint64_t head = block_.event_head.load(std::memory_order_acquire);
+    if (head - tail_ > transport::kEventSlots) throw std::runtime_error{"its ring is overfull"};
     const std::size_t n = std::min<std::size_t>(limit, head - tail_);
     for (std::size_t i = 0; i < n; ++i) take(block_.events[(tail_ + i) % transport::kEventSlots]);
     tail_ += n;
@@ -49,7 +51,8 @@ class TcpPort final : public Port {
   std::size_t read(std::size_t limit, const std::function<void(const transport::Slot&)>& take) override {
     std::byte buffer[64 * events::kSlotBytes];
     ssize_t n = 0;
-    while ((n = recv(socket_, buffer, sizeof(buffer), MSG_DONTWAIT)) > 0)
+    while (in_.size() < limit * events::kSlotBytes &&
+           (n = recv(socket_, buffer, sizeof(buffer), MSG_DONTWAIT)) > 0)
       in_.insert(in_.end(), buffer, buffer + n);
     std::size_t used = 0;
     std::size_t slots = 0;
@@ -86,6 +89,8 @@ bool EventAssembler::take(const transport::Slot& slot) {
     std::memcpy(&event_, slot.bytes, sizeof(event_));
     extension_.clear();
     missing_ = event_.extension;
+    constexpr std::uint32_t kMost = 1U << 24U;  // a gigabyte: lists of requests and of members are far shorter
+    if (missing_ > kMost) throw std::runtime_error{"an event announces more than any has"};
     detail_next_ = event_.has(events::kHasDetail) && missing_ > 0;
     excerpt_next_ = false;
     if (!detail_next_) event_.flags &= static_cast<std::uint8_t>(~events::kHasDetail);

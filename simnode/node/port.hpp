@@ -17,7 +17,8 @@ namespace nplus1::simnode::node {
 /// Puts events, their details and their extensions together again.
 class EventAssembler {
  public:
-  /// Takes the next slot; true when `event()` and `extension()` are complete.
+  /// Takes the next slot; true when `event()` and `extension()` are complete. Throws std::runtime_error when an event
+  /// announces more than any has.
   bool take(const transport::Slot& slot);
   [[nodiscard]] const events::Event& event() const { return event_; }
   /// Null where the event has none.
@@ -39,7 +40,8 @@ class EventAssembler {
 class Port {
  public:
   virtual ~Port() = default;
-  /// Calls `take(slot)` for what has come, at most `limit` slots; how many there were.
+  /// Calls `take(slot)` for what has come, at most `limit` slots; how many there were. Throws std::runtime_error when
+  /// the line holds what no rank writes.
   virtual std::size_t read(std::size_t limit, const std::function<void(const transport::Slot&)>& take) = 0;
   /// Sends what fits of the queue of answers, and wakes the rank if anything was sent.
   virtual void flush() = 0;

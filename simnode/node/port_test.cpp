@@ -38,9 +38,9 @@ class PortTest : public testing::TestWithParam<const char*> {
       return;
     }
     const int memory = transport::create_segment_fd(1);
-    ends_.segment = transport::map_segment(memory, transport::Segment::bytes_for(1));
+    ends_.segment = transport::map_segment(memory, 1);
     close(memory);
-    ends_.segment.initialise(1, getpid());
+    ends_.segment.initialise();
     ends_.rank = transport::make_shared_memory_channel(ends_.segment, 0, ends_.sockets[0], -1);
     ends_.simulator = make_shared_memory_port(ends_.segment.rank(0));
   }

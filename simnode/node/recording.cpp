@@ -107,8 +107,8 @@ void Node::tick_recording() {
   recording_trouble_said_ = true;
   if (!settings_.quiet)
     send_text(RankId{0}, events::AnswerKind::kNotice, true,
-              fmt::format("nplus1: recording has stopped: {}\n  so:   the run goes on, its results will be "
-                          "complete, the recording will not\n  next: {}\n",
+              fmt::format("nplus1: recording has stopped: {}\n  so:   the run goes on, the recording ends here; "
+                          "summary and patterns still count everything, if there is room to write them\n  next: {}\n",
                           trouble->what, trouble->remedy));
 }
 

@@ -69,6 +69,7 @@ report::RunSummary Node::summary() const {
   s.complete = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.finalized; });
   if (writer_) s.recording = recording_summary();
   s.notes = notes_;
+  if (const std::string refused = door_->refused(); !refused.empty()) s.notes.push_back(refused);
   return s;
 }
 
@@ -79,26 +80,28 @@ patterns::Patterns Node::communication_patterns() const {
   return p;
 }
 
-/// Nobody reads our stderr.
-void Node::leave_trouble(const Error& error) const {
-  std::FILE* file = std::fopen((settings_.output + "/error.txt").c_str(), "w");
+void leave_trouble(const std::string& folder, const Error& error) {
+  std::FILE* file = std::fopen((folder + "/error.txt").c_str(), "w");
   if (file == nullptr) return;
   fmt::print(file, "{}\n{}\n", error.what, error.remedy);
   std::fclose(file);
 }
 
-void Node::write_results() {
+Outcome Node::write_results() {
   if (ranks_.empty() && !settings_.output.empty())
-    leave_trouble({"nothing was observed: no process of the job called MPI_Init or MPI_Init_thread",
+    leave_trouble(settings_.output,
+                  {"nothing was observed: no process of the job called MPI_Init or MPI_Init_thread",
                    "run an MPI program; one that begins with MPI_Session_init alone is not observed"});
-  if (!engine_ || settings_.output.empty()) return;
+  if (!engine_) return Outcome::kNobodyCame;
+  if (settings_.output.empty()) return Outcome::kNotWritten;
   const std::filesystem::path folder{settings_.output};
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   std::optional<patterns::Observed> observed;
   if (settings_.record != Record::kOff) observed = {communication_patterns(), timeline_->json()};
   const auto written = patterns::write_result_folder(folder, summary(), observed);
-  if (!written) leave_trouble(written.error());
+  if (!written) leave_trouble(settings_.output, written.error());
+  return written ? Outcome::kWritten : Outcome::kNotWritten;
 }
 
 }  // namespace nplus1::simnode::node

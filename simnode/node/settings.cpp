@@ -23,11 +23,6 @@ bool is_on(const char* name, bool fallback) {
   return value != "0" && value != "off" && value != "no" && value != "false";
 }
 
-template <std::size_t N>
-void put(char (&field)[N], const std::string& text) {
-  std::strncpy(field, text.c_str(), N - 1);
-}
-
 /// The command line has checked all of it; a line for mpirun that was pasted and changed comes unchecked.
 Error wrong(const char* name, const Error& error) {
   return {std::string{name} + ": " + error.what, error.remedy};
@@ -35,6 +30,20 @@ Error wrong(const char* name, const Error& error) {
 
 Error wrong(const char* name, const std::string& value, const char* remedy) {
   return wrong(name, {"'" + value + "' is not understood", remedy});
+}
+
+int number(const char* name) {
+  return std::atoi(environment(name, "0").c_str());
+}
+
+/// How many ranks there are and where, as the job's last rank knew it. TCP is for ranks of other hosts, and for who
+/// asks for it.
+void read_job(Settings& s) {
+  const int world = number("NPLUS1_WORLD"), here = number("MPI_LOCALNRANKS");
+  s.ranks = world > 1 ? world - 1 : 0;
+  const bool one_host = world > 1 && here == world;
+  const bool tcp = environment("NPLUS1_TRANSPORT", "auto") == "tcp";
+  s.hosts = !one_host ? Door::Hosts::kSeveral : tcp ? Door::Hosts::kThisOverTcp : Door::Hosts::kThis;
 }
 
 std::optional<Error> read_recording(Settings& s) {
@@ -96,16 +105,17 @@ Result<Settings> settings_from_environment() {
   s.native = is_on("NPLUS1_NATIVE_RECORD", false);
   s.abort_on_deadlock = environment("NPLUS1_ON_DEADLOCK", "abort") != "continue";
   s.test_delay = environment("NPLUS1_TEST_DELAY", "");
+  read_job(s);
   for (const auto& read : {read_times, read_recording})
     if (auto error = read(s)) return *std::move(error);
   return s;
 }
 
-transport::Config Settings::config(const std::string& network_for_ranks) const {
+transport::Config Settings::config() const {
   transport::Config c;
-  put(c.network, network_for_ranks);
-  put(c.clock, clock);
-  put(c.output, output);
+  c.clock = clock == "wall"  ? transport::ClockChoice::kWall
+            : clock == "cpu" ? transport::ClockChoice::kCpu
+                             : transport::ClockChoice::kAuto;
   c.direct = direct ? 1 : 0;
   c.riesen = protocol == "riesen" ? 1 : 0;
   c.virtual_clocks = virtual_clocks ? 1 : 0;
@@ -121,7 +131,6 @@ transport::Config Settings::config(const std::string& network_for_ranks) const {
   c.whole_bytes = content.whole_bytes;
   c.frames = static_cast<std::uint8_t>(frames);
   c.pcontrol_ipm = pcontrol_ipm ? 1 : 0;
-  put(c.record_region, record_region);
   return c;
 }
 

@@ -9,6 +9,7 @@
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/options.hpp"
 #include "semantics/time_settings.hpp"
+#include "simnode/node/door.hpp"
 #include "stubs/transport/handshake.hpp"
 #include "support/result.hpp"
 
@@ -30,6 +31,8 @@ struct Settings {
   std::string protocol;                               // conservative | riesen
   std::string collectives;
   std::string output;  // empty: chosen by name
+  int ranks = 0;       // of the job, as the keeper has counted them; 0: not known
+  Door::Hosts hosts = Door::Hosts::kSeveral;
   bool direct = true;
   bool virtual_clocks = false;
   bool native = false;  // nothing is simulated: real times are recorded
@@ -44,7 +47,7 @@ struct Settings {
   unsigned frames = 4;
   bool pcontrol_ipm = false;
 
-  [[nodiscard]] transport::Config config(const std::string& network_for_ranks) const;
+  [[nodiscard]] transport::Config config() const;
 };
 
 /// Errors name the variable, or the file that one names.

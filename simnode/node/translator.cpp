@@ -151,6 +151,7 @@ void Translator::define_datatype(RankId rank, const events::Event& event, const 
 bool Translator::take(RankId rank, events::Event& event, std::span<const std::byte> extension,
                       events::EventSink& sink) {
   Rank& r = ranks_[rank.index()];
+  demand(event.kind <= EventKind::kOutcome, "an event of the kind ", static_cast<std::uint64_t>(event.kind));
   switch (event.kind) {
     case EventKind::kCommDefine:
       define_comm(rank, event, lists_of(event, extension), sink);
@@ -173,6 +174,8 @@ bool Translator::take(RankId rank, events::Event& event, std::span<const std::by
   }
   const auto known = r.comms.find(event.comm.value);
   if (known != r.comms.end()) event.comm = known->second;
+  demand(event.peer >= events::kIntercommRoot && event.peer < static_cast<std::int64_t>(ranks_.size()),
+         "an event with the peer ", static_cast<std::uint64_t>(event.peer));
   event.site = CallSiteId{global(r.sites, event.site.index())};
   return true;
 }

@@ -150,5 +150,18 @@ TEST_F(TranslatorTest, OneCallPathHasOneNumberWhateverTheRanksCallIt) {
   EXPECT_EQ(seen_[1].site, paths_[0].id);
 }
 
+TEST_F(TranslatorTest, RefusesKindsAndPeersThatDoNotExist) {
+  const auto give_event = [this](EventKind kind, std::int32_t peer) {
+    Event event;
+    event.kind = kind;
+    event.peer = peer;
+    give(0, event, nullptr, 0);
+  };
+  EXPECT_NO_THROW(give_event(EventKind::kSend, 1));
+  EXPECT_THROW(give_event(static_cast<EventKind>(200), 1), std::invalid_argument);
+  for (const std::int32_t peer : {3, 1 << 30, -4})
+    EXPECT_THROW(give_event(EventKind::kSend, peer), std::invalid_argument) << peer;
+}
+
 }  // namespace
 }  // namespace nplus1::simnode::node

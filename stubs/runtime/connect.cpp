@@ -3,9 +3,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "netmodel/specification.hpp"
 #include "stubs/pmpi.hpp"
@@ -15,6 +19,7 @@
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/transport/meeting.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -41,11 +46,10 @@ std::string value_of(const std::string& line, const std::string& key) {
   return line.substr(begin, line.find(' ', begin) - begin);
 }
 
-/// The address that the keeper published through Hydra, for ranks on other hosts. MPI's own PMI client is at
-/// rest.
-std::string published_address() {
+/// What the keeper published through Hydra; nothing where no simulator came up. MPI's own PMI client is at rest.
+std::optional<transport::Meeting> published_meeting() {
   const std::string descriptor = environment("PMI_FD");
-  if (descriptor.empty()) return {};
+  if (descriptor.empty()) return std::nullopt;
   const int fd = std::atoi(descriptor.c_str());
   LineReader reader{fd};
   const auto ask = [&](const std::string& command) {
@@ -53,7 +57,7 @@ std::string published_address() {
     return reader.next(std::chrono::milliseconds{5000}).value_or(std::string{});
   };
   const std::string space = value_of(ask("cmd=get_my_kvsname"), "kvsname");
-  return value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
+  return transport::Meeting::parse(value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value"));
 }
 
 /// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp
@@ -66,47 +70,81 @@ struct Line {
   int socket = -1;
   int wake = -1;
   Welcome welcome;
+  std::string texts[transport::kTexts];
   std::vector<semantics::ComputeRule> rules;
   transport::Segment segment;
+  std::string trouble;  // why there is no line although there is a simulator
 };
 
-/// The compute table that was announced; false if it doesn't come.
-bool receive_rules(Line& line) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 30U;  // no table is as long
-  const std::uint64_t size = line.welcome.rules_bytes;
-  if (size == 0) return true;
-  if (size > kMost) return false;
-  std::string bytes(size, '\0');
-  if (!transport::receive_all(line.socket, bytes.data(), bytes.size())) return false;
-  auto rules = semantics::unpacked(bytes);
-  if (rules) line.rules = std::move(rules).value();
-  return rules.ok();
+/// The texts that were announced; false if they don't come.
+bool receive_texts(Line& line, transport::Deadline until) {
+  for (std::size_t i = 0; i < transport::kTexts; ++i) {
+    const std::uint64_t size = line.welcome.text_bytes[i];
+    if (size > transport::kLongestText) return false;
+    line.texts[i].resize(size);
+    if (!transport::receive_all(line.socket, line.texts[i].data(), size, until)) return false;
+  }
+  return true;
 }
 
-bool greet(Line& line, const Hello& hello) {
-  if (!transport::send_all(line.socket, &hello, sizeof(hello)) ||
-      !transport::receive_all(line.socket, &line.welcome, sizeof(line.welcome)) ||
-      line.welcome.version != transport::kProtocolVersion || !receive_rules(line))
-    return false;
-  if (line.welcome.has_segment == 0) return true;
+/// The simulator may be reading a large platform for the rank that came first.
+constexpr std::chrono::seconds kPatience{60};
+
+/// Nobody but this user's own simulator, who knows the job's key, is told anything or believed.
+std::optional<std::string> greet(Line& line, const Hello& hello, const transport::Key& key) {
+  const transport::Deadline until = std::chrono::steady_clock::now() + kPatience;
+  if (auto trouble = transport::prove_as_rank(line.socket, key, hello, until)) return trouble;
+  if (!transport::receive_all(line.socket, &line.welcome, sizeof(line.welcome), until) ||
+      line.welcome.version != transport::kProtocolVersion || !receive_texts(line, until))
+    return "the simulator has refused it";
+  auto rules = semantics::unpacked(line.texts[transport::kComputeRules]);
+  if (!rules) return "its compute table came spoilt: " + rules.error().what;
+  line.rules = std::move(rules).value();
+  if (line.welcome.has_segment == 0) return std::nullopt;
   int memory = -1;
-  if (!transport::receive_descriptors(line.socket, memory, line.wake)) return false;
-  line.segment = transport::map_segment(memory, line.welcome.segment_bytes);
+  if (!transport::receive_descriptors(line.socket, memory, line.wake, until))
+    return "the memory to share did not come";
+  if (transport::is_segment(memory, hello.ranks)) line.segment = transport::map_segment(memory, hello.ranks);
+  const std::string why = std::strerror(errno);
   close(memory);
-  return static_cast<bool>(line.segment);
+  if (!line.segment) return "the memory to share is not what it should be, or cannot be mapped: " + why;
+  return std::nullopt;
+}
+
+int connect_locally(const transport::Meeting& meeting, Line& line) {
+  const int socket = transport::connect_unix(meeting.name);
+  if (socket < 0) return -1;
+  const transport::Peer peer = transport::peer_of(socket);
+  if (peer.user == geteuid()) return socket;
+  line.trouble = "user " + std::to_string(peer.user) + " listens in the simulator's place";
+  close(socket);
+  return -1;
 }
 
 Line open_line(const Hello& hello) {
   Line line;
-  const bool tcp_only = environment("NPLUS1_TRANSPORT") == "tcp";
-  if (!tcp_only) line.socket = transport::connect_unix(job_name());
-  if (line.socket < 0 && environment("NPLUS1_TRANSPORT") != "shm")
-    line.socket = transport::connect_tcp(published_address());
-  if (line.socket >= 0 && !greet(line, hello)) {
-    close(line.socket);
-    line.socket = -1;
-  }
+  const auto meeting = published_meeting();
+  if (!meeting) return line;
+  line.trouble = "nobody listens where the simulator should be";
+  const Transport wanted = wanted_transport();
+  if (wanted != Transport::kTcp) line.socket = connect_locally(*meeting, line);
+  if (line.socket < 0 && wanted != Transport::kSharedMemory && !meeting->address.empty())
+    line.socket = transport::connect_tcp(meeting->address, std::chrono::steady_clock::now() + kPatience);
+  if (line.socket < 0) return line;
+  const auto trouble = greet(line, hello, meeting->key);
+  line.trouble = trouble.value_or("");
+  if (trouble) close(std::exchange(line.socket, -1));
   return line;
+}
+
+/// Said by one rank for all.
+void say_why_not(const Hello& me, const Line& line, int first) {
+  if (me.rank != first || line.trouble.empty()) return;
+  std::fprintf(stderr,
+               "nplus1: rank %d cannot join the simulation: %s\n"
+               "  so:   the program runs as if without nplus1\n"
+               "  next: nplus1 doctor\n",
+               me.rank, line.trouble.c_str());
 }
 
 /// One empty message to everybody, so that the send hook knows all endpoints. In big jobs it learns as it
@@ -144,10 +182,11 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   Line line = open_line(hello);
   const int cores = processors();
 
-  int mine[3] = {line.socket >= 0 ? 1 : 0, line.segment ? 1 : 0, cores};
-  int all[3] = {};
-  pmpi::Allreduce(mine, all, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  const auto network = netmodel::parse(line.welcome.config.network);
+  const bool joined = line.socket >= 0;
+  int mine[4] = {joined ? 1 : 0, line.segment ? 1 : 0, cores, joined ? hello.ranks : hello.rank};
+  int all[4] = {};
+  pmpi::Allreduce(mine, all, 4, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  const auto network = netmodel::parse(line.texts[transport::kNetwork]);
   Start start;
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
   start.direct = static_cast<std::uint32_t>(
@@ -161,6 +200,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   // here would leave the others waiting for it in what follows.
   if (line.socket >= 0) static_cast<void>(transport::send_all(line.socket, &start, sizeof(start)));
   if (start.active == 0) {
+    say_why_not(hello, line, all[3]);
     if (line.socket >= 0) close(line.socket);
     return nullptr;
   }
@@ -170,8 +210,9 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->ranks_ = hello.ranks;
   rt->direct_ = start.direct != 0;
   rt->settings_ = make_settings(line.welcome.config, std::move(line.rules), hello.ranks, all[2]);
-  rt->network_ = std::move(netmodel::parse(line.welcome.config.network)).value();
-  rt->output_ = line.welcome.config.output;
+  rt->network_ = std::move(netmodel::parse(line.texts[transport::kNetwork])).value();
+  rt->settings_.record_region = line.texts[transport::kRecordRegion];
+  rt->output_ = line.texts[transport::kOutput];
   rt->segment_ = line.segment;
   if (line.segment) {
     rt->channel_ = transport::make_shared_memory_channel(line.segment, hello.rank, line.socket, line.wake);

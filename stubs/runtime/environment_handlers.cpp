@@ -18,8 +18,6 @@
 namespace nplus1::stubs {
 namespace {
 
-Runtime* the_runtime = nullptr;  // lives until the process ends: its socket is the sign of life
-
 int count_threads() {
   int n = 0;
   if (DIR* tasks = opendir("/proc/self/task")) {
@@ -46,20 +44,21 @@ std::int32_t working_threads(const Runtime& rt) {
 
 /// `nplus1 run` names the folder itself; under plain mpirun somebody has to.
 void say_where_results_go(const Runtime& rt) {
-  if (rt.me().value != 0 || rt.output().empty() || std::getenv("NPLUS1_OUTPUT") != nullptr) return;
-  const char* quiet = std::getenv("NPLUS1_QUIET");
-  if (quiet == nullptr || *quiet == '0')
+  if (rt.me().value != 0 || rt.output().empty() || names_output_itself()) return;
+  if (!quiet())
     std::fprintf(stderr, "nplus1: the results will be in %s\n", rt.output().c_str());
 }
 
 void connect(int threads_before) {
-  if (role() != Role::kRank || the_runtime != nullptr) return;
+  if (role() != Role::kRank || runtime() != nullptr) return;
   int provided = MPI_THREAD_SINGLE;
   pmpi::Query_thread(&provided);
   threads_of_mpi = count_threads() - threads_before;
-  the_runtime = Runtime::connect(provided, threads_of_mpi).release();
-  if (the_runtime != nullptr) say_where_results_go(*the_runtime);
-  set_active(the_runtime != nullptr);
+  // Lives until the process ends: its socket is the sign of life.
+  Runtime* made = Runtime::connect(provided, threads_of_mpi).release();
+  detail::own_state->runtime.store(made, std::memory_order_release);
+  if (made != nullptr) say_where_results_go(*made);
+  set_active(made != nullptr);
 }
 
 void emit_bare(events::EventKind kind) {
@@ -73,7 +72,7 @@ void emit_bare(events::EventKind kind) {
 }  // namespace
 
 Runtime* runtime() noexcept {
-  return the_runtime;
+  return detail::own_state->runtime.load(std::memory_order_acquire);
 }
 
 UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {
@@ -88,6 +87,7 @@ namespace handlers {
 
 int Init(int* argc, char*** argv) {
   const int threads = count_threads();
+  forget_job_environment();
   const int code = pmpi::Init(argc, argv);
   if (code == MPI_SUCCESS) guarded([=] { connect(threads); });
   return code;
@@ -95,6 +95,7 @@ int Init(int* argc, char*** argv) {
 
 int Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int threads = count_threads();
+  forget_job_environment();
   const int code = pmpi::Init_thread(argc, argv, required, provided);
   if (code == MPI_SUCCESS) guarded([=] { connect(threads); });
   return code;

@@ -1,5 +1,8 @@
 #include "stubs/runtime/guard.hpp"
 
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <array>
@@ -10,8 +13,12 @@ namespace nplus1::stubs {
 
 constinit thread_local CallState call_state;
 
+namespace {
+constinit detail::OwnState before_main{};  // and for good where the kernel has no such memory (before Linux 4.14)
+}
+
 namespace detail {
-constinit std::atomic<bool> runtime_active{false};
+constinit OwnState* own_state = &before_main;
 }
 
 __attribute__((weak)) void stop_observing(const char* /*why*/) noexcept {
@@ -90,6 +97,23 @@ bool was_abandoned(const void* frame) noexcept {
 }  // namespace detail
 
 namespace {
+
+void be_no_rank() noexcept {
+  detail::own_state->active.store(false, std::memory_order_relaxed);
+  detail::own_state->runtime.store(nullptr, std::memory_order_relaxed);
+}
+
+__attribute__((constructor)) void make_own_state() {
+  pthread_atfork(nullptr, nullptr, be_no_rank);
+  const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* page = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  if (madvise(page, size, MADV_WIPEONFORK) == 0)
+    detail::own_state = new (page) detail::OwnState{};
+  else
+    munmap(page, size);
+}
+
 constinit std::array<std::atomic<std::uint64_t>, events::kMpiCalls> counts{};
 }
 

@@ -31,17 +31,25 @@ struct CallState {
 // initial-exec: a fixed offset from the thread pointer, which a preloaded library may count on.
 extern constinit thread_local CallState call_state __attribute__((tls_model("initial-exec")));
 
+class Runtime;
+
 namespace detail {
-extern constinit std::atomic<bool> runtime_active;
-}
+/// What makes this process a rank. A forked child is none: the kernel gives it zeros here (MADV_WIPEONFORK), however
+/// it was forked, so that it is silent from its first instruction.
+struct OwnState {
+  std::atomic<bool> active;
+  std::atomic<Runtime*> runtime;
+};
+extern constinit OwnState* own_state;
+}  // namespace detail
 
 /// Whether calls are observed: from the end of MPI_Init's set-up to Finalize. Before and after, all passes
 /// through.
 [[nodiscard]] inline bool active() noexcept {
-  return detail::runtime_active.load(std::memory_order_acquire);
+  return detail::own_state->active.load(std::memory_order_acquire);
 }
 inline void set_active(bool on) noexcept {
-  detail::runtime_active.store(on, std::memory_order_release);
+  detail::own_state->active.store(on, std::memory_order_release);
 }
 
 /// The function that the application called, and the address after the call instruction: valid in handlers.

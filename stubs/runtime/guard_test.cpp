@@ -1,8 +1,12 @@
 #include "stubs/runtime/guard.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csetjmp>
+#include <csignal>
 #include <thread>
 #include <vector>
 
@@ -83,6 +87,24 @@ TEST(DepthGuard, ObservesNothingWhileTheRuntimeIsNotActive) {
   const DepthGuard guard{MpiCall::MPI_Init, nullptr};
   EXPECT_TRUE(guard.outermost());
   EXPECT_FALSE(guard.observed());
+}
+
+/// The exit code of `child`, run in a process that `fork_it` makes.
+template <class Fork>
+int exit_code_of_child(Fork&& fork_it, int (*child)()) {
+  const auto pid = static_cast<pid_t>(fork_it());
+  if (pid == 0) _exit(child());
+  int status = -1;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(ForkedChild, IsNoRankHoweverItWasForked) {
+  const Active active;
+  const auto observes = [] { return DepthGuard{MpiCall::MPI_Send, nullptr}.observed() ? 1 : 0; };
+  EXPECT_EQ(exit_code_of_child([] { return fork(); }, observes), 0);
+  EXPECT_EQ(exit_code_of_child([] { return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }, observes), 0);
+  EXPECT_EQ(observes(), 1) << "the parent still is one";
 }
 
 TEST(DepthGuard, IsUndoneByAnExceptionThatACallbackThrows) {

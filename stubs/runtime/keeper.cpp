@@ -1,27 +1,26 @@
 #include "stubs/runtime/keeper.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <vector>
 
-#include "stubs/runtime/keeper_pmi.hpp"
+#include "stubs/runtime/keeper_pair.hpp"
 #include "stubs/runtime/keeper_simulator.hpp"
 
 namespace nplus1::stubs {
 namespace {
-
-constexpr std::chrono::seconds kReadyLimit{10};
-constexpr std::chrono::seconds kReportLimit{60};
 
 struct Pmi {
   int descriptor;
@@ -67,6 +66,44 @@ std::string start_time(pid_t process) {
   return at == std::string::npos ? "" : stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
 }
 
+/// A function of the C library, not the program's own of that name: bash brings a getenv and a setenv that forget what
+/// is set before its main.
+template <class Function>
+Function* of_libc(const char* name) {
+  void* const library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  void* found = library == nullptr ? nullptr : dlsym(library, name);
+  return reinterpret_cast<Function*>(found != nullptr ? found : dlsym(RTLD_NEXT, name));
+}
+
+void set(const char* name, const std::string& value) {
+  if (auto* const set_it = of_libc<int(const char*, const char*, int)>("setenv")) set_it(name, value.c_str(), 1);
+}
+
+void unset(const char* name) {
+  if (auto* const unset_it = of_libc<int(const char*)>("unsetenv")) unset_it(name);
+}
+
+bool is_same_file(std::string_view a, std::string_view b) {
+  struct stat of_a {}, of_b {};
+  return a == b || (stat(std::string{a}.c_str(), &of_a) == 0 && stat(std::string{b}.c_str(), &of_b) == 0 &&
+                    of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+}
+
+/// What LD_PRELOAD names besides this library.
+std::string without_us(const char* preloaded) {
+  Dl_info self;
+  std::string others;
+  if (preloaded == nullptr || dladdr(reinterpret_cast<const void*>(&role), &self) == 0) return others;
+  const std::string_view all{preloaded}, own{self.dli_fname};
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = std::min(all.find_first_of(": ", begin), all.size());
+    const std::string_view one = all.substr(begin, end - begin);
+    if (!one.empty() && !is_same_file(one, own)) others.append(others.empty() ? "" : ":").append(one);
+    begin = end + 1;
+  }
+  return others;
+}
+
 void say(const char* text) {
   std::fprintf(stderr, "nplus1: %s\n", text);
 }
@@ -83,38 +120,37 @@ Role passive(const char* why) {
   return Role::kPassive;
 }
 
-/// Leaves nothing open but the connection to Hydra: holding the others would keep mpirun waiting.
-void release_descriptors(int kept) {
-  const int null = open("/dev/null", O_RDWR);
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
-  const auto first = static_cast<unsigned>(STDERR_FILENO + 1);
-  const auto fd = static_cast<unsigned>(kept);
-  if (fd > first) close_range(first, fd - 1, 0);
-  close_range(fd + 1, ~0U, 0);
-  fcntl(kept, F_SETFD, FD_CLOEXEC);
-}
-
-[[noreturn]] void keep(const Pmi& pmi, const std::string& job, const std::string& program) {
-  setsid();
-  std::signal(SIGPIPE, SIG_IGN);
-  release_descriptors(pmi.descriptor);
-  auto simulator = program.empty() ? std::nullopt : Simulator::start(program, job, kReadyLimit);
-  answer_barriers(pmi.descriptor, simulator ? simulator->address() : "");
-  close(pmi.descriptor);
-  if (simulator) simulator->finish(kReportLimit);
-  _exit(0);
-}
-
 /// Rank n. The process that Hydra started ends at once and well, so that Hydra never kills it nor counts its
-/// exit code; a child in a session of its own stays behind.
+/// exit code; children in sessions of their own stay behind.
 [[noreturn]] void become_keeper(const Pmi& pmi, const std::string& job) {
   const std::string program = find_simulator();
   if (program.empty())
     say("no simulator to execute (set NPLUS1_SIMNODE to nplus1-simnode): running without it");
-  const pid_t child = fork();
-  if (child < 0) say("cannot fork the keeper: the job will not get past MPI_Init (free some processes)");
-  if (child == 0) keep(pmi, job, program);
-  _exit(child < 0 ? 1 : 0);
+  const bool begun = begin_keepers(pmi.descriptor, job, program);
+  if (!begun) say("cannot fork the keeper: the job will not get past MPI_Init (free some processes)");
+  _exit(begun ? 0 : 1);
+}
+
+Transport transport_asked_for() {
+  const char* text = std::getenv("NPLUS1_TRANSPORT");
+  const std::string_view asked{text == nullptr ? "auto" : text};
+  return asked == "tcp" ? Transport::kTcp : asked == "shm" ? Transport::kSharedMemory : Transport::kAny;
+}
+
+/// Settings that are asked for after the environment has forgotten them.
+constinit Transport wanted = Transport::kAny;
+constinit bool output_is_named = false;
+constinit bool wants_quiet = false;
+constinit pid_t process = 0;
+constinit int connection = -1;
+
+void read_settings() {
+  process = getpid();
+  connection = environment_number("PMI_FD").value_or(-1);
+  wanted = transport_asked_for();
+  output_is_named = std::getenv("NPLUS1_OUTPUT") != nullptr;
+  const char* quiet = std::getenv("NPLUS1_QUIET");
+  wants_quiet = quiet != nullptr && *quiet != '0' && *quiet != '\0';
 }
 
 /// The world shrinks once per job: children and wrapped programs inherit a marked environment.
@@ -128,14 +164,15 @@ Role set_up() {
   if (job.empty()) return passive("the process manager is not Hydra: watching nothing");
   const char* mark = std::getenv("NPLUS1_SHRUNK");
   if (mark != nullptr && job == mark) return Role::kRank;
+  if (mark != nullptr) return passive("a job started from within a job that is watched is not watched");
   if (pmi->size < 2) {
     say("mpirun -np 1 leaves no rank for the simulator: watching nothing (use -np n+1)");
     return Role::kPassive;
   }
-  setenv("NPLUS1_SHRUNK", job.c_str(), 1);
-  setenv("NPLUS1_WORLD", std::to_string(pmi->size).c_str(), 1);
+  set("NPLUS1_SHRUNK", job);
+  set("NPLUS1_WORLD", std::to_string(pmi->size));
   if (pmi->rank == pmi->size - 1) become_keeper(*pmi, job);
-  setenv("PMI_SIZE", std::to_string(pmi->size - 1).c_str(), 1);
+  set("PMI_SIZE", std::to_string(pmi->size - 1));
   return Role::kRank;
 }
 
@@ -143,6 +180,7 @@ constinit Role decided = Role::kPassive;
 
 __attribute__((constructor)) void set_up_process() {
   const int saved = errno;
+  read_settings();
   decided = set_up();
   errno = saved;
 }
@@ -151,6 +189,40 @@ __attribute__((constructor)) void set_up_process() {
 
 Role role() noexcept {
   return decided;
+}
+
+Transport wanted_transport() noexcept {
+  return wanted;
+}
+
+bool names_output_itself() noexcept {
+  return output_is_named;
+}
+
+int own_process() noexcept {
+  return process;
+}
+
+int process_manager() noexcept {
+  return connection;
+}
+
+bool quiet() noexcept {
+  return wants_quiet;
+}
+
+void forget_job_environment() {
+  const std::string preloaded = without_us(std::getenv("LD_PRELOAD"));
+  if (preloaded.empty())
+    unset("LD_PRELOAD");
+  else
+    set("LD_PRELOAD", preloaded);
+  std::vector<std::string> names;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text{*variable};
+    if (text.substr(0, 7) == "NPLUS1_") names.emplace_back(text.substr(0, text.find('=')));
+  }
+  for (const std::string& name : names) unset(name.c_str());
 }
 
 std::string job_name() {

@@ -1,6 +1,8 @@
 #include "stubs/runtime/keeper_pmi.hpp"
 
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
@@ -38,19 +40,90 @@ std::optional<std::string> ask(int descriptor, LineReader& lines, std::string_vi
 }
 
 /// False if the job is over.
-bool publish(int descriptor, LineReader& lines, const std::string& address) {
+bool publish(int descriptor, const std::string& word) {
   constexpr std::string_view kKey = "kvsname=";
+  LineReader lines{descriptor};
   const auto answer = ask(descriptor, lines, "cmd=get_my_kvsname\n", "cmd=my_kvsname");
   if (!answer) return false;
   const auto begin = answer->find(kKey);
   if (begin == std::string::npos) return true;
   const auto start = begin + kKey.size();
   const std::string kvs = answer->substr(start, answer->find(' ', start) - start);
-  const std::string put = "cmd=put kvsname=" + kvs + " key=nplus1 value=" + address + "\n";
+  const std::string put = "cmd=put kvsname=" + kvs + " key=nplus1 value=" + word + "\n";
   return ask(descriptor, lines, put, "cmd=put_result").has_value();
 }
 
+constexpr std::size_t kLongestLine = 4096;
+
+/// The next line with its newline, left where it is: whoever takes over after a kill finds it there still. Empty when
+/// there is none yet; nothing at the end of the job.
+std::optional<std::string> look_at_line(int descriptor) {
+  std::array<char, kLongestLine> chunk;
+  const ssize_t got = recv(descriptor, chunk.data(), chunk.size(), MSG_PEEK | MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return "";
+  if (got <= 0) return std::nullopt;
+  const std::string_view seen{chunk.data(), static_cast<std::size_t>(got)};
+  const std::size_t end = seen.find('\n');
+  if (end == seen.npos && seen.size() == chunk.size()) return std::nullopt;  // no line of PMI's
+  return end == seen.npos ? std::string{} : std::string{seen.substr(0, end + 1)};
+}
+
+bool take_line(int descriptor, std::size_t length) {
+  std::array<char, kLongestLine> chunk;
+  return recv(descriptor, chunk.data(), length, 0) == static_cast<ssize_t>(length);
+}
+
+bool is_way_out(const std::string& line) {
+  constexpr std::string_view kWayOut = "cmd=barrier_out";
+  return line.compare(0, kWayOut.size(), kWayOut) == 0;
+}
+
+/// Waits for something to read, or for `watched` to hang up. False when the job is over.
+bool wait_for_line(int descriptor, bool unfinished, int& watched, const std::function<int()>& while_waiting) {
+  constexpr int kUnfinishedMs = 1;  // the rest of a line that is there in part makes poll() return at once
+  if (unfinished) poll(nullptr, 0, kUnfinishedMs);
+  pollfd waiting[2] = {{descriptor, POLLIN, 0}, {watched, 0, 0}};
+  if (poll(waiting, watched < 0 ? 1 : 2, -1) < 0) return errno == EINTR;
+  if (watched >= 0 && waiting[1].revents != 0) watched = while_waiting();
+  return true;
+}
+
+/// What a predecessor has seen but not taken.
+bool skip_old_lines(int descriptor) {
+  for (;;) {
+    const auto line = look_at_line(descriptor);
+    if (!line) return false;
+    if (line->empty()) return true;
+    if (!take_line(descriptor, line->size())) return false;
+  }
+}
+
+bool enter(int descriptor, Duty& duty) {
+  if (duty.entered) return true;  // as the predecessor has done
+  if (!skip_old_lines(descriptor)) return false;
+  duty.entered = true;
+  return write_all(descriptor, "cmd=barrier_in\n");
+}
+
 }  // namespace
+
+void answer_barriers(int pmi_descriptor, const std::string& word, Duty& duty, int watched,
+                     const std::function<int()>& while_waiting) {
+  bool partly = false;
+  while (enter(pmi_descriptor, duty)) {
+    if (!wait_for_line(pmi_descriptor, partly, watched, while_waiting)) return;
+    const auto line = look_at_line(pmi_descriptor);
+    if (!line) return;
+    int unread = 0;
+    partly = line->empty() && ioctl(pmi_descriptor, FIONREAD, &unread) == 0 && unread > 0;
+    if (line->empty()) continue;
+    const bool out = is_way_out(*line);
+    if (out) duty.entered = false;
+    if (!take_line(pmi_descriptor, line->size())) return;
+    if (!out || word.empty() || duty.published.exchange(true)) continue;
+    if (!publish(pmi_descriptor, word)) return;
+  }
+}
 
 std::optional<std::string> LineReader::next(std::optional<std::chrono::milliseconds> limit) {
   std::optional<Clock::time_point> deadline;
@@ -84,16 +157,6 @@ bool write_all(int descriptor, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
-}
-
-void answer_barriers(int pmi_descriptor, const std::string& address) {
-  LineReader lines{pmi_descriptor};
-  bool published = address.empty();
-  while (ask(pmi_descriptor, lines, "cmd=barrier_in\n", "cmd=barrier_out")) {
-    if (published) continue;
-    if (!publish(pmi_descriptor, lines, address)) return;
-    published = true;
-  }
 }
 
 }  // namespace nplus1::stubs

@@ -1,9 +1,11 @@
-// The keeper's side of Hydra's PMI-1 wire protocol: lines `cmd=... key=value ...\n` on a socket.
+// The keepers' side of Hydra's PMI-1 wire protocol: lines `cmd=... key=value ...\n` on a socket.
 // Single-threaded. The end of the job shows as end of file or an error on the socket: functions return
 // nothing.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,8 +30,18 @@ class LineReader {
 /// Writes all of `text`; false if the other side is gone.
 bool write_all(int descriptor, std::string_view text);
 
-/// Takes part in every PMI barrier until the job is over. `address` (if any) is published under the key
+/// How far the answering has come, in memory that outlives the keeper who does it: its successor goes on from there.
+/// Each step is noted before what cannot be done twice, so that whenever a keeper is killed, at most some
+/// microseconds of its work are in doubt.
+struct Duty {
+  std::atomic<bool> entered{false};    // `barrier_in` was sent, its `barrier_out` not seen
+  std::atomic<bool> published{false};  // or begun to be
+};
+
+/// Takes part in every PMI barrier until the job is over. `word` (if any) is published under the key
 /// `nplus1` between the first and the second barrier: Hydra drops what is put before the first.
-void answer_barriers(int pmi_descriptor, const std::string& address);
+/// `while_waiting` is called when `watched` (if not -1) hangs up; it returns what to watch next.
+void answer_barriers(int pmi_descriptor, const std::string& word, Duty& duty, int watched = -1,
+                     const std::function<int()>& while_waiting = {});
 
 }  // namespace nplus1::stubs

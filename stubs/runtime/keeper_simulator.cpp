@@ -19,24 +19,15 @@ extern "C" char** environ;
 namespace nplus1::stubs {
 namespace {
 
-struct Pipe {
-  int read_end = -1;
-  int write_end = -1;
-};
-
-std::optional<Pipe> open_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  return Pipe{ends[0], ends[1]};
-}
-
-void remove_mpi_environment() {
-  std::vector<std::string> names{"LD_PRELOAD"};
+/// What the simulator inherits. Put together by hand: the program's own unsetenv (bash has one) may do nothing.
+std::vector<char*> environment_without_mpi() {
+  std::vector<char*> kept;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text{*variable};
-    if (text.substr(0, 4) == "PMI_") names.emplace_back(text.substr(0, text.find('=')));
+    if (text.substr(0, 4) != "PMI_" && text.substr(0, 11) != "LD_PRELOAD=") kept.push_back(*variable);
   }
-  for (const std::string& name : names) unsetenv(name.c_str());
+  kept.push_back(nullptr);
+  return kept;
 }
 
 /// The keeper's own stderr is closed to let Hydra end; NPLUS1_SIMNODE_LOG names a file for the simulator's.
@@ -52,18 +43,18 @@ void redirect_errors() {
   dup2(in.read_end, STDIN_FILENO);
   dup2(out.write_end, STDOUT_FILENO);
   redirect_errors();
-  remove_mpi_environment();
   std::signal(SIGPIPE, SIG_DFL);
-  execl(program.c_str(), "nplus1-simnode", "--job", job.c_str(), static_cast<char*>(nullptr));
+  const std::vector<char*> environment = environment_without_mpi();
+  const char* const words[] = {"nplus1-simnode", "--job", job.c_str(), nullptr};
+  execve(program.c_str(), const_cast<char* const*>(words), environment.data());
   _exit(127);
 }
 
-/// The third word of `ready NAME ADDRESS`.
-std::optional<std::string> address_of(const std::string& line) {
-  if (line.compare(0, 6, "ready ") != 0) return std::nullopt;
-  const auto second = line.find(' ', 6);
-  if (second == std::string::npos || second + 1 == line.size()) return std::nullopt;
-  return line.substr(second + 1);
+/// The second word of `ready WORD`.
+std::optional<std::string> word_of(const std::string& line) {
+  constexpr std::string_view kReady = "ready ";
+  if (line.compare(0, kReady.size(), kReady) != 0 || line.size() == kReady.size()) return std::nullopt;
+  return line.substr(kReady.size());
 }
 
 bool executable(const std::string& path) {
@@ -71,6 +62,12 @@ bool executable(const std::string& path) {
 }
 
 }  // namespace
+
+std::optional<Pipe> open_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  return Pipe{ends[0], ends[1]};
+}
 
 std::string find_simulator() {
   if (const char* named = std::getenv("NPLUS1_SIMNODE")) return executable(named) ? named : "";
@@ -87,36 +84,51 @@ std::string find_simulator() {
   return "";
 }
 
-std::optional<Simulator> Simulator::start(const std::string& program, const std::string& job,
-                                          std::chrono::milliseconds limit) {
+std::optional<Simulator> Simulator::prepare() {
   const auto in = open_pipe();
   const auto out = open_pipe();
   if (!in || !out) return std::nullopt;
   Simulator simulator;
-  simulator.process_ = fork();
-  if (simulator.process_ < 0) return std::nullopt;
-  if (simulator.process_ == 0) execute(program, job, *in, *out);
-  close(in->read_end);
-  close(out->write_end);
-  simulator.input_ = in->write_end;
-  simulator.output_ = out->read_end;  // stays open: what it prints later must not kill it
-  LineReader lines{simulator.output_};
-  const auto line = lines.next(limit);
-  const auto address = line ? address_of(*line) : std::nullopt;
-  if (!address) {
-    close(simulator.input_);
-    return std::nullopt;
-  }
-  simulator.address_ = *address;
+  simulator.in_ = *in;
+  simulator.out_ = *out;
   return simulator;
 }
 
-void Simulator::finish(std::chrono::milliseconds limit) {
-  close(input_);
+void Simulator::start(const std::string& program, const std::string& job) {
+  process_ = fork();
+  if (process_ == 0) execute(program, job, in_, out_);
+}
+
+void Simulator::leave_to_others() {
+  for (int* end : {&in_.read_end, &out_.write_end}) {
+    if (*end >= 0) close(*end);
+    *end = -1;
+  }
+}
+
+std::optional<std::string> Simulator::await_word(std::chrono::milliseconds limit) const {
+  LineReader lines{out_.read_end};
+  const auto line = lines.next(limit);
+  return line ? word_of(*line) : std::nullopt;
+}
+
+int Simulator::finish(std::chrono::milliseconds limit) {
+  close(in_.write_end);
+  if (process_ < 0) return 0;
   const auto deadline = std::chrono::steady_clock::now() + limit;
-  while (waitpid(process_, nullptr, WNOHANG) == 0 && std::chrono::steady_clock::now() < deadline) {
+  int status = 0;
+  while (waitpid(process_, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() >= deadline) return 0;
     poll(nullptr, 0, 10);
   }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::vector<int> Simulator::descriptors() const {
+  std::vector<int> open;
+  for (const int end : {in_.read_end, in_.write_end, out_.read_end, out_.write_end})
+    if (end >= 0) open.push_back(end);
+  return open;
 }
 
 }  // namespace nplus1::stubs

@@ -2,15 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <thread>
 
 #include "stubs/runtime/keeper_pmi.hpp"
@@ -84,23 +87,63 @@ std::vector<std::string> play_hydra(Sockets& sockets, int barriers) {
   return heard;
 }
 
-TEST(Keeper, PublishesTheAddressBetweenTheFirstAndTheSecondBarrier) {
+TEST(Keeper, PublishesTheWordBetweenTheFirstAndTheSecondBarrier) {
   Sockets sockets;
-  std::thread keeper{[&] { answer_barriers(sockets.ours, "host:4711"); }};
+  Duty duty;
+  std::thread keeper{[&] { answer_barriers(sockets.ours, "key,name,host:4711", duty); }};
   const auto heard = play_hydra(sockets, 3);
   keeper.join();
   const std::vector<std::string> expected{"cmd=barrier_in", "cmd=get_my_kvsname",
-                                          "cmd=put kvsname=kvs_7_0 key=nplus1 value=host:4711",
+                                          "cmd=put kvsname=kvs_7_0 key=nplus1 value=key,name,host:4711",
                                           "cmd=barrier_in", "cmd=barrier_in"};
   EXPECT_EQ(heard, expected);
 }
 
 TEST(Keeper, AnswersBarriersWithoutASimulator) {
   Sockets sockets;
-  std::thread keeper{[&] { answer_barriers(sockets.ours, ""); }};
+  Duty duty;
+  std::thread keeper{[&] { answer_barriers(sockets.ours, "", duty); }};
   const auto heard = play_hydra(sockets, 3);
   keeper.join();
   EXPECT_EQ(heard, std::vector<std::string>(3, "cmd=barrier_in"));
+}
+
+/// A keeper in a process, with what it shares with its successors.
+struct KilledKeepers {
+  ~KilledKeepers() {
+    end();
+    munmap(&duty, sizeof(Duty));
+  }
+  void begin() {
+    keeper = fork();
+    if (keeper != 0) return;
+    close(sockets.theirs);
+    answer_barriers(sockets.ours, "", duty);
+    _exit(0);
+  }
+  void end() {
+    kill(keeper, SIGKILL);
+    waitpid(keeper, nullptr, 0);
+  }
+  Duty& duty = *new (mmap(nullptr, sizeof(Duty), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Duty;
+  Sockets sockets;
+  pid_t keeper = -1;
+};
+
+TEST(Keeper, IsSucceededByOneThatGoesOnWhereItWasKilled) {
+  KilledKeepers keepers;
+  LineReader lines{keepers.sockets.theirs};
+  keepers.begin();
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_EQ(lines.next(milliseconds{20000}), "cmd=barrier_in") << i;
+    keepers.end();
+    const bool out_while_nobody_is_there = i % 2 == 0;
+    if (out_while_nobody_is_there) write_all(keepers.sockets.theirs, "cmd=barrier_out\n");
+    keepers.begin();
+    if (out_while_nobody_is_there) continue;
+    EXPECT_EQ(lines.next(milliseconds{2}), std::nullopt) << "entered twice";
+    write_all(keepers.sockets.theirs, "cmd=barrier_out\n");
+  }
 }
 
 /// An executable shell script that plays the simulator.
@@ -118,34 +161,60 @@ class Script {
   std::filesystem::path path_;
 };
 
-TEST(Simulator, GivesItsAddressAndEndsWhenTheJobDoes) {
-  const Script script{
-      R"(test "$1 $2" = "--job job-1" || exit 1; echo "ready job-1 host:99"; cat >/dev/null)"};
-  auto simulator = Simulator::start(script.path(), "job-1", milliseconds{5000});
-  ASSERT_TRUE(simulator);
-  EXPECT_EQ(simulator->address(), "host:99");
-  simulator->finish(milliseconds{5000});
+/// The word that the program gave, with the simulator that gave it.
+struct Started {
+  explicit Started(const std::string& program, milliseconds limit = milliseconds{5000})
+      : simulator{Simulator::prepare().value()} {
+    simulator.start(program, "job-1");
+    simulator.leave_to_others();
+    word = simulator.await_word(limit);
+  }
+  Simulator simulator;
+  std::optional<std::string> word;
+};
+
+TEST(Simulator, GivesItsWordAndEndsWhenTheJobDoes) {
+  const Script script{R"(test "$1 $2" = "--job job-1" || exit 1; echo "ready key,name,host:99"; cat >/dev/null)"};
+  Started started{script.path()};
+  EXPECT_EQ(started.word, "key,name,host:99");
+  started.simulator.finish(milliseconds{5000});
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the simulator was still running or not waited for";
 }
 
 TEST(Simulator, RunsWithoutPreloadAndProcessManagerVariables) {
   setenv("PMI_RANK_TEST", "1", 1);
-  const Script script{R"(echo "ready x [${LD_PRELOAD}${PMI_RANK_TEST}]")"};
-  auto simulator = Simulator::start(script.path(), "job", milliseconds{5000});
+  const Script script{R"(echo "ready [${LD_PRELOAD}${PMI_RANK_TEST}]")"};
+  Started started{script.path()};
   unsetenv("PMI_RANK_TEST");
-  ASSERT_TRUE(simulator);
-  EXPECT_EQ(simulator->address(), "[]");
-  simulator->finish(milliseconds{5000});
+  EXPECT_EQ(started.word, "[]");
+  started.simulator.finish(milliseconds{5000});
 }
 
 TEST(Simulator, IsGivenUpWhenItDiesOrSaysSomethingElseOrNothing) {
   for (const char* body : {"exit 3", "echo hello", "echo ready", "exec sleep 0.3"}) {
     const Script script{body};
-    EXPECT_FALSE(Simulator::start(script.path(), "job", milliseconds{100})) << body;
+    EXPECT_EQ(Started(script.path(), milliseconds{100}).word, std::nullopt) << body;
     waitpid(-1, nullptr, 0);
   }
-  EXPECT_FALSE(Simulator::start("/nonexistent/simulator", "job", milliseconds{5000}));
+  EXPECT_EQ(Started("/nonexistent/simulator").word, std::nullopt);
   waitpid(-1, nullptr, 0);
+}
+
+TEST(Environment, ForgetsTheJobAndNothingElse) {
+  const std::string mine = "libm.so.6";
+  setenv("LD_PRELOAD", ("/proc/self/exe:" + mine).c_str(), 1);  // the test is what would be preloaded
+  setenv("NPLUS1_OUTPUT", "here", 1);
+  setenv("NPLUS1_SHRUNK", "job", 1);
+  setenv("PMI_SIZE", "4", 1);
+  forget_job_environment();
+  EXPECT_EQ(std::string{getenv("LD_PRELOAD")}, mine);
+  EXPECT_EQ(getenv("NPLUS1_OUTPUT"), nullptr);
+  EXPECT_EQ(getenv("NPLUS1_SHRUNK"), nullptr);
+  EXPECT_EQ(std::string{getenv("PMI_SIZE")}, "4");
+  setenv("LD_PRELOAD", "/proc/self/exe", 1);
+  forget_job_environment();
+  EXPECT_EQ(getenv("LD_PRELOAD"), nullptr);
+  unsetenv("PMI_SIZE");
 }
 
 TEST(Role, IsPassiveOutsideOfMpirun) {

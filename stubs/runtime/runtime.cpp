@@ -99,10 +99,24 @@ void Runtime::absorb() {
       std::memcpy(&pending_, slot.bytes, sizeof(pending_));
       pending_words_.clear();
       pending_slots_ = pending_.extension;
+      constexpr std::uint32_t kMost = 1U << 24U;  // a gigabyte: texts and lists of requests are far shorter
+      if (pending_slots_ > kMost) return leave("an answer announces more than any has");
     }
     if (pending_slots_ == 0) take_answer(pending_);
   }
-  if (stamps_in_) stamps_in_->drain([this](const transport::Stamp& s) { take_stamp(s); });
+  if (!stamps_in_) return;
+  stamps_in_->drain([this](const transport::Stamp& s) { take_stamp(s); });
+  if (stamps_in_->broken()) leave("the memory shared with the other ranks is damaged");
+}
+
+/// Who cannot go on in the simulation goes on as plain MPI, as all others then do.
+void Runtime::leave(const char* why) {
+  pending_slots_ = 0;
+  if (degraded_) return;
+  std::fprintf(stderr, "nplus1: rank %d leaves the simulation: %s\n  so:   the program goes on without it\n", me_.value,
+               why);
+  channel_->leave();
+  degrade();
 }
 
 void Runtime::take_extension(const transport::Slot& slot) {

@@ -151,6 +151,11 @@ class Runtime {
     }
     return false;
   }
+  /// The process ends without MPI_Finalize: whether all ranks do so within that time.
+  [[nodiscard]] bool end_together(int milliseconds) {
+    channel_->ring();
+    return channel_->end_together(milliseconds);
+  }
   /// For waits inside the MPI library (progress hook): a short sleep on the doorbell.
   void idle();
 
@@ -244,6 +249,7 @@ class Runtime {
   void begin_progress();
   void push_native();
   void degrade();
+  void leave(const char* why);
   void write_text(events::Event event, const std::string& text);
   void begin_capture();
 

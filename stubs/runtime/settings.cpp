@@ -1,6 +1,5 @@
 #include "stubs/runtime/settings.hpp"
 
-#include <string_view>
 #include <utility>
 
 namespace nplus1::stubs {
@@ -11,8 +10,8 @@ Settings make_settings(const transport::Config& config, std::vector<semantics::C
   s.scale = config.compute_scale;
   s.fixed = Duration{config.compute_fixed_ps};
   s.rules = std::move(rules);
-  const std::string_view clock{config.clock};
-  s.wall_clock = clock == "wall" || (clock == "auto" && local_ranks + 1 <= cores);
+  s.wall_clock = config.clock == transport::ClockChoice::kWall ||
+                 (config.clock == transport::ClockChoice::kAuto && local_ranks + 1 <= cores);
   s.riesen = config.riesen != 0;
   s.virtual_clocks = config.virtual_clocks != 0;
   s.poll_cost = semantics::PollCost{Duration{config.poll_first_ps}, Duration{config.poll_cap_ps}};
@@ -20,7 +19,6 @@ Settings make_settings(const transport::Config& config, std::vector<semantics::C
   s.content = {config.content_parts, config.whole_bytes};
   s.frames = s.record ? config.frames : 1;
   s.pcontrol_ipm = config.pcontrol_ipm != 0;
-  s.record_region = config.record_region;
   return s;
 }
 

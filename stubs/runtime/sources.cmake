@@ -13,6 +13,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/environment_handlers.cpp
   runtime/exchange_collective_handlers.cpp
   runtime/instrumented_functions.cpp
+  runtime/leaving.cpp
   runtime/native_calls.cpp
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp

@@ -78,10 +78,21 @@ class SharedMemoryChannel final : public Channel {
   }
   void awake() override { block_.sleeping.fetch_sub(1, std::memory_order_relaxed); }
 
+  void leave() override {
+    say(kLeave);
+    shutdown(socket_, SHUT_RDWR);
+  }
+  bool end_together(int milliseconds) override {
+    char answer = kEnd;
+    const Deadline until = std::chrono::steady_clock::now() + std::chrono::milliseconds{milliseconds};
+    return say(kEnd) && receive_all(socket_, &answer, 1, until) && answer == kAllEnd;
+  }
   bool simulator_gone() override { return hung_up(socket_); }
   RankBlock* block() override { return &block_; }
 
  private:
+  bool say(char word) const { return send(socket_, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1; }
+
   void put(const void* bytes) {
     while (head_ - known_tail_ >= kEventSlots) wait_for_space();
     std::memcpy(block_.events[head_ % kEventSlots].bytes, bytes, events::kSlotBytes);
@@ -143,6 +154,11 @@ class TcpChannel final : public Channel {
   }
   void awake() override {}
 
+  void leave() override {
+    shutdown(socket_, SHUT_RDWR);
+    gone_ = true;
+  }
+  bool end_together(int /*milliseconds*/) override { return false; }
   bool simulator_gone() override { return gone_ || hung_up(socket_); }
   RankBlock* block() override { return nullptr; }
 

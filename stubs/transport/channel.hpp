@@ -32,11 +32,20 @@ class Channel {
   virtual void sleep(std::uint32_t ticket, std::int64_t nanoseconds) = 0;
   virtual void awake() = 0;
 
+  /// The rank goes on without the simulator, which is told so: it lets all others go, too.
+  virtual void leave() = 0;
+  /// The process is about to end. Waits until all ranks are, and says whether that came about within `milliseconds`
+  /// (shared-memory kind only; else never).
+  [[nodiscard]] virtual bool end_together(int milliseconds) = 0;
   /// Whether the simulator has died or left.
   [[nodiscard]] virtual bool simulator_gone() = 0;
   /// Shared state, for the shared-memory kind only (null for TCP).
   [[nodiscard]] virtual RankBlock* block() = 0;
 };
+
+/// What is said on the unix socket, which else stays silent: by a rank that ends or leaves the simulation, and, when
+/// all end, by the simulator.
+enum Word : char { kLeave = 'l', kEnd = 'e', kAllEnd = 'a' };
 
 /// `socket` stays open as the sign of life; `wake_fd` is the simulator's eventfd.
 std::unique_ptr<Channel> make_shared_memory_channel(Segment segment, std::int32_t rank, int socket,

@@ -15,20 +15,27 @@ void push(std::atomic<std::uint64_t>& stack, Segment segment, Stamp& stamp) {
 
 Stamp* StampSender::allocate() {
   if (free_ == 0) free_ = segment_.rank(me_).returned.exchange(0, std::memory_order_acquire);
-  if (free_ == 0 && !grab()) return nullptr;
-  Stamp& stamp = segment_.stamp(free_);
-  free_ = stamp.next.load(std::memory_order_relaxed);
-  return &stamp;
+  // A list of free stamps that leads nowhere is given up: there are others.
+  Stamp* stamp = segment_.stamp(free_);
+  if (stamp == nullptr) {
+    free_ = 0;
+    if (!grab()) return nullptr;
+    stamp = segment_.stamp(free_);
+  }
+  free_ = stamp->next.load(std::memory_order_relaxed);
+  return stamp;
 }
 
 bool StampSender::grab() {
   Header& header = segment_.header();
   constexpr std::uint64_t wanted = kStampsPerGrab * sizeof(Stamp);
   const std::uint64_t begin = header.arena_next.fetch_add(wanted, std::memory_order_relaxed);
-  if (begin + wanted > header.total_bytes) return false;
+  // Both ends first: a failure half-way would leave a list to nowhere.
+  if (segment_.stamp(begin) == nullptr || segment_.stamp(begin + wanted - sizeof(Stamp)) == nullptr)
+    return false;
   for (std::size_t i = 0; i < kStampsPerGrab; ++i) {
     const std::uint64_t offset = begin + i * sizeof(Stamp);
-    segment_.stamp(offset).next.store(free_, std::memory_order_relaxed);
+    segment_.stamp(offset)->next.store(free_, std::memory_order_relaxed);
     free_ = offset;
   }
   return true;
@@ -40,25 +47,39 @@ void StampSender::deliver(Stamp& stamp, std::int32_t destination) {
   ring_doorbell(block);
 }
 
-Stamp* StampReceiver::next() {
-  if (first_ == 0) {
-    std::uint64_t newest = segment_.rank(me_).inbox.exchange(0, std::memory_order_acquire);
-    while (newest != 0) {  // reverse
-      Stamp& stamp = segment_.stamp(newest);
-      const std::uint64_t older = stamp.next.load(std::memory_order_relaxed);
-      stamp.next.store(first_, std::memory_order_relaxed);
-      first_ = newest;
-      newest = older;
+/// What has come, oldest first.
+bool StampReceiver::take_all() {
+  std::uint64_t newest = segment_.rank(me_).inbox.exchange(0, std::memory_order_acquire);
+  first_ = 0;
+  for (left_ = 0; newest != 0; ++left_) {
+    Stamp* stamp = segment_.stamp(newest);
+    if (stamp == nullptr || left_ > kArenaBytes / sizeof(Stamp)) {
+      broken_ = true;
+      return false;
     }
-    if (first_ == 0) return nullptr;
+    const std::uint64_t older = stamp->next.load(std::memory_order_relaxed);
+    stamp->next.store(first_, std::memory_order_relaxed);
+    first_ = newest;
+    newest = older;
   }
-  Stamp& stamp = segment_.stamp(first_);
-  first_ = stamp.next.load(std::memory_order_relaxed);
-  return &stamp;
+  return left_ != 0;
+}
+
+Stamp* StampReceiver::next() {
+  if (broken_ || (left_ == 0 && !take_all())) return nullptr;
+  --left_;
+  Stamp* stamp = segment_.stamp(first_);
+  if (stamp == nullptr || !segment_.has_rank(stamp->source)) {
+    broken_ = true;
+    return nullptr;
+  }
+  first_ = stamp->next.load(std::memory_order_relaxed);
+  return stamp;
 }
 
 void StampReceiver::give_back(Stamp& stamp) {
-  push(segment_.rank(stamp.source).returned, segment_, stamp);
+  const std::int32_t owner = stamp.source;
+  if (segment_.has_rank(owner)) push(segment_.rank(owner).returned, segment_, stamp);
 }
 
 }  // namespace nplus1::transport

@@ -27,6 +27,8 @@ class StampSender {
 };
 
 /// The receiver's side. One per process; not thread-safe.
+/// What other processes have written is believed only as far as it can be true: an offset where no stamp can be, or a
+/// list that goes round in circles, ends reading for good (broken()); nothing else is touched.
 class StampReceiver {
  public:
   StampReceiver(Segment segment, std::int32_t me) : segment_{segment}, me_{me} {}
@@ -39,14 +41,18 @@ class StampReceiver {
       give_back(*stamp);
     }
   }
+  [[nodiscard]] bool broken() const { return broken_; }
 
  private:
   [[nodiscard]] Stamp* next();
+  [[nodiscard]] bool take_all();
   void give_back(Stamp& stamp);
 
   Segment segment_;
   std::int32_t me_;
-  std::uint64_t first_ = 0;  // next stamp to read, oldest first; 0 = take what has come since
+  std::uint64_t first_ = 0;  // next stamp to read, oldest first
+  std::uint64_t left_ = 0;   // as many are to be read; 0 = take what has come since
+  bool broken_ = false;
 };
 
 }  // namespace nplus1::transport

@@ -1,40 +1,68 @@
 #include "stubs/transport/segment.hpp"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <new>
 
 namespace nplus1::transport {
 
-void Segment::initialise(std::int32_t ranks, std::int32_t simulator_pid) const {
+void Segment::initialise() const {
   Header& h = *new (base_) Header{};
-  h.ranks = ranks;
-  h.simulator_pid = simulator_pid;
-  h.total_bytes = bytes_for(ranks);
-  h.arena_begin = h.total_bytes - kArenaBytes;
-  h.arena_next.store(h.arena_begin);
+  h.ranks = mapping_->ranks;
+  h.arena_next.store(arena_begin(mapping_->ranks));
   h.magic = kMagic;
 }
 
+bool Segment::open_up_to(std::uint64_t offset) const {
+  const std::uint64_t end = std::min(mapping_->bytes, (offset / kArenaStep + 1) * kArenaStep);
+  if (mprotect(base_ + mapping_->open, end - mapping_->open, PROT_READ | PROT_WRITE) != 0) return false;
+  mapping_->open = end;
+  return true;
+}
+
 int create_segment_fd(std::int32_t ranks) {
-  const int fd = memfd_create("nplus1", MFD_CLOEXEC);
+  const int fd = memfd_create("nplus1", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return -1;
-  if (ftruncate(fd, static_cast<off_t>(Segment::bytes_for(ranks))) != 0) {
+  if (ftruncate(fd, static_cast<off_t>(Segment::bytes_for(ranks))) != 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     close(fd);
     return -1;
   }
   return fd;
 }
 
-Segment map_segment(int fd, std::uint64_t bytes) {
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (base == MAP_FAILED) return Segment{};
+bool is_segment(int fd, std::int32_t ranks) {
+  constexpr int kSize = F_SEAL_SHRINK | F_SEAL_GROW;
+  const int seals = fcntl(fd, F_GET_SEALS);
+  struct stat status {};
+  return seals >= 0 && (seals & kSize) == kSize && fstat(fd, &status) == 0 &&
+         static_cast<std::uint64_t>(status.st_size) == Segment::bytes_for(ranks);
+}
+
+/// First without access to any of it: where the program has locked its future memory, the kernel fills each new
+/// mapping with pages at once, but not what cannot be accessed.
+Segment map_segment(int fd, std::int32_t ranks) {
+  const std::uint64_t bytes = Segment::bytes_for(ranks);
+  Segment segment;
+  void* base = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (base == MAP_FAILED) return segment;
+  munlock(base, bytes);
+  const std::uint64_t open = Segment::arena_begin(ranks) + kArenaStep;
+  if (mprotect(base, open, PROT_READ | PROT_WRITE) != 0) {
+    munmap(base, bytes);
+    return segment;
+  }
   madvise(base, bytes, MADV_DONTDUMP);
-  return Segment{base};
+  segment.base_ = static_cast<std::byte*>(base);
+  segment.mapping_ = new Segment::Mapping{ranks, bytes, open};
+  return segment;
 }
 
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t nanoseconds) {

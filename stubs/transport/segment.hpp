@@ -4,6 +4,10 @@
 // Per rank: a ring of events to the simulator, a ring of answers back, an inbox of message stamps from other
 // ranks, and a doorbell to sleep on. All rings carry 64-byte slots; one writer and one reader each.
 // Positions count slots since the start and are reduced modulo the capacity (a power of two).
+//
+// What stands in it was written by other processes, one of which may have run wild: no offset, position or number is
+// used before it is checked against what this process knows by itself (how many ranks there are). The memory's size
+// is sealed, so that nobody can take pages away under a reader.
 #pragma once
 
 #include <atomic>
@@ -21,6 +25,9 @@ inline constexpr std::size_t kAnswerSlots = 256;
 inline constexpr std::size_t kStampsPerGrab = 64;
 /// Room for message stamps; untouched pages take no memory.
 inline constexpr std::uint64_t kArenaBytes = std::uint64_t{4} << 30;
+/// The arena is opened to a process in steps of this size, as far as stamps lie in it: a program that locks all its
+/// memory (mlockall) would else wait for 4 GiB of pages.
+inline constexpr std::uint64_t kArenaStep = std::uint64_t{4} << 20;
 
 struct alignas(events::kSlotBytes) Slot {
   std::byte bytes[events::kSlotBytes];
@@ -66,9 +73,6 @@ inline constexpr std::size_t kArrivalCounters = 4096;
 struct alignas(64) Header {
   std::uint64_t magic;
   std::int32_t ranks;
-  std::int32_t simulator_pid;
-  std::uint64_t total_bytes;
-  std::uint64_t arena_begin;
   alignas(64) std::atomic<std::uint64_t> arena_next;
   alignas(64) std::atomic<std::uint32_t> simulator_sleeping;
   // Members that have entered a synchronising collective, by a hash of communicator and call. Only saves
@@ -80,33 +84,56 @@ struct alignas(64) Header {
 class Segment {
  public:
   Segment() = default;
-  explicit Segment(void* base) : base_{static_cast<std::byte*>(base)} {}
   explicit operator bool() const { return base_ != nullptr; }
 
+  [[nodiscard]] std::int32_t ranks() const { return mapping_->ranks; }
   [[nodiscard]] Header& header() const { return *reinterpret_cast<Header*>(base_); }
+  /// `r` must be in [0, ranks()): a number from outside is checked with has_rank() first.
   [[nodiscard]] RankBlock& rank(std::int32_t r) const {
     return reinterpret_cast<RankBlock*>(base_ + sizeof(Header))[r];
   }
-  [[nodiscard]] Stamp& stamp(std::uint64_t offset) const { return *reinterpret_cast<Stamp*>(base_ + offset); }
+  [[nodiscard]] bool has_rank(std::int32_t r) const { return r >= 0 && r < mapping_->ranks; }
+  /// The stamp at `offset`; null if no stamp can be there. One thread at a time.
+  [[nodiscard]] Stamp* stamp(std::uint64_t offset) const {
+    if (offset < arena_begin(mapping_->ranks) || offset > mapping_->bytes - sizeof(Stamp) ||
+        offset % sizeof(Stamp) != 0)
+      return nullptr;
+    if (offset >= mapping_->open && !open_up_to(offset)) return nullptr;
+    return reinterpret_cast<Stamp*>(base_ + offset);
+  }
   [[nodiscard]] std::uint64_t offset(const Stamp& s) const {
     return static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&s) - base_);
   }
 
-  /// Bytes of a segment for `ranks`, arena included.
-  [[nodiscard]] static std::uint64_t bytes_for(std::int32_t ranks) {
-    return sizeof(Header) + static_cast<std::uint64_t>(ranks) * sizeof(RankBlock) + kArenaBytes;
+  /// Where the stamps of `ranks` ranks begin, and bytes of the segment with them.
+  [[nodiscard]] static std::uint64_t arena_begin(std::int32_t ranks) {
+    return (sizeof(Header) + static_cast<std::uint64_t>(ranks) * sizeof(RankBlock) + kArenaStep - 1) /
+           kArenaStep * kArenaStep;
   }
-  /// Lays out a zeroed mapping for `ranks`.
-  void initialise(std::int32_t ranks, std::int32_t simulator_pid) const;
+  [[nodiscard]] static std::uint64_t bytes_for(std::int32_t ranks) { return arena_begin(ranks) + kArenaBytes; }
+  /// Lays out a zeroed mapping.
+  void initialise() const;
 
  private:
+  /// What this process knows of the mapping, all copies of the view alike.
+  struct Mapping {
+    std::int32_t ranks;
+    std::uint64_t bytes;
+    std::uint64_t open;  // so far it can be read and written
+  };
+  friend Segment map_segment(int fd, std::int32_t ranks);
+  [[nodiscard]] bool open_up_to(std::uint64_t offset) const;
+
   std::byte* base_ = nullptr;
+  Mapping* mapping_ = nullptr;
 };
 
-/// Makes a memfd of the right size; -1 with errno set on failure.
+/// Makes a memfd of the right size, which nobody can change; -1 with errno set on failure.
 [[nodiscard]] int create_segment_fd(std::int32_t ranks);
+/// Whether `fd` is sealed memory of the size that `ranks` need.
+[[nodiscard]] bool is_segment(int fd, std::int32_t ranks);
 /// Maps it; a false Segment with errno set on failure.
-[[nodiscard]] Segment map_segment(int fd, std::uint64_t bytes);
+[[nodiscard]] Segment map_segment(int fd, std::int32_t ranks);
 
 /// Sleeps on `word` while it is `expected`, at most `nanoseconds`. Spurious returns are allowed.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::int64_t nanoseconds);

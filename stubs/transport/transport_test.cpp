@@ -1,11 +1,15 @@
 // The transport between processes: inboxes with several writers, rings that are too short, meeting and
 // parting.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,9 +23,9 @@ namespace {
 
 Segment make_segment(std::int32_t ranks) {
   const int memory = create_segment_fd(ranks);
-  const Segment segment = map_segment(memory, Segment::bytes_for(ranks));
+  const Segment segment = map_segment(memory, ranks);
   close(memory);
-  segment.initialise(ranks, getpid());
+  segment.initialise();
   return segment;
 }
 
@@ -97,6 +101,75 @@ TEST(Inbox, AStampThatIsBeingReadIsNotReused) {
   EXPECT_EQ(expected, 3u);
 }
 
+TEST(Inbox, AnOffsetThatNoStampCanHaveEndsReadingAndTouchesNothing) {
+  const std::uint64_t begin = Segment::arena_begin(2), end = Segment::bytes_for(2);
+  for (const std::uint64_t wild : {std::uint64_t{1}, std::uint64_t{64}, begin - 64, begin + 1, end, end - 32,
+                                   ~std::uint64_t{0}, ~std::uint64_t{63}}) {
+    const Segment segment = make_segment(2);
+    StampReceiver receiver{segment, 1};
+    segment.rank(1).inbox.store(wild);
+    receiver.drain([](const Stamp&) { ADD_FAILURE() << "a stamp"; });
+    EXPECT_TRUE(receiver.broken()) << wild;
+    segment.rank(0).returned.store(wild);
+    StampSender sender{segment, 0};
+    EXPECT_NE(sender.allocate(), nullptr) << "a spoilt list of free stamps is left alone";
+  }
+}
+
+TEST(Inbox, AStampOfNobodyEndsReading) {
+  for (const std::int32_t wild : {-1, 2, 1 << 30}) {
+    const Segment segment = make_segment(2);
+    send_numbered(segment, 0, 1, 0, 1);
+    segment.stamp(segment.rank(1).inbox.load())->source = wild;
+    StampReceiver receiver{segment, 1};
+    receiver.drain([](const Stamp&) { ADD_FAILURE() << "a stamp"; });
+    EXPECT_TRUE(receiver.broken()) << wild;
+  }
+}
+
+TEST(Inbox, AListThatGoesRoundInCirclesIsReadOnce) {
+  const Segment segment = make_segment(2);
+  send_numbered(segment, 0, 1, 0, 3);
+  Stamp* newest = segment.stamp(segment.rank(1).inbox.load());
+  Stamp* oldest = segment.stamp(segment.stamp(newest->next.load())->next.load());
+  oldest->next.store(segment.offset(*newest));
+  StampReceiver receiver{segment, 1};
+  int read = 0;
+  receiver.drain([&](const Stamp&) { ASSERT_LT(++read, 100); });
+}
+
+TEST(Segment, HasASealedSizeThatIsChecked) {
+  const int memory = create_segment_fd(3);
+  EXPECT_TRUE(is_segment(memory, 3));
+  EXPECT_FALSE(is_segment(memory, 1 << 16)) << "smaller than so many ranks need";
+  EXPECT_NE(ftruncate(memory, 4096), 0) << "readers would get SIGBUS";
+  EXPECT_NE(ftruncate(memory, 1LL << 40), 0);
+  const int unsealed = memfd_create("short", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(unsealed, static_cast<off_t>(Segment::bytes_for(3))), 0);
+  EXPECT_FALSE(is_segment(unsealed, 3));
+  close(memory);
+  close(unsealed);
+}
+
+/// Resident pages of this process, in bytes.
+std::uint64_t resident() {
+  std::ifstream file{"/proc/self/statm"};
+  std::uint64_t all = 0, here = 0;
+  file >> all >> here;
+  return here * static_cast<std::uint64_t>(getpagesize());
+}
+
+TEST(Segment, CostsNoMemoryInAProgramThatLocksItsMemory) {
+  if (mlockall(MCL_FUTURE) != 0) GTEST_SKIP() << "may not lock memory";
+  const std::uint64_t before = resident();
+  const Segment segment = make_segment(2);
+  EXPECT_LT(resident() - before, kArenaBytes / 8);
+  send_numbered(segment, 0, 1, 0, 3 * kArenaStep / sizeof(Stamp));  // beyond what is open at first
+  mlockall(MCL_CURRENT);
+  EXPECT_LT(resident() - before, kArenaBytes / 8);
+  munlockall();
+}
+
 TEST(Channel, AnExtensionLongerThanTheRingPassesThroughInPieces) {
   const Segment segment = make_segment(1);
   int sockets[2];
@@ -139,6 +212,43 @@ TEST(Channel, AFullRingDoesNotHoldAWriterWhoseSimulatorIsGone) {
   close(sockets[0]);
 }
 
+TEST(Handshake, APeerThatSendsAByteNowAndThenHoldsNobodyUp) {
+  int sockets[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+  std::atomic<bool> over{false};
+  std::thread slow{[&] {
+    while (!over && send(sockets[1], "x", 1, MSG_NOSIGNAL) == 1) usleep(2000);
+  }};
+  char buffer[100000];
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(receive_all(sockets[0], buffer, sizeof(buffer), begin + std::chrono::milliseconds{50}));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{20});
+  over = true;
+  slow.join();
+  for (const int fd : sockets) close(fd);
+}
+
+TEST(Handshake, ARankBelievesOnlyWhoKnowsTheKey) {
+  const Key key = *random_bytes();
+  for (const bool knows : {true, false}) {
+    int sockets[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+    std::thread simulator{[&] {
+      Challenge challenge;
+      Response response;
+      ASSERT_TRUE(receive_all(sockets[1], &challenge, sizeof(challenge)));
+      response.nonce = *random_bytes();
+      response.proof =
+          prove(knows ? key : *random_bytes(), Side::kSimulator, challenge.nonce, response.nonce, "");
+      ASSERT_TRUE(send_all(sockets[1], &response, sizeof(response)));
+    }};
+    const auto trouble = prove_as_rank(sockets[0], key, {}, std::chrono::steady_clock::now() + std::chrono::seconds{20});
+    EXPECT_EQ(!trouble, knows);
+    simulator.join();
+    for (const int fd : sockets) close(fd);
+  }
+}
+
 TEST(Handshake, PassesStructuresAndDescriptors) {
   int sockets[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
@@ -172,7 +282,7 @@ TEST(Handshake, MeetsByNameAndByAddress) {
   const int local = connect_unix(name);
   EXPECT_GE(local, 0);
   std::uint16_t port = 0;
-  const int remote_listener = listen_tcp(port);
+  const int remote_listener = listen_tcp(port, true);
   ASSERT_GE(remote_listener, 0);
   const int remote = connect_tcp("127.0.0.1:" + std::to_string(port));
   EXPECT_GE(remote, 0);

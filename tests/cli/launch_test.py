@@ -124,6 +124,29 @@ class Run(CommandTest):
         self.assertIn("there is no result", result.stderr)
         self.assertFalse((self.folder / "nplus1-app-2-1").exists())
 
+    def test_that_there_is_no_result_is_said_even_with_quiet(self):
+        result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("there is no result", result.stderr)
+
+    def test_why_there_is_no_result_is_known_by_how_the_simulator_ended(self):
+        """Its keeper's exit code: the folder may have no room for a word."""
+        for code, words in ((74, "could not write it"), (75, "called MPI_Init"), (137, "signal 9")):
+            self.script("mpirun", f'setsid sh -c "exec <&- >&- 2>&-; sleep 0.2; exit {code}" &\nexit 0')
+            result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn(words, result.stderr)
+
+    def test_a_reason_that_did_not_fit_on_the_disk_is_found_out(self):
+        self.script("mpirun", self.SIMULATOR.replace("echo THE SUMMARY > $dir/summary.txt", "> $dir/error.txt"))
+        result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
+        self.assertRegex(result.stderr, "the results are not complete:\n.*disk")
+
+    def test_missing_folders_above_the_output_are_made(self):
+        self.script("mpirun", self.SIMULATOR)
+        self.assertEqual(self.nplus1("run", "-n", "2", "-o", "a/b/c", "--", "./app").returncode, 0)
+        self.assertTrue((self.folder / "a/b/c/summary.txt").exists())
+
     def test_each_run_has_a_folder_of_its_own(self):
         self.script("mpirun", self.SIMULATOR)
         for k in (1, 2):

@@ -69,6 +69,22 @@ class Endings(LiveTest):
             self.assertEqual(run.summary["point_to_point"]["messages"], [[0, 3], [3, 0]])
 
 
+    def test_all_may_leave_without_finalize(self):
+        """Bare it is Hydra's race whether the code is theirs, or that of its kill of those who are not out yet."""
+        for how, code in (("_exit 0", 0), ("exit 3", 3)):
+            for _ in range(6):
+                with self.subTest(how=how):
+                    run = self.observe(4, "script", f"barrier; {how}", code=code)
+                    self.assertEqual(run.summary["trust"]["active_ranks"], 4)
+
+    def test_one_that_leaves_without_finalize_ends_the_others(self):
+        self.observe(2, "script", "barrier; exit 0", "barrier; recv 0 4", code=None)  # it hangs if they are not
+
+    def test_a_child_of_vfork_that_ends_is_not_the_rank(self):
+        run = self.observe(2, "plain", "vfork", code=0)
+        self.assertTrue(run.summary["complete"])
+
+
 class Streams(LiveTest):
     def test_stdin_goes_to_rank_0(self):
         text = "".join(f"line {i}\n" for i in range(5000))

@@ -60,18 +60,14 @@ def state_and_parent(process):
 
 def choose(victim, processes):
     """A process id of that kind, or None while there is none."""
-    names = {"simulator": "nplus1-simnode", "mpirun": "mpirun.mpich", "rank": "script"}
+    names = {"simulator": "nplus1-simnode", "mpirun": "mpirun.mpich", "rank": "script", "keeper": "nplus1-keeper"}
     try:
-        simulators = [p for p, name in processes.items() if name == names["simulator"]]
-        keepers = [state_and_parent(p)[1] for p in simulators]
-        if victim == "keeper":
-            return keepers[0] if keepers else None
         fitting = [p for p, name in sorted(processes.items())
-                   if name == names[victim] and p not in keepers and state_and_parent(p)[0] != "Z"]
+                   if name == names[victim] and state_and_parent(p)[0] != "Z"]
     except OSError:  # it has ended meanwhile
         return None
-    # Before the keeper has its simulator it looks like a rank.
-    return random.choice(fitting) if fitting and keepers else None
+    # Before the keepers have their name they look like ranks.
+    return random.choice(fitting) if fitting and names["keeper"] in processes.values() else None
 
 
 def full_disk(folder):
@@ -91,7 +87,9 @@ def kill(victim, job):
     if process:
         os.kill(process, signal.SIGKILL)
     time.sleep(0.2)
-    if victim == "simulator":  # the job goes on, rightly, and would for long
+    if victim in ("simulator", "keeper"):  # the job goes on, rightly, and would for long
+        if job.poll() is not None:
+            return when, f"pid {process} after {moment:.2f} s, and the job with it"
         job.send_signal(signal.SIGTERM)
     return when, f"pid {process} after {moment:.2f} s"
 
@@ -131,7 +129,7 @@ def one_job(number, scratch):
                             *script(victim)], cwd=scratch, env=environment({"KILL_MARK": mark, **more}),
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     when, how = (time.time_ns(), "by itself") if victim in ("abort", "disk") else kill(victim, job)
-    problems = []
+    problems = ["the job ended"] if "the job with it" in how else []
     try:
         code = job.wait(3 * GONE_WITHIN)
         if victim == "disk" and code != 0:

@@ -1,5 +1,7 @@
 """The simulator is killed in the middle: the program goes on and ends as if bare. Nothing is left behind, whoever is
 killed."""
+import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -82,6 +84,57 @@ class Survivors(LiveTest):
         ping = "repeat 3000 {{ send {0} 64; recv {0} 64; irecv -1 64; send {0} 64; waitall }}"
         out = self.kill_simulator(ping.format(1), ping.format(0))
         self.assertEqual(len(out), 6000)
+
+
+class Keepers(LiveTest):
+    """Two processes hold the connection to the process manager: either may be killed, at any moment."""
+    STEPS = "repeat 12 {{ delay 0.05; send {0} 100; recv -1 100; barrier }}"
+
+    def kill(self, victims, delay):
+        """Kills what `victims(keepers, simulators)` names, `delay` after the keepers are there; the run."""
+        folder = self.folder / f"result-{self.runs}"
+        self.runs += 1
+        command = self.command(2, "script", self.STEPS.format(1), self.STEPS.format(0), output=folder)
+        job = subprocess.Popen(command, cwd=self.folder, env=environment(), text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+        def named(name):
+            return sorted(p for p, n in descendants(job.pid).items() if n == name)
+        wait_until(lambda: len(named("nplus1-keeper")) == 2)
+        wait_until(lambda: False, delay)
+        for victim in victims(named("nplus1-keeper"), named("nplus1-simnode")):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+        try:
+            out, err = job.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            job.communicate()
+            self.fail("the program hangs")
+        self.assertEqual(job.returncode, 0, err)
+        self.assertEqual(len(out.splitlines()), 12, err)
+        return folder
+
+    def test_either_may_be_killed_at_any_moment(self):
+        for i in range(14):
+            with self.subTest(kill=i):
+                self.kill(lambda keepers, _, i=i: keepers[i % 2:][:1], i * 0.04)
+
+    def test_the_results_are_complete_all_the_same(self):
+        for which in (0, 1):
+            folder = self.kill(lambda keepers, _, which=which: [keepers[which]], 0.4)
+            self.assertTrue(json.loads((folder / "summary.json").read_text())["complete"])
+
+    def test_one_after_the_other_may_be_killed(self):
+        def in_turn(keepers, _):
+            yield keepers[0]
+            wait_until(lambda: False, 0.1)
+            yield keepers[1]
+        self.kill(in_turn, 0.2)
+
+    def test_keeper_and_simulator_may_be_killed_together(self):
+        for delay in (0, 0.3):
+            self.kill(lambda keepers, simulators: [*simulators, keepers[0]], delay)
 
 
 class RandomKills(LiveTest):

@@ -3,6 +3,7 @@
  *   stdin         rank 0 tells what it reads   who WORDS...  every rank says who it is
  *   stopwatch     asks the system's clock, and never MPI's, how long each of ten barriers takes
  *   helpers       two threads that never call MPI compute for 50 ms, and live as long as the program
+ *   vfork         a child of vfork() ends at once, before a barrier
  *   clocks        how long 60 s of nplus1_compute are on clock_gettime, gettimeofday, time and MPI_Wtime */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -75,6 +76,11 @@ static void compute_with_helpers(void) {
   while (t.tv_nsec < 200000000 && t.tv_sec == 0) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 }
 
+static void end_child(void) {
+  if (vfork() == 0) _exit(0);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "early") == 0) exit(atoi(argv[2]));
@@ -83,6 +89,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (strcmp(name, "stdin") == 0) read_input();
   if (strcmp(name, "who") == 0) printf("rank %d of %d: %s\n", rank, size, argc > 2 ? argv[2] : "");
+  if (strcmp(name, "vfork") == 0) end_child();
   if (strcmp(name, "clocks") == 0) measure_a_minute();
   if (strcmp(name, "stopwatch") == 0) time_barriers();
   if (strcmp(name, "helpers") == 0) compute_with_helpers();
