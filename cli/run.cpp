@@ -146,12 +146,14 @@ std::string add_findings(const fs::path& folder, double run_s) {
     }
   };
   const auto limit = std::chrono::duration<double>(seconds_for_findings(run_s));
-  const auto found = hypothesis::in_children(1, 1, find, [](std::size_t) {}, limit);
+  const auto found = hypothesis::in_children(
+      1, 1, find, [](std::size_t) {}, limit);
   if (found) return found.value().front();
   for (const auto& entry : fs::directory_iterator{folder})  // what it was writing
     if (entry.path().filename().string().find(".part-") != std::string::npos) fs::remove(entry.path());
   return fmt::format(
-      "nplus1: report.html lacks wait states and what to fix: {}\n  next: nplus1 report {}, which takes its time\n",
+      "nplus1: report.html lacks wait states and what to fix: {}\n  next: nplus1 report {}, which takes its "
+      "time\n",
       found.error().what, folder.string());
 }
 

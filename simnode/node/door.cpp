@@ -127,8 +127,8 @@ void Door::answer(int fd, Guest& guest) {
 }
 
 void Door::judge(int fd, const Guest& guest) {
-  const transport::Proof wanted = transport::prove(meeting_.key, Side::kRank, guest.challenge.nonce,
-                                                   guest.nonce, guest.hello.said());
+  const transport::Proof wanted =
+      transport::prove(meeting_.key, Side::kRank, guest.challenge.nonce, guest.nonce, guest.hello.said());
   if (!transport::same(guest.hello.proof, wanted)) return turn_away(fd, "did not know the job's key");
   arrivals_.push_back({fd, guest.local, guest.hello});
   epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);

@@ -22,7 +22,8 @@ namespace {
 int fail(const nplus1::Error& error) {
   std::fprintf(stderr, "nplus1-simnode: %s\n%s\n", error.what.c_str(), error.remedy.c_str());
   if (const char* folder = std::getenv("NPLUS1_OUTPUT"); folder != nullptr && *folder != '\0')
-    nplus1::simnode::node::leave_trouble(folder, {"the simulator could not start: " + error.what, error.remedy});
+    nplus1::simnode::node::leave_trouble(folder,
+                                         {"the simulator could not start: " + error.what, error.remedy});
   return 1;
 }
 
@@ -46,7 +47,8 @@ int main(int argc, char** argv) try {
   Node node{std::move(settings), std::move(network).value(), std::move(collectives).value()};
   const auto meeting = node.listen();
   if (!meeting) {
-    return fail({std::string{"cannot listen for ranks: "} + std::strerror(errno), "free some descriptors or memory"});
+    return fail(
+        {std::string{"cannot listen for ranks: "} + std::strerror(errno), "free some descriptors or memory"});
   }
   std::printf("ready %s\n", meeting->word().c_str());
   std::fflush(stdout);

@@ -256,8 +256,8 @@ void Node::let_go(Rank& rank) {
 
 void Node::give_up(const std::string& why) {
   given_up_ = true;
-  leave_trouble(settings_.output,
-                {"the simulation did not begin: " + why, "the program ran as if without nplus1; run it again"});
+  leave_trouble(settings_.output, {"the simulation did not begin: " + why,
+                                   "the program ran as if without nplus1; run it again"});
   for (Rank& rank : ranks_) let_go(rank);
 }
 
@@ -359,9 +359,10 @@ void Node::hear(RankId rank) {
 void Node::abandon(const std::string& why) {
   if (abandoned_) return;
   abandoned_ = true;
-  notes_.push_back(fmt::format("the simulation ended early ({}); the program went on without it, and the results show "
-                               "what was seen until then",
-                               why));
+  notes_.push_back(
+      fmt::format("the simulation ended early ({}); the program went on without it, and the results show "
+                  "what was seen until then",
+                  why));
   for (Rank& rank : ranks_)
     if (!rank.gone) let_go(rank);
   wall_time_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();

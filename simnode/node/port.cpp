@@ -89,7 +89,8 @@ bool EventAssembler::take(const transport::Slot& slot) {
     std::memcpy(&event_, slot.bytes, sizeof(event_));
     extension_.clear();
     missing_ = event_.extension;
-    constexpr std::uint32_t kMost = 1U << 24U;  // a gigabyte: lists of requests and of members are far shorter
+    constexpr std::uint32_t kMost = 1U
+                                    << 24U;  // a gigabyte: lists of requests and of members are far shorter
     if (missing_ > kMost) throw std::runtime_error{"an event announces more than any has"};
     detail_next_ = event_.has(events::kHasDetail) && missing_ > 0;
     excerpt_next_ = false;

@@ -107,9 +107,10 @@ void Node::tick_recording() {
   recording_trouble_said_ = true;
   if (!settings_.quiet)
     send_text(RankId{0}, events::AnswerKind::kNotice, true,
-              fmt::format("nplus1: recording has stopped: {}\n  so:   the run goes on, the recording ends here; "
-                          "summary and patterns still count everything, if there is room to write them\n  next: {}\n",
-                          trouble->what, trouble->remedy));
+              fmt::format(
+                  "nplus1: recording has stopped: {}\n  so:   the run goes on, the recording ends here; "
+                  "summary and patterns still count everything, if there is room to write them\n  next: {}\n",
+                  trouble->what, trouble->remedy));
 }
 
 /// Call paths and functions get their names: the programs are still there, and only what was seen is looked

@@ -45,8 +45,7 @@ std::int32_t working_threads(const Runtime& rt) {
 /// `nplus1 run` names the folder itself; under plain mpirun somebody has to.
 void say_where_results_go(const Runtime& rt) {
   if (rt.me().value != 0 || rt.output().empty() || names_output_itself()) return;
-  if (!quiet())
-    std::fprintf(stderr, "nplus1: the results will be in %s\n", rt.output().c_str());
+  if (!quiet()) std::fprintf(stderr, "nplus1: the results will be in %s\n", rt.output().c_str());
 }
 
 void connect(int threads_before) {

@@ -14,7 +14,8 @@ namespace nplus1::stubs {
 constinit thread_local CallState call_state;
 
 namespace {
-constinit detail::OwnState before_main{};  // and for good where the kernel has no such memory (before Linux 4.14)
+constinit detail::OwnState
+    before_main{};  // and for good where the kernel has no such memory (before Linux 4.14)
 }
 
 namespace detail {
@@ -115,7 +116,7 @@ __attribute__((constructor)) void make_own_state() {
 }
 
 constinit std::array<std::atomic<std::uint64_t>, events::kMpiCalls> counts{};
-}
+}  // namespace
 
 void count_call(MpiCall call) noexcept {
   counts[events::index(call)].fetch_add(1, std::memory_order_relaxed);

@@ -76,7 +76,8 @@ Function* of_libc(const char* name) {
 }
 
 void set(const char* name, const std::string& value) {
-  if (auto* const set_it = of_libc<int(const char*, const char*, int)>("setenv")) set_it(name, value.c_str(), 1);
+  if (auto* const set_it = of_libc<int(const char*, const char*, int)>("setenv"))
+    set_it(name, value.c_str(), 1);
 }
 
 void unset(const char* name) {
@@ -84,7 +85,8 @@ void unset(const char* name) {
 }
 
 bool is_same_file(std::string_view a, std::string_view b) {
-  struct stat of_a {}, of_b {};
+  struct stat of_a {
+  }, of_b{};
   return a == b || (stat(std::string{a}.c_str(), &of_a) == 0 && stat(std::string{b}.c_str(), &of_b) == 0 &&
                     of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
 }

@@ -125,7 +125,8 @@ struct KilledKeepers {
     kill(keeper, SIGKILL);
     waitpid(keeper, nullptr, 0);
   }
-  Duty& duty = *new (mmap(nullptr, sizeof(Duty), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Duty;
+  Duty& duty =
+      *new (mmap(nullptr, sizeof(Duty), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Duty;
   Sockets sockets;
   pid_t keeper = -1;
 };
@@ -174,7 +175,8 @@ struct Started {
 };
 
 TEST(Simulator, GivesItsWordAndEndsWhenTheJobDoes) {
-  const Script script{R"(test "$1 $2" = "--job job-1" || exit 1; echo "ready key,name,host:99"; cat >/dev/null)"};
+  const Script script{
+      R"(test "$1 $2" = "--job job-1" || exit 1; echo "ready key,name,host:99"; cat >/dev/null)"};
   Started started{script.path()};
   EXPECT_EQ(started.word, "key,name,host:99");
   started.simulator.finish(milliseconds{5000});

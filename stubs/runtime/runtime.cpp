@@ -113,8 +113,8 @@ void Runtime::absorb() {
 void Runtime::leave(const char* why) {
   pending_slots_ = 0;
   if (degraded_) return;
-  std::fprintf(stderr, "nplus1: rank %d leaves the simulation: %s\n  so:   the program goes on without it\n", me_.value,
-               why);
+  std::fprintf(stderr, "nplus1: rank %d leaves the simulation: %s\n  so:   the program goes on without it\n",
+               me_.value, why);
   channel_->leave();
   degrade();
 }

@@ -43,7 +43,8 @@ bool wait_for(int fd, short what, Deadline until) {
   for (;;) {
     int left = -1;
     if (until != kNoDeadline) {
-      const auto rest = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+      const auto rest =
+          std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
       if (rest.count() <= 0) return false;
       left = static_cast<int>(std::min<std::int64_t>(rest.count(), 60'000));
     }
@@ -92,10 +93,9 @@ std::string Hello::said() const {
 }
 
 bool send_all(int fd, const void* data, std::size_t size, Deadline until) {
-  return transfer_all(fd, POLLOUT, static_cast<char*>(const_cast<void*>(data)), size, until,
-                      [fd](const char* at, std::size_t left) {
-                        return send(fd, at, left, MSG_NOSIGNAL | MSG_DONTWAIT);
-                      });
+  return transfer_all(
+      fd, POLLOUT, static_cast<char*>(const_cast<void*>(data)), size, until,
+      [fd](const char* at, std::size_t left) { return send(fd, at, left, MSG_NOSIGNAL | MSG_DONTWAIT); });
 }
 
 bool receive_all(int fd, void* data, std::size_t size, Deadline until) {

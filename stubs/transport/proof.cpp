@@ -73,7 +73,8 @@ Proof prove(const Key& key, Side side, const Nonce& of_rank, const Nonce& of_sim
 
 bool same(const Proof& a, const Proof& b) {
   std::uint8_t difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
+  for (std::size_t i = 0; i < a.size(); ++i)
+    difference = static_cast<std::uint8_t>(difference | (a[i] ^ b[i]));
   return difference == 0;
 }
 

@@ -35,7 +35,8 @@ TEST(Proof, IsOfTheKeyBothNoncesTheSideAndWhatWasSaid) {
   const Proof proof = prove(key, Side::kRank, a, b, "rank 2");
   EXPECT_TRUE(same(proof, prove(key, Side::kRank, a, b, "rank 2")));
   EXPECT_FALSE(same(proof, prove(other, Side::kRank, a, b, "rank 2")));
-  EXPECT_FALSE(same(proof, prove(key, Side::kSimulator, a, b, "rank 2"))) << "sent back, it would prove itself";
+  EXPECT_FALSE(same(proof, prove(key, Side::kSimulator, a, b, "rank 2")))
+      << "sent back, it would prove itself";
   EXPECT_FALSE(same(proof, prove(key, Side::kRank, b, a, "rank 2")));
   EXPECT_FALSE(same(proof, prove(key, Side::kRank, a, *random_bytes(), "rank 2"))) << "a replay would do";
   EXPECT_FALSE(same(proof, prove(key, Side::kRank, a, b, "rank 3")));

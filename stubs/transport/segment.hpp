@@ -110,7 +110,9 @@ class Segment {
     return (sizeof(Header) + static_cast<std::uint64_t>(ranks) * sizeof(RankBlock) + kArenaStep - 1) /
            kArenaStep * kArenaStep;
   }
-  [[nodiscard]] static std::uint64_t bytes_for(std::int32_t ranks) { return arena_begin(ranks) + kArenaBytes; }
+  [[nodiscard]] static std::uint64_t bytes_for(std::int32_t ranks) {
+    return arena_begin(ranks) + kArenaBytes;
+  }
   /// Lays out a zeroed mapping.
   void initialise() const;
 

@@ -242,7 +242,8 @@ TEST(Handshake, ARankBelievesOnlyWhoKnowsTheKey) {
           prove(knows ? key : *random_bytes(), Side::kSimulator, challenge.nonce, response.nonce, "");
       ASSERT_TRUE(send_all(sockets[1], &response, sizeof(response)));
     }};
-    const auto trouble = prove_as_rank(sockets[0], key, {}, std::chrono::steady_clock::now() + std::chrono::seconds{20});
+    const auto trouble =
+        prove_as_rank(sockets[0], key, {}, std::chrono::steady_clock::now() + std::chrono::seconds{20});
     EXPECT_EQ(!trouble, knows);
     simulator.join();
     for (const int fd : sockets) close(fd);
