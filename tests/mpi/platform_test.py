@@ -37,6 +37,16 @@ class Platforms(live.LiveTest):
                     self.assertEqual(first, again)
                     self.assertEqual(summary["trust"]["order_inversions"], 0)
 
+    def test_calibrations_and_names_of_any_length_reach_the_ranks(self):
+        """Five pieces for each of the three overheads, as SMPI's calibration procedure gives them."""
+        pieces = ("0:8.930097312e-06:7.654382981e-10;1420:1.396843123e-05:2.974094001e-10;"
+                  "32768:1.540828732e-05:2.441040337e-10;65536:2.379990017e-04:1.000000001e-11;"
+                  "327680:1.000000001e-09:1.000000003e-12")
+        costs = [word for name in ("os", "or", "ois") for word in ("--simgrid", f"smpi/{name}:{pieces}")]
+        _, summary = self.ends(4, "ring", 20000, self.on("cluster64", *costs, "--record-region", "r" * 1000))
+        self.assertEqual(summary["trust"]["active_ranks"], 4)
+        self.assertEqual(summary["recording"]["events"], 0)  # in no such region
+
     def test_eight_senders_to_one_take_eight_times_as_long_where_links_are_shared(self):
         for network, factor in ((self.on("cluster64"), 8), (("--network", "lsb:bandwidth=1.25e9"), 1)):
             one = self.makespan(2, "incast", 4000000, *network)
