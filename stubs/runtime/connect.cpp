@@ -196,9 +196,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;
   start.cores = all[2];
-  // The ranks have agreed: should the simulator have died since, each goes on as after any death of it. A rank that left
-  // here would leave the others waiting for it in what follows.
-  if (line.socket >= 0) static_cast<void>(transport::send_all(line.socket, &start, sizeof(start)));
+  if (line.socket >= 0 && !transport::send_all(line.socket, &start, sizeof(start))) start.active = 0;
   if (start.active == 0) {
     say_why_not(hello, line, all[3]);
     if (line.socket >= 0) close(line.socket);

@@ -205,6 +205,14 @@ bool is_probe(const Communicator* comm, int source, int tag) {
          (tag == MPI_ANY_TAG || tag >= 0);
 }
 
+/// MPI's own affair; unmodelled if others take part.
+template <class F>
+int pass_on(bool nobody, F&& native) {
+  if (nobody) return native();
+  const UnmodelledScope scope{current_call()};
+  return native();
+}
+
 bool is_taken(MPI_Message message) {
   const std::lock_guard guard{runtime()->lock};
   return taken_messages().count(message) != 0;
@@ -216,10 +224,8 @@ namespace handlers {
 
 int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   Communicator* known = communicator(comm);
-  if (!is_probe(known, source, tag)) {
-    const UnmodelledScope scope{current_call()};
-    return pmpi::Probe(source, tag, comm, status);
-  }
+  if (!is_probe(known, source, tag))
+    return pass_on(source == MPI_PROC_NULL, [&] { return pmpi::Probe(source, tag, comm, status); });
   Call call;
   const auto found = probe(call, {source, tag, known, false});
   if (!found) return probe_natively(call, {source, tag, known, false}, nullptr, nullptr, status);
@@ -240,10 +246,8 @@ int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
 
 int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   Communicator* known = communicator(comm);
-  if (!is_probe(known, source, tag)) {
-    const UnmodelledScope scope{current_call()};
-    return pmpi::Mprobe(source, tag, comm, message, status);
-  }
+  if (!is_probe(known, source, tag))
+    return pass_on(source == MPI_PROC_NULL, [&] { return pmpi::Mprobe(source, tag, comm, message, status); });
   Call call;
   const stubs::Probe p{source, tag, known, true};
   const auto found = probe(call, p);
@@ -264,8 +268,8 @@ int Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
 
 int Mrecv(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
   if (is_taken(*message)) return receive_matched(buf, count, type, message, status, nullptr);
-  const UnmodelledScope scope{current_call()};
-  return pmpi::Mrecv(buf, count, type, message, status);
+  return pass_on(*message == MPI_MESSAGE_NO_PROC,
+                 [&] { return pmpi::Mrecv(buf, count, type, message, status); });
 }
 int Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
   return Mrecv(buf, MPI_Count{count}, type, message, status);

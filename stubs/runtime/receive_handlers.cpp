@@ -56,6 +56,15 @@ int nonblocking_receive(const Transfer& t, MPI_Request* handle) {
   return MPI_SUCCESS;
 }
 
+/// MPICH 4.0.2 leaves the status of an MPI_Irecv from MPI_PROC_NULL zero, where MPI_Sendrecv's says that there is nobody
+/// (MPI 4.0, section 3.10).
+void say_nobody(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = MPI_PROC_NULL;
+  status->MPI_TAG = MPI_ANY_TAG;
+  pmpi::Status_set_elements(status, MPI_BYTE, 0);
+}
+
 /// The receive's match is told with the wait for both.
 int end_natively(Call& call, Request& send, Request& receive, MPI_Status* status) {
   const int code = native::finish_receive(call, receive, status);
@@ -66,6 +75,7 @@ int end_natively(Call& call, Request& send, Request& receive, MPI_Status* status
   }
   call.finish(send.native, MPI_STATUS_IGNORE);
   call.outcome().answer.flag = 1;
+  if (receive.peer == kProcNull) say_nobody(status);
   return code;
 }
 
@@ -90,6 +100,7 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
   if (call.rt.native()) return end_natively(call, send, receive, status);
   if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
   code = call.finish(receive.native, status, receive.peer);
+  if (receive.peer == kProcNull) say_nobody(status);
   if (waits_natively(send))
     call.finish(send.native, MPI_STATUS_IGNORE, send.peer);
   else

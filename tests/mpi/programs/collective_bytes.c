@@ -1,6 +1,6 @@
 /* Each collective in each form (blocking, non-blocking, persistent), with what docs/formats/events.md says of it as
- * reckoned here from what was passed: a line "FUNCTION BYTES [BYTES PER MEMBER ...]" for each call, in the file
- * collective_bytes.RANK. At least 3 ranks. */
+ * reckoned here from what was passed: a line "RANK FUNCTION BYTES [BYTES PER MEMBER ...]" for each call. At least 3
+ * ranks. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static MPI_Datatype types[kMost];
 static MPI_Comm ring;
 
 static void say(const char* function, long bytes, int count, const int elements[]) {
-  printf("%s %ld", function, bytes);
+  printf("%d %s %ld", rank, function, bytes);
   for (int i = 0; i < count; ++i) printf(" %d", 4 * elements[i]);
   printf("\n");
   ++lines;
@@ -62,10 +62,6 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(W, &rank);
   MPI_Comm_size(W, &size);
-  /* Not all to mpirun, which would mix the lines of several ranks. */
-  char name[32];
-  sprintf(name, "collective_bytes.%d", rank);
-  if (freopen(name, "w", stdout) == NULL) MPI_Abort(W, 4);
   int both[2 * kMost], at_root = rank == kRoot ? size : 0;
   for (int i = 0, at = 0; i < size; at += ++i) {
     mine[i] = i + 1, places[i] = at;
