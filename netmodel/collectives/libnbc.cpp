@@ -20,7 +20,8 @@ std::int32_t swapped(std::int32_t member, const CollectiveCall& call) {
 template <class Visit>
 void each_piece(std::int64_t size, std::int64_t limit, Visit visit) {
   const std::int64_t element = element_size(size);
-  const std::int64_t pieces = (size + limit - 1) / limit;
+  const std::int64_t largest = piece_of(size, limit);
+  const std::int64_t pieces = (size + largest - 1) / largest;
   const std::int64_t each = size / element / pieces * element;
   for (std::int64_t i = 1; i < pieces; ++i) visit(each);
   visit(size - each * (pieces - 1));
