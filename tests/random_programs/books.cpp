@@ -1,4 +1,4 @@
-#include "books.hpp"
+#include "tests/random_programs/books.hpp"
 
 namespace random_programs {
 

@@ -1,4 +1,4 @@
-#include "collectives.hpp"
+#include "tests/random_programs/collectives.hpp"
 
 #include <algorithm>
 #include <numeric>

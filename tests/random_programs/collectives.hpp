@@ -1,7 +1,7 @@
 // One collective operation of a script, as one member sees it: its role, its buffers, and how it is called.
 #pragma once
 
-#include "script.hpp"
+#include "tests/random_programs/script.hpp"
 
 namespace random_programs {
 

@@ -1,7 +1,7 @@
 // Steps that make and free communicators. What a member gets is known to all ranks beforehand, and checked.
 #include <algorithm>
 
-#include "script.hpp"
+#include "tests/random_programs/script.hpp"
 
 namespace random_programs {
 namespace {

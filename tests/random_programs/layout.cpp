@@ -1,4 +1,4 @@
-#include "layout.hpp"
+#include "tests/random_programs/layout.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "random.hpp"
+#include "tests/random_programs/random.hpp"
 
 namespace random_programs {
 

@@ -18,7 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "script.hpp"
+#include "tests/random_programs/script.hpp"
 
 namespace random_programs {
 namespace {

@@ -1,4 +1,4 @@
-#include "messages.hpp"
+#include "tests/random_programs/messages.hpp"
 
 #include <algorithm>
 

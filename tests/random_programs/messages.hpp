@@ -1,7 +1,7 @@
 // Messages and their buffers: posting and checking either side.
 #pragma once
 
-#include "script.hpp"
+#include "tests/random_programs/script.hpp"
 
 namespace random_programs {
 

@@ -1,6 +1,6 @@
 // Steps of messages that begin and end in one step: exchanges, ready sends, persistent requests, and what is about
 // nobody or nothing.
-#include "messages.hpp"
+#include "tests/random_programs/messages.hpp"
 
 namespace random_programs {
 namespace {

@@ -1,7 +1,7 @@
 // Collectives that move blocks.
 #include <algorithm>
 
-#include "collectives.hpp"
+#include "tests/random_programs/collectives.hpp"
 
 namespace random_programs {
 namespace {

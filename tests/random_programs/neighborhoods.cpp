@@ -1,5 +1,5 @@
 // Collectives along the edges of a topology.
-#include "collectives.hpp"
+#include "tests/random_programs/collectives.hpp"
 
 namespace random_programs {
 namespace {

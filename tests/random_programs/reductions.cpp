@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collectives.hpp"
+#include "tests/random_programs/collectives.hpp"
 
 namespace random_programs {
 namespace {

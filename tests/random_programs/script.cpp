@@ -1,4 +1,4 @@
-#include "script.hpp"
+#include "tests/random_programs/script.hpp"
 
 #include <algorithm>
 

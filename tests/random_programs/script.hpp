@@ -17,9 +17,9 @@
 #include <tuple>
 #include <vector>
 
-#include "books.hpp"
-#include "layout.hpp"
-#include "random.hpp"
+#include "tests/random_programs/books.hpp"
+#include "tests/random_programs/layout.hpp"
+#include "tests/random_programs/random.hpp"
 
 namespace random_programs {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "messages.hpp"
+#include "tests/random_programs/messages.hpp"
 
 namespace random_programs {
 namespace {
