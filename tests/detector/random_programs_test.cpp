@@ -1,5 +1,5 @@
-// A sample of the random programs; detector_score judges as many as one likes. The seeds here are others than those that
-// the detector was tuned on and than those of the published tables.
+// A sample of the random programs; detector_score judges as many as one likes. These seeds were
+// looked at while the detector was tuned; those of the published tables were not.
 #include <gtest/gtest.h>
 
 #include <map>
