@@ -30,14 +30,12 @@ READING = Decimal("20e-9")
 MOST_DIGITS = 12
 
 
-def hosts(platform, ranks):
-    """The ranks' hosts as nplus1 deals them out: one on each in turn, in the order of their numbers."""
+def hosts(platform):
+    """In the order in which nplus1 deals them out: that of their numbers."""
     text = pathlib.Path(platform).read_text()
     if cluster := re.search(r'<cluster[^>]*prefix="([^"]*)"[^>]*radical="(\d+)-(\d+)"', text, re.S):
-        names = [f"{cluster[1]}{i}" for i in range(int(cluster[2]), int(cluster[3]) + 1)]
-    else:
-        names = sorted(re.findall(r'<host id="([^"]*)"', text), key=lambda n: [int(w) for w in re.findall(r"\d+", n)])
-    return [names[r % len(names)] for r in range(ranks)]
+        return [f"{cluster[1]}{i}" for i in range(int(cluster[2]), int(cluster[3]) + 1)]
+    return sorted(re.findall(r'<host id="([^"]*)"', text), key=lambda n: [int(w) for w in re.findall(r"\d+", n)])
 
 
 def built_for_smpi(folder):
@@ -50,7 +48,7 @@ def built_for_smpi(folder):
 def run_in_smpi(words, platform, ranks, model, scratch, settings=(), limit=600):
     """What the program printed, and when its last rank ended."""
     hostfile = pathlib.Path(scratch) / "hosts"
-    hostfile.write_text("".join(f"{host}\n" for host in hosts(platform, ranks)))
+    hostfile.write_text("".join(f"{host}\n" for host in hosts(platform)[:ranks]))
     line = ["smpirun", "-np", ranks, "-platform", platform, "-hostfile", hostfile, "--log=root.thres:critical",
             "--log=smpi_utils.thres:info", "--log=smpi_utils.fmt:END_%.15r%n", f"--cfg=network/model:{model}", "--cfg=surf/precision:1e-9",
             "--cfg=smpi/simulate-computation:no", "--cfg=smpi/wtime:0", "--cfg=smpi/display-timing:yes",
@@ -117,7 +115,7 @@ def main():
     parser.add_argument("--simgrid", action="append", default=[], help="a setting of SimGrid's, for both sides")
     parser.add_argument("--program", action="append", default=[], metavar="OURS=SMPIS")
     words = parser.parse_args()
-    platforms = [p.resolve() for p in words.platforms]
+    platforms = [p.resolve() for p in words.platforms if len(hosts(p)) >= words.ranks]  # a host for each rank
     programs = pathlib.Path(os.environ["NPLUS1_TEST_PROGRAMS"]).resolve()
     with tempfile.TemporaryDirectory(prefix="nplus1-smpi-") as scratch:
         ours = Ours(os.environ["NPLUS1"], scratch)
