@@ -94,7 +94,7 @@ void say_it_took_longer(const RunWords& run, double spent, double budget) {
 }
 
 /// Beside the measurements, which are kept whatever becomes of it.
-void write(const fs::path& file, const std::string& text) {
+void write_beside(const fs::path& file, const std::string& text) {
   if (const auto written = report::write_file(file, text); !written)
     throw Failure{ExitCode::kCantCreate, written.error().what, "what was measured is there, this file is not",
                   written.error().remedy + "; the same command goes on where it was"};
@@ -114,13 +114,13 @@ void report_drift(const fs::path& folder) {
     fmt::print(stderr,
                "nplus1: {} of {} B takes {:.2f} times as long after {} repetitions, in {} of {} mpiruns\n",
                d.test, d.size, d.ratio, d.after, d.changed, d.mpiruns);
-  write(folder / "drift.csv", guidelines::drift_csv(drifts));
+  write_beside(folder / "drift.csv", guidelines::drift_csv(drifts));
 }
 
 void plot_repetitions(const fs::path& folder, const guidelines::Criteria& criteria) {
   std::ifstream in{folder / kLooks, std::ios::binary};
   const auto looks = guidelines::read_looks({std::istreambuf_iterator<char>{in}, {}});
-  if (!looks.empty()) write(folder / "nrep.html", guidelines::nrep_page(looks, criteria));
+  if (!looks.empty()) write_beside(folder / "nrep.html", guidelines::nrep_page(looks, criteria));
 }
 
 int run_guidelines(RunWords& run) {
