@@ -25,6 +25,15 @@ void end_receive(Call& call, Request& request) {
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
 }
 
+/// MPICH 4.0.2 leaves the status of an MPI_Irecv from MPI_PROC_NULL zero, where a blocking receive's says that there is
+/// nobody (MPI 4.0, section 3.10).
+void say_nobody(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = MPI_PROC_NULL;
+  status->MPI_TAG = MPI_ANY_TAG;
+  pmpi::Status_set_elements(status, MPI_BYTE, 0);
+}
+
 int blocking_receive(const Transfer& t, MPI_Status* status) {
   Call call;
   Request request;
@@ -39,6 +48,7 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
   if (request.held) call.rt.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
   const int finished = call.rt.native() ? native::finish_receive(call, request, status)
                                         : call.finish(request.native, status, request.peer);
+  if (request.peer == kProcNull) say_nobody(status);
   if (was_there) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
   call.rt.requests.unindex(request.id);
   if (request.app != MPI_REQUEST_NULL) pmpi::Request_free(&request.app);
@@ -54,15 +64,6 @@ int nonblocking_receive(const Transfer& t, MPI_Request* handle) {
   *handle = request->held ? request->app : request->native;
   call.rt.requests.insert(*handle, std::move(request));
   return MPI_SUCCESS;
-}
-
-/// MPICH 4.0.2 leaves the status of an MPI_Irecv from MPI_PROC_NULL zero, where MPI_Sendrecv's says that there is nobody
-/// (MPI 4.0, section 3.10).
-void say_nobody(MPI_Status* status) {
-  if (status == MPI_STATUS_IGNORE) return;
-  status->MPI_SOURCE = MPI_PROC_NULL;
-  status->MPI_TAG = MPI_ANY_TAG;
-  pmpi::Status_set_elements(status, MPI_BYTE, 0);
 }
 
 /// The receive's match is told with the wait for both.
