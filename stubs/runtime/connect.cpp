@@ -47,7 +47,9 @@ std::string value_of(const std::string& line, const std::string& key) {
 }
 
 /// What the keeper published through Hydra; nothing where no simulator came up. MPI's own PMI client is at rest.
-std::optional<transport::Meeting> published_meeting() {
+/// One rank alone passes no barrier in MPI_Init, and what is published arrives with the second: so it passes them here.
+std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
+  constexpr int kBarriersUntilPublished = 2;
   const std::string descriptor = environment("PMI_FD");
   if (descriptor.empty()) return std::nullopt;
   const int fd = std::atoi(descriptor.c_str());
@@ -57,7 +59,12 @@ std::optional<transport::Meeting> published_meeting() {
     return reader.next(std::chrono::milliseconds{5000}).value_or(std::string{});
   };
   const std::string space = value_of(ask("cmd=get_my_kvsname"), "kvsname");
-  return transport::Meeting::parse(value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value"));
+  for (int barriers = 0;; ++barriers) {
+    const std::string value = value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
+    const auto meeting = transport::Meeting::parse(value);
+    if (meeting || ranks > 1 || barriers == kBarriersUntilPublished) return meeting;
+    if (ask("cmd=barrier_in").empty()) return std::nullopt;
+  }
 }
 
 /// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp
@@ -123,7 +130,7 @@ int connect_locally(const transport::Meeting& meeting, Line& line) {
 
 Line open_line(const Hello& hello) {
   Line line;
-  const auto meeting = published_meeting();
+  const auto meeting = published_meeting(hello.ranks);
   if (!meeting) return line;
   line.trouble = "nobody listens where the simulator should be";
   const Transport wanted = wanted_transport();
