@@ -140,7 +140,7 @@ class Run(CommandTest):
     def test_a_reason_that_did_not_fit_on_the_disk_is_found_out(self):
         self.script("mpirun", self.SIMULATOR.replace("echo THE SUMMARY > $dir/summary.txt", "> $dir/error.txt"))
         result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
-        self.assertRegex(result.stderr, "the results are not complete:\n.*disk")
+        self.assertRegex(result.stderr, "there is no result:\n.*disk")
 
     def test_missing_folders_above_the_output_are_made(self):
         self.script("mpirun", self.SIMULATOR)
