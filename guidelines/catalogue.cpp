@@ -84,7 +84,7 @@ Guideline guideline_of(const json& entry) {
 }
 
 /// "line 3, column 5: unexpected ..." of the parser's message.
-std::string parser_words(const json::parse_error& error) {
+std::string parser_words(const json::exception& error) {
   constexpr std::string_view kAt = "parse error at ";
   const std::string what = error.what();
   const std::size_t at = what.find(kAt);
@@ -121,7 +121,7 @@ Result<Catalogue> parse_catalogue(const std::string& text, const std::string& na
   json document;
   try {
     document = json::parse(text);
-  } catch (const json::parse_error& error) {
+  } catch (const json::exception& error) {  // numbers that are too large have a kind of their own
     return Error{fmt::format("{} is no JSON: {}", name, parser_words(error)), kForm};
   }
   if (!document.is_array()) return Error{name + ", line 1: the catalogue is no list", kForm};
