@@ -28,11 +28,8 @@ struct Findings {
 /// Of the recording at `source`, if there is one. Throws Failure.
 [[nodiscard]] Findings find_in_recording(const std::string& source, const FindingLimits& limits);
 
-/// What looking for findings may take after a run of `run_s` seconds: a tenth of that, or a quarter of a second.
-[[nodiscard]] double seconds_for_findings(double run_s);
-
-/// After a run that recorded and took `run_s` seconds: its report.html again, with what is found in that time on an
-/// idle machine. Returns the text for the terminal.
-[[nodiscard]] std::string add_findings_to_report(const std::string& folder, double run_s);
+/// After a run that recorded: its report.html again, with what is found in so many seconds on an idle machine. Returns
+/// the text for the terminal.
+[[nodiscard]] std::string add_findings_to_report(const std::string& folder, double seconds);
 
 }  // namespace nplus1::cli

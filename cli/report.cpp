@@ -119,15 +119,9 @@ void write(const ReportOptions& options, const Findings& found) {
 
 }  // namespace
 
-double seconds_for_findings(double run_s) {
-  constexpr double kShare = 0.1, kLeast = 0.25;
-  return std::max(kLeast, kShare * run_s);
-}
-
-std::string add_findings_to_report(const std::string& folder, double run_s) {
+std::string add_findings_to_report(const std::string& folder, double seconds) {
   // Bytes of recording a second, on two cores: low ones of those measured.
   constexpr double kRead = 16e6, kSearched = 2e6, kReplayed = 0.5e6;
-  const double seconds = seconds_for_findings(run_s);
   const auto bytes = [&](double rate) { return static_cast<std::uint64_t>(seconds * rate); };
   const Findings found = find_in_recording(folder, {bytes(kRead), bytes(kSearched), bytes(kReplayed), 0});
   ReportOptions options;

@@ -137,15 +137,15 @@ std::string application_name(const std::vector<Section>& sections) {
 /// What to fix first. In a process of its own, whose end, however bad, leaves the application's exit code and
 /// the report as the simulator wrote it. It is given what was promised, a tenth of the run's time, and no more:
 /// a busy machine makes it slower than its size says.
-std::string add_findings(const fs::path& folder, double run_s) {
+std::string add_findings(const fs::path& folder, double seconds) {
   const auto find = [&](std::size_t) -> Result<std::string> {
     try {
-      return add_findings_to_report(folder.string(), run_s);
+      return add_findings_to_report(folder.string(), seconds);
     } catch (const Failure& failure) {
       return Error{failure.what(), ""};
     }
   };
-  const auto limit = std::chrono::duration<double>(seconds_for_findings(run_s));
+  const auto limit = std::chrono::duration<double>(seconds);
   const auto found = hypothesis::in_children(
       1, 1, find, [](std::size_t) {}, limit);
   if (found) return found.value().front();
@@ -202,7 +202,9 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;
-  const std::string fixes = fs::exists(output / kSummary) ? add_findings(output, seconds_since(begin)) : "";
+  constexpr double kShareForFindings = 0.1;
+  const double patience = std::max(options.findings_s, kShareForFindings * seconds_since(begin));
+  const std::string fixes = fs::exists(output / kSummary) ? add_findings(output, patience) : "";
   show_summary(output, ended, options.quiet);
   if (!options.quiet) fmt::print(stderr, "{}", fixes);
   if (ended.simulator_done) folder->remove_if_empty();

@@ -101,11 +101,10 @@ void add_compute(Page& page, const RunSummary& s, TextStyle style) {
   const Duration mean = total / static_cast<std::int64_t>(times.size());
   const std::size_t per_bar = (times.size() + kMostBars - 1) / kMostBars;
   page.line("");
-  page.line(
-      "Compute time: mean {}, most {}; imbalance (most / mean - 1) {:.1f} %, load balance (mean / most) "
-      "{:.1f} %{}",
-      readable(mean), readable(most), 100 * (seconds(most) / seconds(mean) - 1),
-      100 * seconds(mean) / seconds(most), per_bar > 1 ? fmt::format("; means of {} ranks", per_bar) : "");
+  page.line("Compute time: mean {}, most {}{}", readable(mean), readable(most),
+            per_bar > 1 ? fmt::format("; bars: means of {} ranks", per_bar) : "");
+  page.line("  imbalance (most / mean - 1) {:.1f} %, load balance (mean / most) {:.1f} %",
+            100 * (seconds(most) / seconds(mean) - 1), 100 * seconds(mean) / seconds(most));
   const auto means = grouped(times, per_bar);
   for (std::size_t i = 0; i < means.size(); ++i) {
     page.line("{:>5} {} {}", i * per_bar, bar(seconds(means[i]) / seconds(most), kBarWidth, style),

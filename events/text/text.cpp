@@ -100,8 +100,11 @@ class PipeWriter final : public RowWriter<EventSink> {
 
 class TextImporter final : public Importer {
  public:
-  TextImporter(File file, std::string name, Syntax syntax)
-      : file_{std::move(file)}, name_{std::move(name)}, rows_{read_rows(file_.get(), syntax)} {}
+  TextImporter(File file, std::string name, Syntax syntax, bool unchecked)
+      : file_{std::move(file)},
+        name_{std::move(name)},
+        rows_{read_rows(file_.get(), syntax)},
+        unchecked_{unchecked} {}
 
   /// `run` and `property` rows, up to the first other one, which stays in row_.
   Result<exchange::Done> read_preamble() {
@@ -119,7 +122,7 @@ class TextImporter final : public Importer {
   Result<Imported> read(EventSink& sink) override {
     CheckedSink checked{preamble_.ranks, bytes(), sink};
     for (; has_row_; has_row_ = rows_->next(row_)) {
-      auto wrong = read_row(row_, checked);
+      auto wrong = unchecked_ ? read_row(row_, sink) : read_row(row_, checked);
       if (!wrong) wrong = checked.trouble();
       if (wrong) return error(*wrong);
     }
@@ -140,13 +143,15 @@ class TextImporter final : public Importer {
   File file_;
   std::string name_;
   std::unique_ptr<RowReader> rows_;
+  bool unchecked_;
   Row row_;
   bool has_row_ = false;
   Preamble preamble_;
 };
 
-Result<std::unique_ptr<Importer>> import_from(File file, const std::string& name, Syntax syntax) {
-  auto importer = std::make_unique<TextImporter>(std::move(file), name, syntax);
+Result<std::unique_ptr<Importer>> import_from(File file, const std::string& name, Syntax syntax,
+                                              bool unchecked = false) {
+  auto importer = std::make_unique<TextImporter>(std::move(file), name, syntax, unchecked);
   if (const auto begun = importer->read_preamble(); !begun) return begun.error();
   return std::unique_ptr<Importer>{std::move(importer)};
 }
@@ -159,13 +164,13 @@ Result<std::unique_ptr<Exporter>> create(const fs::path& file, Syntax syntax, co
   return std::unique_ptr<Exporter>{std::make_unique<FileWriter>(std::move(opened).value(), syntax, preamble)};
 }
 
-Result<std::unique_ptr<Importer>> open(const fs::path& path, Syntax syntax) {
+Result<std::unique_ptr<Importer>> open(const fs::path& path, Syntax syntax, bool unchecked) {
   if (fs::is_directory(path))
     return Error{path.string() + " is a folder, not a file", "name the file itself"};
   File file{std::fopen(path.c_str(), "re")};
   if (file == nullptr)
     return Error{path.string() + ": " + std::strerror(errno), "name a file that can be read"};
-  return import_from(std::move(file), path.string(), syntax);
+  return import_from(std::move(file), path.string(), syntax, unchecked);
 }
 
 Result<std::unique_ptr<Importer>> open(int descriptor, const std::string& name, Syntax syntax) {

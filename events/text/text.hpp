@@ -16,9 +16,10 @@ enum class Syntax { kCsv, kJsonLines };
                                                                  Syntax syntax,
                                                                  const exchange::Preamble& preamble);
 
-/// Reads up to the first event.
+/// Reads up to the first event. `unchecked`: events come as they stand there, whatever they claim (for tests of the
+/// syntax alone; Imported counts nothing then).
 [[nodiscard]] Result<std::unique_ptr<exchange::Importer>> open(const std::filesystem::path& file,
-                                                               Syntax syntax);
+                                                               Syntax syntax, bool unchecked = false);
 
 /// As open(), from a descriptor that another process writes to; `name` stands for it in errors. Takes it
 /// over.
