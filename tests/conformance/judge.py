@@ -5,8 +5,11 @@ import json
 import pathlib
 import re
 
-# Fortran's STOP, and what the suite's checkpoint tests say.
-_IGNORED = re.compile(r"FORTRAN STOP|^\s*Test Passed\s*$|requesting checkpoint\s*$|checkpoint completed\s*$")
+# Fortran's STOP, what the suite's checkpoint tests say, and what `nplus1 run` says of a job without MPI_Init, which
+# never_active.txt lists.
+_IGNORED = re.compile(r"FORTRAN STOP|^\s*Test Passed\s*$|requesting checkpoint\s*$|checkpoint completed\s*$"
+                      r"|^nplus1: there is no result:$|^nothing was observed: no process of the job called MPI_Init"
+                      r"|^run an MPI program; one that begins with MPI_Session_init alone is not observed$")
 # What follows this line in an output was said by the simulator and not by the test.
 SIMULATOR_MARK = "--- the simulator's log ---"
 _NO_ERRORS = re.compile(r"^\s*No [Ee]rrors\s*$")

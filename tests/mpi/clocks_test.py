@@ -39,7 +39,7 @@ class Clocks(LiveTest):
     def test_wtime_is_virtual_in_functions_that_mpi_calls(self):
         for options in ((), ("--virtual-clocks",)):
             run = self.observe(3, "callbacks", "wtime", options=("--compute", "fixed:1e-6", *options))
-            self.assertEqual(run.stdout.split(), ["virtual"] * 3)
+            self.assertEqual(run.stdout.replace("\n", ""), "virtual" * 3)  # newlines of three ranks may come late
 
     def test_more_computing_threads_than_cores_are_said(self):
         cores = len(os.sched_getaffinity(0))
