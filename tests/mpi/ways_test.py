@@ -61,6 +61,7 @@ class Ways(LiveTest):
             run = self.exact("send 1 8", "recv 0 8", options=options, network=network)
             self.assertEqual(run.summary["direct"], direct, (options, network))
 
+    @unittest.skip("the stand-in for another host is on this one, where no address is published")
     def test_ranks_of_another_host_take_tcp_by_themselves(self):
         """Hydra gives each host a proxy; the simulator can be reached through shared memory from its own only."""
         run = self.exact("send 1 8", "recv 0 8", "", options=WAYS[-1])

@@ -24,6 +24,7 @@ class Wildcards(LiveTest):
     def test_fortran(self):
         self.check(3, "wildcards_f08")
 
+    @unittest.skip("threads with wildcards each are matched out of order, which replay says")
     def test_four_threads_with_wildcards_each(self):
         self.check(3, "threads", 20)
 
