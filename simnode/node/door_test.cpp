@@ -145,8 +145,10 @@ TEST_P(DoorTest, AFloodOfGuestsKeepsNoMoreThanItsRoom) {
 TEST_P(DoorTest, AGuestThatLeavesIsForgotten) {
   const int fd = connect();
   for (const auto until = soon(); !door.has_guests() && Door::Clock::now() < until;) turn();
+  ASSERT_TRUE(door.has_guests());
   shutdown(fd, SHUT_RDWR);
   serve_until_all_have_gone();
+  EXPECT_FALSE(door.has_guests());
 }
 
 INSTANTIATE_TEST_SUITE_P(Door, DoorTest, testing::Values(Door::Hosts::kThis, Door::Hosts::kThisOverTcp));
