@@ -196,7 +196,22 @@ bool CheckedSink::check_lists(const TimedEvent& event) {
               "requests completed by a call that completes none:", as_signed(event.completed.size())))
     return false;
   if (is_collective(event.event.kind)) return check_collective(event);
+  if (is_access(event.event)) return check_access(event);
   return true;
+}
+
+bool CheckedSink::check_access(const TimedEvent& event) {
+  const Event& e = event.event;
+  const std::span<const std::int64_t> distance = event.extension.sizes;
+  const bool is_last = e.operation == static_cast<std::uint8_t>(Access::kLastTouch);
+  return demand(e.peer >= 0 && e.peer <= static_cast<std::int32_t>(Toucher::kEnd), "there is no toucher",
+                e.peer) &&
+         demand((e.tag & ~(kInexactAccess | kWriteAccess)) == 0, "there is no access with the bits", e.tag) &&
+         demand(e.aux <= kMostInOrder, "an access to the buffer of call number", as_signed(e.aux)) &&
+         demand(distance.size() == (is_last ? 1U : 0U), "an access whose distances number",
+                as_signed(distance.size())) &&
+         demand(!is_last || (distance[0] >= 0 && is_time(distance[0])), "an access at the distance",
+                is_last ? distance[0] : 0);
 }
 
 std::int32_t CheckedSink::index_of(const Members& members, RankId rank) const {

@@ -168,6 +168,33 @@ TEST(CheckedSink, RefusesNeighboursBeyondTheListOrTheCommunicator) {
   EXPECT_NE(changed(sound, [](Made& m) { m.words = {1, 1, 0, 0, 0xffffffff, 0xffffffff}; }), "");
 }
 
+Made access(Access which, std::vector<std::int64_t> distance = {}) {
+  Made made = of_kind(EventKind::kLocal);
+  made.event.operation = static_cast<std::uint8_t>(which);
+  made.event.peer = static_cast<std::int32_t>(Toucher::kEnd);
+  made.event.tag = kInexactAccess | kWriteAccess;
+  made.event.aux = 7;
+  made.sizes = std::move(distance);
+  return made;
+}
+
+TEST(CheckedSink, TakesAccessesWhoseToucherBitsAndDistanceCanBe) {
+  for (const Access which :
+       {Access::kFirstTouch, Access::kFirstWrite, Access::kEarlyTouch, Access::kStatusUse}) {
+    EXPECT_TRUE(is_access(access(which).event));
+    EXPECT_EQ(trouble(access(which)), "");
+    EXPECT_EQ(changed(access(which), [](Made& m) { m.sizes = {1}; }), "an access whose distances number 1");
+  }
+  EXPECT_FALSE(is_access(of_kind(EventKind::kLocal).event));
+  const Made last = access(Access::kLastTouch, {5});
+  EXPECT_EQ(trouble(last), "");
+  EXPECT_EQ(changed(last, [](Made& m) { m.event.peer = 5; }), "there is no toucher 5");
+  EXPECT_EQ(changed(last, [](Made& m) { m.event.tag = 4; }), "there is no access with the bits 4");
+  EXPECT_EQ(changed(last, [](Made& m) { m.sizes = {-1}; }), "an access at the distance -1");
+  EXPECT_EQ(changed(last, [](Made& m) { m.sizes.clear(); }), "an access whose distances number 0");
+  EXPECT_NE(changed(last, [](Made& m) { m.event.aux = ~std::uint64_t{0}; }), "");
+}
+
 TEST(CheckedSink, RefusesTimesWithoutRoomForAddingToThem) {
   EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.exit = -1; }), "");
   EXPECT_NE(changed(of_kind(EventKind::kLocal), [](Made& m) { m.exit = kLatest + 1; }), "");

@@ -39,7 +39,8 @@ enum class EventKind : std::uint8_t {
   kCommDefine,       // `aux` is the communicator's global key; extension: u32 world ranks of the members
   kUnmodelledEnter,  // the rank is in a call that the simulator does not model: its clock is unknown
   kUnmodelledExit,
-  kLocal,        // a call or pause whose only effect is its `compute`; or a part kept by the rank: OwnPart
+  kLocal,  // a call or pause whose only effect is its `compute`; a part kept by the rank: OwnPart; or an
+           // access to the memory of a message: Access
   kRegionBegin,  // `aux` is the region id
   kRegionEnd,
   // Definitions; they stay between rank and simulator, which tells sinks by EventSink::on_...
@@ -72,7 +73,7 @@ enum EventFlag : std::uint8_t {
   kTakesMessage = 8,  // kProbe/kIprobe that is an Mprobe/Improbe: removes the message it finds
   kPersistent = 16,
   kKeepsRequests = 64,      // kTest that leaves its requests as they are (Request_get_status)
-  kHasBytesPerMember = 32,  // collective: the extension lists i64 bytes per member, not `bytes` alone
+  kHasBytesPerMember = 32,  // the extension lists i64: a collective's bytes per member, an access's distance
   kHasDetail = 128,         // a Detail follows the event: one slot, and one for its excerpt if it has one
 };
 
@@ -156,6 +157,40 @@ enum class OwnPart : std::uint8_t {
   kBetween,  // inferred: one block of a vector whose others went to all other ranks
   kAddedTo,  // inferred: lies where the rank has sent from before, told of before it receives as much
 };
+
+/// Event::operation of a kLocal that tells of an access to the buffer of another call of the rank, which `aux`
+/// names by its place in the rank's stream (TimedEvent::ordinal). Values are disjoint from OwnPart's. The event
+/// stands where the access happened; `size` is the offset in that buffer of the first byte touched. Fields:
+/// docs/formats/events.md. Source: Natvig and Elster, "Run-Time Analysis and Instrumentation for Communication
+/// Overlap Potential" (EuroMPI 2010), sections 2.3 to 2.6.
+enum class Access : std::uint8_t {
+  kFirstTouch = 16,  // the first read or write of a receive's buffer after the receive came out
+  kFirstWrite,       // the first write to a send's buffer after the send came out
+  kLastTouch,        // the last access before the call that the call's operation conflicts with
+  kEarlyTouch,       // a race: a conflicting access between a non-blocking call and its completion
+  kStatusUse,        // the program asked for the status of a receive
+};
+
+/// Event::peer of an access: who touched the buffer.
+enum class Toucher : std::int32_t {
+  kProgram,     // its own code
+  kMpiCall,     // an MPI call, to which the event's call path leads
+  kSystemCall,  // the kernel, on the program's behalf
+  kRelease,     // free, realloc, munmap and the like: the memory is gone
+  kEnd,         // the end of the run
+};
+
+/// Bits of Event::tag of an access.
+enum AccessBit : std::int32_t {
+  kInexactAccess = 1,  // only the page, or the interval, is known: to be taken for an access
+  kWriteAccess = 2,
+};
+
+[[nodiscard]] inline bool is_access(const Event& event) {
+  return event.kind == EventKind::kLocal &&
+         event.operation >= static_cast<std::uint8_t>(Access::kFirstTouch) &&
+         event.operation <= static_cast<std::uint8_t>(Access::kStatusUse);
+}
 
 /// The lists that follow an event. At most one of them is not empty.
 struct Extension {

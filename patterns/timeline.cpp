@@ -56,7 +56,7 @@ void Timeline::on_event(const events::TimedEvent& timed) {
 void Timeline::add_interval(const events::TimedEvent& timed) {
   const Event& event = timed.event;
   const auto activity = activity_of(event.kind);
-  if (!activity) return;
+  if (!activity || events::is_access(event)) return;
   Interval interval{event.entry(), timed.exit, event.site, event.call, *activity};
   if (event.kind == EventKind::kUnmodelledEnter) {
     unmodelled_[{timed.rank, event.thread}] = event;

@@ -172,6 +172,34 @@ TEST(Recording, WithListsLongerThanABlockComesBack) {
   EXPECT_EQ(heard.rows, told.rows);
 }
 
+TEST(Recording, OfAccessesPassesTheChecksAndComesBack) {
+  const ScratchFolder folder;
+  Listening told;
+  auto writer = writer_in(folder.path(), 2);
+  Event touch;
+  touch.kind = EventKind::kLocal;
+  touch.operation = static_cast<std::uint8_t>(Access::kFirstTouch);
+  touch.peer = static_cast<std::int32_t>(Toucher::kRelease);  // more than there are ranks
+  touch.tag = kInexactAccess;
+  touch.size = 4096;
+  touch.aux = 12;
+  touch.compute_ps = touch.entry_ps = 77;
+  Event last = touch;
+  last.operation = static_cast<std::uint8_t>(Access::kLastTouch);
+  last.flags = kHasBytesPerMember;
+  const std::vector<std::int64_t> distance{1'000'000};
+  const Detail detail;
+  for (EventSink* sink : {static_cast<EventSink*>(&told), static_cast<EventSink*>(writer.get())}) {
+    sink->on_event({RankId{1}, touch, {}, touch.entry(), kNoAnswer, {}, &detail, 13});
+    sink->on_event({RankId{1}, last, {{}, distance}, last.entry(), kNoAnswer, {}, &detail, 14});
+  }
+  writer->close();
+  Listening heard;
+  Reader reader = std::move(Reader::open(folder.path())).value();
+  EXPECT_TRUE(reader.read(heard, {}).value().complete);  // checked, as every reader's are
+  EXPECT_EQ(heard.rows, told.rows);
+}
+
 TEST(Recording, CountsAnEventWhoseListIsTooLongAsDropped) {
   const ScratchFolder folder;
   auto writer = writer_in(folder.path(), 2);

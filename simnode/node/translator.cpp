@@ -18,7 +18,8 @@ events::Extension lists_of(const events::Event& event, std::span<const std::byte
   // The assembler's buffer comes from operator new: aligned for both.
   if (event.has(events::kHasBytesPerMember)) {
     const auto* at = reinterpret_cast<const std::int64_t*>(bytes.data());
-    e.sizes = {at, std::min<std::size_t>(event.aux, bytes.size() / sizeof(std::int64_t))};
+    const std::uint64_t n = events::is_access(event) ? 1 : event.aux;  // an access has one distance
+    e.sizes = {at, std::min<std::size_t>(n, bytes.size() / sizeof(std::int64_t))};
   } else {
     const std::uint64_t n =
         event.kind == EventKind::kCommDefine ? static_cast<std::uint64_t>(event.size) : event.aux;
@@ -174,8 +175,10 @@ bool Translator::take(RankId rank, events::Event& event, std::span<const std::by
   }
   const auto known = r.comms.find(event.comm.value);
   if (known != r.comms.end()) event.comm = known->second;
-  demand(event.peer >= events::kIntercommRoot && event.peer < static_cast<std::int64_t>(ranks_.size()),
-         "an event with the peer ", static_cast<std::uint64_t>(event.peer));
+  const auto peers = events::is_access(event) ? static_cast<std::int64_t>(events::Toucher::kEnd) + 1
+                                              : static_cast<std::int64_t>(ranks_.size());
+  demand(event.peer >= events::kIntercommRoot && event.peer < peers, "an event with the peer ",
+         static_cast<std::uint64_t>(event.peer));
   event.site = CallSiteId{global(r.sites, event.site.index())};
   return true;
 }
