@@ -28,6 +28,17 @@ target_compile_options(nplus1_options INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>
   $<$<BOOL:${NPLUS1_WERROR}>:-Werror>)
 
+# Counts which lines run (tools/coverage.sh). The preloaded library defines _exit() itself and counts there.
+option(NPLUS1_COVERAGE "Write gcov's counters when a process ends" OFF)
+if(NPLUS1_COVERAGE)
+  set(not_the_stubs $<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,nplus1-stubs>>)
+  target_compile_definitions(nplus1_options INTERFACE NPLUS1_COVERAGE)
+  target_compile_options(nplus1_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--coverage -fprofile-update=atomic
+    -fprofile-abs-path> $<$<AND:$<COMPILE_LANGUAGE:CXX>,${not_the_stubs}>:SHELL:-include
+    "${PROJECT_SOURCE_DIR}/tools/coverage/exits.hpp">)
+  target_link_options(nplus1_options INTERFACE --coverage)
+endif()
+
 # Several sources compiled as one take less than half the time to build, and more to rebuild after a change: for users
 # and continuous integration (tools/build.sh), not for development. Names in unnamed namespaces must then be unique in
 # a library that is BATCHED; a source for which that makes no sense opts out with SKIP_UNITY_BUILD_INCLUSION.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "events/text/text.hpp"
+#include "support/sanitized.hpp"
 
 namespace nplus1::events::otf2 {
 namespace {
@@ -24,12 +25,6 @@ using exchange::Importer;
 constexpr const char* kRemedy =
     "the archive is damaged or was not closed: copy or make it again (otf2-print shows what can be read)";
 constexpr char kEndMark = '.';  // the status that begins with it is a list of what is missing, not an error
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitMemory = false;  // the sanitizers reserve terabytes
-#else
-constexpr bool kLimitMemory = true;
-#endif
 
 class Descriptor {
  public:
@@ -65,7 +60,7 @@ void restrict_to(const Limits& limits) {
   for (const int signal : {SIGXCPU, SIGSEGV, SIGBUS, SIGABRT, SIGALRM, SIGPIPE}) ::signal(signal, SIG_DFL);
   set_limit(RLIMIT_CORE, 0);
   set_limit(RLIMIT_CPU, static_cast<rlim_t>(limits.time.count()));
-  if (kLimitMemory) set_limit(RLIMIT_AS, limits.memory);
+  if (!kReservesAddresses) set_limit(RLIMIT_AS, limits.memory);
 }
 
 void write_all(int descriptor, std::string_view text) {

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <string>
 
+#include "support/sanitized.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace nplus1::fuzz {
@@ -86,10 +87,8 @@ std::uint64_t run_all(const Words& words) {
 }  // namespace nplus1::fuzz
 
 int main(int count, char** words) {
-#ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
   const rlimit memory{nplus1::fuzz::kMemory, nplus1::fuzz::kMemory};
-  setrlimit(RLIMIT_AS, &memory);
-#endif
+  if (!nplus1::kReservesAddresses) setrlimit(RLIMIT_AS, &memory);
   const auto begin = std::chrono::steady_clock::now();
   const std::uint64_t runs = nplus1::fuzz::run_all(nplus1::fuzz::parse(count, words));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

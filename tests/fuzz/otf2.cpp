@@ -2,27 +2,18 @@
 // the OTF2 library meets the change. It runs in a child of its own, which may crash; we must not.
 #include "events/otf2/otf2.hpp"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "events/checked_sink.hpp"
 #include "events/definitions_collector.hpp"
 #include "tests/fuzz/events_of.hpp"
+#include "tests/fuzz/scratch_folder.hpp"
 
 namespace nplus1::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path scratch() {
-  std::string pattern =
-      (fs::is_directory("/dev/shm") ? "/dev/shm" : "/tmp") + std::string{"/nplus1-fuzz-XXXXXX"};
-  if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-  return pattern;
-}
 
 /// What the exporter is promised: only what has passed the check.
 void write_archive(const fs::path& folder, Choices& choices) {
@@ -54,7 +45,8 @@ void run(Input input) {
   const bool changes = choices.once_in(2);
   const Input change =
       input.subspan(std::min<std::size_t>(input.size(), 1), std::min<std::size_t>(input.size(), 17) / 2);
-  const fs::path folder = scratch();
+  const ScratchFolder scratch;
+  const fs::path& folder = scratch.path();
   write_archive(folder / "out", choices);
   Choices changing{change};
   if (changes && fs::exists(folder / "out")) change_a_file(folder / "out", changing);
@@ -63,8 +55,6 @@ void run(Input input) {
     events::DefinitionsCollector sink;
     static_cast<void>(importer.value()->read(sink));
   }
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
 }
 
 std::vector<std::string> seeds() {

@@ -1,8 +1,5 @@
 // A recording whose bytes are all sound, with claims of the fuzzer's: read, and given to every analysis. What the reader
 // lets through must hurt none of them.
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <random>
 
@@ -17,33 +14,13 @@
 #include "patterns/message_statistics.hpp"
 #include "patterns/patterns_json.hpp"
 #include "tests/fuzz/events_of.hpp"
+#include "tests/fuzz/scratch_folder.hpp"
 
 namespace nplus1::fuzz {
 namespace {
 
 using events::recording::Reader;
 using events::recording::Writer;
-
-/// In memory where there is /dev/shm: the writer wants a folder.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : "/tmp") +
-                          std::string{"/nplus1-fuzz-XXXXXX"};
-    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-    path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::filesystem::path recording() const { return path_ / "recording"; }
-
- private:
-  std::filesystem::path path_;
-};
 
 void analyse(const std::filesystem::path& recording, std::uint8_t which) {
   Result<Reader> reader = Reader::open(recording);
@@ -81,14 +58,15 @@ void run(Input input) {
   const std::uint8_t which = choices.byte();
   const auto ranks =
       static_cast<std::int32_t>(choices.once_in(200) ? 1 + choices.below(200'000) : 1 + choices.below(8));
-  const Folder folder;
+  const ScratchFolder folder;
+  const std::filesystem::path recording = folder.path() / "recording";
   events::recording::WriterOptions options;
   options.background = false;
-  auto writer = std::move(Writer::create(folder.recording(), {ranks, {}}, options)).value();
+  auto writer = std::move(Writer::create(recording, {ranks, {}}, options)).value();
   EventsOf{choices, ranks, *writer}.all(300);
   static_cast<void>(writer->close());
   writer.reset();
-  analyse(folder.recording(), which);
+  analyse(recording, which);
 }
 
 std::vector<std::string> seeds() {

@@ -119,8 +119,18 @@ void change_bytes(std::string& bytes, std::string_view partner, Random& random) 
 
 }  // namespace
 
+__attribute__((weak)) std::optional<std::string> mutated_by_structure(Input /*input*/,
+                                                                      std::uint64_t /*seed*/) {
+  return {};
+}
+
 std::string mutated(std::string_view input, std::string_view partner, bool text, std::uint64_t seed) {
   Random random{seed};
+  if (random() % 2 == 0) {
+    const Input bytes{reinterpret_cast<const std::uint8_t*>(input.data()), input.size()};
+    if (auto changed = mutated_by_structure(bytes, random()); changed && changed->size() <= kLongest)
+      return *std::move(changed);
+  }
   std::string result{input};
   for (std::uint64_t changes = 1 + random() % 6; changes > 0; --changes) {
     if (text && random() % 8 != 0)

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,10 @@ void run(Input input);
 [[nodiscard]] std::vector<std::string> seeds();
 /// Whether inputs are lines of words, which are mutated as such.
 [[nodiscard]] bool is_text();
+
+/// For a target whose format has lengths and counts: the input with one of its values changed and all lengths right, so
+/// that the reader gets further than it does with loose bytes. Nothing where a target does not define it.
+[[nodiscard]] std::optional<std::string> mutated_by_structure(Input input, std::uint64_t seed);
 
 /// `input` changed in a few places: numbers to extremes, words and lines copied and cut, bytes. `partner`: another
 /// input, to take pieces from.
