@@ -7,11 +7,11 @@
 #include <memory>
 #include <sstream>
 
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
-
 #include "cli/failure.hpp"
 #include "cli/verbs.hpp"
+
+#define TOML_EXCEPTIONS 0
+#include "support/toml.hpp"
 
 namespace nplus1::cli {
 namespace {

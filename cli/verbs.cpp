@@ -4,10 +4,6 @@
 
 namespace nplus1::cli {
 
-std::vector<CLI::App*> verbs_of(CLI::App& app) {
-  return app.get_subcommands([](CLI::App*) { return true; });
-}
-
 void add_verbs(const Registration& registration) {
   add_run(registration);
   add_report(registration);

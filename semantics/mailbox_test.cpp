@@ -239,6 +239,30 @@ TEST(Mailbox, PeekDoesNotSeeWhatAnUndecidedReceiveMayTake) {
   EXPECT_EQ(box.peek(0, kAnySource, 8)->tag, 8);
 }
 
+TEST(Mailbox, ForgetsTagsThatWereOnlyProbedForAndStillSeesTheirMessages) {
+  Mailbox box;
+  Sender one{1};
+  Sender two{2};
+  box.arrive(one.message(3, 20));
+  box.arrive(two.message(3, 10));
+  box.post_undecided(from_any(700, 100));
+  for (int round = 0; round < 2; ++round)
+    for (std::int32_t tag = 0; tag < 300; ++tag) {
+      const Message* seen = box.peek(0, kAnySource, tag);
+      ASSERT_EQ(seen != nullptr, tag == 3) << tag;
+      if (seen != nullptr) EXPECT_EQ(seen->source, RankId{2});
+    }
+  // The receive was not forgotten with them.
+  box.arrive(one.message(700, 30));
+  const auto next = box.candidate();
+  ASSERT_TRUE(next);
+  std::vector<Match> settled;
+  box.decide(*next, settled);
+  ASSERT_EQ(settled.size(), 1U);
+  EXPECT_EQ(settled[0].receive.id, 100U);
+  EXPECT_EQ(settled[0].message.tag, 700);
+}
+
 TEST(Mailbox, UpdateMakesARendezvousMessageEager) {
   Mailbox box{Duration{1000}};
   Sender one{1};

@@ -1,9 +1,10 @@
 #include "hypothesis/transform/step.hpp"
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+
+#include "support/toml.hpp"
 
 namespace nplus1::hypothesis::transform {
 namespace {

@@ -41,12 +41,6 @@ void Collectives::forget(CommId comm) {
   retire(c);
 }
 
-const std::vector<RankId>& Collectives::members(CommId comm) const {
-  static const std::vector<RankId> none;
-  const bool defined = comm.index() < communicators_.size() && communicators_[comm.index()];
-  return defined ? communicators_[comm.index()]->members : none;
-}
-
 const Collectives::Communicator& Collectives::communicator(CommId comm) const {
   if (comm.index() >= communicators_.size() || !communicators_[comm.index()])
     throw std::invalid_argument("collective call on communicator " + std::to_string(comm.value) +

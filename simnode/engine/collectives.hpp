@@ -37,7 +37,6 @@ class Collectives {
   void define(CommId comm, std::vector<RankId> members, std::size_t local_members);
   /// All members have freed it: no call of theirs comes any more.
   void forget(CommId comm);
-  [[nodiscard]] const std::vector<RankId>& members(CommId comm) const;
 
   /// Throws std::invalid_argument unless the communicator is defined and `rank` belongs to it.
   void require_member(CommId comm, RankId rank) const { (void)index_of(communicator(comm), rank); }

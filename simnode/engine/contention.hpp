@@ -46,7 +46,7 @@ class Contention {
   explicit Contention(std::unique_ptr<netmodel::Flows> flows) : flows_{std::move(flows)} {}
 
   /// Starts the flow of `transfer` at `at`, or now if that has passed.
-  Id start(Transfer transfer, RankId source, RankId destination, Bytes size, Time at) {
+  Id start(const Transfer& transfer, RankId source, RankId destination, Bytes size, Time at) {
     if (at < flows_->now()) ++late_;
     if (free_.empty()) {
       free_.push_back(static_cast<Id>(table_.size()));
@@ -54,7 +54,7 @@ class Contention {
     }
     const Id id = free_.back();
     free_.pop_back();
-    table_[id] = std::move(transfer);
+    table_[id] = transfer;
     table_[id].state = Transfer::State::kUnderWay;
     flows_->start(id, source, destination, size, at);
     return id;

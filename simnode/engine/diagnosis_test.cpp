@@ -49,6 +49,17 @@ TEST(Deadlock, OfACollectiveNamesTheMissingMembers) {
   EXPECT_EQ(blocked[0].awaits, (std::vector<RankId>{RankId{1}, RankId{3}}));
 }
 
+TEST(Deadlock, OfAWaitForACollectivesRequestNamesTheMissingMembers) {
+  World world{4};
+  const auto barrier = world.icollective(0, CollectiveKind::kBarrier, 0);
+  const auto receive = world.irecv(0, 2, 0);
+  world.wait(0, {barrier, receive});
+  world.icollective(2, CollectiveKind::kBarrier, 0);
+  const auto blocked = world.engine().blocked();
+  ASSERT_EQ(blocked.size(), 1U);
+  EXPECT_EQ(blocked[0].awaits, (std::vector<RankId>{RankId{1}, RankId{3}, RankId{2}}));
+}
+
 TEST(Deadlock, IsNotDeclaredWhileARankIsInAnUnmodelledCall) {
   World world{2};
   world.recv(0, 1, 0);

@@ -180,6 +180,49 @@ TEST(PointToPoint, ACancelledReceiveTakesNothing) {
   EXPECT_EQ(world.exit(1), ns(1000));
 }
 
+events::Event cancelled_send(int to, std::uint32_t request, std::uint64_t sequence) {
+  events::Event e = World::transfer(events::EventKind::kCancelled, to, 0, 0);
+  e.request = RequestId{request};
+  e.aux = sequence;
+  return e;
+}
+
+TEST(PointToPoint, ACancelledSendIsNoMessage) {
+  World world{2, kRendezvous};
+  const auto first = world.isend(0, 1, 0, 500);
+  world.isend(0, 1, 0, 300);
+  world.compute(5).push(0, cancelled_send(1, first, 0));
+  world.wait(0, {first});
+  EXPECT_EQ(world.exit(0), ns(5));
+  world.recv(1, 0, 0);
+  ASSERT_TRUE(world.returned(1, 1));
+  EXPECT_EQ(world.last(1).answer.sequence, 1U);
+  EXPECT_EQ(world.engine().counters().order_inversions, 0U);
+}
+
+TEST(PointToPoint, CancellingWhatTheEngineHasMatchedIsCounted) {
+  World world{2, kRendezvous};
+  const auto sent = world.isend(0, 1, 0, 500);
+  world.isend(0, 1, 9, 500);
+  world.recv(1, 0, 0);
+  world.push(0, cancelled_send(1, sent, 0));
+  EXPECT_EQ(world.engine().counters().order_inversions, 1U);
+  const auto received = world.irecv(1, 0, 9);
+  world.about(1, events::EventKind::kCancelled, received);
+  EXPECT_EQ(world.engine().counters().order_inversions, 2U);
+}
+
+TEST(PointToPoint, FreeingARequestThatIsCompleteChangesNoTimes) {
+  World world{2};
+  world.send(0, 1, 0, 0);
+  const auto received = world.irecv(1, 0, 0);
+  world.about(1, events::EventKind::kRequestFree, received);
+  EXPECT_EQ(world.exit(1), kTimeZero);
+  world.recv(1, 0, 1);
+  world.send(0, 1, 1, 0);
+  EXPECT_EQ(world.exit(1), ns(1000));
+}
+
 TEST(PointToPoint, AFreedRequestCompletesByItself) {
   World world{2, kRendezvous};
   const auto request = world.isend(0, 1, 0, 500);

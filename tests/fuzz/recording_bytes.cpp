@@ -91,39 +91,56 @@ ByteVector payload_of(const std::vector<Stored>& columns) {
   return payload;
 }
 
-/// Changes a value, adds an entry to all planes, or adds or removes a column, as a writer could have written it.
+/// A byte of one entry, where a column's planes are plain: nothing else of it changes.
+void change_value(Stored& column, std::mt19937_64& random) {
+  if (column.width == 0 || column.entries == 0) return;
+  std::size_t at = 0;
+  for (std::uint64_t k = random() % column.width; at < column.bytes.size(); --k) {
+    const bool plain = column.bytes[at] == std::byte{1};
+    if (k == 0 && !plain) return;
+    if (k == 0) break;
+    at += 1 + (plain ? column.entries : 0U);
+  }
+  at += 1 + random() % column.entries;
+  if (at >= column.bytes.size()) return;
+  const auto step = static_cast<std::uint8_t>(random() % 3 == 0 ? random() : 1 + random() % 3);
+  column.bytes[at] = static_cast<std::byte>(static_cast<std::uint8_t>(column.bytes[at]) + step);
+}
+
+/// A new column, or another one in its place: as many entries as `like` has, or any number.
+void add_column(std::vector<Stored>& columns, const Stored& like, std::mt19937_64& random) {
+  Stored added;
+  added.id = static_cast<std::uint8_t>(random() % kColumns);
+  added.width = static_cast<std::uint8_t>(1 + random() % 8);
+  added.entries = random() % 3 == 0 ? static_cast<std::uint32_t>(random() % 200) : like.entries % 256;
+  for (unsigned k = 0; k < added.width; ++k) {
+    added.bytes.push_back(std::byte{1});  // a plain plane
+    for (std::uint32_t i = 0; i < added.entries; ++i)
+      added.bytes.push_back(static_cast<std::byte>(random() % 2 == 0 ? random() % 4 : random()));
+  }
+  const auto at =
+      std::find_if(columns.begin(), columns.end(), [&](const Stored& other) { return other.id >= added.id; });
+  if (at != columns.end() && at->id == added.id)
+    *at = std::move(added);
+  else
+    columns.insert(at, std::move(added));
+}
+
+/// Mostly values, which is what a reader meets last; now and then what it checks first.
 void change_columns(std::vector<Stored>& columns, std::mt19937_64& random) {
   if (columns.empty()) return;
-  Stored& column = columns[random() % columns.size()];
-  switch (random() % 6) {
-    case 0: {  // a column of one value in each of some entries
-      Stored added;
-      added.id = static_cast<std::uint8_t>(random() % kColumns);
-      added.width = static_cast<std::uint8_t>(1 + random() % 8);
-      added.entries = static_cast<std::uint32_t>(random() % 3 == 0 ? random() % 200 : column.entries);
-      for (unsigned k = 0; k < added.width; ++k) {
-        added.bytes.push_back(std::byte{1});  // a plain plane
-        for (std::uint32_t i = 0; i < added.entries; ++i)
-          added.bytes.push_back(static_cast<std::byte>(random() % 2 == 0 ? random() % 4 : random()));
-      }
-      const auto at = std::find_if(columns.begin(), columns.end(),
-                                   [&](const Stored& other) { return other.id >= added.id; });
-      if (at != columns.end() && at->id == added.id)
-        *at = std::move(added);
-      else
-        columns.insert(at, std::move(added));
-      return;
-    }
+  const std::size_t chosen = random() % columns.size();
+  switch (random() % 16) {
+    case 0:
+      return add_column(columns, Stored{columns[chosen]}, random);
     case 1:
-      columns.erase(columns.begin() + (&column - columns.data()));
+      columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(chosen));
       return;
     case 2:  // one entry fewer or more than the rows ask for
-      column.entries += random() % 2 == 0 ? 1U : ~0U;
+      columns[chosen].entries += random() % 2 == 0 ? 1U : ~0U;
       return;
     default:
-      if (!column.bytes.empty())
-        column.bytes[random() % column.bytes.size()] =
-            static_cast<std::byte>(random() % 2 == 0 ? random() % 4 : random());
+      return change_value(columns[chosen], random);
   }
 }
 
@@ -171,7 +188,7 @@ std::optional<std::string> mutated_by_structure(Input input, std::uint64_t seed)
   const BlockHeader header = *parse_block_header(head);
   std::vector<Stored> columns = columns_of(ByteSpan{bytes}.subspan(at + kHeaderBytes, header.payload_bytes));
   for (std::uint64_t i = 1 + random() % 4; i > 0; --i) change_columns(columns, random);
-  const auto rows = random() % 8 == 0 ? static_cast<std::uint32_t>(random() % 64) : header.rows;
+  const auto rows = random() % 32 == 0 ? static_cast<std::uint32_t>(random() % 64) : header.rows;
   const std::string_view text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   return std::string{text.substr(0, at)} +
          block(BlockType::kEvents, payload_of(columns), rows, header.number) +

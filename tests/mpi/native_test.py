@@ -1,6 +1,7 @@
 """nplus1 run --native --record: real times of a run that nothing was simulated in. What was sent and received is
 compared with the recording of a simulated run; times with what the program says itself."""
 import json
+import re
 import subprocess
 import unittest
 from collections import Counter
@@ -45,6 +46,24 @@ class Native(RecordedTest):
             if what is not None:
                 self.assertEqual(what, sent[key])
         self.assertEqual(len({key for key, _ in received}), len(received))
+
+    def test_however_a_program_waits_and_looks_its_messages_are_recorded_and_replayed(self):
+        others = "recv 0 9; send 0 10; send 0 20 1; send 0 30; send 0 40; send 0 50; send 0 60; send 0 70"
+        for way in ("testall", "waitany", "waitsome", "testany", "testsome", "poll 0", "status 0"):
+            with self.subTest(way):
+                recording, run = self.record(2, "script",
+                                             f"irecv 1 10; irecv 1 20 1; isend 1 9; {way}; waitall; probe 1 30; "
+                                             "mprobe 1 40; iprobe 1 50; improbe 1 60; improbe -1 70; irecv 1 5 99; cancel 0",
+                                             others, options=NATIVE)
+                self.check_pairs(recording)
+                self.assertEqual(sorted(int(size) for size in re.findall(r"(\d+) bytes", run.stdout)),
+                                 [10, 20, 30, 40, 50, 60, 70])
+                self.assertTrue(run.stdout.endswith("cancelled\n"))
+                done = subprocess.run([str(NPLUS1), "replay", str(run.folder), "--network", "lsb"], capture_output=True,
+                                      text=True, check=False)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("forced", done.stdout + done.stderr)
+                self.assertNotIn("inversion", done.stdout + done.stderr)
 
     def test_every_thread_s_calls_follow_one_another_in_real_time(self):
         recording, _ = self.record(2, "halo", 20, 20000, options=NATIVE)
