@@ -57,7 +57,7 @@ TEST(Deadlock, OfAWaitForACollectivesRequestNamesTheMissingMembers) {
   world.icollective(2, CollectiveKind::kBarrier, 0);
   const auto blocked = world.engine().blocked();
   ASSERT_EQ(blocked.size(), 1U);
-  EXPECT_EQ(blocked[0].awaits, (std::vector<RankId>{RankId{1}, RankId{3}, RankId{2}}));
+  EXPECT_EQ(blocked[0].awaits, (std::vector<RankId>{RankId{1}, RankId{2}, RankId{3}}));
 }
 
 TEST(Deadlock, IsNotDeclaredWhileARankIsInAnUnmodelledCall) {
