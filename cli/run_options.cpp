@@ -190,6 +190,11 @@ void declare_run_options(CLI::App& verb, RunOptions& options) {
   verb.add_flag("--virtual-clocks", options.virtual_clocks,
                 "gettimeofday, clock_gettime and time tell virtual time too, not MPI_Wtime alone")
       ->envname("NPLUS1_VIRTUAL_CLOCKS");
+  verb.add_flag(
+          "--record-accesses", options.accesses,
+          "Record, too, when the program touches the memory of its messages: what `nplus1 overlap` needs; "
+          "implies --record full, and costs some 10 us for each first touch (docs/overlap.md)")
+      ->envname("NPLUS1_RECORD_ACCESSES");
   verb.add_option("--mpi-args", options.mpi_args,
                   "Options for mpirun, e.g. \"-f hosts -ppn 4\"; may be repeated")
       ->envname("NPLUS1_MPI_ARGS")
@@ -221,6 +226,14 @@ void check_run_options(const RunOptions& options) {
         usage(std::string{passed_options()[p].flag} + " needs a platform", "add --platform FILE");
   } else if (!options.passed[kNetwork].empty()) {
     usage("--network and --platform both name a network", "keep one of the two");
+  }
+  if (options.accesses) {
+    if (options.native)
+      usage("--record-accesses needs the simulation's virtual time: a native run would be charged for it",
+            "leave out --native");
+    if (const std::string& record = options.passed[kRecord]; !record.empty() && record != "full")
+      usage("--record-accesses needs a recording, and --record " + record + " keeps none",
+            "leave out --record");
   }
   check_compute(options.passed[kCompute]);
   check_poll_cost(options.passed[kPollCost]);
@@ -261,6 +274,7 @@ std::vector<std::pair<std::string, std::string>> job_environment(const RunOption
   if (options.virtual_clocks) variables.emplace_back("NPLUS1_VIRTUAL_CLOCKS", "1");
   if (options.native)
     variables.emplace_back(records_natively(options) ? "NPLUS1_NATIVE_RECORD" : "NPLUS1_NATIVE", "1");
+  if (options.accesses) variables.emplace_back("NPLUS1_RECORD_ACCESSES", "1");
   if (options.quiet) variables.emplace_back("NPLUS1_QUIET", "1");
   if (options.verbose) variables.emplace_back("NPLUS1_VERBOSE", "1");
   return variables;

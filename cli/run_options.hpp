@@ -26,6 +26,7 @@ struct RunOptions {
   std::vector<std::string> mpi_args;
   bool virtual_clocks = false;
   bool native = false;
+  bool accesses = false;
   bool quiet = false;
   bool verbose = false;
   bool print = false;

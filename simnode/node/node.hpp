@@ -2,9 +2,11 @@
 // for stalls and deadlocks, and writes the results when the job is over. One thread; it sleeps in epoll.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -101,6 +103,8 @@ class Node final : public engine::Listener {
   void take(RankId rank, Port& port);
   void note_crowded_threads();
   void take_last(Rank& rank, events::Event& event);
+  void take_access_cost(events::Event& event, std::span<const std::byte> extension);
+  [[nodiscard]] std::string access_cost_text() const;
   void tick_recording();
   void finish_recording();
   void discard_recording();
@@ -151,8 +155,10 @@ class Node final : public engine::Listener {
   std::string application_;
   std::chrono::steady_clock::time_point begin_;
   double wall_time_s_ = 0;
-  double hashing_s_ = 0;                  // of all ranks
-  int working_threads_ = 0;               // of all ranks, that compute and never call MPI
+  double hashing_s_ = 0;                        // of all ranks
+  int working_threads_ = 0;                     // of all ranks, that compute and never call MPI
+  std::array<std::uint64_t, 8> access_cost_{};  // of all ranks
+  int ranks_with_accesses_ = 0;
   std::uint64_t system_clock_reads_ = 0;  // by ranks that never ask for MPI_Wtime
 };
 

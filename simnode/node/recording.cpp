@@ -1,6 +1,7 @@
 // The recording of a run: DIR/recording, from the first rank's greeting to the end of the job.
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
 
 #include "simnode/node/node.hpp"
@@ -53,6 +54,28 @@ void Node::take_last(Rank& rank, events::Event& event) {
   event.tag = 0;
 }
 
+/// What the recording of accesses took the rank: eight numbers behind its last event (stubs/runtime/accesses.cpp).
+void Node::take_access_cost(events::Event& event, std::span<const std::byte> extension) {
+  if (extension.size() < access_cost_.size() * sizeof(std::uint64_t)) return;
+  event.extension = 0;
+  ++ranks_with_accesses_;
+  for (std::size_t i = 0; i < access_cost_.size(); ++i) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, extension.data() + i * sizeof(value), sizeof(value));
+    access_cost_[i] += value;
+  }
+}
+
+std::string Node::access_cost_text() const {
+  const auto& c = access_cost_;
+  const auto seconds = [](std::uint64_t ns) { return 1e-9 * static_cast<double>(ns); };
+  return fmt::format(
+      "{} faults ({:.3f} s of CPU time), {} single steps ({:.3f} s), {} changes of protection ({:.3f} s), {} "
+      "system "
+      "calls ({:.3f} s), none of it charged to the program",
+      c[0], seconds(c[4]), c[1], seconds(c[5]), c[2], seconds(c[6]), c[3], seconds(c[7]));
+}
+
 /// A thread that spins until the others of its rank get a core seems to compute.
 void Node::note_crowded_threads() {
   const int threads = working_threads_ + static_cast<int>(ranks_.size());
@@ -83,8 +106,12 @@ void Node::take(RankId rank, Port& port) {
   Rank& r = ranks_[rank.index()];
   ++events_per_rank_[rank.index()];
   if (event.kind == events::EventKind::kOutcome && event.extension == 0) return lose_sight(rank);
-  if (event.kind == events::EventKind::kFinalize) take_last(r, event);
-  const auto extension = port.assembler.extension();
+  auto extension = port.assembler.extension();
+  if (event.kind == events::EventKind::kFinalize) {
+    take_last(r, event);
+    take_access_cost(event, extension);
+    extension = {};
+  }
   if (!translator_->take(rank, event, extension, definitions_)) return;
   events::Detail detail;
   const events::Detail* told = port.assembler.detail() == nullptr ? nullptr : &detail;
@@ -137,6 +164,10 @@ void Node::finish_recording() {
   if (!writer_) return;
   writer_->set_property("transport", transport_used());
   writer_->set_property("clock", uses_wall_clock() ? "wall" : "cpu");
+  if (ranks_with_accesses_ > 0) {
+    writer_->set_property("accesses", "mprotect");
+    writer_->set_property("accesses-cost", access_cost_text());
+  }
   const auto trouble = writer_->close();
   if (trouble)
     notes_.push_back(fmt::format("The recording is not complete: {}; {}", trouble->what, trouble->remedy));

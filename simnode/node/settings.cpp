@@ -53,6 +53,8 @@ std::optional<Error> read_recording(Settings& s) {
   const auto cap_bytes = parse_size(cap);
   if (!cap_bytes) return wrong("NPLUS1_RECORD_CAP", cap, "give a size such as 512M, or 0 for no limit");
   s.record_cap = *cap_bytes;
+  s.accesses = is_on("NPLUS1_RECORD_ACCESSES", false);
+  if (s.accesses) s.record = Record::kFull;
   s.record_region = environment("NPLUS1_RECORD_REGION", "");
   const std::string hash = environment("NPLUS1_HASH", "all");
   const auto content = events::payload::parse_choice(hash);
@@ -131,6 +133,7 @@ transport::Config Settings::config() const {
   c.whole_bytes = content.whole_bytes;
   c.frames = static_cast<std::uint8_t>(frames);
   c.pcontrol_ipm = pcontrol_ipm ? 1 : 0;
+  c.accesses = accesses && record == Record::kFull ? 1 : 0;
   return c;
 }
 

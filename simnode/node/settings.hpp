@@ -43,6 +43,7 @@ struct Settings {
   Record record = Record::kFull;
   std::uint64_t record_cap = 0;  // bytes; 0: none
   std::string record_region;
+  bool accesses = false;  // to the memory of messages are recorded, too
   events::payload::Choice content;
   unsigned frames = 4;
   bool pcontrol_ipm = false;

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/runtime.hpp"
 
 namespace nplus1::stubs {
@@ -49,6 +50,7 @@ Call::Call(Runtime& r, bool first)
   rt.set_inside(true);
   if (thread.is_owed_an_answer) await_owed_answer();
   site_ = rt.site_id();
+  if (Accesses* accesses = rt.accesses()) accesses->begin_call(*this);
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
   call_state.waits_itself = true;
   if (rt.has_background()) rt.progress_background(2);
@@ -57,6 +59,7 @@ Call::Call(Runtime& r, bool first)
 Call::~Call() {
   call_state.waits_itself = false;
   if (rt.native()) leave_natively();
+  if (Accesses* accesses = rt.accesses()) accesses->end_call(*this);
   rt.set_inside(false);
   thread.in_call = false;
   thread.clock.start(
@@ -119,6 +122,24 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   thread.reported = now_;
   emitted_ = true;
   call_has_begun();
+}
+
+void Call::emit_access(events::Event event, Time at, std::int64_t tick, const std::int64_t* distance) {
+  at = std::clamp(at, thread.reported, std::max(now_, thread.reported));
+  event.kind = events::EventKind::kLocal;
+  event.thread = thread.id;
+  event.compute_ps = (at - thread.reported).count();
+  event.entry_ps = at.time_since_epoch().count();
+  std::int64_t slot[events::kSlotBytes / sizeof(std::int64_t)] = {};
+  if (distance != nullptr) {
+    slot[0] = *distance;
+    event.flags = events::kHasBytesPerMember;
+    event.extension = 1;
+  }
+  events::Detail detail;
+  detail.wall_before_ns = detail.wall_entry_ns = thread.wall.at(tick);
+  rt.write(event, distance == nullptr ? nullptr : slot, &detail);
+  thread.reported = at;
 }
 
 Time Call::real_time(std::int64_t tick) {

@@ -115,6 +115,21 @@ CallSiteId CallPaths::look(const void* address, const void* frame, Known& known,
   return id;
 }
 
+CallSiteId CallPaths::id_of(const void* const* addresses, std::size_t size) {
+  if (size == 0) return CallSiteId{};
+  const auto is_system = [&](std::size_t i) {
+    const Module* module = modules_.find(addresses[i]);
+    return module != nullptr && module->kind == ModuleKind::kSystem;
+  };
+  std::size_t first = 0;
+  while (first < size && is_system(first)) ++first;
+  if (first == size) first = 0;
+  std::vector<const void*> kept{addresses[first]};
+  for (std::size_t i = first + 1; i < size && kept.size() < frames_ && !is_system(i); ++i)
+    kept.push_back(addresses[i]);
+  return intern(std::move(kept));
+}
+
 CallSiteId CallPaths::intern(std::vector<const void*> addresses) {
   const auto known = ids_.find(addresses);
   if (known != ids_.end()) return known->second;

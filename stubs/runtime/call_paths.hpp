@@ -33,6 +33,9 @@ class CallPaths {
   /// The path to the call that returns to `address`, made by the function whose callee has its frame at
   /// `frame`.
   [[nodiscard]] CallSiteId id(const void* address, const void* frame);
+  /// The same of a path that was walked elsewhere, innermost first. Frames of the system's libraries at its beginning
+  /// are left out where the application follows.
+  [[nodiscard]] CallSiteId id_of(const void* const* addresses, std::size_t size);
   /// "MODULE+0xOFFSET" of a return address.
   [[nodiscard]] const std::string& place(const void* address);
 

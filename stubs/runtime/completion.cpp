@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 
 namespace nplus1::stubs {
@@ -77,6 +78,7 @@ void retire(Call& call, MPI_Request& handle) {
   Request* request = call.rt.requests.find(handle);
   if (request == nullptr) return;
   call.rt.requests.unindex(request->id);
+  if (Accesses* accesses = call.rt.accesses()) accesses->complete(*request);
   if (request->when_complete) std::exchange(request->when_complete, nullptr)();
   if (request->persistent) {
     request->active = request->held = request->known = request->engine_decided = false;

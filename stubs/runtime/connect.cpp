@@ -13,6 +13,7 @@
 
 #include "netmodel/specification.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
@@ -249,6 +250,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();
   if (rt->settings_.virtual_clocks) rt->begin_clocks();
+  rt->begin_accesses();
   rt->thread().clock.start(kTimeZero);
   return rt;
 }

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "stubs/access/watch.hpp"
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/runtime.hpp"
@@ -109,7 +111,10 @@ int Finalize() {
       event.aux = static_cast<std::uint64_t>(capture->hashing_ns());
     event.size = call.rt.reads_of_other_clocks();
     event.tag = working_threads(call.rt);
-    call.emit(event);
+    if (Accesses* accesses = call.rt.accesses())
+      accesses->finalize(call, event);
+    else
+      call.emit(event);
     call.rt.ring();
     call.rt.end_progress();
     end_checks();

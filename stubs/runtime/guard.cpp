@@ -61,6 +61,7 @@ __attribute__((weak)) void recover_from_longjmp() noexcept {}
 namespace detail {
 
 constinit std::atomic<bool> callbacks_exist{false};
+constinit std::atomic<const WrapperHooks*> wrapper_hooks{nullptr};
 
 namespace {
 

@@ -122,6 +122,19 @@ bool was_abandoned(const void* frame) noexcept;
 /// Gives back what an abandoned call held. The runtime's own replaces a weak one that holds nothing.
 void recover_from_longjmp() noexcept;
 
+/// Called where the outermost MPI call of a thread begins and ends; they do not throw.
+struct WrapperHooks {
+  void (*enter)() noexcept;
+  void (*leave)() noexcept;
+};
+namespace detail {
+extern constinit std::atomic<const WrapperHooks*> wrapper_hooks;
+}
+/// `hooks` live as long as the process.
+inline void set_wrapper_hooks(const WrapperHooks* hooks) noexcept {
+  detail::wrapper_hooks.store(hooks, std::memory_order_relaxed);
+}
+
 /// Alive while an MPI call is on the stack. Only the outermost call of an active runtime reaches a handler.
 class DepthGuard {
  public:
@@ -133,7 +146,10 @@ class DepthGuard {
       enter(call, site, frame);
   }
   ~DepthGuard() {
-    if (--call_state.depth == 0) call_state.call = MpiCall::kNone;
+    if (--call_state.depth != 0) return;
+    call_state.call = MpiCall::kNone;
+    if (const WrapperHooks* hooks = detail::wrapper_hooks.load(std::memory_order_relaxed)) [[unlikely]]
+      hooks->leave();
   }
   DepthGuard(const DepthGuard&) = delete;
   DepthGuard& operator=(const DepthGuard&) = delete;
@@ -150,6 +166,8 @@ class DepthGuard {
     call_state.begun = false;
     call_state.refused = false;
     call_state.foreign = false;
+    if (const WrapperHooks* hooks = detail::wrapper_hooks.load(std::memory_order_relaxed)) [[unlikely]]
+      hooks->enter();
   }
 
   bool outermost_;

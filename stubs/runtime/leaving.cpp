@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "stubs/access/watch.hpp"
 #include "stubs/runtime/guard.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
@@ -32,6 +33,7 @@ void take_leave_of_hydra(int descriptor) {
 void end_as_others_do() noexcept {
   if (!active() || getpid() != own_process()) return;
   set_active(false);
+  access::end();
   try {
     const int descriptor = process_manager();
     if (descriptor >= 0 && runtime()->end_together(kMomentMs)) take_leave_of_hydra(descriptor);

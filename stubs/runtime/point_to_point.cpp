@@ -1,6 +1,7 @@
 #include "stubs/runtime/point_to_point.hpp"
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/own_part.hpp"
 #include "stubs/runtime/send_hook.hpp"
@@ -120,6 +121,8 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
   const events::Event event = event_of(t, request, kind, flags);
   const Payload sent = payload(t);
   const CallData data{t.shown.value_or(sent), t.datatype, request.peer == kProcNull ? nullptr : &sent};
+  if (Accesses* accesses = rt.accesses(); accesses != nullptr && request.peer != kProcNull)
+    accesses->use(call, data.shown, false, kind == events::EventKind::kIsend, request);
   call.emit(event, nullptr, &data);
   if (request.peer == kProcNull) {
     request.known = true;
@@ -182,6 +185,8 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
     rt.requests.index(request);
   }
   const CallData data{payload(t), t.datatype};
+  if (Accesses* accesses = rt.accesses(); accesses != nullptr && request.peer != kProcNull)
+    accesses->use(call, data.shown, true, kind == events::EventKind::kIrecv, request);
   call.emit(event_of(t, request, kind, flags), nullptr, &data);
   if (request.peer == kProcNull) {
     request.known = true;

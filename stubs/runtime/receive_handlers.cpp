@@ -3,6 +3,7 @@
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
@@ -101,6 +102,10 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
   if (call.rt.native()) return end_natively(call, send, receive, status);
   if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
   code = call.finish(receive.native, status, receive.peer);
+  if (Accesses* accesses = call.rt.accesses()) {
+    accesses->complete(send);
+    accesses->complete(receive);
+  }
   if (receive.peer == kProcNull) say_nobody(status);
   if (waits_natively(send))
     call.finish(send.native, MPI_STATUS_IGNORE, send.peer);

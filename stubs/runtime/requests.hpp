@@ -31,6 +31,16 @@ struct Arguments {
   events::SendMode mode{};
 };
 
+namespace access {
+struct Buffer;
+}
+/// A buffer whose accesses are recorded, and the call that uses it.
+struct WatchedUse {
+  access::Buffer* buffer = nullptr;
+  std::uint64_t ordinal = 0;
+  bool receives = false;
+};
+
 /// One request. `app` is the handle that the application holds, `native` what the MPI library works on; they
 /// differ for persistent requests (each start is a native operation of its own) and for receives that are
 /// held back until the simulator has decided their match (`app` is then an inactive persistent receive: a
@@ -63,6 +73,7 @@ struct Request {
   std::function<int(Call&, Request&)> start;  // persistent: performs one start
   std::function<void()> when_complete;        // run once at native completion (Comm_idup)
   std::vector<std::shared_ptr<void>> keep;    // lives until the native operation is complete
+  WatchedUse watched;
 };
 
 class RequestTable {

@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "stubs/access/watch.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
 
@@ -69,6 +71,7 @@ ThreadState& Runtime::thread() {
     this_thread->id = ThreadId{static_cast<std::uint16_t>(threads_.size() - 1)};
     this_thread->poll_cost = settings_.poll_cost;
     this_thread->clock.configure(&settings_);
+    if (settings_.accesses) access::set_clock(&this_thread->clock);
     // A new thread's virtual time begins where the process is now; what it computed before is not known.
     this_thread->reported = threads_.front()->clock.base();
     this_thread->clock.start(this_thread->reported);
@@ -86,7 +89,19 @@ ThreadState& Runtime::locked_thread() {
   return thread();
 }
 
+Runtime::~Runtime() = default;
+
 void Runtime::write(const events::Event& event, const void* extension, const events::Detail* detail) {
+  switch (event.kind) {
+    case events::EventKind::kCommDefine:
+    case events::EventKind::kSiteDefine:
+    case events::EventKind::kRegionDefine:
+    case events::EventKind::kDatatypeDefine:
+    case events::EventKind::kOutcome:
+      break;  // no part of the stream
+    default:
+      ++next_ordinal_;
+  }
   if (!degraded_) channel_->write(event, extension, detail);
 }
 
@@ -315,6 +330,7 @@ std::int64_t Runtime::origin_ns(clockid_t id) const {
 /// for, and in that order, which MPI matches by.
 void Runtime::degrade() {
   degraded_ = true;
+  access::end();
   std::vector<Request*> held;
   requests.for_each([&](Request& r) {
     if (r.held) held.push_back(&r);
@@ -449,6 +465,18 @@ void Runtime::begin_capture() {
         event.tag = static_cast<std::int32_t>(name.size());
         write_text(event, name);
       });
+}
+
+void Runtime::begin_accesses() {
+  if (!settings_.accesses) return;
+  if (const std::string why = access::begin(); !why.empty()) {
+    std::fprintf(stderr, "nplus1: rank %d: accesses are not recorded: %s\n", me_.value, why.c_str());
+    settings_.accesses = false;
+    return;
+  }
+  accesses_ = std::make_unique<Accesses>();
+  static constexpr WrapperHooks kHooks{access::enter, access::leave};
+  set_wrapper_hooks(&kHooks);
 }
 
 void Runtime::write_text(events::Event event, const std::string& text) {

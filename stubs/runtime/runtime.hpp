@@ -63,8 +63,11 @@ class Lock {
   std::atomic<const CallState*> holder_{nullptr};
 };
 
-/// What a thread keeps between calls.
-struct ThreadState {
+class Accesses;
+
+/// What a thread keeps between calls. In pages of its own: handlers read the clock (stubs/access/), and no buffer of the
+/// program's may lie in a page that they need.
+struct alignas(4096) ThreadState {
   ThreadId id{};
   ThreadClock clock;
   WallClock wall;  // used by recorded runs only
@@ -81,8 +84,9 @@ struct ThreadState {
 
 class Call;
 
-class Runtime {
+class alignas(4096) Runtime {
  public:
+  ~Runtime();
   /// Connects to the simulator and agrees with all ranks on what is used. Called at the end of MPI_Init;
   /// null if this job runs as plain MPI.
   static std::unique_ptr<Runtime> connect(int threads_provided, int native_threads);
@@ -206,6 +210,10 @@ class Runtime {
   void recover() noexcept;
   /// What a recording needs; null in runs without.
   [[nodiscard]] Capture* capture() { return capture_.get(); }
+  /// The recording of accesses; null in runs without.
+  [[nodiscard]] Accesses* accesses() { return accesses_.get(); }
+  /// The place that the next event will have in this rank's stream.
+  [[nodiscard]] std::uint64_t next_ordinal() const { return next_ordinal_; }
   /// Length of the interval before `call` at `return_address` by the compute table; negative if there is
   /// none.
   Duration table_length(MpiCall call, const void* return_address);
@@ -252,6 +260,7 @@ class Runtime {
   void leave(const char* why);
   void write_text(events::Event event, const std::string& text);
   void begin_capture();
+  void begin_accesses();
 
   RankId me_{};
   int ranks_ = 0;
@@ -278,6 +287,8 @@ class Runtime {
   MPI_Request never_complete_ = MPI_REQUEST_NULL;
   std::unique_ptr<CallPaths> call_paths_;
   std::unique_ptr<Capture> capture_;
+  std::unique_ptr<Accesses> accesses_;
+  std::uint64_t next_ordinal_ = 0;
   std::atomic<std::int64_t> reads_virtual_clock_{0};
   std::atomic<std::int64_t> reads_system_clock_{0};
   std::unordered_map<std::string, std::uint64_t> regions_;
@@ -309,6 +320,8 @@ class Call {
   /// Sends `event` after filling in compute time, entry, thread, call and site. `data`: what a recording
   /// describes; null if the call has none.
   void emit(events::Event event, const void* extension = nullptr, const CallData* data = nullptr);
+  /// Tells of an access (events::Access). `at`: when, not after this call's entry; kLastTouch: with its distance.
+  void emit_access(events::Event event, Time at, std::int64_t tick, const std::int64_t* distance);
   /// As emit() with kNeedsAnswer, then sleeps until the answer; nullopt when the simulator has died.
   /// `ring` = false where the simulator cannot answer before others have spoken anyway.
   std::optional<events::Answer> ask(events::Event event, const void* extension = nullptr, bool ring = true,
@@ -355,6 +368,8 @@ class Call {
   void note_match(events::Answer match);
   /// CPU time that this call has taken so far; measured under --protocol riesen only, else zero.
   [[nodiscard]] Duration native_cost() const;
+  /// The path to this call.
+  [[nodiscard]] CallSiteId site() const { return site_; }
 
   Runtime& rt;
 

@@ -19,6 +19,7 @@ Settings make_settings(const transport::Config& config, std::vector<semantics::C
   s.content = {config.content_parts, config.whole_bytes};
   s.frames = s.record ? config.frames : 1;
   s.pcontrol_ipm = config.pcontrol_ipm != 0;
+  s.accesses = s.record && config.accesses != 0 && config.native == 0;
   return s;
 }
 

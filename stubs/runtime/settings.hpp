@@ -29,6 +29,7 @@ struct Settings {
   unsigned frames = 1;                    // of a call path
   bool pcontrol_ipm = false;              // MPI_Pcontrol(1, "name") begins a region
   std::string record_region;              // empty: all is recorded
+  bool accesses = false;                  // to the memory of messages are recorded, too
 };
 
 /// `rules`: this rank's part of a compute table. `cores`: of this host; `local_ranks`: on it, the simulator not counted. They decide `--clock auto`.

@@ -1,5 +1,12 @@
 # The runtime's sources, relative to stubs/ (guard, keeper, progress_hook and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
+  access/cells.cpp
+  access/dispatch.cpp
+  access/faults.cpp
+  access/mappings.cpp
+  access/operand_size.cpp
+  access/watch.cpp
+  runtime/accesses.cpp
   runtime/arguments.cpp
   runtime/call.cpp
   runtime/capture.cpp
@@ -35,6 +42,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/send_hook.cpp
   runtime/settings.cpp
   runtime/thread_clock.cpp
+  runtime/typemaps.cpp
   runtime/wait_handlers.cpp
   runtime/wall_clock.cpp
 )

@@ -23,7 +23,8 @@ void calibrate_ticks();
 
 class ThreadClock {
  public:
-  void configure(const Settings* settings) { settings_ = settings; }
+  /// By the thread whose clock it is.
+  void configure(const Settings* settings);
 
   /// The thread enters the application at virtual time `now`.
   void start(Time now);
@@ -46,6 +47,11 @@ class ThreadClock {
   /// The stubs have used much CPU time themselves: the next start() reads the CPU clock, so that none of it
   /// can be taken for the program's.
   void start_exactly() { last_was_long_ = true; }
+  /// So much of the time since start() was not the program's: CPU time, and real time.
+  void exclude(double cpu_ns, double wall_ns) {
+    excluded_cpu_ns_ += cpu_ns;
+    excluded_wall_ns_ += wall_ns;
+  }
 
  private:
   [[nodiscard]] Duration measured() const;
@@ -58,6 +64,9 @@ class ThreadClock {
   std::int64_t start_cpu_ns_ = 0;  // at or before the start of the interval
   bool cpu_is_exact_ = false;      // start_cpu_ns_ was read at the very start
   mutable bool last_was_long_ = true;
+  double excluded_cpu_ns_ = 0;
+  double excluded_wall_ns_ = 0;
+  clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // this thread's, whoever asks
 };
 
 }  // namespace nplus1::stubs

@@ -42,6 +42,7 @@ struct Config {
   std::uint8_t whole_bytes = 0;    // --inline-payloads
   std::uint8_t frames = 1;         // of a call path
   std::uint8_t pcontrol_ipm = 0;   // --pcontrol ipm
+  std::uint8_t accesses = 0;       // --record-accesses
 };
 
 /// Settings of any length.

@@ -1,0 +1,293 @@
+// SIGSEGV: an access to a closed page, or the program's own affair. SIGTRAP: the instruction that was let through alone
+// has been executed.
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "stubs/access/mappings.hpp"
+#include "stubs/access/operand_size.hpp"
+#include "stubs/access/state.hpp"
+#include "stubs/runtime/thread_clock.hpp"
+
+namespace nplus1::stubs::access {
+namespace {
+
+constexpr greg_t kTrapFlag = 0x100;
+constexpr greg_t kWriteError = 2;  // of a page fault's error code
+constexpr int kOurStack = 1 << 18;
+
+greg_t* registers(void* context) {
+  return static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+}
+
+unsigned long& mask_of(void* context) {
+  return *reinterpret_cast<unsigned long*>(&static_cast<ucontext_t*>(context)->uc_sigmask);
+}
+
+/// Handlers make system calls as they like; the program's are dispatched again when they return.
+class Handling {
+ public:
+  Handling() noexcept : selector_{this_watch.selector}, handles_{this_watch.handles} {
+    this_watch.selector = kAllow;
+    this_watch.handles = true;
+  }
+  ~Handling() {
+    this_watch.handles = handles_;
+    this_watch.selector = selector_;
+  }
+  Handling(const Handling&) = delete;
+  Handling& operator=(const Handling&) = delete;
+
+ private:
+  unsigned char selector_;
+  bool handles_;
+};
+
+/// The instruction is executed alone, with its page open and no signal in between.
+void step(void* context, std::uint64_t page) noexcept {
+  ThreadWatch& t = this_watch;
+  greg_t* const r = registers(context);
+  if (t.step_pages == 0) {
+    t.saved_mask = mask_of(context);
+    t.step_pc = static_cast<std::uint64_t>(r[REG_RIP]);
+    mask_of(context) = ~kOurSignals;
+    r[REG_EFL] |= kTrapFlag;
+  }
+  if (t.step_pages < 4) t.stepped[t.step_pages++] = page;
+  protect(page, 1, Watched::kNothing);
+  ++state.cost.steps;
+}
+
+/// Close to the stack pointer the kernel writes frames of signals by itself: nothing is closed there.
+bool is_live_stack(std::uint64_t page, std::uint64_t stack_pointer) {
+  constexpr std::uint64_t kBelow = 3;
+  const std::uint64_t live = stack_pointer >> kPageBits;
+  return page <= live && page + kBelow > live;
+}
+
+/// Whether the fault was of our making. With the lock held.
+bool handle(void* context, std::uint64_t address, const Moment& now) noexcept {
+  const greg_t* const r = registers(context);
+  const std::uint64_t page = address >> kPageBits;
+  std::uint8_t* const byte = page_byte(page, false);
+  if (byte == nullptr) return false;
+  ThreadWatch& t = this_watch;
+  const auto pc = static_cast<std::uint64_t>(r[REG_RIP]);
+  const bool write = (r[REG_ERR] & kWriteError) != 0;
+  if (!counts(mode_of(*byte), write)) {
+    // Opened by another thread meanwhile, or never ours.
+    t.retries = t.retry_pc == pc && t.retry_address == address ? t.retries + 1 : 0;
+    t.retry_pc = pc;
+    t.retry_address = address;
+    constexpr unsigned kMostRetries = 3;
+    if (*byte == 0 && t.retries == 0 && needed_on_locked(page) == Watched::kNothing) {
+      bool of_a_buffer = false;
+      for (std::size_t i = 0; i < state.buffers_used; ++i) {
+        const Buffer& b = state.buffers[i];
+        of_a_buffer = of_a_buffer || (b.live && page >= b.cells.low() >> kPageBits &&
+                                      page <= (b.cells.high() - 1) >> kPageBits);
+      }
+      if (!of_a_buffer) return false;
+    }
+    return t.retries < kMostRetries;
+  }
+  ++state.cost.faults;
+  const ThreadClock* clock = nullptr;
+  const std::int64_t at_ps = virtual_now(clock);
+  const Operand operand =
+      operand_at(reinterpret_cast<const std::uint8_t*>(pc), static_cast<std::uint64_t>(r[REG_RCX]));
+  const Range range{address, address + operand.bytes};
+  Path path;
+  if (concerns_locked(range, write)) {
+    path_from(context, path);
+    touch_locked(range, {write, false, events::Toucher::kProgram, at_ps, now.tick, clock, &path});
+  }
+  if (!counts(mode_of(*byte), write)) return true;
+  // Other cells of the page are waited for yet.
+  const bool too_long = operand.repeats && operand.bytes > kMostIterations;
+  if (misses_of(*byte) >= kMostMisses || too_long || t.step_pages == 4 ||
+      is_live_stack(page, static_cast<std::uint64_t>(r[REG_RSP]))) {
+    if (path.size == 0) path_from(context, path);
+    give_up_locked(page, events::Toucher::kProgram, at_ps, &path, clock);
+    return true;
+  }
+  *byte = static_cast<std::uint8_t>(*byte + 4);
+  step(context, page);
+  return true;
+}
+
+/// The lock is this thread's own, or a handler faults itself: opens the page and leaves the rest for later.
+bool emergency(std::uint64_t address) noexcept {
+  const std::uint64_t page = address >> kPageBits;
+  const std::uint8_t* byte = page_byte(page, false);
+  if (byte == nullptr || *byte == 0) return false;
+  protect(page, 1, Watched::kNothing);
+  const unsigned place = state.emergencies.fetch_add(1);
+  if (place < 16) state.emergency_pages[place].store(page);
+  return true;
+}
+
+}  // namespace
+
+/// The frames of the program from the interrupted instruction on.
+void path_from(void* context, Path& path) noexcept {
+  path.size = 0;
+  const auto pc = static_cast<std::uintptr_t>(registers(context)[REG_RIP]);
+  struct Walk {
+    Path& path;
+    std::uintptr_t pc;
+  } walk{path, pc};
+  _Unwind_Backtrace(
+      [](_Unwind_Context* frame, void* argument) {
+        auto& w = *static_cast<Walk*>(argument);
+        const auto ip = static_cast<std::uintptr_t>(_Unwind_GetIP(frame));
+        if (w.path.size == 0 && ip != w.pc) return _URC_NO_REASON;  // our own, and the kernel's
+        const std::uintptr_t behind = w.path.size == 0 ? ip + 1 : ip;
+        w.path.at[w.path.size++] = reinterpret_cast<const void*>(behind);
+        return w.path.size == kMostPath ? _URC_END_OF_STACK : _URC_NO_REASON;
+      },
+      &walk);
+  if (path.size == 0) path.at[path.size++] = reinterpret_cast<const void*>(pc + 1);
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const bool of_a_page = info->si_code == SEGV_ACCERR && state.begun.load(std::memory_order_relaxed);
+  bool ours = false;
+  if (of_a_page && static_cast<int>(raw_system_call(SYS_getpid)) == state.process) {
+    const Handling handling;
+    const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
+    if (this_watch.holds) {
+      ours = emergency(address);
+    } else {
+      const Moment begin = moment();
+      exclude(state.fault_entry_ns / 2);
+      {
+        const Locked guard;
+        ours = handle(context, address, begin);
+      }
+      state.cost.fault_ns += exclude_since(begin, state.fault_entry_ns - state.fault_entry_ns / 2);
+    }
+  }
+  if (!ours) pass_on(signal, info, context);
+}
+
+void on_trap(int signal, siginfo_t* info, void* context) {
+  ThreadWatch& t = this_watch;
+  greg_t* const r = registers(context);
+  if (info->si_code != TRAP_TRACE && info->si_code != TRAP_BRKPT && info->si_code != TRAP_HWBKPT)
+    return pass_on(signal, info, context);
+  const bool traced = (r[REG_EFL] & kTrapFlag) != 0;
+  if (!traced) return pass_on(signal, info, context);
+  if (static_cast<int>(raw_system_call(SYS_getpid)) != state.process) {  // a child
+    r[REG_EFL] &= ~kTrapFlag;
+    return;
+  }
+  if (!t.known) {  // a new thread
+    r[REG_EFL] &= ~kTrapFlag;
+    if (begun()) {
+      begin_thread();
+      t.selector = kDispatch;
+    }
+    return;
+  }
+  if (t.step_pages == 0 && !t.reopens) return pass_on(signal, info, context);
+  const Moment begin = moment();
+  {
+    const Handling handling;
+    // A string instruction is not over before the instruction pointer moves.
+    if (t.step_pages > 0 && static_cast<std::uint64_t>(r[REG_RIP]) == t.step_pc) {
+      exclude_since(begin, state.fault_entry_ns);
+      return;
+    }
+    r[REG_EFL] &= ~kTrapFlag;
+    const Locked guard;
+    for (unsigned i = 0; i < t.step_pages && state.inside == 0; ++i) {
+      const std::uint8_t* byte = page_byte(t.stepped[i], false);
+      if (byte != nullptr) protect(t.stepped[i], 1, mode_of(*byte));
+    }
+    if (t.step_pages > 0) mask_of(context) = t.saved_mask;
+    t.step_pages = 0;
+    if (t.reopens && state.inside == 0 && begun()) close_all_locked();
+  }
+  if (t.reopens) {
+    t.reopens = false;
+    t.selector = begun() ? kDispatch : kAllow;
+  }
+  state.cost.step_ns += exclude_since(begin, state.fault_entry_ns);
+}
+
+// ---- the program's own handlers ---------------------------------------------------------------------------
+
+namespace {
+
+using Handler = void (*)(int, siginfo_t*, void*);
+
+struct Call {
+  Handler handler;
+  int signal;
+  siginfo_t* info;
+  void* context;
+};
+
+/// On the stack that the program gave for it. Ours is made smaller meanwhile: what this handler's caller keeps there
+/// must not be overwritten by signals that come while the stack pointer is elsewhere.
+void call_on(const stack_t& stack, const Call& call) {
+  auto* const top = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(stack.ss_sp) + stack.ss_size) &
+                                            ~std::uintptr_t{15});
+  const auto enter = +[](const Call* c) {
+    stack_t lower{this_watch.own_stack, 0, kOurStack / 2};
+    raw_system_call(SYS_sigaltstack, as_argument(&lower), 0);
+    c->handler(c->signal, c->info, c->context);
+  };
+#if defined(__x86_64__)
+  const Call* argument = &call;
+  asm volatile(
+      "movq %%rsp, %%rbx\n\t"
+      "movq %[top], %%rsp\n\t"
+      "callq *%[enter]\n\t"
+      "movq %%rbx, %%rsp"
+      : "+D"(argument)
+      : [top] "r"(top), [enter] "r"(enter)
+      : "rbx", "rax", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2",
+        "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+        "xmm15");
+#else
+  enter(&call);
+#endif
+}
+
+}  // namespace
+
+void pass_on(int signal, siginfo_t* info, void* context) noexcept {
+  KernelAction& action = state.program_actions[index_of(signal)];
+  const auto handler = reinterpret_cast<std::uintptr_t>(action.handler);
+  const bool of_the_kernel = info->si_code > 0;
+  if (handler == 1 && !of_the_kernel) return;  // ignored
+  if (handler <= 1) {
+    // The default, as if we were not there: the instruction is executed again, or the signal sent again.
+    KernelAction none;
+    raw_system_call(SYS_rt_sigaction, signal, as_argument(&none), 0, sizeof(none.mask));
+    mask_of(context) &= ~bit_of(signal);
+    if (!of_the_kernel || signal != SIGSEGV)
+      raw_system_call(SYS_tgkill, raw_system_call(SYS_getpid), raw_system_call(SYS_gettid), signal);
+    return;
+  }
+  unsigned long blocked = mask_of(context) | (action.mask & ~kOurSignals);
+  raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&blocked), 0, sizeof(blocked));
+  const Call call{reinterpret_cast<Handler>(action.handler), signal, info, context};
+  if ((action.flags & SA_RESETHAND) != 0) action = KernelAction{};
+  const stack_t& stack = this_watch.program_stack;
+  if ((action.flags & SA_ONSTACK) != 0 && stack.ss_sp != nullptr && (stack.ss_flags & SS_DISABLE) == 0) {
+    call_on(stack, call);
+    unsigned long all = ~kOurSignals;
+    raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&all), 0, sizeof(all));
+    return;
+  }
+  call.handler(signal, info, context);
+}
+
+}  // namespace nplus1::stubs::access

@@ -1,0 +1,457 @@
+#include "stubs/access/watch.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "stubs/access/mappings.hpp"
+#include "stubs/access/state.hpp"
+#include "stubs/runtime/thread_clock.hpp"
+
+namespace nplus1::stubs::access {
+
+constinit thread_local ThreadWatch this_watch;
+State state;
+
+Locked::Locked() noexcept {
+  while (state.lock.test_and_set(std::memory_order_acquire)) raw_system_call(SYS_sched_yield);
+  this_watch.holds = true;
+}
+Locked::~Locked() {
+  this_watch.holds = false;
+  state.lock.clear(std::memory_order_release);
+}
+
+// ---- pages ------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr unsigned kLeafBits = 18;  // a gigabyte of addresses
+constexpr std::size_t kLeaves = std::size_t{1} << (47U - kPageBits - kLeafBits);
+std::atomic<std::uint8_t*> leaves[kLeaves];
+
+}  // namespace
+
+std::uint8_t* page_byte(std::uint64_t page, bool make) noexcept {
+  const std::uint64_t leaf = page >> kLeafBits;
+  if (leaf >= kLeaves) return nullptr;
+  std::uint8_t* bytes = leaves[leaf].load(std::memory_order_acquire);
+  if (bytes == nullptr) {
+    if (!make) return nullptr;
+    const long memory = raw_system_call(SYS_mmap, 0, 1L << kLeafBits, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory < 0 && memory > -4096) return nullptr;
+    bytes = reinterpret_cast<std::uint8_t*>(memory);
+    leaves[leaf].store(bytes, std::memory_order_release);
+  }
+  return bytes + (page & ((1U << kLeafBits) - 1));
+}
+
+void protect(std::uint64_t page, std::uint64_t pages, Watched mode) noexcept {
+  const int allowed = mode == Watched::kAll      ? PROT_NONE
+                      : mode == Watched::kWrites ? PROT_READ
+                                                 : PROT_READ | PROT_WRITE;
+  raw_system_call(SYS_mprotect, static_cast<long>(page << kPageBits), static_cast<long>(pages << kPageBits),
+                  allowed);
+  ++state.cost.protects;
+}
+
+namespace {
+
+/// Calls visit(first page, end page) for the runs of pages that a buffer's cells touch and that may be closed.
+template <class Visit>
+void each_run(const Buffer& b, Visit&& visit) {
+  std::uint64_t begin = 0, end = 0;
+  b.cells.each([&](const Range& r) {
+    const std::uint64_t first = std::max(r.begin >> kPageBits, b.first_page);
+    const std::uint64_t last = std::min(((r.end - 1) >> kPageBits) + 1, b.end_page);
+    if (first >= last) return true;
+    if (begin == end || first > end || first < begin) {
+      if (begin < end) visit(begin, end);
+      begin = first;
+      end = last;
+    } else {
+      end = std::max(end, last);
+    }
+    return true;
+  });
+  if (begin < end) visit(begin, end);
+}
+
+/// Changes the modes of pages to what `wanted(page, byte)` says, with as few calls as possible.
+template <class Wanted>
+void change(std::uint64_t begin, std::uint64_t end, Wanted&& wanted) {
+  std::uint64_t run = begin;
+  Watched mode{};
+  bool running = false;
+  const auto flush = [&](std::uint64_t until) {
+    if (running) protect(run, until - run, mode);
+    running = false;
+  };
+  for (std::uint64_t page = begin; page < end; ++page) {
+    std::uint8_t* byte = page_byte(page, true);
+    if (byte == nullptr) {
+      flush(page);
+      continue;
+    }
+    const std::uint8_t next = wanted(page, *byte);
+    const bool same = mode_of(next) == mode_of(*byte);
+    *byte = next;
+    if (same || (running && mode != mode_of(next))) flush(page);
+    if (same) continue;
+    if (!running) run = page;
+    running = true;
+    mode = mode_of(next);
+  }
+  flush(end);
+}
+
+template <class Visit>
+void each_buffer(Visit&& visit) {
+  for (std::size_t i = 0; i < state.buffers_used; ++i)
+    if (state.buffers[i].live) visit(state.buffers[i]);
+}
+
+bool may_share_pages(const Buffer& a, const Buffer& b) {
+  return (a.cells.low() >> kPageBits) <= (b.cells.high() - 1) >> kPageBits &&
+         (b.cells.low() >> kPageBits) <= (a.cells.high() - 1) >> kPageBits;
+}
+
+}  // namespace
+
+Watched needed_on_locked(std::uint64_t page) noexcept {
+  Watched level{};
+  const Range range{page << kPageBits, (page + 1) << kPageBits};
+  each_buffer([&](const Buffer& b) {
+    if (needed(b) > level && page >= b.first_page && page < b.end_page && b.cells.first_in(range))
+      level = needed(b);
+  });
+  return level;
+}
+
+void open_all_locked() noexcept {
+  each_buffer([](const Buffer& b) {
+    each_run(b, [](std::uint64_t begin, std::uint64_t end) {
+      change(begin, end, [](std::uint64_t, std::uint8_t) { return std::uint8_t{0}; });
+    });
+  });
+}
+
+void close_all_locked() noexcept {
+  each_buffer([](const Buffer& b) {
+    const Watched level = needed(b);
+    if (level == Watched::kNothing) return;
+    each_run(b, [level](std::uint64_t begin, std::uint64_t end) {
+      change(begin, end, [level](std::uint64_t, std::uint8_t byte) {
+        return static_cast<std::uint8_t>(std::max(level, mode_of(byte)));
+      });
+    });
+  });
+}
+
+void lower_locked(Buffer& buffer) noexcept {
+  bool shares = false;
+  each_buffer([&](const Buffer& b) {
+    shares = shares || (&b != &buffer && needed(b) > Watched::kNothing && may_share_pages(b, buffer));
+  });
+  const Watched own = needed(buffer);
+  each_run(buffer, [&](std::uint64_t begin, std::uint64_t end) {
+    change(begin, end, [&](std::uint64_t page, std::uint8_t byte) {
+      const Watched level = shares ? needed_on_locked(page) : own;
+      return level < mode_of(byte) ? static_cast<std::uint8_t>((byte & ~3U) | static_cast<unsigned>(level))
+                                   : byte;
+    });
+  });
+}
+
+void give_up_locked(std::uint64_t page, events::Toucher who, std::int64_t at_ps, const Path* path,
+                    const ThreadClock* clock) noexcept {
+  ++state.cost.given_up;
+  const Range range{page << kPageBits, (page + 1) << kPageBits};
+  const Access access{true, true, who, at_ps, ticks(), clock, path};
+  touch_locked(range, access);
+  std::uint8_t* byte = page_byte(page, false);
+  if (byte == nullptr) return;
+  *byte = static_cast<std::uint8_t>(kMostMisses << 2U);  // open, and not looked at
+  protect(page, 1, Watched::kNothing);
+}
+
+// ---- accesses ---------------------------------------------------------------------------------------------
+
+namespace {
+
+void log(events::Access which, std::uint64_t ordinal, const Buffer& b, std::uint64_t address,
+         const Access& access) noexcept {
+  if (state.records_used == kMostRecords) {
+    ++state.cost.lost;
+    return;
+  }
+  Record& r = state.records[state.records_used++];
+  r.which = which;
+  r.who = access.who;
+  r.write = access.write;
+  r.inexact = access.inexact || (b.partly && which != events::Access::kEarlyTouch);
+  r.ordinal = ordinal;
+  r.offset = address - b.cells.low();
+  r.at_ps = access.at_ps;
+  r.tick = access.tick;
+  r.clock = access.clock != nullptr ? access.clock : b.clock;
+  r.path.size = 0;
+  if (access.path != nullptr) r.path = *access.path;
+}
+
+void note(Touch& touch, const Buffer& b, std::uint64_t address, const Access& access) noexcept {
+  touch.open = true;
+  touch.of_call = access.path == nullptr;
+  touch.inexact = access.inexact || b.partly;
+  touch.write = access.write;
+  touch.who = access.who;
+  touch.offset = address - b.cells.low();
+  touch.until_ps = access.at_ps;
+  touch.path.size = 0;
+  if (access.path != nullptr) touch.path = *access.path;
+}
+
+constexpr std::uint32_t kMostRaces = 64;
+
+}  // namespace
+
+void touch_buffer_locked(Buffer& b, std::uint64_t address, const Access& access) noexcept {
+  if (counts(b.flight, access.write) && !access.inexact) {
+    log(events::Access::kEarlyTouch, b.flight_ordinal, b, address, access);
+    if (++b.races >= kMostRaces) b.flight = Watched::kNothing;
+  }
+  if (counts(b.after, access.write)) {
+    const auto which = b.after == Watched::kAll ? events::Access::kFirstTouch : events::Access::kFirstWrite;
+    log(which, b.after_ordinal, b, address, access);
+    b.after = Watched::kNothing;
+  }
+  if (b.track == Watched::kNothing) return;
+  note(b.any, b, address, access);
+  if (access.write) note(b.written, b, address, access);
+  b.armed = access.write ? Watched::kNothing : std::min(b.armed, Watched::kWrites);
+}
+
+bool concerns_locked(Range range, bool write) noexcept {
+  bool any = false;
+  each_buffer([&](const Buffer& b) {
+    any = any || (counts(needed(b), write) && b.cells.first_in(range).has_value());
+  });
+  return any;
+}
+
+bool touch_locked(Range range, const Access& access, const Buffer* but) noexcept {
+  bool any = false;
+  each_buffer([&](Buffer& b) {
+    if (&b == but) return;
+    const bool waits = counts(needed(b), access.write);
+    if (!waits && b.track == Watched::kNothing) return;
+    const auto hit = b.cells.first_in(range);
+    if (!hit) return;
+    any = any || waits;
+    touch_buffer_locked(b, *hit, access);
+    if (state.inside == 0) lower_locked(b);
+  });
+  return any;
+}
+
+void release_locked(Range range, const Access& access) noexcept {
+  each_buffer([&](Buffer& b) {
+    if (b.cells.low() >= range.end || range.begin >= b.cells.high()) return;
+    if (const auto hit = b.cells.first_in(range)) touch_buffer_locked(b, *hit, access);
+    b.after = b.flight = b.armed = b.track = Watched::kNothing;
+    if (state.inside == 0) lower_locked(b);
+    b.live = false;
+  });
+}
+
+// ---- for wrappers -----------------------------------------------------------------------------------------
+
+bool begun() noexcept {
+  return state.begun.load(std::memory_order_relaxed) && !state.over.load(std::memory_order_relaxed);
+}
+
+void set_clock(ThreadClock* clock) noexcept {
+  if (state.main_clock == nullptr) state.main_clock = clock;
+  this_watch.clock = clock;
+}
+
+void enter() noexcept {
+  if (!begun()) return;
+  const Moment begin = moment();
+  this_watch.selector = kAllow;
+  {
+    const Locked guard;
+    if (!this_watch.inside && state.inside++ == 0) open_all_locked();
+    this_watch.inside = true;
+    // Pages that a handler had to open while this lock was held.
+    const unsigned emergencies = std::min(state.emergencies.exchange(0), 16U);
+    for (unsigned i = 0; i < emergencies; ++i) {
+      const ThreadClock* clock = nullptr;
+      const std::int64_t now = virtual_now(clock);
+      const std::uint64_t page = state.emergency_pages[i].load();
+      touch_locked({page << kPageBits, (page + 1) << kPageBits},
+                   {true, true, events::Toucher::kProgram, now, ticks(), clock, nullptr});
+    }
+  }
+  state.cost.protect_ns += exclude_since(begin, 0);
+}
+
+void leave() noexcept {
+  if (!begun()) return;
+  if (!this_watch.known) begin_thread();
+  const Moment begin = moment();
+  {
+    const Locked guard;
+    if (std::exchange(this_watch.inside, false) && --state.inside == 0) {
+      each_buffer([](Buffer& b) {
+        if (b.after == Watched::kNothing && b.flight == Watched::kNothing && b.track == Watched::kNothing)
+          return;
+        // What is open yet was touched before this call and ends with its own call's checkpoint, or is not over.
+        if (!b.any.open || b.any.of_call) b.armed = b.track;
+      });
+      close_all_locked();
+    }
+  }
+  state.cost.protect_ns += exclude_since(begin, 0);
+  this_watch.selector = kDispatch;
+}
+
+void checkpoint(const ThreadClock* clock, std::int64_t now_ps) {
+  const Locked guard;
+  each_buffer([&](Buffer& b) {
+    for (Touch* touch : {&b.any, &b.written}) {
+      if (!touch->open || touch->of_call) continue;
+      touch->open = false;
+      touch->until_ps = std::max(touch->until_ps, now_ps);
+    }
+  });
+  static_cast<void>(clock);
+}
+
+Buffer* buffer_of(const Cells& cells, std::int64_t now_ps, const void* frame) {
+  if (cells.empty()) return nullptr;
+  const Locked guard;
+  Buffer* oldest = nullptr;
+  Buffer* free = nullptr;
+  for (std::size_t i = 0; i < state.buffers_used; ++i) {
+    Buffer& b = state.buffers[i];
+    if (!b.live) {
+      free = &b;
+    } else if (b.cells.same_as(cells)) {
+      b.used = ++state.age;
+      b.clock = this_watch.clock;
+      return &b;
+    } else if (b.flight == Watched::kNothing && (oldest == nullptr || b.used < oldest->used)) {
+      oldest = &b;
+    }
+  }
+  if (free == nullptr && state.buffers_used < kMostBuffers) free = &state.buffers[state.buffers_used++];
+  if (free == nullptr) free = oldest;
+  if (free == nullptr) return nullptr;
+  const Mapping mapping = mapping_of({cells.low(), cells.high()});
+  Buffer& b = *free;
+  b = Buffer{};
+  b.cells = cells;
+  b.live = true;
+  b.used = ++state.age;
+  b.clock = this_watch.clock;
+  b.first_page = cells.low() >> kPageBits;
+  b.end_page = mapping.writable ? ((cells.high() - 1) >> kPageBits) + 1 : b.first_page;
+  b.partly = !mapping.writable && !mapping.constant;
+  if (mapping.writable && mapping.holds(reinterpret_cast<std::uintptr_t>(frame))) {
+    // Frames that are live, and those of signals to come, lie below; the kernel writes there itself.
+    constexpr std::uint64_t kRoom = 1;
+    const std::uint64_t live = (reinterpret_cast<std::uintptr_t>(frame) >> kPageBits) + kRoom;
+    if (b.first_page < live) {
+      b.first_page = std::min(live, b.end_page);
+      b.partly = true;
+    }
+  }
+  for (Touch* touch : {&b.any, &b.written}) {
+    touch->of_call = true;
+    touch->until_ps = now_ps;
+  }
+  return &b;
+}
+
+void touched_by_call(const Cells& cells, bool write, std::int64_t now_ps, const Buffer* but) {
+  if (cells.empty()) return;
+  const Locked guard;
+  const Access access{write, false, events::Toucher::kMpiCall, now_ps, ticks(), this_watch.clock, nullptr};
+  each_buffer([&](Buffer& b) {
+    if (&b == but || !b.cells.overlaps(cells)) return;
+    std::uint64_t first = std::max(b.cells.low(), cells.low());
+    cells.each([&](const Range& r) {
+      const auto hit = b.cells.first_in(r);
+      if (hit) first = *hit;
+      return !hit;
+    });
+    touch_buffer_locked(b, first, access);
+  });
+}
+
+void call_over(Buffer& buffer, bool write, std::int64_t now_ps) {
+  const Locked guard;
+  each_buffer([&](Buffer& b) {
+    if (&b != &buffer && !b.cells.overlaps(buffer.cells)) return;
+    for (Touch* touch : {&b.any, write ? &b.written : &b.any}) {
+      touch->open = false;
+      touch->of_call = true;
+      touch->inexact = false;
+      touch->who = events::Toucher::kMpiCall;
+      touch->write = write;
+      touch->offset = 0;
+      touch->until_ps = std::max(touch->until_ps, now_ps);
+      touch->path.size = 0;
+    }
+  });
+}
+
+void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal) {
+  const Locked guard;
+  buffer.flight = Watched::kNothing;
+  buffer.after = what;
+  buffer.after_ordinal = ordinal;
+  buffer.track = std::max(buffer.track, what);
+  buffer.armed = buffer.track;
+}
+
+void watch_flight(Buffer& buffer, Watched what, std::uint64_t ordinal) {
+  const Locked guard;
+  buffer.flight = what;
+  buffer.flight_ordinal = ordinal;
+  buffer.races = 0;
+}
+
+bool take_record(const ThreadClock* clock, Record& record) {
+  const Locked guard;
+  for (std::size_t i = 0; i < state.records_used; ++i) {
+    if (clock != nullptr && state.records[i].clock != clock && state.records[i].clock != nullptr) continue;
+    record = state.records[i];
+    std::move(state.records + i + 1, state.records + state.records_used, state.records + i);
+    --state.records_used;
+    return true;
+  }
+  return false;
+}
+
+Cost cost() noexcept {
+  return state.cost;
+}
+
+void end() noexcept {
+  if (!begun()) return;
+  this_watch.selector = kAllow;
+  const Locked guard;
+  open_all_locked();
+  state.over.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace nplus1::stubs::access
