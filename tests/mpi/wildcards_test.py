@@ -32,6 +32,14 @@ class Wildcards(LiveTest):
         run = self.exact("irecv -1 4 1; delay 0.2; recv 1 4 2; cancel 0", "send 0 4 1; send 0 4 2")
         self.assertEqual(run.stdout.splitlines(), ["from 1, tag 2, 4 bytes", "not cancelled", "from 1, tag 1, 4 bytes"])
 
+    def test_a_cancelled_named_receive_leaves_its_message_to_the_next_one(self):
+        for direct in ("on", "off"):
+            with self.subTest(direct=direct):
+                run = self.exact("irecv 1 4 9; cancel 0; barrier; recv 1 4 9", "barrier; send 0 4 9",
+                                 options=("--direct", direct))
+                self.assertEqual(run.stdout.splitlines(), ["cancelled", "from 1, tag 9, 4 bytes"])
+                self.assertEqual(run.summary["trust"]["order_inversions"], 0)
+
     def test_receives_behind_a_wildcard_keep_their_order(self):
         run = self.exact("irecv -1 4; irecv 1 8; compute 1; waitall", "send 0 4; send 0 8")
         self.assertEqual(run.stdout.splitlines(), ["from 1, tag 0, 4 bytes", "from 1, tag 0, 8 bytes"])
