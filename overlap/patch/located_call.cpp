@@ -137,21 +137,6 @@ std::optional<Refusal> read_buffers(LocatedCall& located, const Source& source) 
   return std::nullopt;
 }
 
-bool has_effects(const Node& node, const std::string& text) {
-  bool effects = false;
-  walk(node, [&](const Node& at) {
-    if (at.kind == CXCursor_CompoundAssignOperator || at.kind == CXCursor_CallExpr) effects = true;
-    if (at.kind == CXCursor_BinaryOperator)
-      effects |= binary_operator(at, text).empty() || binary_operator(at, text) == "=";
-    if (at.kind == CXCursor_UnaryOperator) {
-      const std::string sign = unary_operator(at, text);
-      effects |= sign == "++" || sign == "--";
-    }
-    return !effects;
-  });
-  return effects;
-}
-
 std::optional<Refusal> read_status(LocatedCall& located, const Source& source) {
   const Call& asked = *located.asked;
   if (asked.kind == CallKind::kSend) return std::nullopt;
@@ -207,6 +192,21 @@ std::size_t Argument::end() const {
   for (std::size_t i = tokens.size(); i-- > 0;)
     if (tokens[i].kind != TokenKind::kComment) return tokens[i].end;
   return tokens.back().end;
+}
+
+bool has_effects(const Node& node, const std::string& text) {
+  bool effects = false;
+  walk(node, [&](const Node& at) {
+    if (at.kind == CXCursor_CompoundAssignOperator || at.kind == CXCursor_CallExpr) effects = true;
+    if (at.kind == CXCursor_BinaryOperator)
+      effects |= binary_operator(at, text).empty() || binary_operator(at, text) == "=";
+    if (at.kind == CXCursor_UnaryOperator) {
+      const std::string sign = unary_operator(at, text);
+      effects |= sign == "++" || sign == "--";
+    }
+    return !effects;
+  });
+  return effects;
 }
 
 std::string name_of(const Source& source, const Node& call) {

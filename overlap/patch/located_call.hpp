@@ -37,6 +37,9 @@ struct LocatedCall {
   [[nodiscard]] const Argument& communicator() const {
     return arguments[asked->kind == CallKind::kSendrecv ? 10 : 5];
   }
+  [[nodiscard]] const Argument& source_rank() const {
+    return arguments[asked->kind == CallKind::kSendrecv ? 8 : 3];
+  }
   [[nodiscard]] const Argument& status() const { return arguments.back(); }
   [[nodiscard]] bool has_status() const { return asked->kind != CallKind::kSend && !ignores_status; }
   [[nodiscard]] int requests() const { return asked->kind == CallKind::kSendrecv ? 2 : 1; }
@@ -48,6 +51,9 @@ struct LocatedCall {
 
 /// The name of the function that is called; in a template, where that is not decided, as written.
 [[nodiscard]] std::string name_of(const Source& source, const Node& call);
+
+/// Whether evaluating an expression does more than that.
+[[nodiscard]] bool has_effects(const Node& node, const std::string& text);
 
 /// A byte of the line that the call stands in: of the function's name, else the line's first; for finding the function.
 [[nodiscard]] std::size_t offset_of(const Source& source, const Call& asked);

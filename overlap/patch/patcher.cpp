@@ -259,9 +259,22 @@ class Patcher {
       result.diff = unified_diff(file.source, std::move(edits), relative(path));
       result.wait = {path, wait_line(file.source, plan)};
       result.notes = plan.notes;
+      for (const Call& call : chain.calls) note_earlier_posts(call, result.notes);
       return std::nullopt;
     }
     return refusal;
+  }
+
+  static void note_earlier_posts(const Call& call, std::vector<std::string>& notes) {
+    const auto note = [&](const char* which, int line) {
+      if (line > 0)
+        notes.push_back(
+            "line " + std::to_string(call.place.line) + ": the " + which +
+            " is posted in the place of the call; in the recorded run it could have been behind line " +
+            std::to_string(line));
+    };
+    note("send", call.post_send_after);
+    note("receive", call.post_receive_after);
   }
 
   static int wait_line(const Source& source, const Plan& plan) {

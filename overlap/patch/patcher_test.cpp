@@ -174,8 +174,8 @@ TEST_F(Patches, BeginWithNullRequestsWhereABranchMayPostNone) {
             "    MPI_Irecv(v, 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, &req_9[1]); }\n"
             "    MPI_Irecv(w, 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD, &req_9[2]);\n"
             "  MPI_Waitall(3, req_9, status_9);\n"
-            "  if (status_9[1].MPI_SOURCE != MPI_ANY_SOURCE) *(&s) = status_9[1];\n"
-            "  if (status_9[2].MPI_SOURCE != MPI_ANY_SOURCE) *(&s) = status_9[2];\n");
+            "  if (status_9[1].MPI_SOURCE != MPI_ANY_SOURCE) { *(&s) = status_9[1]; }\n"
+            "  if (status_9[2].MPI_SOURCE != MPI_ANY_SOURCE) { *(&s) = status_9[2]; }\n");
 }
 
 TEST_F(Patches, AssignAStatusOnceWhereALaterCallIsSureToWriteItToo) {
@@ -192,6 +192,16 @@ TEST_F(Patches, AskAPointerToAStatusWhetherItIsToBeIgnored) {
       "  MPI_Recv(u, 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, s);\n"
       "  MPI_Send(v, 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD);\n  compute(u);\n");
   EXPECT_NE(text.find("if ((s) != MPI_STATUS_IGNORE) *(s) = status_8[0];"), std::string::npos) << text;
+}
+
+TEST_F(Patches, CompleteTheStatusOfAReceiveFromNobodyWhereItIsLookedAt) {
+  const std::string text = added(
+      "  MPI_Status s;\n  MPI_Send(v, 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD);\n"
+      "  MPI_Recv(u, 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, &s);\n  n = s.MPI_SOURCE;\n");
+  EXPECT_NE(text.find("  if ((left) == MPI_PROC_NULL) { status_8[1].MPI_SOURCE = MPI_PROC_NULL; "
+                      "status_8[1].MPI_TAG = MPI_ANY_TAG; }\n  *(&s) = status_8[1];\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(Patches, StandInBracesInC89) {
@@ -269,6 +279,18 @@ template struct Grid<double>;
   ASSERT_FALSE(chain.refusal.has_value()) << chain.refusal->reason;
   EXPECT_NE(chain.diff.find("MPI_Irecv(&data[0], 3, type, left, 0, MPI_COMM_WORLD, &req_8[1]);"),
             std::string::npos);
+}
+
+TEST_F(Patches, SayWhereAPostCouldHaveBeenEarlier) {
+  Request request =
+      request_for(in_function("  compute(w);\n  MPI_Send(u, n, MPI_DOUBLE, right, 0, MPI_COMM_WORLD);\n"
+                              "  MPI_Recv(v, n, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n"));
+  request.chains[0].calls[1].post_receive_after = 6;
+  const ChainAnswer chain = answer(request).chains.at(0);
+  ASSERT_EQ(chain.notes.size(), 1U);
+  EXPECT_NE(chain.notes[0].find("line 9: the receive is posted in the place of the call"), std::string::npos)
+      << chain.notes[0];
+  EXPECT_NE(chain.notes[0].find("behind line 6"), std::string::npos) << chain.notes[0];
 }
 
 // What has to be before the wait moves the wait up, with a note.

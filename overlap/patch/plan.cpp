@@ -262,18 +262,26 @@ class Planner {
       std::vector<const Node*> lasting;
       for (const auto& buffer : {call.sends, call.receives})
         if (buffer) lasting.insert(lasting.end(), buffer->roots.begin(), buffer->roots.end());
-      if (call.has_status())
-        walk(*call.status().node, [&](const Node& node) {
-          if (node.kind == CXCursor_DeclRefExpr) lasting.push_back(&node);
-          return true;
-        });
+      const auto add_variables = [&](const Node& node) {
+        if (node.kind == CXCursor_DeclRefExpr) lasting.push_back(&node);
+        return true;
+      };
+      if (call.has_status()) walk(*call.status().node, add_variables);
+      if (call.has_status() && may_show_null_source(function_, call))
+        walk(*call.source_rank().node, add_variables);
       for (const Node* reference : lasting)
         if (!refused && !is_visible(*plan.block, *reference))
           refused = refuse(call.call->begin, "scope",
                            spelling(reference->cursor) + " does not live until the wait");
-      if (!refused && call.has_status() && !is_stable(plan, call))
+      if (!refused && call.has_status() && !is_stable(plan, call, *call.status().node))
         refused = refuse(call.call->begin, "status_expression",
                          "what the status names may be another variable at the wait");
+      const bool needs_source = call.has_status() && may_show_null_source(function_, call);
+      if (!refused && needs_source &&
+          (has_effects(*call.source_rank().node, source_.text()) ||
+           !is_stable(plan, call, *call.source_rank().node)))
+        refused = refuse(call.call->begin, "status_expression",
+                         "the source that the status tells of may be another at the wait");
     }
     return refused;
   }
@@ -293,11 +301,11 @@ class Planner {
     return block.is_within(*scope);
   }
 
-  /// The variables in a status argument keep their values up to the wait.
-  [[nodiscard]] bool is_stable(const Plan& plan, const LocatedCall& call) const {
+  /// The variables in an argument keep their values up to the wait.
+  [[nodiscard]] bool is_stable(const Plan& plan, const LocatedCall& call, const Node& expression) const {
     const std::size_t end = plan.before != nullptr ? plan.before->begin : plan.block->end;
     bool stable = true;
-    walk(*call.status().node, [&](const Node& node) {
+    walk(expression, [&](const Node& node) {
       if (node.kind == CXCursor_MemberRefExpr && is_pointer(clang_getCursorType(node.cursor))) stable = false;
       if (node.kind == CXCursor_DeclRefExpr) {
         const CXCursor declaration = declaration_of(node.cursor);
@@ -340,6 +348,37 @@ class Planner {
 };
 
 }  // namespace
+
+bool may_show_null_source(const Node& function, const LocatedCall& call) {
+  CXEvalResult value = clang_Cursor_Evaluate(call.source_rank().node->cursor);
+  const bool is_rank = value != nullptr && clang_EvalResult_getKind(value) == CXEval_Int &&
+                       clang_EvalResult_getAsInt(value) >= 0;
+  if (value != nullptr) clang_EvalResult_dispose(value);
+  if (is_rank) return false;
+  const Buffer status = buffer_of(*call.status().node);
+  bool is_used = !status.known || !status.declared;
+  for (const Node* root : status.roots) {
+    const CXCursor declaration = declaration_of(root->cursor);
+    is_used |= clang_getCursorLinkage(declaration) != CXLinkage_NoLinkage;
+    walk(function, [&](const Node& node) {
+      const bool writes = node.kind == CXCursor_CallExpr && !node.children.empty() &&
+                          (spelling(node.cursor) == "MPI_Recv" || spelling(node.cursor) == "MPI_Sendrecv");
+      if (writes) {
+        for (std::size_t i = 0; i + 1 < node.children.size(); ++i)
+          walk(*node.children[i], [&](const Node& at) {
+            is_used |= at.kind == CXCursor_DeclRefExpr &&
+                       clang_equalCursors(declaration_of(at.cursor), declaration) != 0;
+            return !is_used;
+          });
+        return false;
+      }
+      is_used |= node.kind == CXCursor_DeclRefExpr &&
+                 clang_equalCursors(declaration_of(node.cursor), declaration) != 0;
+      return !is_used;
+    });
+  }
+  return is_used;
+}
 
 bool is_in_branch(const Node& block, const Node& call) {
   for (const Node* node = call.parent; node != &block; node = node->parent)

@@ -27,6 +27,10 @@ struct Plan {
                                                    const Node& function, const Chain& chain,
                                                    const std::vector<LocatedCall>& calls);
 
+/// Whether the status of a receive from MPI_PROC_NULL has to be completed: something may look at it, and MPICH (4.0 at
+/// least) leaves source and tag of such a request's status at 0, where those of the blocking call name MPI_PROC_NULL.
+[[nodiscard]] bool may_show_null_source(const Node& function, const LocatedCall& call);
+
 /// Whether an if between the block and the call decides about the call.
 [[nodiscard]] bool is_in_branch(const Node& block, const Node& call);
 

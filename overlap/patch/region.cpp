@@ -270,6 +270,7 @@ Region::Found Region::check(const Node& node, bool conditional) const {
     case CXCursor_IfStmt:
       return check_branches(node, conditional);
     case CXCursor_SwitchStmt:
+    case CXCursor_WhileStmt:
     case CXCursor_LambdaExpr:
       return check_children(node, true);
     case CXCursor_ConditionalOperator:

@@ -33,7 +33,7 @@ struct Call {
   /// The receive is from any source: what it matches must not change, so that nothing may be posted behind it.
   bool any_source = false;
   /// Where the posts could go up to: behind the statement of this line of the call's own file, the analysis' earliest
-  /// legal post; 0 leaves a post in the place of the call. What the source does not allow stays in place, with a note.
+  /// legal post; 0 where none is earlier. A post stays in the place of its call, and a note says where it could go.
   int post_send_after = 0;
   int post_receive_after = 0;
 };

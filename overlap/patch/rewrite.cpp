@@ -178,9 +178,9 @@ class Rewriter {
     return lines;
   }
 
-  [[nodiscard]] std::string status_text(const LocatedCall& call) const {
+  [[nodiscard]] std::string words_of(const Argument& argument) const {
     std::string text;
-    for (const Token& token : call.status().tokens) {
+    for (const Token& token : argument.tokens) {
       if (token.kind == TokenKind::kComment) continue;
       const bool apart = !text.empty() && token.kind != TokenKind::kPunctuation &&
                          (std::isalnum(static_cast<unsigned char>(text.back())) != 0 || text.back() == '_');
@@ -193,7 +193,7 @@ class Rewriter {
   [[nodiscard]] bool is_overwritten(std::size_t index) const {
     for (std::size_t i = index + 1; i < calls_.size(); ++i)
       if (calls_[i].has_status() && !is_in_branch(*plan_.block, *calls_[i].call) &&
-          status_text(calls_[i]) == status_text(calls_[index]))
+          words_of(calls_[i].status()) == words_of(calls_[index].status()))
         return true;
     return false;
   }
@@ -205,14 +205,23 @@ class Rewriter {
   }
 
   [[nodiscard]] std::string assignment(const LocatedCall& call, int index) const {
-    const std::string status = status_text(call);
+    const std::string status = words_of(call.status());
     const std::string element = statuses_ + "[" + std::to_string(index) + "]";
-    std::string condition;
+    std::string text = "*(" + status + ") = " + element + ";";
+    if (!is_surely_a_status(*call.status().node)) text = "if ((" + status + ") != MPI_STATUS_IGNORE) " + text;
+    const Node* function = plan_.block;
+    while (function->parent != nullptr) function = function->parent;
+    std::string null_source;
+    if (may_show_null_source(*function, call))
+      null_source = "if ((" + words_of(call.source_rank()) + ") == MPI_PROC_NULL) { " + element +
+                    ".MPI_SOURCE = MPI_PROC_NULL; " + element + ".MPI_TAG = MPI_ANY_TAG; }";
+    // A request that was not posted has an empty status, from no source.
     if (is_in_branch(*plan_.block, *call.call))
-      condition = element + ".MPI_SOURCE != MPI_ANY_SOURCE";  // else the request was null
-    if (!is_surely_a_status(*call.status().node))
-      condition = (condition.empty() ? "" : condition + " && ") + "(" + status + ") != MPI_STATUS_IGNORE";
-    return (condition.empty() ? "" : "if (" + condition + ") ") + "*(" + status + ") = " + element + ";";
+      return "if (" + element + ".MPI_SOURCE != MPI_ANY_SOURCE) { " +
+             (null_source.empty() ? "" : null_source + " ") + text + " }";
+    return null_source.empty()
+               ? text
+               : null_source + source_.newline() + source_.indentation_at(call.statement->begin) + text;
   }
 
   void wait() {
