@@ -44,6 +44,7 @@ engine::Options engine_options(const ReplayOptions& options) {
   o.poll_cost = options.poll_cost;
   o.trust_entry = false;
   o.collectives = options.collectives;
+  o.weak_progress = options.weak_progress;
   o.report_all_matches = options.sink != nullptr;
   return o;
 }

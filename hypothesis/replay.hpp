@@ -36,6 +36,8 @@ struct ReplayOptions {
   semantics::PollCost poll_cost{};
   /// What is changed in the recording before it is replayed; null: nothing.
   transform::Chain* hypothesis = nullptr;
+  /// Whether a rendezvous transfer begins only when both ranks have been inside MPI (Engine's Options).
+  bool weak_progress = false;
   /// Gets definitions, calls and matches with their new times, as a run's sinks do. Null: only sums are kept.
   events::EventSink* sink = nullptr;
 };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "events/mpi_call.hpp"
 #include "hypothesis/event_feed.hpp"
 #include "hypothesis/transform/chain.hpp"
 #include "netmodel/network_model.hpp"
@@ -60,6 +61,23 @@ class TestProgram {
     event.size = bytes;
     add(rank, event);
   }
+  /// A pause that tells something: a kLocal with this operation, peer, tag, size, aux and site, and its list.
+  void tell(std::int32_t rank, events::Event event, std::vector<std::int64_t> sizes = {}) {
+    event.kind = events::EventKind::kLocal;
+    event.extension = static_cast<std::uint32_t>((sizes.size() + 7) / 8);
+    const CallSiteId site = event.site;
+    add(rank, event);
+    streams_[index(rank)].back().event.site = site;
+    streams_[index(rank)].back().event.compute_ps -= charge_;  // no call
+    streams_[index(rank)].back().sizes = std::move(sizes);
+  }
+  /// The ordinal of the next call of the rank.
+  [[nodiscard]] std::uint64_t next_ordinal(std::int32_t rank) const { return streams_[index(rank)].size(); }
+  /// The MPI function of the rank's latest call.
+  void called(std::int32_t rank, events::MpiCall call) {
+    streams_[index(rank)].back().event.call = static_cast<std::uint16_t>(call);
+  }
+  [[nodiscard]] std::size_t ranks() const { return streams_.size(); }
   void begin_region(std::int32_t rank, std::uint32_t region) {
     regions(events::EventKind::kRegionBegin, rank, region);
   }
@@ -108,11 +126,13 @@ class TestProgram {
   }
 
   /// When each rank ends under the hypothesis, in us; empty if some rank does not.
-  [[nodiscard]] std::vector<double> replayed(Chain& chain, const std::string& network = kTestNetwork) const {
+  [[nodiscard]] std::vector<double> replayed(Chain& chain, const std::string& network = kTestNetwork,
+                                             bool weak_progress = false) const {
     const auto model = netmodel::parse(network);
     Nobody nobody;
     simnode::engine::Options options;
     options.trust_entry = false;
+    options.weak_progress = weak_progress;
     simnode::engine::Engine engine{static_cast<int>(streams_.size()), *model.value(), nobody, options};
     EventFeed feed{
         streams_.size(), engine, nullptr, nullptr, {std::vector<double>(streams_.size(), 1), true}};
@@ -143,6 +163,7 @@ class TestProgram {
   struct Made {
     events::Event event;
     std::vector<std::uint32_t> words;
+    std::vector<std::int64_t> sizes = {};
   };
   struct Recorded {
     RankId rank;
@@ -162,7 +183,9 @@ class TestProgram {
     Recorder(std::vector<Recorded>& out, std::size_t ranks) : out_{out}, ordinals_(ranks, 0) {}
     void on_exit(const events::TimedEvent& t) override {
       out_.push_back({t.rank,
-                      {t.event, {t.extension.words.begin(), t.extension.words.end()}},
+                      {t.event,
+                       {t.extension.words.begin(), t.extension.words.end()},
+                       {t.extension.sizes.begin(), t.extension.sizes.end()}},
                       t.exit,
                       t.answer,
                       {t.completed.begin(), t.completed.end()},
@@ -185,7 +208,7 @@ class TestProgram {
       const auto& stream = streams_[rank.index()];
       if (at_[rank.index()] == stream.size()) return nullptr;
       const Made& made = stream[at_[rank.index()]++];
-      extension = {made.words, {}};
+      extension = {made.words, made.sizes};
       return &made.event;
     }
 
@@ -227,7 +250,7 @@ class TestProgram {
         sink.on_match(r.rank, r.answer);
       else
         sink.on_event(
-            {r.rank, r.made.event, {r.made.words, {}}, r.exit, r.answer, r.completed, nullptr, r.ordinal});
+            {r.rank, r.made.event, {r.made.words, r.made.sizes}, r.exit, r.answer, r.completed, nullptr, r.ordinal});
     }
   }
 

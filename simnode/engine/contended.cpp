@@ -53,6 +53,7 @@ void Core::transfer(RankId receiver, const Receive& receive, const Message& mess
 bool Core::advance_flows() {
   Time until = running_bound();
   if (!decisions_.empty()) until = std::min(until, decisions_.top().time);
+  if (!progress_.asleep.empty()) until = std::min(until, progress_.asleep.begin()->first);
   const auto& ended = contention_->advance(until);
   if (ended.empty()) return false;
   if (outside_or_withdrawn() != 0) ++counters_.forced_decisions;

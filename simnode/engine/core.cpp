@@ -101,7 +101,9 @@ void Core::keep(Lane& lane, const Event& event, const Extension& extension) {
 }
 
 void Core::drain() {
-  while (!runnable_.empty()) {
+  for (;;) {
+    if (!progress_.stirred.empty()) stir();
+    if (runnable_.empty()) return;
     Lane& lane = lanes_[runnable_.back()];
     runnable_.pop_back();
     while (!lane.backlog.empty() && lane.run != Run::kBlocked && lane.run != Run::kGone) {
@@ -184,6 +186,7 @@ void Core::block(Lane& lane, const Event& event, const Extension& extension) {
   if (extension.sizes.data() != lane.sizes.data())
     lane.sizes.assign(extension.sizes.begin(), extension.sizes.end());
   set_run(lane, Run::kBlocked);
+  if (options_.weak_progress) is_inside(lane);
 }
 
 /// A blocked lane's call returns at out.exit.
@@ -207,6 +210,7 @@ void Core::woke(const Lane& lane) {
 
 void Core::finish(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
   lane.clock = out.exit;
+  if (options_.weak_progress) was_inside(lane, event.kind, out.exit);
   out.answer.kind = events::AnswerKind::kExit;
   out.answer.thread = lane.thread;
   out.answer.exit_ps = out.exit.time_since_epoch().count();

@@ -24,6 +24,7 @@
 #include "simnode/engine/engine.hpp"
 #include "simnode/engine/indexed_heap.hpp"
 #include "simnode/engine/lane.hpp"
+#include "simnode/engine/progress.hpp"
 
 namespace nplus1::simnode::engine {
 
@@ -117,6 +118,20 @@ class Core {
                     Time at);
   void complete_token(RankId rank, std::uint64_t token, Time at);
 
+  // progress.cpp: who moves a rendezvous transfer
+  bool needs_progress(const Message& message) const;
+  std::uint32_t lane_of_token(RankId rank, std::uint64_t token);
+  static bool waits_for(const Lane& lane, std::uint64_t token);
+  std::optional<Time> inside_from(std::uint32_t index, Time at, std::uint64_t token);
+  void shake_hands(RankId receiver, const Receive& receive, const Message& message);
+  void go_on(Handshake handshake);
+  void park(const Handshake& handshake);
+  void begin_transfer(Handshake& handshake);
+  void was_inside(const Lane& lane, events::EventKind kind, Time exit);
+  void is_inside(const Lane& lane);
+  void stir();
+  bool wake_handshake();
+
   // contended.cpp: transfers whose end is known later
   void send_flow(Lane& lane, const Event& event, Message& message, Outcome& out);
   void transfer(RankId receiver, const Receive& receive, const Message& message);
@@ -193,6 +208,7 @@ class Core {
   std::size_t outside_ = 0;    // of the active lanes
   std::size_t withdrawn_ = 0;  // ranks
   Counters counters_;
+  Progress progress_;  // with Options::weak_progress
   std::uint64_t numbered_ = 0;  // of the send being started: its number + 1, if it has one already
   Outcome scratch_;             // of the call being dispatched
   Outcome waking_;              // of a lane being resumed

@@ -116,6 +116,7 @@ RankId Core::rank_of_decision(const IndexedHeap::Entry& decision) const {
 void Core::decide() {
   for (refresh();; refresh()) {
     if (contention_ && advance_flows()) continue;
+    if (wake_handshake()) continue;
     if (decisions_.empty() || !safe(decisions_.top())) return;
     const IndexedHeap::Entry decision = decisions_.top();
     if (outside_or_withdrawn() != 0) ++counters_.forced_decisions;

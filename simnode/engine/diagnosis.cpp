@@ -11,13 +11,15 @@ using events::EventKind;
 State Core::state() {
   refresh();
   if (active_ + blocked_ == 0) return State::kFinished;
-  if (!decisions_.empty() || (contention_ && !contention_->idle())) return State::kWaiting;
+  if (!decisions_.empty() || !progress_.asleep.empty() || (contention_ && !contention_->idle()))
+    return State::kWaiting;
   return active_ == 0 ? State::kAllBlocked : State::kRunning;
 }
 
 std::optional<RankId> Core::awaited() {
   refresh();
-  const bool waiting = !decisions_.empty() || (contention_ && !contention_->idle());
+  const bool waiting =
+      !decisions_.empty() || !progress_.asleep.empty() || (contention_ && !contention_->idle());
   if (!waiting || running_bound() == kNever) return std::nullopt;
   return lanes_[running_.top().item].rank;
 }

@@ -52,6 +52,9 @@ struct Options {
   const netmodel::Selection* collectives = nullptr;
   /// Listener::on_match for each kIrecv: for recordings.
   bool report_all_matches = false;
+  /// Rendezvous transfers begin when both ranks have been inside MPI (progress.cpp); false: the network moves them
+  /// whatever the ranks do. For replays.
+  bool weak_progress = false;
 };
 
 enum class State : std::uint8_t {

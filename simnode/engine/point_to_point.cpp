@@ -159,6 +159,7 @@ Time Core::transferred(RankId receiver, const Receive& receive, const Message& m
 }
 
 void Core::matched(RankId receiver, const Receive& receive, const Message& message) {
+  if (needs_progress(message)) return shake_hands(receiver, receive, message);
   if (contention_) return transfer(receiver, receive, message);
   arrived(receiver, receive, message, transferred(receiver, receive, message));
 }

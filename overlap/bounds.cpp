@@ -1,0 +1,197 @@
+#include "overlap/bounds.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "support/collective_kind.hpp"
+
+namespace nplus1::overlap {
+namespace {
+
+using events::EventKind;
+
+/// No message crosses these: they synchronise, or nobody knows what they do.
+bool is_fence(const Moment& m) {
+  if (m.kind == EventKind::kUnmodelledEnter || m.kind == EventKind::kUnmodelledExit) return true;
+  if (m.kind == EventKind::kFinalize) return true;
+  if (m.kind != EventKind::kCollective) return false;
+  const auto kind = static_cast<CollectiveKind>(m.operation);
+  return kind == CollectiveKind::kBarrier || kind == CollectiveKind::kSynchronize;
+}
+
+/// What an earlier receive might take a message away from.
+bool takes_any(const Moment& m) {
+  if (m.kind == EventKind::kProbe || m.kind == EventKind::kIprobe) return true;
+  return (m.kind == EventKind::kRecv || m.kind == EventKind::kIrecv) &&
+         (m.peer == kAnySource.value || m.tag == kAnyTag);
+}
+
+/// Where the next call that no message crosses is, and the last ones, for each moment of a thread.
+struct Fences {
+  std::vector<std::uint32_t> next;      // at or behind it; as many as there are moments: none
+  std::vector<std::uint32_t> behind;    // 1 + the last one in front of it; 0: none
+  std::vector<std::uint32_t> takes;     // the same of probes and receives that take any message
+
+  Fences(const SurveyedRank& rank, const std::vector<std::uint32_t>& lane)
+      : next(lane.size() + 1), behind(lane.size() + 1), takes(lane.size() + 1) {
+    const auto n = static_cast<std::uint32_t>(lane.size());
+    next[n] = n;
+    for (std::uint32_t i = n; i > 0; --i) next[i - 1] = is_fence(rank.moments[lane[i - 1]]) ? i - 1 : next[i];
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const Moment& m = rank.moments[lane[i]];
+      behind[i + 1] = is_fence(m) ? i + 1 : behind[i];
+      takes[i + 1] = takes_any(m) ? i + 1 : takes[i];
+    }
+  }
+};
+
+class Bounding {
+ public:
+  explicit Bounding(const SurveyedRank& rank) : rank_{rank} {
+    for (const auto& lane : rank.of_thread) fences_.emplace_back(rank, lane);
+  }
+
+  Bounds of(const MessageEnd& end, std::size_t index) const {
+    Bounds b;
+    const Moment* own = rank_.moment(end.ordinal);
+    b.earliest = place_of(*own);
+    b.deferrable = *not_deferrable(end) == '\0' && end.completed != kNoOrdinal;
+    const Moment* completed = b.deferrable ? rank_.moment(end.completed) : nullptr;
+    b.latest = {end.ordinal + 1, 0};
+    b.ending_site = own->site;
+    if (completed == nullptr) {
+      b.deferrable = false;
+      return b;
+    }
+    later(end, *completed, b);
+    b.stays = end.from_anybody() || terminates(end, index) ||
+              (!end.receives() && end.event.send_mode() == events::SendMode::kReady);
+    if (!b.stays) b.earliest = earlier(end, *own);
+    return b;
+  }
+
+ private:
+  [[nodiscard]] const std::vector<std::uint32_t>& lane(ThreadId thread) const {
+    return rank_.of_thread[thread.index()];
+  }
+  /// Place in the thread's list of its first moment from `ordinal` on.
+  [[nodiscard]] std::size_t from(ThreadId thread, std::uint64_t ordinal) const {
+    const auto& all = lane(thread);
+    return static_cast<std::size_t>(
+        std::lower_bound(all.begin(), all.end(), ordinal,
+                         [this](std::uint32_t i, std::uint64_t o) { return rank_.moments[i].ordinal < o; }) -
+        all.begin());
+  }
+
+  /// Whether this call uses memory of an earlier message that still waits for that: what follows it in the stream says
+  /// so right before it, as an access of a call of the same rank.
+  [[nodiscard]] bool terminates(const MessageEnd& end, std::size_t index) const {
+    for (std::size_t i = index; i > 0 && i + kLookBack > index; --i) {
+      const Touch& t = rank_.ends[i - 1].first;
+      if (t.known() && t.by == Toucher::kMpiCall && t.site == end.event.site.value && t.ordinal < end.ordinal &&
+          end.ordinal - t.ordinal <= kNear)
+        return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] Position earlier(const MessageEnd& end, const Moment& own) const {
+    const auto& all = lane(own.thread);
+    Position bound{rank_.moments[all.front()].ordinal, 0};
+    if (end.untouched_ps)
+      bound = std::max(bound, position_at(rank_, own.thread, own.entry_ps - *end.untouched_ps));
+    const Fences& fences = fences_[own.thread.index()];
+    const std::size_t i = from(own.thread, end.ordinal);
+    const std::uint32_t stop = end.receives() ? std::max(fences.behind[i], fences.takes[i]) : fences.behind[i];
+    if (stop > 0) bound = std::max(bound, Position{rank_.moments[all[stop]].ordinal, 0});
+    return std::min(bound, place_of(own));
+  }
+
+  void later(const MessageEnd& end, const Moment& completed, Bounds& b) const {
+    const auto& all = lane(completed.thread);
+    const auto at = [&](std::size_t i) -> const Moment& { return rank_.moments[all[i]]; };
+    const std::size_t after = from(completed.thread, completed.ordinal) + 1;
+    std::uint64_t last = kNoOrdinal;  // before this
+    if (end.first.known()) {
+      last = end.first.ordinal;
+      b.touch = end.first;
+      b.ended_by = ended_by(end.first);
+    }
+    if (end.status.known() && end.status.ordinal < last) {
+      last = end.status.ordinal;
+      b.touch = end.status;
+      b.ended_by = EndedBy::kCall;
+    }
+    const std::size_t touched =
+        last == kNoOrdinal ? all.size() : std::max(after, from(completed.thread, last));
+    std::size_t i = std::min<std::size_t>(fences_[completed.thread.index()].next[std::min(after, all.size())], touched);
+    if (i == all.size()) {
+      // The recording ends, or the access is another thread's: before this thread's last call in front of it.
+      i = all.size() > after ? all.size() - 1 : after;
+      b.ended_by = EndedBy::kFinalize;
+    } else if (at(i).ordinal < last) {
+      b.touch = {};
+      b.ended_by = at(i).kind == EventKind::kFinalize ? EndedBy::kFinalize : EndedBy::kCall;
+    } else if (at(i).ordinal > last) {
+      i = std::max(after, i - 1);
+    }
+    if (i >= all.size()) {
+      b.deferrable = false;
+      return;
+    }
+    b.latest = place_of(at(i));
+    b.ending_site = b.touch.known() ? b.touch.site : at(i).site;
+  }
+
+  [[nodiscard]] EndedBy ended_by(const Touch& touch) const {
+    if (touch.by == Toucher::kEndOfRun) return EndedBy::kFinalize;
+    if (touch.by != Toucher::kMpiCall) return EndedBy::kTouch;
+    const auto at = std::lower_bound(rank_.ends.begin(), rank_.ends.end(), touch.ordinal,
+                                     [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });
+    const bool message = at != rank_.ends.end() && at->ordinal - touch.ordinal <= kNear &&
+                         at->event.site.value == touch.site;
+    return message ? EndedBy::kOverlap : EndedBy::kCall;
+  }
+
+  /// Accesses of a call's buffer are told right before the call, as many as messages wait for it.
+  static constexpr std::uint64_t kNear = 256;
+  static constexpr std::size_t kLookBack = 256;
+  const SurveyedRank& rank_;
+  std::vector<Fences> fences_;  // by thread
+};
+
+}  // namespace
+
+const char* name(EndedBy end) {
+  switch (end) {
+    case EndedBy::kTouch:
+      return "touch";
+    case EndedBy::kOverlap:
+      return "overlap";
+    case EndedBy::kCall:
+      return "call";
+    case EndedBy::kFinalize:
+      return "finalize";
+  }
+  return "";
+}
+
+Position position_at(const SurveyedRank& rank, ThreadId thread, std::int64_t time_ps) {
+  const auto& all = rank.of_thread[thread.index()];
+  const auto at = std::lower_bound(
+      all.begin(), all.end(), time_ps,
+      [&rank](std::uint32_t i, std::int64_t t) { return rank.moments[i].entry_ps < t; });
+  const Moment& m = rank.moments[at == all.end() ? all.back() : *at];
+  const std::int64_t into = time_ps - (m.entry_ps - m.compute_ps);
+  return {m.ordinal, std::clamp<std::int64_t>(into, 0, m.compute_ps)};
+}
+
+std::vector<Bounds> bounds_of(const SurveyedRank& rank) {
+  const Bounding bounding{rank};
+  std::vector<Bounds> all;
+  all.reserve(rank.ends.size());
+  for (std::size_t i = 0; i < rank.ends.size(); ++i) all.push_back(bounding.of(rank.ends[i], i));
+  return all;
+}
+
+}  // namespace nplus1::overlap

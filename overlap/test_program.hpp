@@ -1,0 +1,114 @@
+// For tests of the analysis of overlap: programs written call by call with what touches their buffers. Not part of the
+// product.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hypothesis/transform/rank_order.hpp"
+#include "hypothesis/transform/test_program.hpp"
+#include "overlap/access_until_it_lands.hpp"
+#include "overlap/efficiency.hpp"
+#include "overlap/plan.hpp"
+#include "overlap/rearrange.hpp"
+
+namespace nplus1::overlap {
+
+using events::Access;
+using events::MpiCall;
+using hypothesis::transform::kTestNetwork;
+using hypothesis::transform::kUs;
+using Ends = std::vector<double>;
+
+class OverlapProgram : public hypothesis::transform::TestProgram {
+ public:
+  using TestProgram::TestProgram;
+
+  /// Ordinals of the two halves.
+  struct Exchange {
+    std::uint64_t sent, received;
+  };
+
+  /// MPI_Sendrecv of `bytes` each way. `untouched`: how long before it, in us, its buffers were used last; negative:
+  /// never.
+  Exchange exchange(std::int32_t rank, std::int32_t to, std::int32_t from, std::int64_t bytes,
+                    std::int64_t untouched = 0) {
+    const std::uint64_t first = next_ordinal(rank) + (untouched < 0 ? 0 : 2);
+    if (untouched >= 0) {
+      untouched_for(rank, first, untouched);
+      untouched_for(rank, first + 1, untouched);
+    }
+    const std::uint32_t send = isend(rank, to, bytes);
+    called(rank, MpiCall::MPI_Sendrecv);
+    const std::uint32_t receive = ireceive(rank, from);
+    called(rank, MpiCall::MPI_Sendrecv);
+    wait(rank, {send, receive});
+    called(rank, MpiCall::MPI_Sendrecv);
+    return {first, first + 1};
+  }
+  void untouched_for(std::int32_t rank, std::uint64_t call, std::int64_t us) {
+    events::Event e;
+    e.operation = static_cast<std::uint8_t>(Access::kLastTouch);
+    e.aux = call;
+    tell(rank, e, {us * kUs});
+  }
+  void touch(std::int32_t rank, std::uint64_t call, Access access = Access::kFirstTouch, std::uint32_t line = 90,
+             std::int64_t offset = 0, Toucher by = Toucher::kProgram) {
+    events::Event e;
+    e.operation = static_cast<std::uint8_t>(access);
+    e.aux = call;
+    e.size = offset;
+    e.site = CallSiteId{line};
+    e.peer = static_cast<std::int32_t>(by);
+    tell(rank, e);
+  }
+
+  void survey() {
+    survey_ = std::make_unique<Survey>(ranks());
+    hypothesis::transform::RankOrder order;
+    order.begin(*survey_);
+    ASSERT_TRUE(play()(order, false).ok());
+    order.finish();
+    analysis_ = overlap::analyse(*survey_);
+  }
+  [[nodiscard]] const Survey& surveyed() const { return *survey_; }
+  [[nodiscard]] const Analysis& analysis() const { return analysis_; }
+  [[nodiscard]] std::vector<std::size_t> all_chains() const {
+    std::vector<std::size_t> all;
+    for (std::size_t c = 0; c < analysis_.chains.size(); ++c) all.push_back(c);
+    return all;
+  }
+
+  /// When each rank ends, in us.
+  [[nodiscard]] Ends with(const Plan& plan, const std::string& network = kTestNetwork, bool weak = false) const {
+    hypothesis::transform::Chain chain;
+    if (!plan.empty()) {
+      auto built = TestProgram::chain({});
+      auto stage = rearranged(*survey_, plan);
+      EXPECT_TRUE(chain.add(std::move(stage), play()).ok());
+    }
+    return replayed(chain, network, weak);
+  }
+  [[nodiscard]] Ends with(Variant variant, const std::string& network = kTestNetwork, bool weak = false) const {
+    return with(plan_of(*survey_, analysis_, all_chains(), variant), network, weak);
+  }
+  [[nodiscard]] double makespan(const Plan& plan, const std::string& network = kTestNetwork,
+                                bool weak = false) const {
+    const Ends ends = with(plan, network, weak);
+    EXPECT_EQ(ends.size(), ranks());
+    return ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end());
+  }
+  [[nodiscard]] double makespan(Variant variant, const std::string& network = kTestNetwork,
+                                bool weak = false) const {
+    return makespan(plan_of(*survey_, analysis_, all_chains(), variant), network, weak);
+  }
+
+ private:
+  std::unique_ptr<Survey> survey_;
+  Analysis analysis_;
+};
+
+}  // namespace nplus1::overlap
