@@ -144,7 +144,7 @@ class Bounding {
   }
 
   [[nodiscard]] EndedBy ended_by(const Touch& touch) const {
-    if (touch.by == Toucher::kEndOfRun) return EndedBy::kFinalize;
+    if (touch.by == Toucher::kEnd) return EndedBy::kFinalize;
     if (touch.by != Toucher::kMpiCall) return EndedBy::kTouch;
     const auto at = std::lower_bound(rank_.ends.begin(), rank_.ends.end(), touch.ordinal,
                                      [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });

@@ -40,8 +40,8 @@ bool changes(const SurveyedRank& rank, const Move& move) {
   const MessageEnd& end = rank.ends[move.end];
   const Moment* own = rank.moment(end.ordinal);
   if (move.post != place_of(*own)) return true;
-  return end.blocks() ? move.wait.ordinal > end.completed + 1 || end.completed != end.ordinal
-                      : move.wait.ordinal > end.completed;
+  // Both halves of an MPI_Sendrecv are calls of their own now.
+  return move.wait > Position{end.completed + 1, 0} || (end.blocks() && end.completed != end.ordinal);
 }
 
 void add_grouped(const SurveyedRank& rank, const std::vector<Bounds>& bounds, const ChainInstance& instance,

@@ -30,7 +30,8 @@ struct Inserted {
 
 class Rearrange final : public Transform {
  public:
-  Rearrange(const Survey& survey, const Plan& plan) : survey_{survey}, plan_{plan} {}
+  Rearrange(std::shared_ptr<const Survey> survey, std::shared_ptr<const Plan> plan)
+      : kept_survey_{std::move(survey)}, kept_plan_{std::move(plan)}, survey_{*kept_survey_}, plan_{*kept_plan_} {}
 
   void on_event(const events::TimedEvent& timed) override;
 
@@ -65,6 +66,8 @@ class Rearrange final : public Transform {
   void match(std::size_t r, std::uint32_t move, Time at);
   void without_moved(const Rank& rank, Call& call);
 
+  std::shared_ptr<const Survey> kept_survey_;
+  std::shared_ptr<const Plan> kept_plan_;
   const Survey& survey_;
   const Plan& plan_;
   std::vector<Rank> ranks_;
@@ -226,8 +229,8 @@ void Rearrange::on_event(const events::TimedEvent& timed) {
 
 }  // namespace
 
-std::unique_ptr<Transform> rearranged(const Survey& survey, const Plan& plan) {
-  return std::make_unique<Rearrange>(survey, plan);
+std::unique_ptr<Transform> rearranged(std::shared_ptr<const Survey> survey, std::shared_ptr<const Plan> plan) {
+  return std::make_unique<Rearrange>(std::move(survey), std::move(plan));
 }
 
 }  // namespace nplus1::overlap

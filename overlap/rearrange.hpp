@@ -12,7 +12,7 @@
 
 namespace nplus1::overlap {
 
-/// `survey` and `plan` must outlive the stage.
-[[nodiscard]] std::unique_ptr<hypothesis::transform::Transform> rearranged(const Survey& survey, const Plan& plan);
+[[nodiscard]] std::unique_ptr<hypothesis::transform::Transform> rearranged(std::shared_ptr<const Survey> survey,
+                                                                           std::shared_ptr<const Plan> plan);
 
 }  // namespace nplus1::overlap

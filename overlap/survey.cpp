@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "events/mpi_call.hpp"
-#include "overlap/access_until_it_lands.hpp"
 
 namespace nplus1::overlap {
 namespace {
@@ -13,9 +12,6 @@ using events::Event;
 using events::EventKind;
 using events::MpiCall;
 
-constexpr std::int32_t kInexact = 1;
-constexpr std::int32_t kWrites = 2;
-
 bool is_call(const Event& event, MpiCall call) {
   return event.call == static_cast<std::uint16_t>(call);
 }
@@ -24,25 +20,12 @@ bool is_exchange(const Event& event) {
   return is_call(event, MpiCall::MPI_Sendrecv) || is_call(event, MpiCall::MPI_Sendrecv_replace);
 }
 
-bool is_access(const Event& event) {
-  if (event.kind != EventKind::kLocal) return false;
-  switch (static_cast<Access>(event.operation)) {
-    case Access::kFirstTouch:
-    case Access::kFirstWrite:
-    case Access::kLastTouch:
-    case Access::kEarlyTouch:
-    case Access::kStatusUse:
-      return true;
-  }
-  return false;
-}
-
 Touch touch_of(const events::TimedEvent& timed) {
   const Event& e = timed.event;
-  const auto by = std::clamp<std::int32_t>(e.peer, 0, static_cast<std::int32_t>(Toucher::kEndOfRun));
+  const auto by = std::clamp<std::int32_t>(e.peer, 0, static_cast<std::int32_t>(Toucher::kEnd));
   return {timed.ordinal, e.entry_ps, e.size,
           e.site.value,  e.thread,   static_cast<Toucher>(by),
-          (e.tag & kInexact) != 0,   (e.tag & kWrites) != 0};
+          (e.tag & events::kInexactAccess) != 0,   (e.tag & events::kWriteAccess) != 0};
 }
 
 }  // namespace
@@ -100,7 +83,7 @@ void Survey::on_event(const events::TimedEvent& timed) {
     case EventKind::kTest:
       return completion(timed);
     case EventKind::kLocal:
-      if (is_access(e)) access(timed);
+      if (events::is_access(e)) access(timed);
       return;
     default:
       return;

@@ -18,8 +18,7 @@ namespace nplus1::overlap {
 
 inline constexpr std::uint64_t kNoOrdinal = ~std::uint64_t{0};
 
-/// Who touched a buffer: Event::peer of an access.
-enum class Toucher : std::uint8_t { kProgram, kMpiCall, kSystemCall, kRelease, kEndOfRun };
+using events::Toucher;
 
 struct Touch {
   std::uint64_t ordinal = kNoOrdinal;  // of the access in its rank's stream; kNoOrdinal: nothing touched it

@@ -6,7 +6,7 @@ set -eu
 packages="
   g++ gfortran cmake ninja-build python3
   mpich libmpich-dev
-  libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
+  libcli11-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
   libzstd-dev libisal-dev zlib1g-dev
   libotf2-trace-dev libsimgrid-dev
   libboost-dev libdw-dev libclang-14-dev

@@ -73,9 +73,11 @@ class TestProgram {
   }
   /// The ordinal of the next call of the rank.
   [[nodiscard]] std::uint64_t next_ordinal(std::int32_t rank) const { return streams_[index(rank)].size(); }
-  /// The MPI function of the rank's latest call.
-  void called(std::int32_t rank, events::MpiCall call) {
-    streams_[index(rank)].back().event.call = static_cast<std::uint16_t>(call);
+  /// The MPI function of the rank's latest call; `still`: it is the same call as the one before.
+  void called(std::int32_t rank, events::MpiCall call, bool still = false) {
+    events::Event& event = streams_[index(rank)].back().event;
+    event.call = static_cast<std::uint16_t>(call);
+    if (still) event.compute_ps -= charge_;
   }
   [[nodiscard]] std::size_t ranks() const { return streams_.size(); }
   void begin_region(std::int32_t rank, std::uint32_t region) {

@@ -116,6 +116,7 @@ std::string page(std::string_view title, const Documents& documents) {
     out += element("summary", without_member(documents.summary, "point_to_point"));
   out += element("timeline", documents.timeline);
   out += element("sweep", documents.sweep);
+  out += element("overlap", documents.overlap);
   if (!documents.collectives.empty())
     out += element("collectives", fmt::format("{{\"schema\": \"nplus1-collectives/1\", \"findings\": {}}}",
                                               documents.collectives));

@@ -25,6 +25,7 @@ struct Documents {
   std::string_view fixes = {};        // of `nplus1 whatif --sweep`
   std::string_view guidelines = {};   // of `nplus1 guidelines check`
   std::string_view collectives = {};  // of `nplus1 collectives`
+  std::string_view overlap = {};      // of `nplus1 overlap`
 };
 
 /// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The

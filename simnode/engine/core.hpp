@@ -124,6 +124,7 @@ class Core {
   static bool waits_for(const Lane& lane, std::uint64_t token);
   std::optional<Time> inside_from(std::uint32_t index, Time at, std::uint64_t token);
   void shake_hands(RankId receiver, const Receive& receive, const Message& message);
+  void shaken(Handshake& handshake, Time when);
   void go_on(Handshake handshake);
   void park(const Handshake& handshake);
   void begin_transfer(Handshake& handshake);

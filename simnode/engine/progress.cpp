@@ -1,7 +1,9 @@
 // Weak progress (Options::weak_progress). The transfer of a rendezvous message begins when the receiver, inside MPI,
-// has answered it, and then the sender, inside MPI, has seen the answer; from there on the network moves the data. A
-// thread is inside MPI in every call that the engine models but regions and pauses. Each request is moved by the
-// thread that made it.
+// has answered it, and then the sender, inside MPI, has seen the answer; from there on the network moves the data. The
+// announcement and the answer travel as long as an empty message does. A thread that is inside MPI when it is told
+// costs nothing beyond what the network model says of a rendezvous; one that is not holds the transfer up until its next
+// call. A thread is inside MPI in every call that the engine models but regions and pauses. Each request is moved by
+// the thread that made it.
 //
 // Whether a thread that is blocked in a call is still in it at a later time is a decision like others: it stands
 // once nobody can act early enough to let the thread go before (core.hpp).
@@ -57,20 +59,32 @@ std::optional<Time> Core::inside_from(std::uint32_t index, Time at, std::uint64_
 }
 
 void Core::shake_hands(RankId receiver, const Receive& receive, const Message& message) {
-  go_on({receiver, receive, message, std::max(message.at, receive.posted), false, 0});
+  const Time announced = message.at + network_.transit(message.source, receiver, Bytes{});
+  Handshake handshake;
+  handshake.receiver = receiver;
+  handshake.receive = receive;
+  handshake.message = message;
+  handshake.begin = std::max(message.at, receive.posted);
+  handshake.at = std::max(announced, receive.posted);
+  go_on(handshake);
+}
+
+/// Whose turn it is was inside MPI at `when`.
+void Core::shaken(Handshake& handshake, Time when) {
+  if (when > handshake.at) handshake.begin = when;
+  if (handshake.answered) return begin_transfer(handshake);
+  handshake.answered = true;
+  handshake.at = handshake.begin + network_.transit(handshake.receiver, handshake.message.source, Bytes{});
+  go_on(handshake);
 }
 
 void Core::go_on(Handshake handshake) {
-  for (;;) {
-    const std::uint64_t token = handshake.answered ? handshake.message.user : handshake.receive.id;
-    const RankId rank = handshake.answered ? handshake.message.source : handshake.receiver;
-    handshake.lane = lane_of_token(rank, token);
-    const std::optional<Time> when = inside_from(handshake.lane, handshake.at, token);
-    if (!when) return park(handshake);
-    handshake.at = *when;
-    if (handshake.answered) return begin_transfer(handshake);
-    handshake.answered = true;
-  }
+  const std::uint64_t token = handshake.answered ? handshake.message.user : handshake.receive.id;
+  const RankId rank = handshake.answered ? handshake.message.source : handshake.receiver;
+  handshake.lane = lane_of_token(rank, token);
+  const std::optional<Time> when = inside_from(handshake.lane, handshake.at, token);
+  if (!when) return park(handshake);
+  shaken(handshake, *when);
 }
 
 void Core::park(const Handshake& handshake) {
@@ -80,7 +94,7 @@ void Core::park(const Handshake& handshake) {
 }
 
 void Core::begin_transfer(Handshake& handshake) {
-  handshake.message.at = handshake.at;
+  handshake.message.at = handshake.begin;
   if (contention_) return transfer(handshake.receiver, handshake.receive, handshake.message);
   arrived(handshake.receiver, handshake.receive, handshake.message,
           transferred(handshake.receiver, handshake.receive, handshake.message));
@@ -128,12 +142,7 @@ bool Core::wake_handshake() {
   Handshake handshake = progress_.table[place];
   progress_.free.push_back(place);
   std::erase(progress_.of(handshake.lane).waiting, place);
-  if (handshake.answered) {
-    begin_transfer(handshake);
-  } else {
-    handshake.answered = true;
-    go_on(handshake);
-  }
+  shaken(handshake, handshake.at);
   drain();
   return true;
 }

@@ -18,7 +18,8 @@ struct Handshake {
   RankId receiver{};
   semantics::Receive receive{};
   semantics::Message message{};
-  Time at{};             // the thread that it waits for answers no earlier
+  Time at{};              // the thread that it waits for has been told by then
+  Time begin{};           // of the transfer, as far as is known
   bool answered = false;  // by the receiver: the sender's turn
   std::uint32_t lane = 0;
 };

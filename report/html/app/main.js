@@ -10,6 +10,7 @@ import { formatTime, plural } from "./format.js";
 import { guidelinesHeader, guidelinesSection } from "./guidelines.js";
 import { mix } from "./mix.js";
 import { overTime } from "./over_time.js";
+import { overlapSection } from "./overlap.js";
 import { overview } from "./overview.js";
 import { sites } from "./sites.js";
 import { sweepSection } from "./sweep.js";
@@ -17,7 +18,7 @@ import { timelineSection } from "./timeline.js";
 import { waitStatesSection } from "./wait_states.js";
 import { fixesSection, whatIfSection } from "./what_if.js";
 
-const sections = [whatIfSection, overview, fixesSection, communication, mix, overTime, timelineSection, waitStatesSection, sites, collectivesSection, sweepSection, guidelinesSection];
+const sections = [whatIfSection, overview, fixesSection, communication, mix, overTime, timelineSection, waitStatesSection, overlapSection, sites, collectivesSection, sweepSection, guidelinesSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 

@@ -1,0 +1,130 @@
+// `nplus1 overlap`: which communication could be hidden behind computing, and what that saves.
+#include "cli/overlap.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "cli/failure.hpp"
+#include "cli/output_folder.hpp"
+#include "cli/patterns_source.hpp"
+#include "cli/program.hpp"
+#include "cli/trust.hpp"
+#include "cli/verbs.hpp"
+#include "events/recording/reader.hpp"
+#include "patterns/patterns_json.hpp"
+#include "report/files.hpp"
+#include "report/html/html_report.hpp"
+#include "support/shell.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+constexpr const char* kNoOverlap = "nothing was analysed, nothing is written";
+
+constexpr const char* kOverlapExamples =
+    "  nplus1 run -n 4 --record-accesses -- ./app   record which memory is used, and when\n"
+    "  nplus1 overlap DIR                           what could be hidden behind computing\n"
+    "  nplus1 overlap DIR --network lsb:latency=20us,bandwidth=1GBps   on another network\n"
+    "  nplus1 overlap DIR --at-least 1 --json overlap.json\n"
+    "  nplus1 overlap DIR --efficiency              how much is hidden already; needs no accesses\n";
+
+/// What cannot be analysed is said before anything is replayed or written.
+void check_source(const OverlapWords& words, const events::recording::Reader& reader, const OverlapSource& source) {
+  const std::string quoted = quote(words.replay.source);
+  if (words.efficiency) return;
+  if (!has_accesses(reader))
+    throw Failure{ExitCode::kNoInput,
+                  words.replay.source + " has no accesses to memory, so nobody knows when a message is used",
+                  kNoOverlap,
+                  fmt::format("record them: nplus1 run --record-accesses ...; or see how much is hidden already: "
+                              "nplus1 overlap {} --efficiency",
+                              quoted)};
+  if (!words.addresses && !source.analysis->chains.empty() &&
+      !overlap::has_source_lines(*source.survey, *source.analysis))
+    throw Failure{ExitCode::kUnsuitable,
+                  "no call of the program has a source line: it was compiled without debug information, or is not "
+                  "the program that was recorded any more",
+                  kNoOverlap,
+                  fmt::format("compile it with -g and record it again; or see addresses: nplus1 overlap {} "
+                              "--addresses",
+                              quoted)};
+}
+
+void write_overlap(const OverlapWords& words, const std::string& json) {
+  if (!words.replay.json.empty())
+    or_fail(report::write_file(words.replay.json, json), ExitCode::kCantCreate, "the results are not complete");
+  if (words.replay.output.empty()) return;
+  const PatternsSource source = load_patterns(words.replay.source);
+  const std::string patterns = patterns::patterns_json(source.patterns);
+  report::html::Documents documents;
+  documents.patterns = patterns;
+  documents.overlap = json;
+  const OutputFolder folder = OutputFolder::at(words.replay.output);
+  or_fail(report::write_file(folder.path() / kOverlapFile, json), ExitCode::kCantCreate,
+          "the results are not complete");
+  or_fail(report::html::write_report(folder.path() / report::html::kReportFile, source.patterns.application,
+                                     documents),
+          ExitCode::kCantCreate, "the results are not complete");
+}
+
+int show_overlap(const OverlapWords& words) {
+  if (words.replay.source.empty())
+    throw Failure{ExitCode::kUsage, "there is no recording to analyse", kNoOverlap,
+                  "name the result folder of a run: nplus1 overlap DIR"};
+  const auto reader =
+      or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput, kNoOverlap);
+  const OverlapSource source = or_fail(survey_overlap(words.replay.source), ExitCode::kNoInput, kNoOverlap);
+  check_source(words, reader, source);
+  overlap::Results results = find_overlap(words, source);
+  if (words.efficiency) results.accesses = false;
+  const std::string json = overlap::overlap_json(results, *source.survey, *source.analysis);
+  write_overlap(words, json);
+  fmt::print("{}", overlap::overlap_text(results, *source.survey, *source.analysis));
+  if (!results.access_cost.empty()) fmt::print("\nRecording the accesses: {}\n", results.access_cost);
+  if (!results.coverage.empty()) fmt::print("\nrecording: {}\n", results.coverage);
+  if (const std::string doubts = run_trust_text(run_trust(words.replay.source)); !doubts.empty())
+    fmt::print("\n{}", doubts);
+  return static_cast<int>(ExitCode::kOk);
+}
+
+void declare_overlap(CLI::App& verb, OverlapWords& words) {
+  verb.add_option("source", words.replay.source, "Result folder of a run with --record-accesses, or its recording")
+      ->type_name("DIR|RECORDING");
+  declare_network(verb, words.replay);
+  verb.add_option("--at-least", words.at_least, "Show what saves so many percent of the run [5]")
+      ->check(CLI::Range(0.0, 100.0))
+      ->type_name("PERCENT");
+  verb.add_option("--most", words.most, "Try so many chains, those that take most time [12]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  verb.add_option("--progress", words.progress,
+                  "Rank by what is saved if long messages go on whatever the ranks do (asynchronous), or only while "
+                  "both are inside MPI (weak) [asynchronous]")
+      ->check(CLI::IsMember({"asynchronous", "weak"}))
+      ->type_name("HOW");
+  verb.add_flag("--efficiency", words.efficiency,
+                "Only how much is hidden already; works on every full recording");
+  verb.add_flag("--addresses", words.addresses, "Go on where no source lines are known");
+  verb.add_option("--jobs", words.replay.jobs, "Replays at the same time [as many as cores]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  verb.add_option("-o,--output", words.replay.output, "New folder for overlap.json and report.html")
+      ->type_name("DIR");
+  verb.add_option("--json", words.replay.json, "Write everything to this file (replaces it)")->type_name("FILE");
+  verb.add_flag("-q,--quiet", words.replay.quiet, "No progress on stderr");
+}
+
+}  // namespace
+
+void add_overlap(const Registration& registration) {
+  CLI::App* verb = registration.app.add_subcommand(
+      "overlap", "Show which communication could be hidden behind computing, and what that saves");
+  set_manual(*verb, {"nplus1 overlap DIR|RECORDING [options]", kOverlapExamples});
+  const auto words = std::make_shared<OverlapWords>();
+  declare_overlap(*verb, *words);
+  verb->callback([registration, words] { registration.chosen = [words] { return show_overlap(*words); }; });
+}
+
+}  // namespace nplus1::cli

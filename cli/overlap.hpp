@@ -1,0 +1,48 @@
+// What `nplus1 overlap` was asked for, and what others take from it: `whatif --sweep`, and the report of a run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/replay.hpp"
+#include "overlap/chains.hpp"
+#include "overlap/plan.hpp"
+#include "overlap/results.hpp"
+#include "support/result.hpp"
+
+namespace nplus1::cli {
+
+inline constexpr const char* kOverlapFile = "overlap.json";
+
+struct OverlapWords {
+  ReplayWords replay;         // source, network, collectives, jobs, output, json
+  double at_least = 5;        // percent of the run
+  std::size_t most = 12;      // chains that are tried
+  std::string progress = "asynchronous";
+  std::string patch;          // file for the diff
+  std::string compile_commands, compile;
+  bool efficiency = false;    // and nothing that needs accesses
+  bool addresses = false;     // instead of source lines
+};
+
+/// A recording surveyed and analysed.
+struct OverlapSource {
+  std::shared_ptr<const overlap::Survey> survey;
+  std::shared_ptr<const overlap::Analysis> analysis;
+  std::string coverage;  // empty: complete
+};
+
+/// Whether the recording was made with --record-accesses.
+[[nodiscard]] bool has_accesses(const events::recording::Reader& reader);
+
+/// Reads the recording once.
+[[nodiscard]] Result<OverlapSource> survey_overlap(const std::string& source);
+
+/// Replays what there is to try, in child processes. Throws Failure.
+[[nodiscard]] overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& source);
+
+/// The document of a recording with accesses, for a report; empty without. Throws Failure.
+[[nodiscard]] std::string overlap_document(const std::string& source);
+
+}  // namespace nplus1::cli

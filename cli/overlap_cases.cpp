@@ -1,0 +1,261 @@
+// The replays of `nplus1 overlap`: as written, with each chain non-blocking, with all of them; with asynchronous and
+// with weak progress.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/failure.hpp"
+#include "cli/overlap.hpp"
+#include "cli/whatif.hpp"
+#include "hypothesis/children.hpp"
+#include "hypothesis/transform/rank_order.hpp"
+#include "overlap/efficiency.hpp"
+#include "overlap/rearrange.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using overlap::EfficiencyResult;
+using overlap::Hidden;
+using overlap::Plan;
+using overlap::ProgressKind;
+using overlap::Replayed;
+using overlap::Variant;
+
+constexpr const char* kNothingFound = "nothing was analysed, nothing is written";
+constexpr const char* kAccessesProperty = "accesses";
+
+/// One replay, and where its result goes.
+struct OverlapCase {
+  std::shared_ptr<const Plan> plan;  // null: as written
+  ProgressKind progress{};
+  std::optional<Replayed>* into = nullptr;
+  bool efficiency = false;  // all of it, not the sum alone
+};
+
+nlohmann::json pair_of(const Hidden& h) {
+  return {h.transfer, h.hidden};
+}
+Hidden hidden_of(const nlohmann::json& json) {
+  return {json.at(0).get<std::int64_t>(), json.at(1).get<std::int64_t>()};
+}
+
+std::string packed(const Replayed& r, const EfficiencyResult& e, bool whole) {
+  nlohmann::json json{{"makespan", r.makespan_s},
+                      {"communication", r.communication_s},
+                      {"finished", r.finished},
+                      {"whole", pair_of(e.whole)}};
+  if (!whole) return json.dump();
+  json["non_blocking"] = pair_of(e.non_blocking);
+  for (const char* key : {"ranks", "sites", "regions"}) json[key] = nlohmann::json::array();
+  for (const Hidden& h : e.ranks) json["ranks"].push_back(pair_of(h));
+  for (const auto& [site, h] : e.sites) json["sites"].push_back({site, pair_of(h)});
+  for (const auto& [region, h] : e.regions) json["regions"].push_back({region, pair_of(h)});
+  return json.dump();
+}
+
+Replayed replayed_of(const nlohmann::json& json) {
+  return {json.at("makespan").get<double>(), json.at("communication").get<double>(), hidden_of(json.at("whole")),
+          json.at("finished").get<bool>()};
+}
+
+EfficiencyResult efficiency_of(const nlohmann::json& json) {
+  EfficiencyResult e;
+  e.whole = hidden_of(json.at("whole"));
+  e.non_blocking = hidden_of(json.at("non_blocking"));
+  for (const auto& h : json.at("ranks")) e.ranks.push_back(hidden_of(h));
+  for (const auto& s : json.at("sites")) e.sites[s.at(0).get<std::uint32_t>()] = hidden_of(s.at(1));
+  for (const auto& r : json.at("regions")) e.regions[r.at(0).get<std::uint32_t>()] = hidden_of(r.at(1));
+  return e;
+}
+
+/// In a child process.
+Result<std::string> replay_overlap(const OverlapWords& words, const OverlapSource& source, const OverlapCase& c) try {
+  auto reader = events::recording::Reader::open(words.replay.source);
+  if (!reader) return reader.error();
+  const auto recorded = hypothesis::recorded_settings(reader.value().properties());
+  const auto prepared = prepare_replay(words.replay, recorded, reader.value().header().ranks);
+  const auto play = play_recording(words.replay.source);
+  auto chain = hypothesis::transform::Chain::build({}, play, recorded.call_interval);
+  if (!chain) return chain.error();
+  if (c.plan)
+    if (const auto added = chain.value().add(overlap::rearranged(source.survey, c.plan), play); !added)
+      return added.error();
+  overlap::Efficiency sink{static_cast<std::size_t>(reader.value().header().ranks), *prepared->network};
+  hypothesis::ReplayOptions options = prepared->options;
+  options.hypothesis = &chain.value();
+  options.decisions = hypothesis::Decisions::kAdapted;
+  options.weak_progress = c.progress == ProgressKind::kWeak;
+  options.sink = &sink;
+  const auto result = hypothesis::replay(reader.value(), options);
+  if (!result) return result.error();
+  Replayed r;
+  r.makespan_s = seconds(result.value().makespan().time_since_epoch());
+  r.finished = result.value().state == simnode::engine::State::kFinished;
+  for (const auto& rank : result.value().ranks)
+    r.communication_s += seconds(rank.end.time_since_epoch() - rank.compute - rank.unexplained);
+  const EfficiencyResult e = sink.result();
+  r.whole = e.whole;
+  return packed(r, e, c.efficiency);
+} catch (const Failure& failure) {
+  return Error{failure.what(), failure.next()};
+}
+
+/// Without messages that wait for their receive, progress is nobody's affair.
+bool may_wait(const OverlapSource& source, const std::string& network) {
+  const auto model = netmodel::parse(network);
+  if (!model || !model.value()->contention_free()) return true;
+  for (const auto& rank : source.survey->ranks())
+    for (const auto& end : rank.ends)
+      if (!end.receives() && !end.to_nobody() &&
+          (end.event.send_mode() == events::SendMode::kSynchronous || !model.value()->eager(end.event.payload())))
+        return true;
+  return false;
+}
+
+class OverlapTrials {
+ public:
+  OverlapTrials(const OverlapWords& words, const OverlapSource& source, overlap::Results& results, bool weak)
+      : words_{words}, source_{source}, results_{results}, weak_{weak} {}
+
+  void plan_all() {
+    for (const ProgressKind kind : kinds()) add(nullptr, results_.as_written[index(kind)], kind);
+    cases_.front().efficiency = true;
+    if (Plan once = overlap::waited_at_once(*source_.survey); !once.empty())
+      add(std::make_shared<Plan>(std::move(once)), results_.at_once, ProgressKind::kAsynchronous);
+    if (!results_.accesses || words_.efficiency) return;
+    const auto& chains = source_.analysis->chains;
+    std::vector<std::size_t> all;
+    for (std::size_t c = 0; c < chains.size(); ++c) all.push_back(c);
+    for (std::size_t c = 0; c < std::min(words_.most, chains.size()); ++c) {
+      results_.chains.emplace_back();
+      results_.chains.back().chain = c;
+    }
+    results_.not_priced = chains.size() - results_.chains.size();
+    for (overlap::ChainFinding& f : results_.chains) try_chains({f.chain}, f.alone);
+    if (chains.size() > 1) try_chains(all, results_.all);
+  }
+
+  void run() {
+    const auto texts = hypothesis::in_children(
+        cases_.size(), jobs_of(words_.replay),
+        [this](std::size_t i) { return replay_overlap(words_, source_, cases_[i]); },
+        [this](std::size_t done) {
+          static const bool terminal = isatty(STDERR_FILENO) != 0;
+          if (!words_.replay.quiet && terminal)
+            fmt::print(stderr, "\rnplus1: {} of {} replays{}", done, cases_.size(), done == cases_.size() ? "\n" : "");
+        });
+    if (!texts)
+      throw Failure{ExitCode::kNoInput, texts.error().what, kNothingFound, texts.error().remedy};
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      const auto json = nlohmann::json::parse(texts.value()[i]);
+      *cases_[i].into = replayed_of(json);
+      if (cases_[i].efficiency) results_.efficiency = efficiency_of(json);
+    }
+    if (!weak_) copy_asynchronous();
+    // One chain alone is all of them.
+    if (source_.analysis->chains.size() == 1 && results_.chains.size() == 1) results_.all = results_.chains[0].alone;
+  }
+
+ private:
+  static std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
+  [[nodiscard]] std::vector<ProgressKind> kinds() const {
+    if (weak_) return {ProgressKind::kAsynchronous, ProgressKind::kWeak};
+    return {ProgressKind::kAsynchronous};
+  }
+  void add(std::shared_ptr<const Plan> plan, std::optional<Replayed>& into, ProgressKind kind) {
+    cases_.push_back({std::move(plan), kind, &into, false});
+  }
+  void try_chains(const std::vector<std::size_t>& chains, overlap::Replays& into) {
+    const bool merges = std::any_of(chains.begin(), chains.end(), [this](std::size_t c) {
+      return !source_.analysis->chains[c].merges.empty();
+    });
+    for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest}) {
+      if (v == Variant::kMerged && !merges) continue;
+      Plan plan = overlap::plan_of(*source_.survey, *source_.analysis, chains, v);
+      if (plan.empty()) continue;
+      const auto shared = std::make_shared<Plan>(std::move(plan));
+      for (const ProgressKind kind : kinds()) add(shared, into[static_cast<std::size_t>(v)][index(kind)], kind);
+    }
+  }
+  void copy_asynchronous() {
+    const auto copy = [](auto& of) { of[index(ProgressKind::kWeak)] = of[index(ProgressKind::kAsynchronous)]; };
+    copy(results_.as_written);
+    for (auto& variant : results_.all) copy(variant);
+    for (overlap::ChainFinding& f : results_.chains)
+      for (auto& variant : f.alone) copy(variant);
+  }
+
+  const OverlapWords& words_;
+  const OverlapSource& source_;
+  overlap::Results& results_;
+  const bool weak_;
+  std::vector<OverlapCase> cases_;
+};
+
+std::string property_of(const events::recording::Reader& reader, const std::string& key) {
+  const auto found = reader.properties().find(key);
+  return found == reader.properties().end() ? std::string{} : found->second;
+}
+
+}  // namespace
+
+bool has_accesses(const events::recording::Reader& reader) {
+  return !property_of(reader, kAccessesProperty).empty();
+}
+
+Result<OverlapSource> survey_overlap(const std::string& source) {
+  auto reader = events::recording::Reader::open(source);
+  if (!reader) return reader.error();
+  auto survey = std::make_shared<overlap::Survey>(static_cast<std::size_t>(reader.value().header().ranks));
+  hypothesis::transform::RankOrder order;
+  order.begin(*survey);
+  const auto coverage = reader.value().read(order);
+  if (!coverage) return coverage.error();
+  order.finish();
+  auto analysis = std::make_shared<overlap::Analysis>(overlap::analyse(*survey));
+  return OverlapSource{std::move(survey), std::move(analysis),
+                       coverage.value().complete ? std::string{} : coverage.value().text()};
+}
+
+overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& source) {
+  const auto reader =
+      or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput, kNothingFound);
+  const auto recorded = hypothesis::recorded_settings(reader.properties());
+  check_network(words.replay, recorded, reader.header().ranks);
+  overlap::Results results;
+  results.recording = words.replay.source;
+  results.application = recorded.application;
+  results.compute = recorded.compute;
+  results.network = !words.replay.platform.platform.empty() ? "platform " + words.replay.platform.platform
+                    : words.replay.network.empty()          ? recorded.network
+                                                            : words.replay.network;
+  results.ranks = static_cast<std::size_t>(reader.header().ranks);
+  results.accesses = has_accesses(reader);
+  results.access_method = property_of(reader, kAccessesProperty);
+  results.access_cost = property_of(reader, "accesses-cost");
+  results.at_least = words.at_least / 100;
+  results.progress = words.progress == "weak" ? ProgressKind::kWeak : ProgressKind::kAsynchronous;
+  results.coverage = source.coverage;
+  const std::string network = words.replay.platform.platform.empty() ? results.network : std::string{};
+  OverlapTrials trials{words, source, results, may_wait(source, network)};
+  trials.plan_all();
+  trials.run();
+  overlap::sort_by_saving(results);
+  return results;
+}
+
+std::string overlap_document(const std::string& path) {
+  const auto reader = or_fail(events::recording::Reader::open(path), ExitCode::kNoInput, kNothingFound);
+  if (!has_accesses(reader)) return {};
+  const OverlapSource source = or_fail(survey_overlap(path), ExitCode::kNoInput, kNothingFound);
+  OverlapWords words;
+  words.replay.source = path;
+  words.replay.quiet = true;
+  return overlap::overlap_json(find_overlap(words, source), *source.survey, *source.analysis);
+}
+
+}  // namespace nplus1::cli

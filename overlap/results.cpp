@@ -1,0 +1,122 @@
+#include "overlap/results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "events/mpi_call.hpp"
+
+namespace nplus1::overlap {
+namespace {
+
+Place place_of_frame(const events::Frame& frame) {
+  return {frame.function, frame.file, frame.line, fmt::format("{}+{:#x}", frame.module, frame.offset)};
+}
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+}  // namespace
+
+const char* name(Variant variant) {
+  switch (variant) {
+    case Variant::kGrouped:
+      return "grouped";
+    case Variant::kMerged:
+      return "merged";
+    case Variant::kPerRequest:
+      return "per_request";
+  }
+  return "";
+}
+
+const char* name(ProgressKind kind) {
+  return kind == ProgressKind::kWeak ? "weak" : "asynchronous";
+}
+
+double Results::run_s() const {
+  const auto& run = as_written[static_cast<std::size_t>(progress)];
+  return run ? run->makespan_s : 0;
+}
+
+std::optional<double> Results::saved_s(const Replays& replays, Variant variant, ProgressKind kind) const {
+  const auto& before = as_written[static_cast<std::size_t>(kind)];
+  const auto& after = replays[static_cast<std::size_t>(variant)][static_cast<std::size_t>(kind)];
+  if (!before || !after || !before->finished || !after->finished) return std::nullopt;
+  return before->makespan_s - after->makespan_s;
+}
+
+std::optional<Variant> Results::best(const ChainFinding& finding) const {
+  std::optional<Variant> best;
+  double most = 0;
+  for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest})
+    if (const auto saved = saved_s(finding.alone, v, progress); saved && *saved > most) {
+      most = *saved;
+      best = v;
+    }
+  return best;
+}
+
+double Results::saving_s(const ChainFinding& finding) const {
+  const auto variant = best(finding);
+  return variant ? *saved_s(finding.alone, *variant, progress) : 0;
+}
+
+std::optional<double> Results::efficiency_of_two_replays() const {
+  const auto& as_is = as_written[static_cast<std::size_t>(ProgressKind::kAsynchronous)];
+  if (!as_is || !at_once || !as_is->finished || !at_once->finished || as_is->whole.transfer == 0)
+    return std::nullopt;
+  const double hidden = at_once->communication_s - as_is->communication_s + 1e-12 * static_cast<double>(at_once->whole.hidden);
+  return hidden / (1e-12 * static_cast<double>(as_is->whole.transfer));
+}
+
+void sort_by_saving(Results& results) {
+  std::stable_sort(results.chains.begin(), results.chains.end(),
+                   [&](const ChainFinding& a, const ChainFinding& b) {
+                     return results.saving_s(a) > results.saving_s(b);
+                   });
+}
+
+Place place_of_site(const Survey& survey, std::uint32_t site) {
+  const events::CallPath* path = survey.names().call_path(CallSiteId{site});
+  if (path == nullptr || path->frames.empty()) return {"", "", 0, "?"};
+  return place_of_frame(path->frames.front());
+}
+
+Place place_of_call(const Survey& survey, const Context& context) {
+  Place place = place_of_site(survey, context.site);
+  place.function = events::name(static_cast<events::MpiCall>(context.call));
+  return place;
+}
+
+std::string short_text(const Place& place) {
+  if (!place.file.empty() && place.line > 0) return fmt::format("{}:{}", base_name(place.file), place.line);
+  return base_name(place.address);
+}
+
+std::string title(const Survey& survey, const std::vector<Context>& contexts) {
+  constexpr std::size_t kMost = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, contexts.size()); ++i) {
+    const Place place = place_of_call(survey, contexts[i]);
+    text += fmt::format("{}{} at {}", i == 0 ? "" : ", ", place.function, short_text(place));
+  }
+  if (contexts.size() > kMost) text += fmt::format(" and {} more", contexts.size() - kMost);
+  return text;
+}
+
+std::string chain_name(const Chain& chain) {
+  return fmt::format("{:016x}", chain.id);
+}
+
+bool has_source_lines(const Survey& survey, const Analysis& analysis) {
+  return std::any_of(analysis.chains.begin(), analysis.chains.end(), [&](const Chain& c) {
+    return std::any_of(c.contexts.begin(), c.contexts.end(), [&](const Context& context) {
+      const Place place = place_of_site(survey, context.site);
+      return !place.file.empty() && place.line > 0;
+    });
+  });
+}
+
+}  // namespace nplus1::overlap

@@ -1,0 +1,99 @@
+// What `nplus1 overlap` has found, for overlap.json (docs/formats/overlap.md), the terminal and report.html. Plain
+// values, and pure functions of them; any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "overlap/efficiency.hpp"
+#include "overlap/plan.hpp"
+
+namespace nplus1::overlap {
+
+/// How rendezvous transfers go on: whatever the ranks do, or only while both are inside MPI.
+enum class ProgressKind : std::uint8_t { kAsynchronous, kWeak };
+inline constexpr std::size_t kProgressKinds = 2;
+inline constexpr std::size_t kVariants = 3;
+
+/// What a replay came to; nothing where it was not made.
+struct Replayed {
+  double makespan_s = 0;
+  double communication_s = 0;  // of all ranks: neither computing nor unexplained
+  Hidden whole;
+  bool finished = false;
+};
+
+/// By variant and progress.
+using Replays = std::array<std::array<std::optional<Replayed>, kProgressKinds>, kVariants>;
+
+/// A place of the program, as far as its debug information names it.
+struct Place {
+  std::string function;  // of MPI where it is a call's, else of the program
+  std::string file;      // whole path; empty: not known
+  std::uint32_t line = 0;
+  std::string address;  // module+0xoffset
+};
+
+struct ChainFinding {
+  std::size_t chain = 0;  // place in Analysis::chains
+  Replays alone;          // this chain changed and nothing else
+  std::string patch;      // a unified diff; empty: none
+  std::string not_patched;  // why
+};
+
+struct Results {
+  std::string recording, application, network, compute;
+  std::size_t ranks = 0;
+  bool accesses = false;
+  std::string access_method, access_cost;  // properties of the recording
+  double at_least = 0.05;                  // share of the run from which a chain is a finding
+  ProgressKind progress{};                 // that savings are ranked by
+  std::string coverage;
+
+  std::array<std::optional<Replayed>, kProgressKinds> as_written;
+  std::optional<Replayed> at_once;  // each non-blocking call waited for at once
+  Replays all;                      // all chains changed
+  EfficiencyResult efficiency;      // as written, asynchronous
+  std::vector<ChainFinding> chains;  // most saving first
+  std::size_t not_priced = 0;        // chains that take too little time to be replayed
+  std::string trust;                 // JSON of the run's trust; empty: nothing is known
+
+  [[nodiscard]] double run_s() const;
+  /// The most that a variant saves, by `progress`; 0: none does.
+  [[nodiscard]] double saving_s(const ChainFinding& finding) const;
+  [[nodiscard]] double share(double saved_s) const { return run_s() > 0 ? saved_s / run_s() : 0; }
+  [[nodiscard]] std::optional<double> saved_s(const Replays& replays, Variant variant, ProgressKind kind) const;
+  /// Which variant that is.
+  [[nodiscard]] std::optional<Variant> best(const ChainFinding& finding) const;
+  [[nodiscard]] bool is_finding(const ChainFinding& finding) const {
+    return saving_s(finding) > 0 && share(saving_s(finding)) >= at_least;
+  }
+  /// What the two replays say: hidden time as a share of the time in transfer.
+  [[nodiscard]] std::optional<double> efficiency_of_two_replays() const;
+};
+
+[[nodiscard]] const char* name(Variant variant);
+[[nodiscard]] const char* name(ProgressKind kind);
+
+/// Chains, most saving first.
+void sort_by_saving(Results& results);
+
+[[nodiscard]] Place place_of_call(const Survey& survey, const Context& context);
+[[nodiscard]] Place place_of_site(const Survey& survey, std::uint32_t site);
+/// "halo.c:72", or the address.
+[[nodiscard]] std::string short_text(const Place& place);
+/// "MPI_Sendrecv at halo.c:72, MPI_Sendrecv at halo.c:78".
+[[nodiscard]] std::string title(const Survey& survey, const std::vector<Context>& contexts);
+/// Sixteen hexadecimal digits.
+[[nodiscard]] std::string chain_name(const Chain& chain);
+
+/// Whether some call of some chain has a source line.
+[[nodiscard]] bool has_source_lines(const Survey& survey, const Analysis& analysis);
+
+[[nodiscard]] std::string overlap_json(const Results& results, const Survey& survey, const Analysis& analysis);
+[[nodiscard]] std::string overlap_text(const Results& results, const Survey& survey, const Analysis& analysis);
+
+}  // namespace nplus1::overlap

@@ -1,0 +1,197 @@
+// What variants save, in closed form: a message takes 1 us and a nanosecond for each byte; those above 10000 bytes wait
+// for their receive.
+#include "overlap/test_program.hpp"
+
+namespace nplus1::overlap {
+namespace {
+
+/// Two exchanges with the neighbours on a ring, each iteration, then `compute` us that need what came after `apart`.
+OverlapProgram ring(std::int64_t bytes, std::int64_t compute, std::int64_t apart, bool by_hand = false,
+                    std::int64_t charge = 0) {
+  constexpr std::int32_t kRanks = 4;
+  OverlapProgram p{kRanks};
+  p.charge_calls(charge);
+  for (int i = 0; i < 5; ++i)
+    for (std::int32_t r = 0; r < kRanks; ++r) {
+      const std::int32_t left = (r + kRanks - 1) % kRanks, right = (r + 1) % kRanks;
+      p.compute(r, compute);
+      if (by_hand) {
+        const std::uint32_t a = p.isend(r, left, bytes);
+        const std::uint32_t b = p.ireceive(r, right);
+        const std::uint32_t c = p.isend(r, right, bytes);
+        const std::uint32_t d = p.ireceive(r, left);
+        p.compute(r, apart);
+        p.wait(r, {a, b, c, d});
+        continue;
+      }
+      const auto a = p.exchange(r, left, right, bytes);
+      p.exchange(r, right, left, bytes);
+      p.compute(r, apart);
+      p.touch(r, a.received);
+    }
+  p.record();
+  if (!by_hand) p.survey();
+  return p;
+}
+
+TEST(Savings, ThePapersGroupingIsWhatWritingItByHandGives) {
+  for (const std::int64_t bytes : {100, 5000, 20000, 80000})
+    for (const std::int64_t apart : {0, 7, 30}) {
+      const OverlapProgram p = ring(bytes, 20, apart);
+      EXPECT_EQ(p.with(Variant::kGrouped), ring(bytes, 20, apart, true).with(Plan{})) << bytes << ' ' << apart;
+    }
+}
+
+TEST(Savings, UnderGivenComputeTimesTheCallsThatArePutInAreCharged) {
+  EXPECT_EQ(ring(5000, 20, 0, false, 2).with(Variant::kGrouped), ring(5000, 20, 0, true, 2).with(Plan{}));
+}
+
+TEST(Savings, WithoutLatencyAndWithEndlessBandwidthThereIsNone) {
+  const OverlapProgram p = ring(5000, 20, 10);
+  const std::string ideal = "lsb:latency=0,bandwidth=1e18";
+  for (const Variant v : {Variant::kGrouped, Variant::kPerRequest})
+    EXPECT_NEAR(p.makespan(Plan{}, ideal), p.makespan(v, ideal), 1e-3);
+}
+
+TEST(Savings, TwiceTheLatencySavesTwiceAsMuch) {
+  const OverlapProgram p = ring(8, 50, 0);
+  const auto saved = [&](const std::string& network) {
+    return p.makespan(Plan{}, network) - p.makespan(Variant::kGrouped, network);
+  };
+  const double once = saved("lsb:latency=5us,bandwidth=1GBps");
+  EXPECT_GT(once, 20);  // one latency in each of five iterations
+  EXPECT_NEAR(saved("lsb:latency=10us,bandwidth=1GBps"), 2 * once, 0.02 * once);
+}
+
+/// 20 us of transfer behind 100 us of computing between the exchange and its use.
+TEST(Savings, OfARendezvousMessageAsynchronousProgressSavesMoreThanWeak) {
+  const OverlapProgram p = ring(19000, 20, 100);
+  const auto saved = [&](bool weak) {
+    return p.makespan(Plan{}, kTestNetwork, weak) - p.makespan(Variant::kGrouped, kTestNetwork, weak);
+  };
+  EXPECT_GT(saved(false), saved(true) + 50);
+  EXPECT_GE(saved(true), 0);
+  // What is short needs nobody.
+  const OverlapProgram shorter = ring(1000, 20, 100);
+  EXPECT_EQ(shorter.with(Variant::kGrouped, kTestNetwork, true), shorter.with(Variant::kGrouped));
+}
+
+/// Sent at 50 us and used at 200: received meanwhile, if it is posted before its computing.
+TEST(Savings, EachRequestIsPostedAsEarlyAndWaitedForAsLateAsIsLegal) {
+  OverlapProgram p{2};
+  p.compute(0, 50);
+  p.send(0, 1, 20000);
+  p.compute(0, 100);
+  p.compute(1, 70);
+  p.untouched_for(1, p.next_ordinal(1) + 1, 40);
+  const std::uint64_t received = p.next_ordinal(1);
+  p.receive(1, 0);
+  p.compute(1, 30);
+  p.touch(1, received);
+  p.compute(1, 10);
+  p.record();
+  p.survey();
+  EXPECT_EQ(p.with(Plan{}), (Ends{191, 131}));
+  // Posted at 30 us: the transfer of 21 us begins at 50 us. Neither waits for the other any more.
+  EXPECT_EQ(p.with(Variant::kPerRequest), (Ends{150, 110}));
+  EXPECT_EQ(p.with(Variant::kGrouped), (Ends{150, 110}));
+}
+
+TEST(Savings, PostsToTheSamePeerKeepTheirOrder) {
+  OverlapProgram p{2};
+  p.compute(0, 10);
+  p.send(0, 1, 100);
+  p.send(0, 1, 5000);
+  p.compute(1, 40);
+  p.receive(1, 0);  // its buffer is used up to the call
+  p.untouched_for(1, p.next_ordinal(1) + 1, 40);
+  p.receive(1, 0);
+  p.record();
+  p.survey();
+  const Plan plan = plan_of(p.surveyed(), p.analysis(), p.all_chains(), Variant::kPerRequest);
+  ASSERT_EQ(plan.size(), 2U);
+  ASSERT_EQ(plan[1].size(), 2U);
+  EXPECT_GE(plan[1][1].post, plan[1][0].post);
+}
+
+/// The receive is used in the middle of the computing: the wait may not move behind that.
+TEST(Savings, NothingIsWaitedForBehindItsUse) {
+  const OverlapProgram p = ring(5000, 20, 7);
+  for (const auto& bounds : p.analysis().bounds)
+    for (const Bounds& b : bounds) EXPECT_TRUE(b.deferrable);
+  const Ends grouped = p.with(Variant::kGrouped);
+  // In each iteration 20 us, then 6 us of transfer behind 7 us.
+  for (const double end : grouped) EXPECT_DOUBLE_EQ(end, 5 * 27);
+}
+
+/// Efficiency of a run.
+EfficiencyResult efficiency(const OverlapProgram& p, const Plan& plan = {}) {
+  const auto network = netmodel::parse(kTestNetwork);
+  Efficiency sink{p.ranks(), *network.value()};
+  p.replay_into(plan, sink);
+  return sink.result();
+}
+
+/// Halo by hand: 6 us of transfer behind `compute` us, then 10 us more.
+OverlapProgram halo(std::int64_t bytes, std::int64_t compute) {
+  OverlapProgram p{4};
+  for (int i = 0; i < 10; ++i)
+    for (std::int32_t r = 0; r < 4; ++r) {
+      const std::uint32_t a = p.ireceive(r, (r + 3) % 4);
+      const std::uint32_t b = p.isend(r, (r + 1) % 4, bytes);
+      p.compute(r, compute);
+      p.wait(r, {a, b});
+      p.compute(r, 10);
+    }
+  p.record();
+  p.survey();
+  return p;
+}
+
+TEST(OverlapEfficiency, IsTheShareOfTheTransferThatComputingHides) {
+  EXPECT_DOUBLE_EQ(efficiency(halo(5000, 3)).whole.share(), 0.5);
+  EXPECT_DOUBLE_EQ(efficiency(halo(5000, 6)).whole.share(), 1);
+  EXPECT_DOUBLE_EQ(efficiency(halo(5000, 0)).whole.share(), 0);
+  EXPECT_DOUBLE_EQ(efficiency(ring(5000, 10, 5)).whole.share(), 0);  // blocking
+}
+
+/// As it is, and with each call waited for at once.
+TEST(OverlapEfficiency, AgreesWithTwoReplays) {
+  for (const std::int64_t bytes : {1000, 5000, 30000})
+    for (const std::int64_t compute : {1, 3, 20}) {
+      const OverlapProgram p = halo(bytes, compute);
+      const EfficiencyResult here = efficiency(p);
+      const Plan at_once = waited_at_once(p.surveyed());
+      const Ends as_is = p.with(Plan{}), once = p.with(at_once);
+      double hidden = 0;
+      for (std::size_t r = 0; r < as_is.size(); ++r) hidden += once[r] - as_is[r];
+      const double transfer = static_cast<double>(efficiency(p, at_once).whole.transfer) / kUs;
+      EXPECT_NEAR(here.whole.share(), hidden / transfer, 0.02) << bytes << ' ' << compute;
+      EXPECT_EQ(efficiency(p, at_once).whole.hidden, 0);
+    }
+}
+
+TEST(OverlapEfficiency, IsKnownByRankSiteAndRegion) {
+  OverlapProgram p{2};
+  for (std::int32_t r = 0; r < 2; ++r) {
+    p.begin_region(r, 1);
+    p.line(r, 4);
+    const std::uint32_t a = p.ireceive(r, 1 - r);
+    p.line(r, 5);
+    const std::uint32_t b = p.isend(r, 1 - r, 5000);
+    p.compute(r, r == 0 ? 3 : 20);
+    p.wait(r, {a, b});
+    p.end_region(r, 1);
+  }
+  p.record();
+  p.survey();
+  const EfficiencyResult e = efficiency(p);
+  EXPECT_DOUBLE_EQ(e.ranks[0].share(), 0.5);
+  EXPECT_DOUBLE_EQ(e.ranks[1].share(), 1);
+  EXPECT_DOUBLE_EQ(e.sites.at(4).share(), 0.75);
+  EXPECT_DOUBLE_EQ(e.regions.at(1).share(), 0.75);
+  EXPECT_EQ(e.regions.size(), 1U);
+}
+
+}  // namespace
+}  // namespace nplus1::overlap

@@ -1,0 +1,168 @@
+// The results of `nplus1 overlap` for a terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "overlap/results.hpp"
+#include "report/exact_time.hpp"
+
+namespace nplus1::overlap {
+namespace {
+
+constexpr std::size_t kMostChains = 12;
+constexpr std::size_t kMostSites = 8;
+constexpr std::size_t kMostLines = 10;
+
+std::string readable_seconds(double s) {
+  return s < 0 ? "-" + report::readable(from_seconds(-s)) : report::readable(from_seconds(s));
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.1f} %", 100 * share);
+}
+
+/// "12.3 us, with weak progress 11 us".
+std::string both(const Results& r, const Replays& replays, Variant v) {
+  const auto asynchronous = r.saved_s(replays, v, ProgressKind::kAsynchronous);
+  const auto weak = r.saved_s(replays, v, ProgressKind::kWeak);
+  if (!asynchronous && !weak) return "not known: the replay does not end";
+  if (asynchronous && weak && std::abs(*asynchronous - *weak) < 1e-12) return readable_seconds(*asynchronous);
+  return fmt::format("{}; with MPI's weak progress {}", asynchronous ? readable_seconds(*asynchronous) : "?",
+                     weak ? readable_seconds(*weak) : "?");
+}
+
+std::string ending(const Chain& chain, const Survey& survey) {
+  const std::string where = short_text(place_of_site(survey, chain.ending_site));
+  switch (chain.ends()) {
+    case EndedBy::kTouch:
+      return fmt::format("its data are {} at {}{}", chain.touch.write ? "written" : "used", where,
+                         chain.touch.known() ? fmt::format(" (byte {})", chain.touch.offset) : "");
+    case EndedBy::kOverlap:
+      return fmt::format("the message at {} uses the same memory", where);
+    case EndedBy::kCall:
+      return fmt::format("the call at {} needs it complete", where);
+    case EndedBy::kFinalize:
+      return "nothing uses its data before the end of the program";
+  }
+  return "";
+}
+
+bool replayed(const Replays& replays, Variant v) {
+  const auto& of = replays[static_cast<std::size_t>(v)];
+  return of[0].has_value() || of[1].has_value();
+}
+
+std::string chain_text(const Results& r, const ChainFinding& f, const Survey& survey, const Analysis& analysis) {
+  const Chain& chain = analysis.chains[f.chain];
+  const double saving = r.saving_s(f);
+  std::string text = fmt::format("{:>12} {:>8}  {}\n", readable_seconds(saving), percent(r.share(saving)),
+                                 title(survey, chain.contexts));
+  const auto line = [&text](const std::string& words) { text += fmt::format("{:>23}{}\n", "", words); };
+  line(fmt::format("chain {}: {} times on {} rank{}, {} request{} each; until {}", chain_name(chain),
+                   chain.instances.size(), chain.ranks, chain.ranks == 1 ? "" : "s", chain.requests,
+                   chain.requests == 1 ? "" : "s", ending(chain, survey)));
+  if (replayed(f.alone, Variant::kGrouped))
+    line("started where it is and waited for there: saves " + both(r, f.alone, Variant::kGrouped));
+  if (replayed(f.alone, Variant::kMerged))
+    line(fmt::format("together with {}: saves {}", title(survey, chain.merges),
+                     both(r, f.alone, Variant::kMerged)));
+  if (replayed(f.alone, Variant::kPerRequest))
+    line("each request posted as early and waited for as late as is legal: saves " +
+         both(r, f.alone, Variant::kPerRequest));
+  if (!f.not_patched.empty()) line("no patch: " + f.not_patched);
+  return text;
+}
+
+std::string chains_text(const Results& r, const Survey& survey, const Analysis& analysis) {
+  if (analysis.chains.empty()) return "No message could be started earlier or waited for later.\n";
+  std::string text;
+  std::size_t shown = 0, less = 0;
+  for (const ChainFinding& f : r.chains) {
+    if (!r.is_finding(f) || shown == kMostChains) {
+      ++less;
+      continue;
+    }
+    if (shown++ == 0) text += fmt::format("{:>12} {:>8}  {}\n", "saves", "", "if it were non-blocking");
+    text += chain_text(r, f, survey, analysis);
+  }
+  if (shown == 0)
+    text += fmt::format("No chain of messages alone would save {} of the run.\n", percent(r.at_least));
+  if (less > 0)
+    text += fmt::format("{} chain{} more would save less than {} each (--at-least; --json has them)\n", less,
+                        less == 1 ? "" : "s", percent(r.at_least));
+  if (r.not_priced > 0)
+    text += fmt::format("{} more take too little time to be tried (--most)\n", r.not_priced);
+  if (r.chains.size() > 1 && replayed(r.all, Variant::kGrouped))
+    text += fmt::format("All chains together: {}; each request as early and as late as is legal: {}\n",
+                        both(r, r.all, Variant::kGrouped), both(r, r.all, Variant::kPerRequest));
+  return text;
+}
+
+std::string efficiency_text(const Results& r, const Survey& survey) {
+  const EfficiencyResult& e = r.efficiency;
+  if (e.whole.transfer == 0) return "\nNo message was in transfer for any time that computing could hide.\n";
+  std::string text =
+      fmt::format("\nOverlap efficiency: {} of the time in transfer is hidden behind computing\n",
+                  percent(e.whole.share()));
+  if (e.non_blocking.transfer > 0)
+    text += fmt::format("  of what is non-blocking already: {}\n", percent(e.non_blocking.share()));
+  if (const auto two = r.efficiency_of_two_replays())
+    text += fmt::format("  as two replays say (as it is; each call waited for at once): {}\n", percent(*two));
+  const auto& bound = r.all[static_cast<std::size_t>(Variant::kPerRequest)];
+  if (bound[0] && bound[0]->finished)
+    text += fmt::format("  what its data allow: {}{}\n", percent(bound[0]->whole.share()),
+                        bound[1] && bound[1]->finished
+                            ? fmt::format("; with MPI's weak progress {}", percent(bound[1]->whole.share()))
+                            : "");
+  std::vector<std::pair<std::uint32_t, Hidden>> sites{e.sites.begin(), e.sites.end()};
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const auto& a, const auto& b) { return a.second.transfer > b.second.transfer; });
+  text += fmt::format("{:>12} {:>8}  {}\n", "in transfer", "hidden", "posted at");
+  for (std::size_t i = 0; i < std::min(kMostSites, sites.size()); ++i)
+    text += fmt::format("{:>12} {:>8}  {}\n", report::readable(Duration{sites[i].second.transfer}),
+                        percent(sites[i].second.share()), short_text(place_of_site(survey, sites[i].first)));
+  if (sites.size() > kMostSites) text += fmt::format("{:>23}and {} more\n", "", sites.size() - kMostSites);
+  return text;
+}
+
+std::string races_text(const Survey& survey, const Analysis& analysis) {
+  if (analysis.races.empty()) return "";
+  std::string text = "\nTouched before its request was waited for: an error in the program\n";
+  for (std::size_t i = 0; i < std::min(kMostLines, analysis.races.size()); ++i) {
+    const Race& race = analysis.races[i];
+    text += fmt::format("  {} {} byte {} of what {} at {} {} ({} time{}{})\n",
+                        short_text(place_of_site(survey, race.touch.site)), race.touch.write ? "writes" : "reads",
+                        race.touch.offset, place_of_call(survey, race.request).function,
+                        short_text(place_of_call(survey, race.request)), race.receive ? "receives" : "sends",
+                        race.count, race.count == 1 ? "" : "s",
+                        race.touch.inexact ? "; only the page is known, so it may be no error" : "");
+  }
+  return text;
+}
+
+std::string not_deferrable_text(const Survey& survey, const Analysis& analysis) {
+  if (analysis.not_deferrable.empty()) return "";
+  std::string text = "\nCannot be deferred\n";
+  for (std::size_t i = 0; i < std::min(kMostLines, analysis.not_deferrable.size()); ++i) {
+    const NotDeferrable& n = analysis.not_deferrable[i];
+    text += fmt::format("  {} ({} time{}): {}\n", title(survey, {n.context}), n.count, n.count == 1 ? "" : "s",
+                        n.reason);
+  }
+  if (analysis.not_deferrable.size() > kMostLines)
+    text += fmt::format("  and {} more (--json)\n", analysis.not_deferrable.size() - kMostLines);
+  return text;
+}
+
+}  // namespace
+
+std::string overlap_text(const Results& results, const Survey& survey, const Analysis& analysis) {
+  std::string text = fmt::format("{} on {} ranks: {} of virtual time on {}\n\n",
+                                 results.application.empty() ? "The program" : results.application, results.ranks,
+                                 readable_seconds(results.run_s()), results.network);
+  if (results.accesses) text += chains_text(results, survey, analysis);
+  text += efficiency_text(results, survey);
+  if (!results.accesses) return text;
+  return text + races_text(survey, analysis) + not_deferrable_text(survey, analysis);
+}
+
+}  // namespace nplus1::overlap

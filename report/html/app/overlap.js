@@ -1,0 +1,135 @@
+// Overlap: the chains of messages that could be non-blocking, each in time: when its requests are posted and waited for,
+// how far they could be stretched, and what uses their data. And how much is hidden already.
+
+import { legend, newSvg } from "./charts.js";
+import { el } from "./dom.js";
+import { figure } from "./figure.js";
+import { formatBytes, formatCount, formatExact, formatShare, formatTime, plural } from "./format.js";
+import { sortableTable } from "./table.js";
+
+const MARGIN = { top: 10, right: 24, bottom: 40, left: 190 };
+const ROW = 26;
+const MOST_DRAWN = 12;
+const ENDINGS = { touch: "its data are used", overlap: "another message uses the memory", call: "a call needs it complete",
+  finalize: "the program ends" };
+
+const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);
+const placeOf = (p) => p == null ? "" : p.file ? `${baseName(p.file)}:${p.line}` : p.address || "?";
+const callOf = (c) => `${c.function} at ${placeOf(c)}`;
+const titleOf = (chain) => chain.contexts.map(callOf).join(", ");
+const percent = (share) => share == null ? "–" : formatShare(share);
+
+/** What is drawn: from a little before the first post to a little behind the last use. */
+function extent({ requests }) {
+  const posts = requests.map((r) => r.post_s), ends = requests.flatMap((r) => [r.end_s, r.latest_s]);
+  const from = Math.min(...posts), to = Math.max(...ends);
+  const around = Math.max(to - from, 1e-9);
+  return [Math.max(Math.min(...requests.map((r) => r.earliest_s)), from - around) - 0.04 * around, to + 0.06 * around];
+}
+
+function drawChain(body, width, chain) {
+  const { requests } = chain.instance;
+  const height = MARGIN.top + MARGIN.bottom + ROW * requests.length;
+  const svg = newSvg(body, width, height, `${titleOf(chain)}: requests in time`);
+  const [from, to] = extent(chain.instance);
+  const x = d3.scaleLinear().domain([from, to]).range([MARGIN.left, width - MARGIN.right]).clamp(true);
+  const origin = Math.min(...requests.map((r) => r.post_s));
+  svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - MARGIN.bottom})`)
+    .call(d3.axisBottom(x).ticks(Math.max(3, Math.floor(width / 150))).tickFormat((t) => formatTime(t - origin)).tickSizeOuter(0));
+  svg.append("text").attr("class", "axis-label").attr("text-anchor", "middle").attr("x", (MARGIN.left + width - MARGIN.right) / 2)
+    .attr("y", height - 4).text("virtual time since the first call");
+  requests.forEach((r, i) => {
+    const middle = MARGIN.top + ROW * (i + 0.5);
+    const row = svg.append("g");
+    row.append("title").text(words(r, origin));
+    row.append("text").attr("class", "axis-label").attr("text-anchor", "end").attr("x", MARGIN.left - 8).attr("y", middle + 4)
+      .text(`${r.kind} ${placeOf(r)}, ${formatBytes(r.bytes)}`);
+    row.append("rect").attr("class", "legal-window").attr("x", x(r.earliest_s)).attr("y", middle - 9).attr("height", 18)
+      .attr("width", Math.max(1, x(r.latest_s) - x(r.earliest_s))).style("fill", "var(--overlap-window)");
+    row.append("rect").attr("class", "request").attr("x", x(r.post_s)).attr("y", middle - 5).attr("height", 10)
+      .attr("width", Math.max(2, x(r.end_s) - x(r.post_s))).style("fill", "var(--messages)");
+    row.append("rect").attr("class", "wait").attr("x", x(r.wait_s)).attr("y", middle - 5).attr("height", 10)
+      .attr("width", Math.max(2, x(r.end_s) - x(r.wait_s))).style("fill", "var(--waiting)");
+    if (r.touch && r.touch.at_s <= to) {
+      row.append("path").attr("class", "touch").attr("transform", `translate(${x(r.touch.at_s)},${middle})`)
+        .attr("d", "M0,-8L6,0L0,8L-6,0z").style("fill", "var(--ink)");
+    }
+  });
+}
+
+function words(r, origin) {
+  const at = (s) => formatTime(s - origin);
+  return `${r.kind} ${callOf(r)}, ${formatBytes(r.bytes)} ${r.kind === "send" ? "to" : "from"} rank ${r.peer}: posted at ${at(r.post_s)}, ` +
+    `complete at ${at(r.end_s)}; may be posted from ${at(r.earliest_s)} on and waited for up to ${at(r.latest_s)}, when ${ENDINGS[r.ended_by]}` +
+    (r.touch ? `; first ${r.touch.access} at ${placeOf(r.touch)}, byte ${r.touch.offset}` : "");
+}
+
+function chainFigure(chain, i) {
+  const { requests, rank } = chain.instance;
+  const origin = Math.min(...requests.map((r) => r.post_s));
+  const merged = chain.merges.length > 0 ? ` ${chain.merges.map(callOf).join(", ")} may be started with it.` : "";
+  return figure({
+    title: `${titleOf(chain)}: saves ${formatTime(chain.saving_s)} (${percent(chain.saving_share)})`, name: `chain-${i + 1}`, wide: true,
+    note: `One of ${plural(chain.count, "time")} on ${plural(chain.ranks, "rank")}, at rank ${rank}. It ends where ${ENDINGS[chain.ended_by]}` +
+      `${placeOf(chain.ending) ? ` (${placeOf(chain.ending)})` : ""}.${merged}`,
+    controls: legend([{ label: "from post to completion", color: "--messages" }, { label: "waiting in MPI", color: "--waiting" },
+      { label: "could be posted and waited for in here", color: "--overlap-window" }, { label: "◆ first use of the data", color: "--ink" }]),
+    draw: (body, width) => drawChain(body, width, chain),
+    table: () => ({ columns: ["kind", "call", "peer", "bytes", "earliest post (s)", "post (s)", "wait (s)", "complete (s)", "latest wait (s)", "used at (s)", "used by"]
+      .map((label) => ({ label })),
+    rows: requests.map((r) => [r.kind, callOf(r), r.peer, r.bytes, r.earliest_s - origin, r.post_s - origin, r.wait_s - origin, r.end_s - origin,
+      r.latest_s - origin, r.touch ? r.touch.at_s - origin : null, r.touch ? placeOf(r.touch) : ENDINGS[r.ended_by]]) }),
+  });
+}
+
+const saved = (chain, variant, progress) => chain.savings[variant]?.[`${progress}_s`];
+
+function chainsTable(overlap) {
+  const time = (label, value) => ({ label, value: (c) => value(c) ?? null, format: formatTime });
+  return sortableTable({
+    title: "Chains of messages", name: "chains", items: overlap.chains, sortBy: 1, filterLabel: "Filter by call",
+    columns: [{ label: "Calls", value: titleOf, details: true }, time("Saves", (c) => c.saving_s),
+      { label: "Of the run", value: (c) => c.saving_share, format: percent },
+      time("Grouped", (c) => saved(c, "grouped", "asynchronous")), time("with weak progress", (c) => saved(c, "grouped", "weak")),
+      time("Each as early and late as is legal", (c) => saved(c, "per_request", "asynchronous")),
+      time("with weak progress", (c) => saved(c, "per_request", "weak")),
+      { label: "Times", value: (c) => c.count }, { label: "Requests", value: (c) => c.requests },
+      { label: "Until", value: (c) => `${ENDINGS[c.ended_by]} (${placeOf(c.ending)})` }],
+    detail: (c) => el("div", {}, el("p", {}, `Chain ${c.id}: ${titleOf(c)}`),
+      c.patch ? el("pre", {}, c.patch) : c.not_patched ? el("p", {}, `No patch: ${c.not_patched}`) : null),
+  });
+}
+
+function efficiencyCard({ efficiency }) {
+  const { whole, non_blocking: already, bound, two_replays: two } = efficiency;
+  if (!(whole.transfer_s > 0)) return el("p", { class: "card" }, "No message was in transfer for any time that computing could hide.");
+  const line = (name, share) => share == null ? null : el("li", {}, `${name}: ${percent(share)}`);
+  return el("div", { class: "card" }, el("h3", {}, `Overlap efficiency: ${percent(whole.share)}`),
+    el("p", {}, `Of ${formatTime(whole.transfer_s)} in transfer, all ranks together, ${formatTime(whole.hidden_s)} are hidden behind computing of the same rank.`),
+    el("ul", {}, line("of what is non-blocking already", already.share), line("as two replays say", two),
+      line("what the data allow", bound?.asynchronous), line("the same with MPI's weak progress", bound?.weak)));
+}
+
+function sitesTable({ efficiency }) {
+  return sortableTable({ title: "Hidden by call site", name: "hidden", items: efficiency.sites, sortBy: 1, filterLabel: "Filter by line",
+    columns: [{ label: "Posted at", value: placeOf }, { label: "In transfer", value: (s) => s.transfer_s, format: formatTime },
+      { label: "Hidden", value: (s) => s.hidden_s, format: formatTime }, { label: "Share", value: (s) => s.share, format: percent }] });
+}
+
+function listOf(title, items, text) {
+  return items.length === 0 ? null : el("div", { class: "card" }, el("h3", {}, title), el("ul", {}, items.map((i) => el("li", {}, text(i)))));
+}
+
+export const overlapSection = {
+  id: "overlap", title: "Overlap",
+  available: (data) => data.overlap != null,
+  render({ overlap }) {
+    const findings = overlap.chains.filter((c) => c.finding), drawn = (findings.length > 0 ? findings : overlap.chains).slice(0, MOST_DRAWN);
+    const races = listOf("Touched before its request was waited for", overlap.races, (r) =>
+      `${placeOf(r)} ${r.access === "write" ? "writes" : "reads"} byte ${formatExact(r.offset)} of what ${r.request_function} at ` +
+      `${r.request_file ? `${baseName(r.request_file)}:${r.request_line}` : "?"} ${r.of === "receive" ? "receives" : "sends"} (${plural(r.count, "time")})`);
+    const fixed = listOf("Cannot be deferred", overlap.not_deferrable, (n) => `${callOf(n)} (${formatCount(n.count)} ×): ${n.reason}`);
+    return [efficiencyCard(overlap), races, overlap.chains.length > 0 ? chainsTable(overlap) : null,
+      ...drawn.map(chainFigure), sitesTable(overlap), fixed];
+  },
+};
