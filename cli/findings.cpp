@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/collectives.hpp"
+#include "cli/overlap.hpp"
 #include "cli/side_source.hpp"
 #include "cli/whatif.hpp"
 #include "events/recording/reader.hpp"
@@ -100,6 +101,7 @@ Findings find_in_recording(const std::string& source, const FindingLimits& limit
   words.replay.quiet = true;
   const Fixes fixes = find_fixes(words);
   found.fixes = fixes.json;
+  found.overlap = overlap_document(source);
   found.first_fixes = lines_of(fixes, source);
   return found;
 }

@@ -21,6 +21,7 @@ struct Findings {
   std::string waitstates;
   std::string collectives;
   std::string fixes;
+  std::string overlap;      // of a recording with accesses
   std::string first_fixes;  // for a terminal: the few that are worth most, or why there are none
   std::string trouble;      // for a terminal: there is a recording, and nothing can be read
 };

@@ -84,6 +84,13 @@ Result<fs::path> find_analysers() {
                    {"bin/nplus1-analysers", "libexec/nplus1-analysers"});
 }
 
+Result<fs::path> find_patcher() {
+  auto found = find_part("the patching program nplus1-patch", "NPLUS1_PATCH",
+                         {"bin/nplus1-patch", "libexec/nplus1-patch"});
+  if (!found) return Error{found.error().what, "build nplus1 where libclang is (Debian: libclang-14-dev)"};
+  return found;
+}
+
 Result<fs::path> find_example(const std::string& name) {
   const fs::path prefix = executable_folder().parent_path();
   for (const fs::path& folder : {prefix / "bin/examples", prefix / NPLUS1_LIBDIR / "nplus1/examples"}) {

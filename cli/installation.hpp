@@ -25,6 +25,10 @@ namespace nplus1::cli {
 /// nplus1-analysers, which `nplus1 collectives --analysers` starts (NPLUS1_ANALYSERS overrides).
 [[nodiscard]] Result<std::filesystem::path> find_analysers();
 
+/// nplus1-patch, which `nplus1 overlap --patch` asks (NPLUS1_PATCH overrides). It is there only if libclang was when
+/// nplus1 was built.
+[[nodiscard]] Result<std::filesystem::path> find_patcher();
+
 /// nplus1-guidelines-runner, which `nplus1 guidelines run` starts (NPLUS1_GUIDELINES_RUNNER overrides). For
 /// Open MPI it is there only if Open MPI was when nplus1 was built.
 [[nodiscard]] Result<std::filesystem::path> find_guidelines_runner(bool open_mpi);

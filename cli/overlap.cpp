@@ -28,6 +28,7 @@ constexpr const char* kOverlapExamples =
     "  nplus1 overlap DIR                           what could be hidden behind computing\n"
     "  nplus1 overlap DIR --network lsb:latency=20us,bandwidth=1GBps   on another network\n"
     "  nplus1 overlap DIR --at-least 1 --json overlap.json\n"
+    "  nplus1 overlap DIR --at-least 0 --patch FILE     change the source: patch -p1 < FILE\n"
     "  nplus1 overlap DIR --efficiency              how much is hidden already; needs no accesses\n";
 
 /// What cannot be analysed is said before anything is replayed or written.
@@ -79,9 +80,11 @@ int show_overlap(const OverlapWords& words) {
   check_source(words, reader, source);
   overlap::Results results = find_overlap(words, source);
   if (words.efficiency) results.accesses = false;
+  const std::string patched = words.patch.empty() ? std::string{} : patch_chains(words, source, results);
   const std::string json = overlap::overlap_json(results, *source.survey, *source.analysis);
   write_overlap(words, json);
   fmt::print("{}", overlap::overlap_text(results, *source.survey, *source.analysis));
+  if (!patched.empty()) fmt::print("\n{}", patched);
   if (!results.access_cost.empty()) fmt::print("\nRecording the accesses: {}\n", results.access_cost);
   if (!results.coverage.empty()) fmt::print("\nrecording: {}\n", results.coverage);
   if (const std::string doubts = run_trust_text(run_trust(words.replay.source)); !doubts.empty())
@@ -104,6 +107,16 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
                   "both are inside MPI (weak) [asynchronous]")
       ->check(CLI::IsMember({"asynchronous", "weak"}))
       ->type_name("HOW");
+  CLI::Option* patch = verb.add_option("--patch", words.patch,
+                                       "Write the findings as a patch of the source (C, C++) to this file (replaces it)")
+                           ->type_name("FILE");
+  verb.add_option("--compile-commands", words.compile_commands,
+                  "How the source is compiled: a compile_commands.json, or its folder")
+      ->needs(patch)
+      ->type_name("FILE");
+  verb.add_option("--compile", words.compile, "How the source is compiled: flags for all files")
+      ->needs(patch)
+      ->type_name("FLAGS");
   verb.add_flag("--efficiency", words.efficiency,
                 "Only how much is hidden already; works on every full recording");
   verb.add_flag("--addresses", words.addresses, "Go on where no source lines are known");
@@ -121,10 +134,13 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
 void add_overlap(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "overlap", "Show which communication could be hidden behind computing, and what that saves");
-  set_manual(*verb, {"nplus1 overlap DIR|RECORDING [options]", kOverlapExamples});
+  set_manual(*verb, {"nplus1 overlap DIR|RECORDING [options], or nplus1 overlap project DIR DIR...", kOverlapExamples});
   const auto words = std::make_shared<OverlapWords>();
   declare_overlap(*verb, *words);
-  verb->callback([registration, words] { registration.chosen = [words] { return show_overlap(*words); }; });
+  add_overlap_project(*verb, registration);
+  verb->callback([registration, words, verb] {
+    if (verb->get_subcommands().empty()) registration.chosen = [words] { return show_overlap(*words); };
+  });
 }
 
 }  // namespace nplus1::cli

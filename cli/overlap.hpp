@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/replay.hpp"
+#include "cli/verbs.hpp"
 #include "overlap/chains.hpp"
 #include "overlap/plan.hpp"
 #include "overlap/results.hpp"
@@ -33,14 +34,24 @@ struct OverlapSource {
   std::string coverage;  // empty: complete
 };
 
+/// `nplus1 overlap project`.
+void add_overlap_project(CLI::App& parent, const Registration& registration);
+
 /// Whether the recording was made with --record-accesses.
 [[nodiscard]] bool has_accesses(const events::recording::Reader& reader);
 
 /// Reads the recording once.
 [[nodiscard]] Result<OverlapSource> survey_overlap(const std::string& source);
 
+/// "ID" or "ID:VARIANT" (grouped, merged, per_request), all of one variant. Errors list the chains.
+[[nodiscard]] Result<overlap::Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::string>& names);
+
 /// Replays what there is to try, in child processes. Throws Failure.
 [[nodiscard]] overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& source);
+
+/// Asks for patches of the findings, notes them with their chains, and writes them to `words.patch`. Text for the
+/// terminal. Throws Failure.
+[[nodiscard]] std::string patch_chains(const OverlapWords& words, const OverlapSource& source, overlap::Results& results);
 
 /// The document of a recording with accesses, for a report; empty without. Throws Failure.
 [[nodiscard]] std::string overlap_document(const std::string& source);

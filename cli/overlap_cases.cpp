@@ -221,6 +221,38 @@ Result<OverlapSource> survey_overlap(const std::string& source) {
                        coverage.value().complete ? std::string{} : coverage.value().text()};
 }
 
+Result<Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::string>& names) {
+  constexpr std::size_t kListed = 5;
+  std::vector<std::size_t> chains;
+  Variant variant = Variant::kGrouped;
+  for (const std::string& text : names) {
+    const std::size_t colon = text.find(':');
+    const std::string id = text.substr(0, colon);
+    const std::string how = colon == text.npos ? overlap::name(Variant::kGrouped) : text.substr(colon + 1);
+    const auto& all = source.analysis->chains;
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const overlap::Chain& c) { return overlap::chain_name(c) == id; });
+    if (found == all.end()) {
+      std::string known;
+      for (std::size_t i = 0; i < std::min(kListed, all.size()); ++i)
+        known += (i == 0 ? "the chains are " : ", ") + overlap::chain_name(all[i]);
+      return Error{fmt::format("--overlap: there is no chain '{}'", id),
+                   all.empty() ? "no message of this recording can be deferred" : known + "; nplus1 overlap lists all"};
+    }
+    chains.push_back(static_cast<std::size_t>(found - all.begin()));
+    bool known = false;
+    for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest})
+      if (how == overlap::name(v)) {
+        variant = v;
+        known = true;
+      }
+    if (!known) return Error{fmt::format("--overlap: '{}' is no variant", how), "use grouped, merged or per_request"};
+  }
+  Plan plan = overlap::plan_of(*source.survey, *source.analysis, chains, variant);
+  if (plan.empty()) return Error{"--overlap " + names.front() + " changes nothing", "nplus1 overlap says what would"};
+  return plan;
+}
+
 overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& source) {
   const auto reader =
       or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput, kNothingFound);

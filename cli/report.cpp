@@ -112,6 +112,7 @@ void write(const ReportOptions& options, const Findings& found) {
   documents.waitstates = found.waitstates;
   documents.collectives = found.collectives;
   documents.fixes = found.fixes;
+  documents.overlap = found.overlap;
   or_fail(report::html::write_report(file, source.patterns.application, documents), ExitCode::kCantCreate,
           kNothingWritten);
   if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);

@@ -120,6 +120,8 @@ Prepared prepare(const WhatIfWords& words) {
   for (const WhatIfCase* c : {&p.before, &p.after}) check_network(c->replay, recorded, ranks);
   for (const Step& step : p.after.steps) p.hypothesis.push_back(step.text());
   add_findings(words, p);
+  p.after.overlap = words.overlap;
+  for (const std::string& chain : words.overlap) p.hypothesis.push_back("chain " + chain + " non-blocking");
   const auto add = [&p](const char* what, const std::string& value) {
     if (!value.empty()) p.hypothesis.push_back(what + value);
   };
@@ -221,6 +223,12 @@ void declare(CLI::App& verb, WhatIfWords& words) {
       ->type_name("DIR|RECORDING")
       ->required();
   declare_transformations(verb, words.replay.transformations, "");
+  verb.add_option("--overlap", words.overlap,
+                  "This chain of nplus1 overlap non-blocking: its number, and after a colon grouped, merged or "
+                  "per_request [grouped]; may be repeated")
+      ->type_name("CHAIN")
+      ->expected(1)
+      ->take_all();
   verb.add_option("--finding", words.findings,
                   "The N-th of what nplus1 collectives lists, done by the library; may be repeated")
       ->check(CLI::PositiveNumber)

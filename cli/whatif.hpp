@@ -1,6 +1,7 @@
 // What `nplus1 whatif` was asked for, shared by its two ways: one hypothesis, or a sweep over many.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ inline constexpr const char* kWhatIfSchema = "nplus1-whatif/1";
 struct WhatIfWords {
   ReplayWords replay;  // source, network, collectives, transformations, jobs, output, json
   std::string eager;
+  std::vector<std::string> overlap;   // ID or ID:VARIANT, of nplus1 overlap's chains
   std::vector<std::size_t> findings;  // places in the list of nplus1 collectives, from 1
   std::vector<std::string> fail_if;
   std::optional<double> reenactment_deviation;
@@ -30,11 +32,15 @@ struct WhatIfWords {
   bool sweep = false;
 };
 
+struct OverlapSource;
+
 /// One replay with its transformations: everything a child process needs.
 struct WhatIfCase {
   ReplayWords replay;
   std::vector<hypothesis::transform::Step> steps;
   ByHand by_hand;  // to be done by the library, after the steps
+  std::vector<std::string> overlap;  // chains made non-blocking, last of all: ID or ID:VARIANT
+  std::shared_ptr<const OverlapSource> overlap_source;  // null: the recording is surveyed for it
   bool deterministic = false;
 };
 

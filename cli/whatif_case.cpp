@@ -4,9 +4,11 @@
 
 #include "cli/failure.hpp"
 #include "cli/output_folder.hpp"
+#include "cli/overlap.hpp"
 #include "cli/patterns_source.hpp"
 #include "cli/whatif.hpp"
 #include "events/definitions_collector.hpp"
+#include "overlap/rearrange.hpp"
 #include "patterns/patterns_json.hpp"
 #include "report/files.hpp"
 
@@ -40,6 +42,26 @@ Result<std::uint32_t> free_communicator(const hypothesis::transform::Play& play)
   return names.communicators().empty() ? 1 : names.communicators().rbegin()->first.value + 1;
 }
 
+/// Chains of `nplus1 overlap`, made non-blocking. They are known by their calls in the recording as it is, so nothing
+/// may have changed before.
+Result<hypothesis::transform::Done> defer_chains(const WhatIfCase& c, const Reader& reader,
+                                                const hypothesis::transform::Play& play, Chain& chain) {
+  if (!c.steps.empty() || !c.by_hand.empty())
+    return Error{"--overlap is about the recording as it is, and other changes are asked for too",
+                 "try --overlap without them"};
+  if (!has_accesses(reader))
+    return Error{c.replay.source + " has no accesses to memory", "nplus1 run --record-accesses records them"};
+  std::shared_ptr<const OverlapSource> source = c.overlap_source;
+  if (!source) {
+    auto surveyed = survey_overlap(c.replay.source);
+    if (!surveyed) return surveyed.error();
+    source = std::make_shared<OverlapSource>(std::move(surveyed).value());
+  }
+  auto plan = plan_of_chains(*source, c.overlap);
+  if (!plan) return plan.error();
+  return chain.add(overlap::rearranged(source->survey, std::make_shared<overlap::Plan>(std::move(plan).value())), play);
+}
+
 }  // namespace
 
 hypothesis::transform::Play play_recording(const std::string& source) {
@@ -60,7 +82,10 @@ Result<Chain> build_chain(const WhatIfCase& c) {
   if (!reader) return reader.error();
   const auto recorded = hypothesis::recorded_settings(reader.value().properties());
   auto chain = Chain::build(c.steps, play, recorded.call_interval);
-  if (!chain || c.by_hand.empty()) return chain;
+  if (!chain) return chain;
+  if (!c.overlap.empty())
+    if (const auto added = defer_chains(c, reader.value(), play, chain.value()); !added) return added.error();
+  if (c.by_hand.empty()) return chain;
   const auto comm = free_communicator(play);
   if (!comm) return comm.error();
   const auto added =

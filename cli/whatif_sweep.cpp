@@ -97,6 +97,8 @@ WhatIfCase case_of(const WhatIfWords& words, const Trial& trial) {
   c.replay.collectives = trial.candidate.collectives;
   c.steps = trial.candidate.steps;
   c.by_hand = trial.by_hand;
+  c.overlap = trial.overlap;
+  c.overlap_source = trial.overlap_source;
   c.deterministic = words.deterministic;
   return c;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/collectives.hpp"
 #include "cli/failure.hpp"
+#include "cli/overlap.hpp"
 #include "hypothesis/transform/exchanges.hpp"
 
 namespace nplus1::cli {
@@ -51,8 +52,11 @@ std::vector<Trial> by_hand_trials(const WhatIfWords& words) {
   std::vector<Trial> trials;
   for (const auto& [first, places] : by_lines(analysis.findings)) {
     if (trials.size() == kMost) break;
-    Trial trial{
-        {"by_hand", title(*first), "", {}, "", ""}, {}, first->certainty == detector::Certainty::kCertain};
+    Trial trial{{"by_hand", title(*first), "", {}, "", ""},
+                {},
+                first->certainty == detector::Certainty::kCertain,
+                {},
+                {}};
     for (const std::size_t place : places) {
       auto instances = by_hand(analysis.findings[place - 1]);
       if (!instances) continue;
@@ -93,6 +97,31 @@ RunMessages look_at_messages(const WhatIfWords& words, const hypothesis::Recorde
   return messages;
 }
 
+/// The chains of a recording with accesses, made non-blocking.
+void add_overlap_trials(const WhatIfWords& words, std::vector<Trial>& trials) {
+  constexpr std::size_t kMost = 8;
+  const auto reader = sweep_or_fail(events::recording::Reader::open(words.replay.source));
+  if (!has_accesses(reader)) return;
+  const auto source = std::make_shared<OverlapSource>(sweep_or_fail(survey_overlap(words.replay.source)));
+  const auto& chains = source->analysis->chains;
+  for (std::size_t c = 0; c < std::min(kMost, chains.size()); ++c) {
+    const std::string name = overlap::chain_name(chains[c]);
+    const std::string title = overlap::title(*source->survey, chains[c].contexts);
+    std::set<std::uint32_t> sites;
+    for (const overlap::Context& context : chains[c].contexts) sites.insert(context.site);
+    const auto add = [&](const std::string& id, const std::string& what, const std::string& refines) {
+      Candidate candidate{"overlap", what, "--overlap " + id, {}, "", ""};
+      candidate.refines = refines;
+      candidate.sites.assign(sites.begin(), sites.end());
+      trials.push_back({std::move(candidate), {}, false, {id}, source});
+    };
+    const std::string grouped = title + ", non-blocking and waited for together before their data are used";
+    if (chains[c].blocks) add(name, grouped, "");
+    add(name + ":per_request", title + ", each posted as early and waited for as late as its data allow",
+        chains[c].blocks ? grouped : "");
+  }
+}
+
 }  // namespace
 
 std::vector<Trial> trials_of(const WhatIfWords& words, const std::string& side,
@@ -102,8 +131,9 @@ std::vector<Trial> trials_of(const WhatIfWords& words, const std::string& side,
   std::vector<Trial> trials;
   for (Candidate& c :
        hypothesis::candidates_of(sweep_or_fail(hypothesis::parse_activities(side)), messages, recorded))
-    trials.push_back({std::move(c), {}, false});
+    trials.push_back({std::move(c), {}, false, {}, {}});
   std::ranges::move(found, std::back_inserter(trials));
+  add_overlap_trials(words, trials);
   return trials;
 }
 

@@ -1,6 +1,7 @@
 // What `nplus1 whatif --sweep` tries on a recording: what its activities, its messages and the detector suggest.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct Trial {
   hypothesis::Candidate candidate;
   ByHand by_hand;
   bool certain = false;  // that it is this operation
+  std::vector<std::string> overlap{};                     // chains made non-blocking
+  std::shared_ptr<const OverlapSource> overlap_source{};  // what they are of
 };
 
 /// `side`: waitstates.json of the run. Reads the recording twice. Throws Failure.

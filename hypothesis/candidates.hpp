@@ -17,7 +17,7 @@
 namespace nplus1::hypothesis {
 
 struct Candidate {
-  std::string kind;   // "balance", "network", "messages", "replace", "exchange", "collectives"
+  std::string kind;   // "balance", "network", "messages", "replace", "exchange", "collectives", "overlap"
   std::string what;   // for people: "computing before solve (cg.c:42), shared evenly"
   std::string flags;  // of nplus1 whatif, as a shell takes them
   std::vector<transform::Step> steps;

@@ -1,7 +1,7 @@
 #include "overlap/bounds.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 
 #include "support/collective_kind.hpp"
 
@@ -95,11 +95,39 @@ class Bounding {
     return false;
   }
 
+  /// When MPI was last done with memory of this message that it wrote, or that this one writes; kNoOrdinal: never;
+  /// nothing: that is too far back to be looked for, or its memory is not known.
+  [[nodiscard]] std::optional<std::uint64_t> last_use(const MessageEnd& end) const {
+    constexpr std::ptrdiff_t kFarthest = 4096;
+    if (end.buffer == 0) return std::nullopt;
+    const std::uint64_t size = static_cast<std::uint64_t>(std::max<std::int64_t>(1, end.event.size));
+    auto at = std::lower_bound(rank_.uses.begin(), rank_.uses.end(), end.ordinal,
+                               [](const Use& u, std::uint64_t o) { return u.ordinal < o; });
+    const auto first = at - rank_.uses.begin() > kFarthest ? at - kFarthest : rank_.uses.begin();
+    while (at != first) {
+      --at;
+      if (at->begin >= end.buffer + size || end.buffer >= at->end || (!at->writes && !end.receives())) continue;
+      const auto known = std::lower_bound(rank_.ends.begin(), rank_.ends.end(), at->ordinal,
+                                          [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });
+      const bool message = known != rank_.ends.end() && known->ordinal == at->ordinal;
+      return message && known->completed != kNoOrdinal ? known->completed : at->ordinal;
+    }
+    return first == rank_.uses.begin() ? std::optional{kNoOrdinal} : std::nullopt;
+  }
+
   [[nodiscard]] Position earlier(const MessageEnd& end, const Moment& own) const {
     const auto& all = lane(own.thread);
     Position bound{rank_.moments[all.front()].ordinal, 0};
-    if (end.untouched_ps)
+    if (end.untouched_ps) {
       bound = std::max(bound, position_at(rank_, own.thread, own.entry_ps - *end.untouched_ps));
+    } else {
+      // Nobody but MPI has touched it since MPI last used it.
+      const std::optional<std::uint64_t> used = last_use(end);
+      if (!used) return place_of(own);
+      if (*used != kNoOrdinal)
+        if (const std::size_t next = from(own.thread, *used + 1); next < all.size())
+          bound = std::max(bound, Position{rank_.moments[all[next]].ordinal, 0});
+    }
     const Fences& fences = fences_[own.thread.index()];
     const std::size_t i = from(own.thread, end.ordinal);
     const std::uint32_t stop = end.receives() ? std::max(fences.behind[i], fences.takes[i]) : fences.behind[i];

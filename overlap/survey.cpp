@@ -82,6 +82,9 @@ void Survey::on_event(const events::TimedEvent& timed) {
     case EventKind::kWait:
     case EventKind::kTest:
       return completion(timed);
+    case EventKind::kCollective:
+    case EventKind::kIcollective:
+      return use(timed, e.size, true);
     case EventKind::kLocal:
       if (events::is_access(e)) access(timed);
       return;
@@ -97,7 +100,11 @@ void Survey::message(const events::TimedEvent& timed) {
   end.ordinal = timed.ordinal;
   end.end_ps = rank.moments.back().exit_ps;
   end.answer = timed.answer;
-  if (timed.detail != nullptr) end.datatype = timed.detail->datatype.value;
+  if (timed.detail != nullptr) {
+    end.datatype = timed.detail->datatype.value;
+    end.buffer = timed.detail->buffer;
+  }
+  use(timed, timed.event.size, end.receives());
   auto& untouched = untouched_[timed.rank.index()];
   if (const auto known = untouched.find(timed.ordinal); known != untouched.end()) {
     end.untouched_ps = known->second;
@@ -110,6 +117,13 @@ void Survey::message(const events::TimedEvent& timed) {
     open_[timed.rank.index()].insert_or_assign(timed.event.request.value, rank.ends.size());
   }
   rank.ends.push_back(std::move(end));
+}
+
+void Survey::use(const events::TimedEvent& timed, std::int64_t size, bool writes) {
+  if (timed.detail == nullptr || timed.detail->buffer == 0) return;
+  const std::uint64_t begin = timed.detail->buffer;
+  ranks_[timed.rank.index()].uses.push_back(
+      {begin, begin + static_cast<std::uint64_t>(std::max<std::int64_t>(1, size)), timed.ordinal, writes});
 }
 
 void Survey::completion(const events::TimedEvent& timed) {

@@ -60,6 +60,7 @@ struct MessageEnd {
   std::uint64_t completed = kNoOrdinal;  // ordinal of what completes it; its own, where it blocks
   Waited waited = Waited::kOtherwise;
   std::uint32_t datatype = 0;
+  std::uint64_t buffer = 0;  // address of its lowest byte; 0: not known
   std::int64_t end_ps = 0;  // when the call that completes it returned
   events::Answer answer;    // of a receive: its message
   std::optional<std::int64_t> untouched_ps;  // how long before the call, in the thread's time, the last access was
@@ -78,8 +79,16 @@ struct MessageEnd {
 /// Why an end cannot be started earlier or waited for later; empty if it can. For people.
 [[nodiscard]] const char* not_deferrable(const MessageEnd& end);
 
+/// Memory that a message or a collective operation used, as far as the recording knows it: its hull.
+struct Use {
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t ordinal = 0;  // of the call
+  bool writes = false;
+};
+
 struct SurveyedRank {
   std::vector<Moment> moments;                        // by ordinal
+  std::vector<Use> uses;                              // by ordinal
   std::vector<MessageEnd> ends;                       // by ordinal
   std::vector<std::vector<std::uint32_t>> of_thread;  // places in `moments`
 
@@ -107,6 +116,7 @@ class Survey final : public events::EventSink {
   void message(const events::TimedEvent& event);
   void completion(const events::TimedEvent& event);
   void access(const events::TimedEvent& event);
+  void use(const events::TimedEvent& event, std::int64_t size, bool writes);
 
   std::vector<SurveyedRank> ranks_;
   std::vector<std::unordered_map<std::uint32_t, std::size_t>> open_;        // by rank: request: place in `ends`

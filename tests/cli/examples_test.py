@@ -206,6 +206,7 @@ class Workspace:
         self.need("nplus1 whatif DIR --scale region=solve,factor=0.5 -o faster")
         self.need("nplus1 run -q -n 2 --native --record full -o nplus1-app-2-1 -- ./app")
         shutil.copytree(self.folder / "nplus1-app-2-1", self.folder / "native")
+        self.need(f"{run} -n 4 --record-accesses -o accessed -- ./app args")
         self.need("nplus1 convert DIR -o eztrace_log --to otf2")
         self.need("nplus1 guidelines run -q -n 2 --functions Bcast --sizes 8 --runs 2 --nrep 2 -o measured")
         (self.folder / "reprompi").mkdir()
@@ -222,6 +223,10 @@ class Workspace:
             shutil.rmtree(folder / "DIR")
             shutil.copytree(folder / "measured", folder / "DIR")
             shutil.copytree(folder / "nplus1-app-16-1", folder / "R")
+        if command.startswith("nplus1 overlap"):
+            for name in ("DIR", "A", "B"):
+                shutil.rmtree(folder / name)
+                shutil.copytree(folder / "accessed", folder / name)
         if "--reenact" in command:
             for name in ("DIR", "nplus1-app-2-1"):
                 shutil.rmtree(folder / name)

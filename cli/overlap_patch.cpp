@@ -1,0 +1,148 @@
+// `nplus1 overlap --patch`: asks nplus1-patch for the changes of the source that the findings stand for.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <cstdlib>
+
+#include "cli/failure.hpp"
+#include "cli/installation.hpp"
+#include "cli/overlap.hpp"
+#include "cli/subprocess.hpp"
+#include "events/mpi_call.hpp"
+#include "overlap/patch/request.hpp"
+#include "report/files.hpp"
+#include "support/shell.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace patch = overlap::patch;
+
+constexpr const char* kNothingPatched = "no patch is written";
+
+/// The path's frame that is in the same function as `where`: the line there that leads to it.
+std::optional<events::Frame> frame_in(const overlap::Survey& survey, std::uint32_t site, const events::Frame& where) {
+  const events::CallPath* path = survey.names().call_path(CallSiteId{site});
+  if (path == nullptr) return std::nullopt;
+  for (const events::Frame& f : path->frames)
+    if (f.function == where.function && f.file == where.file && f.line > 0) return f;
+  return std::nullopt;
+}
+
+patch::Wait wait_of(const overlap::Survey& survey, const overlap::Chain& chain, const events::Frame& calls) {
+  if (chain.ends() == overlap::EndedBy::kFinalize) return {patch::WaitPlace::kEndOfBlock, {}};
+  if (const auto frame = frame_in(survey, chain.ending_site, calls))
+    return {patch::WaitPlace::kBeforeLine, {frame->file, static_cast<int>(frame->line)}};
+  return {patch::WaitPlace::kAfterCalls, {}};
+}
+
+patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain, const overlap::Context& context) {
+  const overlap::Place place = overlap::place_of_call(*source.survey, context);
+  patch::Call call;
+  call.place = {place.file, static_cast<int>(place.line)};
+  call.function = place.function;
+  call.watched = true;
+  bool sends = false, receives = false;
+  const overlap::ChainInstance& instance = chain.instances.front();
+  for (const std::uint32_t i : instance.members) {
+    const overlap::MessageEnd& end = source.survey->ranks()[static_cast<std::size_t>(instance.rank)].ends[i];
+    if (end.event.call != context.call || end.event.site.value != context.site) continue;
+    (end.receives() ? receives : sends) = true;
+    call.any_source = call.any_source || end.from_anybody();
+    call.watched = call.watched && !end.first.inexact;
+  }
+  call.kind = sends && receives ? patch::CallKind::kSendrecv : sends ? patch::CallKind::kSend : patch::CallKind::kReceive;
+  return call;
+}
+
+/// Sources must be no newer than the program that was recorded.
+void add_sources(const OverlapSource& source, const overlap::Chain& chain, std::map<std::string, patch::SourceState>& all) {
+  for (const overlap::Context& context : chain.contexts) {
+    const events::CallPath* path = source.survey->names().call_path(CallSiteId{context.site});
+    if (path == nullptr || path->frames.empty() || path->frames.front().file.empty()) continue;
+    const events::Frame& frame = path->frames.front();
+    patch::SourceState& state = all[frame.file];
+    state.file = frame.file;
+    struct stat program {};
+    if (stat(frame.module.c_str(), &program) == 0)
+      state.not_after =
+          static_cast<double>(program.st_mtim.tv_sec) + 1e-9 * static_cast<double>(program.st_mtim.tv_nsec);
+  }
+}
+
+patch::Request request_of(const OverlapWords& words, const OverlapSource& source, const overlap::Results& results) {
+  patch::Request request;
+  request.compile_commands = words.compile_commands;
+  if (!words.compile.empty()) request.flags = words.compile;
+  std::map<std::string, patch::SourceState> sources;
+  for (const overlap::ChainFinding& f : results.chains) {
+    const overlap::Chain& chain = source.analysis->chains[f.chain];
+    if (!results.is_finding(f) || !chain.blocks) continue;
+    patch::Chain asked;
+    asked.id = overlap::chain_name(chain);
+    for (const overlap::Context& context : chain.contexts) asked.calls.push_back(call_of(source, chain, context));
+    const events::CallPath* path = source.survey->names().call_path(CallSiteId{chain.contexts.front().site});
+    if (path == nullptr || path->frames.empty()) continue;
+    asked.wait = wait_of(*source.survey, chain, path->frames.front());
+    add_sources(source, chain, sources);
+    request.chains.push_back(std::move(asked));
+  }
+  for (const auto& [file, state] : sources) request.sources.push_back(state);
+  return request;
+}
+
+patch::Answer asked(const patch::Request& request) {
+  constexpr std::chrono::seconds kLimit{300};
+  const auto program = or_fail(find_patcher(), ExitCode::kUnavailable, kNothingPatched);
+  std::string name = (fs::temp_directory_path() / "nplus1-patch-XXXXXX").string();
+  const int file = mkstemp(name.data());
+  if (file < 0)
+    throw Failure{ExitCode::kCantCreate, "cannot write to " + fs::temp_directory_path().string(), kNothingPatched,
+                  "set TMPDIR to a folder with room"};
+  close(file);
+  std::ofstream{name} << to_json(request);
+  const Output output = capture({"/bin/sh", "-c", quote(program.string()) + " < " + quote(name)}, kLimit);
+  std::error_code ignored;
+  fs::remove(name, ignored);
+  if (output.exit_code != 0)
+    throw Failure{ExitCode::kUnsuitable,
+                  fmt::format("nplus1-patch ended with exit code {}{}", output.exit_code,
+                              output.text.empty() ? "" : ": " + output.text),
+                  kNothingPatched, "say how the program is compiled: --compile-commands DIR, or --compile 'FLAGS'"};
+  return or_fail(patch::parse_answer(output.text), ExitCode::kSoftware, kNothingPatched);
+}
+
+}  // namespace
+
+std::string patch_chains(const OverlapWords& words, const OverlapSource& source, overlap::Results& results) {
+  const patch::Request request = request_of(words, source, results);
+  if (request.chains.empty())
+    throw Failure{ExitCode::kUnsuitable,
+                  fmt::format("no blocking chain saves {:g} % of the run", words.at_least), kNothingPatched,
+                  "nplus1 overlap without --patch shows what was found; --at-least 0 takes all"};
+  const patch::Answer answer = asked(request);
+  for (overlap::ChainFinding& f : results.chains)
+    for (const patch::ChainAnswer& c : answer.chains) {
+      if (c.id != overlap::chain_name(source.analysis->chains[f.chain])) continue;
+      f.patch = c.diff;
+      if (!c.refusal) continue;
+      f.not_patched = fmt::format("{}{}", c.refusal->reason,
+                                  c.refusal->place.file.empty()
+                                      ? ""
+                                      : fmt::format(" ({}:{})", c.refusal->place.file, c.refusal->place.line));
+      if (!c.advice.empty()) f.not_patched += "; " + c.advice;
+    }
+  if (answer.diff.empty()) return fmt::format("No patch is written: every chain was refused\n");
+  or_fail(report::write_file(words.patch, answer.diff), ExitCode::kCantCreate, kNothingPatched);
+  return fmt::format("Patch: {}; apply it in {}: patch -p1 < {}\n", words.patch, answer.root.empty() ? "." : answer.root,
+                     quote(fs::absolute(words.patch).string()));
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,91 @@
+// `nplus1 overlap project`: what several runs let one expect at other sizes and numbers of ranks.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/failure.hpp"
+#include "cli/overlap.hpp"
+#include "cli/program.hpp"
+#include "overlap/projection.hpp"
+#include "report/files.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+constexpr const char* kNothingProjected = "nothing was projected, nothing is written";
+
+constexpr const char* kProjectExamples =
+    "  nplus1 overlap project A B --sizes 64,128 --size 1024    two runs of sizes 64 and 128, projected to 1024\n"
+    "  nplus1 overlap project A B --sizes 64,128 --size 1024 --ranks 256 --json projection.json\n";
+
+struct ProjectWords {
+  std::vector<std::string> sources;
+  std::vector<double> sizes;
+  double size = 0, ranks = 0;
+  OverlapWords each;
+};
+
+overlap::ProjectedRun projected_run(const ProjectWords& words, std::size_t i) {
+  OverlapWords each = words.each;
+  each.replay.source = words.sources[i];
+  each.replay.quiet = true;
+  const auto reader =
+      or_fail(events::recording::Reader::open(each.replay.source), ExitCode::kNoInput, kNothingProjected);
+  if (!has_accesses(reader))
+    throw Failure{ExitCode::kNoInput, each.replay.source + " has no accesses to memory", kNothingProjected,
+                  "record each run with nplus1 run --record-accesses"};
+  const OverlapSource source = or_fail(survey_overlap(each.replay.source), ExitCode::kNoInput, kNothingProjected);
+  if (!words.each.replay.quiet) fmt::print(stderr, "nplus1: {} of {}: {}\n", i + 1, words.sources.size(), each.replay.source);
+  return overlap::numbers_of(find_overlap(each, source), *source.survey, *source.analysis,
+                             words.sizes.empty() ? 1 : words.sizes[i]);
+}
+
+int show_projection(const ProjectWords& words) {
+  if (!words.sizes.empty() && words.sizes.size() != words.sources.size())
+    throw Failure{ExitCode::kUsage,
+                  fmt::format("--sizes has {} sizes for {} runs", words.sizes.size(), words.sources.size()),
+                  kNothingProjected, "give one for each, in their order"};
+  std::vector<overlap::ProjectedRun> runs;
+  for (std::size_t i = 0; i < words.sources.size(); ++i) runs.push_back(projected_run(words, i));
+  double size = words.size, ranks = words.ranks;
+  for (const auto& run : runs) {
+    if (words.size <= 0) size = std::max(size, run.size);
+    if (words.ranks <= 0) ranks = std::max(ranks, run.ranks);
+  }
+  const overlap::Projection projection = overlap::project(std::move(runs), size, ranks);
+  if (!words.each.replay.json.empty())
+    or_fail(report::write_file(words.each.replay.json, overlap::projection_json(projection)), ExitCode::kCantCreate,
+            kNothingProjected);
+  fmt::print("{}", overlap::projection_text(projection));
+  return static_cast<int>(ExitCode::kOk);
+}
+
+}  // namespace
+
+void add_overlap_project(CLI::App& parent, const Registration& registration) {
+  CLI::App* verb =
+      parent.add_subcommand("project", "From runs of several sizes or numbers of ranks to others that nobody has made");
+  set_manual(*verb, {"nplus1 overlap project DIR DIR... [--sizes N,N,...] [--size N] [--ranks P] [options]", kProjectExamples});
+  const auto words = std::make_shared<ProjectWords>();
+  verb->add_option("sources", words->sources, "Result folders of runs with --record-accesses")
+      ->type_name("DIR")
+      ->required()
+      ->expected(2, 1000);
+  verb->add_option("--sizes", words->sizes, "The problem size of each, in their order")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber)
+      ->type_name("N,N,...");
+  verb->add_option("--size", words->size, "The size to project to [the largest]")->check(CLI::PositiveNumber)->type_name("N");
+  verb->add_option("--ranks", words->ranks, "The number of ranks to project to [the largest]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("P");
+  declare_network(*verb, words->each.replay);
+  verb->add_option("--jobs", words->each.replay.jobs, "Replays at the same time [as many as cores]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  verb->add_option("--json", words->each.replay.json, "Write everything to this file (replaces it)")->type_name("FILE");
+  verb->add_flag("-q,--quiet", words->each.replay.quiet, "No progress on stderr");
+  verb->callback([registration, words] { registration.chosen = [words] { return show_projection(*words); }; });
+}
+
+}  // namespace nplus1::cli

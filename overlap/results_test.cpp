@@ -1,0 +1,78 @@
+#include "overlap/results.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "overlap/test_program.hpp"
+
+namespace nplus1::overlap {
+namespace {
+
+/// Two ranks exchange and compute; what a variant would save is given.
+struct Sample {
+  OverlapProgram program{2};
+  Results results;
+
+  explicit Sample(double saved_s) {
+    for (std::int32_t r = 0; r < 2; ++r) {
+      program.line(r, 72);
+      const auto e = program.exchange(r, 1 - r, 1 - r, 1000);
+      program.touch(r, e.received, Access::kFirstTouch, 90, 8);
+    }
+    program.record();
+    program.survey();
+    results.ranks = 2;
+    results.accesses = true;
+    results.network = "lsb";
+    const Replayed run{1.0, 0.5, {}, true};
+    for (auto& written : results.as_written) written = run;
+    results.chains.resize(1);
+    Replayed after = run;
+    after.makespan_s = 1 - saved_s;
+    for (auto& kind : results.chains[0].alone[static_cast<std::size_t>(Variant::kGrouped)]) kind = after;
+  }
+  [[nodiscard]] std::string text() const { return overlap_text(results, program.surveyed(), program.analysis()); }
+  [[nodiscard]] nlohmann::json json() const {
+    return nlohmann::json::parse(overlap_json(results, program.surveyed(), program.analysis()));
+  }
+};
+
+TEST(OverlapResults, LessThanFivePercentIsHiddenAndMoreReported) {
+  const Sample less{0.049}, more{0.051};
+  EXPECT_EQ(less.text().find("MPI_Sendrecv at program.c:72"), std::string::npos);
+  EXPECT_NE(less.text().find("1 chain more would save less"), std::string::npos);
+  EXPECT_NE(more.text().find("5.1 %  MPI_Sendrecv at program.c:72"), std::string::npos);
+  EXPECT_FALSE(less.json()["chains"][0]["finding"]);
+  EXPECT_TRUE(more.json()["chains"][0]["finding"]);
+}
+
+TEST(OverlapResults, TheDocumentHasWhatItsFormatSays) {
+  const auto json = Sample{0.1}.json();
+  EXPECT_EQ(json["schema"], "nplus1-overlap/1");
+  const auto& chain = json["chains"][0];
+  EXPECT_EQ(chain["contexts"], nlohmann::json::parse(R"([{"function":"MPI_Sendrecv","file":"/src/program.c","line":72}])"));
+  EXPECT_EQ(chain["count"], 2);
+  EXPECT_EQ(chain["ended_by"], "touch");
+  EXPECT_EQ(chain["touch"]["line"], 90);
+  EXPECT_EQ(chain["touch"]["offset"], 8);
+  EXPECT_NEAR(chain["saving_s"].get<double>(), 0.1, 1e-12);
+  EXPECT_NEAR(chain["saving_share"].get<double>(), 0.1, 1e-12);
+  EXPECT_EQ(chain["saving_variant"], "grouped");
+  EXPECT_TRUE(chain["patch"].is_null());
+  EXPECT_EQ(chain["instance"]["requests"].size(), 2U);
+  EXPECT_TRUE(json["races"].empty());
+}
+
+TEST(OverlapResults, WhatDoesNotEndSavesNothing) {
+  Sample sample{0.5};
+  for (auto& kind : sample.results.chains[0].alone[0]) kind->finished = false;
+  EXPECT_EQ(sample.results.saving_s(sample.results.chains[0]), 0);
+  EXPECT_TRUE(sample.json()["chains"][0]["savings"].empty());
+}
+
+TEST(OverlapResults, TheTextSaysWhatEndsTheChainAndTheRaces) {
+  Sample sample{0.1};
+  EXPECT_NE(sample.text().find("until its data are used at program.c:90 (byte 8)"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace nplus1::overlap

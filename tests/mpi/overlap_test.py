@@ -1,0 +1,103 @@
+"""What nplus1 overlap says of recordings with accesses, against the program with the change written by hand."""
+import json
+import pathlib
+import subprocess
+
+from live import NPLUS1, LiveTest
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
+INCLUDE = EXAMPLES.parent / "include"
+NETWORK = "lsb:latency=20us,bandwidth=1GBps,eager=20000"
+LOGGOPS = "loggops:L=5us,o=1us,g=1us,G=1e-9,S=20000"
+PREDICTED_WITHIN = 0.02  # of the run
+BORDER = 30  # compute_border() of overlap_1d.c: the statement that uses what was received
+
+
+class Overlap(LiveTest):
+    def run_1d(self, form, cells, inner, network=NETWORK, iterations=20, ranks=4, accesses=True):
+        options = ["--record-accesses"] if accesses else ["--record", "full"]
+        return self.exact("overlap_1d", form, cells, iterations, inner, ranks=ranks, network=network, compute="fixed:0",
+                          options=options if form == "blocking" or not accesses else ["--record", "full"])
+
+    def overlap(self, folder, *words, code=0):
+        file = self.folder / "overlap.json"
+        file.unlink(missing_ok=True)
+        done = subprocess.run([str(NPLUS1), "overlap", str(folder), "--json", str(file), *map(str, words)], cwd=self.folder,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.screen = done.stdout + done.stderr
+        if code:
+            self.assertFalse(file.exists(), "nothing is written")
+            return None
+        return json.loads(file.read_text())
+
+    def test_the_papers_program_is_one_chain(self):
+        found = self.overlap(self.run_1d("blocking", 1000, 30).folder)
+        self.assertEqual(len(found["chains"]), 1, found["chains"])
+        chain = found["chains"][0]
+        self.assertEqual([(c["function"], c["line"]) for c in chain["contexts"]], [("MPI_Sendrecv", 72), ("MPI_Sendrecv", 76)])
+        self.assertEqual((chain["count"], chain["ranks"], chain["requests"]), (20 * 4, 4, 4))
+        self.assertEqual(chain["ended_by"], "touch")
+        self.assertEqual((pathlib.Path(chain["touch"]["file"]).name, chain["touch"]["line"]), ("overlap_1d.c", BORDER))
+        self.assertEqual((found["races"], found["not_deferrable"]), ([], []))
+        self.assertTrue(chain["finding"])
+        self.assertIn("MPI_Sendrecv at overlap_1d.c:72, MPI_Sendrecv at overlap_1d.c:76", self.screen)
+
+    def test_the_program_written_by_hand_takes_what_was_predicted(self):
+        for network in (NETWORK, LOGGOPS):
+            for cells, inner in ((10, 5), (1000, 30), (4000, 100), (20000, 50)):  # the last one waits for its receive
+                with self.subTest(network=network, cells=cells, inner=inner):
+                    found = self.overlap(self.run_1d("blocking", cells, inner, network).folder)
+                    predicted = found["virtual_time_s"] - found["chains"][0]["savings"]["grouped"]["asynchronous_s"]
+                    by_hand = float(self.run_1d("by_hand", cells, inner, network).summary["virtual_time_s"])
+                    self.assertLess(abs(predicted - by_hand), PREDICTED_WITHIN * by_hand)
+                    self.assertLess(by_hand, 0.98 * found["virtual_time_s"], "the change is worth something")
+
+    def test_on_another_network_it_is_what_the_program_takes_there(self):
+        run = self.run_1d("blocking", 1000, 30)
+        found = self.overlap(run.folder, "--network", LOGGOPS)
+        predicted = found["virtual_time_s"] - found["chains"][0]["savings"]["grouped"]["asynchronous_s"]
+        by_hand = float(self.run_1d("by_hand", 1000, 30, LOGGOPS).summary["virtual_time_s"])
+        self.assertLess(abs(predicted - by_hand), PREDICTED_WITHIN * by_hand)
+
+    def test_weak_progress_saves_less_of_what_waits_for_its_receive(self):
+        chain = self.overlap(self.run_1d("blocking", 20000, 200).folder)["chains"][0]
+        grouped = chain["savings"]["grouped"]
+        self.assertGreater(grouped["asynchronous_s"], 1.2 * grouped["weak_s"])
+
+    def test_how_much_is_hidden_needs_no_accesses_and_agrees_with_two_replays(self):
+        for cells, inner in ((1000, 10), (1000, 100), (20000, 60)):
+            with self.subTest(cells=cells, inner=inner):
+                found = self.overlap(self.run_1d("by_hand", cells, inner, accesses=False).folder, "--efficiency")
+                efficiency = found["efficiency"]
+                self.assertGreater(efficiency["non_blocking"]["share"], 0.05)
+                self.assertLess(abs(efficiency["non_blocking"]["share"] - efficiency["two_replays"]), 0.02)
+                self.assertIsNone(found["accesses"])
+
+    def test_the_sweep_and_the_report_have_it(self):
+        run = self.run_1d("blocking", 1000, 30)
+        self.assertIn('"nplus1-overlap/1"', pathlib.Path(run.folder, "report.html").read_text())
+        file = self.folder / "sweep.json"
+        subprocess.run([str(NPLUS1), "whatif", str(run.folder), "--sweep", "-q", "--json", str(file)], check=True,
+                       capture_output=True)
+        tried = [c for c in json.loads(file.read_text())["candidates"] if c["kind"] == "overlap"]
+        chain = self.overlap(run.folder)["chains"][0]
+        self.assertIn(f"--overlap {chain['id']}", [c["flags"] for c in tried])
+        best = next(c for c in tried if c["flags"] == f"--overlap {chain['id']}")
+        self.assertAlmostEqual(best["saved_s"], chain["savings"]["grouped"]["asynchronous_s"], delta=1e-9)
+
+    def test_a_recording_without_accesses_is_refused(self):
+        run = self.run_1d("by_hand", 10, 5, accesses=False)
+        self.overlap(run.folder, code=66)
+        self.assertIn("has no accesses to memory", self.screen)
+        self.assertIn("next: record them: nplus1 run --record-accesses", self.screen)
+
+    def test_a_program_without_debug_information_is_refused(self):
+        program = self.folder / "bare"
+        subprocess.run(["mpicc.mpich", "-O2", f"-I{INCLUDE}", "-o", program, EXAMPLES / "overlap_1d.c", "-ldl"], check=True)
+        run = self.exact(program, "blocking", 10, 3, 5, ranks=2, network=NETWORK, compute="fixed:0",
+                         options=["--record-accesses"])
+        self.overlap(run.folder, code=65)
+        self.assertIn("without debug information", self.screen)
+        found = self.overlap(run.folder, "--addresses")
+        self.assertRegex(found["chains"][0]["contexts"][0]["address"], r"bare\+0x")
