@@ -287,6 +287,7 @@ std::string overlap_document(const std::string& path) {
   OverlapWords words;
   words.replay.source = path;
   words.replay.quiet = true;
+  words.most = 4;  // it is waited for after a run
   return overlap::overlap_json(find_overlap(words, source), *source.survey, *source.analysis);
 }
 

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""The view of overlap: chains drawn in time, how much is hidden, and what cannot be deferred. Usage: overlap_test.py BINARIES"""
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from page import Report
+
+
+class Overlap(Report):
+    @classmethod
+    def make_page(cls):
+        folder, result = pathlib.Path(cls.scratch.name, "run"), pathlib.Path(cls.scratch.name, "overlap")
+        nplus1, program = pathlib.Path(cls.binaries, "nplus1"), pathlib.Path(cls.binaries, "examples", "overlap_1d")
+        for words in (["run", "-q", "-n", "4", "--record-accesses", "--compute", "fixed:0", "--network",
+                       "lsb:latency=20us,bandwidth=1GBps", "-o", folder, "--", program, "blocking", "1000", "5", "30"],
+                      ["overlap", folder, "-q", "-o", result]):
+            done = subprocess.run([nplus1, *words], capture_output=True, text=True, timeout=100, check=False)
+            if done.returncode != 0:
+                raise RuntimeError(done.stderr)
+        cls.document = json.loads((result / "overlap.json").read_text())
+        return (result / "report.html").resolve()
+
+    def setUp(self):
+        super().setUp()
+        self.go("overlap")
+
+    def count(self, selector):
+        return self.browser.value(f"document.querySelectorAll('#panel-overlap {selector}').length")
+
+    def test_each_request_of_a_chain_is_drawn_with_its_window_its_wait_and_its_use(self):
+        requests = len(self.document["chains"][0]["instance"]["requests"])
+        self.assertEqual(requests, 4)
+        for mark in (".legal-window", ".request", ".wait"):
+            self.assertEqual(self.count(f"[data-figure=chain-1] {mark}"), requests, mark)
+        self.assertGreaterEqual(self.count("[data-figure=chain-1] .touch"), 2)
+
+    def test_windows_contain_their_requests(self):
+        sides = self.browser.value(
+            "[...document.querySelectorAll('#panel-overlap [data-figure=chain-1] g')].filter((g) => g.querySelector('.request'))"
+            ".map((g) => ['.legal-window', '.request'].map((c) => { const b = g.querySelector(c).getBBox(); return [b.x, b.x + b.width]; }))")
+        self.assertEqual(len(sides), 4)
+        for (window, request) in sides:
+            self.assertLessEqual(window[0], request[0] + 2.5)
+
+    def test_the_efficiency_and_the_table_are_there(self):
+        text = self.browser.value("document.querySelector('#panel-overlap').textContent")
+        self.assertIn("Overlap efficiency", text)
+        self.assertIn("MPI_Sendrecv at overlap_1d.c:72", text)
+
+
+if __name__ == "__main__":
+    Report.binaries = sys.argv.pop(1)
+    unittest.main()
