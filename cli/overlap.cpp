@@ -32,30 +32,34 @@ constexpr const char* kOverlapExamples =
     "  nplus1 overlap DIR --efficiency              how much is hidden already; needs no accesses\n";
 
 /// What cannot be analysed is said before anything is replayed or written.
-void check_source(const OverlapWords& words, const events::recording::Reader& reader, const OverlapSource& source) {
+void check_source(const OverlapWords& words, const events::recording::Reader& reader,
+                  const OverlapSource& source) {
   const std::string quoted = quote(words.replay.source);
   if (words.efficiency) return;
   if (!has_accesses(reader))
-    throw Failure{ExitCode::kNoInput,
-                  words.replay.source + " has no accesses to memory, so nobody knows when a message is used",
-                  kNoOverlap,
-                  fmt::format("record them: nplus1 run --record-accesses ...; or see how much is hidden already: "
-                              "nplus1 overlap {} --efficiency",
-                              quoted)};
+    throw Failure{
+        ExitCode::kNoInput,
+        words.replay.source + " has no accesses to memory, so nobody knows when a message is used",
+        kNoOverlap,
+        fmt::format("record them: nplus1 run --record-accesses ...; or see how much is hidden already: "
+                    "nplus1 overlap {} --efficiency",
+                    quoted)};
   if (!words.addresses && !source.analysis->chains.empty() &&
       !overlap::has_source_lines(*source.survey, *source.analysis))
-    throw Failure{ExitCode::kUnsuitable,
-                  "no call of the program has a source line: it was compiled without debug information, or is not "
-                  "the program that was recorded any more",
-                  kNoOverlap,
-                  fmt::format("compile it with -g and record it again; or see addresses: nplus1 overlap {} "
-                              "--addresses",
-                              quoted)};
+    throw Failure{
+        ExitCode::kUnsuitable,
+        "no call of the program has a source line: it was compiled without debug information, or is not "
+        "the program that was recorded any more",
+        kNoOverlap,
+        fmt::format("compile it with -g and record it again; or see addresses: nplus1 overlap {} "
+                    "--addresses",
+                    quoted)};
 }
 
 void write_overlap(const OverlapWords& words, const std::string& json) {
   if (!words.replay.json.empty())
-    or_fail(report::write_file(words.replay.json, json), ExitCode::kCantCreate, "the results are not complete");
+    or_fail(report::write_file(words.replay.json, json), ExitCode::kCantCreate,
+            "the results are not complete");
   if (words.replay.output.empty()) return;
   const PatternsSource source = load_patterns(words.replay.source);
   const std::string patterns = patterns::patterns_json(source.patterns);
@@ -93,7 +97,8 @@ int show_overlap(const OverlapWords& words) {
 }
 
 void declare_overlap(CLI::App& verb, OverlapWords& words) {
-  verb.add_option("source", words.replay.source, "Result folder of a run with --record-accesses, or its recording")
+  verb.add_option("source", words.replay.source,
+                  "Result folder of a run with --record-accesses, or its recording")
       ->type_name("DIR|RECORDING");
   declare_network(verb, words.replay);
   verb.add_option("--at-least", words.at_least, "Show what saves so many percent of the run [5]")
@@ -102,14 +107,16 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
   verb.add_option("--most", words.most, "Try so many chains, those that take most time [12]")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  verb.add_option("--progress", words.progress,
-                  "Rank by what is saved if long messages go on whatever the ranks do (asynchronous), or only while "
-                  "both are inside MPI (weak) [asynchronous]")
+  verb.add_option(
+          "--progress", words.progress,
+          "Rank by what is saved if long messages go on whatever the ranks do (asynchronous), or only while "
+          "both are inside MPI (weak) [asynchronous]")
       ->check(CLI::IsMember({"asynchronous", "weak"}))
       ->type_name("HOW");
-  CLI::Option* patch = verb.add_option("--patch", words.patch,
-                                       "Write the findings as a patch of the source (C, C++) to this file (replaces it)")
-                           ->type_name("FILE");
+  CLI::Option* patch =
+      verb.add_option("--patch", words.patch,
+                      "Write the findings as a patch of the source (C, C++) to this file (replaces it)")
+          ->type_name("FILE");
   verb.add_option("--compile-commands", words.compile_commands,
                   "How the source is compiled: a compile_commands.json, or its folder")
       ->needs(patch)
@@ -125,7 +132,8 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
       ->type_name("N");
   verb.add_option("-o,--output", words.replay.output, "New folder for overlap.json and report.html")
       ->type_name("DIR");
-  verb.add_option("--json", words.replay.json, "Write everything to this file (replaces it)")->type_name("FILE");
+  verb.add_option("--json", words.replay.json, "Write everything to this file (replaces it)")
+      ->type_name("FILE");
   verb.add_flag("-q,--quiet", words.replay.quiet, "No progress on stderr");
 }
 
@@ -134,7 +142,8 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
 void add_overlap(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "overlap", "Show which communication could be hidden behind computing, and what that saves");
-  set_manual(*verb, {"nplus1 overlap DIR|RECORDING [options], or nplus1 overlap project DIR DIR...", kOverlapExamples});
+  set_manual(*verb, {"nplus1 overlap DIR|RECORDING [options], or nplus1 overlap project DIR DIR...",
+                     kOverlapExamples});
   const auto words = std::make_shared<OverlapWords>();
   declare_overlap(*verb, *words);
   add_overlap_project(*verb, registration);

@@ -17,14 +17,14 @@ namespace nplus1::cli {
 inline constexpr const char* kOverlapFile = "overlap.json";
 
 struct OverlapWords {
-  ReplayWords replay;         // source, network, collectives, jobs, output, json
-  double at_least = 5;        // percent of the run
-  std::size_t most = 12;      // chains that are tried
+  ReplayWords replay;     // source, network, collectives, jobs, output, json
+  double at_least = 5;    // percent of the run
+  std::size_t most = 12;  // chains that are tried
   std::string progress = "asynchronous";
-  std::string patch;          // file for the diff
+  std::string patch;  // file for the diff
   std::string compile_commands, compile;
-  bool efficiency = false;    // and nothing that needs accesses
-  bool addresses = false;     // instead of source lines
+  bool efficiency = false;  // and nothing that needs accesses
+  bool addresses = false;   // instead of source lines
 };
 
 /// A recording surveyed and analysed.
@@ -44,14 +44,16 @@ void add_overlap_project(CLI::App& parent, const Registration& registration);
 [[nodiscard]] Result<OverlapSource> survey_overlap(const std::string& source);
 
 /// "ID" or "ID:VARIANT" (grouped, merged, per_request), all of one variant. Errors list the chains.
-[[nodiscard]] Result<overlap::Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::string>& names);
+[[nodiscard]] Result<overlap::Plan> plan_of_chains(const OverlapSource& source,
+                                                   const std::vector<std::string>& names);
 
 /// Replays what there is to try, in child processes. Throws Failure.
 [[nodiscard]] overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& source);
 
 /// Asks for patches of the findings, notes them with their chains, and writes them to `words.patch`. Text for the
 /// terminal. Throws Failure.
-[[nodiscard]] std::string patch_chains(const OverlapWords& words, const OverlapSource& source, overlap::Results& results);
+[[nodiscard]] std::string patch_chains(const OverlapWords& words, const OverlapSource& source,
+                                       overlap::Results& results);
 
 /// The document of a recording with accesses, for a report; empty without. Throws Failure.
 [[nodiscard]] std::string overlap_document(const std::string& source);

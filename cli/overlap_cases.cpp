@@ -58,8 +58,8 @@ std::string packed(const Replayed& r, const EfficiencyResult& e, bool whole) {
 }
 
 Replayed replayed_of(const nlohmann::json& json) {
-  return {json.at("makespan").get<double>(), json.at("communication").get<double>(), hidden_of(json.at("whole")),
-          json.at("finished").get<bool>()};
+  return {json.at("makespan").get<double>(), json.at("communication").get<double>(),
+          hidden_of(json.at("whole")), json.at("finished").get<bool>()};
 }
 
 EfficiencyResult efficiency_of(const nlohmann::json& json) {
@@ -73,7 +73,8 @@ EfficiencyResult efficiency_of(const nlohmann::json& json) {
 }
 
 /// In a child process.
-Result<std::string> replay_overlap(const OverlapWords& words, const OverlapSource& source, const OverlapCase& c) try {
+Result<std::string> replay_overlap(const OverlapWords& words, const OverlapSource& source,
+                                   const OverlapCase& c) try {
   auto reader = events::recording::Reader::open(words.replay.source);
   if (!reader) return reader.error();
   const auto recorded = hypothesis::recorded_settings(reader.value().properties());
@@ -111,7 +112,8 @@ bool may_wait(const OverlapSource& source, const std::string& network) {
   for (const auto& rank : source.survey->ranks())
     for (const auto& end : rank.ends)
       if (!end.receives() && !end.to_nobody() &&
-          (end.event.send_mode() == events::SendMode::kSynchronous || !model.value()->eager(end.event.payload())))
+          (end.event.send_mode() == events::SendMode::kSynchronous ||
+           !model.value()->eager(end.event.payload())))
         return true;
   return false;
 }
@@ -146,10 +148,10 @@ class OverlapTrials {
         [this](std::size_t done) {
           static const bool terminal = isatty(STDERR_FILENO) != 0;
           if (!words_.replay.quiet && terminal)
-            fmt::print(stderr, "\rnplus1: {} of {} replays{}", done, cases_.size(), done == cases_.size() ? "\n" : "");
+            fmt::print(stderr, "\rnplus1: {} of {} replays{}", done, cases_.size(),
+                       done == cases_.size() ? "\n" : "");
         });
-    if (!texts)
-      throw Failure{ExitCode::kNoInput, texts.error().what, kNothingFound, texts.error().remedy};
+    if (!texts) throw Failure{ExitCode::kNoInput, texts.error().what, kNothingFound, texts.error().remedy};
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       const auto json = nlohmann::json::parse(texts.value()[i]);
       *cases_[i].into = replayed_of(json);
@@ -157,7 +159,8 @@ class OverlapTrials {
     }
     if (!weak_) copy_asynchronous();
     // One chain alone is all of them.
-    if (source_.analysis->chains.size() == 1 && results_.chains.size() == 1) results_.all = results_.chains[0].alone;
+    if (source_.analysis->chains.size() == 1 && results_.chains.size() == 1)
+      results_.all = results_.chains[0].alone;
   }
 
  private:
@@ -178,11 +181,14 @@ class OverlapTrials {
       Plan plan = overlap::plan_of(*source_.survey, *source_.analysis, chains, v);
       if (plan.empty()) continue;
       const auto shared = std::make_shared<Plan>(std::move(plan));
-      for (const ProgressKind kind : kinds()) add(shared, into[static_cast<std::size_t>(v)][index(kind)], kind);
+      for (const ProgressKind kind : kinds())
+        add(shared, into[static_cast<std::size_t>(v)][index(kind)], kind);
     }
   }
   void copy_asynchronous() {
-    const auto copy = [](auto& of) { of[index(ProgressKind::kWeak)] = of[index(ProgressKind::kAsynchronous)]; };
+    const auto copy = [](auto& of) {
+      of[index(ProgressKind::kWeak)] = of[index(ProgressKind::kAsynchronous)];
+    };
     copy(results_.as_written);
     for (auto& variant : results_.all) copy(variant);
     for (overlap::ChainFinding& f : results_.chains)
@@ -230,14 +236,15 @@ Result<Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::
     const std::string id = text.substr(0, colon);
     const std::string how = colon == text.npos ? overlap::name(Variant::kGrouped) : text.substr(colon + 1);
     const auto& all = source.analysis->chains;
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const overlap::Chain& c) { return overlap::chain_name(c) == id; });
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const overlap::Chain& c) { return overlap::chain_name(c) == id; });
     if (found == all.end()) {
       std::string known;
       for (std::size_t i = 0; i < std::min(kListed, all.size()); ++i)
         known += (i == 0 ? "the chains are " : ", ") + overlap::chain_name(all[i]);
       return Error{fmt::format("--overlap: there is no chain '{}'", id),
-                   all.empty() ? "no message of this recording can be deferred" : known + "; nplus1 overlap lists all"};
+                   all.empty() ? "no message of this recording can be deferred"
+                               : known + "; nplus1 overlap lists all"};
     }
     chains.push_back(static_cast<std::size_t>(found - all.begin()));
     bool known = false;
@@ -246,10 +253,12 @@ Result<Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::
         variant = v;
         known = true;
       }
-    if (!known) return Error{fmt::format("--overlap: '{}' is no variant", how), "use grouped, merged or per_request"};
+    if (!known)
+      return Error{fmt::format("--overlap: '{}' is no variant", how), "use grouped, merged or per_request"};
   }
   Plan plan = overlap::plan_of(*source.survey, *source.analysis, chains, variant);
-  if (plan.empty()) return Error{"--overlap " + names.front() + " changes nothing", "nplus1 overlap says what would"};
+  if (plan.empty())
+    return Error{"--overlap " + names.front() + " changes nothing", "nplus1 overlap says what would"};
   return plan;
 }
 

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
-#include <cstdlib>
 
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
@@ -28,7 +28,8 @@ namespace patch = overlap::patch;
 constexpr const char* kNothingPatched = "no patch is written";
 
 /// The path's frame that is in the same function as `where`: the line there that leads to it.
-std::optional<events::Frame> frame_in(const overlap::Survey& survey, std::uint32_t site, const events::Frame& where) {
+std::optional<events::Frame> frame_in(const overlap::Survey& survey, std::uint32_t site,
+                                      const events::Frame& where) {
   const events::CallPath* path = survey.names().call_path(CallSiteId{site});
   if (path == nullptr) return std::nullopt;
   for (const events::Frame& f : path->frames)
@@ -43,7 +44,8 @@ patch::Wait wait_of(const overlap::Survey& survey, const overlap::Chain& chain, 
   return {patch::WaitPlace::kAfterCalls, {}};
 }
 
-patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain, const overlap::Context& context) {
+patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain,
+                    const overlap::Context& context) {
   const overlap::Place place = overlap::place_of_call(*source.survey, context);
   patch::Call call;
   call.place = {place.file, static_cast<int>(place.line)};
@@ -58,12 +60,15 @@ patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain, co
     call.any_source = call.any_source || end.from_anybody();
     call.watched = call.watched && !end.first.inexact;
   }
-  call.kind = sends && receives ? patch::CallKind::kSendrecv : sends ? patch::CallKind::kSend : patch::CallKind::kReceive;
+  call.kind = sends && receives ? patch::CallKind::kSendrecv
+              : sends           ? patch::CallKind::kSend
+                                : patch::CallKind::kReceive;
   return call;
 }
 
 /// Sources must be no newer than the program that was recorded.
-void add_sources(const OverlapSource& source, const overlap::Chain& chain, std::map<std::string, patch::SourceState>& all) {
+void add_sources(const OverlapSource& source, const overlap::Chain& chain,
+                 std::map<std::string, patch::SourceState>& all) {
   for (const overlap::Context& context : chain.contexts) {
     const events::CallPath* path = source.survey->names().call_path(CallSiteId{context.site});
     if (path == nullptr || path->frames.empty() || path->frames.front().file.empty()) continue;
@@ -77,7 +82,8 @@ void add_sources(const OverlapSource& source, const overlap::Chain& chain, std::
   }
 }
 
-patch::Request request_of(const OverlapWords& words, const OverlapSource& source, const overlap::Results& results) {
+patch::Request request_of(const OverlapWords& words, const OverlapSource& source,
+                          const overlap::Results& results) {
   patch::Request request;
   request.compile_commands = words.compile_commands;
   if (!words.compile.empty()) request.flags = words.compile;
@@ -87,7 +93,8 @@ patch::Request request_of(const OverlapWords& words, const OverlapSource& source
     if (!results.is_finding(f) || !chain.blocks) continue;
     patch::Chain asked;
     asked.id = overlap::chain_name(chain);
-    for (const overlap::Context& context : chain.contexts) asked.calls.push_back(call_of(source, chain, context));
+    for (const overlap::Context& context : chain.contexts)
+      asked.calls.push_back(call_of(source, chain, context));
     const events::CallPath* path = source.survey->names().call_path(CallSiteId{chain.contexts.front().site});
     if (path == nullptr || path->frames.empty()) continue;
     asked.wait = wait_of(*source.survey, chain, path->frames.front());
@@ -104,8 +111,8 @@ patch::Answer asked(const patch::Request& request) {
   std::string name = (fs::temp_directory_path() / "nplus1-patch-XXXXXX").string();
   const int file = mkstemp(name.data());
   if (file < 0)
-    throw Failure{ExitCode::kCantCreate, "cannot write to " + fs::temp_directory_path().string(), kNothingPatched,
-                  "set TMPDIR to a folder with room"};
+    throw Failure{ExitCode::kCantCreate, "cannot write to " + fs::temp_directory_path().string(),
+                  kNothingPatched, "set TMPDIR to a folder with room"};
   close(file);
   std::ofstream{name} << to_json(request);
   const Output output = capture({"/bin/sh", "-c", quote(program.string()) + " < " + quote(name)}, kLimit);
@@ -115,7 +122,8 @@ patch::Answer asked(const patch::Request& request) {
     throw Failure{ExitCode::kUnsuitable,
                   fmt::format("nplus1-patch ended with exit code {}{}", output.exit_code,
                               output.text.empty() ? "" : ": " + output.text),
-                  kNothingPatched, "say how the program is compiled: --compile-commands DIR, or --compile 'FLAGS'"};
+                  kNothingPatched,
+                  "say how the program is compiled: --compile-commands DIR, or --compile 'FLAGS'"};
   return or_fail(patch::parse_answer(output.text), ExitCode::kSoftware, kNothingPatched);
 }
 
@@ -133,16 +141,17 @@ std::string patch_chains(const OverlapWords& words, const OverlapSource& source,
       if (c.id != overlap::chain_name(source.analysis->chains[f.chain])) continue;
       f.patch = c.diff;
       if (!c.refusal) continue;
-      f.not_patched = fmt::format("{}{}", c.refusal->reason,
-                                  c.refusal->place.file.empty()
-                                      ? ""
-                                      : fmt::format(" ({}:{})", c.refusal->place.file, c.refusal->place.line));
+      f.not_patched =
+          fmt::format("{}{}", c.refusal->reason,
+                      c.refusal->place.file.empty()
+                          ? ""
+                          : fmt::format(" ({}:{})", c.refusal->place.file, c.refusal->place.line));
       if (!c.advice.empty()) f.not_patched += "; " + c.advice;
     }
   if (answer.diff.empty()) return fmt::format("No patch is written: every chain was refused\n");
   or_fail(report::write_file(words.patch, answer.diff), ExitCode::kCantCreate, kNothingPatched);
-  return fmt::format("Patch: {}; apply it in {}: patch -p1 < {}\n", words.patch, answer.root.empty() ? "." : answer.root,
-                     quote(fs::absolute(words.patch).string()));
+  return fmt::format("Patch: {}; apply it in {}: patch -p1 < {}\n", words.patch,
+                     answer.root.empty() ? "." : answer.root, quote(fs::absolute(words.patch).string()));
 }
 
 }  // namespace nplus1::cli

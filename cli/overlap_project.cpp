@@ -15,7 +15,8 @@ namespace {
 constexpr const char* kNothingProjected = "nothing was projected, nothing is written";
 
 constexpr const char* kProjectExamples =
-    "  nplus1 overlap project A B --sizes 64,128 --size 1024    two runs of sizes 64 and 128, projected to 1024\n"
+    "  nplus1 overlap project A B --sizes 64,128 --size 1024    two runs of sizes 64 and 128, projected to "
+    "1024\n"
     "  nplus1 overlap project A B --sizes 64,128 --size 1024 --ranks 256 --json projection.json\n";
 
 struct ProjectWords {
@@ -34,8 +35,10 @@ overlap::ProjectedRun projected_run(const ProjectWords& words, std::size_t i) {
   if (!has_accesses(reader))
     throw Failure{ExitCode::kNoInput, each.replay.source + " has no accesses to memory", kNothingProjected,
                   "record each run with nplus1 run --record-accesses"};
-  const OverlapSource source = or_fail(survey_overlap(each.replay.source), ExitCode::kNoInput, kNothingProjected);
-  if (!words.each.replay.quiet) fmt::print(stderr, "nplus1: {} of {}: {}\n", i + 1, words.sources.size(), each.replay.source);
+  const OverlapSource source =
+      or_fail(survey_overlap(each.replay.source), ExitCode::kNoInput, kNothingProjected);
+  if (!words.each.replay.quiet)
+    fmt::print(stderr, "nplus1: {} of {}: {}\n", i + 1, words.sources.size(), each.replay.source);
   return overlap::numbers_of(find_overlap(each, source), *source.survey, *source.analysis,
                              words.sizes.empty() ? 1 : words.sizes[i]);
 }
@@ -54,8 +57,8 @@ int show_projection(const ProjectWords& words) {
   }
   const overlap::Projection projection = overlap::project(std::move(runs), size, ranks);
   if (!words.each.replay.json.empty())
-    or_fail(report::write_file(words.each.replay.json, overlap::projection_json(projection)), ExitCode::kCantCreate,
-            kNothingProjected);
+    or_fail(report::write_file(words.each.replay.json, overlap::projection_json(projection)),
+            ExitCode::kCantCreate, kNothingProjected);
   fmt::print("{}", overlap::projection_text(projection));
   return static_cast<int>(ExitCode::kOk);
 }
@@ -63,9 +66,10 @@ int show_projection(const ProjectWords& words) {
 }  // namespace
 
 void add_overlap_project(CLI::App& parent, const Registration& registration) {
-  CLI::App* verb =
-      parent.add_subcommand("project", "From runs of several sizes or numbers of ranks to others that nobody has made");
-  set_manual(*verb, {"nplus1 overlap project DIR DIR... [--sizes N,N,...] [--size N] [--ranks P] [options]", kProjectExamples});
+  CLI::App* verb = parent.add_subcommand(
+      "project", "From runs of several sizes or numbers of ranks to others that nobody has made");
+  set_manual(*verb, {"nplus1 overlap project DIR DIR... [--sizes N,N,...] [--size N] [--ranks P] [options]",
+                     kProjectExamples});
   const auto words = std::make_shared<ProjectWords>();
   verb->add_option("sources", words->sources, "Result folders of runs with --record-accesses")
       ->type_name("DIR")
@@ -75,7 +79,9 @@ void add_overlap_project(CLI::App& parent, const Registration& registration) {
       ->delimiter(',')
       ->check(CLI::PositiveNumber)
       ->type_name("N,N,...");
-  verb->add_option("--size", words->size, "The size to project to [the largest]")->check(CLI::PositiveNumber)->type_name("N");
+  verb->add_option("--size", words->size, "The size to project to [the largest]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   verb->add_option("--ranks", words->ranks, "The number of ranks to project to [the largest]")
       ->check(CLI::PositiveNumber)
       ->type_name("P");
@@ -83,9 +89,11 @@ void add_overlap_project(CLI::App& parent, const Registration& registration) {
   verb->add_option("--jobs", words->each.replay.jobs, "Replays at the same time [as many as cores]")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  verb->add_option("--json", words->each.replay.json, "Write everything to this file (replaces it)")->type_name("FILE");
+  verb->add_option("--json", words->each.replay.json, "Write everything to this file (replaces it)")
+      ->type_name("FILE");
   verb->add_flag("-q,--quiet", words->each.replay.quiet, "No progress on stderr");
-  verb->callback([registration, words] { registration.chosen = [words] { return show_projection(*words); }; });
+  verb->callback(
+      [registration, words] { registration.chosen = [words] { return show_projection(*words); }; });
 }
 
 }  // namespace nplus1::cli

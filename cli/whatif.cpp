@@ -223,9 +223,10 @@ void declare(CLI::App& verb, WhatIfWords& words) {
       ->type_name("DIR|RECORDING")
       ->required();
   declare_transformations(verb, words.replay.transformations, "");
-  verb.add_option("--overlap", words.overlap,
-                  "This chain of nplus1 overlap non-blocking: its number, and after a colon grouped, merged or "
-                  "per_request [grouped]; may be repeated")
+  verb.add_option(
+          "--overlap", words.overlap,
+          "This chain of nplus1 overlap non-blocking: its number, and after a colon grouped, merged or "
+          "per_request [grouped]; may be repeated")
       ->type_name("CHAIN")
       ->expected(1)
       ->take_all();

@@ -38,7 +38,7 @@ struct OverlapSource;
 struct WhatIfCase {
   ReplayWords replay;
   std::vector<hypothesis::transform::Step> steps;
-  ByHand by_hand;  // to be done by the library, after the steps
+  ByHand by_hand;                    // to be done by the library, after the steps
   std::vector<std::string> overlap;  // chains made non-blocking, last of all: ID or ID:VARIANT
   std::shared_ptr<const OverlapSource> overlap_source;  // null: the recording is surveyed for it
   bool deterministic = false;

@@ -45,7 +45,7 @@ Result<std::uint32_t> free_communicator(const hypothesis::transform::Play& play)
 /// Chains of `nplus1 overlap`, made non-blocking. They are known by their calls in the recording as it is, so nothing
 /// may have changed before.
 Result<hypothesis::transform::Done> defer_chains(const WhatIfCase& c, const Reader& reader,
-                                                const hypothesis::transform::Play& play, Chain& chain) {
+                                                 const hypothesis::transform::Play& play, Chain& chain) {
   if (!c.steps.empty() || !c.by_hand.empty())
     return Error{"--overlap is about the recording as it is, and other changes are asked for too",
                  "try --overlap without them"};
@@ -59,7 +59,8 @@ Result<hypothesis::transform::Done> defer_chains(const WhatIfCase& c, const Read
   }
   auto plan = plan_of_chains(*source, c.overlap);
   if (!plan) return plan.error();
-  return chain.add(overlap::rearranged(source->survey, std::make_shared<overlap::Plan>(std::move(plan).value())), play);
+  return chain.add(
+      overlap::rearranged(source->survey, std::make_shared<overlap::Plan>(std::move(plan).value())), play);
 }
 
 }  // namespace

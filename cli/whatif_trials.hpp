@@ -25,7 +25,7 @@ T sweep_or_fail(Result<T> result) {
 struct Trial {
   hypothesis::Candidate candidate;
   ByHand by_hand;
-  bool certain = false;  // that it is this operation
+  bool certain = false;                                   // that it is this operation
   std::vector<std::string> overlap{};                     // chains made non-blocking
   std::shared_ptr<const OverlapSource> overlap_source{};  // what they are of
 };

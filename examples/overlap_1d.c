@@ -67,8 +67,8 @@ int main(int argc, char** argv) {
       continue;
     }
 
-    /* To the left, from the right;
-     * then to the right, from the left. */
+    /* To the left, from the right; then to the right, from the left. */
+    /* clang-format off */
     MPI_Sendrecv(& local[1 * g], g, MPI_FLOAT, prev, 0,
                  & local[(1+1) * g], g, MPI_FLOAT, next, 0,
                  MPI_COMM_WORLD, &a);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     MPI_Sendrecv(& local[1 * g], g, MPI_FLOAT, next, 0,
                  & local[0 * g], g, MPI_FLOAT, prev, 0,
                  MPI_COMM_WORLD, &b);
-
+    /* clang-format on */
     nplus1_compute(inner);
     compute_border();
   }

@@ -28,9 +28,9 @@ bool takes_any(const Moment& m) {
 
 /// Where the next call that no message crosses is, and the last ones, for each moment of a thread.
 struct Fences {
-  std::vector<std::uint32_t> next;      // at or behind it; as many as there are moments: none
-  std::vector<std::uint32_t> behind;    // 1 + the last one in front of it; 0: none
-  std::vector<std::uint32_t> takes;     // the same of probes and receives that take any message
+  std::vector<std::uint32_t> next;    // at or behind it; as many as there are moments: none
+  std::vector<std::uint32_t> behind;  // 1 + the last one in front of it; 0: none
+  std::vector<std::uint32_t> takes;   // the same of probes and receives that take any message
 
   Fences(const SurveyedRank& rank, const std::vector<std::uint32_t>& lane)
       : next(lane.size() + 1), behind(lane.size() + 1), takes(lane.size() + 1) {
@@ -88,8 +88,8 @@ class Bounding {
   [[nodiscard]] bool terminates(const MessageEnd& end, std::size_t index) const {
     for (std::size_t i = index; i > 0 && i + kLookBack > index; --i) {
       const Touch& t = rank_.ends[i - 1].first;
-      if (t.known() && t.by == Toucher::kMpiCall && t.site == end.event.site.value && t.ordinal < end.ordinal &&
-          end.ordinal - t.ordinal <= kNear)
+      if (t.known() && t.by == Toucher::kMpiCall && t.site == end.event.site.value &&
+          t.ordinal < end.ordinal && end.ordinal - t.ordinal <= kNear)
         return true;
     }
     return false;
@@ -106,7 +106,8 @@ class Bounding {
     const auto first = at - rank_.uses.begin() > kFarthest ? at - kFarthest : rank_.uses.begin();
     while (at != first) {
       --at;
-      if (at->begin >= end.buffer + size || end.buffer >= at->end || (!at->writes && !end.receives())) continue;
+      if (at->begin >= end.buffer + size || end.buffer >= at->end || (!at->writes && !end.receives()))
+        continue;
       const auto known = std::lower_bound(rank_.ends.begin(), rank_.ends.end(), at->ordinal,
                                           [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });
       const bool message = known != rank_.ends.end() && known->ordinal == at->ordinal;
@@ -130,7 +131,8 @@ class Bounding {
     }
     const Fences& fences = fences_[own.thread.index()];
     const std::size_t i = from(own.thread, end.ordinal);
-    const std::uint32_t stop = end.receives() ? std::max(fences.behind[i], fences.takes[i]) : fences.behind[i];
+    const std::uint32_t stop =
+        end.receives() ? std::max(fences.behind[i], fences.takes[i]) : fences.behind[i];
     if (stop > 0) bound = std::max(bound, Position{rank_.moments[all[stop]].ordinal, 0});
     return std::min(bound, place_of(own));
   }
@@ -152,7 +154,8 @@ class Bounding {
     }
     const std::size_t touched =
         last == kNoOrdinal ? all.size() : std::max(after, from(completed.thread, last));
-    std::size_t i = std::min<std::size_t>(fences_[completed.thread.index()].next[std::min(after, all.size())], touched);
+    std::size_t i =
+        std::min<std::size_t>(fences_[completed.thread.index()].next[std::min(after, all.size())], touched);
     if (i == all.size()) {
       // The recording ends, or the access is another thread's: before this thread's last call in front of it.
       i = all.size() > after ? all.size() - 1 : after;
@@ -176,8 +179,8 @@ class Bounding {
     if (touch.by != Toucher::kMpiCall) return EndedBy::kTouch;
     const auto at = std::lower_bound(rank_.ends.begin(), rank_.ends.end(), touch.ordinal,
                                      [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });
-    const bool message = at != rank_.ends.end() && at->ordinal - touch.ordinal <= kNear &&
-                         at->event.site.value == touch.site;
+    const bool message =
+        at != rank_.ends.end() && at->ordinal - touch.ordinal <= kNear && at->event.site.value == touch.site;
     return message ? EndedBy::kOverlap : EndedBy::kCall;
   }
 
@@ -206,9 +209,9 @@ const char* name(EndedBy end) {
 
 Position position_at(const SurveyedRank& rank, ThreadId thread, std::int64_t time_ps) {
   const auto& all = rank.of_thread[thread.index()];
-  const auto at = std::lower_bound(
-      all.begin(), all.end(), time_ps,
-      [&rank](std::uint32_t i, std::int64_t t) { return rank.moments[i].entry_ps < t; });
+  const auto at = std::lower_bound(all.begin(), all.end(), time_ps, [&rank](std::uint32_t i, std::int64_t t) {
+    return rank.moments[i].entry_ps < t;
+  });
   const Moment& m = rank.moments[at == all.end() ? all.back() : *at];
   const std::int64_t into = time_ps - (m.entry_ps - m.compute_ps);
   return {m.ordinal, std::clamp<std::int64_t>(into, 0, m.compute_ps)};

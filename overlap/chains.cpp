@@ -78,7 +78,8 @@ class Chaining {
   }
   void close() {
     const auto& m = now_.members;
-    const bool some = std::any_of(m.begin(), m.end(), [this](std::uint32_t i) { return !rank_.ends[i].to_nobody(); });
+    const bool some =
+        std::any_of(m.begin(), m.end(), [this](std::uint32_t i) { return !rank_.ends[i].to_nobody(); });
     if (some) {
       now_.rank = number_;
       all_.push_back(std::move(now_));
@@ -98,7 +99,8 @@ class Chaining {
     const MessageEnd& terminating = rank_.ends[behind.members.front()];
     const std::int64_t gap = terminating.event.entry_ps - last.end_ps;
     const std::int64_t calls = last.end_ps - rank_.ends[chain.members.front()].event.entry_ps;
-    if (terminating.ordinal < last.ordinal || static_cast<double>(gap) > kLittle * static_cast<double>(calls)) return;
+    if (terminating.ordinal < last.ordinal || static_cast<double>(gap) > kLittle * static_cast<double>(calls))
+      return;
     const Moment* stands = rank_.moment(terminating.ordinal);
     std::set<std::tuple<std::int32_t, std::uint32_t, bool>> skipped;
     const auto key = [](const MessageEnd& e) {
@@ -106,8 +108,9 @@ class Chaining {
     };
     for (const std::uint32_t i : behind.members) {
       const MessageEnd& end = rank_.ends[i];
-      const bool moves = i != behind.members.front() && !end.to_nobody() && end.blocks() && !bounds_[i].stays &&
-                         !skipped.contains(key(end)) && bounds_[i].earliest <= place_of(*stands);
+      const bool moves = i != behind.members.front() && !end.to_nobody() && end.blocks() &&
+                         !bounds_[i].stays && !skipped.contains(key(end)) &&
+                         bounds_[i].earliest <= place_of(*stands);
       if (moves)
         chain.merged.push_back(i);
       else

@@ -33,10 +33,10 @@ struct Chain {
   std::uint64_t id = 0;
   std::vector<Context> contexts;  // of its first instance
   std::vector<ChainInstance> instances;
-  std::uint32_t requests = 0;       // of its first instance, without those to MPI_PROC_NULL
-  bool blocks = false;              // some of its calls wait in the call
-  std::uint64_t ranks = 0;          // that have instances
-  std::int64_t in_calls_ps = 0;     // spent in its calls and their waits, by all ranks
+  std::uint32_t requests = 0;                 // of its first instance, without those to MPI_PROC_NULL
+  bool blocks = false;                        // some of its calls wait in the call
+  std::uint64_t ranks = 0;                    // that have instances
+  std::int64_t in_calls_ps = 0;               // spent in its calls and their waits, by all ranks
   std::map<EndedBy, std::uint64_t> ended_by;  // instances
   /// The access that ends most of its instances; unknown if none does.
   Touch touch;

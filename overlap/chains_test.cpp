@@ -46,7 +46,8 @@ TEST(Chains, FourExchangesInTwoDimensionsAreOneOfEightRequests) {
   OverlapProgram p{4};
   for (std::int32_t r = 0; r < 4; ++r) {
     std::uint64_t last = 0;
-    for (const std::int32_t d : {1, 3, 1, 3}) last = p.exchange(r, (r + d) % 4, (r - d + 4) % 4, kBytes).received;
+    for (const std::int32_t d : {1, 3, 1, 3})
+      last = p.exchange(r, (r + d) % 4, (r - d + 4) % 4, kBytes).received;
     p.touch(r, last);
   }
   p.record();

@@ -121,7 +121,8 @@ Hidden Efficiency::measured(const Rank& rank, std::vector<Transfer>& of) const {
     auto call = std::lower_bound(inside.begin(), inside.end(), span.begin,
                                  [](const Span& c, std::int64_t at) { return c.end < at; });
     for (; call != inside.end() && call->begin < span.end; ++call)
-      sum.hidden -= std::max<std::int64_t>(0, std::min(call->end, span.end) - std::max(call->begin, span.begin));
+      sum.hidden -=
+          std::max<std::int64_t>(0, std::min(call->end, span.end) - std::max(call->begin, span.begin));
   }
   return sum;
 }

@@ -33,8 +33,8 @@ struct Hidden {
 };
 
 struct EfficiencyResult {
-  Hidden whole;          // all messages
-  Hidden non_blocking;   // those whose call does not wait
+  Hidden whole;         // all messages
+  Hidden non_blocking;  // those whose call does not wait
   std::vector<Hidden> ranks;
   std::map<std::uint32_t, Hidden> sites;    // by call path of the post: all ranks
   std::map<std::uint32_t, Hidden> regions;  // by region of the post; 0: in none
@@ -78,9 +78,9 @@ class Efficiency final : public events::EventSink {
     Received receive{};
   };
   struct Rank {
-    std::vector<std::vector<Span>> inside;                // by thread
-    std::vector<std::vector<std::uint32_t>> regions;      // by thread: those it is in
-    std::unordered_map<std::uint32_t, Posted> posted;     // MPI_Irecv by request
+    std::vector<std::vector<Span>> inside;             // by thread
+    std::vector<std::vector<std::uint32_t>> regions;   // by thread: those it is in
+    std::unordered_map<std::uint32_t, Posted> posted;  // MPI_Irecv by request
     std::vector<Transfer> transfers;
   };
   struct Key {

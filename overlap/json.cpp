@@ -111,7 +111,8 @@ Json instance(const Survey& survey, const Analysis& analysis, const ChainInstanc
           {"requests", std::move(requests)}};
 }
 
-Json json_of(const Results& results, const ChainFinding& finding, const Survey& survey, const Analysis& analysis) {
+Json json_of(const Results& results, const ChainFinding& finding, const Survey& survey,
+             const Analysis& analysis) {
   const Chain& chain = analysis.chains[finding.chain];
   const double saving = results.saving_s(finding);
   Json json;
@@ -156,7 +157,8 @@ Json efficiency(const Results& results, const Survey& survey) {
   Json bound;
   constexpr auto kAll = static_cast<std::size_t>(Variant::kPerRequest);
   for (const ProgressKind kind : {ProgressKind::kAsynchronous, ProgressKind::kWeak})
-    if (const auto& replayed = results.all[kAll][static_cast<std::size_t>(kind)]; replayed && replayed->finished)
+    if (const auto& replayed = results.all[kAll][static_cast<std::size_t>(kind)];
+        replayed && replayed->finished)
       bound[name(kind)] = replayed->whole.transfer > 0 ? Json(replayed->whole.share()) : Json(nullptr);
   json["bound"] = bound;
   json["ranks"] = Json::array();
@@ -202,7 +204,8 @@ std::string overlap_json(const Results& results, const Survey& survey, const Ana
   json["as_written"] = written;
   json["all_chains"] = savings(results, results.all);
   json["chains"] = Json::array();
-  for (const ChainFinding& f : results.chains) json["chains"].push_back(json_of(results, f, survey, analysis));
+  for (const ChainFinding& f : results.chains)
+    json["chains"].push_back(json_of(results, f, survey, analysis));
   json["not_priced"] = results.not_priced;
   json["races"] = Json::array();
   for (const Race& race : analysis.races) {

@@ -34,8 +34,10 @@ double complexity(const Model& m) {
 
 std::vector<Term> terms_for(bool sizes, bool ranks) {
   std::vector<Term> all;
-  const std::vector<double> n_powers = sizes ? std::vector<double>{0, 0.5, 1, 1.5, 2, 2.5, 3} : std::vector<double>{0};
-  const std::vector<double> p_powers = ranks ? std::vector<double>{0, -1, -0.5, 0.5, 1, 2} : std::vector<double>{0};
+  const std::vector<double> n_powers =
+      sizes ? std::vector<double>{0, 0.5, 1, 1.5, 2, 2.5, 3} : std::vector<double>{0};
+  const std::vector<double> p_powers =
+      ranks ? std::vector<double>{0, -1, -0.5, 0.5, 1, 2} : std::vector<double>{0};
   for (const double n : n_powers)
     for (const double p : p_powers)
       for (int nl = 0; nl <= (sizes ? 1 : 0); ++nl)
@@ -104,7 +106,8 @@ std::vector<Model> ranked_models(const std::vector<Point>& points, bool sizes, b
   const bool pays = !two.empty() && (one.empty() || (two.front().error < kPays * one.front().error));
   std::vector<Model>& first = pays ? two : one;
   std::vector<Model>& rest = pays ? one : two;
-  std::vector<Model> all{first.begin(), first.begin() + static_cast<std::ptrdiff_t>(std::min(first.size(), kRunnersUp + 1))};
+  std::vector<Model> all{first.begin(),
+                         first.begin() + static_cast<std::ptrdiff_t>(std::min(first.size(), kRunnersUp + 1))};
   if (all.size() > 1 && !rest.empty() && better(rest.front(), all.back())) all.back() = rest.front();
   return all;
 }
@@ -143,7 +146,8 @@ void append_power(std::string& text, const char* name, double power, int log) {
 }  // namespace
 
 double Term::at(double n, double p) const {
-  return std::pow(n, n_power) * std::pow(p, p_power) * std::pow(log_of(n), n_log) * std::pow(log_of(p), p_log);
+  return std::pow(n, n_power) * std::pow(p, p_power) * std::pow(log_of(n), n_log) *
+         std::pow(log_of(p), p_log);
 }
 
 std::string Term::text() const {

@@ -38,7 +38,7 @@ struct Model {
 
 struct Fit {
   Model best;
-  std::vector<Model> others;  // the runners-up, best first
+  std::vector<Model> others;                  // the runners-up, best first
   bool few_sizes = false, few_ranks = false;  // less than kFewestValues of a parameter that changes
   bool knee = false;  // the largest sizes are not as the smaller ones let one expect: a cache may be full
 

@@ -101,9 +101,9 @@ Plan waited_at_once(const Survey& survey) {
       if (end.waited != Waited::kAll || end.to_nobody()) continue;
       const Moment* wait = rank.moment(end.completed);
       const auto& lane = rank.of_thread[wait->thread.index()];
-      auto at = std::lower_bound(lane.begin(), lane.end(), wait->ordinal, [&](std::uint32_t m, std::uint64_t o) {
-        return rank.moments[m].ordinal < o;
-      });
+      auto at =
+          std::lower_bound(lane.begin(), lane.end(), wait->ordinal,
+                           [&](std::uint32_t m, std::uint64_t o) { return rank.moments[m].ordinal < o; });
       while (at != lane.begin() && !is_call(rank.moments[*(at - 1)])) --at;
       plan[r].push_back({i, place_of(*rank.moment(end.ordinal)), {rank.moments[*at].ordinal, 0}});
       any = true;

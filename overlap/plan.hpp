@@ -10,7 +10,7 @@
 namespace nplus1::overlap {
 
 enum class Variant : std::uint8_t {
-  kGrouped,     // the paper's: blocking calls become non-blocking where they are, all waited for where the chain ends
+  kGrouped,  // the paper's: blocking calls become non-blocking where they are, all waited for where the chain ends
   kMerged,      // the same, with what of the chain behind may be started with it
   kPerRequest,  // each request posted as early and waited for as late as is legal
 };
@@ -28,8 +28,8 @@ using Plan = std::vector<std::vector<Move>>;
 
 /// The chains (places in Analysis::chains) made non-blocking. Posts with the same peer, communicator and direction keep
 /// their order. An empty plan: the variant changes nothing.
-[[nodiscard]] Plan plan_of(const Survey& survey, const Analysis& analysis, const std::vector<std::size_t>& chains,
-                           Variant variant);
+[[nodiscard]] Plan plan_of(const Survey& survey, const Analysis& analysis,
+                           const std::vector<std::size_t>& chains, Variant variant);
 
 /// Every non-blocking message waited for at once: its wait stands right behind the thread's last call in front of it,
 /// so that nothing is computed meanwhile and no order of calls changes.

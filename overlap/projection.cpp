@@ -16,17 +16,18 @@ using Json = nlohmann::ordered_json;
 constexpr double kPicosecond = 1e-12;
 
 /// Computing of a thread between two places of its stream.
-double computing_between(const SurveyedRank& rank, ThreadId thread, std::uint64_t behind, std::uint64_t until) {
+double computing_between(const SurveyedRank& rank, ThreadId thread, std::uint64_t behind,
+                         std::uint64_t until) {
   const auto& lane = rank.of_thread[thread.index()];
-  auto at = std::lower_bound(lane.begin(), lane.end(), behind + 1, [&](std::uint32_t i, std::uint64_t o) {
-    return rank.moments[i].ordinal < o;
-  });
+  auto at = std::lower_bound(lane.begin(), lane.end(), behind + 1,
+                             [&](std::uint32_t i, std::uint64_t o) { return rank.moments[i].ordinal < o; });
   std::int64_t sum = 0;
   for (; at != lane.end() && rank.moments[*at].ordinal <= until; ++at) sum += rank.moments[*at].compute_ps;
   return kPicosecond * static_cast<double>(sum);
 }
 
-ChainNumbers numbers_of(const Survey& survey, const Chain& chain, const std::map<std::pair<std::int32_t, std::uint64_t>, std::uint64_t>& next) {
+ChainNumbers numbers_of(const Survey& survey, const Chain& chain,
+                        const std::map<std::pair<std::int32_t, std::uint64_t>, std::uint64_t>& next) {
   ChainNumbers numbers;
   double messages = 0;
   for (const ChainInstance& instance : chain.instances) {
@@ -34,7 +35,8 @@ ChainNumbers numbers_of(const Survey& survey, const Chain& chain, const std::map
     const MessageEnd& last = rank.ends[instance.members.back()];
     for (const std::uint32_t i : instance.members) {
       if (rank.ends[i].to_nobody()) continue;
-      numbers.bytes += static_cast<double>(rank.ends[i].receives() ? rank.ends[i].answer.size : rank.ends[i].event.size);
+      numbers.bytes +=
+          static_cast<double>(rank.ends[i].receives() ? rank.ends[i].answer.size : rank.ends[i].event.size);
       ++messages;
     }
     numbers.hideable_s += computing_between(rank, last.event.thread, last.completed, instance.end);
@@ -51,7 +53,8 @@ ChainNumbers numbers_of(const Survey& survey, const Chain& chain, const std::map
 }
 
 /// First message of the chain behind each chain, by rank and last message.
-std::map<std::pair<std::int32_t, std::uint64_t>, std::uint64_t> followers(const Survey& survey, const Analysis& analysis) {
+std::map<std::pair<std::int32_t, std::uint64_t>, std::uint64_t> followers(const Survey& survey,
+                                                                          const Analysis& analysis) {
   std::map<std::pair<std::int32_t, std::uint64_t>, std::uint64_t> begins, next;  // begins: first -> last
   for (const Chain& chain : analysis.chains)
     for (const ChainInstance& i : chain.instances) {
@@ -66,8 +69,8 @@ std::map<std::pair<std::int32_t, std::uint64_t>, std::uint64_t> followers(const 
   return next;
 }
 
-Quantity quantity(const std::vector<ProjectedRun>& runs, const std::string& what, const std::string& unit, double size,
-                  double ranks, const std::function<double(const ProjectedRun&)>& value) {
+Quantity quantity(const std::vector<ProjectedRun>& runs, const std::string& what, const std::string& unit,
+                  double size, double ranks, const std::function<double(const ProjectedRun&)>& value) {
   std::vector<Point> points;
   for (const ProjectedRun& run : runs) points.push_back({run.size, run.ranks, value(run)});
   Quantity q{what, unit, fit(points), 0, {}};
@@ -82,11 +85,13 @@ std::string with_unit(double value, const std::string& unit) {
 }
 
 std::string quantity_text(const Quantity& q) {
-  std::string text = fmt::format("  {:<36} {:>10}   {}  (error {:.1f} %)\n", q.what, with_unit(q.value, q.unit),
-                                 q.fit.best.text(), 100 * q.fit.best.error);
-  for (const Model& m : q.fit.others) text += fmt::format("  {:>36} {:>10}   or {}  (error {:.1f} %)\n", "", "", m.text(), 100 * m.error);
+  std::string text = fmt::format("  {:<36} {:>10}   {}  (error {:.1f} %)\n", q.what,
+                                 with_unit(q.value, q.unit), q.fit.best.text(), 100 * q.fit.best.error);
+  for (const Model& m : q.fit.others)
+    text += fmt::format("  {:>36} {:>10}   or {}  (error {:.1f} %)\n", "", "", m.text(), 100 * m.error);
   if (!q.fit.others.empty())
-    text += fmt::format("  {:>36} {:>10}   from {} to {}\n", "", "", with_unit(q.spread.least, q.unit), with_unit(q.spread.most, q.unit));
+    text += fmt::format("  {:>36} {:>10}   from {} to {}\n", "", "", with_unit(q.spread.least, q.unit),
+                        with_unit(q.spread.most, q.unit));
   return text;
 }
 
@@ -97,14 +102,16 @@ Json json_of(const Model& m) {
 Json json_of(const Quantity& q) {
   Json others = Json::array();
   for (const Model& m : q.fit.others) others.push_back(json_of(m));
-  return {{"what", q.what}, {"unit", q.unit}, {"value", q.value}, {"least", q.spread.least}, {"most", q.spread.most},
-          {"best", json_of(q.fit.best)}, {"others", others}, {"knee", q.fit.knee}};
+  return {{"what", q.what},          {"unit", q.unit},        {"value", q.value},
+          {"least", q.spread.least}, {"most", q.spread.most}, {"best", json_of(q.fit.best)},
+          {"others", others},        {"knee", q.fit.knee}};
 }
 
 void warn(Projection& p) {
   const Fit& f = p.time.fit;
   const auto few = [&p](const char* what) {
-    p.warnings.push_back(fmt::format("There are fewer than {} {}: a model of so few says little.", kFewestValues, what));
+    p.warnings.push_back(
+        fmt::format("There are fewer than {} {}: a model of so few says little.", kFewestValues, what));
   };
   if (f.few_sizes) few("sizes");
   if (f.few_ranks) few("numbers of ranks");
@@ -114,7 +121,8 @@ void warn(Projection& p) {
       if (q.fit.knee && q.unit == "s") knees = c.title;
   if (f.knee || !knees.empty())
     p.warnings.emplace_back(
-        "The largest sizes take longer than the smaller ones let one expect, as where data no longer fit a cache: beyond them "
+        "The largest sizes take longer than the smaller ones let one expect, as where data no longer fit a "
+        "cache: beyond them "
         "times are guesses.");
 }
 
@@ -131,7 +139,8 @@ ProjectedRun numbers_of(const Results& results, const Survey& survey, const Anal
     const Chain& chain = analysis.chains[f.chain];
     ChainNumbers numbers = numbers_of(survey, chain, next);
     numbers.title = title(survey, chain.contexts);
-    numbers.saving_s = std::max(0.0, results.saved_s(f.alone, Variant::kGrouped, results.progress).value_or(0));
+    numbers.saving_s =
+        std::max(0.0, results.saved_s(f.alone, Variant::kGrouped, results.progress).value_or(0));
     run.chains.emplace(chain_name(chain), std::move(numbers));
   }
   return run;
@@ -141,10 +150,13 @@ Projection project(std::vector<ProjectedRun> runs, double size, double ranks) {
   Projection p;
   p.size = size;
   p.ranks = ranks;
-  p.time = quantity(runs, "time of the run", "s", size, ranks, [](const ProjectedRun& r) { return r.time_s; });
+  p.time =
+      quantity(runs, "time of the run", "s", size, ranks, [](const ProjectedRun& r) { return r.time_s; });
   for (const auto& [id, numbers] : runs.front().chains) {
     const std::string& name = id;
-    if (!std::all_of(runs.begin(), runs.end(), [&](const ProjectedRun& r) { return r.chains.contains(name); })) continue;
+    if (!std::all_of(runs.begin(), runs.end(),
+                     [&](const ProjectedRun& r) { return r.chains.contains(name); }))
+      continue;
     const auto of = [&](const char* what, const char* unit, double ChainNumbers::*field) {
       return quantity(runs, what, unit, size, ranks,
                       [&](const ProjectedRun& r) { return r.chains.at(name).*field; });
@@ -167,14 +179,16 @@ Projection project(std::vector<ProjectedRun> runs, double size, double ranks) {
 }
 
 std::string projection_text(const Projection& p) {
-  std::string text = fmt::format("What {} runs let one expect at size {:g} on {:g} ranks; n: size, p: ranks\n\n", p.runs.size(),
-                                 p.size, p.ranks);
+  std::string text =
+      fmt::format("What {} runs let one expect at size {:g} on {:g} ranks; n: size, p: ranks\n\n",
+                  p.runs.size(), p.size, p.ranks);
   text += quantity_text(p.time);
   for (const ProjectedChain& c : p.chains) {
     const double saving = c.quantities.front().value;
     const double after = p.time.value - saving;
-    text += fmt::format("\n{}: saves {:.1f} % of the run{}\n", c.title, 100 * c.share,
-                        saving > 0 && after > 0 ? fmt::format(", which is {:.3g} times as fast", p.time.value / after) : "");
+    text += fmt::format(
+        "\n{}: saves {:.1f} % of the run{}\n", c.title, 100 * c.share,
+        saving > 0 && after > 0 ? fmt::format(", which is {:.3g} times as fast", p.time.value / after) : "");
     for (const Quantity& q : c.quantities) text += quantity_text(q);
   }
   if (p.chains.empty()) text += "\nNo chain is in all of these runs.\n";
@@ -190,13 +204,17 @@ std::string projection_json(const Projection& p) {
   json["ranks"] = p.ranks;
   json["runs"] = Json::array();
   for (const ProjectedRun& run : p.runs)
-    json["runs"].push_back({{"recording", run.source}, {"size", run.size}, {"ranks", run.ranks}, {"virtual_time_s", run.time_s}});
+    json["runs"].push_back({{"recording", run.source},
+                            {"size", run.size},
+                            {"ranks", run.ranks},
+                            {"virtual_time_s", run.time_s}});
   json["time"] = json_of(p.time);
   json["chains"] = Json::array();
   for (const ProjectedChain& c : p.chains) {
     Json quantities = Json::array();
     for (const Quantity& q : c.quantities) quantities.push_back(json_of(q));
-    json["chains"].push_back({{"id", c.id}, {"title", c.title}, {"saving_share", c.share}, {"quantities", quantities}});
+    json["chains"].push_back(
+        {{"id", c.id}, {"title", c.title}, {"saving_share", c.share}, {"quantities", quantities}});
   }
   json["warnings"] = p.warnings;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -15,11 +15,11 @@ namespace nplus1::overlap {
 /// What is fitted of a chain in one run.
 struct ChainNumbers {
   std::string title;
-  double instances = 0;      // of a rank
-  double bytes = 0;          // of one message, the mean
-  double hideable_s = 0;     // computing between its last call and its end, once around
-  double computing_s = 0;    // from its end to the next chain, once around
-  double saving_s = 0;       // grouped, of the whole run
+  double instances = 0;    // of a rank
+  double bytes = 0;        // of one message, the mean
+  double hideable_s = 0;   // computing between its last call and its end, once around
+  double computing_s = 0;  // from its end to the next chain, once around
+  double saving_s = 0;     // grouped, of the whole run
 };
 
 struct ProjectedRun {
@@ -29,7 +29,8 @@ struct ProjectedRun {
   std::map<std::string, ChainNumbers> chains;  // by number
 };
 
-[[nodiscard]] ProjectedRun numbers_of(const Results& results, const Survey& survey, const Analysis& analysis, double size);
+[[nodiscard]] ProjectedRun numbers_of(const Results& results, const Survey& survey, const Analysis& analysis,
+                                      double size);
 
 struct Quantity {
   std::string what;  // "time of the run", "saving" ...

@@ -23,25 +23,28 @@ constexpr std::uint32_t kFirstDeferredRequest = 0xE0000000U;
 /// memory of what is posted, so posts are behind it unless a move says otherwise.
 struct Inserted {
   std::vector<std::uint32_t> before, behind;  // places in the rank's moves
-  std::vector<std::uint32_t> requests;  // waited for
-  std::uint32_t site = 0;               // of the last of them
+  std::vector<std::uint32_t> requests;        // waited for
+  std::uint32_t site = 0;                     // of the last of them
   ThreadId thread{};
 };
 
 class Rearrange final : public Transform {
  public:
   Rearrange(std::shared_ptr<const Survey> survey, std::shared_ptr<const Plan> plan)
-      : kept_survey_{std::move(survey)}, kept_plan_{std::move(plan)}, survey_{*kept_survey_}, plan_{*kept_plan_} {}
+      : kept_survey_{std::move(survey)},
+        kept_plan_{std::move(plan)},
+        survey_{*kept_survey_},
+        plan_{*kept_plan_} {}
 
   void on_event(const events::TimedEvent& timed) override;
 
  private:
   struct Rank {
-    std::map<Position, Inserted> inserted;                            // what is still to come
-    std::unordered_map<std::uint64_t, std::uint32_t> by_call;         // ordinal: place in the rank's moves
-    std::unordered_set<std::uint32_t> moved;                          // requests whose waits are elsewhere
-    std::vector<Duration> later;                                      // by thread
-    std::uint64_t more = 0;                                           // calls so far
+    std::map<Position, Inserted> inserted;                     // what is still to come
+    std::unordered_map<std::uint64_t, std::uint32_t> by_call;  // ordinal: place in the rank's moves
+    std::unordered_set<std::uint32_t> moved;                   // requests whose waits are elsewhere
+    std::vector<Duration> later;                               // by thread
+    std::uint64_t more = 0;                                    // calls so far
   };
 
   void restart() override {
@@ -121,12 +124,14 @@ void Rearrange::match(std::size_t r, std::uint32_t move, Time at) {
   next().on_match(RankId{static_cast<std::int32_t>(r)}, answer);
 }
 
-void Rearrange::post(std::size_t r, std::uint32_t move, std::int64_t compute, Time& now, std::uint64_t& ordinal) {
+void Rearrange::post(std::size_t r, std::uint32_t move, std::int64_t compute, Time& now,
+                     std::uint64_t& ordinal) {
   Event e = posted(r, move);
   e.compute_ps = compute;
   now += e.compute();
   e.entry_ps = now.time_since_epoch().count();
-  next().on_event({RankId{static_cast<std::int32_t>(r)}, e, {}, now, events::kNoAnswer, {}, &detail_, ordinal++});
+  next().on_event(
+      {RankId{static_cast<std::int32_t>(r)}, e, {}, now, events::kNoAnswer, {}, &detail_, ordinal++});
   match(r, move, now);
 }
 
@@ -229,7 +234,8 @@ void Rearrange::on_event(const events::TimedEvent& timed) {
 
 }  // namespace
 
-std::unique_ptr<Transform> rearranged(std::shared_ptr<const Survey> survey, std::shared_ptr<const Plan> plan) {
+std::unique_ptr<Transform> rearranged(std::shared_ptr<const Survey> survey,
+                                      std::shared_ptr<const Plan> plan) {
   return std::make_unique<Rearrange>(std::move(survey), std::move(plan));
 }
 

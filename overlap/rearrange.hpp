@@ -12,7 +12,7 @@
 
 namespace nplus1::overlap {
 
-[[nodiscard]] std::unique_ptr<hypothesis::transform::Transform> rearranged(std::shared_ptr<const Survey> survey,
-                                                                           std::shared_ptr<const Plan> plan);
+[[nodiscard]] std::unique_ptr<hypothesis::transform::Transform> rearranged(
+    std::shared_ptr<const Survey> survey, std::shared_ptr<const Plan> plan);
 
 }  // namespace nplus1::overlap

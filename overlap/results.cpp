@@ -67,7 +67,8 @@ std::optional<double> Results::efficiency_of_two_replays() const {
   const auto& as_is = as_written[static_cast<std::size_t>(ProgressKind::kAsynchronous)];
   if (!as_is || !at_once || !as_is->finished || !at_once->finished || as_is->whole.transfer == 0)
     return std::nullopt;
-  const double hidden = at_once->communication_s - as_is->communication_s + 1e-12 * static_cast<double>(at_once->whole.hidden);
+  const double hidden =
+      at_once->communication_s - as_is->communication_s + 1e-12 * static_cast<double>(at_once->whole.hidden);
   return hidden / (1e-12 * static_cast<double>(as_is->whole.transfer));
 }
 

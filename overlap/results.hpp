@@ -38,9 +38,9 @@ struct Place {
 };
 
 struct ChainFinding {
-  std::size_t chain = 0;  // place in Analysis::chains
-  Replays alone;          // this chain changed and nothing else
-  std::string patch;      // a unified diff; empty: none
+  std::size_t chain = 0;    // place in Analysis::chains
+  Replays alone;            // this chain changed and nothing else
+  std::string patch;        // a unified diff; empty: none
   std::string not_patched;  // why
 };
 
@@ -54,9 +54,9 @@ struct Results {
   std::string coverage;
 
   std::array<std::optional<Replayed>, kProgressKinds> as_written;
-  std::optional<Replayed> at_once;  // each non-blocking call waited for at once
-  Replays all;                      // all chains changed
-  EfficiencyResult efficiency;      // as written, asynchronous
+  std::optional<Replayed> at_once;   // each non-blocking call waited for at once
+  Replays all;                       // all chains changed
+  EfficiencyResult efficiency;       // as written, asynchronous
   std::vector<ChainFinding> chains;  // most saving first
   std::size_t not_priced = 0;        // chains that take too little time to be replayed
   std::string trust;                 // JSON of the run's trust; empty: nothing is known
@@ -65,7 +65,8 @@ struct Results {
   /// The most that a variant saves, by `progress`; 0: none does.
   [[nodiscard]] double saving_s(const ChainFinding& finding) const;
   [[nodiscard]] double share(double saved_s) const { return run_s() > 0 ? saved_s / run_s() : 0; }
-  [[nodiscard]] std::optional<double> saved_s(const Replays& replays, Variant variant, ProgressKind kind) const;
+  [[nodiscard]] std::optional<double> saved_s(const Replays& replays, Variant variant,
+                                              ProgressKind kind) const;
   /// Which variant that is.
   [[nodiscard]] std::optional<Variant> best(const ChainFinding& finding) const;
   [[nodiscard]] bool is_finding(const ChainFinding& finding) const {
@@ -93,7 +94,9 @@ void sort_by_saving(Results& results);
 /// Whether some call of some chain has a source line.
 [[nodiscard]] bool has_source_lines(const Survey& survey, const Analysis& analysis);
 
-[[nodiscard]] std::string overlap_json(const Results& results, const Survey& survey, const Analysis& analysis);
-[[nodiscard]] std::string overlap_text(const Results& results, const Survey& survey, const Analysis& analysis);
+[[nodiscard]] std::string overlap_json(const Results& results, const Survey& survey,
+                                       const Analysis& analysis);
+[[nodiscard]] std::string overlap_text(const Results& results, const Survey& survey,
+                                       const Analysis& analysis);
 
 }  // namespace nplus1::overlap

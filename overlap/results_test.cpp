@@ -30,7 +30,9 @@ struct Sample {
     after.makespan_s = 1 - saved_s;
     for (auto& kind : results.chains[0].alone[static_cast<std::size_t>(Variant::kGrouped)]) kind = after;
   }
-  [[nodiscard]] std::string text() const { return overlap_text(results, program.surveyed(), program.analysis()); }
+  [[nodiscard]] std::string text() const {
+    return overlap_text(results, program.surveyed(), program.analysis());
+  }
   [[nodiscard]] nlohmann::json json() const {
     return nlohmann::json::parse(overlap_json(results, program.surveyed(), program.analysis()));
   }
@@ -49,7 +51,8 @@ TEST(OverlapResults, TheDocumentHasWhatItsFormatSays) {
   const auto json = Sample{0.1}.json();
   EXPECT_EQ(json["schema"], "nplus1-overlap/1");
   const auto& chain = json["chains"][0];
-  EXPECT_EQ(chain["contexts"], nlohmann::json::parse(R"([{"function":"MPI_Sendrecv","file":"/src/program.c","line":72}])"));
+  EXPECT_EQ(chain["contexts"],
+            nlohmann::json::parse(R"([{"function":"MPI_Sendrecv","file":"/src/program.c","line":72}])"));
   EXPECT_EQ(chain["count"], 2);
   EXPECT_EQ(chain["ended_by"], "touch");
   EXPECT_EQ(chain["touch"]["line"], 90);

@@ -38,7 +38,8 @@ TEST(Savings, ThePapersGroupingIsWhatWritingItByHandGives) {
   for (const std::int64_t bytes : {100, 5000, 20000, 80000})
     for (const std::int64_t apart : {0, 7, 30}) {
       const OverlapProgram p = ring(bytes, 20, apart);
-      EXPECT_EQ(p.with(Variant::kGrouped), ring(bytes, 20, apart, true).with(Plan{})) << bytes << ' ' << apart;
+      EXPECT_EQ(p.with(Variant::kGrouped), ring(bytes, 20, apart, true).with(Plan{}))
+          << bytes << ' ' << apart;
     }
 }
 

@@ -23,9 +23,14 @@ bool is_exchange(const Event& event) {
 Touch touch_of(const events::TimedEvent& timed) {
   const Event& e = timed.event;
   const auto by = std::clamp<std::int32_t>(e.peer, 0, static_cast<std::int32_t>(Toucher::kEnd));
-  return {timed.ordinal, e.entry_ps, e.size,
-          e.site.value,  e.thread,   static_cast<Toucher>(by),
-          (e.tag & events::kInexactAccess) != 0,   (e.tag & events::kWriteAccess) != 0};
+  return {timed.ordinal,
+          e.entry_ps,
+          e.size,
+          e.site.value,
+          e.thread,
+          static_cast<Toucher>(by),
+          (e.tag & events::kInexactAccess) != 0,
+          (e.tag & events::kWriteAccess) != 0};
 }
 
 }  // namespace
@@ -71,8 +76,8 @@ void Survey::on_event(const events::TimedEvent& timed) {
       timed.exit == events::kUnfinished ? e.entry_ps : timed.exit.time_since_epoch().count();
   if (e.thread.index() >= rank.of_thread.size()) rank.of_thread.resize(e.thread.index() + 1);
   rank.of_thread[e.thread.index()].push_back(static_cast<std::uint32_t>(rank.moments.size()));
-  rank.moments.push_back({timed.ordinal, e.entry_ps, exit, e.compute_ps, e.kind, e.operation, e.call, e.site.value,
-                          e.comm.value, e.thread, e.peer, e.tag});
+  rank.moments.push_back({timed.ordinal, e.entry_ps, exit, e.compute_ps, e.kind, e.operation, e.call,
+                          e.site.value, e.comm.value, e.thread, e.peer, e.tag});
   switch (e.kind) {
     case EventKind::kSend:
     case EventKind::kRecv:

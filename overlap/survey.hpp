@@ -61,12 +61,13 @@ struct MessageEnd {
   Waited waited = Waited::kOtherwise;
   std::uint32_t datatype = 0;
   std::uint64_t buffer = 0;  // address of its lowest byte; 0: not known
-  std::int64_t end_ps = 0;  // when the call that completes it returned
-  events::Answer answer;    // of a receive: its message
-  std::optional<std::int64_t> untouched_ps;  // how long before the call, in the thread's time, the last access was
-  Touch first;                               // first access behind it that must wait for it
-  Touch status;                              // first use of its status
-  std::vector<Touch> early;                  // accesses between post and wait: races
+  std::int64_t end_ps = 0;   // when the call that completes it returned
+  events::Answer answer;     // of a receive: its message
+  std::optional<std::int64_t>
+      untouched_ps;          // how long before the call, in the thread's time, the last access was
+  Touch first;               // first access behind it that must wait for it
+  Touch status;              // first use of its status
+  std::vector<Touch> early;  // accesses between post and wait: races
 
   [[nodiscard]] bool receives() const {
     return event.kind == events::EventKind::kRecv || event.kind == events::EventKind::kIrecv;
@@ -119,7 +120,7 @@ class Survey final : public events::EventSink {
   void use(const events::TimedEvent& event, std::int64_t size, bool writes);
 
   std::vector<SurveyedRank> ranks_;
-  std::vector<std::unordered_map<std::uint32_t, std::size_t>> open_;        // by rank: request: place in `ends`
+  std::vector<std::unordered_map<std::uint32_t, std::size_t>> open_;  // by rank: request: place in `ends`
   std::vector<std::unordered_map<std::uint64_t, std::int64_t>> untouched_;  // by rank: of calls to come
   events::DefinitionsCollector names_;
   std::uint64_t accesses_ = 0;

@@ -54,8 +54,8 @@ class OverlapProgram : public hypothesis::transform::TestProgram {
     e.aux = call;
     tell(rank, e, {us * kUs});
   }
-  void touch(std::int32_t rank, std::uint64_t call, Access access = Access::kFirstTouch, std::uint32_t line = 90,
-             std::int64_t offset = 0, Toucher by = Toucher::kProgram) {
+  void touch(std::int32_t rank, std::uint64_t call, Access access = Access::kFirstTouch,
+             std::uint32_t line = 90, std::int64_t offset = 0, Toucher by = Toucher::kProgram) {
     events::Event e;
     e.operation = static_cast<std::uint8_t>(access);
     e.aux = call;
@@ -82,18 +82,21 @@ class OverlapProgram : public hypothesis::transform::TestProgram {
   }
 
   /// When each rank ends, in us.
-  [[nodiscard]] Ends with(const Plan& plan, const std::string& network = kTestNetwork, bool weak = false) const {
+  [[nodiscard]] Ends with(const Plan& plan, const std::string& network = kTestNetwork,
+                          bool weak = false) const {
     hypothesis::transform::Chain chain;
     if (!plan.empty()) {
       EXPECT_TRUE(chain.add(rearranged(survey_, std::make_shared<Plan>(plan)), play()).ok());
     }
     return replayed(chain, network, weak);
   }
-  [[nodiscard]] Ends with(Variant variant, const std::string& network = kTestNetwork, bool weak = false) const {
+  [[nodiscard]] Ends with(Variant variant, const std::string& network = kTestNetwork,
+                          bool weak = false) const {
     return with(plan_of(*survey_, analysis_, all_chains(), variant), network, weak);
   }
   /// The calls of the run with the plan, with their times, into a sink.
-  void replay_into(const Plan& plan, events::EventSink& sink, const std::string& network = kTestNetwork) const {
+  void replay_into(const Plan& plan, events::EventSink& sink,
+                   const std::string& network = kTestNetwork) const {
     hypothesis::transform::Chain chain;
     if (!plan.empty()) {
       EXPECT_TRUE(chain.add(rearranged(survey_, std::make_shared<Plan>(plan)), play()).ok());

@@ -52,7 +52,8 @@ bool replayed(const Replays& replays, Variant v) {
   return of[0].has_value() || of[1].has_value();
 }
 
-std::string chain_text(const Results& r, const ChainFinding& f, const Survey& survey, const Analysis& analysis) {
+std::string chain_text(const Results& r, const ChainFinding& f, const Survey& survey,
+                       const Analysis& analysis) {
   const Chain& chain = analysis.chains[f.chain];
   const double saving = r.saving_s(f);
   std::string text = fmt::format("{:>12} {:>8}  {}\n", readable_seconds(saving), percent(r.share(saving)),
@@ -130,12 +131,13 @@ std::string races_text(const Survey& survey, const Analysis& analysis) {
   std::string text = "\nTouched before its request was waited for: an error in the program\n";
   for (std::size_t i = 0; i < std::min(kMostLines, analysis.races.size()); ++i) {
     const Race& race = analysis.races[i];
-    text += fmt::format("  {} {} byte {} of what {} at {} {} ({} time{}{})\n",
-                        short_text(place_of_site(survey, race.touch.site)), race.touch.write ? "writes" : "reads",
-                        race.touch.offset, place_of_call(survey, race.request).function,
-                        short_text(place_of_call(survey, race.request)), race.receive ? "receives" : "sends",
-                        race.count, race.count == 1 ? "" : "s",
-                        race.touch.inexact ? "; only the page is known, so it may be no error" : "");
+    text +=
+        fmt::format("  {} {} byte {} of what {} at {} {} ({} time{}{})\n",
+                    short_text(place_of_site(survey, race.touch.site)), race.touch.write ? "writes" : "reads",
+                    race.touch.offset, place_of_call(survey, race.request).function,
+                    short_text(place_of_call(survey, race.request)), race.receive ? "receives" : "sends",
+                    race.count, race.count == 1 ? "" : "s",
+                    race.touch.inexact ? "; only the page is known, so it may be no error" : "");
   }
   return text;
 }
@@ -145,8 +147,8 @@ std::string not_deferrable_text(const Survey& survey, const Analysis& analysis) 
   std::string text = "\nCannot be deferred\n";
   for (std::size_t i = 0; i < std::min(kMostLines, analysis.not_deferrable.size()); ++i) {
     const NotDeferrable& n = analysis.not_deferrable[i];
-    text += fmt::format("  {} ({} time{}): {}\n", title(survey, {n.context}), n.count, n.count == 1 ? "" : "s",
-                        n.reason);
+    text += fmt::format("  {} ({} time{}): {}\n", title(survey, {n.context}), n.count,
+                        n.count == 1 ? "" : "s", n.reason);
   }
   if (analysis.not_deferrable.size() > kMostLines)
     text += fmt::format("  and {} more (--json)\n", analysis.not_deferrable.size() - kMostLines);
@@ -157,8 +159,8 @@ std::string not_deferrable_text(const Survey& survey, const Analysis& analysis) 
 
 std::string overlap_text(const Results& results, const Survey& survey, const Analysis& analysis) {
   std::string text = fmt::format("{} on {} ranks: {} of virtual time on {}\n\n",
-                                 results.application.empty() ? "The program" : results.application, results.ranks,
-                                 readable_seconds(results.run_s()), results.network);
+                                 results.application.empty() ? "The program" : results.application,
+                                 results.ranks, readable_seconds(results.run_s()), results.network);
   if (results.accesses) text += chains_text(results, survey, analysis);
   text += efficiency_text(results, survey);
   if (!results.accesses) return text;

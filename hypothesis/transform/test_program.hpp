@@ -251,8 +251,14 @@ class TestProgram {
       if (r.match)
         sink.on_match(r.rank, r.answer);
       else
-        sink.on_event(
-            {r.rank, r.made.event, {r.made.words, r.made.sizes}, r.exit, r.answer, r.completed, nullptr, r.ordinal});
+        sink.on_event({r.rank,
+                       r.made.event,
+                       {r.made.words, r.made.sizes},
+                       r.exit,
+                       r.answer,
+                       r.completed,
+                       nullptr,
+                       r.ordinal});
     }
   }
 

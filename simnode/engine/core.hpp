@@ -209,7 +209,7 @@ class Core {
   std::size_t outside_ = 0;    // of the active lanes
   std::size_t withdrawn_ = 0;  // ranks
   Counters counters_;
-  Progress progress_;  // with Options::weak_progress
+  Progress progress_;           // with Options::weak_progress
   std::uint64_t numbered_ = 0;  // of the send being started: its number + 1, if it has one already
   Outcome scratch_;             // of the call being dispatched
   Outcome waking_;              // of a lane being resumed

@@ -40,14 +40,15 @@ std::uint32_t Core::lane_of_token(RankId rank, std::uint64_t token) {
 bool Core::waits_for(const Lane& lane, std::uint64_t token) {
   if ((token & kLaneToken) != 0) return true;
   if (lane.current.kind != EventKind::kWait || !lane.waits_for_all) return false;
-  return std::find(lane.words.begin(), lane.words.end(), static_cast<std::uint32_t>(token)) != lane.words.end();
+  return std::find(lane.words.begin(), lane.words.end(), static_cast<std::uint32_t>(token)) !=
+         lane.words.end();
 }
 
 /// The first time from `at` on at which the lane is inside MPI, if that is known.
 std::optional<Time> Core::inside_from(std::uint32_t index, Time at, std::uint64_t token) {
   const std::vector<Inside>& calls = progress_.of(index).calls;
-  const auto call = std::lower_bound(calls.begin(), calls.end(), at,
-                                     [](const Inside& c, Time t) { return c.exit < t; });
+  const auto call =
+      std::lower_bound(calls.begin(), calls.end(), at, [](const Inside& c, Time t) { return c.exit < t; });
   if (call != calls.end()) return std::max(call->entry, at);
   const Lane& lane = lanes_[index];
   if (lane.run == Run::kGone) return at;

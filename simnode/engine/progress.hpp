@@ -38,8 +38,9 @@ struct Progress {
   std::vector<OfLane> lanes;
   std::vector<Handshake> table;
   std::vector<std::uint32_t> free;
-  std::set<std::pair<Time, std::uint32_t>> asleep;  // handshakes whose thread was blocked in a call when it came
-  std::vector<std::uint32_t> stirred;               // lanes that have moved on
+  std::set<std::pair<Time, std::uint32_t>>
+      asleep;                          // handshakes whose thread was blocked in a call when it came
+  std::vector<std::uint32_t> stirred;  // lanes that have moved on
 
   std::uint32_t add(const Handshake& handshake) {
     if (free.empty()) {
