@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   const int iterations = atoi(argv[3]);
   const double inner = 1e-6 * atof(argv[4]);
   MPI_Request requests[4];
-  MPI_Status a, b;
+  MPI_Status a, b, statuses[4];
   g = atoi(argv[2]);
   prev = (rank + ranks - 1) % ranks;
   next = (rank + 1) % ranks;
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     if (by_hand) {
       start(requests);
       nplus1_compute(inner);
-      MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+      MPI_Waitall(4, requests, statuses);
       compute_border();
       continue;
     }
