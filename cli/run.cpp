@@ -197,8 +197,6 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
       or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable, kNothingStarted);
   if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   recommend_replay(options);
-  // Where this command runs in a job that is watched, its own job is watched all the same.
-  for (const char* of_outer_job : {"NPLUS1_SHRUNK", "NPLUS1_WORLD"}) unsetenv(of_outer_job);
   const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;

@@ -1,12 +1,13 @@
 """A rank's children are no ranks: they are silent, inherit nothing of ours, and may start MPI jobs of their own. What
 becomes the rank later (a shell's or an interpreter's last command) still does."""
 import collections
-import os
+import json
+import pathlib
 import re
 import sys
 import unittest
 
-from live import MPIRUN, PROGRAMS, path_of
+from live import MPIRUN, NPLUS1, PROGRAMS, path_of
 from recorded import RecordedTest
 
 RANKS = 2
@@ -71,12 +72,37 @@ class Inheritance(RecordedTest):
         script = f'[ "$PMI_RANK" = 0 ] && {inner}; exec {path_of("plain")} who outer'
         self.check_nested(self.observe(RANKS, "sh", "-c", script))
 
-    @unittest.skip("an nplus1 within a rank starts its n+1 processes, and all of them see the program")
-    def test_nplus1_within_a_rank_watches_the_inner_job(self):
-        inner = f'{os.environ["NPLUS1"]} run -q -n 3 -o {self.folder}/inner -- {path_of("plain")} who inner'
-        run = self.observe(RANKS, "sh", "-c", f'[ "$PMI_RANK" = 0 ] && {inner}; exec {path_of("plain")} who outer')
+    def watched(self, *options):
+        """A watched job of three, and the summary that it leaves."""
+        folder = self.folder / f"inner-{self.runs}"
+        return [NPLUS1, "run", "-q", "-n", 3, "-o", folder, *options, "--", path_of("plain"), "who", "inner"], folder
+
+    def check_watched(self, run, folder, **expected):
         self.check_nested(run)
-        self.assertTrue((self.folder / "inner" / "summary.json").exists())
+        inner = json.loads((folder / "summary.json").read_text())
+        self.assertEqual((inner["ranks"], inner["complete"]), (3, True))
+        self.assertEqual(inner["trust"]["active_ranks"], 3)
+        for key, value in expected.items():
+            self.assertEqual(inner[key], value)
+
+    def test_nplus1_within_a_rank_watches_the_inner_job(self):
+        """Before the rank's MPI_Init its shell still has the outer job's environment, and none of it is the inner's."""
+        words, folder = self.watched("--network", "lsb:latency=3e-6,bandwidth=1e9")
+        script = f'[ "$PMI_RANK" = 0 ] && {" ".join(map(str, words))}; exec {path_of("plain")} who outer'
+        run = self.observe(RANKS, "sh", "-c", script, options=("--compute", "fixed:1e-3", "--direct", "off"))
+        self.check_watched(run, folder, direct=True)
+        self.assertEqual(run.summary["direct"], False)
+
+    def test_nplus1_within_a_rank_that_has_begun_watches_it_too(self):
+        words, folder = self.watched()
+        self.check_watched(self.observe(RANKS, "children", "mpirun", *words), folder)
+
+    def test_nplus1_within_a_rank_reads_platforms(self):
+        """SimGrid refuses a process into which the stubs are preloaded."""
+        platform = pathlib.Path(__file__).parents[2] / "platforms" / "cluster64.xml"
+        words, folder = self.watched("--platform", platform)
+        script = f'[ "$PMI_RANK" = 0 ] && {" ".join(map(str, words))}; exec {path_of("plain")} who outer'
+        self.check_watched(self.observe(RANKS, "sh", "-c", script), folder)
 
 
 class Wrappers(RecordedTest):

@@ -1,5 +1,7 @@
 """Virtual times don't depend on how events travel: with time stamps straight from rank to rank or not, through shared
-memory or TCP, on one host or (as far as Hydra's launcher can pretend) two."""
+memory or TCP, on one host or two."""
+import pathlib
+import subprocess
 import unittest
 
 import determinism_test
@@ -15,16 +17,17 @@ NETWORKS = ["lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=1e-6,bandwidth=1e9,ea
             "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11"]
 
 
-class Ways(LiveTest):
-    def told(self, ranks, *words, network=NETWORKS[0], options=()):
-        run = self.exact(*words, ranks=ranks, network=network, compute="fixed:1e-7", options=options)
-        return run.summary["rank_end_s"], run.summary["point_to_point"]
+def told(test, ranks, *words, network=NETWORKS[0], options=()):
+    run = test.exact(*words, ranks=ranks, network=network, compute="fixed:1e-7", options=options)
+    return run.summary["rank_end_s"], run.summary["point_to_point"]
 
+
+class Ways(LiveTest):
     def check(self, ranks, *words, **named):
-        first = self.told(ranks, *words, **named)
+        first = told(self, ranks, *words, **named)
         for way in WAYS:
             with self.subTest(program=words[0], way=way, **named):
-                self.assertEqual(self.told(ranks, *words, options=way, **named), first)
+                self.assertEqual(told(self, ranks, *words, options=way, **named), first)
 
     def test_every_example_has_the_same_times_every_way(self):
         for example in EXAMPLES:
@@ -61,11 +64,40 @@ class Ways(LiveTest):
             run = self.exact("send 1 8", "recv 0 8", options=options, network=network)
             self.assertEqual(run.summary["direct"], direct, (options, network))
 
-    @unittest.skip("the stand-in for another host is on this one, where no address is published")
+
+class TwoHosts(LiveTest):
+    """Two hosts of one machine, each with a network and a name of its own. Hydra deals the ranks out in turn, and the
+    last of all, the simulator's, is on the second."""
+
+    STAGE = pathlib.Path(__file__).with_name("two_hosts.sh")
+    HOSTS = f"-launcher ssh -launcher-exec {STAGE} -hosts ha,hb -iface cable"
+
+    @classmethod
+    def setUpClass(cls):
+        if subprocess.run([cls.STAGE, "true"], check=False).returncode == 77:
+            raise unittest.SkipTest("namespaces may not be made here")
+
+    def command(self, *words, options=(), **named):
+        return [str(self.STAGE), *super().command(*words, options=("--mpi-args", self.HOSTS, *options), **named)]
+
     def test_ranks_of_another_host_take_tcp_by_themselves(self):
-        """Hydra gives each host a proxy; the simulator can be reached through shared memory from its own only."""
-        run = self.exact("send 1 8", "recv 0 8", "", options=WAYS[-1])
-        self.assertEqual(run.summary["transport"], "shm+tcp")
+        self.assertEqual(self.exact("send 1 8", "recv 0 8", "").summary["transport"], "shm+tcp")
+
+    def test_a_rank_alone_on_its_host_takes_tcp_too(self):
+        """Nobody at all shares memory with the simulator."""
+        self.assertEqual(self.exact("compute 1").summary["transport"], "tcp")
+
+    def test_virtual_times_are_those_of_one_host(self):
+        for example in EXAMPLES[:6]:
+            with self.subTest(program=example[0]):
+                ranks, *words = example
+                far, near = (told(self, ranks, *words) for self.command in (self.command, super().command))
+                self.assertEqual(far, near)
+                del self.command
+
+    def test_who_asks_for_shared_memory_is_told_that_another_host_has_none(self):
+        run = self.observe(3, "script", "send 1 8", "recv 0 8", "", options=("--transport", "shm"))
+        self.assertIn("cannot join the simulation", run.stderr)
 
 
 if __name__ == "__main__":
