@@ -40,13 +40,6 @@ int processors() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-std::string value_of(const std::string& line, const std::string& key) {
-  const std::size_t at = line.find(" " + key + "=");
-  if (at == std::string::npos) return {};
-  const std::size_t begin = at + key.size() + 2;
-  return line.substr(begin, line.find(' ', begin) - begin);
-}
-
 /// What the keeper published through Hydra; nothing where no simulator came up. MPI's own PMI client is at rest.
 /// One rank alone passes no barrier in MPI_Init, and what is published arrives with the second: so it passes them here.
 std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
@@ -188,6 +181,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   pmpi::Comm_size(MPI_COMM_WORLD, &hello.ranks);
   hello.pid = getpid();
   Line line = open_line(hello);
+  // Where the simulator's rank is alone on its host, no proxy tells its keepers when the job ends.
+  if (hello.rank == 0 && !on_one_host()) announce_beginning(process_manager());
   const int cores = processors();
 
   const bool joined = line.socket >= 0;

@@ -128,7 +128,7 @@ Role passive(const char* why) {
   const std::string program = find_simulator();
   if (program.empty())
     say("no simulator to execute (set NPLUS1_SIMNODE to nplus1-simnode): running without it");
-  const bool begun = begin_keepers(pmi.descriptor, job, program);
+  const bool begun = begin_keepers(pmi.descriptor, job, program, environment_number("MPI_LOCALNRANKS") == 1);
   if (!begun) say("cannot fork the keeper: the job will not get past MPI_Init (free some processes)");
   _exit(begun ? 0 : 1);
 }
@@ -145,6 +145,7 @@ constinit bool output_is_named = false;
 constinit bool wants_quiet = false;
 constinit pid_t process = 0;
 constinit int connection = -1;
+constinit bool one_host = true;
 
 void read_settings() {
   process = getpid();
@@ -184,6 +185,7 @@ __attribute__((constructor)) void set_up_process() {
   const int saved = errno;
   read_settings();
   decided = set_up();
+  one_host = environment_number("MPI_LOCALNRANKS") == environment_number("NPLUS1_WORLD");
   errno = saved;
 }
 
@@ -203,6 +205,10 @@ bool names_output_itself() noexcept {
 
 int own_process() noexcept {
   return process;
+}
+
+bool on_one_host() noexcept {
+  return one_host;
 }
 
 int process_manager() noexcept {

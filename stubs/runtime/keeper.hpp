@@ -28,6 +28,9 @@ enum class Role {
 /// The connection to Hydra, PMI_FD; -1 without.
 [[nodiscard]] int process_manager() noexcept;
 
+/// Whether Hydra started all of the job's processes on this host.
+[[nodiscard]] bool on_one_host() noexcept;
+
 /// What the environment said when the process began.
 enum class Transport : unsigned char { kAny, kSharedMemory, kTcp };
 [[nodiscard]] Transport wanted_transport() noexcept;

@@ -42,10 +42,15 @@ std::optional<Pair> make_pair() {
   return Pair{*leader, *other};
 }
 
-/// Standard streams go nowhere, and only `kept` stays open: holding the others would keep mpirun waiting.
-void release_descriptors(std::vector<int> kept) {
+/// The standard streams go nowhere: holding them would keep mpirun waiting.
+void release_streams() {
   const int null = open("/dev/null", O_RDWR);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
+  if (null > STDERR_FILENO) close(null);
+}
+
+/// Only `kept` and the standard streams stay open.
+void keep_descriptors(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
   auto first = static_cast<unsigned>(STDERR_FILENO + 1);
   for (const int fd : kept) {
@@ -64,7 +69,8 @@ bool hung_up(int descriptor) {
 
 class Keeper {
  public:
-  Keeper(int pmi, Shared& shared, Simulator simulator) : pmi_{pmi}, shared_{shared}, simulator_{simulator} {}
+  Keeper(int pmi, Shared& shared, Simulator simulator, bool alone)
+      : pmi_{pmi}, shared_{shared}, simulator_{simulator}, alone_{alone} {}
 
   /// A process of its own, in a session that Hydra does not kill.
   void settle(const Pair& pair, bool leads) {
@@ -75,11 +81,13 @@ class Keeper {
     std::signal(SIGPIPE, SIG_IGN);
     std::vector<int> kept = simulator_.descriptors();
     kept.insert(kept.end(), {pmi_, other_, own});
-    release_descriptors(std::move(kept));
+    if (!alone_) release_streams();
+    keep_descriptors(std::move(kept));
   }
 
   [[noreturn]] void lead() {
-    answer_barriers(pmi_, word(), shared_.duty, other_, [this] { return replace_other(); });
+    answer_barriers(
+        pmi_, word(), shared_.duty, other_, [this] { return replace_other(); }, alone_);
     close(pmi_);
     _exit(simulator_.finish(kReportLimit));  // for who waits for the job
   }
@@ -132,17 +140,18 @@ class Keeper {
   int pmi_;
   Shared& shared_;
   Simulator simulator_;
+  bool alone_;
   int other_ = -1;
 };
 
 }  // namespace
 
-bool begin_keepers(int pmi_descriptor, const std::string& job, const std::string& program) {
+bool begin_keepers(int pmi_descriptor, const std::string& job, const std::string& program, bool alone) {
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto simulator = Simulator::prepare();
   const auto pair = make_pair();
   if (memory == MAP_FAILED || !simulator || !pair) return false;
-  Keeper keeper{pmi_descriptor, *new (memory) Shared, *simulator};
+  Keeper keeper{pmi_descriptor, *new (memory) Shared, *simulator, alone};
   const pid_t leader = fork();
   if (leader < 0) return false;
   if (leader == 0) {

@@ -39,18 +39,28 @@ std::optional<std::string> ask(int descriptor, LineReader& lines, std::string_vi
   return std::nullopt;
 }
 
-/// False if the job is over.
-bool publish(int descriptor, const std::string& word) {
-  constexpr std::string_view kKey = "kvsname=";
+constexpr const char* kMeeting = "nplus1";
+constexpr const char* kBegun = "nplus1-begun";
+
+/// Hydra's answer to `command` ("put", "get") with `rest` in the job's key-value space; nothing if the job is over.
+std::optional<std::string> ask_space(int descriptor, const std::string& command, const std::string& rest,
+                                     std::string_view expected) {
   LineReader lines{descriptor};
   const auto answer = ask(descriptor, lines, "cmd=get_my_kvsname\n", "cmd=my_kvsname");
-  if (!answer) return false;
-  const auto begin = answer->find(kKey);
-  if (begin == std::string::npos) return true;
-  const auto start = begin + kKey.size();
-  const std::string kvs = answer->substr(start, answer->find(' ', start) - start);
-  const std::string put = "cmd=put kvsname=" + kvs + " key=nplus1 value=" + word + "\n";
-  return ask(descriptor, lines, put, "cmd=put_result").has_value();
+  if (!answer) return std::nullopt;
+  const std::string space = value_of(*answer, "kvsname");
+  if (space.empty()) return "";
+  return ask(descriptor, lines, "cmd=" + command + " kvsname=" + space + " " + rest + "\n", expected);
+}
+
+/// False if the job is over.
+bool publish(int descriptor, const std::string& key, const std::string& value) {
+  return ask_space(descriptor, "put", "key=" + key + " value=" + value, "cmd=put_result").has_value();
+}
+
+bool has_begun(int descriptor) {
+  const auto answer = ask_space(descriptor, "get", std::string{"key="} + kBegun, "cmd=get_result");
+  return answer && value_of(*answer, "rc") == "0";
 }
 
 constexpr std::size_t kLongestLine = 4096;
@@ -71,6 +81,13 @@ std::optional<std::string> look_at_line(int descriptor) {
 bool take_line(int descriptor, std::size_t length) {
   std::array<char, kLongestLine> chunk;
   return recv(descriptor, chunk.data(), length, 0) == static_cast<ssize_t>(length);
+}
+
+/// As MPI_Finalize does it; then the connection is at its end for all who hold it.
+void take_leave(int descriptor) {
+  LineReader lines{descriptor};
+  ask(descriptor, lines, "cmd=finalize\n", "cmd=finalize_ack");
+  shutdown(descriptor, SHUT_RDWR);
 }
 
 bool is_way_out(const std::string& line) {
@@ -107,8 +124,19 @@ bool enter(int descriptor, Duty& duty) {
 
 }  // namespace
 
+std::string value_of(const std::string& line, const std::string& key) {
+  const std::size_t at = line.find(" " + key + "=");
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + key.size() + 2;
+  return line.substr(begin, line.find(' ', begin) - begin);
+}
+
+void announce_beginning(int pmi_descriptor) {
+  publish(pmi_descriptor, kBegun, "1");
+}
+
 void answer_barriers(int pmi_descriptor, const std::string& word, Duty& duty, int watched,
-                     const std::function<int()>& while_waiting) {
+                     const std::function<int()>& while_waiting, bool until_finalized) {
   bool partly = false;
   while (enter(pmi_descriptor, duty)) {
     if (!wait_for_line(pmi_descriptor, partly, watched, while_waiting)) return;
@@ -120,8 +148,10 @@ void answer_barriers(int pmi_descriptor, const std::string& word, Duty& duty, in
     const bool out = is_way_out(*line);
     if (out) duty.entered = false;
     if (!take_line(pmi_descriptor, line->size())) return;
-    if (!out || word.empty() || duty.published.exchange(true)) continue;
-    if (!publish(pmi_descriptor, word)) return;
+    if (!out) continue;
+    if (until_finalized && has_begun(pmi_descriptor)) return take_leave(pmi_descriptor);
+    if (word.empty() || duty.published.exchange(true)) continue;
+    if (!publish(pmi_descriptor, kMeeting, word)) return;
   }
 }
 

@@ -99,6 +99,29 @@ TEST(Keeper, PublishesTheWordBetweenTheFirstAndTheSecondBarrier) {
   EXPECT_EQ(heard, expected);
 }
 
+TEST(Keeper, AloneOnItsHostTakesLeaveAtTheFirstBarrierAfterTheBeginning) {
+  Sockets sockets;
+  Duty duty;
+  std::thread keeper{[&] { answer_barriers(sockets.ours, "", duty, -1, {}, true); }};
+  LineReader lines{sockets.theirs};
+  const auto next = [&] { return lines.next(std::chrono::seconds{10}).value_or("nothing"); };
+  const auto pass_barrier = [&](const std::string& begun) {
+    EXPECT_EQ(next(), "cmd=barrier_in");
+    write_all(sockets.theirs, "cmd=barrier_out\n");
+    EXPECT_EQ(next(), "cmd=get_my_kvsname");
+    write_all(sockets.theirs, "cmd=my_kvsname kvsname=kvs_7_0\n");
+    EXPECT_EQ(next(), "cmd=get kvsname=kvs_7_0 key=nplus1-begun");
+    write_all(sockets.theirs, begun + "\n");
+  };
+  pass_barrier("cmd=get_result rc=-1 msg=key_nplus1-begun_not_found value=unknown");
+  pass_barrier("cmd=get_result rc=0 msg=success value=1");
+  EXPECT_EQ(next(), "cmd=finalize");
+  write_all(sockets.theirs, "cmd=finalize_ack\n");
+  keeper.join();
+  EXPECT_EQ(next(), "nothing") << "who else holds the connection sees its end";
+  sockets.close_theirs();
+}
+
 TEST(Keeper, AnswersBarriersWithoutASimulator) {
   Sockets sockets;
   Duty duty;

@@ -39,7 +39,12 @@ case $1 in
     printf '127.0.0.1 localhost\n10.77.0.1 ha\n10.77.0.2 hb\n' | {
       hosts=$(mktemp); cat > "$hosts"; mount --bind "$hosts" /etc/hosts; rm "$hosts"; }
     make_neighbour
-    "$@" ;;
+    "$@" &  # a signal interrupts a wait, not a program in the foreground
+    trap "kill -TERM $!" TERM INT
+    while kill -0 $! 2>/dev/null; do
+      wait $! && code=0 || code=$?
+    done
+    exit $code ;;
   *)
     unshare --map-root-user --net --mount --uts true 2>/dev/null || exit 77
     exec unshare --map-root-user --net --mount --uts "$0" --inside "$@" ;;

@@ -6,7 +6,7 @@ import unittest
 
 import determinism_test
 import early_leavers_test
-from live import LiveTest
+from live import LiveTest, path_of
 
 EXAMPLES = [(4, "ping_pong", 50, 3000), (4, "halo", 20, 20000), (5, "master_worker", 40, 10), (4, "waitany", 6, 10),
             (4, "wavefront", 10), (4, "cg_traffic"), (4, "imbalance", 4, 1), (3, "hello_c"), (3, "hello_cpp"),
@@ -70,7 +70,7 @@ class TwoHosts(LiveTest):
     last of all, the simulator's, is on the second."""
 
     STAGE = pathlib.Path(__file__).with_name("two_hosts.sh")
-    HOSTS = f"-launcher ssh -launcher-exec {STAGE} -hosts ha,hb -iface cable"
+    hosts = "ha,hb"
 
     @classmethod
     def setUpClass(cls):
@@ -78,22 +78,29 @@ class TwoHosts(LiveTest):
             raise unittest.SkipTest("namespaces may not be made here")
 
     def command(self, *words, options=(), **named):
-        return [str(self.STAGE), *super().command(*words, options=("--mpi-args", self.HOSTS, *options), **named)]
+        if self.hosts is None:
+            return super().command(*words, options=options, **named)
+        hydra = f"-launcher ssh -launcher-exec {self.STAGE} -hosts {self.hosts} -iface cable"
+        return [str(self.STAGE), *super().command(*words, options=("--mpi-args", hydra, *options), **named)]
 
     def test_ranks_of_another_host_take_tcp_by_themselves(self):
         self.assertEqual(self.exact("send 1 8", "recv 0 8", "").summary["transport"], "shm+tcp")
 
-    def test_a_rank_alone_on_its_host_takes_tcp_too(self):
-        """Nobody at all shares memory with the simulator."""
-        self.assertEqual(self.exact("compute 1").summary["transport"], "tcp")
+    def test_the_simulator_may_have_a_host_for_itself(self):
+        """Hydra's proxy there has no other process, and the job's end is nobody's but the keepers' to see."""
+        for scripts in (["compute 1"], ["send 1 8", "recv 0 8"]):
+            self.hosts = f"ha:{len(scripts)},hb:1"
+            self.assertEqual(self.exact(*scripts).summary["transport"], "tcp")
+            self.observe(len(scripts), "sh", "-c", f"{path_of('plain')} who me; exit 5", code=5)
 
     def test_virtual_times_are_those_of_one_host(self):
         for example in EXAMPLES[:6]:
             with self.subTest(program=example[0]):
                 ranks, *words = example
-                far, near = (told(self, ranks, *words) for self.command in (self.command, super().command))
-                self.assertEqual(far, near)
-                del self.command
+                self.hosts = "ha,hb"
+                far = told(self, ranks, *words)
+                self.hosts = None
+                self.assertEqual(far, told(self, ranks, *words))
 
     def test_who_asks_for_shared_memory_is_told_that_another_host_has_none(self):
         run = self.observe(3, "script", "send 1 8", "recv 0 8", "", options=("--transport", "shm"))
