@@ -144,7 +144,8 @@ std::optional<Refusal> read_status(LocatedCall& located, const Source& source) {
   std::vector<std::string_view> words;
   for (const Token& token : status.tokens)
     if (token.kind != TokenKind::kComment) words.push_back(source.text(token));
-  located.ignores_status = words.size() == 1 && words[0] == "MPI_STATUS_IGNORE";
+  located.ignores_status =
+      words.size() == 1 && (words[0] == "MPI_STATUS_IGNORE" || words[0] == "MPI_STATUSES_IGNORE");
   if (located.ignores_status) return std::nullopt;
   bool named = false;
   walk(*status.node, [&](const Node& node) {
