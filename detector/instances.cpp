@@ -11,7 +11,7 @@
 
 #include "detector/merging.hpp"
 #include "detector/payload_order.hpp"
-#include "detector/stars.hpp"
+#include "detector/trees.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -402,7 +402,7 @@ std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& 
   auto rounds = by_rounds(transfers, cluster);
   if (of_too_many_messages(rounds)) rounds.clear();
   if (rounds.empty()) rounds = by_tags(transfers, cluster);
-  if (rounds.empty()) rounds = by_stars(transfers, cluster);
+  if (rounds.empty()) rounds = by_trees(transfers, cluster);
   if (!rounds.empty() && !of_extremes(rounds)) return rounds;
   const std::size_t all = cluster.transfers.size();
   auto found = merged(transfers, by_payloads(transfers, cluster));

@@ -1,7 +1,8 @@
 // Finds the collectives among the transfers of one cluster: call sites that belong together, on ranks that are
-// connected through them. Four ways, the first that explains the cluster wins:
+// connected through them. Five ways, the first that explains the cluster wins:
 //   rounds     each rank's calls, in order, cut into d equal parts: each part is an operation of its own
 //   tags       the messages of each tag are an operation, or its rounds: programs number their operations so (HPL)
+//   trees      each tree of all ranks, up or down, is an operation (gathers with another root each time)
 //   payloads   what spreads is told apart by its content (rotating roots, irregular use)
 //   lineage    what shares data, also in parts: scatter and allgather are one broadcast
 // Pure. Times: linear in the transfers for payloads; rounds and lineage a few microseconds for each transfer.

@@ -400,8 +400,9 @@ std::vector<Segment> Provenance::explain(State& state, std::size_t member, const
 
 namespace {
 
-/// So many bits of single elements show that something is part of something else.
-constexpr double kEnoughToBePart = 20;
+/// So many bits of single elements show that something is part of something else: as many as make a finding probable. Of
+/// 24 random bits fewer are significant once in 2^13.
+constexpr double kEnoughToBePart = 14;
 
 /// `bytes` of the data in `segments`, from `offset` on.
 std::vector<Segment> piece_of(std::span<const Segment> segments, std::uint64_t offset, std::uint64_t bytes) {

@@ -1,6 +1,7 @@
 // Rates of false and missed findings over random programs: detector_score [FIRST_SEED [PROGRAMS [show FAMILY]]]. Prints
-// the tables of docs/detector_scenarios.md. "wavefront MESSAGES" times the search instead. With `show`, what is found in each program of the families whose name begins
-// so, where that is wrong or missed.
+// the tables of docs/detector_scenarios.md. "wavefront MESSAGES" times the search instead. With `show`, of the families
+// whose name begins so only ("without": those without a collective operation), and what is found where that is wrong or
+// missed.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -30,6 +31,7 @@ std::string show;
 
 void count(const RandomProgram& program, std::uint64_t seed, std::map<std::string, Tally>& families,
            std::map<int, Tally>& ranks) {
+  if (!program.truth.empty() && !program.family.starts_with(show)) return;
   const Judgement j = judgement(program);
   const bool provable = !program.truth.empty() && program.truth.front().provable;
   for (Tally* t : {&families[program.family], &families["all"], &ranks[program.ranks]}) {
@@ -39,9 +41,7 @@ void count(const RandomProgram& program, std::uint64_t seed, std::map<std::strin
     t->proved += provable && j.found ? 1U : 0U;
     t->found += j.found ? 1U : 0U;
   }
-  if (show.empty() || (show != "all" && !program.family.starts_with(show)) ||
-      (j.wrong.empty() && (j.found || !provable)))
-    return;
+  if (show.empty() || (j.wrong.empty() && (j.found || !provable))) return;
   fmt::print("--- {} seed {}, {} ranks, type {}", program.family, seed, program.ranks,
              static_cast<int>(program.type));
   if (!program.truth.empty())
@@ -112,9 +112,10 @@ int main(int argc, char** argv) {
   const std::uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 0;
   const std::uint64_t programs = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2000;
   if (argc > 4) show = argv[4];
+  const bool without_too = show.empty() || show == "without";
   std::map<std::string, Tally> without;
   std::map<int, Tally> without_ranks;
-  for (std::uint64_t s = first; s < first + programs; ++s)
+  for (std::uint64_t s = first; without_too && s < first + programs; ++s)
     count(program_without_collective(s), s, without, without_ranks);
   const Tally& none = without["all"];
   fmt::print("{} programs without a collective operation, {} with a false finding: at most {:.5f} (95 %)\n",
@@ -122,6 +123,7 @@ int main(int argc, char** argv) {
   print("without", without);
   print("ranks", named(without_ranks));
   for (const std::string& kind : planted_kinds()) {
+    if (!show.starts_with(kind) && !show.empty()) continue;
     std::map<std::string, Tally> with;
     std::map<int, Tally> with_ranks;
     for (std::uint64_t s = first; s < first + programs; ++s)

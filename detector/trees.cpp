@@ -1,0 +1,156 @@
+#include "detector/trees.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace nplus1::detector {
+namespace {
+
+constexpr std::size_t kNone = ~std::size_t{0};
+
+/// Cuts a cluster into trees. Up a tree each rank but the root sends once, after all that it receives; so the first send
+/// of each but one rank is the first operation, and the only rank that can be its root is the one that then has nothing
+/// else but receives. Down a tree it is the same, backwards in time and with sends and receives exchanged.
+class Cutter {
+ public:
+  Cutter(const Transfers& transfers, const TransferList& list, bool up) : messages_(list.size()) {
+    std::map<std::int32_t, std::size_t> members;
+    for (const TransferIndex i : list) {
+      members.try_emplace(transfers.all[i].source, members.size());
+      members.try_emplace(transfers.all[i].destination, members.size());
+    }
+    lanes_.resize(members.size());
+    // Place, position in the list, whether it is the half that leads to the root.
+    std::vector<std::tuple<std::uint32_t, std::size_t, bool>> halves;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Transfer& t = transfers.all[list[i]];
+      messages_[i].child = members.at(up ? t.source : t.destination);
+      messages_[i].parent = members.at(up ? t.destination : t.source);
+      halves.emplace_back(t.sent_at, i, up);
+      halves.emplace_back(t.received_at, i, !up);
+    }
+    std::ranges::sort(halves);
+    if (!up) std::ranges::reverse(halves);
+    for (const auto& [place, message, leaves] : halves) {
+      Message& m = messages_[message];
+      Lane& lane = lanes_[leaves ? m.child : m.parent];
+      if (leaves) lane.leaving.push_back(lane.length);
+      (leaves ? m.leaves_at : m.arrives_at) = lane.length++;
+      lane.messages.push_back(message);
+    }
+  }
+  [[nodiscard]] std::size_t ranks() const { return lanes_.size(); }
+
+  /// Positions in the list, of one tree after the other; empty if something is left over.
+  std::vector<std::vector<std::size_t>> trees() {
+    std::vector<std::vector<std::size_t>> all;
+    for (std::size_t left = messages_.size(); left > 0; left -= ranks() - 1) {
+      auto tree = next();
+      if (tree.empty()) return {};
+      all.push_back(std::move(tree));
+    }
+    return all;
+  }
+
+ private:
+  struct Message {
+    std::size_t child = 0;  // who sends up the tree, or receives down the tree
+    std::size_t parent = 0;
+    std::size_t leaves_at = 0;   // in the child's lane
+    std::size_t arrives_at = 0;  // in the parent's
+  };
+  struct Lane {
+    std::vector<std::size_t> messages;
+    std::vector<std::size_t> leaving;  // places in the lane
+    std::size_t length = 0;
+    std::size_t used = 0;       // of `messages`
+    std::size_t used_leaving = 0;
+
+    [[nodiscard]] std::size_t next_leaving() const {
+      return used_leaving < leaving.size() ? leaving[used_leaving] : kNone;
+    }
+  };
+
+  std::vector<std::size_t> next() {
+    for (std::size_t root = 0; root < ranks(); ++root) {
+      if (lanes_[root].next_leaving() == lanes_[root].used) continue;
+      auto tree = tree_to(root);
+      if (tree.empty()) continue;
+      for (std::size_t m = 0; m < ranks(); ++m) {
+        lanes_[m].used = ends_[m];
+        if (m != root) ++lanes_[m].used_leaving;
+      }
+      return tree;
+    }
+    return {};
+  }
+  std::vector<std::size_t> tree_to(std::size_t root) {
+    std::vector<std::size_t> tree;
+    ends_.assign(ranks(), 0);
+    for (std::size_t m = 0; m < ranks(); ++m) {
+      ends_[m] += lanes_[m].used + (m == root ? 0 : 1);
+      if (m == root) continue;
+      if (lanes_[m].next_leaving() == kNone) return {};
+      tree.push_back(lanes_[m].messages[lanes_[m].next_leaving()]);
+      ++ends_[messages_[tree.back()].parent];
+    }
+    for (const std::size_t i : tree)
+      if (messages_[i].leaves_at + 1 != ends_[messages_[i].child] ||
+          messages_[i].arrives_at < lanes_[messages_[i].parent].used ||
+          messages_[i].arrives_at >= ends_[messages_[i].parent])
+        return {};
+    return tree;
+  }
+
+  std::vector<Message> messages_;
+  std::vector<Lane> lanes_;
+  std::vector<std::size_t> ends_;  // of the tree that is looked for, in each lane
+};
+
+/// What goes up (down) a tree and is the same each time, but for its root and the lengths of its blocks.
+std::optional<CollectiveKind> kind_of(const Verdict& v, bool up) {
+  switch (v.kind) {
+    case CollectiveKind::kGather:
+    case CollectiveKind::kGatherv:
+      return up ? std::optional{CollectiveKind::kGather} : std::nullopt;
+    case CollectiveKind::kScatter:
+    case CollectiveKind::kScatterv:
+      return up ? std::nullopt : std::optional{CollectiveKind::kScatter};
+    case CollectiveKind::kReduce:
+      return up && v.operation ? std::optional{CollectiveKind::kReduce} : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::vector<Instance> as_operations(const Transfers& transfers, const Cluster& cluster, bool up) {
+  Cutter cutter{transfers, cluster.transfers, up};
+  if (cutter.ranks() < kFewestRanks || cluster.transfers.size() % (cutter.ranks() - 1) != 0) return {};
+  std::vector<Instance> found;
+  for (const auto& tree : cutter.trees()) {
+    TransferList list;
+    for (const std::size_t i : tree) list.push_back(cluster.transfers[i]);
+    std::ranges::sort(list);
+    auto instance = instance_of(transfers, cluster.captures, std::move(list));
+    if (!instance) return {};
+    const auto kind = kind_of(instance->verdict, up);
+    if (!kind || (!found.empty() && (kind != kind_of(found.front().verdict, up) ||
+                                     instance->verdict.operation != found.front().verdict.operation)))
+      return {};
+    found.push_back(std::move(*instance));
+  }
+  sort_by_time(transfers, found);
+  return found;
+}
+
+}  // namespace
+
+std::vector<Instance> by_trees(const Transfers& transfers, const Cluster& cluster) {
+  for (const bool up : {true, false})
+    if (auto found = as_operations(transfers, cluster, up); !found.empty()) return found;
+  return {};
+}
+
+}  // namespace nplus1::detector
