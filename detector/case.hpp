@@ -16,7 +16,8 @@ struct Case {
   const Transfers& transfers;
   std::span<const TransferIndex> list;
   const Provenance& data;
-  std::span<const TransferIndex> kept = {};  // blocks that ranks seem to keep between those that they sent
+  std::span<const TransferIndex> kept = {};   // blocks that ranks seem to keep between those that they sent
+  std::span<const TransferIndex> alike = {};  // messages of the same lines
 
   [[nodiscard]] const Transfer& at(std::size_t i) const { return transfers.all[list[i]]; }
   [[nodiscard]] std::size_t members() const { return data.ranks().size(); }

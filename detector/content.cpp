@@ -141,11 +141,17 @@ bool agree_in_samples(const Content& result, std::span<const Content> operands, 
   return true;
 }
 
-/// Products of floating-point numbers: by the samples alone, none of which may be 0 (0 times anything is 0).
+/// Products of floating-point numbers: by the samples alone, none of which may be 0 (0 times anything is 0). Those that
+/// are one of the operands (1 times anything is that) say nothing; the others have to say enough.
 bool is_real_product(const Content& result, std::span<const Content> operands) {
+  constexpr unsigned kEnough = 14;
   if (std::ranges::any_of(result.samples, [](float s) { return s == 0; })) return false;
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < result.samples.size(); ++i)
+    if (std::ranges::none_of(operands, [&](const Content& c) { return c.samples[i] == result.samples[i]; }))
+      bits += significant_bits(static_cast<double>(result.samples[i]));
   const auto multiply = [](double a, double b) { return a * b; };
-  return agree_in_samples(result, operands, multiply, multiply);
+  return bits >= kEnough && agree_in_samples(result, operands, multiply, multiply);
 }
 
 template <class Combine>

@@ -60,6 +60,7 @@ struct Tally {
   std::size_t explained = 0;  // messages of operations that are more than possible
   std::size_t all = 0;
   std::size_t leading_out = 0;  // unexplained, between ranks of different groups
+  std::size_t constants_out = 0;  // of these, constants: nobody's data, but they may be a part of a vector
 };
 
 void doubt(Instance& instance, std::string why) {
@@ -107,12 +108,22 @@ std::vector<Tally> tallies_of(const Transfers& transfers, Lines& lines,
     if (explained[i] || t.captured() || t.content.bytes == 0) continue;
     Tally& its = tally(i);
     if (its.explained == 0) continue;
-    if (t.content.is_constant())
+    const bool out =
+        group[static_cast<std::size_t>(t.source)] != group[static_cast<std::size_t>(t.destination)];
+    if (t.content.is_constant()) {
       --its.all;
-    else if (group[static_cast<std::size_t>(t.source)] != group[static_cast<std::size_t>(t.destination)])
+      its.constants_out += out ? 1U : 0U;
+    } else if (out) {
       ++its.leading_out;
+    }
   }
   return tallies;
+}
+
+/// Whether other ranks get (or give) other data: constants, too.
+bool is_of_parts(CollectiveKind kind) {
+  return kind == CollectiveKind::kScatter || kind == CollectiveKind::kScatterv ||
+         kind == CollectiveKind::kGather || kind == CollectiveKind::kGatherv;
 }
 
 void doubt_rare_ones(const Transfers& transfers, Lines& lines, const std::vector<Tally>& tallies,
@@ -125,6 +136,7 @@ void doubt_rare_ones(const Transfers& transfers, Lines& lines, const std::vector
         sum.explained += tallies[line].explained;
         sum.all += tallies[line].all;
         sum.leading_out += tallies[line].leading_out;
+        if (is_of_parts(instance.verdict.kind)) sum.leading_out += tallies[line].constants_out;
       }
       // What only the order of messages shows is shown only where there are no others.
       const bool rare =
@@ -156,19 +168,21 @@ void doubt_weak_ones(std::span<Instance* const> found, std::size_t messages) {
   for (const auto& [kind, list] : alike) {
     double bits = 0;
     double places = 0;
+    std::set<std::pair<Group, Group>> known;  // ranks and roots
     for (const Instance* i : list) {
-      bits += i->verdict.proof;
+      const bool again = !known.emplace(i->verdict.ranks, i->verdict.roots).second;
+      bits += i->verdict.proof - (again ? i->verdict.proof_once : 0);
       places += static_cast<double>(messages) / static_cast<double>(i->transfers.size());
     }
     const auto n = static_cast<double>(list.size());
     bits -= n * std::log2(std::max(1.0, places / n / n));
     for (Instance* i : list) {
       Certainty& certainty = i->verdict.certainty;
-      if (certainty > Certainty::kPossible && bits < kProbableProof &&
-          i->verdict.kind != CollectiveKind::kBarrier)
-        doubt(
-            *i,
-            "too few and too simple numbers for a proof: other exchanges of such numbers may look the same");
+      if (certainty > Certainty::kPossible && bits < kProbableProof)
+        doubt(*i, i->verdict.by_order || i->verdict.kind == CollectiveKind::kBarrier
+                      ? "too few messages for a proof: so many others may look the same"
+                      : "too few and too simple numbers for a proof: other exchanges of such numbers may look "
+                        "the same");
       else if (bits < kCertainProof)
         certainty = std::min(certainty, Certainty::kProbable);
     }

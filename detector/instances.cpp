@@ -101,8 +101,12 @@ class Spread {
     if (times == 0 && list.size() != ranks_.size()) return std::nullopt;
     Instance found = describe(list);
     found.repetitions = std::max(times, std::uint32_t{1});
+    found.verdict.proof = std::min(found.verdict.proof, static_cast<double>(found.repetitions) *
+                                                            most_proof_of_spread(ranks_.size()));
     if (times == 0) found.verdict.certainty = Certainty::kProbable;
-    if (times == 0 || seen_[static_cast<std::size_t>(first.source)].receives > 0)
+    // What wanders among the ranks reaches all of few by accident.
+    found.verdict.by_order = times == 0 || seen_[static_cast<std::size_t>(first.source)].receives > 0;
+    if (found.verdict.by_order)
       found.verdict.evidence.emplace_back(times == 0
                                               ? "a rank received the data twice: one message is redundant"
                                               : "the data come back to the root: one message is redundant");
@@ -316,10 +320,10 @@ void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
 }
 
 std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures,
-                                    TransferList list) {
+                                    TransferList list, std::span<const TransferIndex> alike) {
   const auto as_one = [&](std::span<const TransferIndex> part) -> std::optional<Instance> {
     TransferList messages{part.begin(), part.end()};
-    auto verdict = judge(transfers, with_captures(transfers, captures, messages));
+    auto verdict = judge(transfers, with_captures(transfers, captures, messages), alike);
     if (!verdict) return std::nullopt;
     return Instance{std::move(*verdict), std::move(messages)};
   };
@@ -380,12 +384,16 @@ std::vector<Instance> by_lineage(const Transfers& transfers, const Cluster& clus
 
 namespace {
 
-/// The first element of what is sent may grow along the messages by accident: payloads that explain all of them
-/// prove more.
-bool of_extremes(const std::vector<Instance>& found) {
-  return std::ranges::any_of(found, [](const Instance& i) {
-    return i.verdict.operation == Operation::kMax || i.verdict.operation == Operation::kMin;
-  });
+/// The first element of what is sent may grow along the messages by accident, and what is only possible may be several
+/// operations: payloads that explain all of them prove more.
+bool is_any_possible(const std::vector<Instance>& found) {
+  return std::ranges::any_of(
+      found, [](const Instance& i) { return i.verdict.certainty == Certainty::kPossible; });
+}
+bool may_be_accident(const std::vector<Instance>& found) {
+  return is_any_possible(found) || std::ranges::any_of(found, [](const Instance& i) {
+           return i.verdict.operation == Operation::kMax || i.verdict.operation == Operation::kMin;
+         });
 }
 
 /// More messages than a scatter and a ring of its parts have: several operations from one root, or in one order.
@@ -401,9 +409,12 @@ bool of_too_many_messages(const std::vector<Instance>& found) {
 std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& cluster) {
   auto rounds = by_rounds(transfers, cluster);
   if (of_too_many_messages(rounds)) rounds.clear();
-  if (rounds.empty()) rounds = by_tags(transfers, cluster);
-  if (rounds.empty()) rounds = by_trees(transfers, cluster);
-  if (!rounds.empty() && !of_extremes(rounds)) return rounds;
+  for (const auto& cut : {by_tags, by_trees}) {
+    if (!rounds.empty() && !is_any_possible(rounds)) break;
+    auto others = cut(transfers, cluster);
+    if (!others.empty() && (rounds.empty() || !is_any_possible(others))) rounds = std::move(others);
+  }
+  if (!rounds.empty() && !may_be_accident(rounds)) return rounds;
   const std::size_t all = cluster.transfers.size();
   auto found = merged(transfers, by_payloads(transfers, cluster));
   if (!rounds.empty()) return explained(found) == all ? found : rounds;

@@ -34,9 +34,10 @@ struct Cluster {
 
 void sort_by_time(const Transfers& transfers, std::vector<Instance>& found);
 /// `list` judged as one operation, with what its ranks had told before of parts that they keep. A broadcast is returned
-/// without messages that only brought its data to the root.
+/// without messages that only brought its data to the root. `alike`: see judge().
 [[nodiscard]] std::optional<Instance> instance_of(const Transfers& transfers, const TransferList& captures,
-                                                  TransferList list);
+                                                  TransferList list,
+                                                  std::span<const TransferIndex> alike = {});
 [[nodiscard]] std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& cluster);
 /// Empty unless all tags have the same operation among the same ranks, and it is more than possible.
 [[nodiscard]] std::vector<Instance> by_tags(const Transfers& transfers, const Cluster& cluster);

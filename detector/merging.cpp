@@ -58,6 +58,7 @@ bool merge_batch(const Transfers& transfers, std::vector<Instance>& batch) {
     whole.verdict.proof += batch[i].verdict.proof;
   }
   batch.front().segments = batch.size();
+  batch.front().verdict.by_order = false;  // pieces of a vector do not all wander by accident
   batch.resize(1);
   return true;
 }
@@ -185,6 +186,7 @@ std::vector<Instance> merge_segments(const Transfers& transfers, std::vector<Ins
       whole.verdict.bytes += next.verdict.bytes;
       whole.verdict.payload ^= next.verdict.payload * 3;
       whole.verdict.proof += next.verdict.proof;
+      whole.verdict.by_order = whole.verdict.by_order && next.verdict.by_order;
       whole.verdict.certainty = std::min(whole.verdict.certainty, next.verdict.certainty);
       ++whole.segments;
       end = end_of_payload(transfers, next);

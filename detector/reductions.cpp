@@ -163,15 +163,24 @@ std::vector<std::size_t> independent_elements(const std::vector<Elements>& value
   return result;
 }
 
+/// So simple that it proves nothing: anything is as large as nothing.
+bool is_simple(long double number) {
+  constexpr unsigned kOfSmallNumber = 8;
+  return significant_bits(static_cast<double>(number)) <= kOfSmallNumber;
+}
+
 /// Replays them as if each rank kept the largest (`sign` 1) or smallest (-1) that it knows of.
 struct Extremes {
   std::vector<Elements> known;
   std::vector<Members> heard;
   std::size_t checked = 0;
-  /// Bits that unrelated values of the same kind would not show: none of n + 1 is the largest more often than once in
-  /// n + 1. And bits that growing ones would not show: what is passed on as it came.
+  /// Bits that unrelated values of the same kind would not show: the one below which n others lie is the largest of them
+  /// once in n + 1. And how many elements were passed on as they came: growing ones never are, sums only if 0 was added.
   double of_size = 0;
-  double of_equality = 0;
+  std::size_t equal = 0;
+  /// Elements of what was sent by those that had received nothing, and how many of them are simple.
+  std::size_t operands = 0;
+  std::size_t simple = 0;
 
   /// False if a rank sends something else. `witnesses`: elements to judge by.
   bool replay(const Case& c, long double sign, std::span<const std::size_t> witnesses) {
@@ -179,8 +188,11 @@ struct Extremes {
     heard.assign(c.members(), Members(c.members()));
     for (std::size_t m = 0; m < c.members(); ++m) heard[m][m] = true;
     std::vector<Members> under_way(c.list.size());
-    std::vector<std::size_t> arrived(c.members());  // since it last sent
-    std::set<Elements> whole;                       // what has been sent
+    std::vector<std::size_t> arrived(c.members());     // since it last sent
+    std::vector<std::size_t> below(c.members(), 0);    // values of a tree: each is passed on only once
+    std::vector<std::size_t> in_tree(c.list.size());   // of which this is the largest; 0: of no tree
+    std::vector<bool> has_sent(c.members());
+    std::set<Elements> whole;  // what has been sent
     for (const auto& [place, half] : halves_of(c)) {
       const Transfer& t = c.at(half / 2);
       if (t.captured()) continue;
@@ -188,31 +200,50 @@ struct Extremes {
       const std::size_t m = c.data.member(half % 2 == 0 ? t.source : t.destination);
       if (half % 2 == 0) {
         if (!known[m].empty() && largest(known[m], value) != value) return false;
+        const bool first = !has_sent[m];
+        in_tree[half / 2] = first && below[m] != kNoTree ? below[m] + 1 : 0;
+        has_sent[m] = true;
+        if (known[m].empty()) count_operands(value);
         // What is known to all is only spread, whatever it is.
         if (arrived[m] > 0 && !(is_full(heard[m]) && whole.contains(value)))
-          weigh(known[m], value, arrived[m], witnesses);
+          weigh(known[m], value, in_tree[half / 2] > 0 ? below[m] : arrived[m], witnesses);
         whole.insert(value);
         arrived[m] = 0;
         under_way[half / 2] = heard[m];
       } else {
         ++arrived[m];
+        if (in_tree[half / 2] == 0)
+          below[m] = kNoTree;
+        else if (below[m] != kNoTree)
+          below[m] += in_tree[half / 2];
         unite(heard[m], under_way[half / 2]);
       }
       known[m] = largest(known[m], value);
     }
     return true;
   }
-  void weigh(const Elements& before, const Elements& sent, std::size_t arrived,
+  /// `below`: how many values the one that was sent is said not to be smaller than.
+  void weigh(const Elements& before, const Elements& sent, std::size_t below,
              std::span<const std::size_t> witnesses) {
     ++checked;
     for (const std::size_t e : witnesses) {
-      constexpr unsigned kOfSmallNumber = 8;
-      const unsigned bits = significant_bits(static_cast<double>(before[e]));
-      if (bits <= kOfSmallNumber) continue;  // anything is as large as nothing
-      of_size += std::log2(1.0 + static_cast<double>(arrived));
-      if (sent[e] == before[e]) of_equality += bits;
+      if (is_simple(before[e])) continue;
+      of_size += std::log2(1.0 + static_cast<double>(below));
+      if (sent[e] == before[e]) ++equal;
     }
   }
+  void count_operands(const Elements& value) {
+    operands += value.size();
+    simple += static_cast<std::size_t>(std::ranges::count_if(value, is_simple));
+  }
+  /// Where 0 is often a part of it, a sum stays as often: with as many simple ones as there are among the operands that
+  /// show (one more, and one that is none, as nothing more is known of them).
+  [[nodiscard]] double of_equality() const {
+    const double share = static_cast<double>(simple + 1) / static_cast<double>(operands + 2);
+    return 2 * simple > operands ? 0 : static_cast<double>(equal) * -std::log2(share);
+  }
+
+  static constexpr std::size_t kNoTree = ~std::size_t{0};
 
   static Elements scaled(Elements values, long double sign) {
     for (long double& v : values) v *= sign;
@@ -223,6 +254,18 @@ struct Extremes {
     return b;
   }
 };
+
+/// Elements of the messages of the same lines that have as many: more than those of the case show which vary by
+/// themselves.
+std::vector<Elements> elements_alike(const Case& c, std::vector<Elements> sent) {
+  if (c.alike.size() <= c.list.size()) return sent;
+  std::vector<Elements> all;
+  for (const TransferIndex i : c.alike) {
+    auto value = some_elements(c.transfers.all[i].content);
+    if (value.size() == sent.front().size()) all.push_back(std::move(value));
+  }
+  return all.size() > sent.size() ? all : sent;
+}
 
 }  // namespace
 
@@ -249,7 +292,7 @@ Judge extremum(const Case& c) {
     sent.push_back(std::move(value));
   }
   if (values.size() < 2) return std::nullopt;
-  const auto witnesses = independent_elements(sent);
+  const auto witnesses = independent_elements(elements_alike(c, std::move(sent)));
   for (const auto operation : {Operation::kMax, Operation::kMin}) {
     const long double sign = operation == Operation::kMax ? 1 : -1;
     Extremes replayed;
@@ -264,7 +307,7 @@ Judge extremum(const Case& c) {
     Verdict v = c.verdict(*kind, longest_message(c));
     v.operation = operation;
     v.certainty = Certainty::kProbable;
-    v.proof = std::min(replayed.of_size, replayed.of_equality);
+    v.proof = std::min(replayed.of_size, replayed.of_equality());
     if (kind == CollectiveKind::kReduce) v.roots = {c.data.ranks()[complete.front()]};
     v.evidence.push_back(std::string{"each rank passed on the "} + (sign > 0 ? "largest" : "smallest") +
                          " of what it had received, or its own, " + std::to_string(replayed.checked) +

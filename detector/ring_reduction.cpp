@@ -1,5 +1,6 @@
 #include "detector/ring_reduction.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -43,12 +44,17 @@ const Transfer& hop(const Ring& ring, std::size_t block, std::size_t step) {
   return *ring.sent_by[(block + step) % ring.order.size()][step];
 }
 
-/// Each block is as long all the way, is sent on after it has come, is changed on its first round (now and then it may
-/// stay: nothing is larger) and not on its second.
-bool goes_round(const Ring& ring, std::size_t steps) {
-  const std::size_t p = ring.order.size();
+/// How often a block was another one after a rank had had it on its first round, and how often not.
+struct Changes {
   std::size_t changed = 0;
   std::size_t stayed = 0;
+};
+
+/// Each block is as long all the way, is sent on after it has come, and is not changed on its second round. Nothing if
+/// that is not so.
+std::optional<Changes> goes_round(const Ring& ring, std::size_t steps) {
+  const std::size_t p = ring.order.size();
+  Changes changes;
   for (std::size_t b = 0; b < p; ++b)
     for (std::size_t s = 1; s < steps; ++s) {
       const Transfer& before = hop(ring, b, s - 1);
@@ -56,10 +62,10 @@ bool goes_round(const Ring& ring, std::size_t steps) {
       const bool same = before.content == after.content;
       if (before.content.bytes != after.content.bytes || before.received_at > after.sent_at ||
           (s >= p && !same))
-        return false;
-      if (s < p) ++(same ? stayed : changed);
+        return std::nullopt;
+      if (s < p) ++(same ? changes.stayed : changes.changed);
     }
-  return changed > stayed;
+  return changes;
 }
 
 /// Whether every rank has the blocks one beside the other in the same way: a vector of all blocks, wherever it lies.
@@ -90,9 +96,14 @@ bool lies_as_a_vector(const Ring& ring) {
 struct Numbers {
   long double lowest = 0;
   long double highest = 0;
-  std::vector<long double> differences;
+  struct Step {  // of all blocks
+    std::vector<long double> before;
+    std::vector<long double> after;
+  };
+  std::vector<Step> steps;
   bool grows = true;
   bool shrinks = true;
+  std::size_t changes = 0;
   bool stays = false;  // a number was passed on as it came
   std::size_t operands = 0;
   std::size_t zeros = 0;  // of them, so simple that they prove nothing
@@ -100,6 +111,7 @@ struct Numbers {
 
 std::optional<Numbers> numbers_of(const Ring& ring, std::size_t hops) {
   Numbers n;
+  n.steps.resize(hops);
   bool first = true;
   for (std::size_t b = 0; b < ring.order.size(); ++b) {
     std::vector<long double> before;
@@ -115,7 +127,9 @@ std::optional<Numbers> numbers_of(const Ring& ring, std::size_t hops) {
           if (significant_bits(static_cast<double>(after[e])) <= kOfSimpleNumber) ++n.zeros;
           continue;
         }
-        n.differences.push_back(after[e] - before[e]);
+        n.steps[s].before.push_back(before[e]);
+        n.steps[s].after.push_back(after[e]);
+        if (after[e] != before[e]) ++n.changes;
         n.grows = n.grows && after[e] >= before[e];
         n.shrinks = n.shrinks && after[e] <= before[e];
         n.stays = n.stays || (after[e] == before[e] &&
@@ -127,19 +141,57 @@ std::optional<Numbers> numbers_of(const Ring& ring, std::size_t hops) {
   return n;
 }
 
-/// Bits for a sum: what was added is as large as the operands that show. The difference of two unrelated numbers of a
-/// range (a little wider than what shows of it) lies in that range 86 times in 100 at most; one more of the same kind
-/// nearly always. A number that stays was not added to.
+/// How far apart they are, on average.
+long double spread(std::vector<long double> numbers) {
+  if (numbers.empty()) return 0;
+  std::ranges::sort(numbers);
+  const long double middle = numbers[numbers.size() / 2];
+  long double sum = 0;
+  for (const long double v : numbers) sum += std::abs(v - middle);
+  return sum / static_cast<long double>(numbers.size());
+}
+
+/// Bits for a sum: what would have been added lies in the range of the operands that show, or hardly outside of it, where
+/// the differences of what came and what went with other blocks do less often. A number that stays was not added to;
+/// and what is changed a little each time was not added to such numbers.
 double proof_of_sum(const Numbers& n) {
   constexpr double kInRange = 0.98;
-  constexpr double kOfUnrelated = 0.86;
   const long double wider = (n.highest - n.lowest) / 8;
+  const auto fits = [&](long double d) {
+    return d != 0 && d >= n.lowest - wider && d <= n.highest + wider;
+  };
   double bits = 0;
-  for (const long double d : n.differences)
-    bits += d != 0 && d >= n.lowest - wider && d <= n.highest + wider
-                ? std::log2(kInRange / kOfUnrelated)
-                : std::log2((1 - kInRange) / (1 - kOfUnrelated));
-  return n.highest > n.lowest ? bits : 0;
+  std::vector<long double> differences;
+  for (const Numbers::Step& s : n.steps) {
+    std::size_t fitting = 0;
+    std::size_t others = 0;
+    for (std::size_t i = 0; i < s.before.size(); ++i)
+      for (std::size_t k = 0; k < s.after.size(); ++k) {
+        if (i == k) continue;
+        ++others;
+        fitting += fits(s.after[k] - s.before[i]) ? 1U : 0U;
+      }
+    if (others == 0) continue;
+    const double by_accident =
+        std::clamp(static_cast<double>(fitting) / static_cast<double>(others), 0.02, kInRange);
+    for (std::size_t i = 0; i < s.before.size(); ++i) {
+      differences.push_back(s.after[i] - s.before[i]);
+      bits += std::log2(fits(differences.back()) ? kInRange / by_accident
+                                                 : (1 - kInRange) / (1 - by_accident + 1e-9));
+    }
+  }
+  return n.highest > n.lowest && spread(differences) > (n.highest - n.lowest) / 16 ? bits : 0;
+}
+
+/// Messages that hashes prove to be a combination made by their sender.
+std::size_t proved_combinations(const Case& c) {
+  std::size_t proved = 0;
+  for (std::size_t i = 0; i < c.list.size(); ++i)
+    proved += std::ranges::any_of(c.data.segments(i), [&](const Segment& s) {
+      const Origin& origin = c.data.origins()[s.origin];
+      return origin.operations != 0 && c.is_origin(c.data.member(c.at(i).source), origin);
+    }) ? 1U : 0U;
+  return proved;
 }
 
 }  // namespace
@@ -153,9 +205,14 @@ Judge ring_reduction(const Case& c) {
   const std::size_t steps = messages / p;
   if (!ring || std::ranges::any_of(ring->sent_by, [&](const auto& sent) { return sent.size() != steps; }))
     return std::nullopt;
-  if (!goes_round(*ring, steps) || !lies_as_a_vector(*ring)) return std::nullopt;
+  const auto changes = goes_round(*ring, steps);
+  if (!changes || changes->changed == 0 || !lies_as_a_vector(*ring)) return std::nullopt;
   const auto numbers = numbers_of(*ring, all ? p : p - 1);
   if (!numbers) return std::nullopt;
+  const bool telling = 2 * numbers->zeros < numbers->operands;
+  const bool extreme = numbers->stays && telling && (numbers->grows || numbers->shrinks);
+  // Mostly nothing is larger than the largest of many; other operations change everything.
+  if (changes->changed <= changes->stayed && !extreme) return std::nullopt;
 
   constexpr double kOfAnAddress = 8;
   const auto explained = static_cast<double>(p * (p - 1)) - static_cast<double>(2 * p - 1);
@@ -178,16 +235,17 @@ Judge ring_reduction(const Case& c) {
   v.evidence = {"the blocks of one vector go round, and change at each rank" +
                 std::string{all ? "; then they go round once more, unchanged" : ""}};
   constexpr double kEnough = 2;
-  if (const auto proved = c.data.operation()) {
+  // Where most numbers are 0, sums and largest numbers are the same now and then.
+  const auto proved = c.data.operation();
+  if (proved && 10 * proved_combinations(c) >= 9 * changes->changed) {
     v.operation = proved;
     v.proof += c.data.proof(c.list);
     v.evidence.push_back(std::string{"hashes prove that values were combined ("} + name(*proved) + ")");
-  } else if (numbers->stays && 2 * numbers->zeros < numbers->operands &&
-             (numbers->grows || numbers->shrinks)) {
+  } else if (extreme) {
     v.operation = numbers->grows ? Operation::kMax : Operation::kMin;
-    v.proof += static_cast<double>(numbers->differences.size()) / 2;
+    v.proof += static_cast<double>(numbers->changes);
     v.evidence.emplace_back("each number stays what it was or is replaced by a larger (smaller) one");
-  } else if (of_sum > kEnough && 2 * numbers->zeros < numbers->operands) {
+  } else if (of_sum > kEnough && telling) {
     v.operation = Operation::kSum;
     v.proof += of_sum;
     v.evidence.emplace_back("what would have been added is as large as the operands that were sent");

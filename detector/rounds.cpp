@@ -136,6 +136,12 @@ bool may_be(const Verdict& v, const Verdict& other) {
   return is_extreme(other) && (v.kind == CollectiveKind::kBcast || is_extreme(v));
 }
 
+/// As many as show which elements of messages vary independently.
+std::span<const TransferIndex> first_of(const TransferList& list) {
+  constexpr std::size_t kMost = 64;
+  return std::span{list}.first(std::min(list.size(), kMost));
+}
+
 /// All parts, if they are the same operation.
 std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
                                       std::vector<TransferList> parts) {
@@ -148,7 +154,7 @@ std::vector<Instance> same_operations(const Transfers& transfers, const Cluster&
   const std::size_t most_unproved = std::max(all / 8, inferred && all > 1 ? std::size_t{1} : 0);
   std::size_t main = 0;  // of those found, the one that proves most
   for (TransferList& part : parts) {
-    auto instance = instance_of(transfers, cluster.captures, part);
+    auto instance = instance_of(transfers, cluster.captures, part, first_of(cluster.transfers));
     if (!instance) {
       constexpr std::size_t kMostAtFirst = 8;
       unproved.push_back(std::move(part));
@@ -222,7 +228,7 @@ std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& clust
       std::ranges::fill(part_of_send, ~std::uint32_t{0});
       const auto first = cut(list, lanes, parts, kFirst, part_of_send);
       if (std::ranges::none_of(first, [&](const TransferList& part) {
-            return instance_of(transfers, cluster.captures, part).has_value();
+            return instance_of(transfers, cluster.captures, part, first_of(list)).has_value();
           }))
         continue;
     }

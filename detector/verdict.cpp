@@ -5,6 +5,7 @@
 #include <bit>
 #include <boost/pending/disjoint_sets.hpp>
 #include <cmath>
+#include <limits>
 
 #include "detector/reductions.hpp"
 #include "detector/ring_reduction.hpp"
@@ -50,12 +51,68 @@ bool repeats_messages(const Case& c) {
   return most > 2 || (most == 2 && pairs > p);
 }
 
-/// The fewest messages that close a circle of causes: up and down a tree, or to the ranks at distances 1, 2, 4, ... An
-/// exchange with neighbours that reaches everybody has more, but where everybody is a neighbour.
-bool has_as_few_messages_as_needed(const Case& c) {
+double log2_of_factorial(std::size_t n) {
+  return std::lgamma(static_cast<double>(n) + 1) / std::log(2.0);
+}
+
+/// Whether the messages go to the ranks at distances of powers of two, as many to each distance: dissemination, or
+/// exchanges with the rank whose number differs in one bit.
+bool are_at_powers_of_two(const Case& c) {
   const std::size_t p = c.members();
   const auto rounds = static_cast<std::size_t>(std::bit_width(p - 1));
-  return c.list.size() == 2 * (p - 1) || (c.list.size() == p * rounds && rounds + 1 < p);
+  if (c.list.size() != p * rounds) return false;
+  std::array<std::vector<std::size_t>, 3> to;  // forwards, backwards, by bits
+  for (std::size_t i = 0; i < c.list.size(); ++i) {
+    const std::size_t a = c.data.member(c.at(i).source);
+    const std::size_t b = c.data.member(c.at(i).destination);
+    to[0].push_back((b + p - a) % p);
+    to[1].push_back((a + p - b) % p);
+    to[2].push_back(a ^ b);
+  }
+  return std::ranges::any_of(to, [&](const std::vector<std::size_t>& distances) {
+    for (std::size_t d = 1; d < p; d *= 2)
+      if (std::ranges::count(distances, d) != static_cast<std::ptrdiff_t>(p)) return false;
+    return true;
+  });
+}
+
+/// Whether all goes up a tree, and then down the same.
+bool goes_up_and_down_a_tree(const Case& c) {
+  if (c.list.size() != 2 * (c.members() - 1)) return false;
+  return std::ranges::all_of(c.list, [&](TransferIndex i) {
+    const Transfer& t = c.transfers.all[i];
+    return std::ranges::any_of(c.list, [&](TransferIndex k) {
+      const Transfer& back = c.transfers.all[k];
+      return back.source == t.destination && back.destination == t.source;
+    });
+  });
+}
+
+/// Whether each message is sent by who has received the last one: a token.
+bool is_one_after_the_other(const Case& c) {
+  for (std::size_t i = 1; i < c.list.size(); ++i)
+    if (c.at(i).source != c.at(i - 1).destination || c.at(i).sent_at < c.at(i - 1).received_at) return false;
+  return true;
+}
+
+/// Bits for a barrier, which its messages say nothing of: so many messages between random ranks, in random order, are
+/// one of its algorithms' once in 2^bits. Of all sequences of m messages among p ranks, (p (p - 1))^m, there are p^(p-1)
+/// (p - 1)!^2 at most that go up a tree and down again; m! orders of the messages to the distances 1, 2, 4, ..., of
+/// which there are three kinds; and as a token they leave a choice of one rank each time. On three ranks the
+/// distances are everybody's neighbours, and where all send to all nothing is proved.
+double proof_of_circle(const Case& c) {
+  const std::size_t p = c.members();
+  const std::size_t m = c.list.size();
+  if (m == p * (p - 1)) return 0;
+  const double all = static_cast<double>(m) * std::log2(static_cast<double>(p * (p - 1)));
+  double fitting = all;
+  if (goes_up_and_down_a_tree(c))
+    fitting = static_cast<double>(p - 1) * std::log2(static_cast<double>(p)) + 2 * log2_of_factorial(p - 1);
+  else if (are_at_powers_of_two(c))
+    fitting = log2_of_factorial(m) + std::log2(3.0);
+  else if (is_one_after_the_other(c))
+    fitting = std::log2(static_cast<double>(p)) + static_cast<double>(m) * std::log2(static_cast<double>(p - 1));
+  return std::max(0.0, all - fitting);
 }
 
 Judge barrier(const Case& c) {
@@ -67,13 +124,13 @@ Judge barrier(const Case& c) {
   if (longest > kLongestSignal || c.list.size() > most) return std::nullopt;
   if (repeats_messages(c) || !everybody_hears_of_everybody(c)) return std::nullopt;
   Verdict v = c.verdict(CollectiveKind::kBarrier, 0);
+  v.proof = proof_of_circle(c);
   v.evidence.emplace_back("nobody leaves before everybody has entered");
   if (longest == 0) return v;
   const bool same = std::ranges::all_of(
       c.list, [&](TransferIndex i) { return c.transfers.all[i].content == c.at(0).content; });
   v.payload = c.at(0).content.key();
-  v.certainty =
-      same && longest == 1 && has_as_few_messages_as_needed(c) ? Certainty::kProbable : Certainty::kPossible;
+  v.certainty = same && longest == 1 ? Certainty::kProbable : Certainty::kPossible;
   v.evidence.emplace_back("the messages are not empty, but carry the same small number");
   v.alternatives.emplace_back("allreduce (min, max, or) of a flag that was the same everywhere");
   if (v.certainty == Certainty::kPossible)
@@ -119,11 +176,14 @@ Judge broadcast(const Case& c) {
   Verdict v = c.verdict(CollectiveKind::kBcast, bytes_of_all(c));
   for (const std::size_t m : owners) v.roots.push_back(c.data.ranks()[m]);
   v.evidence.emplace_back("the root had the data first, and all others have received all of it");
+  if (std::ranges::all_of(c.list, [&](TransferIndex i) { return c.transfers.all[i].content == c.at(0).content; }))
+    v.proof = std::min(v.proof, most_proof_of_spread(c.members()));
   const bool returns =
       owners.size() == 1 && std::ranges::any_of(c.list, [&](TransferIndex i) {
         return c.transfers.all[i].destination == v.roots.front() && !c.transfers.all[i].captured();
       });
   if (returns && c.list.size() == c.members()) {
+    v.by_order = true;  // what wanders among the ranks reaches all of few by accident
     v.evidence.emplace_back("the data come back to the root: one message is redundant");
     v.alternatives.emplace_back(
         "bcast with any other rank as the root, if the data were there from the start");
@@ -153,10 +213,6 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> separate_buffers(const Case
   return ranges;
 }
 
-double log2_of_factorial(std::size_t n) {
-  return std::lgamma(static_cast<double>(n) + 1) / std::log(2.0);
-}
-
 struct Block {
   std::uint64_t begin;
   std::uint64_t bytes;
@@ -178,13 +234,16 @@ std::vector<Block> blocks_of(const Case& c, std::size_t member, bool sends) {
   return blocks;
 }
 
+/// The room between blocks `i - 1` and `i`, which lie in this order.
+std::uint64_t room_before(const std::vector<Block>& blocks, std::size_t i) {
+  return blocks[i].begin - blocks[i - 1].begin - blocks[i - 1].bytes;
+}
+
 /// Whether a member that is neither the first nor the last leaves room for its own block between the others, in the order
 /// of ranks, as a vector of all blocks does and buffers for partners, however sorted, do not.
 bool leaves_room_for_its_own(const std::vector<Block>& blocks, std::size_t member) {
   if (blocks.empty() || !std::ranges::is_sorted(blocks, {}, &Block::peer)) return false;
-  const auto gap = [&](std::size_t i) {  // before block i
-    return blocks[i].begin - blocks[i - 1].begin - blocks[i - 1].bytes;
-  };
+  const auto gap = [&](std::size_t i) { return room_before(blocks, i); };
   std::uint64_t most = 0;  // of the other gaps
   for (std::size_t i = 1; i < blocks.size(); ++i)
     if (i != member) most = std::max(most, gap(i));
@@ -208,6 +267,22 @@ double proof_of_order(const Case& c, std::size_t member, bool sends) {
   return log2_of_factorial(p - 1) - 1 + (own ? kOwnPlace : 0);
 }
 
+/// Whether the first and the last member, whose own blocks lie at an end, leave less room between the others' than those
+/// between them do for their own: buffers that all lie apart are no vectors.
+bool have_no_room_at_the_ends(const Case& c, bool sends) {
+  const std::size_t p = c.members();
+  std::uint64_t at_ends = 0;
+  for (const std::size_t m : {std::size_t{0}, p - 1}) {
+    const auto blocks = blocks_of(c, m, sends);
+    for (std::size_t i = 1; i < blocks.size(); ++i) at_ends = std::max(at_ends, room_before(blocks, i));
+  }
+  for (std::size_t m = 1; m + 1 < p; ++m) {
+    const auto blocks = blocks_of(c, m, sends);
+    if (blocks.size() + 1 < p || room_before(blocks, m) <= at_ends) return false;
+  }
+  return true;
+}
+
 /// Of an exchange of all with all: that each has a vector of all blocks, its own among them. Partners that are sorted
 /// by rank are no proof, neighbours are often sorted.
 double proof_of_vectors(const Case& c) {
@@ -218,16 +293,22 @@ double proof_of_vectors(const Case& c) {
     std::size_t fitting = 0;
     for (std::size_t m = 1; m + 1 < p; ++m)
       fitting += leaves_room_for_its_own(blocks_of(c, m, sends), m) ? 1U : 0U;
-    if (fitting + 2 == p) bits += static_cast<double>(fitting) * (kOwnPlace + log2_of_factorial(p - 1));
+    if (fitting + 2 == p && have_no_room_at_the_ends(c, sends))
+      bits += static_cast<double>(fitting) * (kOwnPlace + log2_of_factorial(p - 1));
   }
   return bits;
 }
 
-/// That so many messages between random members all come from one (or go to one) and reach each other one once.
-double proof_of_star(std::size_t members) {
+/// That so many messages between random members all come from one (or go to one), and what repeats if it is always the
+/// same one.
+double proof_of_root(std::size_t members) {
+  return static_cast<double>(members - 2) * std::log2(static_cast<double>(members));
+}
+
+/// That so many messages of one member go to each other one once: tasks go to whoever is free.
+double proof_of_turns(std::size_t members) {
   const auto others = static_cast<double>(members - 1);
-  return (others - 1) * std::log2(static_cast<double>(members)) + others * std::log2(others) -
-         log2_of_factorial(members - 1);
+  return others * std::log2(others) - log2_of_factorial(members - 1);
 }
 
 /// Of data that were passed on by others than those that had them: what is equal by accident is not.
@@ -249,8 +330,10 @@ void add_proof_of_star(const Case& c, Verdict& v, std::size_t root, bool sends) 
   if (messages_of_others(c) + 1 == c.members() && std::ranges::all_of(c.list, [&](TransferIndex i) {
         const Transfer& t = c.transfers.all[i];
         return t.captured() || c.data.member(sends ? t.source : t.destination) == root;
-      }))
-    v.proof += proof_of_star(c.members()) + proof_of_order(c, root, sends);
+      })) {
+    v.proof_once = proof_of_root(c.members()) + proof_of_order(c, root, sends);
+    v.proof += v.proof_once + proof_of_turns(c.members());
+  }
 }
 
 /// Whether `member` takes part in more than one message at one end, and later ones replace what earlier ones brought:
@@ -401,7 +484,7 @@ Judge alltoall(const Case& c) {
       c.verdict(smallest == largest ? CollectiveKind::kAlltoall : CollectiveKind::kAlltoallv, largest);
   v.evidence.emplace_back("each rank has sent a different part to each other rank");
   v.by_order = true;
-  v.proof = proof_of_vectors(c);
+  v.proof = v.proof_once = proof_of_vectors(c);
   v.alternatives.emplace_back("reduce_scatter, if what arrives is combined: messages do not show that");
   if (p == kFewestRanks) {
     v.certainty = Certainty::kProbable;
@@ -469,6 +552,10 @@ bool without_hashes(const Case& c) {
 
 }  // namespace
 
+double most_proof_of_spread(std::size_t members) {
+  return members > kFewestRanks ? std::numeric_limits<double>::infinity() : static_cast<double>(members - 1);
+}
+
 const char* name(Certainty certainty) {
   constexpr std::array kNames{"possible", "probable", "certain"};
   return kNames.at(static_cast<std::size_t>(certainty));
@@ -481,9 +568,10 @@ const char* name(CollectiveKind kind) {
 namespace {
 
 std::optional<Verdict> judge_all(const Transfers& transfers, std::span<const TransferIndex> list,
-                                 std::span<const TransferIndex> kept) {
+                                 std::span<const TransferIndex> kept,
+                                 std::span<const TransferIndex> alike) {
   const Provenance data{transfers, list};
-  const Case c{transfers, list, data, kept};
+  const Case c{transfers, list, data, kept, alike};
   if (c.members() < kFewestRanks || list.size() + 1 < c.members() || !is_connected(c)) return std::nullopt;
   if (all_constant(c)) return barrier(c);
   if (without_hashes(c)) return std::nullopt;
@@ -495,10 +583,11 @@ std::optional<Verdict> judge_all(const Transfers& transfers, std::span<const Tra
 
 }  // namespace
 
-std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list) {
+std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list,
+                             std::span<const TransferIndex> alike) {
   using events::OwnPart;
   if (std::ranges::none_of(list, [&](TransferIndex i) { return transfers.all[i].captured(); }))
-    return judge_all(transfers, list, {});
+    return judge_all(transfers, list, {}, alike);
   TransferList told;      // messages, and parts that the program told of
   TransferList inferred;  // parts that may be added to
   TransferList kept;
@@ -513,9 +602,9 @@ std::optional<Verdict> judge(const Transfers& transfers, std::span<const Transfe
     // They prove themselves, by the sums that come out, or were something else.
     TransferList all = told;
     all.insert(all.end(), inferred.begin(), inferred.end());
-    if (auto found = judge_all(transfers, all, kept); found && found->operation) return found;
+    if (auto found = judge_all(transfers, all, kept, alike); found && found->operation) return found;
   }
-  return judge_all(transfers, told, kept);
+  return judge_all(transfers, told, kept, alike);
 }
 
 }  // namespace nplus1::detector

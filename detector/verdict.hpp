@@ -30,7 +30,8 @@ struct Verdict {
   std::uint64_t payload = 0;        // equal for instances with equal content
   /// Bits that speak for it: an exchange without that meaning looks the same once in 2^proof.
   double proof = 0;
-  bool by_order = false;  // of which none is in the content of the messages
+  double proof_once = 0;  // of these, what instances with the same roots tell only once: what a program does always
+  bool by_order = false;  // the content of the messages does not speak for it: all messages of its lines have to be so
   std::vector<std::string> evidence;
   std::vector<std::string> alternatives;
 };
@@ -42,7 +43,13 @@ inline constexpr double kCertainProof = 30;
 /// The fewest ranks of a finding: what two ranks do is a collective or an exchange, as one likes.
 inline constexpr std::size_t kFewestRanks = 3;
 
-/// Nothing if it is none, or several at once.
-[[nodiscard]] std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list);
+/// The most bits that the spread of one payload counts for. Where everybody is a neighbour of everybody, with three ranks,
+/// what goes to both neighbours, or wanders on once, reaches all: of each other rank that is one bit.
+[[nodiscard]] double most_proof_of_spread(std::size_t members);
+
+/// Nothing if it is none, or several at once. `alike`: more messages of the same lines, which show which of their elements
+/// vary independently.
+[[nodiscard]] std::optional<Verdict> judge(const Transfers& transfers, std::span<const TransferIndex> list,
+                                           std::span<const TransferIndex> alike = {});
 
 }  // namespace nplus1::detector

@@ -32,31 +32,60 @@ struct Form {
   std::string kind, algorithm, op;
   World::Type type;
   Values values;
-  int members, count;
+  int members, groups, count;
+  bool rotating;
   std::int64_t length;
 };
 /// Other exchanges of as many numbers would look the same once in 2^20.
 constexpr double kBits = 20;
 
+double log2_of_factorial(double n) {
+  return std::lgamma(n + 1) / std::log(2.0);
+}
+
+/// Bits of a flat scatter or gather: its root and the order of its parts count once for each root.
+double bits_of_stars(const Form& f) {
+  const double p = f.members;
+  const double roots = f.rotating ? std::min(f.members, f.count) : 1;
+  return f.groups * (roots * ((p - 2) * std::log2(p) + log2_of_factorial(p - 1) - 1) +
+                     f.count * ((p - 1) * std::log2(p - 1) - log2_of_factorial(p - 1)));
+}
+
+/// Of one barrier.
+double bits_of_barrier(const Form& f) {
+  const double p = f.members;
+  if (f.algorithm != "dissemination")
+    return 2 * (p - 1) * std::log2(p * (p - 1)) - (p - 1) * std::log2(p) - 2 * log2_of_factorial(p - 1);
+  const double m = p * ceil_log2(f.members);
+  return f.members == 3 ? 0 : m * std::log2(p * (p - 1)) - log2_of_factorial(m) - std::log2(3);
+}
+
 /// Whether the messages hold a proof at all: docs/detector_scenarios.md, "Where there is a proof".
 bool is_provable(const Form& f) {
   const auto elements = static_cast<int>(std::min<std::int64_t>(f.length, 5));
   const bool many = f.values == Values::kMany || f.values == Values::kSigned;
-  // To both others and from both: so does a ring of three.
-  if (f.kind == "barrier") return f.members > 3 || f.algorithm != "dissemination" || f.length % 2 == 1;
+  const int times = f.groups * f.count;
+  if (f.kind == "barrier") return times * bits_of_barrier(f) >= kBits;
   if (!many) return false;
-  const double p = f.members;
+  // What goes to both others of three: one bit for each of them, and for each piece.
+  if (f.kind == "bcast" && f.members == 3) {
+    const int pieces = f.algorithm == "scatter and ring" ? 3 : f.algorithm == "pipelined chain" ? elements - elements / 5 : 1;
+    return 2 * times * pieces >= kBits;
+  }
+  // Both parts from the same place: so are tasks.
+  if (f.kind == "scatter" && f.algorithm == "repacked tree" && f.members == 3) return false;
   if ((f.kind == "scatter" || f.kind == "gather") && (f.algorithm == "linear" || f.members == 3))
-    return f.count * ((p - 2) * std::log2(p) + (p - 1) * std::log2(p - 1) - 1) >= kBits;
+    return bits_of_stars(f) >= kBits;
   if (f.kind == "scatter" || f.kind == "gather") return f.length >= 4 && f.members > 4;
   if (f.kind == "alltoall") return f.members > 3 || f.count > 1;
   if (!kReductions.contains(f.kind)) return true;
   if (f.op == "max" || f.op == "min") {
-    if (f.algorithm == "linear") return false;
+    // Of halves of halves the elements that are known are others each time.
+    if (f.algorithm == "linear" || f.algorithm == "halving") return false;
     if (f.algorithm == "gather, combine, bcast")
-      return elements > 1 && elements * f.count * std::log2(p) >= kBits;
-    const double checks =
-        f.algorithm == "chain" ? p - 2 : p / 2 - 1;  // ranks that get something before they send
+      return elements > 1 && elements * f.count * std::log2(f.members) >= kBits;
+    // Ranks that get something before they send.
+    const int checks = f.algorithm == "chain" ? f.members - 2 : f.members / 2 - 1;
     return elements * f.count * checks >= kBits;
   }
   if (f.op == "prod" || f.members < 4) return false;
@@ -148,10 +177,13 @@ RandomProgram program_with(const std::string& kind, std::uint64_t seed) {
   if (reduces && (length <= 4 || (values != Values::kMany && values != Values::kSigned) ||
                   (kind == "scan" && members == 3)))
     truth.parts.emplace_back("bcast");
+  // So do all blocks that went round a ring, if each happened to be the largest.
+  if (kind == "reduce_scatter" && (op == "max" || op == "min") && length <= 4)
+    truth.parts.insert(truth.parts.end(), {"allgather", "allgatherv"});
   truth.groups = groups;
   truth.count = static_cast<std::uint64_t>(count);
-  truth.provable =
-      is_provable({kind, algorithm.name, op, program.type, values, static_cast<int>(members), count, length});
+  truth.provable = is_provable({kind, algorithm.name, op, program.type, values, static_cast<int>(members),
+                                static_cast<int>(groups.size()), count, rotating, length});
   program.truth.push_back(truth);
   return program;
 }
