@@ -33,7 +33,7 @@ std::vector<Finding> sure(std::vector<Finding> found) {
 /// The algorithm, so many times on all ranks.
 std::vector<Finding> planted(const std::string& kind, const std::string& algorithm, const std::string& op,
                              int ranks, World::Type type, std::int64_t length, bool uneven = false,
-                             int count = 5) {
+                             int count = 5, bool rotating = false) {
   const bool reduces = !op.empty();
   for (const Algorithm& a : reduces ? combining(kind) : moving(kind)) {
     if (a.name != algorithm) continue;
@@ -41,9 +41,11 @@ std::vector<Finding> planted(const std::string& kind, const std::string& algorit
       std::vector<int> all(static_cast<std::size_t>(ranks));
       std::iota(all.begin(), all.end(), 0);
       for (int k = 0; k < count; ++k) {
-        Planted o{y, all, 0, length, uneven, op};
+        Planted o{y, all, rotating ? k % ranks : 0, length, uneven, op};
         y.site = 10;
         for (const int r : all) y.draw(r, Planted::kVector, o.all());
+        if (!reduces)
+          for (const int r : all) y.draw(r, Planted::kSpare, o.all());
         a.run(o);
       }
     });
@@ -170,6 +172,33 @@ TEST(Barriers, OfOneByteAreProvedByTheirCauses) {
   }
 }
 
+/// Once among three or four ranks messages close a circle by accident; three times among four they don't.
+TEST(Barriers, AreCertainIfTheyAreManyEnough) {
+  const auto barriers = [](const char* algorithm, int ranks, int times) {
+    return planted("barrier", algorithm, "", ranks, World::Type::kByte, 1, false, times);
+  };
+  for (const char* algorithm : {"tree", "central"}) {
+    EXPECT_TRUE(sure(barriers(algorithm, 3, 1)).empty());
+    EXPECT_TRUE(sure(barriers(algorithm, 4, 1)).empty());
+    for (const auto& [ranks, times, certainty] :
+         {std::tuple{3, 3, Certainty::kProbable}, {4, 3, Certainty::kCertain}, {8, 1, Certainty::kCertain}}) {
+      const auto found = barriers(algorithm, ranks, times);
+      expect_one(found, "barrier", "", static_cast<std::uint64_t>(times));
+      EXPECT_EQ(found[0].certainty, certainty) << ranks;
+    }
+  }
+  const auto found = barriers("dissemination", 4, 3);
+  expect_one(found, "barrier", "", 3);
+  EXPECT_EQ(found[0].certainty, Certainty::kCertain);
+  EXPECT_TRUE(sure(barriers("dissemination", 3, 8)).empty());
+}
+
+/// Each rank in turn is asked by all others, with empty messages.
+TEST(Barriers, AreNotQuestionsToEverybody) {
+  const auto found = sure(planted("bcast", "work queue", "", 7, World::Type::kFloat, 79, false, 7, true));
+  expect_one(found, "bcast", "", 7);
+}
+
 TEST(Barriers, AreNotFlagsThatChange) {
   const auto found = played(6, World::Type::kByte, Values::kSame, [&](Play& y) {
     for (int k = 0; k < 3; ++k)
@@ -191,6 +220,123 @@ TEST(Scatters, AreFoundThroughATreeThatRepacks) {
       EXPECT_EQ(found[0].kind, CollectiveKind::kScatter);
       EXPECT_EQ(found[0].ranks.size(), static_cast<std::size_t>(ranks));
     }
+}
+
+TEST(Trees, AreToldApartWhereTheirRootIsAnotherRankEachTime) {
+  for (const char* kind : {"gather", "scatter"})
+    for (const char* algorithm : {"binomial tree", "repacked tree"})
+      for (const int ranks : {5, 8, 11}) {
+        const auto found =
+            sure(planted(kind, algorithm, "", ranks, World::Type::kDouble, 20, false, 4, true));
+        expect_one(found, kind, "", 4);
+        EXPECT_EQ(found[0].ranks.size(), static_cast<std::size_t>(ranks));
+        EXPECT_EQ(found[0].roots, (std::vector<std::int32_t>{0, 1, 2, 3}));
+      }
+}
+
+/// Where one block is a constant, it is nobody's data, but belongs to the vector.
+TEST(Scatters, DoNotLeaveOutWhoGetsAConstant) {
+  const auto found = played(8, World::Type::kDouble, Values::kMany, [&](Play& y) {
+    for (const Algorithm& a : moving("scatter")) {
+      if (a.name != "binomial tree") continue;
+      Planted o{y, {0, 1, 2, 3, 4, 5, 6, 7}, 0, 10, false, ""};
+      y.draw(0, Planted::kVector, o.all());
+      for (std::int64_t i = 10; i < 20; ++i) y.w.put(0, i, 0);
+      a.run(o);
+    }
+  });
+  EXPECT_TRUE(sure(found).empty()) << text(found);
+}
+
+/// One bit for each of the other two: they are all the neighbours that there are.
+TEST(ThreeRanks, AllGetWhatGoesToBothNeighbours) {
+  for (const int times : {1, 3, 8}) {
+    const auto found = planted("bcast", "linear", "", 3, World::Type::kDouble, 20, false, times, true);
+    if (times == 8)
+      expect_one(found, "bcast", "", 8);
+    else
+      EXPECT_TRUE(sure(found).empty()) << text(found);
+  }
+}
+
+/// Three ranks whose buffers all lie apart, by as much as they are long, have no vectors with room for their own block.
+TEST(ThreeRanks, DoNotKeepBlocksBetweenBuffersThatAllLieApart) {
+  const auto found = played(3, World::Type::kInt32, Values::kMany, [](Play& y) {
+    for (int k = 0; k < 6; ++k) {
+      std::vector<Send> sends;
+      for (int r = 0; r < 3; ++r)
+        for (int i = 0; i < 2; ++i) {
+          y.draw(r, 6 * i, 3);
+          const int to = (r + 1 + (i + r) % 2) % 3;
+          sends.push_back({r, 6 * (to > (r + 2) % 3 || to > (r + 1) % 3), 3, to,
+                           100 + 6 * (r > (to + 2) % 3 || r > (to + 1) % 3)});
+        }
+      y.at_once(sends);
+    }
+  });
+  EXPECT_TRUE(sure(found).empty()) << text(found);
+}
+
+TEST(Sorting, LetsANumberWanderAmongFewRanks) {
+  const auto found = played(4, World::Type::kInt64, Values::kMany, [](Play& y) {
+    for (int r = 0; r < 4; ++r) y.w.put(r, 0, 70001 + 12345 * ((5 - r) % 4));
+    for (int k = 0; k < 4; ++k)
+      for (int r = k % 2; r + 1 < 4; r += 2) {
+        y.at_once({{r, 0, 1, r + 1, 100}, {r + 1, 0, 1, r, 100}});
+        const double a = y.w.get(r, 0);
+        const double b = y.w.get(r + 1, 0);
+        y.w.put(r, 0, std::min(a, b));
+        y.w.put(r + 1, 0, std::max(a, b));
+      }
+  });
+  EXPECT_TRUE(sure(found).empty()) << text(found);
+}
+
+/// 0.5 and 1: the larger of them is their product as often as not.
+TEST(LargestNumbers, OfSimpleOnesAreNoProducts) {
+  for (const int ranks : {6, 11}) {
+    const auto found = played(ranks, World::Type::kDouble, Values::kFew, [&](Play& y) {
+      for (const Algorithm& a : combining("reduce_scatter")) {
+        std::vector<int> all(static_cast<std::size_t>(ranks));
+        std::iota(all.begin(), all.end(), 0);
+        Planted o{y, all, 0, 40, false, "max"};
+        for (const int r : all) y.draw(r, Planted::kVector, o.all());
+        a.run(o);
+      }
+    });
+    for (const Finding& f : sure(found)) EXPECT_NE(f.operation, std::optional{detector::Operation::kProd}) << text(found);
+  }
+}
+
+/// Of many single numbers hardly any is larger than all before it.
+TEST(LargestNumbers, GoRoundLongRings) {
+  for (const int ranks : {13, 17})
+    for (const char* op : {"max", "min"}) {
+      const auto found =
+          sure(planted("reduce_scatter", "ring", op, ranks, World::Type::kDouble, 1, false, 4));
+      ASSERT_EQ(found.size(), 1U) << text(found);
+      EXPECT_EQ(found[0].kind, CollectiveKind::kReduceScatterBlock);
+      expect_one(sure(planted("allreduce", "ring", op, ranks, World::Type::kDouble, 40, false, 2)),
+                 "allreduce", op, 2);
+    }
+}
+
+/// Where most numbers are 0, sums and largest numbers are the same.
+TEST(Sums, OfMostlyZerosAreNotTakenForLargestNumbers) {
+  for (const int ranks : {8, 17}) {
+    const auto found = played(ranks, World::Type::kInt64, Values::kMostlyZero, [&](Play& y) {
+      std::vector<int> all(static_cast<std::size_t>(ranks));
+      std::iota(all.begin(), all.end(), 0);
+      for (int k = 0; k < 6; ++k)
+        for (const Algorithm& a : combining("reduce")) {
+          if (a.name != "chain") continue;
+          Planted o{y, all, 0, 20, false, "sum"};
+          for (const int r : all) y.draw(r, Planted::kVector, o.all());
+          a.run(o);
+        }
+    });
+    for (const Finding& f : sure(found)) EXPECT_NE(f.operation, std::optional{detector::Operation::kMax}) << text(found);
+  }
 }
 
 TEST(Broadcasts, FromAWorkQueueReachEverybody) {
