@@ -59,7 +59,7 @@ class Lines {
 struct Tally {
   std::size_t explained = 0;  // messages of operations that are more than possible
   std::size_t all = 0;
-  std::size_t leading_out = 0;  // unexplained, between ranks of different groups
+  std::size_t leading_out = 0;    // unexplained, between ranks of different groups
   std::size_t constants_out = 0;  // of these, constants: nobody's data, but they may be a part of a vector
 };
 
@@ -179,10 +179,11 @@ void doubt_weak_ones(std::span<Instance* const> found, std::size_t messages) {
     for (Instance* i : list) {
       Certainty& certainty = i->verdict.certainty;
       if (certainty > Certainty::kPossible && bits < kProbableProof)
-        doubt(*i, i->verdict.by_order || i->verdict.kind == CollectiveKind::kBarrier
-                      ? "too few messages for a proof: so many others may look the same"
-                      : "too few and too simple numbers for a proof: other exchanges of such numbers may look "
-                        "the same");
+        doubt(*i,
+              i->verdict.by_order || i->verdict.kind == CollectiveKind::kBarrier
+                  ? "too few messages for a proof: so many others may look the same"
+                  : "too few and too simple numbers for a proof: other exchanges of such numbers may look "
+                    "the same");
       else if (bits < kCertainProof)
         certainty = std::min(certainty, Certainty::kProbable);
     }

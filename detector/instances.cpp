@@ -101,8 +101,8 @@ class Spread {
     if (times == 0 && list.size() != ranks_.size()) return std::nullopt;
     Instance found = describe(list);
     found.repetitions = std::max(times, std::uint32_t{1});
-    found.verdict.proof = std::min(found.verdict.proof, static_cast<double>(found.repetitions) *
-                                                            most_proof_of_spread(ranks_.size()));
+    found.verdict.proof = std::min(
+        found.verdict.proof, static_cast<double>(found.repetitions) * most_proof_of_spread(ranks_.size()));
     if (times == 0) found.verdict.certainty = Certainty::kProbable;
     // What wanders among the ranks reaches all of few by accident.
     found.verdict.by_order = times == 0 || seen_[static_cast<std::size_t>(first.source)].receives > 0;
@@ -387,8 +387,8 @@ namespace {
 /// The first element of what is sent may grow along the messages by accident, and what is only possible may be several
 /// operations: payloads that explain all of them prove more.
 bool is_any_possible(const std::vector<Instance>& found) {
-  return std::ranges::any_of(
-      found, [](const Instance& i) { return i.verdict.certainty == Certainty::kPossible; });
+  return std::ranges::any_of(found,
+                             [](const Instance& i) { return i.verdict.certainty == Certainty::kPossible; });
 }
 bool may_be_accident(const std::vector<Instance>& found) {
   return is_any_possible(found) || std::ranges::any_of(found, [](const Instance& i) {

@@ -188,9 +188,9 @@ struct Extremes {
     heard.assign(c.members(), Members(c.members()));
     for (std::size_t m = 0; m < c.members(); ++m) heard[m][m] = true;
     std::vector<Members> under_way(c.list.size());
-    std::vector<std::size_t> arrived(c.members());     // since it last sent
-    std::vector<std::size_t> below(c.members(), 0);    // values of a tree: each is passed on only once
-    std::vector<std::size_t> in_tree(c.list.size());   // of which this is the largest; 0: of no tree
+    std::vector<std::size_t> arrived(c.members());    // since it last sent
+    std::vector<std::size_t> below(c.members(), 0);   // values of a tree: each is passed on only once
+    std::vector<std::size_t> in_tree(c.list.size());  // of which this is the largest; 0: of no tree
     std::vector<bool> has_sent(c.members());
     std::set<Elements> whole;  // what has been sent
     for (const auto& [place, half] : halves_of(c)) {

@@ -157,9 +157,7 @@ long double spread(std::vector<long double> numbers) {
 double proof_of_sum(const Numbers& n) {
   constexpr double kInRange = 0.98;
   const long double wider = (n.highest - n.lowest) / 8;
-  const auto fits = [&](long double d) {
-    return d != 0 && d >= n.lowest - wider && d <= n.highest + wider;
-  };
+  const auto fits = [&](long double d) { return d != 0 && d >= n.lowest - wider && d <= n.highest + wider; };
   double bits = 0;
   std::vector<long double> differences;
   for (const Numbers::Step& s : n.steps) {
@@ -187,10 +185,14 @@ double proof_of_sum(const Numbers& n) {
 std::size_t proved_combinations(const Case& c) {
   std::size_t proved = 0;
   for (std::size_t i = 0; i < c.list.size(); ++i)
-    proved += std::ranges::any_of(c.data.segments(i), [&](const Segment& s) {
-      const Origin& origin = c.data.origins()[s.origin];
-      return origin.operations != 0 && c.is_origin(c.data.member(c.at(i).source), origin);
-    }) ? 1U : 0U;
+    proved += std::ranges::any_of(c.data.segments(i),
+                                  [&](const Segment& s) {
+                                    const Origin& origin = c.data.origins()[s.origin];
+                                    return origin.operations != 0 &&
+                                           c.is_origin(c.data.member(c.at(i).source), origin);
+                                  })
+                  ? 1U
+                  : 0U;
   return proved;
 }
 

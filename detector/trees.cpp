@@ -65,7 +65,7 @@ class Cutter {
     std::vector<std::size_t> messages;
     std::vector<std::size_t> leaving;  // places in the lane
     std::size_t length = 0;
-    std::size_t used = 0;       // of `messages`
+    std::size_t used = 0;  // of `messages`
     std::size_t used_leaving = 0;
 
     [[nodiscard]] std::size_t next_leaving() const {

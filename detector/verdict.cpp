@@ -111,7 +111,8 @@ double proof_of_circle(const Case& c) {
   else if (are_at_powers_of_two(c))
     fitting = log2_of_factorial(m) + std::log2(3.0);
   else if (is_one_after_the_other(c))
-    fitting = std::log2(static_cast<double>(p)) + static_cast<double>(m) * std::log2(static_cast<double>(p - 1));
+    fitting =
+        std::log2(static_cast<double>(p)) + static_cast<double>(m) * std::log2(static_cast<double>(p - 1));
   return std::max(0.0, all - fitting);
 }
 
@@ -176,7 +177,8 @@ Judge broadcast(const Case& c) {
   Verdict v = c.verdict(CollectiveKind::kBcast, bytes_of_all(c));
   for (const std::size_t m : owners) v.roots.push_back(c.data.ranks()[m]);
   v.evidence.emplace_back("the root had the data first, and all others have received all of it");
-  if (std::ranges::all_of(c.list, [&](TransferIndex i) { return c.transfers.all[i].content == c.at(0).content; }))
+  if (std::ranges::all_of(c.list,
+                          [&](TransferIndex i) { return c.transfers.all[i].content == c.at(0).content; }))
     v.proof = std::min(v.proof, most_proof_of_spread(c.members()));
   const bool returns =
       owners.size() == 1 && std::ranges::any_of(c.list, [&](TransferIndex i) {
@@ -568,8 +570,7 @@ const char* name(CollectiveKind kind) {
 namespace {
 
 std::optional<Verdict> judge_all(const Transfers& transfers, std::span<const TransferIndex> list,
-                                 std::span<const TransferIndex> kept,
-                                 std::span<const TransferIndex> alike) {
+                                 std::span<const TransferIndex> kept, std::span<const TransferIndex> alike) {
   const Provenance data{transfers, list};
   const Case c{transfers, list, data, kept, alike};
   if (c.members() < kFewestRanks || list.size() + 1 < c.members() || !is_connected(c)) return std::nullopt;

@@ -30,8 +30,10 @@ struct Verdict {
   std::uint64_t payload = 0;        // equal for instances with equal content
   /// Bits that speak for it: an exchange without that meaning looks the same once in 2^proof.
   double proof = 0;
-  double proof_once = 0;  // of these, what instances with the same roots tell only once: what a program does always
-  bool by_order = false;  // the content of the messages does not speak for it: all messages of its lines have to be so
+  double proof_once =
+      0;  // of these, what instances with the same roots tell only once: what a program does always
+  bool by_order =
+      false;  // the content of the messages does not speak for it: all messages of its lines have to be so
   std::vector<std::string> evidence;
   std::vector<std::string> alternatives;
 };

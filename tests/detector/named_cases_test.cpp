@@ -304,7 +304,8 @@ TEST(LargestNumbers, OfSimpleOnesAreNoProducts) {
         a.run(o);
       }
     });
-    for (const Finding& f : sure(found)) EXPECT_NE(f.operation, std::optional{detector::Operation::kProd}) << text(found);
+    for (const Finding& f : sure(found))
+      EXPECT_NE(f.operation, std::optional{detector::Operation::kProd}) << text(found);
   }
 }
 
@@ -335,7 +336,8 @@ TEST(Sums, OfMostlyZerosAreNotTakenForLargestNumbers) {
           a.run(o);
         }
     });
-    for (const Finding& f : sure(found)) EXPECT_NE(f.operation, std::optional{detector::Operation::kMax}) << text(found);
+    for (const Finding& f : sure(found))
+      EXPECT_NE(f.operation, std::optional{detector::Operation::kMax}) << text(found);
   }
 }
 

@@ -69,7 +69,9 @@ bool is_provable(const Form& f) {
   if (!many) return false;
   // What goes to both others of three: one bit for each of them, and for each piece.
   if (f.kind == "bcast" && f.members == 3) {
-    const int pieces = f.algorithm == "scatter and ring" ? 3 : f.algorithm == "pipelined chain" ? elements - elements / 5 : 1;
+    const int pieces = f.algorithm == "scatter and ring"  ? 3
+                       : f.algorithm == "pipelined chain" ? elements - elements / 5
+                                                          : 1;
     return 2 * times * pieces >= kBits;
   }
   // Both parts from the same place: so are tasks.

@@ -99,10 +99,10 @@ def agreement(ours, call, sizes, platform, ranks, model, programs, settings=()):
                   ends_in_smpi((built_for_smpi(programs), call, sizes), platform, ranks, model, ours.scratch, settings))
 
 
-def program_row(ours, pair, platforms, ranks, model):
+def program_row(ours, pair, platforms, ranks, model, settings=()):
     native, smpi = pair.split("=")
-    return [digits([max(ours.ends(native.split(), p, ranks, model))],
-                   [run_in_smpi(smpi.split(), p, ranks, model, ours.scratch)[1]]) for p in platforms]
+    return [digits([max(ours.ends(native.split(), p, ranks, model, settings))],
+                   [run_in_smpi(smpi.split(), p, ranks, model, ours.scratch, settings)[1]]) for p in platforms]
 
 
 def main():
@@ -124,7 +124,7 @@ def main():
                                                     words.simgrid) for p in platforms])
                 for call in words.calls.split(",") if call]
         rows += [(pathlib.Path(pair.split("=")[0].split()[0]).name,
-                  lambda pair=pair: program_row(ours, pair, platforms, words.ranks, words.model))
+                  lambda pair=pair: program_row(ours, pair, platforms, words.ranks, words.model, words.simgrid))
                  for pair in words.program]
         for name, measure in rows:
             print(f"{name:22}" + "".join(f"{d:12.1f}" for d in measure()), flush=True)
