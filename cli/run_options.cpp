@@ -193,7 +193,7 @@ void declare_run_options(CLI::App& verb, RunOptions& options) {
   verb.add_flag(
           "--record-accesses", options.accesses,
           "Record, too, when the program touches the memory of its messages: what `nplus1 overlap` needs; "
-          "implies --record full, and costs some 10 us for each first touch (docs/overlap.md)")
+          "implies --record full, and costs some 10 us for each first touch (docs/accesses.md)")
       ->envname("NPLUS1_RECORD_ACCESSES");
   verb.add_option("--mpi-args", options.mpi_args,
                   "Options for mpirun, e.g. \"-f hosts -ppn 4\"; may be repeated")

@@ -191,7 +191,7 @@ void open_for(const Arguments& call, void* context, Opened& opened, const Access
 }
 
 void close_again(const Opened& opened) noexcept {
-  if (state.inside > 0 || !begun()) return;
+  if (state.inside > 0 || state.suspended > 0 || !begun()) return;
   if (opened.all) close_all_locked();
   for (std::size_t i = 0; i < opened.count; ++i) {
     const std::uint8_t* byte = page_byte(opened.pages[i], false);

@@ -211,7 +211,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
     }
     if (t.step_pages > 0) mask_of(context) = t.saved_mask;
     t.step_pages = 0;
-    if (t.reopens && state.inside == 0 && begun()) close_all_locked();
+    if (t.reopens && state.inside == 0 && state.suspended == 0 && begun()) close_all_locked();
   }
   if (t.reopens) {
     t.reopens = false;

@@ -53,6 +53,7 @@ struct State {
   std::atomic_flag lock = ATOMIC_FLAG_INIT;
   int process = 0;
   unsigned inside = 0;  // threads in wrappers
+  unsigned suspended = 0;
   std::uint64_t age = 0;
   std::size_t buffers_used = 0;  // all that are live stand below
   std::size_t records_used = 0;
@@ -115,6 +116,7 @@ struct Access {
   std::int64_t tick = 0;
   const ThreadClock* clock = nullptr;
   const Path* path = nullptr;
+  std::uint64_t own_from = ~std::uint64_t{0};  // calls from this place on are the toucher's own
 };
 /// Tells the buffers whose cells the range hits, in closed pages or not; whether there was one that waited for it.
 bool touch_locked(Range range, const Access& access, const Buffer* but = nullptr) noexcept;

@@ -223,7 +223,7 @@ constexpr std::uint32_t kMostRaces = 64;
 }  // namespace
 
 void touch_buffer_locked(Buffer& b, std::uint64_t address, const Access& access) noexcept {
-  if (counts(b.flight, access.write) && !access.inexact) {
+  if (counts(b.flight, access.write) && !access.inexact && b.flight_ordinal < access.own_from) {
     log(events::Access::kEarlyTouch, b.flight_ordinal, b, address, access);
     if (++b.races >= kMostRaces) b.flight = Watched::kNothing;
   }
@@ -310,13 +310,18 @@ void leave() noexcept {
   {
     const Locked guard;
     if (std::exchange(this_watch.inside, false) && --state.inside == 0) {
-      each_buffer([](Buffer& b) {
+      const ThreadClock* clock = nullptr;
+      const std::int64_t now = state.suspended > 0 ? virtual_now(clock) : 0;
+      each_buffer([&](Buffer& b) {
+        if (state.suspended > 0 && b.after != Watched::kNothing)
+          touch_buffer_locked(b, b.cells.low(),
+                              {true, true, events::Toucher::kProgram, now, ticks(), clock, nullptr});
         if (b.after == Watched::kNothing && b.flight == Watched::kNothing && b.track == Watched::kNothing)
           return;
         // What is open yet was touched before this call and ends with its own call's checkpoint, or is not over.
         if (!b.any.open || b.any.of_call) b.armed = b.track;
       });
-      close_all_locked();
+      if (state.suspended == 0) close_all_locked();
     }
   }
   state.cost.protect_ns += exclude_since(begin, 0);
@@ -381,12 +386,43 @@ Buffer* buffer_of(const Cells& cells, std::int64_t now_ps, const void* frame) {
   return &b;
 }
 
-void touched_by_call(const Cells& cells, bool write, std::int64_t now_ps, const Buffer* but) {
+void touched_somewhere(std::int64_t now_ps) {
+  const Locked guard;
+  each_buffer([&](Buffer& b) {
+    touch_buffer_locked(b, b.cells.low(),
+                        {true, true, events::Toucher::kMpiCall, now_ps, ticks(), this_watch.clock, nullptr});
+  });
+}
+
+void suspend(bool on) {
+  const Locked guard;
+  if (on)
+    ++state.suspended;
+  else if (state.suspended > 0)
+    --state.suspended;
+}
+
+void forget(Buffer& buffer) {
+  const Locked guard;
+  buffer.live = false;
+}
+
+void add_record(const Record& record) {
+  const Locked guard;
+  if (state.records_used == kMostRecords)
+    ++state.cost.lost;
+  else
+    state.records[state.records_used++] = record;
+}
+
+void touched_by_call(const Cells& cells, bool write, bool inexact, std::int64_t now_ps,
+                     std::uint64_t first_ordinal) {
   if (cells.empty()) return;
   const Locked guard;
-  const Access access{write, false, events::Toucher::kMpiCall, now_ps, ticks(), this_watch.clock, nullptr};
+  const Access access{write,   inexact,      events::Toucher::kMpiCall, now_ps, ticks(), this_watch.clock,
+                      nullptr, first_ordinal};
   each_buffer([&](Buffer& b) {
-    if (&b == but || !b.cells.overlaps(cells)) return;
+    if (!b.cells.overlaps(cells)) return;
     std::uint64_t first = std::max(b.cells.low(), cells.low());
     cells.each([&](const Range& r) {
       const auto hit = b.cells.first_in(r);

@@ -5,7 +5,7 @@
 // closed page raises SIGSEGV: the handler (faults.cpp) sees by the cells whether it hit a buffer or only its page. A hit
 // is written down, and the buffer opened as far as nothing more is to be learned; after a miss the instruction is
 // executed alone, by single step, and the page closed again. System calls, whose arguments may lie in closed pages, are
-// dispatched to us (dispatch.cpp), which also shows what they access. docs/overlap.md, "Recording accesses".
+// dispatched to us (dispatch.cpp), which also shows what they access. docs/accesses.md.
 //
 // A buffer is watched for three things at a time: the first access after its last call, accesses between a
 // non-blocking call and its completion, and the last access before its next call. For the last one the buffer is closed
@@ -102,8 +102,19 @@ void leave() noexcept;
 /// The buffer with these cells; made if there is none (then nothing is known of it before `now_ps`). Null where it
 /// cannot be watched.
 [[nodiscard]] Buffer* buffer_of(const Cells& cells, std::int64_t now_ps, const void* frame);
-/// An MPI call touches cells: told to all buffers that overlap them. `but`: not to this request's own.
-void touched_by_call(const Cells& cells, bool write, std::int64_t now_ps, const Buffer* but = nullptr);
+/// An MPI call touches cells: told to all buffers that overlap them. `first_ordinal`: of the call, whose own parts do
+/// not race with each other.
+void touched_by_call(const Cells& cells, bool write, bool inexact, std::int64_t now_ps,
+                     std::uint64_t first_ordinal);
+/// A call touches what nobody knows: all that is waited for counts as touched.
+void touched_somewhere(std::int64_t now_ps);
+/// While somebody else may work on memory of ours, nothing is closed: what is waited for then counts as touched when
+/// the call returns.
+void suspend(bool on);
+/// The buffer will not be watched any more.
+void forget(Buffer& buffer);
+/// A record that did not come from a handler.
+void add_record(const Record& record);
 /// The call is over at `now_ps`: what it touched was touched until then.
 void call_over(Buffer& buffer, bool write, std::int64_t now_ps);
 /// Open touches end at `now_ps`: a call of MPI's begins.

@@ -2,6 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
+
+#include "events/mpi_call.hpp"
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments.hpp"
+#include "stubs/runtime/private_copy.hpp"
 
 namespace nplus1::stubs {
 
@@ -29,11 +35,165 @@ Watched conflicts_with(bool receives) {
   return receives ? Watched::kAll : Watched::kWrites;
 }
 
+/// Memory that the thread's call is about to touch, noted before the lock is held.
+thread_local std::vector<Payload> noted;
+
+/// Calls on memory that the wrappers know nothing of.
+bool touches_somewhere(std::string_view name) {
+  constexpr std::string_view kFamilies[] = {
+      "MPI_File_read", "MPI_File_write",       "MPI_File_iread",    "MPI_File_iwrite",    "MPI_Put",
+      "MPI_Get",       "MPI_Accumulate",       "MPI_Rput",          "MPI_Rget",           "MPI_Raccumulate",
+      "MPI_Fetch",     "MPI_Compare_and_swap", "MPI_Pack_external", "MPI_Unpack_external"};
+  for (const std::string_view family : kFamilies)
+    if (name.substr(0, family.size()) == family)
+      return name.substr(0, 8) != "MPI_Get_" || name == "MPI_Get_accumulate";
+  return false;
+}
+
+/// From here on others work on memory of ours at any time.
+bool shares_memory(std::string_view name) {
+  constexpr std::string_view kFamilies[] = {"MPI_Win_create", "MPI_Win_allocate", "MPI_Psend", "MPI_Precv"};
+  return std::any_of(std::begin(kFamilies), std::end(kFamilies),
+                     [&](std::string_view family) { return name.substr(0, family.size()) == family; });
+}
+
 }  // namespace
 
+/// The program's memory, and what stands in for it.
+struct Accesses::Shadow {
+  void* buffer;
+  MPI_Count count;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  std::unique_ptr<std::byte[]> memory;
+  MPI_Count bytes = 0;
+
+  Shadow(void* b, MPI_Count n, MPI_Datatype t) : buffer{b}, count{n} {
+    if (pmpi::Type_dup(t, &type) != MPI_SUCCESS) type = MPI_DATATYPE_NULL;
+  }
+  ~Shadow() {
+    if (type != MPI_DATATYPE_NULL) pmpi::Type_free(&type);
+  }
+  Shadow(const Shadow&) = delete;
+  Shadow& operator=(const Shadow&) = delete;
+
+  [[nodiscard]] bool take() {
+    MPI_Count size = 0;
+    if (type == MPI_DATATYPE_NULL || pmpi::Pack_size(count, type, quiet_self(), &size) != MPI_SUCCESS)
+      return false;
+    memory.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size)]);
+    return memory != nullptr && pack(buffer, count, type, memory.get(), size, bytes) == MPI_SUCCESS &&
+           bytes == payload_bytes(count, type);
+  }
+  void give_back() const {
+    MPI_Count position = 0;
+    pmpi::Unpack(memory.get(), bytes, &position, buffer, count, type, quiet_self());
+  }
+};
+
+void note_memory(const void* buffer, MPI_Count count, MPI_Datatype type) {
+  if (access::begun() && count > 0) noted.push_back({buffer, count, type});
+}
+
+void note_block(const void* buffer, MPI_Count displacement, MPI_Count count, MPI_Datatype type) {
+  if (!access::begun() || count <= 0) return;
+  MPI_Count lower = 0, extent = 0;
+  pmpi::Type_get_extent_x(type, &lower, &extent);
+  noted.push_back({static_cast<const char*>(buffer) + displacement * extent, count, type});
+}
+
+void tell_touched(std::initializer_list<Payload> memory) {
+  if (!active() || runtime()->accesses() == nullptr) return;
+  noted.assign(memory.begin(), memory.end());
+  const Call call{false};
+}
+
+void tell_status_use(const MPI_Status* status) {
+  if (!active() || runtime()->accesses() == nullptr) return;
+  Call call{false};
+  call.rt.accesses()->status_used(call, status);
+}
+
 void Accesses::begin_call(Call& call) {
+  first_ordinals_[call.thread.id.value] = call.rt.next_ordinal();
   access::checkpoint(&call.thread.clock, ps(call.entry()));
+  const std::string_view name = events::name(current_call());
+  if (!suspended_ && shares_memory(name)) {
+    suspended_ = true;
+    access::suspend(true);
+  }
+  if (touches_somewhere(name)) access::touched_somewhere(ps(call.entry()));
+  for (const Payload& data : noted) touched(call, data);
+  noted.clear();
   flush(call);
+}
+
+Transfer Accesses::shadowed(const Transfer& receive, const Request& request) {
+  Transfer t = receive;
+  if (!access::begun() || receive.peer == MPI_PROC_NULL || receive.buffer == MPI_BOTTOM ||
+      payload_bytes(receive.count, receive.type) == 0)
+    return t;
+  auto shadow = std::make_shared<Shadow>(const_cast<void*>(receive.buffer), receive.count, receive.type);
+  if (!shadow->take()) return t;
+  t.buffer = shadow->memory.get();
+  t.count = shadow->bytes;
+  t.type = MPI_PACKED;
+  shadows_[&request] = std::move(shadow);
+  return t;
+}
+
+void Accesses::drop_shadow(const Request& request) {
+  shadows_.erase(&request);
+}
+
+void Accesses::free(Call& call, Request& request) {
+  if (request.watched.buffer != nullptr && request.watched.buffer->live)
+    access::forget(*request.watched.buffer);
+  request.watched = {};
+  const auto found = shadows_.find(&request);
+  if (found == shadows_.end()) return;
+  const std::shared_ptr<Shadow> shadow = std::move(found->second);
+  shadows_.erase(found);
+  if (request.held) {  // MPI has not seen it yet
+    request.arguments.buffer = shadow->buffer;
+    request.arguments.count = shadow->count;
+    pmpi::Type_dup(shadow->type, &request.arguments.type);
+    request.keep.push_back(std::shared_ptr<void>(
+        nullptr, [type = request.arguments.type](void*) mutable { pmpi::Type_free(&type); }));
+  } else if (request.native != MPI_REQUEST_NULL) {
+    std::vector<std::shared_ptr<void>> keep{
+        std::shared_ptr<void>(nullptr, [shadow](void*) { shadow->give_back(); })};
+    call.rt.leave_in_background(request.native, PrivateCopy{}, std::move(keep));
+    request.native = MPI_REQUEST_NULL;
+  }
+}
+
+void Accesses::works_on_memory(const Request& request) {
+  if (access::begun() && working_.insert(&request).second) access::suspend(true);
+}
+
+void Accesses::fills_status(const Request& request, const MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE || request.kind != RequestKind::kReceive) return;
+  constexpr std::size_t kMost = 4096;
+  if (statuses_.size() >= kMost) statuses_.clear();
+  statuses_[status] = request.watched.ordinal;
+  if (wildcards_.erase(&request) == 0) return;
+  access::Record record;
+  record.which = events::Access::kStatusUse;
+  record.who = events::Toucher::kMpiCall;
+  record.ordinal = request.watched.ordinal;
+  record.tick = ticks();
+  if (const ThreadState* thread = Runtime::thread_if_known()) record.clock = &thread->clock;
+  access::add_record(record);
+}
+
+void Accesses::status_used(Call& call, const MPI_Status* status) {
+  const auto found = statuses_.find(status);
+  if (found == statuses_.end() || !is_recorded(call)) return;
+  events::Event event = event_of(events::Access::kStatusUse, events::Toucher::kMpiCall, false, false);
+  event.aux = found->second;
+  event.site = call.site();
+  call.emit_access(event, call.entry(), ticks(), nullptr);
+  statuses_.erase(found);
 }
 
 void Accesses::flush(Call& call) {
@@ -61,8 +221,10 @@ void Accesses::tell_last_touch(Call& call, const access::Touch& touch, std::uint
   call.emit_access(event, kTimeZero, ticks(), &distance);
 }
 
-void Accesses::use(Call& call, const Payload& data, bool receives, bool nonblocking, Request& request) {
+void Accesses::use(Call& call, const Payload& data, bool receives, bool nonblocking, Request& request,
+                   bool wildcard) {
   request.watched = {};
+  wildcards_.erase(&request);
   if (!access::begun()) return;
   const access::Cells cells = typemaps_.cells(data.buffer, data.count, data.type);
   access::Buffer* buffer = access::buffer_of(cells, ps(call.entry()), call_frame());
@@ -73,19 +235,29 @@ void Accesses::use(Call& call, const Payload& data, bool receives, bool nonblock
     last = access::Touch{};
     last.until_ps = ps(call.entry());
   }
-  access::touched_by_call(cells, receives, ps(call.entry()));
+  access::touched_by_call(cells, receives, false, ps(call.entry()), first_ordinals_[call.thread.id.value]);
   flush(call);
   tell_last_touch(call, last, cells.high() - cells.low());
   // The path of the call is not known to the log: its id is enough where the call is still the last one.
   request.watched = {buffer, call.rt.next_ordinal(), receives};
-  if (nonblocking)
-    access::watch_flight(*buffer, conflicts_with(receives), request.watched.ordinal);
-  else
+  if (wildcard) wildcards_.insert(&request);
+  if (!nonblocking) {
     ending_.push_back(request.watched);
+    return;
+  }
+  const bool waits_outside =
+      receives && shadows_.find(&request) == shadows_.end() && request.native != MPI_REQUEST_NULL;
+  if (waits_outside) works_on_memory(request);
+  access::watch_flight(*buffer, conflicts_with(receives), request.watched.ordinal);
 }
 
 void Accesses::complete(Request& request) {
   if (request.partner) complete(*request.partner);
+  if (working_.erase(&request) != 0) access::suspend(false);
+  if (const auto shadow = shadows_.find(&request); shadow != shadows_.end()) {
+    shadow->second->give_back();
+    shadows_.erase(shadow);
+  }
   const WatchedUse use = std::exchange(request.watched, WatchedUse{});
   if (use.buffer == nullptr || !use.buffer->live || use.buffer->flight_ordinal != use.ordinal) return;
   ending_.push_back(use);
@@ -100,9 +272,11 @@ void Accesses::end_call(Call& call) {
   ending_.clear();
 }
 
-void Accesses::touched(Call& call, const Payload& data, bool write) {
+void Accesses::touched(Call& call, const Payload& data) {
   if (!access::begun()) return;
-  access::touched_by_call(typemaps_.cells(data.buffer, data.count, data.type), write, ps(call.entry()));
+  // Whether it is read or written is not known here: a write conflicts with all.
+  access::touched_by_call(typemaps_.cells(data.buffer, data.count, data.type), true, true, ps(call.entry()),
+                          call.rt.next_ordinal());
 }
 
 void Accesses::finalize(Call& call, events::Event event) {

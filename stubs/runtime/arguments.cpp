@@ -53,9 +53,10 @@ bool usable(MPI_Datatype type) {
   return pmpi::Pack_size(1, type, quiet, &size) == MPI_SUCCESS;
 }
 
-void check_data(const void* buffer, MPI_Count count, MPI_Datatype type) {
+void check_data(const void* buffer, MPI_Count count, MPI_Datatype type, bool notes) {
   refuse_if(count < 0 || !usable(type) || buffer == MPI_IN_PLACE);
   refuse_if(count > 0 && buffer == nullptr && !has_its_own_address(type));
+  if (notes) note_memory(buffer, count, type);
 }
 
 void check_operation(MPI_Datatype type, MPI_Op op) {

@@ -23,7 +23,12 @@ void end_checks();
 [[nodiscard]] bool usable(MPI_Datatype type);
 
 /// `count` elements of `type` at `buffer`, where MPI_IN_PLACE has no meaning.
-void check_data(const void* buffer, MPI_Count count, MPI_Datatype type);
+/// Where accesses are recorded, the call is known to touch it from here on (note_memory).
+void check_data(const void* buffer, MPI_Count count, MPI_Datatype type, bool notes = true);
+/// The call that is about to be made reads or writes this memory: told to who records accesses (accesses.hpp).
+void note_memory(const void* buffer, MPI_Count count, MPI_Datatype type);
+/// The same, `displacement` extents of the type behind `buffer`.
+void note_block(const void* buffer, MPI_Count displacement, MPI_Count count, MPI_Datatype type);
 /// The operation of a reduction of elements of `type`.
 void check_operation(MPI_Datatype type, MPI_Op op);
 /// A group's handle, by what MPICH's handles look like.
@@ -39,7 +44,8 @@ void check_blocks(const void* buffer, const C counts[], const D displacements[],
     refuse_if(counts[i] < 0);
     if (counts[i] > most) most = counts[i];
   }
-  check_data(buffer, most, type);
+  check_data(buffer, most, type, false);
+  for (std::size_t i = 0; i < n; ++i) note_block(buffer, displacements[i], counts[i], type);
 }
 
 template <class C, class D>
@@ -48,7 +54,9 @@ void check_blocks(const void* buffer, const C counts[], const D displacements[],
   refuse_if(n > 0 && (counts == nullptr || displacements == nullptr || types == nullptr));
   for (std::size_t i = 0; i < n; ++i) {
     refuse_if(counts[i] < 0);
-    if (counts[i] > 0) check_data(buffer, counts[i], types[i]);
+    if (counts[i] == 0) continue;
+    check_data(buffer, counts[i], types[i], false);
+    note_memory(static_cast<const char*>(buffer) + displacements[i], counts[i], types[i]);
   }
 }
 

@@ -119,7 +119,7 @@ CallSiteId CallPaths::id_of(const void* const* addresses, std::size_t size) {
   if (size == 0) return CallSiteId{};
   const auto is_system = [&](std::size_t i) {
     const Module* module = modules_.find(addresses[i]);
-    return module != nullptr && module->kind == ModuleKind::kSystem;
+    return module != nullptr && module->kind != ModuleKind::kProgram;
   };
   std::size_t first = 0;
   while (first < size && is_system(first)) ++first;

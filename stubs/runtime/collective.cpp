@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/collective_forms.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/unmodelled.hpp"
@@ -97,6 +98,7 @@ void announce(Call& call, const Collective& c, Request& request, bool may_leave)
   request.active = true;
   request.may_leave = may_leave;
   request.peer = kAnySource;
+  if (Accesses* accesses = call.rt.accesses()) accesses->works_on_memory(request);
   emit(call, c, EventKind::kIcollective, request.id, false);
 }
 

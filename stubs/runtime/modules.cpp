@@ -77,6 +77,8 @@ bool contains_any(std::string_view name, std::initializer_list<std::string_view>
 ModuleKind kind_of_module(const std::string& path) {
   const std::string_view name = std::string_view{path}.substr(path.rfind('/') + 1);
   if (name.rfind("libnplus1-stubs.", 0) == 0) return ModuleKind::kMpi;
+  for (const char* const ucx : {"libucm.", "libucs.", "libuct.", "libucp."})  // MPICH's network library
+    if (name.rfind(ucx, 0) == 0) return ModuleKind::kMpi;
   if (name.rfind("libc.so", 0) == 0 || name.rfind("libc-", 0) == 0) return ModuleKind::kSystem;
   // libmpich.so.12, libmpichfort.so.12, libmpi.so.40, libmpi_usempif08.so.40 ..., not an application's own
   // libmpi_something.

@@ -69,7 +69,7 @@ void hold(Transfer const& t, Request& request) {
 /// A message without elements may have any type and address.
 void check_message(const Transfer& t) {
   refuse_if(t.count < 0);
-  if (t.count > 0) check_data(t.buffer, t.count, t.type);
+  if (t.count > 0) check_data(t.buffer, t.count, t.type, false);
 }
 
 bool is_peer(const Transfer& t) {
@@ -105,7 +105,9 @@ int post_send(Call& call, const Transfer& t, Request& request) {
                   (t.mode != events::SendMode::kSynchronous && call.rt.network().eager(bytes(size)));
   // A standard send above the model's threshold too: the simulator lets it go where only the model blocks it.
   const bool copies = size > kNativeEager && !call.rt.native() && t.mode != events::SendMode::kBuffered &&
-                      t.mode != events::SendMode::kSynchronous && request.peer != kProcNull;
+                      // A peer may read the program's own memory, which must not be closed then.
+                      (t.mode != events::SendMode::kSynchronous || call.rt.accesses() != nullptr) &&
+                      request.peer != kProcNull;
   if (!copies) return native_send(t, t.buffer, t.count, t.type, &request.native);
   request.copy = PrivateCopy{t.buffer, t.count, t.type};
   if (request.copy.buffer() == nullptr) return native_send(t, t.buffer, t.count, t.type, &request.native);
@@ -186,7 +188,8 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
   }
   const CallData data{payload(t), t.datatype};
   if (Accesses* accesses = rt.accesses(); accesses != nullptr && request.peer != kProcNull)
-    accesses->use(call, data.shown, true, kind == events::EventKind::kIrecv, request);
+    accesses->use(call, data.shown, true, kind == events::EventKind::kIrecv, request,
+                  t.peer == MPI_ANY_SOURCE || t.tag == MPI_ANY_TAG);
   call.emit(event_of(t, request, kind, flags), nullptr, &data);
   if (request.peer == kProcNull) {
     request.known = true;
@@ -203,8 +206,12 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
 }
 
 int start_receive(Call& call, const Transfer& t, Request& request) {
-  const int code = post_receive(call, t, request);
-  if (code != MPI_SUCCESS) return code;
+  Accesses* const accesses = call.rt.accesses();
+  const int code = post_receive(call, accesses == nullptr ? t : accesses->shadowed(t, request), request);
+  if (code != MPI_SUCCESS) {
+    if (accesses != nullptr) accesses->drop_shadow(request);
+    return code;
+  }
   call_has_begun();
   announce_receive(call, t, request, events::EventKind::kIrecv);
   return MPI_SUCCESS;

@@ -1,6 +1,7 @@
 // Probes and matched probes (MPI 4.0, section 3.8).
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
@@ -184,6 +185,8 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
   event.size = payload_bytes(count, type);
   event.aux = message.sequence;
   const CallData data{{buf, count, type}};
+  if (Accesses* accesses = call.rt.accesses())
+    accesses->use(call, data.shown, true, request_handle != nullptr, *request);
   if (request_handle == nullptr) {
     if (const auto answer = call.ask(event, nullptr, true, &data)) call.exit_at(answer->exit());
     events::Answer& outcome = call.outcome().answer;

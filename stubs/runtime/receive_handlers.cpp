@@ -49,6 +49,7 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
   if (request.held) call.rt.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
   const int finished = call.rt.native() ? native::finish_receive(call, request, status)
                                         : call.finish(request.native, status, request.peer);
+  if (Accesses* accesses = call.rt.accesses()) accesses->fills_status(request, status);
   if (request.peer == kProcNull) say_nobody(status);
   if (was_there) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
   call.rt.requests.unindex(request.id);
@@ -103,6 +104,7 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
   if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
   code = call.finish(receive.native, status, receive.peer);
   if (Accesses* accesses = call.rt.accesses()) {
+    accesses->fills_status(receive, status);
     accesses->complete(send);
     accesses->complete(receive);
   }
@@ -122,13 +124,15 @@ int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, M
   std::unique_ptr<Request> receive = call.rt.requests.make();
   receive->partner = std::make_unique<Request>();
   Request& send = *receive->partner;
-  int code = post_receive(call, in, *receive);
+  Accesses* const accesses = call.rt.accesses();
+  int code = post_receive(call, accesses == nullptr ? in : accesses->shadowed(in, *receive), *receive);
   if (code == MPI_SUCCESS &&
       receive->app == MPI_REQUEST_NULL)  // a handle of our own: the native one is just one half
     code = pmpi::Recv_init(const_cast<void*>(in.buffer), in.count, in.type, in.peer, in.tag, in.comm->handle,
                            &receive->app);
   if (code == MPI_SUCCESS) code = post_send(call, out, send);
   if (code != MPI_SUCCESS) {
+    if (accesses != nullptr) accesses->drop_shadow(*receive);
     abandon(*receive);
     return code;
   }

@@ -9,6 +9,7 @@
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/regions.hpp"
 #include "stubs/runtime/runtime.hpp"
 
@@ -80,9 +81,55 @@ int Type_free(MPI_Datatype* type) {
   if (rt.capture() != nullptr && type != nullptr) {
     const std::lock_guard guard{rt.lock};
     rt.capture()->forget(*type);
+    if (Accesses* accesses = rt.accesses()) accesses->typemaps().forget(*type);
   }
   return pmpi::Type_free(type);
 }
+
+// Calls that touch memory and take nobody else's part: events only where accesses are recorded.
+#define NPLUS1_PACK(Count)                                                                              \
+  int Pack(const void* inbuf, Count incount, MPI_Datatype type, void* outbuf, Count outsize,            \
+           Count* position, MPI_Comm comm) {                                                            \
+    const Count begin = position == nullptr ? 0 : *position;                                            \
+    const int code = pmpi::Pack(inbuf, incount, type, outbuf, outsize, position, comm);                 \
+    if (code == MPI_SUCCESS)                                                                            \
+      tell_touched(                                                                                     \
+          {{inbuf, incount, type}, {static_cast<char*>(outbuf) + begin, *position - begin, MPI_BYTE}}); \
+    count_call(current_call());                                                                         \
+    return code;                                                                                        \
+  }                                                                                                     \
+  int Unpack(const void* inbuf, Count insize, Count* position, void* outbuf, Count outcount,            \
+             MPI_Datatype type, MPI_Comm comm) {                                                        \
+    const Count begin = position == nullptr ? 0 : *position;                                            \
+    const int code = pmpi::Unpack(inbuf, insize, position, outbuf, outcount, type, comm);               \
+    if (code == MPI_SUCCESS)                                                                            \
+      tell_touched({{static_cast<const char*>(inbuf) + begin, *position - begin, MPI_BYTE},             \
+                    {outbuf, outcount, type}});                                                         \
+    count_call(current_call());                                                                         \
+    return code;                                                                                        \
+  }                                                                                                     \
+  int Reduce_local(const void* inbuf, void* inoutbuf, Count count, MPI_Datatype type, MPI_Op op) {      \
+    const int code = pmpi::Reduce_local(inbuf, inoutbuf, count, type, op);                              \
+    if (code == MPI_SUCCESS) tell_touched({{inbuf, count, type}, {inoutbuf, count, type}});             \
+    count_call(current_call());                                                                         \
+    return code;                                                                                        \
+  }
+NPLUS1_PACK(int)
+NPLUS1_PACK(MPI_Count)
+#undef NPLUS1_PACK
+
+#define NPLUS1_STATUS_USE(Name, Count)                                  \
+  int Name(const MPI_Status* status, MPI_Datatype type, Count* count) { \
+    tell_status_use(status);                                            \
+    count_call(current_call());                                         \
+    return pmpi::Name(status, type, count);                             \
+  }
+NPLUS1_STATUS_USE(Get_count, int)
+NPLUS1_STATUS_USE(Get_count, MPI_Count)
+NPLUS1_STATUS_USE(Get_elements, int)
+NPLUS1_STATUS_USE(Get_elements, MPI_Count)
+NPLUS1_STATUS_USE(Get_elements_x, MPI_Count)
+#undef NPLUS1_STATUS_USE
 
 }  // namespace handlers
 }  // namespace nplus1::stubs

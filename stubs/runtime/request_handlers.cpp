@@ -3,6 +3,7 @@
 // its own.
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/point_to_point.hpp"
@@ -124,6 +125,7 @@ int cancel_native(Call& call, Request& request) {
 }
 
 void free_active(Call& call, std::unique_ptr<Request> request) {
+  if (Accesses* accesses = call.rt.accesses()) accesses->free(call, *request);
   call.emit(about(*request, events::EventKind::kRequestFree));
   if (request->partner) {  // the send half of an Isendrecv
     Request& send = *request->partner;

@@ -1,10 +1,8 @@
 # The runtime's sources, relative to stubs/ (guard, keeper, progress_hook and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
-  access/cells.cpp
   access/dispatch.cpp
   access/faults.cpp
   access/mappings.cpp
-  access/operand_size.cpp
   access/watch.cpp
   runtime/accesses.cpp
   runtime/arguments.cpp

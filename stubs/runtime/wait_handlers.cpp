@@ -3,6 +3,7 @@
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
@@ -98,6 +99,7 @@ int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* 
   else
     code = pmpi::Wait(&request.native, status);
   note_error(request, code);
+  if (Accesses* accesses = call.rt.accesses()) accesses->fills_status(request, status);
   retire(call, handle);
   return code;
 }
@@ -121,6 +123,8 @@ int complete_all_native(Call& call, int count, MPI_Request handles[], const Sele
     else if (ours->active) {
       const bool told = code == MPI_ERR_IN_STATUS && statuses != MPI_STATUSES_IGNORE;
       note_error(*ours, told ? statuses[i].MPI_ERROR : code);
+      if (Accesses* accesses = call.rt.accesses(); accesses != nullptr && statuses != MPI_STATUSES_IGNORE)
+        accesses->fills_status(*ours, &statuses[i]);
       retire(call, handles[i]);
     }
   }
@@ -419,7 +423,9 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   }
   call.await(request.native, request.peer,
              request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
-  return pmpi::Request_get_status(request.native, flag, status);
+  const int code = pmpi::Request_get_status(request.native, flag, status);
+  if (Accesses* accesses = call.rt.accesses(); accesses != nullptr && *flag != 0) accesses->complete(request);
+  return code;
 }
 
 }  // namespace handlers
