@@ -40,7 +40,7 @@ class OtherRecordings(unittest.TestCase):
         self.assertRegex(result.stderr, r"\d+ of \d+ messages come without hashes")
 
     def test_exports_that_keep_hashes_give_the_same(self):
-        for program, answer in (("p08_barrier_dissemination", "barrier (probable), 3 times: ranks 0-3"),
+        for program, answer in (("p08_barrier_dissemination", "barrier (certain), 3 times: ranks 0-3"),
                                 ("p01_bcast_linear_noise", "bcast (certain), 1 time: ranks 0-3; root 0")):
             self.recorded(program)
             found = self.nplus1(0, "collectives", "run").stdout.splitlines()[0]
