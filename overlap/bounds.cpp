@@ -1,6 +1,7 @@
 #include "overlap/bounds.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "support/collective_kind.hpp"
@@ -49,6 +50,7 @@ class Bounding {
  public:
   explicit Bounding(const SurveyedRank& rank) : rank_{rank} {
     for (const auto& lane : rank.of_thread) fences_.emplace_back(rank, lane);
+    find_firsts();
   }
 
   Bounds of(const MessageEnd& end, std::size_t index) const {
@@ -63,7 +65,7 @@ class Bounding {
       b.deferrable = false;
       return b;
     }
-    later(end, *completed, b);
+    later(end, firsts_[index], *completed, b);
     b.stays = end.from_anybody() || terminates(end, index) ||
               (!end.receives() && end.event.send_mode() == events::SendMode::kReady);
     if (!b.stays) b.earliest = earlier(end, *own);
@@ -71,6 +73,40 @@ class Bounding {
   }
 
  private:
+  /// What first conflicts with each end. Where the recording tells of none, its memory may have passed to a later
+  /// message before anybody touched it: then that message does, or what it waits for.
+  void find_firsts() {
+    firsts_.resize(rank_.ends.size());
+    std::map<std::uint64_t, std::size_t> users;  // by the address of their buffers: the next behind each end
+    std::uint64_t largest = 1;
+    for (std::size_t i = rank_.ends.size(); i > 0; --i) {
+      const MessageEnd& end = rank_.ends[i - 1];
+      firsts_[i - 1] = end.first;
+      if (end.buffer == 0 || end.to_nobody()) continue;
+      const std::uint64_t size = hull(end);
+      largest = std::max(largest, size);
+      if (!end.first.known()) inherit(i - 1, size, largest, users);
+      users[end.buffer] = i - 1;
+    }
+  }
+  void inherit(std::size_t i, std::uint64_t size, std::uint64_t largest,
+               const std::map<std::uint64_t, std::size_t>& users) {
+    const MessageEnd& end = rank_.ends[i];
+    for (auto at = users.lower_bound(end.buffer > largest ? end.buffer - largest : 0);
+         at != users.end() && at->first < end.buffer + size; ++at) {
+      const MessageEnd& user = rank_.ends[at->second];
+      if (at->first + hull(user) <= end.buffer) continue;
+      Touch touch = firsts_[at->second];
+      if (end.receives() || user.receives())
+        touch = {user.ordinal,          user.event.entry_ps, 0,
+                 user.event.site.value, user.event.thread,   Toucher::kMpiCall};
+      if (touch.known() && touch.ordinal < firsts_[i].ordinal) firsts_[i] = touch;
+    }
+  }
+  static std::uint64_t hull(const MessageEnd& end) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(1, end.event.size));
+  }
+
   [[nodiscard]] const std::vector<std::uint32_t>& lane(ThreadId thread) const {
     return rank_.of_thread[thread.index()];
   }
@@ -87,9 +123,9 @@ class Bounding {
   /// so right before it, as an access of a call of the same rank.
   [[nodiscard]] bool terminates(const MessageEnd& end, std::size_t index) const {
     for (std::size_t i = index; i > 0 && i + kLookBack > index; --i) {
-      const Touch& t = rank_.ends[i - 1].first;
+      const Touch& t = firsts_[i - 1];
       if (t.known() && t.by == Toucher::kMpiCall && t.site == end.event.site.value &&
-          t.ordinal < end.ordinal && end.ordinal - t.ordinal <= kNear)
+          t.ordinal <= end.ordinal && end.ordinal - t.ordinal <= kNear)
         return true;
     }
     return false;
@@ -137,15 +173,15 @@ class Bounding {
     return std::min(bound, place_of(own));
   }
 
-  void later(const MessageEnd& end, const Moment& completed, Bounds& b) const {
+  void later(const MessageEnd& end, const Touch& first, const Moment& completed, Bounds& b) const {
     const auto& all = lane(completed.thread);
     const auto at = [&](std::size_t i) -> const Moment& { return rank_.moments[all[i]]; };
     const std::size_t after = from(completed.thread, completed.ordinal) + 1;
     std::uint64_t last = kNoOrdinal;  // before this
-    if (end.first.known()) {
-      last = end.first.ordinal;
-      b.touch = end.first;
-      b.ended_by = ended_by(end.first);
+    if (first.known()) {
+      last = first.ordinal;
+      b.touch = first;
+      b.ended_by = ended_by(first);
     }
     if (end.status.known() && end.status.ordinal < last) {
       last = end.status.ordinal;
@@ -189,6 +225,7 @@ class Bounding {
   static constexpr std::size_t kLookBack = 256;
   const SurveyedRank& rank_;
   std::vector<Fences> fences_;  // by thread
+  std::vector<Touch> firsts_;   // by place in the rank's ends
 };
 
 }  // namespace

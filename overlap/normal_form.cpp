@@ -13,6 +13,10 @@ namespace {
 
 /// Less is noise of the arithmetic: noise-free data would else pick terms of 1e-17.
 constexpr double kLeastError = 1e-6;
+/// A term that is nowhere more of the value is none.
+constexpr double kLeastPart = 1e-4;
+/// A runner-up that errs more than this, and far more than the best, is no other opinion.
+constexpr double kPlausible = 0.05;
 /// The second term must be that much better.
 constexpr double kPays = 0.8;
 constexpr std::size_t kRunnersUp = 3;
@@ -69,7 +73,8 @@ std::optional<Model> fitted(const std::vector<Point>& points, const std::vector<
   Model model;
   model.terms = terms;
   for (Eigen::Index c = 0; c < columns; ++c) {
-    if (scaled(c) <= 0) return std::nullopt;
+    // Neither takes anything away, nor is it there for the last digits.
+    if (scaled(c) <= 0 || (columns > 1 && scaled(c) * a.col(c).maxCoeff() < kLeastPart)) return std::nullopt;
     model.factors.push_back(scaled(c) / scale(c));
   }
   // What the model without a point says of it, from the diagonal of the projection.
@@ -176,6 +181,7 @@ std::string Model::text() const {
 Fit::Spread Fit::spread(double n, double p) const {
   Spread s{best.at(n, p), best.at(n, p)};
   for (const Model& m : others) {
+    if (m.error > std::max(kPlausible, 3 * best.error)) continue;
     s.least = std::min(s.least, m.at(n, p));
     s.most = std::max(s.most, m.at(n, p));
   }

@@ -42,7 +42,7 @@ struct Fit {
   bool few_sizes = false, few_ranks = false;  // less than kFewestValues of a parameter that changes
   bool knee = false;  // the largest sizes are not as the smaller ones let one expect: a cache may be full
 
-  /// Least and most that the best model and its runners-up say.
+  /// Least and most that the best model and those runners-up say that fit nearly as well.
   struct Spread {
     double least, most;
   };

@@ -76,7 +76,8 @@ class Overlap(LiveTest):
 
     def test_the_sweep_and_the_report_have_it(self):
         run = self.run_1d("blocking", 1000, 30)
-        self.assertIn('"nplus1-overlap/1"', pathlib.Path(run.folder, "report.html").read_text())
+        subprocess.run([str(NPLUS1), "report", str(run.folder)], check=True, capture_output=True)
+        self.assertTrue('"nplus1-overlap/1"' in pathlib.Path(run.folder, "report.html").read_text(), "the report has it")
         file = self.folder / "sweep.json"
         subprocess.run([str(NPLUS1), "whatif", str(run.folder), "--sweep", "-q", "--json", str(file)], check=True,
                        capture_output=True)

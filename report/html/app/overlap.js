@@ -7,7 +7,7 @@ import { figure } from "./figure.js";
 import { formatBytes, formatCount, formatExact, formatShare, formatTime, plural } from "./format.js";
 import { sortableTable } from "./table.js";
 
-const MARGIN = { top: 10, right: 24, bottom: 40, left: 190 };
+const MARGIN = { top: 10, right: 24, bottom: 40, left: 270 };
 const ROW = 26;
 const MOST_DRAWN = 12;
 const ENDINGS = { touch: "its data are used", overlap: "another message uses the memory", call: "a call needs it complete",
@@ -20,9 +20,9 @@ const titleOf = (chain) => chain.contexts.map(callOf).join(", ");
 const percent = (share) => share == null ? "–" : formatShare(share);
 
 /** What is drawn: from a little before the first post to a little behind the last use. */
-function extent({ requests }) {
-  const posts = requests.map((r) => r.post_s), ends = requests.flatMap((r) => [r.end_s, r.latest_s]);
-  const from = Math.min(...posts), to = Math.max(...ends);
+function extent({ requests, end_s: end }) {
+  const from = Math.min(...requests.map((r) => r.post_s));
+  const to = Math.max(...requests.map((r) => r.end_s), end ?? Math.min(...requests.map((r) => r.latest_s)));
   const around = Math.max(to - from, 1e-9);
   return [Math.max(Math.min(...requests.map((r) => r.earliest_s)), from - around) - 0.04 * around, to + 0.06 * around];
 }
@@ -91,7 +91,7 @@ function chainsTable(overlap) {
     columns: [{ label: "Calls", value: titleOf, details: true }, time("Saves", (c) => c.saving_s),
       { label: "Of the run", value: (c) => c.saving_share, format: percent },
       time("Grouped", (c) => saved(c, "grouped", "asynchronous")), time("with weak progress", (c) => saved(c, "grouped", "weak")),
-      time("Each as early and late as is legal", (c) => saved(c, "per_request", "asynchronous")),
+      time("Per request", (c) => saved(c, "per_request", "asynchronous")),
       time("with weak progress", (c) => saved(c, "per_request", "weak")),
       { label: "Times", value: (c) => c.count }, { label: "Requests", value: (c) => c.requests },
       { label: "Until", value: (c) => `${ENDINGS[c.ended_by]} (${placeOf(c.ending)})` }],
