@@ -108,6 +108,20 @@ bool is_value(const Node& node) {
          type.kind != CXType_LValueReference;
 }
 
+/// Whether a C++ function gets a copy of an argument.
+bool is_passed_by_value(const Node& call, const Node& argument) {
+  const CXCursor function = clang_getCursorReferenced(call.cursor);
+  if (clang_Cursor_isNull(function) != 0) return false;
+  const CXType type = clang_getCursorType(function);
+  for (int i = 0; i < clang_getNumArgTypes(type); ++i)
+    if (clang_equalCursors(clang_Cursor_getArgument(call.cursor, static_cast<unsigned>(i)),
+                           argument.cursor) != 0) {
+      const CXTypeKind kind = canonical(clang_getArgType(type, static_cast<unsigned>(i))).kind;
+      return kind != CXType_LValueReference && kind != CXType_RValueReference;
+    }
+  return false;
+}
+
 bool converts_to_value(const Node& wrapper) {
   return is_value(wrapper) && wrapper.kind == CXCursor_CStyleCastExpr;
 }
@@ -225,7 +239,7 @@ bool only_read(const Node& use, const std::string& text, bool is_cpp) {
       case CXCursor_CompoundAssignOperator:
         return above->children.front().get() != at && is_value(*at);
       case CXCursor_CallExpr:
-        return !is_cpp && is_value(*at);
+        return is_value(*at) && (!is_cpp || is_passed_by_value(*above, *at));
       case CXCursor_GCCAsmStmt:
       case CXCursor_MSAsmStmt:
         return false;

@@ -564,6 +564,20 @@ TEST_F(Patches, OfCppRefuseTemporariesAndExceptions) {
             "exception");
 }
 
+TEST_F(Patches, OfCppKnowThatMpiTakesRanksByValue) {
+  name_ = "program.cpp";
+  const std::string call =
+      "  MPI_Sendrecv(u, 1, MPI_INT, left, 0, u + 9, 1, MPI_INT, right, 0, MPI_COMM_WORLD, &s);\n"
+      "  MPI_Sendrecv(u, 1, MPI_INT, right, 0, u + 7, 1, MPI_INT, left, 0, MPI_COMM_WORLD, &s);\n";
+  const std::string head =
+      "#include <mpi.h>\nvoid change(int&);\nint f(int* u, int left, int right) {\n  MPI_Status s;\n";
+  const std::string tail = "  return s.MPI_TAG;  // WAIT\n}\n";
+  EXPECT_FALSE(ask(head + call + tail).refusal.has_value());
+  const ChainAnswer chain = ask(head + call + "  change(right);\n" + tail);
+  ASSERT_TRUE(chain.refusal.has_value());
+  EXPECT_EQ(chain.refusal->code, "status_expression");
+}
+
 TEST_F(Patches, UseTheFlagsOfTheCompilationDatabase) {
   Request request = request_for(
       "#include <mpi.h>\n#include \"sizes.h\"\nvoid f(double* u, double* v) {\n"

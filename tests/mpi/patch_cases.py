@@ -155,11 +155,11 @@ class Function:
                   f"  for (i = 0; i < {n}; i++) s0[i] = s1[i] = r0[i] = r1[i] = other[i] = i % 11;\n"
                   "  leaked = r0; (void)alias; (void)ierr; (void)spin; (void)count; (void)pst;")
         self.emit("  for (it = 0; it < 4; it++) {")
-        self.emit("    if ((rank + it) % 3 == 0) usleep(300);")
+        self.emit("    if ((rank + it) % 2 == 0) usleep(1500);")
         self.emit(f"    for (i = 0; i < {n}; i++) {{ s0[i] += rank + it; s1[i] += rank * 3 - it; }}")
         if rng.random() < 0.2:
             self.emit("    {")
-        harm_between, harm_after = rng.random() < 0.25, rng.random() < 0.45
+        harm_between, harm_after = rng.random() < 0.35, rng.random() < 0.7
         steps = self.exchanges(shape)
         received, sent = [], []
         for index, step in enumerate(steps):
@@ -173,7 +173,7 @@ class Function:
             sent += [f"s{step[1]}"] if step[0] != "receive" else []
         for _ in range(rng.choice([0, 1, 2, 3])):
             self.harmless()
-            if harm_after and rng.random() < 0.4:
+            if harm_after and rng.random() < 0.6:
                 self.harm(received, sent)
         touch = rng.choice([f"    sum += total(r0, {n}) + total(r1, {n});", f"    for (i = 0; i < {n}; i++) sum += r0[i] + 2 * r1[i];",
                             f"    work(r0, {n}); sum += r0[0] + r1[{n - 1}];", f"    s0[0] = 3; s1[0] = 4; r0[0] = total(r1, {n}); sum += r0[0];"])
