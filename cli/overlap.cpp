@@ -28,7 +28,6 @@ constexpr const char* kOverlapExamples =
     "  nplus1 overlap DIR                           what could be hidden behind computing\n"
     "  nplus1 overlap DIR --network lsb:latency=20us,bandwidth=1GBps   on another network\n"
     "  nplus1 overlap DIR --at-least 1 --json overlap.json\n"
-    "  nplus1 overlap DIR --at-least 0 --patch FILE     change the source: patch -p1 < FILE\n"
     "  nplus1 overlap DIR --efficiency              how much is hidden already; needs no accesses\n";
 
 /// What cannot be analysed is said before anything is replayed or written.

@@ -132,9 +132,8 @@ patch::Answer asked(const patch::Request& request) {
 std::string patch_chains(const OverlapWords& words, const OverlapSource& source, overlap::Results& results) {
   const patch::Request request = request_of(words, source, results);
   if (request.chains.empty())
-    throw Failure{ExitCode::kUnsuitable,
-                  fmt::format("no blocking chain saves {:g} % of the run", words.at_least), kNothingPatched,
-                  "nplus1 overlap without --patch shows what was found; --at-least 0 takes all"};
+    return fmt::format("No patch is written: no blocking chain saves {:g} % of the run (--at-least)\n",
+                       words.at_least);
   const patch::Answer answer = asked(request);
   for (overlap::ChainFinding& f : results.chains)
     for (const patch::ChainAnswer& c : answer.chains) {

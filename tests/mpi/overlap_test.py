@@ -40,6 +40,8 @@ class Overlap(LiveTest):
         self.assertEqual(chain["ended_by"], "touch")
         self.assertEqual((pathlib.Path(chain["touch"]["file"]).name, chain["touch"]["line"]), ("overlap_1d.c", BORDER))
         self.assertEqual((found["races"], found["not_deferrable"]), ([], []))
+        for request in chain["instance"]["requests"]:  # both sends are from the same memory
+            self.assertLessEqual(request["latest_s"], chain["instance"]["end_s"] + 1e-12)
         self.assertTrue(chain["finding"])
         self.assertIn("MPI_Sendrecv at overlap_1d.c:72, MPI_Sendrecv at overlap_1d.c:76", self.screen)
 
