@@ -190,7 +190,7 @@ class Workshop:
     def applied(self, diff, tool):
         """The folder after `git apply --check` and git apply, or after patch -p1."""
         copy = self.folder / tool
-        shutil.copytree(self.original, copy)
+        shutil.copytree(self.original, copy, ignore=shutil.ignore_patterns("*.exe"))  # what runs there is compiled there
         (self.folder / "changes.diff").write_bytes(diff.encode())
         commands = {"git": [("git", "apply", "--check", "--verbose"), ("git", "apply")], "patch": [("patch", "-p1", "--fuzz=0", "-i")]}[tool]
         for command in commands:
