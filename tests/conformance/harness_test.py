@@ -5,11 +5,14 @@ import json
 import pathlib
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import judge  # noqa: E402
+import run  # noqa: E402
 import testlist  # noqa: E402
 from judge import Run  # noqa: E402
 
@@ -101,6 +104,45 @@ class Activity(unittest.TestCase):
         self.assertIn("3 ranks", self.judged({"ranks": 3, "trust": {"active_ranks": 3, "events": 9}}))
         self.assertIn("no events", self.judged({"ranks": 2, "trust": {"active_ranks": 2, "events": 0}}))
         self.assertIn("summary", self.judged(None))
+
+
+class Flaky(unittest.TestCase):
+    """A test that fails and then passes is neither a pass nor a failure of its own."""
+
+    class Scripted:
+        """A launcher whose runs under nplus1 end as listed; bare ones pass."""
+
+        def __init__(self, *codes):
+            self.codes = list(codes)
+            self.options = types.SimpleNamespace(repeat=True, ours_first=False, memory=12)
+
+        def run(self, _case, way):
+            code = 0 if way != "nplus1" else self.codes.pop(0)
+            return Run(code, "No Errors\n", 1.0, False), None
+
+    def outcome(self, *codes):
+        with unittest.mock.patch.object(run, "reason_to_skip", lambda _case, _options: None):
+            return run.examine(PLAIN, self.Scripted(*codes), set())
+
+    def test_is_what_fails_once(self):
+        self.assertEqual(self.outcome(0).verdict, "passed")
+        self.assertEqual(self.outcome(1, 0).verdict, "flaky")
+        self.assertEqual(self.outcome(1, 1, 0).verdict, "flaky")
+        self.assertEqual(self.outcome(1, 1, 1).verdict, "failed")
+
+    def test_is_no_pass(self):
+        flaky = self.outcome(1, 0)
+        rows, _ = run.table([flaky, self.outcome(0)])
+        self.assertEqual((rows["pt2pt"]["nplus1"], rows["pt2pt"]["flaky"]), (1, 1))
+        self.assertEqual(run.names_of([flaky], "flaky"), [PLAIN.name])
+
+    def test_is_bounded(self):
+        passed, flaky = self.outcome(0), self.outcome(1, 0)
+        self.assertFalse(run.too_many_flaky([passed] * 34))
+        self.assertFalse(run.too_many_flaky([passed] * 34 + [flaky]))
+        self.assertTrue(run.too_many_flaky([passed] * 33 + [flaky] * 2))
+        self.assertFalse(run.too_many_flaky([passed] * 198 + [flaky] * 2))
+        self.assertTrue(run.too_many_flaky([passed] * 197 + [flaky] * 3))
 
 
 if __name__ == "__main__":
