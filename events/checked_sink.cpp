@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/collective_forms.hpp"
+
 namespace nplus1::events {
 namespace {
 
@@ -48,24 +50,6 @@ bool belongs_in_a_file(EventKind kind) {
       return false;
     default:
       return true;
-  }
-}
-
-bool is_neighbourhood(CollectiveKind kind) {
-  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
-}
-
-bool is_rooted(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kBcast:
-    case CollectiveKind::kGather:
-    case CollectiveKind::kGatherv:
-    case CollectiveKind::kScatter:
-    case CollectiveKind::kScatterv:
-    case CollectiveKind::kReduce:
-      return true;
-    default:
-      return false;
   }
 }
 
@@ -253,7 +237,7 @@ bool CheckedSink::check_collective(const TimedEvent& event) {
   if (!demand(me >= 0, "a collective on a communicator without rank", event.rank.value) ||
       !join(members, static_cast<std::size_t>(me)))
     return false;
-  if (is_neighbourhood(e.collective()))
+  if (is_neighborhood(e.collective()))
     return check_neighbours(event.extension.words, members.size) &&
            add_bytes(e.size, event.extension.words[1]);
   return check_root(e, members, me) && check_sizes(event, members, me);

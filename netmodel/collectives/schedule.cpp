@@ -4,6 +4,7 @@
 
 #include "netmodel/collectives/algorithms.hpp"
 #include "netmodel/collectives/selection.hpp"
+#include "support/collective_forms.hpp"
 
 namespace nplus1::netmodel {
 namespace algorithms {
@@ -32,24 +33,6 @@ Half halved(std::int32_t number, std::int32_t bit, std::int32_t core) {
 }  // namespace algorithms
 
 namespace {
-
-bool is_neighborhood(CollectiveKind kind) {
-  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
-}
-
-bool is_rooted(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kBcast:
-    case CollectiveKind::kGather:
-    case CollectiveKind::kGatherv:
-    case CollectiveKind::kScatter:
-    case CollectiveKind::kScatterv:
-    case CollectiveKind::kReduce:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool is_member(std::int32_t member, const CollectiveCall& call) {
   return member >= 0 && member < call.members;

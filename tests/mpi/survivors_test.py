@@ -34,18 +34,15 @@ COLLECTIVES = {"Barrier": "barrier", "Bcast": "bcast 1 100000", "Allreduce": "al
 KILLER = pathlib.Path(__file__).parent / "random_kills.py"
 
 
-class Survivors(LiveTest):
-    def kill_simulator(self, *scripts, after="", options=()):
-        """Kills the simulator 0.25 s after the ranks have begun; returns the sorted output."""
-        command = self.command(len(scripts), "script", *(f"barrier; {s}" for s in scripts), options=options)
-        job = subprocess.Popen(command, cwd=self.folder, env=environment(), text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        find = lambda: [p for p, name in descendants(job.pid).items() if name == "nplus1-simnode"]
-        ranks = lambda: sum(name == "script" for name in descendants(job.pid).values()) >= len(scripts)
-        simulators = wait_until(lambda: ranks() and find())
-        self.assertEqual(len(simulators), 1)
-        wait_until(lambda: False, 0.25)
-        os.kill(simulators[0], signal.SIGKILL)
+class Killed(LiveTest):
+    """Jobs of which something is killed."""
+
+    def begin(self, command):
+        return subprocess.Popen(command, cwd=self.folder, env=environment(), text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+
+    def end_of(self, job):
+        """What the job printed; it must end well."""
         try:
             out, err = job.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
@@ -53,6 +50,21 @@ class Survivors(LiveTest):
             job.communicate()
             self.fail("the program hangs")
         self.assertEqual(job.returncode, 0, err)
+        return out, err
+
+
+class Survivors(Killed):
+    def kill_simulator(self, *scripts, after="", options=()):
+        """Kills the simulator 0.25 s after the ranks have begun; returns the sorted output."""
+        command = self.command(len(scripts), "script", *(f"barrier; {s}" for s in scripts), options=options)
+        job = self.begin(command)
+        find = lambda: [p for p, name in descendants(job.pid).items() if name == "nplus1-simnode"]
+        ranks = lambda: sum(name == "script" for name in descendants(job.pid).values()) >= len(scripts)
+        simulators = wait_until(lambda: ranks() and find())
+        self.assertEqual(len(simulators), 1)
+        wait_until(lambda: False, 0.25)
+        os.kill(simulators[0], signal.SIGKILL)
+        out, _ = self.end_of(job)
         return sorted(out.splitlines())
 
     def check(self, *scripts, options=()):
@@ -86,7 +98,7 @@ class Survivors(LiveTest):
         self.assertEqual(len(out), 6000)
 
 
-class Keepers(LiveTest):
+class Keepers(Killed):
     """Two processes hold the connection to the process manager: either may be killed, at any moment."""
     STEPS = "repeat 12 {{ delay 0.05; send {0} 100; recv -1 100; barrier }}"
 
@@ -95,8 +107,7 @@ class Keepers(LiveTest):
         folder = self.folder / f"result-{self.runs}"
         self.runs += 1
         command = self.command(2, "script", self.STEPS.format(1), self.STEPS.format(0), output=folder)
-        job = subprocess.Popen(command, cwd=self.folder, env=environment(), text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        job = self.begin(command)
 
         def named(name):
             return sorted(p for p, n in descendants(job.pid).items() if n == name)
@@ -105,13 +116,7 @@ class Keepers(LiveTest):
         for victim in victims(named("nplus1-keeper"), named("nplus1-simnode")):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
-        try:
-            out, err = job.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            job.terminate()
-            job.communicate()
-            self.fail("the program hangs")
-        self.assertEqual(job.returncode, 0, err)
+        out, err = self.end_of(job)
         self.assertEqual(len(out.splitlines()), 12, err)
         return folder
 
