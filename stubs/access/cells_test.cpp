@@ -33,8 +33,10 @@ TEST(Cells, OfAColumnAreHitInTheColumnAlone) {
 TEST(Cells, OfElementsThatReachIntoEachOthersSpanAreFound) {
   const Segment pieces[] = {{0, 4}, {20, 4}};  // extent 8: 0 8 16 | 20 28 36
   const Cells cells{100, 3, 8, pieces, 2};
-  for (const std::uint64_t at : {100, 108, 116, 120, 128, 136}) EXPECT_EQ(cells.first_in({at, at + 1}), at);
-  for (const std::uint64_t at : {104, 112, 124, 132, 140}) EXPECT_FALSE(cells.first_in({at, at + 4})) << at;
+  for (const std::uint64_t at : {100U, 108U, 116U, 120U, 128U, 136U})
+    EXPECT_EQ(cells.first_in({at, at + 1}), at);
+  for (const std::uint64_t at : {104U, 112U, 124U, 132U, 140U})
+    EXPECT_FALSE(cells.first_in({at, at + 4})) << at;
 }
 
 TEST(Cells, SideBySideAreOnePiece) {
