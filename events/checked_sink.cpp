@@ -119,7 +119,8 @@ bool CheckedSink::claim_thread(RankId rank, ThreadId thread) {
 bool CheckedSink::add_bytes(std::int64_t size, std::uint64_t times) {
   if (size == 0 || times == 0) return true;
   const auto each = static_cast<std::uint64_t>(size);
-  const bool fits = times <= (kMostBytesInAll - bytes_) / each;
+  const std::uint64_t room = kMostBytesInAll - bytes_;
+  const bool fits = each <= room && (times == 1 || times <= room / each);  // a division for each message would tell
   if (!demand(fits, "more bytes in all than can be counted, with a message of", size)) return false;
   bytes_ += each * times;
   return true;
