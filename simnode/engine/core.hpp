@@ -114,6 +114,7 @@ class Core {
   void arrived(RankId receiver, const Receive& receive, const Message& message, Time at);
   void settle(RankId receiver);
   Time transferred(RankId receiver, const Receive& receive, const Message& message);
+  void report_meeting(RankId receiver, const Receive& receive, const Message& message);
   void report_match(RankId receiver, ThreadId thread, bool asked, RequestId request, const Message& message,
                     Time at);
   void complete_token(RankId rank, std::uint64_t token, Time at);

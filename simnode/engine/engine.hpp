@@ -41,6 +41,9 @@ class Listener {
   /// its message: source, tag, sequence, size, request, thread. Comes as soon as it is certain, maybe before
   /// its wait. `exit_ps`: when the message is there.
   virtual void on_match(RankId receiver, const events::Answer& answer) = 0;
+  /// On networks with contention: a receive with kReportMatch has a message that is still on its way. As on_match,
+  /// without `exit_ps` and with `flag` kOnItsWay; in the order of the matches, which on_match may not keep there. on_match follows.
+  virtual void on_meeting(RankId /*receiver*/, const events::Answer& /*answer*/) {}
 };
 
 struct Options {

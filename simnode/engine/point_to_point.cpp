@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "events/meeting.hpp"
 #include "simnode/engine/core.hpp"
 
 namespace nplus1::simnode::engine {
@@ -159,7 +160,9 @@ Time Core::transferred(RankId receiver, const Receive& receive, const Message& m
 }
 
 void Core::matched(RankId receiver, const Receive& receive, const Message& message) {
-  if (needs_progress(message)) return shake_hands(receiver, receive, message);
+  const bool handshake = needs_progress(message);
+  if (handshake || contention_) report_meeting(receiver, receive, message);
+  if (handshake) return shake_hands(receiver, receive, message);
   if (contention_) return transfer(receiver, receive, message);
   arrived(receiver, receive, message, transferred(receiver, receive, message));
 }
@@ -195,6 +198,27 @@ void Core::report_match(RankId receiver, ThreadId thread, bool asked, RequestId 
   answer.exit_ps = at.time_since_epoch().count();
   describe(message, answer);
   listener_.on_match(receiver, answer);
+}
+
+/// The rank posts the receive natively from here on: messages of one source must be received in their order, also where
+/// a later one arrives first.
+void Core::report_meeting(RankId receiver, const Receive& receive, const Message& message) {
+  events::Answer answer;
+  answer.kind = events::AnswerKind::kMatch;
+  answer.flag = events::kOnItsWay;
+  describe(message, answer);
+  if ((receive.id & kLaneToken) == 0) {
+    answer.request = RequestId{static_cast<std::uint32_t>(receive.id)};
+    const Request* request = rank_of(receiver).requests.find(answer.request);
+    if (request == nullptr || !request->report_match) return;
+    answer.thread = ThreadId{request->thread};
+  } else {
+    const Lane& lane = lanes_[static_cast<std::uint32_t>(receive.id & ~kLaneToken)];
+    if (lane.run != Run::kBlocked || !lane.current.has(events::kReportMatch)) return;
+    answer.request = lane.current.request;
+    answer.thread = lane.thread;
+  }
+  listener_.on_meeting(receiver, answer);
 }
 
 /// A rendezvous send or a member's part of a collective, by its token.

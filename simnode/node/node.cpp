@@ -386,6 +386,11 @@ void Node::on_match(RankId receiver, const events::Answer& answer) {
   if (r.port) r.port->send(answer, {});
 }
 
+void Node::on_meeting(RankId receiver, const events::Answer& answer) {
+  Rank& r = ranks_[receiver.index()];
+  if (r.port) r.port->send(answer, {});
+}
+
 void Node::send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text) {
   events::Answer answer;
   answer.kind = kind;

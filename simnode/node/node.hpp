@@ -61,6 +61,7 @@ class Node final : public engine::Listener {
 
   void on_exit(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& answer) override;
+  void on_meeting(RankId receiver, const events::Answer& answer) override;
 
   void wait_for_work();
   [[nodiscard]] int idle_ms() const;

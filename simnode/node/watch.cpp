@@ -24,15 +24,23 @@ constexpr auto kThreadGrace = 20ms;
 /// withdrawals, so many times at most.
 constexpr int kWithdrawalsToHalve = 8, kMostHalvings = 4;
 constexpr auto kWatchdog = 10s;
+/// A job whose ranks spin for each other on too few cores is starved for ever: half a patience so many times at most.
+constexpr int kMostExtensions = 18;
 /// CPU time sampled from outside may include a little of the stubs' own.
 constexpr double kSafety = 0.9;
 
-/// CPU time of the process's main thread; -1 if it is gone.
-std::int64_t main_thread_cpu_ns(std::int32_t pid) {
+/// What the kernel says of the process's main thread: how long it ran, how long it waited for a core (nanoseconds); -1
+/// if it is gone.
+struct Scheduling {
+  std::int64_t ran = -1;
+  std::int64_t waited = -1;
+};
+Scheduling scheduling_of(std::int32_t pid) {
   std::ifstream file{"/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/schedstat"};
-  std::int64_t ns = -1;
-  file >> ns;
-  return ns;
+  Scheduling found;
+  if (!(file >> found.ran)) found.ran = -1;
+  if (!(file >> found.waited)) found.waited = -1;
+  return found;
 }
 
 }  // namespace
@@ -54,6 +62,37 @@ std::chrono::microseconds Watch::patience(const Rank& rank) const {
   return clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace};
 }
 
+std::int64_t Watch::starved_of(std::int32_t pid) {
+  return scheduling_of(pid).waited;
+}
+
+std::int64_t Watch::starved() const {
+  std::int64_t sum = 0;
+  for (const Rank& r : ranks_)
+    if (r.block != nullptr) sum += std::max(std::int64_t{0}, starved_(r.pid));
+  return sum;
+}
+
+/// A rank inside MPI waits for others of the job, so that all of them count. They are asked twice only, in the middle of
+/// the patience and at its end: there may be many.
+bool Watch::extend(Rank& r, std::chrono::microseconds patience, Instant now) {
+  const bool over = now - r.moved >= patience;
+  if (r.starved_ns < 0) {
+    r.starved_ns = starved();
+    r.starved_at = now;
+    return over && now - r.moved < 2 * patience;  // it was not looked at in the middle
+  }
+  if (!over) return true;
+  const std::int64_t since = starved();
+  const auto without_core = std::chrono::nanoseconds{since - r.starved_ns};
+  if (r.extensions >= kMostExtensions || without_core * 2 < now - r.starved_at) return false;
+  ++r.extensions;
+  r.starved_ns = since;
+  r.starved_at = now;
+  r.moved = now - patience / 2;
+  return true;
+}
+
 bool Watch::look_at(RankId rank, engine::Engine& engine) {
   Rank& r = ranks_[rank.index()];
   const auto activity_now = [&] {
@@ -62,7 +101,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
                               : r.block->activity.load(std::memory_order_acquire);
   };
   const std::uint32_t activity = activity_now();
-  const std::int64_t cpu = r.block == nullptr ? 0 : main_thread_cpu_ns(r.pid);
+  const std::int64_t cpu = r.block == nullptr ? 0 : scheduling_of(r.pid).ran;
   const Instant now = std::chrono::steady_clock::now();
   // A call made in between would lie before the bound, had the computing up to now been credited.
   if (activity_now() != activity) return false;
@@ -88,9 +127,12 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
     r.moved = now;
     return true;
   }
-  if (now - r.moved < patience(r)) return false;
+  const auto most = patience(r);
+  if (now - r.moved < most / 2 || extend(r, most, now) || now - r.moved < most) return false;
   engine.withdraw(rank);
   ++r.withdrawals;
+  r.starved_ns = -1;
+  r.extensions = 0;
   r.moved = now;
   return true;
 }

@@ -4,13 +4,15 @@
 //
 // A running rank that another waits for gets a better bound from its CPU time since its last call. One that
 // uses no CPU, or waits inside the MPI library, is withdrawn after a grace period: the decision is then
-// forced and counted.
+// forced and counted. What the job's ranks wait for a core meanwhile is no part of that period.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simnode/engine/engine.hpp"
@@ -26,7 +28,12 @@ class Watch {
     double scale = 1.0;
   };
 
-  Watch(int ranks, Clock clock) : clock_{clock}, ranks_(static_cast<std::size_t>(ranks)) {}
+  /// Nanoseconds for which the main thread of a process could have run and had no core, so far; -1 if that is not known.
+  using Starved = std::function<std::int64_t(std::int32_t pid)>;
+  static std::int64_t starved_of(std::int32_t pid);
+
+  Watch(int ranks, Clock clock, Starved starved = starved_of)
+      : clock_{clock}, starved_{std::move(starved)}, ranks_(static_cast<std::size_t>(ranks)) {}
 
   /// `block`: null for a rank that is out of sight. `threads`: it may call MPI from several threads. `scale`:
   /// of its simulated host, beside the clock's.
@@ -55,14 +62,22 @@ class Watch {
     std::int64_t credited = 0;   // ns since the sample that its bound was raised by
     bool sampled = false;
     bool based = false;  // what `cpu_ns` says is of after `activity` was sampled
+    std::int64_t starved_ns = -1;  // of all ranks, half of its patience ago; -1: not read yet
+    Instant starved_at{};
+    int extensions = 0;  // of its patience
   };
 
   /// How long `rank` may seem idle before it is withdrawn.
   [[nodiscard]] std::chrono::microseconds patience(const Rank& rank) const;
+  /// Of all ranks of this host together.
+  [[nodiscard]] std::int64_t starved() const;
+  /// Near the end of the patience with a rank: whether there was no core for its job for so long that more is due.
+  bool extend(Rank& rank, std::chrono::microseconds patience, Instant now);
   /// Whether the engine learned something.
   bool look_at(RankId rank, engine::Engine& engine);
 
   Clock clock_;
+  Starved starved_;
   std::vector<Rank> ranks_;
   std::optional<RankId> awaited_;
   Instant awaited_since_{};

@@ -89,6 +89,37 @@ TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
   EXPECT_TRUE(decided_within(watch, 5s));
 }
 
+/// Half a patience is half a second here.
+TEST_F(WatchTest, WhileTheJobHasNoCoreItsRanksAreNotWithdrawn) {
+  wait_for_anybody();
+  block_.activity = 1;
+  block_.native_wait = 1;
+  const auto start = std::chrono::steady_clock::now();
+  bool starves = true;
+  const auto starved = [&](std::int32_t) -> std::int64_t {
+    return starves ? (std::chrono::steady_clock::now() - start) / 1ns : 0;
+  };
+  Watch watch{3, {.measured = false}, starved};
+  watch.add(RankId{1}, getpid(), &block_);
+  EXPECT_FALSE(decided_within(watch, 2500ms));
+  starves = false;
+  EXPECT_TRUE(decided_within(watch, 5s));
+}
+
+/// What spins for ever on too few cores would wait for ever.
+TEST_F(WatchTest, AJobThatNeverHasACoreIsGivenTenTimesTheTimeNoMore) {
+  wait_for_anybody();
+  block_.activity = 1;
+  block_.native_wait = 1;
+  const auto start = std::chrono::steady_clock::now();
+  const auto starved = [&](std::int32_t) -> std::int64_t {
+    return (std::chrono::steady_clock::now() - start) / 1ns;
+  };
+  Watch watch{3, {.measured = true, .scale = 0}, starved};
+  watch.add(RankId{1}, getpid(), &block_);
+  EXPECT_TRUE(decided_within(watch, 20s));
+}
+
 TEST_F(WatchTest, KnowsAComputingRankFromOneThatWaitsInsideMpi) {
   Watch watch{3, {}};
   watch.add(RankId{1}, getpid(), &block_);

@@ -6,6 +6,7 @@
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/collective_forms.hpp"
 #include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
 namespace nplus1::stubs {
@@ -69,6 +70,13 @@ int run_synchronising(Call& call, const Collective& c) {
   return native_then_virtual(call, [&] { return call.unlocked(c.blocking); });
 }
 
+/// Who receives from others stays natively until that has come, and no longer: what it sends must not keep it. Who
+/// receives nothing leaves with private copies, except from persistent forms, whose request the program starts again.
+void detach_sends(const Collective& c, Keep& keep, bool persistent = false) {
+  const bool waits_for_its_own = !c.rooted() && !c.leaves_early;
+  if (!c.synchronises && (waits_for_its_own || persistent)) keep.push_back(std::make_shared<DetachedSends>());
+}
+
 /// Starts natively first, so that the data moves while the virtual end is awaited.
 int run_rooted(Call& call, const Collective& c) {
   if (call.rt.native()) {
@@ -77,6 +85,7 @@ int run_rooted(Call& call, const Collective& c) {
   }
   MPI_Request native = MPI_REQUEST_NULL;
   Keep keep;
+  detach_sends(c, keep);
   const int code = c.start(&native, keep);
   if (code != MPI_SUCCESS) return code;
   call_has_begun();
@@ -104,6 +113,7 @@ void announce(Call& call, const Collective& c, Request& request, bool may_leave)
 
 int start_request(Call& call, const Collective& c, Request& request) {
   Keep keep;
+  detach_sends(c, keep);
   const int code = c.start(&request.native, keep);
   if (code != MPI_SUCCESS) return code;
   call_has_begun();
@@ -116,9 +126,12 @@ int start_request(Call& call, const Collective& c, Request& request) {
 /// order (MPI 4.0, section 6.13). So MPI's own request is started, and to the simulator each is alone on a
 /// communicator.
 int start_persistent(Call& call, const Collective& c, Request& request) {
+  Keep keep;
+  detach_sends(c, keep, true);
   const int code = pmpi::Start(&request.app);
   if (code != MPI_SUCCESS) return code;
   request.native = request.app;
+  request.keep = std::move(keep.objects);
   announce(call, c, request, false);
   return MPI_SUCCESS;
 }

@@ -99,6 +99,29 @@ const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, cons
   return copy->buffer();
 }
 
+/// The same of the form with a type for each block and displacements in bytes.
+template <class C, class D>
+const void* copy_blocks(Keep& keep, const void* buffer, std::size_t blocks, const C counts[],
+                        const D displacements[], const MPI_Datatype types[]) {
+  MPI_Count begin = std::numeric_limits<MPI_Count>::max();
+  MPI_Count end = std::numeric_limits<MPI_Count>::min();
+  for (std::size_t i = 0; i < blocks; ++i) {
+    MPI_Count first = 0;
+    MPI_Count span = 0;
+    if (payload_bytes(counts[i], types[i]) == 0) continue;
+    touched(counts[i], types[i], first, span);
+    begin = std::min(begin, displacements[i] + first);
+    end = std::max(end, displacements[i] + first + span);
+  }
+  if (end <= begin) return nullptr;
+  auto copy = std::make_shared<PrivateCopy>(begin, end - begin);
+  if (copy->buffer() == nullptr) return nullptr;
+  for (std::size_t i = 0; i < blocks; ++i)
+    if (!copy->add(buffer, displacements[i], counts[i], types[i])) return nullptr;
+  keep.push_back(copy);
+  return copy->buffer();
+}
+
 /// What a rank contributes to a collective in which MPI_IN_PLACE makes the receive side its data.
 inline Payload contribution(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                             const void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype) {

@@ -135,6 +135,74 @@ int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&
   return MPI_SUCCESS;
 }
 
+/// Whom the simulator does not know is waited for within MPI, which it is told.
+template <class Create>
+int create_unseen(MPI_Comm* made, Creation creation, Create&& create) {
+  int code = MPI_SUCCESS;
+  {
+    const UnmodelledScope scope{current_call()};
+    code = create();
+  }
+  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
+  Call call{false};
+  add_and_define(call, *made, 0, creation);
+  return code;
+}
+
+template <class Create>
+int connect_unseen(MPI_Comm* made, Create&& create) {
+  return create_unseen(made, kIntercomm, std::forward<Create>(create));
+}
+
+/// What the leader of a group knows of the other.
+struct Leaders {
+  std::uint64_t parent = 0;  // the same for both
+  std::int32_t other = -1;   // world rank; -1: I am no leader, or it is not in sight
+};
+
+/// Everybody waits for everybody on a communicator that only the simulator has.
+template <class Native>
+int meet(Call& call, std::vector<std::int32_t> members, std::uint64_t parent, Native&& native) {
+  const std::shared_ptr<Communicator> own = call.rt.communicators.make(std::move(members), parent, kIntercomm);
+  call.rt.define(*own);
+  const int code = synchronize(call, *own, native);
+  call.rt.forget(*own);
+  return code;
+}
+
+/// Two groups that don't know each other: each meets, then their leaders do, then each group again, which tells it
+/// that the other one has come. Natively all are in the call by then, or on their way to it without waiting for
+/// anybody.
+template <class Create>
+int connect_groups(const std::vector<std::int32_t>& group, std::uint64_t parent, const Leaders& leaders,
+                   MPI_Comm* made, Create&& create) {
+  Call call;
+  const auto nothing = [] { return MPI_SUCCESS; };
+  meet(call, group, parent, nothing);
+  if (leaders.other >= 0) {
+    const std::int32_t me = call.rt.me().value;
+    meet(call, {std::min(me, leaders.other), std::max(me, leaders.other)}, leaders.parent, nothing);
+  }
+  const int code = meet(call, group, parent, [&] { return call.unlocked(create); });
+  if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) add_and_define(call, *made, 0, kIntercomm);
+  return code;
+}
+
+/// World ranks of a group whose members all call with `tag`; empty if one is out of sight, or MPI will refuse the call.
+std::vector<std::int32_t> members_in_sight(MPI_Group group, const char* tag) {
+  if (tag == nullptr || !is_group(group)) return {};
+  std::vector<std::int32_t> members = world_ranks(group);
+  if (std::any_of(members.begin(), members.end(), [](std::int32_t m) { return m < 0; })) return {};
+  return members;
+}
+
+/// FNV-1a: the same on all members.
+std::uint64_t hash_of(const char* text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (; *text != 0; ++text) hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100000001b3u;
+  return hash;
+}
+
 }  // namespace
 
 namespace handlers {
@@ -237,46 +305,55 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   return code;
 }
 
-/// The two groups know each other only when MPI has connected them; then they synchronise on the
-/// intercommunicator.
 int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
                      MPI_Comm* made) {
-  int code = MPI_SUCCESS;
-  {
-    const UnmodelledScope scope{current_call()};
-    code = pmpi::Intercomm_create(local, local_leader, peer, remote_leader, tag, made);
+  const auto create = [=] { return pmpi::Intercomm_create(local, local_leader, peer, remote_leader, tag, made); };
+  const Communicator* known = communicator(local);
+  if (known == nullptr || known->inter) return connect_unseen(made, create);
+  refuse_if(local_leader < 0 || local_leader >= known->members());
+  const bool leads = local_leader == known->my_index;
+  const Communicator* between = leads ? communicator(peer) : nullptr;
+  if (between != nullptr)
+    refuse_if(remote_leader < 0 || static_cast<std::size_t>(remote_leader) >= between->peers().size());
+  Leaders leaders;
+  if (between != nullptr) {
+    leaders.parent = between->key + static_cast<std::uint64_t>(tag);
+    leaders.other = between->world(remote_leader).value;
   }
-  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
-  Call call{false};
-  add_and_define(call, *made, 0, kIntercomm);
-  return synchronize(call, *call.rt.communicators.find(*made), [] { return MPI_SUCCESS; });
+  return connect_groups(known->local, known->key, leaders, made, create);
 }
 
 int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
                            MPI_Comm* made) {
-  int code = MPI_SUCCESS;
-  {
-    const UnmodelledScope scope{current_call()};
-    code = pmpi::Comm_create_from_group(group, tag, info, handler, made);
-  }
-  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
-  Call call{false};
-  add_and_define(call, *made, 0, kFromGroup);
+  const auto create = [=] { return pmpi::Comm_create_from_group(group, tag, info, handler, made); };
+  const std::vector<std::int32_t> members = members_in_sight(group, tag);
+  if (members.empty()) return create_unseen(made, kFromGroup, create);
+  Call call;
+  std::shared_ptr<Communicator> future = call.rt.communicators.make(members, hash_of(tag), kFromGroup);
+  call.rt.define(*future);
+  const int code = synchronize(call, *future, [&] { return call.unlocked(create); });
+  if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) call.rt.communicators.adopt(*made, std::move(future));
   return code;
 }
 
 int Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group remote, int remote_leader,
                                  const char* tag, MPI_Info info, MPI_Errhandler handler, MPI_Comm* made) {
-  int code = MPI_SUCCESS;
-  {
-    const UnmodelledScope scope{current_call()};
-    code = pmpi::Intercomm_create_from_groups(local, local_leader, remote, remote_leader, tag, info, handler,
+  const auto create = [=] {
+    return pmpi::Intercomm_create_from_groups(local, local_leader, remote, remote_leader, tag, info, handler,
                                               made);
+  };
+  const std::vector<std::int32_t> members = members_in_sight(local, tag);
+  const auto leader = static_cast<std::size_t>(local_leader);
+  if (local_leader < 0 || leader >= members.size()) return connect_unseen(made, create);
+  Leaders leaders;
+  if (members[leader] == runtime()->me().value) {
+    const std::vector<std::int32_t> others = members_in_sight(remote, tag);
+    if (remote_leader >= 0 && static_cast<std::size_t>(remote_leader) < others.size()) {
+      leaders.parent = hash_of(tag);
+      leaders.other = others[static_cast<std::size_t>(remote_leader)];
+    }
   }
-  if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
-  Call call{false};
-  add_and_define(call, *made, 0, kIntercomm);
-  return code;
+  return connect_groups(members, hash_of(tag), leaders, made, create);
 }
 
 int Comm_free(MPI_Comm* comm) {

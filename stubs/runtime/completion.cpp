@@ -81,7 +81,7 @@ void retire(Call& call, MPI_Request& handle) {
   if (Accesses* accesses = call.rt.accesses()) accesses->complete(*request);
   if (request->when_complete) std::exchange(request->when_complete, nullptr)();
   if (request->persistent) {
-    request->active = request->held = request->known = request->engine_decided = false;
+    request->active = request->held = request->known = request->engine_decided = request->met = false;
     request->native = MPI_REQUEST_NULL;
     request->copy = PrivateCopy{};
     request->keep.clear();

@@ -104,6 +104,19 @@ void set_exchange(Collective& c, std::vector<std::int64_t> out, const std::vecto
   c.sizes.insert(c.sizes.end(), in.begin(), in.end());
 }
 
+/// In place natively: from a copy, as not in place. MPI's own algorithm exchanges with one member after the other, also
+/// where there is nothing to exchange, so that who is late for one of them keeps everybody.
+template <class C, class D, class Type>
+const void* copied_in_place(Keep& keep, const void* recvbuf, std::size_t blocks, const C counts[],
+                            const D displacements[], Type types) {
+  static constexpr char kNothing = 0;
+  const void* copy = copy_blocks(keep, recvbuf, blocks, counts, displacements, types);
+  keep.may_leave = false;  // it receives
+  if (copy != nullptr) return copy;
+  const bool empty = std::all_of(counts, counts + blocks, [](C n) { return n == 0; });
+  return empty ? &kNothing : MPI_IN_PLACE;  // or there is no memory for it
+}
+
 template <class C, class D>
 Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[], MPI_Datatype sendtype,
                      void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype,
@@ -131,6 +144,9 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                    can_copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
                                       block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    if (in_place && blocks > 0)
+      return pmpi::Ialltoallv(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtype), recvcounts,
+                              rdispls, recvtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
     // Without my own block.
     const auto counts = std::make_shared<std::vector<C>>();
     if (early) {
@@ -171,12 +187,16 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
   if (c.comm != nullptr)
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtypes) : bytes_each(c, sendcounts, sendtypes),
                  bytes_each(c, recvcounts, recvtypes));
+  const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
   c.leaves_early = false;
   c.blocking = [=] {
     return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                            comm);
   };
-  c.start = [=](MPI_Request* request, Keep&) {
+  c.start = [=](MPI_Request* request, Keep& keep) {
+    if (in_place && blocks > 0)
+      return pmpi::Ialltoallw(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtypes), recvcounts,
+                              rdispls, recvtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                             comm, request);
   };

@@ -107,7 +107,7 @@ int cancel_native(Call& call, Request& request) {
   Runtime& rt = call.rt;
   rt.absorb();
   const bool receives = request.kind == RequestKind::kReceive;
-  if (receives && request.known) return MPI_SUCCESS;  // matched: it will complete
+  if (receives && (request.known || request.met)) return MPI_SUCCESS;  // matched: it will complete
   const int code = pmpi::Cancel(&request.native);
   if (code != MPI_SUCCESS || !was_cancelled(request.native)) return code;
   events::Event event = about(request, events::EventKind::kCancelled);

@@ -51,6 +51,7 @@ struct Request {
   bool active = false;
   bool held = false;            // a receive without a native operation yet
   bool engine_decided = false;  // a receive that only the simulator can match
+  bool met = false;             // it has matched it
   bool detached = false;        // Request_free: nobody will wait
   bool known = false;           // `at` and `overhead` are the virtual completion
   bool eager = false;           // a send that waits for nobody

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "events/meeting.hpp"
 #include "stubs/access/watch.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
@@ -204,18 +205,21 @@ void Runtime::take_message(const Communicator& comm, RankId source, std::uint64_
   if (!mailbox_.take(comm.key, source, sequence)) taken_early_[early_key(source.value, sequence)] = true;
 }
 
-/// The simulator has matched a receive that could not be matched here: its native receive can be posted now.
+/// The simulator has matched a receive that could not be matched here: its native receive can be posted now. On
+/// networks with contention it is told of twice, when it is matched and when its message is there.
 void Runtime::matched_elsewhere(const events::Answer& match) {
+  const bool on_its_way = match.flag == events::kOnItsWay;
   Request* request = requests.find(match.request);
-  requests.unindex(match.request);
-  if (direct_ && request != nullptr && match.source >= 0)
+  if (!on_its_way || (request != nullptr && request->detached)) requests.unindex(match.request);
+  if (direct_ && request != nullptr && match.source >= 0 && !request->met)
     take_message(*request->comm, RankId{match.source}, match.sequence);
   if (request == nullptr) return;
   const std::shared_ptr<Communicator> kept = request->comm;  // post_held may end the request
   Communicator& comm = *kept;
-  count_undecided(comm, -1);
+  if (!request->met) count_undecided(comm, -1);
+  request->met = true;
   request->engine_decided = false;
-  request->known = true;
+  request->known = !on_its_way;
   request->at = match.exit();
   request->overhead = network_->receive_overhead(bytes(match.size));
   request->peer = RankId{match.source};
@@ -245,7 +249,7 @@ bool Runtime::sleep_once(std::unique_lock<Lock>& held, SleepState& state) {
   held.lock();
   channel_->awake();
   state.armed = false;
-  const std::int64_t longest = background_.empty() ? kLongestSleepNs : kBackgroundSleepNs;
+  const std::int64_t longest = has_background() ? kBackgroundSleepNs : kLongestSleepNs;
   state.nanoseconds = std::min(longest, 2 * state.nanoseconds);
   push_native();
   if (++state.sleeps % 8 == 0 && channel_->simulator_gone()) degrade();
@@ -254,10 +258,14 @@ bool Runtime::sleep_once(std::unique_lock<Lock>& held, SleepState& state) {
 
 /// Testing a request that never completes makes the MPI library's progress. A probe would too, but it walks
 /// through all messages that nobody has received yet.
-void Runtime::push_native() {
-  progress_background(4);
+void Runtime::make_progress() {
   int flag = 0;
   pmpi::Test(&never_complete_, &flag, MPI_STATUS_IGNORE);
+}
+
+void Runtime::push_native() {
+  progress_background(4);
+  make_progress();
 }
 
 void Runtime::begin_progress() {
@@ -436,12 +444,13 @@ void Runtime::progress_background(std::size_t at_most) {
       background_.pop_back();
     }
   }
+  if (background_.empty() && detached_sends() > 0) make_progress();
 }
 
 void Runtime::finish_background() {
-  while (!background_.empty()) {
+  while (has_background()) {
     const std::size_t before = background_.size();
-    progress_background(before);
+    progress_background(std::max(before, std::size_t{1}));
     if (background_.size() == before) idle_wait();
   }
 }

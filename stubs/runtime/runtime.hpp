@@ -28,6 +28,7 @@
 #include "stubs/runtime/call_paths.hpp"
 #include "stubs/runtime/capture.hpp"
 #include "stubs/runtime/communicators.hpp"
+#include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/guard.hpp"
 #include "stubs/runtime/requests.hpp"
 #include "stubs/runtime/settings.hpp"
@@ -186,7 +187,7 @@ class alignas(4096) Runtime {
   void finish_background();
   /// Before MPI_Finalize: what still runs in the background comes to its end.
   void end_progress();
-  [[nodiscard]] bool has_background() const { return !background_.empty(); }
+  [[nodiscard]] bool has_background() const { return !background_.empty() || detached_sends() > 0; }
 
   [[nodiscard]] RequestId next_request_id() { return RequestId{++last_request_}; }
   /// `is_address`: the name is MODULE+0xOFFSET, to be resolved after the run.
@@ -255,6 +256,7 @@ class alignas(4096) Runtime {
   void matched_elsewhere(const events::Answer& match);
   void print_text() const;
   void begin_progress();
+  void make_progress();
   void push_native();
   void degrade();
   void leave(const char* why);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/runtime.hpp"
 
 namespace nplus1::stubs {
@@ -76,7 +77,28 @@ Function* find_in_ucx(const char* name) noexcept {
   return reinterpret_cast<Function*>(found);
 }
 
+using FreeRequest = void(void*);
+FreeRequest* request_free() noexcept {
+  static FreeRequest* const function = find_in_ucx<FreeRequest>("ucp_request_free");
+  return function;
+}
+
+/// A message of the program's own is none of a collective's.
+void* send(void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag, const void* parameters) {
+  static TagSend* const next = find_in_ucx<TagSend>("ucp_tag_send_nbx");
+  return detaches_sends() && sending_to == kNobody
+             ? send_detached(next, endpoint, buffer, count, tag, parameters)
+             : next(endpoint, buffer, count, tag, parameters);
+}
+
 }  // namespace
+
+bool can_free_ucx_requests() noexcept {
+  return request_free() != nullptr;
+}
+void free_ucx_request(void* request) noexcept {
+  request_free()(request);
+}
 
 void begin_learning_endpoints(std::int32_t ranks) {
   endpoints.store(new Table{std::bit_ceil(static_cast<std::size_t>(ranks) * 4)}, std::memory_order_release);
@@ -110,9 +132,22 @@ SendingTo::~SendingTo() {
 
 using Status = std::int8_t;  // ucs_status_t, a packed enumeration
 
-NPLUS1_UCX(void*, ucp_tag_send_nbx, sent_through,
-           (void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag, const void* parameters),
-           (endpoint, buffer, count, tag, parameters))
+extern "C" __attribute__((visibility("default"))) void* ucp_tag_send_nbx(void* endpoint, const void* buffer,
+                                                                         std::size_t count, std::uint64_t tag,
+                                                                         const void* parameters) {
+  void* outcome = nplus1::stubs::send(endpoint, buffer, count, tag, parameters);
+  nplus1::stubs::sent_through(endpoint);
+  return outcome;
+}
+extern "C" __attribute__((visibility("default"))) Status ucp_dt_create_generic(const void* operations,
+                                                                               void* context,
+                                                                               std::uint64_t* type) {
+  static auto* const next =
+      nplus1::stubs::find_in_ucx<Status(const void*, void*, std::uint64_t*)>("ucp_dt_create_generic");
+  const Status outcome = next(operations, context, type);
+  if (outcome == 0) nplus1::stubs::learn_datatype(operations, context, *type);
+  return outcome;
+}
 NPLUS1_UCX(void*, ucp_am_send_nb, aims_at,
            (void* endpoint, std::uint16_t id, const void* buffer, std::size_t count, std::uint64_t type,
             void* callback, unsigned flags),

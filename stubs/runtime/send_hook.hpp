@@ -18,6 +18,10 @@ void wake_target() noexcept;
 /// At the end of a call that is not modelled: whoever waits from here on waits for somebody else.
 void forget_target() noexcept;
 
+/// Gives a request of UCX's back (ucp_request_free), where UCX is found.
+[[nodiscard]] bool can_free_ucx_requests() noexcept;
+void free_ucx_request(void* request) noexcept;
+
 /// While one lives, this thread's native sends go to `rank`: endpoints are learned, and nobody is woken (who
 /// announces the message rings for it).
 class SendingTo {

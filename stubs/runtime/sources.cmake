@@ -15,6 +15,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/completion.cpp
   runtime/connect.cpp
   runtime/datatypes.cpp
+  runtime/detached_sends.cpp
   runtime/environment_handlers.cpp
   runtime/exchange_collective_handlers.cpp
   runtime/instrumented_functions.cpp

@@ -1,0 +1,175 @@
+#include "stubs/runtime/detached_sends.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "stubs/runtime/send_hook.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+// UCX 1.x, ucp/api/ucp.h: what is used of it. The library is not built against UCX.
+constexpr std::uint32_t kHasCallback = 1U << 1U, kHasUserData = 1U << 2U, kHasDatatype = 1U << 3U,
+                        kHasMemoryType = 1U << 6U;
+constexpr std::uint64_t kClassMask = 7, kContiguous = 0, kGeneric = 7;
+constexpr unsigned kClassBits = 3;
+
+/// The beginning of ucp_request_param_t.
+struct Parameters {
+  std::uint32_t given = 0;
+  std::uint32_t flags = 0;
+  void* request = nullptr;
+  void (*done)(void* request, std::int8_t status, void* copy) = nullptr;
+  std::uint64_t datatype = 0;
+  void* user_data = nullptr;
+  void* reply_buffer = nullptr;
+  std::int32_t memory_type = 0;
+  void* received = nullptr;
+  void* memory_handle = nullptr;
+};
+
+/// ucp_generic_dt_ops_t.
+struct Packing {
+  void* (*start_pack)(void* context, const void* buffer, std::size_t count);
+  void* (*start_unpack)(void* context, void* buffer, std::size_t count);
+  std::size_t (*packed_size)(void* state);
+  std::size_t (*pack)(void* state, std::size_t offset, void* to, std::size_t at_most);
+  int (*unpack)(void* state, std::size_t offset, const void* from, std::size_t length);
+  void (*finish)(void* state);
+};
+
+struct Generic {
+  Packing packing;
+  void* context;
+};
+
+/// As many as are in use at a time: UCX gives the names of destroyed ones again.
+struct Generics {
+  std::mutex lock;
+  std::unordered_map<std::uint64_t, Generic> by_name;
+};
+Generics& generics() {
+  static auto* const all = new Generics;  // lives until the process ends
+  return *all;
+}
+
+std::atomic<std::size_t> detaching{0};
+std::atomic<std::size_t> under_way{0};
+
+struct Copy {
+  std::unique_ptr<std::byte[]> memory;
+  std::size_t size = 0;
+};
+
+bool reserve(Copy& copy, std::size_t size) noexcept {
+  copy.memory.reset(new (std::nothrow) std::byte[size == 0 ? 1 : size]);
+  copy.size = size;
+  return copy.memory != nullptr;
+}
+
+bool copy_generic(Copy& copy, const void* buffer, std::size_t count, std::uint64_t type) {
+  Generic found{};
+  {
+    const std::lock_guard guard{generics().lock};
+    const auto place = generics().by_name.find(type);
+    if (place == generics().by_name.end()) return false;
+    found = place->second;
+  }
+  void* const state = found.packing.start_pack(found.context, buffer, count);
+  const std::size_t size = found.packing.packed_size(state);
+  const bool room = reserve(copy, size);
+  for (std::size_t done = 0; room && done < size;) {
+    const std::size_t more = found.packing.pack(state, done, copy.memory.get() + done, size - done);
+    if (more == 0) break;
+    done += more;
+  }
+  found.packing.finish(state);
+  return room;
+}
+
+/// Only of main memory: elsewhere the processor cannot read.
+bool copy_payload(Copy& copy, const void* buffer, std::size_t count, const Parameters& p) {
+  if ((p.given & kHasMemoryType) != 0 && p.memory_type != 0) return false;
+  const std::uint64_t type = (p.given & kHasDatatype) != 0 ? p.datatype : std::uint64_t{1} << kClassBits;
+  if ((type & kClassMask) == kGeneric) return copy_generic(copy, buffer, count, type);
+  if ((type & kClassMask) != kContiguous) return false;
+  const std::size_t size = count * (type >> kClassBits);
+  if (!reserve(copy, size)) return false;
+  if (size > 0) std::memcpy(copy.memory.get(), buffer, size);
+  return true;
+}
+
+void release(Copy* copy) noexcept {
+  delete copy;
+  under_way.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void sent(void* request, std::int8_t, void* copy) {
+  free_ucx_request(request);
+  release(static_cast<Copy*>(copy));
+}
+
+/// UCX answers with an error as a pointer to one of the last addresses.
+bool is_request(const void* answer) {
+  constexpr std::intptr_t kErrors = 100;
+  const auto value = reinterpret_cast<std::intptr_t>(answer);
+  return answer != nullptr && (value > 0 || value < -kErrors);
+}
+
+}  // namespace
+
+DetachedSends::DetachedSends() noexcept {
+  detaching.fetch_add(1, std::memory_order_relaxed);
+}
+DetachedSends::~DetachedSends() {
+  detaching.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool detaches_sends() noexcept {
+  return detaching.load(std::memory_order_relaxed) != 0;
+}
+
+std::size_t detached_sends() noexcept {
+  return under_way.load(std::memory_order_relaxed);
+}
+
+void* send_detached(TagSend* send, void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag,
+                    const void* parameters) noexcept {
+  try {
+    Parameters given;
+    std::memcpy(static_cast<void*>(&given), parameters, offsetof(Parameters, received));
+    auto copy = std::make_unique<Copy>();
+    if (!can_free_ucx_requests() || !copy_payload(*copy, buffer, count, given))
+      return send(endpoint, buffer, count, tag, parameters);
+    Parameters own;
+    own.given = kHasCallback | kHasUserData;
+    own.done = sent;
+    own.user_data = copy.get();
+    under_way.fetch_add(1, std::memory_order_relaxed);
+    const void* const memory = copy->memory.get();
+    const std::size_t size = copy->size;
+    Copy* const kept = copy.release();
+    void* const answer = send(endpoint, memory, size, tag, &own);
+    if (is_request(answer)) return nullptr;
+    release(kept);
+    return answer;
+  } catch (...) {  // no memory for it
+    return send(endpoint, buffer, count, tag, parameters);
+  }
+}
+
+void learn_datatype(const void* operations, void* context, std::uint64_t type) noexcept {
+  try {
+    Generic generic{{}, context};
+    std::memcpy(&generic.packing, operations, sizeof(generic.packing));
+    const std::lock_guard guard{generics().lock};
+    generics().by_name[type] = generic;
+  } catch (...) {  // its messages are not detached
+  }
+}
+
+}  // namespace nplus1::stubs
