@@ -73,7 +73,7 @@ int run_synchronising(Call& call, const Collective& c) {
 /// Who receives from others stays natively until that has come, and no longer: what it sends must not keep it. Who
 /// receives nothing leaves with private copies, except from persistent forms, whose request the program starts again.
 void detach_sends(const Collective& c, Keep& keep, bool persistent = false) {
-  const bool waits_for_its_own = !c.rooted() && !c.leaves_early;
+  const bool waits_for_its_own = !c.leaves_early && (!c.rooted() || c.comm->inter);
   if (!c.synchronises && (waits_for_its_own || persistent)) keep.push_back(std::make_shared<DetachedSends>());
 }
 

@@ -395,13 +395,14 @@ int Comm_disconnect(MPI_Comm* comm) {
   return code;
 }
 
+/// It waits for nobody: buffered messages have left (point_to_point.cpp).
 int Buffer_detach(void* buffer, int* size) {
-  const UnmodelledScope scope{current_call()};
-  return pmpi::Buffer_detach(buffer, size);
+  Call call;
+  return call.unlocked([=] { return pmpi::Buffer_detach(buffer, size); });
 }
 int Buffer_detach(void* buffer, MPI_Count* size) {
-  const UnmodelledScope scope{current_call()};
-  return pmpi::Buffer_detach(buffer, size);
+  Call call;
+  return call.unlocked([=] { return pmpi::Buffer_detach(buffer, size); });
 }
 
 }  // namespace handlers

@@ -14,7 +14,9 @@ constexpr MPI_Count kNativeEager = 8192;
 
 int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Datatype type,
                 MPI_Request* request) {
-  const SendingTo hint{t.comm->world(t.peer).value};
+  // In virtual time a buffered message has left at once: MPI_Buffer_detach must not wait for its receiver.
+  const bool detached = t.mode == events::SendMode::kBuffered && !runtime()->native();
+  const SendingTo hint{t.comm->world(t.peer).value, detached};
   MPI_Comm comm = t.comm->handle;
   switch (t.mode) {
     case events::SendMode::kSynchronous:

@@ -16,6 +16,7 @@ namespace {
 constexpr std::int32_t kNobody = -1;
 
 constinit thread_local std::int32_t sending_to __attribute__((tls_model("initial-exec"))) = kNobody;
+constinit thread_local bool sends_detached __attribute__((tls_model("initial-exec"))) = false;
 constinit thread_local std::int32_t target __attribute__((tls_model("initial-exec"))) = kNobody;
 
 /// Endpoint -> rank. Filled by any thread, never emptied; as many endpoints as ranks, so it stays half empty.
@@ -86,7 +87,7 @@ FreeRequest* request_free() noexcept {
 /// A message of the program's own is none of a collective's.
 void* send(void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag, const void* parameters) {
   static TagSend* const next = find_in_ucx<TagSend>("ucp_tag_send_nbx");
-  return detaches_sends() && sending_to == kNobody
+  return sends_detached || (detaches_sends() && sending_to == kNobody)
              ? send_detached(next, endpoint, buffer, count, tag, parameters)
              : next(endpoint, buffer, count, tag, parameters);
 }
@@ -112,10 +113,12 @@ void forget_target() noexcept {
   target = kNobody;
 }
 
-SendingTo::SendingTo(std::int32_t rank) noexcept {
+SendingTo::SendingTo(std::int32_t rank, bool detached) noexcept {
   sending_to = rank;
+  sends_detached = detached;
 }
 SendingTo::~SendingTo() {
+  sends_detached = false;
   sending_to = kNobody;
 }
 

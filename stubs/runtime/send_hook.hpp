@@ -23,10 +23,10 @@ void forget_target() noexcept;
 void free_ucx_request(void* request) noexcept;
 
 /// While one lives, this thread's native sends go to `rank`: endpoints are learned, and nobody is woken (who
-/// announces the message rings for it).
+/// announces the message rings for it). `detached`: as those of collectives (detached_sends.hpp).
 class SendingTo {
  public:
-  explicit SendingTo(std::int32_t rank) noexcept;
+  explicit SendingTo(std::int32_t rank, bool detached = false) noexcept;
   ~SendingTo();
   SendingTo(const SendingTo&) = delete;
   SendingTo& operator=(const SendingTo&) = delete;
