@@ -136,7 +136,16 @@ void Core::make(const IndexedHeap::Entry& decision) {
   }
   decisions_.erase(decision.item);
   r.mailbox.decide(*r.candidate, settled_);
+  keep_order(r);
   settle(rank);
+}
+
+/// A message that its sender sent after a longer one may be there earlier, but is received after it. It meets its receive
+/// when that one has: its sender would else go on at a time before which everything has been decided.
+void Core::keep_order(const Rank& rank) {
+  for (semantics::Match& match : settled_)
+    if (rank.mailbox.visible(match.message) < rank.decided_until)
+      match.receive.posted = std::max(match.receive.posted, rank.decided_until);
 }
 
 /// The earliest unmatched send that only the network model's rendezvous holds back goes through as if eager.

@@ -9,6 +9,7 @@
 // RANDOM_PROGRAM_BOOKS=FOLDER: where each rank leaves its books; RANDOM_PROGRAM_DELAY=SEED: it dawdles.
 #include <nplus1.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,6 +85,12 @@ const Kind& random_kind(Script& s) {
 }
 
 /// A process that is slow at places of its own: nothing may depend on it.
+/// In real time only: what the C library's functions sleep is the program's own, and virtual time.
+void dawdle(long nanoseconds) {
+  const timespec pause{nanoseconds / 1000000000, nanoseconds % 1000000000};
+  syscall(SYS_nanosleep, &pause, nullptr);
+}
+
 class Dawdler {
  public:
   Dawdler(int rank) : random_{0} {
@@ -93,9 +100,8 @@ class Dawdler {
     random_ = Random{mix(std::strtoull(text, nullptr, 10), static_cast<std::uint64_t>(rank))};
     struct sigaction action {};
     action.sa_handler = [](int) {
-      const timespec pause{0, 300000};
       const int kept = errno;
-      nanosleep(&pause, nullptr);
+      dawdle(300000);
       errno = kept;
     };
     action.sa_flags = SA_RESTART;
@@ -107,7 +113,7 @@ class Dawdler {
     // The alarm comes at any instruction, also in the preloaded library.
     const itimerval timer{{0, 0}, {0, random_.between(100, 4000)}};
     setitimer(ITIMER_REAL, &timer, nullptr);
-    if (random_.chance(8)) usleep(static_cast<useconds_t>(random_.below(3000)));
+    if (random_.chance(8)) dawdle(random_.below(3000) * 1000L);
   }
   void stop() {
     if (on_) signal(SIGALRM, SIG_IGN);

@@ -341,8 +341,9 @@ def made_from(seed, scripts_per_job, wanted):
     choose = random.Random(seed)
     platform = choose.random() < wanted.platforms
     ranks = choose.choice([2, 3, 3, 4, 4, 5, 6])
+    platforms = PLATFORMS if ranks == 2 else PLATFORMS[1:]  # two_hosts.xml has two cores
     ways = PLATFORM_WAYS if platform else [WAYS[0], *choose.sample(WAYS[1:], 2)]
-    return Job(seed, scripts_per_job, wanted.steps, ranks, choose.choice(PLATFORMS if platform else NETWORKS), ways,
+    return Job(seed, scripts_per_job, wanted.steps, ranks, choose.choice(platforms if platform else NETWORKS), ways,
                choose.choice([0, 0, 0, 3]), set(), wanted.kinds, choose.choice([3000, 70000, 1 << 20]))
 
 
