@@ -61,7 +61,7 @@ class Watch {
     Instant moved{};             // when CPU time or activity last changed
     std::int64_t credited = 0;   // ns since the sample that its bound was raised by
     bool sampled = false;
-    bool based = false;  // what `cpu_ns` says is of after `activity` was sampled
+    bool based = false;            // what `cpu_ns` says is of after `activity` was sampled
     std::int64_t starved_ns = -1;  // of all ranks, half of its patience ago; -1: not read yet
     Instant starved_at{};
     int extensions = 0;  // of its patience

@@ -163,7 +163,8 @@ struct Leaders {
 /// Everybody waits for everybody on a communicator that only the simulator has.
 template <class Native>
 int meet(Call& call, std::vector<std::int32_t> members, std::uint64_t parent, Native&& native) {
-  const std::shared_ptr<Communicator> own = call.rt.communicators.make(std::move(members), parent, kIntercomm);
+  const std::shared_ptr<Communicator> own =
+      call.rt.communicators.make(std::move(members), parent, kIntercomm);
   call.rt.define(*own);
   const int code = synchronize(call, *own, native);
   call.rt.forget(*own);
@@ -307,7 +308,9 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
 
 int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
                      MPI_Comm* made) {
-  const auto create = [=] { return pmpi::Intercomm_create(local, local_leader, peer, remote_leader, tag, made); };
+  const auto create = [=] {
+    return pmpi::Intercomm_create(local, local_leader, peer, remote_leader, tag, made);
+  };
   const Communicator* known = communicator(local);
   if (known == nullptr || known->inter) return connect_unseen(made, create);
   refuse_if(local_leader < 0 || local_leader >= known->members());

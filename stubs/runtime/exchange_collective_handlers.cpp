@@ -145,8 +145,9 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                                       block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     if (in_place && blocks > 0)
-      return pmpi::Ialltoallv(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtype), recvcounts,
-                              rdispls, recvtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+      return pmpi::Ialltoallv(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtype),
+                              recvcounts, rdispls, recvtype, recvbuf, recvcounts, rdispls, recvtype, comm,
+                              request);
     // Without my own block.
     const auto counts = std::make_shared<std::vector<C>>();
     if (early) {
@@ -195,8 +196,9 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
   };
   c.start = [=](MPI_Request* request, Keep& keep) {
     if (in_place && blocks > 0)
-      return pmpi::Ialltoallw(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtypes), recvcounts,
-                              rdispls, recvtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+      return pmpi::Ialltoallw(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtypes),
+                              recvcounts, rdispls, recvtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                              request);
     return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                             comm, request);
   };

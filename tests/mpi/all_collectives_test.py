@@ -22,12 +22,12 @@ ROOTED = ("Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce")
 COMMUNICATORS = ("Comm_dup", "Comm_dup_with_info", "Comm_idup", "Comm_idup_with_info", "Comm_split", "Comm_split_type",
                  "Comm_create", "Comm_create_group", "Comm_disconnect", "Cart_create", "Graph_create",
                  "Dist_graph_create", "Dist_graph_create_adjacent")
-# MPI keeps their ranks inside for others who have not come yet, and MPI alone knows when: long messages of Alltoallv and of
-# neighbours who don't send back, persistent rooted calls, groups that don't know each other before MPI connects them.
 BETWEEN_GROUPS = ("Barrier", "Bcast", "Gather", "Scatter", "Reduce", "Allreduce", "Allgather", "Alltoall")
-FORCED = ("Alltoallv", "Alltoallw", "Ialltoallv", "Ialltoallw", "Alltoallv_init", "Alltoallw_init",
-          *(f"{call}_init" for call in ROOTED), "Neighbor_allgatherv_init", "Comm_create_from_group", "Intercomm_create", "Intercomm_merge",
-          *(f"inter_{call}" for call in BETWEEN_GROUPS), *(f"inter_I{call.lower()}" for call in BETWEEN_GROUPS))
+EXCHANGES = ("Alltoallv", "Alltoallw")
+CONNECTING = ("Comm_create_from_group", "Intercomm_create", "Intercomm_merge",
+              *(f"inter_{call}" for call in BETWEEN_GROUPS), *(f"inter_I{call.lower()}" for call in BETWEEN_GROUPS))
+# MPI's own persistent broadcast goes through members that may not have come yet.
+FORCED = ("Bcast_init",)
 MANNERS = ("alone", "skewed", "crossed", "pending", "chatty")
 
 
@@ -35,8 +35,8 @@ def nonblocking(call):
     return "I" + call[0].lower() + call[1:]
 
 
-ALL = (*EVERYBODY, *map(nonblocking, EVERYBODY), *(f"{call}_init" for call in EVERYBODY), *ROOTED,
-       *map(nonblocking, ROOTED), *COMMUNICATORS)
+ALL = tuple(form for call in (*EVERYBODY, *EXCHANGES, *ROOTED) for form in (call, nonblocking(call), f"{call}_init")) + (
+    *COMMUNICATORS, *CONNECTING)
 DECIDABLE = tuple(call for call in ALL if call not in FORCED)
 
 

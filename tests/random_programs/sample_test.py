@@ -19,6 +19,21 @@ class RandomPrograms(unittest.TestCase):
             with self.subTest(seed=seed):
                 self.check(job)
 
+    def check_step(self, seed, step, ranks, network, largest):
+        job = search.made_from(seed, 1, search.options([]))
+        self.check(job._replace(ranks=ranks, network=network, largest=largest, ways=search.WAYS[:1], code=0,
+                                skipped=set(range(job.steps)) - {step}))
+
+    def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
+        self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
+
+    def test_a_short_message_overtakes_a_long_one_of_its_sender(self):
+        self.check_step(41, 10, 3, search.NETWORKS[2], 70000)
+
+    def test_one_waits_for_anybody_while_the_others_are_in_an_alltoallv_in_place(self):
+        job = search.made_from(3, 2, search.options([]))
+        self.check(job._replace(ranks=6, network=search.NETWORKS[0], largest=70000, ways=search.WAYS[:1]))
+
     def test_the_status_of_a_sendrecv_from_nobody_says_so(self):
         job = search.made_from(1, 5, search.options(["--platforms", "0", "--kinds", "exchange,nobody", "--steps", "40"]))
         self.check(job._replace(ranks=3, ways=search.WAYS[:1]))
