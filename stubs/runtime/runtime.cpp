@@ -218,7 +218,7 @@ void Runtime::matched_elsewhere(const events::Answer& match) {
   Communicator& comm = *kept;
   if (!request->met) count_undecided(comm, -1);
   request->met = true;
-  request->engine_decided = false;
+  request->engine_decided = on_its_way;  // when, only the simulator can tell
   request->known = !on_its_way;
   request->at = match.exit();
   request->overhead = network_->receive_overhead(bytes(match.size));
