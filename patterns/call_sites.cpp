@@ -58,6 +58,15 @@ std::string call_name(const events::Event& event) {
   return collective ? name_of_collective(event) : name_of_kind(event.kind);
 }
 
+std::string collective_name(const events::Event& event) {
+  const auto call = static_cast<events::MpiCall>(event.call);
+  const bool started = call == events::MpiCall::MPI_Start || call == events::MpiCall::MPI_Startall;
+  if (!started) return call_name(event);
+  events::Event made = event;
+  made.kind = EventKind::kCollective;
+  return name_of_collective(made) + "_init";
+}
+
 CallSites::Counts& CallSites::add(std::uint32_t& place, const events::Event& event) {
   Counts& counts = counts_.emplace_back();
   place = static_cast<std::uint32_t>(counts_.size());
@@ -68,7 +77,9 @@ CallSites::Counts& CallSites::add(std::uint32_t& place, const events::Event& eve
 }
 
 CallSiteUse CallSites::use(const Counts& c) const {
-  CallSiteUse use{c.path, c.name, {}, c.calls, c.messages, c.bytes, c.time, c.waiting, c.longest};
+  // Of a recording that was cut, a call's first event may be missing.
+  CallSiteUse use{c.path, c.name,    {},       std::max<std::uint64_t>(1, c.calls), c.messages, c.bytes,
+                  c.time, c.waiting, c.longest};
   const auto frames = frames_.find(c.path);
   if (frames == frames_.end()) return use;
   for (const events::Frame& f : frames->second)

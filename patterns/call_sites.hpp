@@ -54,5 +54,9 @@ class CallSites {
 /// its function, as synthetic ones are, is named after its kind.
 [[nodiscard]] std::string call_name(const events::Event& event);
 [[nodiscard]] std::string call_name(std::uint16_t call);
+/// The same for the tables of collectives, where a persistent one that is started has the name of what made it
+/// ("MPI_Bcast_init"): MPI_Start says nothing about it. Those with sizes of their own for each type (Alltoallw) have the
+/// name of their kind.
+[[nodiscard]] std::string collective_name(const events::Event& event);
 
 }  // namespace nplus1::patterns

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/collective_forms.hpp"
 #include "support/collective_names.hpp"
 
 namespace nplus1::patterns {
@@ -71,16 +72,15 @@ void set_sizes(Fan& fan, const events::TimedEvent& timed, const Communicator& c)
   }
 }
 
-bool is_neighborhood(CollectiveKind kind) {
-  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
-}
-
-/// Sources s, destinations d, s members, d members.
+/// Sources s, destinations d, s members, d members, perhaps d sizes of two words.
 Fan neighbors(const events::TimedEvent& timed) {
   Fan fan;
   const auto words = timed.extension.words;
   if (words.size() < 2 || words.size() < std::size_t{2} + words[0] + words[1]) return fan;
-  fan.neighbors = words.subspan(2 + words[0], words[1]);
+  const auto rest = words.subspan(std::size_t{2} + words[0]);
+  fan.neighbors = rest.first(words[1]);
+  if (rest.size() >= std::size_t{3} * words[1])
+    fan.neighbor_sizes = rest.subspan(words[1], std::size_t{2} * words[1]);
   fan.to_root = timed.event.size;
   return fan;
 }
@@ -98,6 +98,12 @@ std::size_t root_member(const Event& event, const Communicator& c, RankId rank) 
 std::string_view layer_name(CollectiveKind kind) {
   if (kind >= CollectiveKind::kSynchronize) return {};
   return kCollectiveNames[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t bytes_to_neighbor(const Fan& fan, std::size_t place) {
+  if (fan.neighbor_sizes.size() < 2 * (place + 1)) return fan.to_root.value_or(0);
+  return static_cast<std::int64_t>(fan.neighbor_sizes[2 * place] |
+                                   std::uint64_t{fan.neighbor_sizes[2 * place + 1]} << 32);
 }
 
 Fan fan_of(const events::TimedEvent& timed, const Communicator* c) {

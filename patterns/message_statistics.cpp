@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "events/mpi_call.hpp"
+
 namespace nplus1::patterns {
 namespace {
 
@@ -77,12 +79,43 @@ void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& 
     comm->waiting += call.waiting;
   }
   CallSites::Counts& site = sites_.of(event);
-  ++site.calls;
+  if (begins_call(timed, rank)) ++site.calls;
   site.messages += call.messages;
   site.bytes += call.bytes;
   site.time += call.time;
   site.waiting += call.waiting;
   site.longest = std::max(site.longest, call.time);
+}
+
+/// A call may be several events, of which the first counts: both halves of a Sendrecv and the wait for them, each request
+/// of a Startall (which all have the call's real time; without, nothing is computed between them), and the connection of
+/// an intercommunicator, which is not modelled, with the modelled end of the call.
+bool MessageStatistics::begins_call(const events::TimedEvent& timed, RankCounts& rank) {
+  using events::MpiCall;
+  const events::Event& event = timed.event;
+  switch (static_cast<MpiCall>(event.call)) {
+    case MpiCall::MPI_Sendrecv:
+    case MpiCall::MPI_Sendrecv_c:
+    case MpiCall::MPI_Sendrecv_replace:
+    case MpiCall::MPI_Sendrecv_replace_c:
+    case MpiCall::MPI_Isendrecv:
+    case MpiCall::MPI_Isendrecv_c:
+    case MpiCall::MPI_Isendrecv_replace:
+    case MpiCall::MPI_Isendrecv_replace_c:
+      return event.kind == EventKind::kIsend;
+    case MpiCall::MPI_Intercomm_create:
+      return event.kind != EventKind::kCollective;
+    case MpiCall::MPI_Startall:
+      break;
+    default:
+      rank.started.reset();
+      return true;
+  }
+  const std::int64_t wall = timed.detail == nullptr ? 0 : timed.detail->wall_entry_ns;
+  const RankCounts::Started now{event.thread, event.site, wall};
+  const bool further = rank.started == now && (wall != 0 || event.compute_ps == 0);
+  rank.started = now;
+  return !further;
 }
 
 void MessageStatistics::count_message(const events::TimedEvent& timed, Call& call) {
@@ -117,7 +150,7 @@ void MessageStatistics::count_collective(const events::TimedEvent& timed, RankCo
   CollectiveCounts& counts =
       collectives_[{event.call, blocking, event.collective(), communicators_.size(event.comm), event.peer}];
   if (counts.calls.empty()) {
-    counts.name = call_name(event);
+    counts.name = collective_name(event);
     counts.calls.resize(ranks_.size());
   }
   ++counts.calls[timed.rank.index()];
@@ -141,11 +174,12 @@ std::uint64_t MessageStatistics::count_fan(const events::TimedEvent& timed) {
   };
   if (fan.root && fan.to_root) count(timed.rank, *fan.root, *fan.to_root);
   if (fan.root && fan.from_root) count(*fan.root, timed.rank, *fan.from_root);
-  for (const std::uint32_t member : fan.neighbors) {
+  for (std::size_t place = 0; place < fan.neighbors.size(); ++place) {
+    const std::uint32_t member = fan.neighbors[place];
     const bool known = member < comm->definition.members.size();
     unplaced_ += known ? 0 : 1;
     if (known && comm->definition.members[member] != timed.rank)
-      count(timed.rank, comm->definition.members[member], *fan.to_root);
+      count(timed.rank, comm->definition.members[member], bytes_to_neighbor(fan, place));
   }
   return total;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -65,6 +66,14 @@ class MessageStatistics : public events::EventSink {
     Time unmodelled_since{};
     Duration unmodelled{};
     events::Event unmodelled_call{};
+    /// The last request that MPI_Startall has started, if nothing was called since.
+    struct Started {
+      ThreadId thread;
+      CallSiteId site;
+      std::int64_t wall_entry_ns = 0;
+      bool operator==(const Started&) const = default;
+    };
+    std::optional<Started> started;
   };
   /// A call's own numbers, added up in several places.
   struct Call {
@@ -84,6 +93,7 @@ class MessageStatistics : public events::EventSink {
   };
 
   void count_call(const events::TimedEvent& event, RankCounts& rank, Time end);
+  bool begins_call(const events::TimedEvent& event, RankCounts& rank);
   void count_message(const events::TimedEvent& event, Call& call);
   void count_collective(const events::TimedEvent& event, RankCounts& rank, Call& call);
   std::uint64_t count_fan(const events::TimedEvent& event);

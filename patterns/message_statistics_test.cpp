@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "events/mpi_call.hpp"
 
 namespace nplus1::patterns {
@@ -169,6 +172,91 @@ TEST(MessageStatistics, ThreeHundredRanksAreCountedLikeTwo) {
   EXPECT_EQ(summary.messages.row(RankId{299}).at(298), 1U);
   EXPECT_EQ(summary.bytes.at(RankId{299}, RankId{298}), 64U);
   EXPECT_EQ(summary.messages.at(RankId{298}, RankId{299}), 0U);
+}
+
+Event of(events::MpiCall function, EventKind kind) {
+  Event event = call(kind);
+  event.call = static_cast<std::uint16_t>(function);
+  event.peer = kind == EventKind::kIsend || kind == EventKind::kIrecv ? 1 : -1;
+  return event;
+}
+
+std::uint64_t calls(const MessageStatistics& statistics) {
+  std::uint64_t total = 0;
+  for (const CallSiteUse& use : statistics.patterns().call_sites) total += use.calls;
+  return total;
+}
+
+TEST(MessageStatistics, ACallOfSeveralEventsIsOneCall) {
+  using events::MpiCall;
+  for (const auto& kinds : {std::vector{EventKind::kIsend, EventKind::kIrecv, EventKind::kWait}}) {
+    for (const MpiCall function :
+         {MpiCall::MPI_Sendrecv, MpiCall::MPI_Sendrecv_replace, MpiCall::MPI_Sendrecv_c}) {
+      MessageStatistics statistics{2};
+      for (int i = 0; i < 5; ++i)
+        for (const EventKind kind : kinds) feed(statistics, 0, of(function, kind));
+      EXPECT_EQ(calls(statistics), 5U);
+    }
+  }
+  MessageStatistics statistics{2};
+  for (int i = 0; i < 5; ++i)
+    for (const EventKind kind : {EventKind::kIsend, EventKind::kIrecv})
+      feed(statistics, 0, of(MpiCall::MPI_Isendrecv, kind));
+  EXPECT_EQ(calls(statistics), 5U);
+}
+
+TEST(MessageStatistics, TheConnectionOfAnIntercommunicatorAndItsEndAreOneCall) {
+  MessageStatistics statistics{2};
+  feed(statistics, 0, of(events::MpiCall::MPI_Intercomm_create, EventKind::kUnmodelledEnter));
+  feed(statistics, 0, of(events::MpiCall::MPI_Intercomm_create, EventKind::kUnmodelledExit));
+  Event end = of(events::MpiCall::MPI_Intercomm_create, EventKind::kCollective);
+  end.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
+  feed(statistics, 0, end);
+  EXPECT_EQ(calls(statistics), 1U);
+}
+
+TEST(MessageStatistics, AStartallIsOneCallHoweverManyRequestsItStarts) {
+  MessageStatistics statistics{2};
+  events::Detail detail;
+  const Event start = of(events::MpiCall::MPI_Startall, EventKind::kIsend);
+  for (int i = 1; i <= 3; ++i) {
+    detail.wall_entry_ns = i;
+    for (int request = 0; request < 4; ++request)
+      statistics.on_event({RankId{0}, start, {}, kTimeZero, events::kNoAnswer, {}, &detail});
+  }
+  EXPECT_EQ(calls(statistics), 3U);
+}
+
+TEST(MessageStatistics, APersistentCollectiveHasTheNameOfWhatMadeIt) {
+  MessageStatistics statistics{2};
+  Event start = of(events::MpiCall::MPI_Start, EventKind::kIcollective);
+  start.operation = static_cast<std::uint8_t>(CollectiveKind::kBcast);
+  start.peer = 0;
+  feed(statistics, 0, start);
+  const auto summary = summary_of(statistics);
+  ASSERT_EQ(summary.collectives.size(), 1U);
+  EXPECT_EQ(summary.collectives[0].name, "MPI_Bcast_init");
+  ASSERT_EQ(statistics.patterns().call_sites.size(), 1U);
+  EXPECT_EQ(statistics.patterns().call_sites[0].call, "MPI_Start") << "what stands in that line";
+}
+
+TEST(MessageStatistics, ANeighbourGetsWhatIsSentToIt) {
+  MessageStatistics statistics{3};
+  statistics.on_communicator({CommId{0}, {RankId{0}, RankId{1}, RankId{2}}, 0});
+  Event event = collective(CollectiveKind::kNeighborAlltoall, -1);
+  event.size = 50;  // the mean
+  const std::vector<std::uint32_t> words{0, 2, 1, 2, 10, 0, 90, 0};
+  events::Extension extension;
+  extension.words = words;
+  statistics.on_event({RankId{0}, event, extension, kTimeZero});
+  const auto patterns = statistics.patterns();
+  const auto layer = std::find_if(patterns.layers.begin(), patterns.layers.end(),
+                                  [](const auto& l) { return l.name == "neighbor_alltoall"; });
+  ASSERT_NE(layer, patterns.layers.end());
+  ASSERT_EQ(layer->rows.size(), 1U);
+  ASSERT_EQ(layer->rows[0].cells.size(), 2U);
+  EXPECT_EQ(layer->rows[0].cells[0].bytes, 10U);
+  EXPECT_EQ(layer->rows[0].cells[1].bytes, 90U);
 }
 
 TEST(MessageStatistics, AnEventOfAnUnknownRankThrows) {
