@@ -1,12 +1,15 @@
 #include "netmodel/simgrid/simgrid_flows.hpp"
 
+#include <unistd.h>
 #include <simgrid/kernel/resource/Model.hpp>
 #include <xbt/config.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace nplus1::netmodel {
 namespace {
@@ -17,6 +20,42 @@ namespace sg = simgrid::s4u;
 constexpr std::uint64_t kEnvelope = 16;
 /// SimGrid 3.32 loses what does not fit into ns-3's send buffer, and aborts.
 constexpr std::uint64_t kLargestOfNs3 = 131'072;
+
+/// SimGrid aborts, or follows a null pointer, where a message meets something in the platform that it cannot do; it has
+/// said what by then. Whoever simulates must not end by a signal for it.
+volatile std::sig_atomic_t inside_simgrid = 0;
+
+void say_and_leave(int signal) {
+  if (inside_simgrid == 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    return;
+  }
+  constexpr std::string_view kWords =
+      "nplus1: SimGrid gives up while it simulates a message\n"
+      "  so:   the simulation ends here, without a result\n"
+      "  next: nplus1 doctor --platform FILE, or another --model\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWords.data(), kWords.size());
+  constexpr int kSoftware = 70;
+  _exit(kSoftware);
+}
+
+void leave_when_simgrid_gives_up() {
+  for (const int signal : {SIGABRT, SIGFPE, SIGSEGV}) {
+    struct sigaction before {};
+    // Who has set a handler of his own, as the check of platforms does, knows more.
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+      std::signal(signal, say_and_leave);
+  }
+}
+
+class InsideSimgrid {
+ public:
+  InsideSimgrid() { inside_simgrid = 1; }
+  ~InsideSimgrid() { inside_simgrid = 0; }
+  InsideSimgrid(const InsideSimgrid&) = delete;
+  InsideSimgrid& operator=(const InsideSimgrid&) = delete;
+};
 
 }  // namespace
 
@@ -37,6 +76,7 @@ SimgridFlows::SimgridFlows(sg::Engine& engine, const std::vector<sg::Host*>& hos
   }();
   static_cast<void>(connected);
   engine_.track_vetoed_activities(&stop_);
+  leave_when_simgrid_gives_up();
   current_ = this;
 }
 
@@ -55,7 +95,24 @@ void SimgridFlows::start(FlowId id, RankId source, RankId destination, Bytes siz
   waiting_.push({std::max(at, now_), order_++, id, source, destination, size});
 }
 
+/// Only within a host: between hosts the check of the platform has looked, and a look-up for each message is dear.
+bool SimgridFlows::has_route(const Start& start) const {
+  const sg::Host* const host = hosts_[start.source.index()];
+  if (ns3_ || host != hosts_[start.destination.index()]) return true;
+  std::vector<sg::Link*> links;
+  double latency = 0;
+  host->route_to(host, links, &latency);
+  return !links.empty() || latency > 0;
+}
+
 void SimgridFlows::begin(const Start& start) {
+  const InsideSimgrid inside;
+  if (!has_route(start)) {  // SimGrid would abort; what stays on a host without loopback costs nothing
+    if (start.id >= comms_.size()) comms_.resize(start.id + 1);
+    ++under_way_;
+    ended_.push_back(start.id);
+    return;
+  }
   if (start.id >= comms_.size()) comms_.resize(start.id + 1);
   const sg::CommPtr comm =
       sg::Comm::sendto_init(hosts_[start.source.index()], hosts_[start.destination.index()]);
@@ -93,6 +150,7 @@ double SimgridFlows::next_event() const {
 
 /// Leads SimGrid's clock towards `until`: to its next event, if that comes first.
 void SimgridFlows::step(Time until) {
+  const InsideSimgrid inside;
   stop_.clear();  // SimGrid itself puts in what it starts in two steps
   const double limit = until == kNever ? -1 : origin_ + seconds(until);
   if (until == kNever)
@@ -118,7 +176,7 @@ void SimgridFlows::advance(Time until, std::vector<Completion>& completions) {
     // Not those of `until` itself: others of that instant may still come, and all start in one order.
     for (; !waiting_.empty() && waiting_.top().at <= clock_ && waiting_.top().at < until; waiting_.pop())
       begin(waiting_.top());
-    if (clock_ >= until || idle()) break;
+    if (!ended_.empty() || clock_ >= until || idle()) break;
     const bool starts = !waiting_.empty() && waiting_.top().at < until;
     if (!starts && disturbs(until)) break;
     step(starts ? waiting_.top().at : until);

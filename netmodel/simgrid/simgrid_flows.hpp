@@ -44,6 +44,7 @@ class SimgridFlows final : public Flows {
   };
 
   void begin(const Start& start);
+  [[nodiscard]] bool has_route(const Start& start) const;
   [[nodiscard]] double next_event() const;
   [[nodiscard]] bool disturbs(Time at) const;
   void step(Time until);

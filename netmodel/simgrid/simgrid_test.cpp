@@ -75,6 +75,35 @@ TEST_P(EverySimgridModel, MakesIncastOfEightEightTimesSlower) {
 INSTANTIATE_TEST_SUITE_P(Simgrid, EverySimgridModel, ::testing::Values("SMPI", "LV08", "CM02", "IB"),
                          [](const auto& test) { return std::string{test.param}; });
 
+PlatformOptions without_routes() {
+  PlatformOptions options;
+  options.file = ::testing::TempDir() + "simgrid_test-" + std::to_string(getpid()) + ".xml";
+  options.ranks = 2;
+  std::ofstream{options.file} << "<?xml version='1.0'?>\n"
+                                 "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                                 "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n"
+                                 "<host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/>\n"
+                                 "</zone></platform>\n";
+  return options;
+}
+
+TEST(Simgrid, CarriesAMessageOfAHostToItselfOnEveryPlatform) {
+  for (const char* name : {"two_hosts", "cluster64", "torus", "fat_tree", "dragonfly"})
+    for (const char* model : {"SMPI", "LV08", "CM02", "IB"})
+      for (const std::int64_t size : {0, 1000, 10'000'000})
+        apart([&] {
+          const double took = alone(*load(platform(name, model, 2)), {0, 0, size});
+          EXPECT_GE(took, 0) << name << " " << model << " " << size;
+          EXPECT_LT(took, 1) << name << " " << model << " " << size;
+        });
+}
+
+TEST(Simgrid, SaysThatItGivesUpInsteadOfAborting) {
+  const auto options = without_routes();
+  EXPECT_EXIT(alone(*load(options), {0, 1, 1000}), ::testing::ExitedWithCode(70), "SimGrid gives up");
+  std::remove(options.file.c_str());
+}
+
 TEST(Simgrid, TakesItsTimeZeroWhereTheLastOneEnded) {
   apart([] {
     const auto network = load(platform("two_hosts", "CM02", 2));
