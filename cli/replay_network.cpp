@@ -11,12 +11,12 @@
 namespace nplus1::cli {
 namespace {
 
-constexpr std::string_view kSimgrid = "simgrid:";
+constexpr std::string_view kSimgridNetwork = "simgrid:";
 
 /// What SimgridNetwork::describe() says: "simgrid:platform=FILE,model=M,map=HOW,KEY:VALUE,...".
 netmodel::PlatformFlags recorded_platform(std::string_view text) {
   netmodel::PlatformFlags flags;
-  text.remove_prefix(kSimgrid.size());
+  text.remove_prefix(kSimgridNetwork.size());
   const auto take = [&text](std::string_view key) {
     if (text.substr(0, key.size()) != key) return std::string{};
     const std::size_t end = std::min(text.find(',', key.size()), text.size());
@@ -55,7 +55,7 @@ std::unique_ptr<netmodel::NetworkModel> load(const netmodel::PlatformFlags& flag
 std::optional<netmodel::PlatformFlags> platform_of(const ReplayWords& words,
                                                    const hypothesis::RecordedSettings& recorded) {
   if (!words.platform.platform.empty()) return words.platform;
-  if (words.network.empty() && recorded.network.rfind(kSimgrid, 0) == 0)
+  if (words.network.empty() && recorded.network.rfind(kSimgridNetwork, 0) == 0)
     return recorded_platform(recorded.network);
   return std::nullopt;
 }

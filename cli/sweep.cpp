@@ -49,7 +49,7 @@ Result<PointResult> replay_point(const ReplayWords& words, const hypothesis::Rec
   return hypothesis::point_of(result.value());
 }
 
-void show_progress(std::size_t done, std::size_t all) {
+void show_replays_done(std::size_t done, std::size_t all) {
   static const bool terminal = isatty(STDERR_FILENO) != 0;
   if (terminal) fmt::print(stderr, "\rnplus1: {} of {} replays{}", done, all, done == all ? "\n" : "");
 }
@@ -143,7 +143,7 @@ int sweep(const ReplayWords& words, const hypothesis::RecordedSettings& recorded
       hypothesis::run_points(
           all, jobs, [&](std::size_t i) { return replay_point(words, recorded, sweep, sweep.points[i]); },
           [&](std::size_t done) {
-            if (!words.quiet) show_progress(done, all);
+            if (!words.quiet) show_replays_done(done, all);
           }),
       ExitCode::kNoInput, kNothingReplayed);
   write_files(words, recorded, sweep);
