@@ -120,7 +120,8 @@ bool CheckedSink::add_bytes(std::int64_t size, std::uint64_t times) {
   if (size == 0 || times == 0) return true;
   const auto each = static_cast<std::uint64_t>(size);
   const std::uint64_t room = kMostBytesInAll - bytes_;
-  const bool fits = each <= room && (times == 1 || times <= room / each);  // a division for each message would tell
+  const bool fits =
+      each <= room && (times == 1 || times <= room / each);  // a division for each message would tell
   if (!demand(fits, "more bytes in all than can be counted, with a message of", size)) return false;
   bytes_ += each * times;
   return true;
