@@ -93,7 +93,15 @@ class Campaign {
       for (auto left = remaining(i); !left.empty(); left = remaining(i)) run_once(i, left, progress);
       const double took = std::chrono::duration<double>(steady_clock::now() - begin).count();
       if (before > 0) pacing_.took(took, static_cast<double>(before) / static_cast<double>(cells_.size()));
-      if (before == cells_.size() && !warned_ && i + 1 < mpiruns) warn_of_pace(i + 1, mpiruns, took, seconds);
+      if (before == cells_.size() && i + 1 < mpiruns && no_more_fits(i + 1, took, seconds)) {
+        note(
+            fmt::format("{} of {} mpiruns: one takes {:.0f} s with the least repetitions, and another would "
+                        "not fit into the "
+                        "{:.0f} s that there are; the same command goes on, and fewer --set, --functions, "
+                        "--sizes or --runs take less",
+                        i + 1, mpiruns, took, seconds));
+        break;
+      }
     }
     std::error_code error;
     fs::remove(plan_path(), error);
@@ -114,22 +122,12 @@ class Campaign {
     return left;
   }
 
-  /// As soon as it is known, not when it is over: who waits can stop it, and what was measured stays.
-  void warn_of_pace(int done, int mpiruns, double took, double budget) {
+  /// Between mpiruns, of which a comparison needs several: what is measured by then can be judged.
+  bool no_more_fits(int done, double took, double seconds) const {
     constexpr double kOver = 1.1;
-    const bool at_least = std::all_of(cells_.begin(), cells_.end(), [&](const Cell& cell) {
-      return pacing_.repetitions(cell.repetitions, measuring_.how.criteria.least) <=
-             measuring_.how.criteria.least;
-    });
-    if (!at_least || measuring_.repetitions || took * mpiruns <= kOver * budget) return;
-    warned_ = true;
-    fmt::print(
-        stderr,
-        "{}nplus1: {} of {} mpiruns: one takes {:.0f} s with the least repetitions, all will take about "
-        "{:.0f} s "
-        "and not {:.0f} s; Ctrl-C keeps what is measured, and fewer --set, --functions, --sizes or --runs "
-        "take less\n",
-        isatty(STDERR_FILENO) != 0 ? "\r\x1b[K" : "", done, mpiruns, took, took * mpiruns, budget);
+    constexpr int kFewest = 2;
+    const double spent = std::chrono::duration<double>(steady_clock::now() - begin_).count();
+    return !measuring_.repetitions && done >= kFewest && spent + took > kOver * seconds;
   }
 
   void note(const std::string& text) {
@@ -258,9 +256,9 @@ class Campaign {
   Journal journal_;
   Rows rows_;
   guidelines::Pacing pacing_{0, 1};
+  steady_clock::time_point begin_ = steady_clock::now();
   int mpirun_ = 0;
   bool shown_ = false;
-  bool warned_ = false;
   int doubts_ = 0;
   std::vector<std::string> notes_;
 };

@@ -225,6 +225,12 @@ std::string with_algorithm(const std::string& selection, const std::string& kind
   return text + kind + "=" + std::string{algorithm};
 }
 
+/// Whether MPI libraries have it: SimGrid's own forms are what its simulations fall back on, and nobody can ask for them.
+bool is_advice(const netmodel::Algorithm& algorithm) {
+  constexpr std::string_view kSimgrids = "simgrid_";
+  return algorithm.name.substr(0, kSimgrids.size()) != kSimgrids;
+}
+
 void add_algorithms(const std::vector<RunActivity>& activities, const RecordedSettings& recorded,
                     std::vector<Candidate>& all) {
   std::map<std::string, double> used;
@@ -232,7 +238,7 @@ void add_algorithms(const std::vector<RunActivity>& activities, const RecordedSe
     if (const std::string name = collective_name(a.kind); !name.empty()) used[name] += a.time;
   for (const auto& [name, time] : used)
     for (const netmodel::Algorithm& algorithm : netmodel::all_algorithms()) {
-      if (time <= 0 || netmodel::kind_name(algorithm.kind) != name) continue;
+      if (time <= 0 || netmodel::kind_name(algorithm.kind) != name || !is_advice(algorithm)) continue;
       const std::string selection = with_algorithm(recorded.collectives, name, algorithm.name);
       all.push_back({"collectives",
                      fmt::format("MPI {} by the algorithm {}", name, algorithm.name),

@@ -152,6 +152,9 @@ class Measuring(GuidelinesTest):
                                                "rse=1e-9,least=200,most=200"))
         said = done.stderr.find("are the least: they take about")
         self.assertTrue(0 <= said < done.stderr.find("it took "), done.stderr)
+        self.assertIn("2 of 20 mpiruns: one takes", done.stderr)
+        measured = times(self.folder / "measured/measurements.csv")
+        self.assertEqual({len(found) for found in measured.values()}, {2 * 200}, "whole mpiruns, and no more than that")
 
     def test_a_users_own_guidelines_and_mock_ups_are_measured_judged_and_confirmed(self):
         """What docs/formats/guidelines.md says under "Own mock-ups", from the file to the verdict."""
