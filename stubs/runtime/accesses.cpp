@@ -7,6 +7,7 @@
 #include "events/mpi_call.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments.hpp"
+#include "stubs/runtime/own_pages.hpp"
 #include "stubs/runtime/private_copy.hpp"
 
 namespace nplus1::stubs {
@@ -64,7 +65,7 @@ struct Accesses::Shadow {
   void* buffer;
   MPI_Count count;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  std::unique_ptr<std::byte[]> memory;
+  OwnPages memory;
   MPI_Count bytes = 0;
 
   Shadow(void* b, MPI_Count n, MPI_Datatype t) : buffer{b}, count{n} {
@@ -80,7 +81,7 @@ struct Accesses::Shadow {
     MPI_Count size = 0;
     if (type == MPI_DATATYPE_NULL || pmpi::Pack_size(count, type, quiet_self(), &size) != MPI_SUCCESS)
       return false;
-    memory.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size)]);
+    memory = own_pages(static_cast<std::size_t>(size));
     return memory != nullptr && pack(buffer, count, type, memory.get(), size, bytes) == MPI_SUCCESS &&
            bytes == payload_bytes(count, type);
   }

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <unordered_map>
 
+#include "stubs/runtime/own_pages.hpp"
 #include "stubs/runtime/send_hook.hpp"
 
 namespace nplus1::stubs {
@@ -61,12 +61,12 @@ std::atomic<std::size_t> detaching{0};
 std::atomic<std::size_t> under_way{0};
 
 struct Copy {
-  std::unique_ptr<std::byte[]> memory;
+  OwnPages memory;
   std::size_t size = 0;
 };
 
 bool reserve(Copy& copy, std::size_t size) noexcept {
-  copy.memory.reset(new (std::nothrow) std::byte[size == 0 ? 1 : size]);
+  copy.memory = own_pages(size);
   copy.size = size;
   return copy.memory != nullptr;
 }

@@ -2,11 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments.hpp"
+#include "stubs/runtime/own_pages.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -50,7 +51,7 @@ int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* packed, M
 
 void PrivateCopy::Release::operator()(std::byte* memory) const noexcept {
   if (mapped == 0)
-    delete[] memory;
+    std::free(memory);
   else
     munmap(memory, mapped);
 }
@@ -58,7 +59,7 @@ void PrivateCopy::Release::operator()(std::byte* memory) const noexcept {
 bool PrivateCopy::reserve(MPI_Count bytes) noexcept {
   const auto size = static_cast<std::size_t>(bytes);
   if (bytes < kMapped) {
-    memory_ = {new (std::nothrow) std::byte[size], Release{}};
+    memory_ = {own_pages(size).release(), Release{}};
     return memory_ != nullptr;
   }
   void* memory =

@@ -1,6 +1,8 @@
 """What nplus1 overlap says of recordings with accesses, against the program with the change written by hand."""
 import json
 import pathlib
+import re
+import shutil
 import subprocess
 
 from live import NPLUS1, LiveTest
@@ -61,6 +63,43 @@ class Overlap(LiveTest):
         predicted = found["virtual_time_s"] - found["chains"][0]["savings"]["grouped"]["asynchronous_s"]
         by_hand = float(self.run_1d("by_hand", 1000, 30, LOGGOPS).summary["virtual_time_s"])
         self.assertLess(abs(predicted - by_hand), PREDICTED_WITHIN * by_hand)
+
+    def test_the_patch_applies_and_the_patched_program_takes_what_was_predicted(self):
+        """From the recording to the patched program: same output, no race, and the virtual time that was predicted."""
+        if not (NPLUS1.parent / "nplus1-patch").exists():
+            self.skipTest("nplus1-patch was not built: libclang-14-dev is missing")
+        sources = self.folder / "sources"
+        sources.mkdir()
+        source = sources / "overlap_1d.c"
+        shutil.copy(EXAMPLES / source.name, source)
+        built = ["mpicc.mpich", "-g", "-O2", f"-I{INCLUDE}", "-o", sources / "overlap_1d", source, "-ldl"]
+
+        def run(cells, inner):
+            return self.exact(sources / "overlap_1d", "blocking", cells, 20, inner, ranks=4, network=NETWORK,
+                              compute="fixed:0", options=["--record-accesses"])
+
+        sizes = ((10, 5), (1000, 30), (4000, 100), (20000, 50))
+        predicted, said = {}, {}
+        subprocess.run(built, check=True)
+        for cells, inner in sizes:
+            before = run(cells, inner)
+            found = self.overlap(before.folder, "--patch", sources / f"{cells}.patch", "--compile", f"-I{INCLUDE}")
+            predicted[cells] = found["virtual_time_s"] - found["chains"][0]["savings"]["grouped"]["asynchronous_s"]
+            said[cells] = before.stdout
+        diff = (sources / "1000.patch").read_text()
+        self.assertEqual(diff, (sources / "10.patch").read_text(), "the patch is the same for all sizes")
+        for line in ("MPI_Request req_72[4];", "MPI_Waitall(4, req_72, status_72);", "*(&a) = status_72[1];",
+                     "*(&b) = status_72[3];"):
+            self.assertRegex(diff, rf"(?m)^\+ *{re.escape(line)}$")
+        subprocess.run(["patch", "-p1", "-d", sources, "-i", sources / "1000.patch"], check=True, capture_output=True)
+        subprocess.run(built, check=True)
+        for cells, inner in sizes:
+            with self.subTest(cells=cells):
+                after = run(cells, inner)
+                self.assertEqual(after.stdout, said[cells])
+                self.assertEqual(self.overlap(after.folder)["races"], [])
+                took = float(after.summary["virtual_time_s"])
+                self.assertLess(abs(took - predicted[cells]), PREDICTED_WITHIN * took)
 
     def test_weak_progress_saves_less_of_what_waits_for_its_receive(self):
         chain = self.overlap(self.run_1d("blocking", 20000, 200).folder)["chains"][0]
