@@ -71,8 +71,7 @@ std::string Node::access_cost_text() const {
   const auto seconds = [](std::uint64_t ns) { return 1e-9 * static_cast<double>(ns); };
   return fmt::format(
       "{} faults ({:.3f} s of CPU time), {} single steps ({:.3f} s), {} changes of protection ({:.3f} s), {} "
-      "system "
-      "calls ({:.3f} s), none of it charged to the program",
+      "system calls ({:.3f} s), taken out of the program's clock",
       c[0], seconds(c[4]), c[1], seconds(c[5]), c[2], seconds(c[6]), c[3], seconds(c[7]));
 }
 
