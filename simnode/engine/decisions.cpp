@@ -141,8 +141,10 @@ void Core::make(const IndexedHeap::Entry& decision) {
 }
 
 /// A message that its sender sent after a longer one may be there earlier, but is received after it. It meets its receive
-/// when that one has: its sender would else go on at a time before which everything has been decided.
+/// when that one has: its sender would else go on at a time before which everything has been decided. Between threads
+/// there is no such order: which of two threads' receives was decided first may be the machine's.
 void Core::keep_order(const Rank& rank) {
+  if (rank.lanes.size() > 1) return;
   for (semantics::Match& match : settled_)
     if (rank.mailbox.visible(match.message) < rank.decided_until)
       match.receive.posted = std::max(match.receive.posted, rank.decided_until);
