@@ -103,6 +103,7 @@ class Node final : public engine::Listener {
   void begin_recording(std::int32_t ranks);
   void take(RankId rank, Port& port);
   void note_crowded_threads();
+  void note_caught_accesses();
   void take_last(Rank& rank, events::Event& event);
   void take_access_cost(events::Event& event, std::span<const std::byte> extension);
   [[nodiscard]] std::string access_cost_text() const;
