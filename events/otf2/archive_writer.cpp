@@ -325,25 +325,18 @@ void ArchiveWriter::write_local_definitions() {
   OTF2_Archive_CloseDefFiles(archive_.get());
 }
 
-/// A writer has a buffer of kEventChunk from the beginning: those of ranks that did nothing are opened one at a time.
 Result<Exported> ArchiveWriter::close() {
+  for (std::int32_t rank = 0; rank < ranks_; ++rank) location(RankId{rank}, ThreadId{0});
   std::vector<DefinitionWriter::Location> places;
   std::uint64_t last = 0;
   bool whole = true;
-  const auto close_one = [&](Location& at) {
+  for (auto& [ref, at] : locations_) {
     std::uint64_t count = 0;
     OTF2_EvtWriter_GetNumberOfEvents(at.writer, &count);
     places.push_back({at.rank, at.thread, count});
     last = std::max(last, at.last_time);
     whole = OTF2_Archive_CloseEvtWriter(archive_.get(), at.writer) == OTF2_SUCCESS && whole;
-  };
-  for (auto& [ref, at] : locations_) close_one(at);
-  for (std::int32_t rank = 0; rank < ranks_; ++rank)
-    if (locations_.count(location_of(RankId{rank}, ThreadId{0})) == 0)
-      close_one(location(RankId{rank}, ThreadId{0}));
-  std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
-    return location_of(a.rank, a.thread) < location_of(b.rank, b.thread);
-  });
+  }
   OTF2_Archive_CloseEvtFiles(archive_.get());
   write_local_definitions();
   OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive_.get());

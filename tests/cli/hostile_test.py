@@ -41,7 +41,10 @@ class HostileRecordings(unittest.TestCase):
     def give(self, words):
         result = subprocess.run([os.environ["NPLUS1"], *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
                                 text=True, timeout=SECONDS, check=False, preexec_fn=limit_memory)
-        self.assertIn(result.returncode, (0, 65, 66), result.stderr)
+        if result.returncode == 69 and words[0] == "convert":  # an OTF2 archive has files for each of its ranks
+            self.assertIn("there is not enough memory for what was asked", result.stderr)
+        else:
+            self.assertIn(result.returncode, (0, 65, 66), result.stderr)
         self.assertNotIn("report it", result.stderr)
 
 
