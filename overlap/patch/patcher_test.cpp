@@ -488,9 +488,11 @@ TEST_F(Patches, AreRefusedWhereNothingSaysThatBuffersAreDisjoint) {
 TEST_F(Patches, AreGivenUnwatchedWhereTheSourceShowsThatBuffersAreDisjoint) {
   watched_ = false;
   before_ = "static double out[4], in[4];\n";
-  added(
+  const std::string text = added(
       "  MPI_Send(out, 4, MPI_DOUBLE, right, 0, MPI_COMM_WORLD);\n"
       "  MPI_Recv(in, 4, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n");
+  EXPECT_NE(text.find("MPI_Isend(out, 4, MPI_DOUBLE, right, 0, MPI_COMM_WORLD, "), std::string::npos) << text;
+  EXPECT_NE(text.find("MPI_Irecv(in, 4, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, "), std::string::npos) << text;
 }
 
 TEST_F(Patches, AreRefusedForBuffersOfACaller) {
