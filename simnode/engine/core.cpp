@@ -168,6 +168,7 @@ bool Core::dispatch(Lane& lane, const Event& event, const Extension& extension, 
     case EventKind::kIcollective:
       return collective(lane, event, extension, out);
     case EventKind::kUnmodelledEnter:
+      lane.current = event;
       set_run(lane, Run::kOutside);
       return true;
     case EventKind::kUnmodelledExit:

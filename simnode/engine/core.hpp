@@ -40,7 +40,8 @@ class Core {
   State state();
   std::optional<RankId> awaited();
   std::vector<BlockedThread> blocked();
-  bool release_rendezvous();
+  std::vector<BlockedThread> outside() const;
+  bool release_rendezvous(bool whatever_runs);
   bool somebody_asks() const { return asking_ > 0; }
   Counters counters() const;
   Time clock(RankId rank) const;

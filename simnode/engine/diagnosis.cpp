@@ -38,6 +38,13 @@ std::vector<BlockedThread> Core::blocked() {
   return all;
 }
 
+std::vector<BlockedThread> Core::outside() const {
+  std::vector<BlockedThread> all;
+  for (const Lane& lane : lanes_)
+    if (lane.run == Run::kOutside) all.push_back({lane.rank, lane.thread, lane.current, {}, false, false});
+  return all;
+}
+
 BlockedThread Core::explain(Lane& lane) {
   BlockedThread blocked{lane.rank, lane.thread, lane.current, {}, false, false};
   switch (lane.current.kind) {

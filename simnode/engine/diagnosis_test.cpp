@@ -89,6 +89,26 @@ TEST(Deadlock, AnUnmodelledCallHoldsNobodyBack) {
   EXPECT_TRUE(world.returned(0, 1));
 }
 
+TEST(Deadlock, WhoIsInAnUnmodelledCallIsNamed) {
+  World world{2};
+  world.recv(0, 1, 0);
+  EXPECT_TRUE(world.engine().outside().empty());
+  world.about(1, events::EventKind::kUnmodelledEnter);
+  ASSERT_EQ(world.engine().outside().size(), 1U);
+  EXPECT_EQ(world.engine().outside()[0].rank, RankId{1});
+  world.about(1, events::EventKind::kUnmodelledExit);
+  EXPECT_TRUE(world.engine().outside().empty());
+}
+
+TEST(Rendezvous, ASendIsReleasedWhileOthersStandStillInUnmodelledCalls) {
+  World world{2, kRendezvous};
+  world.send(0, 1, 0, 500);
+  world.about(1, events::EventKind::kUnmodelledEnter);
+  EXPECT_FALSE(world.engine().release_rendezvous());
+  EXPECT_TRUE(world.engine().release_rendezvous(true));
+  EXPECT_TRUE(world.returned(0, 0));
+}
+
 TEST(Rendezvous, HeadToHeadSendsRelyOnBuffering) {
   World world{2, kRendezvous};
   world.compute(10).send(0, 1, 0, 500);

@@ -49,8 +49,11 @@ std::optional<RankId> Engine::awaited() const {
 std::vector<BlockedThread> Engine::blocked() const {
   return core_->blocked();
 }
-bool Engine::release_rendezvous() {
-  return core_->release_rendezvous();
+std::vector<BlockedThread> Engine::outside() const {
+  return core_->outside();
+}
+bool Engine::release_rendezvous(bool whatever_runs) {
+  return core_->release_rendezvous(whatever_runs);
 }
 Counters Engine::counters() const {
   return core_->counters();

@@ -122,9 +122,11 @@ class Engine {
   /// The running rank that the next decision waits for (the watchdog's), if any.
   [[nodiscard]] std::optional<RankId> awaited() const;
   [[nodiscard]] std::vector<BlockedThread> blocked() const;
-  /// If all are blocked: completes the earliest send that only the network model's rendezvous holds back as
-  /// if it were eager. True if there was one; then call decide().
-  bool release_rendezvous();
+  /// The threads in a call that is not modelled: whom they wait for only MPI knows.
+  [[nodiscard]] std::vector<BlockedThread> outside() const;
+  /// If all are blocked (or `whatever_runs`: the caller knows that nobody moves): completes the earliest send that only
+  /// the network model's rendezvous holds back as if it were eager. True if there was one; then call decide().
+  bool release_rendezvous(bool whatever_runs = false);
   [[nodiscard]] Counters counters() const;
   /// The virtual time of the rank's last exit, over its threads.
   [[nodiscard]] Time clock(RankId rank) const;

@@ -1,4 +1,5 @@
-// When every thread of every rank waits in a modelled call and nothing can be decided.
+// When every thread of every rank waits in a modelled call and nothing can be decided, and when all wait, some of them
+// inside the MPI library, where nothing moves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,12 +52,11 @@ int threads_of(std::int32_t pid) {
 }  // namespace
 
 /// Where the program may call MPI from several threads, one that is not in a call may still send.
-bool Node::threads_may_run() const {
-  const auto blocked = engine_->blocked();
+bool Node::threads_may_run(const std::vector<engine::BlockedThread>& waiting) const {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
     if (r.gone || r.start.threads_provided < kSerialized) continue;
-    const auto mine = std::count_if(blocked.begin(), blocked.end(),
+    const auto mine = std::count_if(waiting.begin(), waiting.end(),
                                     [&](const engine::BlockedThread& b) { return b.rank.index() == i; });
     if (threads_of(r.pid) - r.start.native_threads > mine) return true;
   }
@@ -81,19 +81,34 @@ std::string Node::deadlock_report() {
       "\nnplus1: deadlock: all {} ranks wait for each other and no message is on its way.\n", ranks_.size());
   constexpr std::size_t kShown = 64;
   for (std::size_t i = 0; i < blocked.size() && i < kShown; ++i) {
-    const engine::BlockedThread& b = blocked[i];
-    text += fmt::format("  rank {} in {}", b.rank.value,
-                        events::name(static_cast<events::MpiCall>(b.event.call)));
-    if (b.event.tag >= 0 && b.event.request.value != 0) text += fmt::format(", tag {}", b.event.tag);
-    text += fmt::format(" on {}, called from {}, waits for {}\n", comm_name(b.event.comm),
-                        place_of(b.rank, b.event.site), awaited_text(b));
+    text += line_of(blocked[i]);
   }
   if (blocked.size() > kShown) text += fmt::format("  and {} more\n", blocked.size() - kShown);
-  text +=
-      settings_.abort_on_deadlock
-          ? "The job is ended with exit code 86. Break the cycle above, or run with --on-deadlock continue.\n"
-          : "The job is left as it is (--on-deadlock continue).\n";
-  return text;
+  return text + what_follows();
+}
+
+std::string Node::line_of(const engine::BlockedThread& b) {
+  std::string text =
+      fmt::format("  rank {} in {}", b.rank.value, events::name(static_cast<events::MpiCall>(b.event.call)));
+  if (b.event.tag >= 0 && b.event.request.value != 0) text += fmt::format(", tag {}", b.event.tag);
+  return text + fmt::format(" on {}, called from {}, waits for {}\n", comm_name(b.event.comm),
+                            place_of(b.rank, b.event.site), awaited_text(b));
+}
+
+const char* Node::what_follows() const {
+  return settings_.abort_on_deadlock
+             ? "The job is ended with exit code 86. Break the cycle above, or run with --on-deadlock continue.\n"
+             : "The job is left as it is (--on-deadlock continue).\n";
+}
+
+void Node::tell_deadlock(const std::string& text, RankId first,
+                         const std::vector<engine::BlockedThread>& others) {
+  deadlock_said_ = true;
+  notes_.push_back(text.substr(1));
+  if (!settings_.abort_on_deadlock) return send_text(first, events::AnswerKind::kNotice, true, text);
+  for (const engine::BlockedThread& b : others)
+    if (b.rank != first) send_text(b.rank, events::AnswerKind::kDeadlock, false, {});
+  send_text(first, events::AnswerKind::kDeadlock, true, text);
 }
 
 bool Node::threads_allowed() const {
@@ -113,7 +128,7 @@ bool Node::blocked_for_long() {
   if (somebody_died) return now - *all_blocked_since_ > kPatienceAfterDeath;
   if (!threads_allowed()) return true;
   // Idle helper threads (OpenMP) look like threads that may still send: they get long, not for ever.
-  return now - *all_blocked_since_ > (threads_may_run() ? kThreadPatience : kPatience);
+  return now - *all_blocked_since_ > (threads_may_run(engine_->blocked()) ? kThreadPatience : kPatience);
 }
 
 void Node::look_for_deadlock() {
@@ -124,17 +139,78 @@ void Node::look_for_deadlock() {
     return;
   }
   const auto blocked = engine_->blocked();
-  if (blocked.empty() || threads_may_run()) return;
-  deadlock_said_ = true;
-  const std::string text = deadlock_report();
-  notes_.push_back(text.substr(1));
-  for (const engine::BlockedThread& b : blocked) {
-    const bool first = b.rank == blocked.front().rank;
-    if (settings_.abort_on_deadlock)
-      send_text(b.rank, events::AnswerKind::kDeadlock, first, first ? text : std::string{});
-    else if (first)
-      send_text(b.rank, events::AnswerKind::kNotice, true, text);
+  if (blocked.empty() || threads_may_run(blocked)) return;
+  tell_deadlock(deadlock_report(), blocked.front().rank, blocked);
+}
+
+/// Whether nothing has moved for long anywhere. On other hosts nobody sees that.
+bool Node::stands_still() {
+  std::vector<Standstill::Sample> samples;
+  for (const Rank& r : ranks_) {
+    const transport::RankBlock* block = r.port ? r.port->block() : nullptr;
+    if (r.gone && !r.finalized) return false;  // mpirun ends the job
+    if (r.gone || r.finalized) {
+      samples.push_back({.over = true});
+      continue;
+    }
+    if (block == nullptr) return false;
+    samples.push_back({.activity = block->activity.load(std::memory_order_acquire),
+                       .looks = block->native_polls.load(std::memory_order_acquire),
+                       .moves = block->native_moves.load(std::memory_order_relaxed)});
   }
+  return standstill_.look(samples, std::chrono::steady_clock::now());
+}
+
+std::string Node::standstill_report() {
+  std::string text = fmt::format(
+      "\nnplus1: deadlock: all {} ranks wait, some of them inside the MPI library, and for {} s nothing has moved.\n",
+      ranks_.size(), Standstill::kLong.count());
+  const auto blocked = engine_->blocked();
+  const auto outside = engine_->outside();
+  constexpr std::size_t kShown = 64;
+  for (std::size_t i = 0; i < ranks_.size() && i < kShown; ++i) {
+    const RankId rank{static_cast<std::int32_t>(i)};
+    bool told = false;
+    for (const engine::BlockedThread& b : blocked) {
+      if (b.rank != rank) continue;
+      text += line_of(b);
+      told = true;
+    }
+    const auto tell_inside = [&](std::uint16_t call, CallSiteId site) {
+      text += fmt::format("  rank {} in {}, called from {}, waits inside the MPI library\n", i,
+                          events::name(static_cast<events::MpiCall>(call)), place_of(rank, site));
+      told = true;
+    };
+    for (const engine::BlockedThread& b : outside)
+      if (b.rank == rank) tell_inside(b.event.call, b.event.site);
+    if (told) continue;
+    if (ranks_[i].finalized)
+      text += fmt::format("  rank {} has called MPI_Finalize\n", i);
+    else
+      tell_inside(ranks_[i].last_call, ranks_[i].last_site);
+  }
+  if (ranks_.size() > kShown) text += fmt::format("  and {} more\n", ranks_.size() - kShown);
+  return text + what_follows();
+}
+
+/// As above where some wait inside the MPI library, of which only what the ranks' own polls show is known.
+void Node::look_for_standstill() {
+  constexpr std::chrono::milliseconds kBetween = 100ms;
+  const auto now = std::chrono::steady_clock::now();
+  if (!segment_ || deadlock_said_ || now - standstill_looked_ < kBetween) return;
+  standstill_looked_ = now;
+  // What is being decided will be, by force if need be (Watch).
+  if (engine_->state() != engine::State::kRunning) return standstill_.reset();
+  if (!stands_still()) return;
+  standstill_.reset();
+  auto waiting = engine_->blocked();
+  const auto outside = engine_->outside();
+  waiting.insert(waiting.end(), outside.begin(), outside.end());
+  if (threads_may_run(waiting)) return;
+  if (engine_->release_rendezvous(true)) return engine_->decide();
+  const auto first = std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return !r.finalized; });
+  if (first == ranks_.end()) return;
+  tell_deadlock(standstill_report(), RankId{static_cast<std::int32_t>(first - ranks_.begin())}, waiting);
 }
 
 }  // namespace nplus1::simnode::node

@@ -103,6 +103,7 @@ void Node::decide() {
     if (job_over_) return;
     watch();
     look_for_deadlock();
+    look_for_standstill();
   } catch (const std::exception& error) {
     abandon(error.what());
   }

@@ -23,6 +23,7 @@
 #include "simnode/node/port.hpp"
 #include "simnode/node/settings.hpp"
 #include "simnode/node/source_lines.hpp"
+#include "simnode/node/standstill.hpp"
 #include "simnode/node/test_delay.hpp"
 #include "simnode/node/translator.hpp"
 #include "simnode/node/watch.hpp"
@@ -57,6 +58,8 @@ class Node final : public engine::Listener {
     bool gone = false;
     bool finalized = false;
     bool ending = false;  // without MPI_Finalize
+    std::uint16_t last_call = 0;  // and where it was made: of its last event
+    CallSiteId last_site{};
   };
 
   void on_exit(const events::TimedEvent& event) override;
@@ -87,9 +90,16 @@ class Node final : public engine::Listener {
   [[nodiscard]] bool threads_allowed() const;
   [[nodiscard]] bool blocked_for_long();
   void look_for_deadlock();
+  void look_for_standstill();
+  [[nodiscard]] bool stands_still();
+  [[nodiscard]] std::string standstill_report();
+  void tell_deadlock(const std::string& text, RankId first, const std::vector<engine::BlockedThread>& others);
+  [[nodiscard]] const char* what_follows() const;
+  [[nodiscard]] std::string line_of(const engine::BlockedThread& blocked);
   [[nodiscard]] bool uses_wall_clock() const;
   [[nodiscard]] std::string place_of(RankId rank, CallSiteId site);
-  [[nodiscard]] bool threads_may_run() const;
+  /// `waiting`: the threads that are known to wait.
+  [[nodiscard]] bool threads_may_run(const std::vector<engine::BlockedThread>& waiting) const;
   [[nodiscard]] std::string deadlock_report();
   void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
   void watch();
@@ -152,6 +162,8 @@ class Node final : public engine::Listener {
   std::vector<std::uint64_t> events_per_rank_;
   std::vector<std::string> notes_;
   bool deadlock_said_ = false;
+  Standstill standstill_;
+  std::chrono::steady_clock::time_point standstill_looked_{};
   std::optional<std::chrono::steady_clock::time_point> all_blocked_since_;
   SourceLines source_lines_;
   std::string application_;

@@ -127,6 +127,8 @@ void Node::take(RankId rank, Port& port) {
     extension = {};
   }
   if (!translator_->take(rank, event, extension, definitions_)) return;
+  r.last_call = event.call;
+  r.last_site = event.site;
   events::Detail detail;
   const events::Detail* told = port.assembler.detail() == nullptr ? nullptr : &detail;
   if (told != nullptr) {

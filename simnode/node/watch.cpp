@@ -143,6 +143,7 @@ void Watch::look(engine::Engine& engine) {
     if (awaited != awaited_) {
       awaited_ = awaited;
       awaited_since_ = std::chrono::steady_clock::now();
+      awaited_looks_ = looks_of(awaited);
       said_ = false;
     }
     if (!awaited || !look_at(*awaited, engine)) return;
@@ -150,10 +151,16 @@ void Watch::look(engine::Engine& engine) {
   }
 }
 
+std::uint32_t Watch::looks_of(std::optional<RankId> rank) const {
+  const transport::RankBlock* block = rank ? ranks_[rank->index()].block : nullptr;
+  return block == nullptr ? 0 : block->native_polls.load(std::memory_order_relaxed);
+}
+
 Watch::Place Watch::place(RankId rank) const {
   const transport::RankBlock* block = ranks_[rank.index()].block;
   if (block == nullptr) return Place::kUnknown;
   if (block->native_wait.load(std::memory_order_relaxed) != 0) return Place::kNativeWait;
+  if (rank == awaited_ && looks_of(rank) != awaited_looks_) return Place::kNativeWait;
   return block->activity.load(std::memory_order_relaxed) % 2 == 0 ? Place::kApplication : Place::kMpiCall;
 }
 

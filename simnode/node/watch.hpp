@@ -67,6 +67,8 @@ class Watch {
     int extensions = 0;  // of its patience
   };
 
+  /// How often it has looked for progress inside MPI, and found nothing.
+  [[nodiscard]] std::uint32_t looks_of(std::optional<RankId> rank) const;
   /// How long `rank` may seem idle before it is withdrawn.
   [[nodiscard]] std::chrono::microseconds patience(const Rank& rank) const;
   /// Of all ranks of this host together.
@@ -81,6 +83,7 @@ class Watch {
   std::vector<Rank> ranks_;
   std::optional<RankId> awaited_;
   Instant awaited_since_{};
+  std::uint32_t awaited_looks_ = 0;  // of it inside MPI, when it began to be awaited
   bool said_ = false;
 };
 

@@ -62,6 +62,15 @@ void connect(int threads_before) {
   set_active(made != nullptr);
 }
 
+/// From this call on a rank may wait inside MPI for what no rank does: other programs, and files that are read or
+/// written in the background.
+bool may_involve_others(MpiCall call) {
+  const std::string_view name = events::name(call);
+  return name.starts_with("MPI_Comm_spawn") || name == "MPI_Comm_accept" || name == "MPI_Comm_connect" ||
+         name == "MPI_Comm_join" || name.starts_with("MPI_File_i") ||
+         (name.starts_with("MPI_File_") && name.find("_begin") != std::string_view::npos);
+}
+
 void emit_bare(events::EventKind kind) {
   Call call{kind != events::EventKind::kUnmodelledExit};
   events::Event event;
@@ -77,6 +86,7 @@ Runtime* runtime() noexcept {
 }
 
 UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {
+  if (may_involve_others(call)) runtime()->expect_others();
   guarded([] { emit_bare(events::EventKind::kUnmodelledEnter); });
 }
 UnmodelledScope::~UnmodelledScope() {

@@ -45,6 +45,7 @@ Progress* next_progress() noexcept {
 }
 
 constinit std::atomic<bool> plain_waits{false};
+constinit std::atomic<std::uint32_t> moves{0};
 constinit thread_local unsigned idle_polls __attribute__((tls_model("initial-exec"))) = 0;
 
 /// With a core for each process of the host, nobody waits for ours, and sleeping would only add latency
@@ -74,7 +75,16 @@ void wait_a_little() noexcept {
   errno = saved;
 }
 
+/// Two threads at once may count one: that it changes is enough.
+void note_move() noexcept {
+  moves.store(moves.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 }  // namespace
+
+std::uint32_t native_moves() noexcept {
+  return moves.load(std::memory_order_relaxed);
+}
 
 void wait_as_mpi_does() noexcept {
   plain_waits.store(true, std::memory_order_relaxed);
@@ -97,6 +107,7 @@ extern "C" __attribute__((visibility("default"))) unsigned ucp_worker_progress(v
   if (events == 0) {
     wait_a_little();
   } else {
+    note_move();
     idle_polls = 0;
     call_state.idle_polls = 0;
   }

@@ -3,12 +3,17 @@
 // later. Makes no MPI call.
 #pragma once
 
+#include <cstdint>
+
 namespace nplus1::stubs {
 
 /// Called from any thread in place of one more idle poll. Returns soon (100 us at most): the message may come
 /// without anybody ringing. The default, a weak symbol, sleeps 50 us; the runtime waits on the rank's
 /// doorbell.
 void idle_wait() noexcept;
+
+/// How often the MPI library's progress has found something, in this process: it moves while anything does.
+[[nodiscard]] std::uint32_t native_moves() noexcept;
 
 /// From now on waits inside MPI are MPI's own: native recordings with a core for each rank.
 void wait_as_mpi_does() noexcept;

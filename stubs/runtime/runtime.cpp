@@ -249,6 +249,7 @@ bool Runtime::sleep_once(std::unique_lock<Lock>& held, SleepState& state) {
   held.lock();
   channel_->awake();
   state.armed = false;
+  note_vain_look();
   const std::int64_t longest = has_background() ? kBackgroundSleepNs : kLongestSleepNs;
   state.nanoseconds = std::min(longest, 2 * state.nanoseconds);
   push_native();
@@ -365,6 +366,19 @@ void Runtime::idle() {
   const std::uint32_t ticket = channel_->prepare_sleep();
   channel_->sleep(ticket, 100'000);
   channel_->awake();
+  note_vain_look();
+}
+
+/// Generalised requests complete when the program says so, maybe in a function that MPI polls.
+void Runtime::note_vain_look() {
+  transport::RankBlock* block = channel_->block();
+  if (block == nullptr || expects_others_.load(std::memory_order_relaxed)) return;
+  if (calls_counted(MpiCall::MPI_Grequest_start) + calls_counted(MpiCall::MPIX_Grequest_start) +
+          calls_counted(MpiCall::MPIX_Grequest_class_allocate) >
+      0)
+    return expect_others();
+  block->native_moves.store(native_moves(), std::memory_order_relaxed);
+  block->native_polls.fetch_add(1, std::memory_order_release);
 }
 
 std::uint64_t Runtime::publish_message(const Communicator& comm, RankId destination, std::int32_t tag,

@@ -224,6 +224,10 @@ class alignas(4096) Runtime {
 
   /// While the rank waits for the MPI library itself, the simulator must not wait for the rank.
   void set_native_wait(bool on);
+  /// The rank waits, and has just looked in vain: for the simulator's view of a standstill inside MPI.
+  void note_vain_look();
+  /// Somebody outside of the job may from now on end a call that waits inside MPI (a process that was spawned, a disk).
+  void expect_others() { expects_others_.store(true, std::memory_order_relaxed); }
   /// Marks the change between application and MPI, for the simulator's bound on a running rank.
   void set_inside(bool inside);
   /// Whether receives of this rank wait for the simulator to match them.
@@ -291,6 +295,7 @@ class alignas(4096) Runtime {
   std::unique_ptr<Capture> capture_;
   std::unique_ptr<Accesses> accesses_;
   std::uint64_t next_ordinal_ = 0;
+  std::atomic<bool> expects_others_{false};
   std::atomic<std::int64_t> reads_virtual_clock_{0};
   std::atomic<std::int64_t> reads_system_clock_{0};
   std::unordered_map<std::string, std::uint64_t> regions_;

@@ -1,4 +1,5 @@
 """A deadlock ends with a report of who waits for whom and where; what only looks like one goes on."""
+import concurrent.futures
 import pathlib
 import subprocess
 import unittest
@@ -74,6 +75,45 @@ class Deadlocks(LiveTest):
     def test_it_is_reported_once_with_many_ranks(self):
         run = self.observe(16, "deadlocks", "anybody", code=DEADLOCK)
         self.assertEqual(run.stderr.count("nplus1: deadlock:"), 1)
+
+
+class InsideMpi(LiveTest):
+    """Waits that only the MPI library knows of. It takes seconds to tell them from slow progress: all at once."""
+    WAITS = {  # by program: rank, function, what the test looks for in the source, how the line ends
+        "fences": [(0, "MPI_Win_fence", "fences", None), (1, "MPI_Win_fence", "fences", None)],
+        "fence": [(0, "MPI_Recv, tag 7 on MPI_COMM_WORLD", "receive", "rank 1"), (1, "MPI_Win_fence", "fence", None)],
+        "collectives": [(0, "MPI_Allreduce on MPI_COMM_WORLD", "allreduce", "rank 1"), (1, "MPI_Bcast", "bcast", None)],
+        "window": [(0, "MPI_Win_create", "window", None)],
+    }
+    SLOW = ("late", "operation")
+
+    def run_all(self):
+        jobs = {name: self.command(2, "deadlocks", name, output=self.folder / name) for name in self.WAITS}
+        jobs.update({name: self.command(2, "not_deadlocks", name, output=self.folder / name) for name in self.SLOW})
+        jobs["continue"] = ["timeout", "-s", "TERM", "20", *self.command(
+            2, "deadlocks", "fences", options=("--on-deadlock", "continue"), output=self.folder / "continue")]
+        with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
+            running = {name: pool.submit(self.run_command, command, timeout=120) for name, command in jobs.items()}
+            return {name: job.result() for name, job in running.items()}
+
+    def test_they_are_told_with_rank_call_and_line_and_slow_programs_go_on(self):
+        done = self.run_all()
+        for name, waits in self.WAITS.items():
+            with self.subTest(name):
+                self.assertEqual(done[name].returncode, DEADLOCK, done[name].stderr)
+                self.assertEqual(done[name].stderr.count("nplus1: deadlock:"), 1)
+                self.assertNotIn("has computed", done[name].stderr)
+                for rank, function, place, whom in waits:
+                    end = f"waits for {whom}" if whom else "waits inside the MPI library"
+                    line = next((x for x in done[name].stderr.splitlines() if x.startswith(f"  rank {rank} in ")), "")
+                    self.assertRegex(line, rf"rank {rank} in {function}, called from .*\(deadlocks.c:{line_of(place)}\), {end}$")
+        self.assertIn("rank 1 has called MPI_Finalize", done["window"].stderr)
+        self.assertIn("nplus1: deadlock:", done["continue"].stderr)
+        self.assertNotEqual(done["continue"].returncode, DEADLOCK)
+        for name in self.SLOW:
+            with self.subTest(name):
+                self.assertEqual((done[name].returncode, done[name].stdout), (0, f"{name}: done\n"), done[name].stderr)
+                self.assertNotIn("deadlock", done[name].stderr)
 
 
 class NoDeadlocks(LiveTest):

@@ -128,6 +128,34 @@ static void long_pause(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Longer than anything may stand still: first a rank that is late, then one whose operation takes long inside MPI. */
+static void late_for_fence(void) {
+  MPI_Win window;
+  MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  if (rank == 0) pause_for(7);
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+}
+
+static void sum_slowly(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  pause_for(7);
+  for (int i = 0; i < *count; ++i) ((int*)inout)[i] += ((int*)in)[i];
+}
+
+static void slow_operation(void) {
+  MPI_Op slow;
+  MPI_Win window;
+  MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Op_create(sum_slowly, 1, &slow);
+  int one = 1, sum = 0;
+  MPI_Reduce(&one, &sum, 1, MPI_INT, slow, 0, MPI_COMM_WORLD);
+  MPI_Win_fence(0, window);
+  if (rank == 0 && sum != size) MPI_Abort(MPI_COMM_WORLD, 9);
+  MPI_Op_free(&slow);
+  MPI_Win_free(&window);
+}
+
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   int provided;
@@ -140,6 +168,8 @@ int main(int argc, char** argv) {
   if (is(name, "file")) file(argv[2]);
   if (is(name, "thread")) helper_thread();
   if (is(name, "pause")) long_pause();
+  if (is(name, "late")) late_for_fence();
+  if (is(name, "operation")) slow_operation();
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("%s: done\n", name);
   MPI_Finalize();
