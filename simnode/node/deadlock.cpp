@@ -96,9 +96,9 @@ std::string Node::line_of(const engine::BlockedThread& b) {
 }
 
 const char* Node::what_follows() const {
-  return settings_.abort_on_deadlock
-             ? "The job is ended with exit code 86. Break the cycle above, or run with --on-deadlock continue.\n"
-             : "The job is left as it is (--on-deadlock continue).\n";
+  return settings_.abort_on_deadlock ? "The job is ended with exit code 86. Break the cycle above, or run "
+                                       "with --on-deadlock continue.\n"
+                                     : "The job is left as it is (--on-deadlock continue).\n";
 }
 
 void Node::tell_deadlock(const std::string& text, RankId first,
@@ -163,7 +163,8 @@ bool Node::stands_still() {
 
 std::string Node::standstill_report() {
   std::string text = fmt::format(
-      "\nnplus1: deadlock: all {} ranks wait, some of them inside the MPI library, and for {} s nothing has moved.\n",
+      "\nnplus1: deadlock: all {} ranks wait, some of them inside the MPI library, and for {} s nothing has "
+      "moved.\n",
       ranks_.size(), Standstill::kLong.count());
   const auto blocked = engine_->blocked();
   const auto outside = engine_->outside();

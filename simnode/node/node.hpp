@@ -57,7 +57,7 @@ class Node final : public engine::Listener {
     bool started = false;
     bool gone = false;
     bool finalized = false;
-    bool ending = false;  // without MPI_Finalize
+    bool ending = false;          // without MPI_Finalize
     std::uint16_t last_call = 0;  // and where it was made: of its last event
     CallSiteId last_site{};
   };

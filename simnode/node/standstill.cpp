@@ -18,9 +18,8 @@ bool Standstill::look(std::span<const Sample> ranks, Instant now) {
     return false;
   }
   if (now - *since_ < kLong) return false;
-  return std::equal(ranks.begin(), ranks.end(), before_.begin(), [](const Sample& a, const Sample& b) {
-    return a.over || a.looks - b.looks >= kLooks;
-  });
+  return std::equal(ranks.begin(), ranks.end(), before_.begin(),
+                    [](const Sample& a, const Sample& b) { return a.over || a.looks - b.looks >= kLooks; });
 }
 
 }  // namespace nplus1::simnode::node
