@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "events/thread_change.hpp"
+
 namespace nplus1::patterns {
 namespace {
 
@@ -57,6 +59,7 @@ void Timeline::add_interval(const events::TimedEvent& timed) {
   const Event& event = timed.event;
   const auto activity = activity_of(event.kind);
   if (!activity || events::is_access(event)) return;
+  if (events::is_thread_change(event, events::ThreadChange::kJoin)) return;  // a wait that is no call
   Interval interval{event.entry(), timed.exit, event.site, event.call, *activity};
   if (event.kind == EventKind::kUnmodelledEnter) {
     unmodelled_[{timed.rank, event.thread}] = event;

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "events/thread_change.hpp"
+
 namespace nplus1::simnode::engine {
 
 using events::EventKind;
@@ -87,6 +89,8 @@ void Core::push(RankId rank, const Event& event, const Extension& extension) {
   }
   if (lane.run == Run::kGone) return;
   if (lane.run == Run::kBlocked) return keep(lane, event, extension);
+  if (lane.run == Run::kSilent) set_run(lane, Run::kRunning);
+  lane.unheard = events::is_thread_change(event, events::ThreadChange::kStart);
   start(lane, event, extension);
   drain();
 }
@@ -174,8 +178,37 @@ bool Core::dispatch(Lane& lane, const Event& event, const Extension& extension, 
     case EventKind::kUnmodelledExit:
       set_run(lane, Run::kRunning);
       return true;
+    case EventKind::kLocal:
+      return !events::is_thread_change(event, events::ThreadChange::kJoin) || join(lane, event, out);
     default:
       return true;
+  }
+}
+
+/// Who waits for a thread goes on when that one has ended, and not before it in virtual time.
+bool Core::join(Lane& lane, const Event& event, Outcome& out) {
+  const std::vector<std::uint32_t>& lanes = rank_of(lane).lanes;
+  const auto other = static_cast<std::size_t>(event.tag);
+  if (event.tag < 0 || other >= lanes.size() || lanes[other] == kNoLane || lanes[other] == index_of(lane))
+    return true;
+  const Lane& joined = lanes_[lanes[other]];
+  if (joined.run == Run::kGone) {
+    out.exit = std::max(lane.entry, joined.clock);
+    return true;
+  }
+  block(lane, event, {});
+  return false;
+}
+
+void Core::release_joiners(const Lane& ended) {
+  const std::vector<std::uint32_t> lanes = rank_of(ended).lanes;
+  for (const std::uint32_t i : lanes) {
+    if (i == kNoLane || lanes_[i].run != Run::kBlocked || lanes_[i].current.tag != ended.thread.value ||
+        !events::is_thread_change(lanes_[i].current, events::ThreadChange::kJoin))
+      continue;
+    waking_.reset();
+    waking_.exit = std::max(lanes_[i].entry, ended.clock);
+    resume(lanes_[i], waking_);
   }
 }
 
@@ -229,7 +262,7 @@ void Core::finish(Lane& lane, const Event& event, const Extension& extension, Ou
 void Core::set_run(Lane& lane, Run run) {
   if (lane.run == run) return;
   const auto counter = [this](Run r) -> std::size_t* {
-    if (r == Run::kGone) return nullptr;
+    if (r == Run::kGone || r == Run::kSilent) return nullptr;
     return r == Run::kBlocked ? &blocked_ : &active_;
   };
   if (std::size_t* count = counter(lane.run)) --*count;
@@ -247,6 +280,7 @@ void Core::set_run(Lane& lane, Run run) {
 void Core::leave(Lane& lane) {
   if (lane.thread.value == 0) return rank_gone(lane.rank);
   set_run(lane, Run::kGone);
+  release_joiners(lane);
 }
 
 void Core::rank_gone(RankId rank) {
@@ -267,6 +301,8 @@ void Core::withdraw(RankId rank) {
   Rank& r = rank_of(rank);
   if (!r.withdrawn) ++withdrawn_;
   r.withdrawn = true;
+  for (const std::uint32_t i : r.lanes)
+    if (i != kNoLane && lanes_[i].unheard && lanes_[i].run == Run::kRunning) set_run(lanes_[i], Run::kSilent);
 }
 
 Time Core::clock(RankId rank) const {
@@ -284,7 +320,8 @@ Time Core::clock(RankId rank, ThreadId thread) const {
 
 bool Core::ready(RankId rank) const {
   const auto takes_events = [this](std::uint32_t i) {
-    return i != kNoLane && (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside);
+    return i != kNoLane && (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside ||
+                            lanes_[i].run == Run::kSilent);
   };
   if (takes_events(static_cast<std::uint32_t>(rank.index()))) return true;  // thread 0
   const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;

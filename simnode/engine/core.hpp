@@ -100,6 +100,8 @@ class Core {
   void woke(const Lane& lane);
   void set_run(Lane& lane, Run run);
   void leave(Lane& lane);
+  bool join(Lane& lane, const Event& event, Outcome& out);
+  void release_joiners(const Lane& ended);
 
   // point_to_point.cpp
   void approach(const Rank& rank) const;

@@ -113,6 +113,7 @@ enum class Run : std::uint8_t {
   kRunning,  // in the application; its next event is to come
   kBlocked,  // in the call `current`
   kOutside,  // in a call that is not modelled
+  kSilent,   // has made no call since it was started, for so long that nobody waits for one any more
   kGone,
 };
 
@@ -139,6 +140,7 @@ struct alignas(64) Lane {
   ThreadId thread{};
   Run run = Run::kRunning;
   bool fresh_clock = true;     // the next entry_ps is taken as it is: its first event's
+  bool unheard = false;        // it has been started and has made no call
   bool waits_for_all = false;  // blocked in a kWait of mode kAll
   std::uint32_t unknown = 0;   // requests it waits for whose completion is not known
   Time clock{};                // last exit

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "events/thread_change.hpp"
 #include "simnode/engine/engine.hpp"
 
 namespace nplus1::simnode::engine {
@@ -83,6 +84,14 @@ class World : public Listener {
     events::Event e = transfer(events::EventKind::kIrecv, from, tag, 0);
     e.flags = flags;
     return start(rank, e);
+  }
+  /// The current thread's first event, or its wait for the end of thread `other`.
+  void change(int rank, events::ThreadChange what, int other = 0) {
+    events::Event e;
+    e.kind = events::EventKind::kLocal;
+    e.operation = static_cast<std::uint8_t>(what);
+    e.tag = other;
+    push(rank, e);
   }
   void mrecv(int rank, int from, std::uint64_t sequence) {
     events::Event e = transfer(events::EventKind::kRecv, from, kAnyTag, 0);

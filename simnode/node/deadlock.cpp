@@ -88,6 +88,8 @@ std::string Node::deadlock_report() {
 }
 
 std::string Node::line_of(const engine::BlockedThread& b) {
+  if (b.event.kind == events::EventKind::kLocal)
+    return fmt::format("  rank {} waits in pthread_join for one of its threads\n", b.rank.value);
   std::string text =
       fmt::format("  rank {} in {}", b.rank.value, events::name(static_cast<events::MpiCall>(b.event.call)));
   if (b.event.tag >= 0 && b.event.request.value != 0) text += fmt::format(", tag {}", b.event.tag);

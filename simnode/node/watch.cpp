@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 namespace nplus1::simnode::node {
@@ -43,6 +44,20 @@ Scheduling scheduling_of(std::int32_t pid) {
   return found;
 }
 
+/// Whether a thread of the process runs, or could and has no core: then a wait outside MPI is not for another rank.
+bool some_thread_runs(std::int32_t pid) {
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    std::ifstream file{it->path() / "stat"};
+    std::string line;
+    std::getline(file, line);
+    const std::size_t name_end = line.rfind(") ");
+    if (name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'R') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads, double scale) {
@@ -53,6 +68,11 @@ void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool
 }
 
 std::chrono::microseconds Watch::patience(const Rank& rank) const {
+  // What waits for other threads of the process sleeps. Of other hosts nothing is seen.
+  if (rank.threads && !clock_.measured &&
+      (rank.block == nullptr || rank.block->native_wait.load(std::memory_order_relaxed) != 0 ||
+       some_thread_runs(rank.pid)))
+    return kSteadyNativeGrace;
   if (rank.threads)
     return std::chrono::microseconds{kThreadGrace} /
            (1 << std::min(rank.withdrawals / kWithdrawalsToHalve, kMostHalvings));

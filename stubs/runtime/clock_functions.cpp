@@ -44,6 +44,21 @@ double seconds_of(const timespec& t) {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+/// The program means a point of virtual time, which the system's clock may have passed long ago, or reach in an hour:
+/// it sleeps as long as it lies ahead, as with a relative sleep.
+template <class Sleep>
+int sleep_until_virtual(ThreadClock& clock, clockid_t id, const timespec& now, const timespec& wanted,
+                        Sleep* next) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  if (wanted.tv_nsec < 0 || wanted.tv_nsec >= kSecond) return EINVAL;
+  const std::int64_t ns = (wanted.tv_sec - now.tv_sec) * kSecond + wanted.tv_nsec - now.tv_nsec;
+  if (ns <= 0) return 0;
+  const timespec ahead{ns / kSecond, ns % kSecond};
+  const int code = next(id, 0, &ahead, nullptr);
+  if (code == 0) clock.add(from_seconds(1e-9 * static_cast<double>(ns)));
+  return code;
+}
+
 timespec virtual_now(ThreadClock& clock, clockid_t id) {
   const std::int64_t ns = runtime()->origin_ns(id) + clock.read().time_since_epoch().count() / 1000;
   return {ns / 1'000'000'000, ns % 1'000'000'000};
@@ -94,7 +109,11 @@ NPLUS1_EXPORT int nanosleep(const timespec* wanted, timespec* left) {
 NPLUS1_EXPORT int clock_nanosleep(clockid_t id, int flags, const timespec* wanted, timespec* left) {
   static auto* const next = real<int(clockid_t, int, const timespec*, timespec*)>("clock_nanosleep");
   timespec before{};
-  if ((flags & TIMER_ABSTIME) != 0) clock_gettime(id, &before);
+  if ((flags & TIMER_ABSTIME) != 0) {
+    clock_gettime(id, &before);
+    if (ThreadClock* clock = application_clock(); clock != nullptr && runtime()->settings().virtual_clocks)
+      return sleep_until_virtual(*clock, id, before, *wanted, next);
+  }
   const int code = next(id, flags, wanted, left);
   const double slept = seconds_of(*wanted) - seconds_of(before);
   if (code == 0 && slept > 0) add_sleep(slept);

@@ -15,6 +15,7 @@
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/threads.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -56,11 +57,14 @@ void Runtime::end_thread() {
   events::Event event;
   event.kind = events::EventKind::kFinalize;
   event.thread = this_thread->id;
-  event.entry_ps = this_thread->reported.time_since_epoch().count();
+  const Time now = this_thread->clock.base() + this_thread->clock.elapsed();
+  event.compute_ps = (now - this_thread->reported).count();
+  event.entry_ps = now.time_since_epoch().count();
   events::Detail detail;
   detail.wall_before_ns = detail.wall_entry_ns = capture_ ? this_thread->wall.at(ticks()) : 0;
   write(event, nullptr, capture_ ? &detail : nullptr);
   ring();
+  note_thread_end(now);
   this_thread = nullptr;
 }
 

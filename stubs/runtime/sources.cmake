@@ -41,6 +41,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/send_hook.cpp
   runtime/settings.cpp
   runtime/thread_clock.cpp
+  runtime/threads.cpp
   runtime/typemaps.cpp
   runtime/wait_handlers.cpp
   runtime/wall_clock.cpp

@@ -32,6 +32,10 @@ class Clocks(LiveTest):
         run = self.observe(2, "plain", "clocks", options=("--compute", "fixed:0"))
         self.assertEqual(run.stdout.split()[0:2] + run.stdout.split()[3:], ["0", "0", "60"])
 
+    def test_a_sleep_until_a_virtual_time_lasts_as_long_as_that_lies_ahead(self):
+        run = self.observe(2, "plain", "until", options=("--compute", "fixed:0", "--virtual-clocks"), timeout=60)
+        self.assertEqual(run.stdout, "20\n")
+
     def test_virtual_time_of_day_counts_virtual_time_once(self):
         run = self.observe(3, "callbacks", "day", options=("--compute", "fixed:0", "--virtual-clocks"))
         self.assertEqual(sorted(run.stdout.splitlines()), ["0.0 0.0", "0.3 0.3", "0.6 0.6"])

@@ -4,6 +4,7 @@
  *   stopwatch     asks the system's clock, and never MPI's, how long each of ten barriers takes
  *   helpers       two threads that never call MPI compute for 50 ms, and live as long as the program
  *   vfork         a child of vfork() ends at once, before a barrier
+ *   until         after an hour of nplus1_compute, how many ms a sleep until 20 ms later takes
  *   clocks        how long 60 s of nplus1_compute are on clock_gettime, gettimeofday, time and MPI_Wtime */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -81,6 +82,23 @@ static void end_child(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void sleep_until(void) {
+  struct timespec begin, end;
+  nplus1_compute(3600);
+  clock_gettime(CLOCK_MONOTONIC, &begin);
+  end = begin;
+  end.tv_nsec += 20000000;
+  if (end.tv_nsec >= 1000000000) {
+    end.tv_nsec -= 1000000000;
+    ++end.tv_sec;
+  }
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  if (rank == 0)
+    printf("%.0f\n",
+           1e3 * (double)(end.tv_sec - begin.tv_sec) + 1e-6 * (double)(end.tv_nsec - begin.tv_nsec));
+}
+
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "early") == 0) exit(atoi(argv[2]));
@@ -91,6 +109,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "who") == 0) printf("rank %d of %d: %s\n", rank, size, argc > 2 ? argv[2] : "");
   if (strcmp(name, "vfork") == 0) end_child();
   if (strcmp(name, "clocks") == 0) measure_a_minute();
+  if (strcmp(name, "until") == 0) sleep_until();
   if (strcmp(name, "stopwatch") == 0) time_barriers();
   if (strcmp(name, "helpers") == 0) compute_with_helpers();
   fflush(stdout);

@@ -1,0 +1,194 @@
+#include "stubs/runtime/threads.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <unordered_map>
+
+#include "events/thread_change.hpp"
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/guard.hpp"
+#include "stubs/runtime/runtime.hpp"
+#include "stubs/transport/segment.hpp"
+
+#define NPLUS1_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace nplus1::stubs {
+namespace {
+
+using Body = void*(void*);
+using Create = int(pthread_t*, const pthread_attr_t*, Body*, void*);
+using Join = int(pthread_t, void**);
+
+/// Numbers of threads are 16 bits wide, and those of ended threads are not given again.
+constexpr std::size_t kMostThreads = 65'000;
+/// A creator that holds what its thread needs (the loader's lock) would else wait for ever.
+constexpr int kMostWaits = 100;
+constexpr std::int64_t kWaitNs = 10'000'000;
+
+/// What a new thread gets from its creator. The two share it; who leaves last deletes it.
+struct Birth {
+  Body* body;
+  void* argument;
+  Time at;
+  std::atomic<std::uint32_t> told{0};  // the simulator knows of the thread
+  std::atomic<int> owners{2};
+
+  void leave() {
+    if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+struct Known {
+  ThreadId id;
+  Time end;
+  bool ended = false;
+};
+
+/// The threads that may still be joined; with the runtime's lock held.
+std::unordered_map<pthread_t, Known>& known_threads() {
+  static auto* const threads =
+      new std::unordered_map<pthread_t, Known>;  // threads may outlive static objects
+  return *threads;
+}
+
+template <class Function>
+Function* real(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+/// Whether a thread that is created or joined here belongs to the program, and may call MPI beside others.
+bool matters() {
+  if (!active() || call_state.depth != 0) return false;
+  const Runtime* rt = runtime();
+  if (rt == nullptr || rt->degraded()) return false;
+  int provided = MPI_THREAD_SINGLE;
+  return pmpi::Query_thread(&provided) == MPI_SUCCESS && provided >= MPI_THREAD_SERIALIZED;
+}
+
+void tell(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time now, ThreadId other = {}) {
+  events::Event event;
+  event.kind = events::EventKind::kLocal;
+  event.operation = static_cast<std::uint8_t>(change);
+  event.thread = thread.id;
+  event.tag = other.value;
+  event.compute_ps = (now - thread.reported).count();
+  event.entry_ps = now.time_since_epoch().count();
+  events::Detail detail;
+  if (rt.capture() != nullptr) detail.wall_before_ns = detail.wall_entry_ns = thread.wall.at(ticks());
+  rt.write(event, nullptr, rt.capture() == nullptr ? nullptr : &detail);
+  rt.ring();
+  thread.reported = now;
+}
+
+Time now_of(const ThreadState& thread) {
+  return thread.clock.base() + thread.clock.elapsed();
+}
+
+/// In the new thread, before anything of the program's: from here on the simulator knows of it.
+void begin_thread(Time at) {
+  Runtime& rt = *runtime();
+  const std::lock_guard guard{rt.lock};
+  if (rt.degraded() || rt.threads() >= kMostThreads) return;
+  ThreadState& thread = rt.thread();
+  thread.reported = at;
+  thread.clock.start(at);
+  known_threads()[pthread_self()] = {thread.id, {}, false};
+  tell(rt, thread, events::ThreadChange::kStart, at);
+}
+
+/// No noexcept: the end of a thread unwinds its stack.
+void* run_thread(void* given) {
+  auto* birth = static_cast<Birth*>(given);
+  if (active()) guarded([birth] { begin_thread(birth->at); });
+  Body* const body = birth->body;
+  void* const argument = birth->argument;
+  birth->told.store(1, std::memory_order_release);
+  transport::futex_wake(birth->told);
+  birth->leave();
+  return body(argument);
+}
+
+/// So that the order of threads, and what the simulator knows of them, are not the machine's.
+void await_birth(Birth& birth) {
+  const int saved = errno;
+  for (int i = 0; i < kMostWaits && birth.told.load(std::memory_order_acquire) == 0; ++i)
+    transport::futex_wait(birth.told, 0, kWaitNs);
+  errno = saved;
+}
+
+/// The joiner waits in virtual time, too. What it needs to go on is there when the native join has returned.
+std::optional<ThreadId> begin_join(pthread_t other) {
+  std::optional<ThreadId> joined;
+  guarded([&] {
+    Runtime& rt = *runtime();
+    const std::lock_guard guard{rt.lock};
+    const auto found = known_threads().find(other);
+    if (found == known_threads().end()) return;
+    ThreadState& thread = rt.thread();
+    tell(rt, thread, events::ThreadChange::kJoin, now_of(thread), found->second.id);
+    joined = found->second.id;
+  });
+  return joined;
+}
+
+void end_join(pthread_t other, ThreadId joined) {
+  guarded([&] {
+    Runtime& rt = *runtime();
+    const std::lock_guard guard{rt.lock};
+    ThreadState& thread = rt.thread();
+    Time end = thread.reported;
+    const auto found = known_threads().find(other);
+    if (found != known_threads().end() && found->second.id == joined) {
+      if (found->second.ended) end = std::max(end, found->second.end);
+      known_threads().erase(found);
+    }
+    thread.reported = end;
+    thread.clock.start(end);
+  });
+}
+
+}  // namespace
+
+void note_thread_end(Time t) {
+  const auto found = known_threads().find(pthread_self());
+  if (found == known_threads().end()) return;
+  found->second.end = t;
+  found->second.ended = true;
+}
+
+}  // namespace nplus1::stubs
+
+using namespace nplus1::stubs;
+
+NPLUS1_EXPORT int pthread_create(pthread_t* made, const pthread_attr_t* attributes, Body* body,
+                                 void* argument) noexcept {
+  static auto* const next = real<Create>("pthread_create");
+  if (!matters()) return next(made, attributes, body, argument);
+  Birth* birth = nullptr;
+  guarded([&] {
+    Runtime& rt = *runtime();
+    birth = new Birth{.body = body, .argument = argument, .at = now_of(rt.locked_thread())};
+  });
+  if (birth == nullptr) return next(made, attributes, body, argument);
+  const int code = next(made, attributes, run_thread, birth);
+  if (code != 0) {
+    birth->leave();
+    birth->leave();
+    return code;
+  }
+  await_birth(*birth);
+  birth->leave();
+  return code;
+}
+
+NPLUS1_EXPORT int pthread_join(pthread_t other, void** result) {
+  static auto* const next = real<Join>("pthread_join");
+  const std::optional<nplus1::ThreadId> joined = matters() ? begin_join(other) : std::nullopt;
+  const int code = next(other, result);
+  if (joined && active()) end_join(other, *joined);
+  return code;
+}

@@ -1,0 +1,12 @@
+// The program's threads: started at their creator's virtual time, joined at no earlier virtual time than their end.
+// pthread_create and pthread_join are interposed, for programs that may call MPI from several threads at a time.
+#pragma once
+
+#include "support/units.hpp"
+
+namespace nplus1::stubs {
+
+/// The calling thread ends at `t`: for who joins it. With the runtime's lock held.
+void note_thread_end(Time t);
+
+}  // namespace nplus1::stubs
