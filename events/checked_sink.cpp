@@ -8,27 +8,10 @@ namespace nplus1::events {
 namespace {
 
 constexpr auto kLastCollective = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
-/// All bytes of a file together stay below this, so that no sum of them, or of what algorithms pass on, overflows.
-constexpr std::uint64_t kMostBytesInAll = std::uint64_t{1} << 58U;
-/// Messages of a sender to a receiver, and calls of a rank: what is derived from them stays exact.
-constexpr std::uint64_t kMostInOrder = std::uint64_t{1} << 40U;
 
 /// What an id counts in the budget: whoever makes arrays of them keeps so much for each, in units of a member's place.
 constexpr std::uint64_t kCostOfId = 16;
 constexpr std::uint64_t kMostIds = std::uint64_t{1} << 32U;
-
-bool sends(EventKind kind) {
-  return kind == EventKind::kSend || kind == EventKind::kIsend;
-}
-
-bool receives(EventKind kind) {
-  return kind == EventKind::kRecv || kind == EventKind::kIrecv || kind == EventKind::kProbe ||
-         kind == EventKind::kIprobe;
-}
-
-bool completes(EventKind kind) {
-  return kind == EventKind::kWait || kind == EventKind::kTest;
-}
 
 bool is_collective(EventKind kind) {
   return kind == EventKind::kCollective || kind == EventKind::kIcollective;
@@ -129,7 +112,7 @@ bool CheckedSink::add_bytes(std::int64_t size, std::uint64_t times) {
 
 bool CheckedSink::is_peer(const Event& e) const {
   if (is_rank(e.peer) || e.peer == kProcNull.value) return true;
-  return !sends(e.kind) && e.peer == kAnySource.value;
+  return !is_one_of(kSends, e.kind) && e.peer == kAnySource.value;
 }
 
 bool CheckedSink::check_ids(const TimedEvent& event) {
@@ -177,7 +160,7 @@ bool CheckedSink::check_requests(const TimedEvent& event) {
 }
 
 bool CheckedSink::check_lists(const TimedEvent& event) {
-  if (completes(event.event.kind)) return check_requests(event);
+  if (is_one_of(kCompletes, event.event.kind)) return check_requests(event);
   if (!demand(event.completed.empty(),
               "requests completed by a call that completes none:", as_signed(event.completed.size())))
     return false;
@@ -198,6 +181,15 @@ bool CheckedSink::check_access(const TimedEvent& event) {
                 as_signed(distance.size())) &&
          demand(!is_last || (distance[0] >= 0 && is_time(distance[0])), "an access at the distance",
                 is_last ? distance[0] : 0);
+}
+
+/// Null if there is none. Most collectives are of the same communicator as the one before.
+CheckedSink::Members* CheckedSink::members_of(CommId comm) {
+  if (last_members_ != nullptr && last_comm_ == comm) return last_members_;
+  const auto found = communicators_.find(comm.value);
+  if (found == communicators_.end()) return nullptr;
+  last_comm_ = comm;
+  return last_members_ = &found->second;
 }
 
 std::int32_t CheckedSink::index_of(const Members& members, RankId rank) const {
@@ -230,11 +222,11 @@ bool CheckedSink::join(Members& members, std::size_t me) {
 /// What schedules and statistics rely on: a member's view that fits the communicator.
 bool CheckedSink::check_collective(const TimedEvent& event) {
   const Event& e = event.event;
-  const auto known = communicators_.find(e.comm.value);
+  Members* const known = members_of(e.comm);
   if (!demand(e.operation <= kLastCollective, "there is no collective", e.operation) ||
-      !demand(known != communicators_.end(), "there is no communicator", e.comm.value))
+      !demand(known != nullptr, "there is no communicator", e.comm.value))
     return false;
-  Members& members = known->second;
+  Members& members = *known;
   const std::int32_t me = index_of(members, event.rank);
   if (!demand(me >= 0, "a collective on a communicator without rank", event.rank.value) ||
       !join(members, static_cast<std::size_t>(me)))
@@ -304,33 +296,27 @@ bool CheckedSink::check_detail(const TimedEvent& event) {
          claim(highest_.datatype, detail.datatype.value, "there is no datatype");
 }
 
-void CheckedSink::on_event(const TimedEvent& event) {
+bool CheckedSink::holds(const TimedEvent& event) {
   const Event& e = event.event;
-  if (!demand(is_rank(event.rank.value), "there is no rank", event.rank.value)) return;
-  if (e.kind > EventKind::kOutcome) return;  // a newer version's
-  const bool between_two = sends(e.kind) || receives(e.kind);
-  const bool sound =
-      demand(belongs_in_a_file(e.kind), "there is no kind of event", static_cast<int>(e.kind)) &&
-      demand(!between_two || is_peer(e), "there is no peer", e.peer) &&
-      demand(e.kind != EventKind::kCancelled || is_rank(e.peer) || e.peer == kProcNull.value,
-             "there is no peer", e.peer) &&
-      demand(!sends(e.kind) || e.operation <= static_cast<std::uint8_t>(SendMode::kReady),
-             "there is no send mode", e.operation) &&
-      demand(is_size(e.size), "a message of", e.size) && (!sends(e.kind) || add_bytes(e.size, 1)) &&
-      check_ids(event) && check_times(event) && check_answer(event.answer) && check_lists(event) &&
-      check_detail(event);
-  if (!sound) return;
-  ++events_;
-  sink_.on_event(event);
+  if (!demand(is_rank(event.rank.value), "there is no rank", event.rank.value)) return false;
+  if (e.kind > EventKind::kOutcome) return false;  // a newer version's
+  const bool between_two = is_one_of(kSends, e.kind) || is_one_of(kReceives, e.kind);
+  return demand(belongs_in_a_file(e.kind), "there is no kind of event", static_cast<int>(e.kind)) &&
+         demand(!between_two || is_peer(e), "there is no peer", e.peer) &&
+         demand(e.kind != EventKind::kCancelled || is_rank(e.peer) || e.peer == kProcNull.value,
+                "there is no peer", e.peer) &&
+         demand(!is_one_of(kSends, e.kind) || e.operation <= static_cast<std::uint8_t>(SendMode::kReady),
+                "there is no send mode", e.operation) &&
+         demand(is_size(e.size), "a message of", e.size) &&
+         (!is_one_of(kSends, e.kind) || add_bytes(e.size, 1)) && check_ids(event) && check_times(event) &&
+         check_answer(event.answer) && check_lists(event) && check_detail(event);
 }
 
-void CheckedSink::on_match(RankId receiver, const Answer& match) {
-  if (!demand(is_rank(receiver.value), "there is no rank", receiver.value) ||
-      !demand(is_rank(match.source) || match.source == kProcNull.value, "there is no source", match.source) ||
-      !check_answer(match) || !claim_thread(receiver, match.thread))
-    return;
-  ++matches_;
-  sink_.on_match(receiver, match);
+bool CheckedSink::holds(RankId receiver, const Answer& match) {
+  return demand(is_rank(receiver.value), "there is no rank", receiver.value) &&
+         demand(is_rank(match.source) || match.source == kProcNull.value, "there is no source",
+                match.source) &&
+         check_answer(match) && claim_thread(receiver, match.thread);
 }
 
 void CheckedSink::on_communicator(const Communicator& communicator) {

@@ -19,6 +19,11 @@ inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 47U;
 /// Times and durations in picoseconds lie within this, which leaves room for adding a few: 53 days.
 inline constexpr std::int64_t kLatest = std::int64_t{1} << 62U;
 
+/// All bytes of a file together stay below this, so that no sum of them, or of what algorithms pass on, overflows.
+inline constexpr std::uint64_t kMostBytesInAll = std::uint64_t{1} << 58U;
+/// Messages of a sender to a receiver, and calls of a rank: what is derived from them stays exact.
+inline constexpr std::uint64_t kMostInOrder = std::uint64_t{1} << 40U;
+
 /// How many ranks a file of so many bytes may say it has. The first are free, because a recording that was cut short
 /// may be tiny; of more ranks, each has left at least a byte.
 [[nodiscard]] constexpr std::int64_t most_ranks(std::uint64_t file_bytes) {
@@ -46,14 +51,33 @@ class ClaimBudget {
   std::uint64_t left_;
 };
 
-class CheckedSink : public EventSink {
+/// For sets of kinds.
+[[nodiscard]] constexpr std::uint64_t bit_of(EventKind kind) {
+  return std::uint64_t{1} << static_cast<unsigned>(kind);
+}
+
+/// Nearly every event of a file is a message's or a completion's, and within all bounds: that is told here by
+/// arithmetic without a branch for each bound. Whatever is not so plain goes through the checks one by one, which know
+/// what else is allowed, and what to say of what is not.
+class CheckedSink final : public EventSink {
  public:
   /// `file_bytes`: what the claims are measured by.
   /// `everybody`: the events of all ranks will come, not those of some.
   CheckedSink(std::int32_t ranks, std::uint64_t file_bytes, EventSink& sink, bool everybody = true);
 
-  void on_event(const TimedEvent& event) override;
-  void on_match(RankId receiver, const Answer& match) override;
+  void on_event(const TimedEvent& event) override {
+    if (is_plain(event)) [[likely]]
+      bytes_ += is_one_of(kSends, event.event.kind) ? static_cast<std::uint64_t>(event.event.size) : 0;
+    else if (!holds(event))
+      return;
+    ++events_;
+    sink_.on_event(event);
+  }
+  void on_match(RankId receiver, const Answer& match) override {
+    if (!is_plain(receiver, match) && !holds(receiver, match)) return;
+    ++matches_;
+    sink_.on_match(receiver, match);
+  }
   void on_communicator(const Communicator& communicator) override;
   void on_call_path(const CallPath& path) override;
   void on_region(const Region& region) override;
@@ -88,6 +112,77 @@ class CheckedSink : public EventSink {
   bool claim_thread(RankId rank, ThreadId thread);
   bool add_bytes(std::int64_t size, std::uint64_t times);
 
+  using Bits = std::uint64_t;
+  static constexpr Bits kSends = bit_of(EventKind::kSend) | bit_of(EventKind::kIsend);
+  static constexpr Bits kReceives = bit_of(EventKind::kRecv) | bit_of(EventKind::kIrecv) |
+                                    bit_of(EventKind::kProbe) | bit_of(EventKind::kIprobe);
+  static constexpr Bits kCompletes = bit_of(EventKind::kWait) | bit_of(EventKind::kTest);
+  static constexpr bool is_one_of(Bits kinds, EventKind kind) {
+    return kind <= EventKind::kOutcome && (kinds & bit_of(kind)) != 0;
+  }
+
+  // Numbers whose highest bit is set where something is not plain. Some that are barely allowed are not.
+  static constexpr Bits negative(std::int64_t value) { return static_cast<Bits>(value); }
+  static constexpr Bits not_within(std::int64_t low, std::int64_t value, std::int64_t high) {
+    return negative(value - low) | negative(high - value);  // of numbers that are not large
+  }
+  static constexpr Bits no_time(std::int64_t ps) {
+    return static_cast<Bits>(ps) + static_cast<Bits>(kLatest);
+  }
+  static constexpr Bits no_size(std::int64_t size) {
+    return static_cast<Bits>(size) | (static_cast<Bits>(kMostBytes) - 1 - static_cast<Bits>(size));
+  }
+  static constexpr Bits no_number(std::uint64_t number) { return number | (kMostInOrder - number); }
+  static constexpr Bits above(std::uint64_t highest, std::uint64_t id) { return highest - id; }
+  static constexpr bool none(Bits bits) { return bits >> 63U == 0; }
+
+  [[nodiscard]] Bits not_plain(const Answer& answer) const {
+    return not_within(kProcNull.value, answer.source, ranks_ - 1) | no_size(answer.size) |
+           no_number(answer.sequence) | no_time(answer.exit_ps);
+  }
+  [[nodiscard]] bool is_plain(RankId receiver, const Answer& match) const {
+    return none(not_plain(match) | not_within(0, receiver.value, ranks_ - 1) |
+                not_within(0, match.source, ranks_ - 1) | above(0, match.thread.value)) &&
+           !trouble_;
+  }
+  [[nodiscard]] Bits not_plain_message(const TimedEvent& event) const {
+    const Event& e = event.event;
+    const bool sends = is_one_of(kSends, e.kind);
+    const auto last_mode = static_cast<std::uint8_t>(SendMode::kReady);
+    return not_within(sends ? 0 : kProcNull.value, e.peer, ranks_ - 1) |
+           above(sends ? last_mode : 0xffU, e.operation) | above(0, event.completed.size()) |
+           above(kMostBytesInAll - bytes_, sends ? static_cast<Bits>(e.size) : 0);
+  }
+  [[nodiscard]] static Bits not_plain_completion(const TimedEvent& event) {
+    const std::size_t words = event.extension.words.size();
+    const auto last_mode = static_cast<std::uint8_t>(CompletionMode::kSome);
+    return above(event.event.aux, words) | above(words, event.event.aux) |
+           above(last_mode, event.event.operation) | above(0, event.completed.size()) |
+           not_within(-1, event.answer.index, static_cast<std::int64_t>(words));
+  }
+  [[nodiscard]] bool is_plain(const TimedEvent& event) const {
+    const Event& e = event.event;
+    const bool completes = is_one_of(kCompletes, e.kind);
+    if (!completes && !is_one_of(kSends | kReceives, e.kind)) return false;
+    const std::int64_t exit = event.exit.time_since_epoch().count();
+    Bits bits = completes ? not_plain_completion(event) : not_plain_message(event);
+    bits |= not_within(0, event.rank.value, ranks_ - 1) | no_size(e.size) | no_number(event.ordinal);
+    bits |=
+        above(highest_.comm, e.comm.value) | above(highest_.site, e.site.value) | above(0, e.thread.value);
+    bits |= no_time(e.entry_ps) | no_time(e.compute_ps) | no_time(exit) |
+            (static_cast<Bits>(exit) - static_cast<Bits>(e.entry_ps));
+    bits |= not_plain(event.answer);
+    if (event.detail != nullptr) {
+      const bool whole = (event.detail->content & kHasPayload) != 0;
+      bits |= above(highest_.datatype, event.detail->datatype.value) |
+              negative(whole ? static_cast<std::int64_t>(kExcerptBytes) - e.size : 0);
+    }
+    return none(bits) && !trouble_;
+  }
+  /// The same, and all else that is allowed.
+  bool holds(const TimedEvent& event);
+  bool holds(RankId receiver, const Answer& match);
+
   [[nodiscard]] bool is_rank(std::int64_t rank) const { return rank >= 0 && rank < ranks_; }
   [[nodiscard]] bool is_peer(const Event& event) const;
   bool check_ids(const TimedEvent& event);
@@ -102,6 +197,7 @@ class CheckedSink : public EventSink {
   bool check_sizes(const TimedEvent& event, const Members& members, std::int32_t me);
   bool check_neighbours(std::span<const std::uint32_t> words, std::uint32_t members);
   bool check_detail(const TimedEvent& event);
+  Members* members_of(CommId comm);
   [[nodiscard]] std::int32_t index_of(const Members& members, RankId rank) const;
 
   std::int32_t ranks_;
@@ -117,6 +213,8 @@ class CheckedSink : public EventSink {
   Highest highest_;
   std::vector<std::uint16_t> threads_;  // the highest of each rank; grows with the ranks seen
   std::unordered_map<std::uint32_t, Members> communicators_;
+  CommId last_comm_;  // looked up
+  Members* last_members_ = nullptr;
 };
 
 }  // namespace nplus1::events

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <random>
+#include <utility>
 
 namespace nplus1::events {
 namespace {
@@ -275,6 +278,118 @@ TEST(CheckedSink, GivesRanksByTheSizeOfTheFile) {
   EXPECT_EQ(most_ranks(0), 1 << 16U);
   EXPECT_EQ(most_ranks(1'000'000), 1'000'000);
   EXPECT_EQ(most_ranks(1ULL << 40U), 1 << 24U);
+}
+
+/// Numbers around every bound there is, and sound ones, so that about half of all events hold.
+template <class T>
+T around_a_bound(std::mt19937& random) {
+  constexpr std::int64_t kBounds[] = {0, 0, 0, 1, 2, 3, 4, 8, 10, 64, 0xff, kMostBytes, kLatest, -kLatest};
+  const std::int64_t bound = kBounds[random() % std::size(kBounds)];
+  if (random() % 4 != 0) return static_cast<T>(random() % 3);
+  if (random() % 40 == 0)
+    return random() % 2 == 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+  return static_cast<T>(bound + static_cast<std::int64_t>(random() % 5) - 2);
+}
+
+Made of_plain_kind(std::mt19937& random) {
+  constexpr EventKind kPlain[] = {EventKind::kSend,  EventKind::kIsend,  EventKind::kRecv, EventKind::kIrecv,
+                                  EventKind::kProbe, EventKind::kIprobe, EventKind::kWait, EventKind::kTest};
+  Made made = of_kind(kPlain[random() % std::size(kPlain)]);
+  made.exit = 1 << 20;
+  made.words.resize(random() % 4);
+  made.completed.resize(random() % 8 == 0 ? random() % 4 : 0);
+  made.event.aux = made.words.size();
+  for (int change = 0; change < 3; ++change) {
+    switch (random() % 16) {
+      case 0:
+        made.rank = RankId{around_a_bound<std::int32_t>(random)};
+        break;
+      case 1:
+        made.event.peer = around_a_bound<std::int32_t>(random);
+        break;
+      case 2:
+        made.event.size = around_a_bound<std::int64_t>(random);
+        break;
+      case 3:
+        made.event.comm = CommId{around_a_bound<std::uint32_t>(random)};
+        break;
+      case 4:
+        made.event.site = CallSiteId{around_a_bound<std::uint32_t>(random)};
+        break;
+      case 5:
+        made.event.operation = around_a_bound<std::uint8_t>(random);
+        break;
+      case 6:
+        made.event.entry_ps = around_a_bound<std::int64_t>(random);
+        break;
+      case 7:
+        made.event.compute_ps = around_a_bound<std::int64_t>(random);
+        break;
+      case 8:
+        made.event.aux = around_a_bound<std::uint64_t>(random);
+        break;
+      case 9:
+        made.exit = around_a_bound<std::int64_t>(random);
+        break;
+      case 10:
+        made.ordinal = around_a_bound<std::uint64_t>(random);
+        break;
+      case 11:
+        made.answer.source = around_a_bound<std::int32_t>(random);
+        break;
+      case 12:
+        made.answer.size = around_a_bound<std::int64_t>(random);
+        break;
+      case 13:
+        made.answer.sequence = around_a_bound<std::uint64_t>(random);
+        break;
+      case 14:
+        made.answer.index = around_a_bound<std::int32_t>(random);
+        break;
+      default:
+        made.answer.exit_ps = around_a_bound<std::int64_t>(random);
+        made.detail.datatype = DatatypeId{around_a_bound<std::uint32_t>(random)};
+        made.detail.content = random() % 2 == 0 ? std::uint8_t{kHasPayload} : std::uint8_t{0};
+    }
+  }
+  return made;
+}
+
+/// What is wrong with it and with a match of the same numbers, checked one by one: what a second thread does is not plain.
+std::pair<std::string, std::string> checked_one_by_one(Made made, bool one_by_one) {
+  Counting counting;
+  CheckedSink events{kRanks, 1000, counting};
+  CheckedSink matches{kRanks, 1000, counting};
+  made.event.thread = made.answer.thread = ThreadId{static_cast<std::uint16_t>(one_by_one ? 1 : 0)};
+  events.on_event(made.timed());
+  matches.on_match(made.rank, made.answer);
+  EXPECT_EQ(counting.told, (events.trouble() ? 0 : 1) + (matches.trouble() ? 0 : 1));
+  return {events.trouble().value_or(""), matches.trouble().value_or("")};
+}
+
+TEST(CheckedSink, LetsThroughAtAGlanceOnlyWhatTheChecksOneByOneLetThrough) {
+  std::mt19937 random{12};
+  int held = 0;
+  constexpr int kEvents = 50000;
+  for (int i = 0; i < kEvents; ++i) {
+    const Made made = of_plain_kind(random);
+    const auto at_a_glance = checked_one_by_one(made, false);
+    ASSERT_EQ(at_a_glance, checked_one_by_one(made, true)) << "event " << i;
+    held += at_a_glance.first.empty() ? 1 : 0;
+  }
+  EXPECT_GT(held, kEvents / 4);
+  EXPECT_LT(held, kEvents * 3 / 4);
+}
+
+TEST(CheckedSink, CountsTheBytesOfPlainSendsToo) {
+  Counting counting;
+  CheckedSink checked{kRanks, 1000, counting};
+  Made made = of_kind(EventKind::kSend);
+  made.event.size = kMostBytes - 1;
+  for (int i = 0; i < 1 << 11 && !checked.trouble(); ++i) checked.on_event(made.timed());
+  EXPECT_FALSE(checked.trouble());
+  for (int i = 0; i < 8 && !checked.trouble(); ++i) checked.on_event(made.timed());
+  EXPECT_NE(checked.trouble().value_or("").find("more bytes in all"), std::string::npos);
 }
 
 }  // namespace

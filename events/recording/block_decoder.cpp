@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "events/checked_sink.hpp"
 #include "events/recording/format.hpp"
 
 namespace nplus1::events::recording {
@@ -67,8 +69,9 @@ std::size_t BlockDecoder::entries(Column column) const {
   return columns_[column].empty() ? 0 : columns_[column].size() - 1;
 }
 
+template <class Sink>
 std::optional<std::string> BlockDecoder::play(ByteSpan payload, std::uint32_t rows,
-                                              const Selection& selection, EventSink& sink) {
+                                              const Selection& selection, Sink& sink) {
   if (Wrong wrong = unpacker_.unpack(payload, limits_, columns_)) return wrong;
   if (Wrong wrong = read_structure(rows)) return wrong;
   if (!any_selected(selection)) return {};
@@ -175,7 +178,8 @@ void BlockDecoder::start_rows() {
   same_.assign(templates_.size(), {});
 }
 
-std::optional<std::string> BlockDecoder::play_rows(const Selection& selection, EventSink& sink) {
+template <class Sink>
+std::optional<std::string> BlockDecoder::play_rows(const Selection& selection, Sink& sink) {
   std::uint32_t started = 0;  // lanes
   for (std::size_t i = 0; i < lane_of_row_.size(); ++i) {
     const std::uint32_t lane = lane_of_row_[i];
@@ -187,15 +191,20 @@ std::optional<std::string> BlockDecoder::play_rows(const Selection& selection, E
     const bool selected = rank >= selection.first_rank && rank <= selection.last_rank;
     const Shape& shape = shapes_[shape_of_row_[i]];
     const bool is_match = (templates_[shape.of].parts() & kIsMatch) != 0;
-    Wrong wrong =
+    const bool sound =
         is_match ? play_match(lane, shape, selected, sink) : play_event(lane, shape, selected, sink);
-    if (wrong) return fmt::format("row {}: {}", i, *wrong);
+    if (!sound) return fmt::format("row {}: {}", i, wrong_);
   }
   return {};
 }
 
-std::optional<std::string> BlockDecoder::play_event(std::uint32_t lane, const Shape& shape, bool selected,
-                                                    EventSink& sink) {
+bool BlockDecoder::refuse(std::string what) {
+  wrong_ = std::move(what);
+  return false;
+}
+
+template <class Sink>
+bool BlockDecoder::play_event(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
   const Template& what = templates_[shape.of];
   const unsigned parts = what.parts();
   const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
@@ -205,9 +214,9 @@ std::optional<std::string> BlockDecoder::play_event(std::uint32_t lane, const Sh
   code_event(reader, row_, parts, rank.value, lanes_[lane], same_[shape.of]);
   clear_absent(parts, row_);
   if (is_point_to_point(row_.event.kind) && !is_rank(row_.event.peer))
-    return fmt::format("peer {}, but the job has {} ranks", row_.event.peer, ranks_);
-  if (!read_lists(parts, lanes_[lane])) return "its lists are longer than their columns";
-  if (!selected) return {};
+    return refuse(fmt::format("peer {}, but the job has {} ranks", row_.event.peer, ranks_));
+  if (!read_lists(parts, lanes_[lane])) return refuse("its lists are longer than their columns");
+  if (!selected) return true;
   std::memcpy(row_.detail.reserved, &row_.detail_reserved, sizeof row_.detail.reserved);
   ++events;
   sink.on_event({rank,
@@ -218,22 +227,23 @@ std::optional<std::string> BlockDecoder::play_event(std::uint32_t lane, const Sh
                  completed_,
                  (parts & kWithDetail) != 0 ? &row_.detail : nullptr,
                  row_.ordinal});
-  return {};
+  return true;
 }
 
-std::optional<std::string> BlockDecoder::play_match(std::uint32_t lane, const Shape& shape, bool selected,
-                                                    EventSink& sink) {
+template <class Sink>
+bool BlockDecoder::play_match(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
   const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
   Answer& match = row_.answer;
   set_template(templates_[shape.of], row_);
   match.thread = ThreadId{static_cast<std::uint16_t>(columns_[kLaneThread][lane])};
   FieldReader reader{next_, shape.mask};
   code_match(reader, match, rank.value, lanes_[lane], same_[shape.of]);
-  if (!is_rank(match.source)) return fmt::format("a message from rank {} of {}", match.source, ranks_);
-  if (!selected) return {};
+  if (!is_rank(match.source))
+    return refuse(fmt::format("a message from rank {} of {}", match.source, ranks_));
+  if (!selected) return true;
   ++matches;
   sink.on_match(rank, match);
-  return {};
+  return true;
 }
 
 bool BlockDecoder::read_lists(unsigned parts, const LaneState& lane) {
@@ -258,5 +268,9 @@ bool BlockDecoder::read_list(Column column, std::size_t length, std::uint64_t fi
   });
   return true;
 }
+
+template std::optional<std::string> BlockDecoder::play(ByteSpan, std::uint32_t, const Selection&, EventSink&);
+template std::optional<std::string> BlockDecoder::play(ByteSpan, std::uint32_t, const Selection&,
+                                                       CheckedSink&);
 
 }  // namespace nplus1::events::recording

@@ -23,8 +23,10 @@ class BlockDecoder {
 
   /// Plays the rows of the selected ranks and counts them in `events` and `matches`. `rows`: as the block's
   /// header says. Returns what is wrong with the block, if anything; then the rows before have been played.
+  /// `Sink`: an EventSink, or CheckedSink, whose checks are then part of the loop over rows.
+  template <class Sink>
   std::optional<std::string> play(ByteSpan payload, std::uint32_t rows, const Selection& selection,
-                                  EventSink& sink);
+                                  Sink& sink);
 
   std::uint64_t events = 0;   // played since construction
   std::uint64_t matches = 0;  // likewise
@@ -46,9 +48,14 @@ class BlockDecoder {
   [[nodiscard]] bool any_selected(const Selection& selection) const;
 
   void start_rows();
-  Wrong play_rows(const Selection& selection, EventSink& sink);
-  Wrong play_event(std::uint32_t lane, const Shape& shape, bool selected, EventSink& sink);
-  Wrong play_match(std::uint32_t lane, const Shape& shape, bool selected, EventSink& sink);
+  template <class Sink>
+  Wrong play_rows(const Selection& selection, Sink& sink);
+  /// False if `wrong_` says what is wrong with the row.
+  template <class Sink>
+  bool play_event(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink);
+  template <class Sink>
+  bool play_match(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink);
+  bool refuse(std::string what);
   bool read_lists(unsigned parts, const LaneState& lane);
   template <class T>
   bool read_list(Column column, std::size_t length, std::uint64_t first, std::uint64_t step,
@@ -72,6 +79,7 @@ class BlockDecoder {
   std::vector<LaneState> lanes_;
   std::vector<Same> same_;
   DecodedRow row_;
+  std::string wrong_;
   std::vector<std::uint32_t> words_;
   std::vector<std::int64_t> sizes_;
   std::vector<std::uint32_t> completed_;

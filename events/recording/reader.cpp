@@ -23,7 +23,6 @@ class ReaderCore {
 
   Coverage read(EventSink& wanted, const Selection& selection) {
     CheckedSink checked{header.ranks, file.bytes(), wanted, selects_all(selection)};
-    EventSink& sink = selection.unchecked ? wanted : checked;
     Coverage coverage;
     BlockDecoder decoder{header.ranks};
     std::uint64_t rows = 0;  // in all sound blocks
@@ -32,7 +31,10 @@ class ReaderCore {
         file.reject("there is more behind the closing block");
         break;
       }
-      play(*block, sink, selection, decoder, coverage);
+      if (selection.unchecked)
+        play(*block, wanted, selection, decoder, coverage);
+      else
+        play(*block, checked, selection, decoder, coverage);
       if (checked.trouble() && file.damage().empty()) file.reject(*checked.trouble());
       if (file.damage().empty()) rows += block->rows;
     }
@@ -53,7 +55,8 @@ class ReaderCore {
     return selection.first_rank.value <= 0 && selection.last_rank.value >= header.ranks - 1;
   }
 
-  void play(const BlockHeader& block, EventSink& sink, const Selection& selection, BlockDecoder& decoder,
+  template <class Sink>
+  void play(const BlockHeader& block, Sink& sink, const Selection& selection, BlockDecoder& decoder,
             Coverage& coverage) {
     if (block.type == BlockType::kDefinitions) {
       definitions(&sink, nullptr);
