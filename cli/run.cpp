@@ -253,6 +253,7 @@ int run(const RunOptions& options, const std::vector<std::string>& words) {
   const auto ranks = or_fail(parse_ranks(options.ranks), ExitCode::kUsage, kNothingStarted);
   const auto sections = or_fail(parse_sections(ranks, words), ExitCode::kUsage, kNothingStarted);
   check_platform(options, total_ranks(sections));
+  check_recorded_compute(options, total_ranks(sections));
   check_programs(sections, runs_elsewhere(mpi_words(options)));
   return options.print ? print_line(options, sections) : start(options, sections);
 }

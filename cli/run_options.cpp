@@ -8,6 +8,7 @@
 
 #include "cli/failure.hpp"
 #include "events/payload/choice.hpp"
+#include "events/recording/compute_times.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/load.hpp"
@@ -97,12 +98,15 @@ void check_content(const std::string& hash, const std::string& whole) {
 
 /// Paths are made absolute, because ranks may run in another folder.
 std::string for_the_ranks(std::size_t position, const std::string& value) {
-  constexpr std::string_view kFile = "file:";
+  constexpr std::string_view kTables[] = {"file:", "recorded:"};
   std::error_code error;
   const bool path = position == kPlatform || (position == kMap && std::filesystem::exists(value, error));
   if (path) return std::filesystem::absolute(value).string();
-  if (position != kCompute || value.compare(0, kFile.size(), kFile) != 0) return value;
-  return std::string{kFile} + std::filesystem::absolute(value.substr(kFile.size())).string();
+  if (position != kCompute) return value;
+  for (const std::string_view kind : kTables)
+    if (value.compare(0, kind.size(), kind) == 0)
+      return std::string{kind} + std::filesystem::absolute(value.substr(kind.size())).string();
+  return value;
 }
 
 void declare_passed(CLI::App& verb, RunOptions& options) {
@@ -127,7 +131,9 @@ const std::vector<PassedOption>& passed_options() {
       {"--clock", "NPLUS1_CLOCK", "WHICH",
        "What a rank's compute time is: auto, cpu (its thread's CPU time) or wall", "auto|cpu|wall"},
       {"--compute", "NPLUS1_COMPUTE", "HOW",
-       "Compute times: measured, scale:FACTOR, fixed:TIME between calls (1us), or file:FILE", nullptr},
+       "Compute times: measured, scale:FACTOR, fixed:TIME between calls (1us), file:FILE, or recorded:DIR "
+       "(of a recorded run)",
+       nullptr},
       {"--protocol", "NPLUS1_PROTOCOL", "WHICH",
        "conservative, or riesen (figures 2 and 3 of the paper, to the letter)", "conservative|riesen"},
       {"--transport", "NPLUS1_TRANSPORT", "HOW", "How events reach the simulator: auto, shm or tcp",
@@ -244,6 +250,22 @@ void check_run_options(const RunOptions& options) {
 
 const std::string& platform_of(const RunOptions& options) {
   return options.passed[kPlatform];
+}
+
+void check_recorded_compute(const RunOptions& options, int ranks) {
+  const std::string& text = options.passed[kCompute];
+  const auto times = semantics::parse_compute(text.empty() ? "measured" : text);
+  if (!times || times.value().mode != semantics::ComputeMode::kRecorded) return;
+  const std::string& source = times.value().table;
+  const auto recorded = events::recording::read_compute_intervals(source);
+  if (!recorded) usage("--compute: " + recorded.error().what, recorded.error().remedy);
+  const auto had = static_cast<int>(recorded.value().of_rank.size());
+  if (had != ranks)
+    usage(fmt::format("--compute: {} is of {} ranks, and this run is to have {}", source, had, ranks),
+          fmt::format("nplus1 run -n {} -o DIR ... without --compute makes one", ranks));
+  if (options.accesses && recorded.value().accesses && recorded.value().measured)
+    usage("--compute: " + source + " was itself measured while accesses were recorded, and has their cost",
+          fmt::format("nplus1 run -n {} -o DIR ... without --record-accesses makes one that has not", ranks));
 }
 
 void check_platform(const RunOptions& options, int ranks) {

@@ -47,6 +47,8 @@ void check_run_options(const RunOptions& options);
 [[nodiscard]] const std::string& platform_of(const RunOptions& options);
 /// Checks --platform and what belongs to it, for so many ranks. Throws Failure (kUsage).
 void check_platform(const RunOptions& options, int ranks);
+/// Checks the recording of --compute recorded:DIR, for so many ranks. Throws Failure (kUsage).
+void check_recorded_compute(const RunOptions& options, int ranks);
 
 /// NAME, VALUE of every variable that the job gets.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> job_environment(const RunOptions& options);

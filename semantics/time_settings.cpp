@@ -104,7 +104,7 @@ Result<ComputeTimes> parse_compute(std::string_view text) {
   const std::string_view argument = colon == text.npos ? std::string_view{} : text.substr(colon + 1);
   const auto wrong = [&](const std::string& why) {
     return Error{in_quotes(text) + (why.empty() ? " is not understood" : ": " + why),
-                 "use measured, scale:FACTOR, fixed:TIME (5us, or seconds) or file:FILE"};
+                 "use measured, scale:FACTOR, fixed:TIME (5us, or seconds), file:FILE or recorded:DIR"};
   };
   ComputeTimes times;
   if (text == "measured") return times;
@@ -122,8 +122,8 @@ Result<ComputeTimes> parse_compute(std::string_view text) {
     times.fixed = length.value();
     return times;
   }
-  if (kind != "file" || argument.empty()) return wrong("");
-  times.mode = ComputeMode::kTable;
+  if ((kind != "file" && kind != "recorded") || argument.empty()) return wrong("");
+  times.mode = kind == "file" ? ComputeMode::kTable : ComputeMode::kRecorded;
   times.table = argument;
   return times;
 }

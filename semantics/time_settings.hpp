@@ -14,14 +14,14 @@
 
 namespace nplus1::semantics {
 
-enum class ComputeMode : std::uint8_t { kMeasured, kFixed, kTable };
+enum class ComputeMode : std::uint8_t { kMeasured, kFixed, kTable, kRecorded };
 
-/// measured | scale:FACTOR | fixed:TIME | file:FILE, where a TIME has a unit or is in seconds.
+/// measured | scale:FACTOR | fixed:TIME | file:FILE | recorded:DIR, where a TIME has a unit or is in seconds.
 struct ComputeTimes {
   ComputeMode mode = ComputeMode::kMeasured;
   double scale = 1;   // kMeasured
   Duration fixed{};   // kFixed
-  std::string table;  // kTable: the file
+  std::string table;  // kTable: the file; kRecorded: the recording, or the result folder it is in
 };
 
 /// Errors name what is not understood, and what would be.

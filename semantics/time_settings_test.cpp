@@ -31,13 +31,16 @@ TEST(Compute, TimesHaveUnitsOrAreInSeconds) {
   EXPECT_EQ(parse_compute("fixed:1e-6").value().fixed, microseconds{1});
   EXPECT_EQ(parse_compute("scale:0.5").value().scale, 0.5);
   EXPECT_EQ(parse_compute("file:/a b").value().table, "/a b");
+  EXPECT_EQ(parse_compute("recorded:/a b").value().table, "/a b");
+  EXPECT_EQ(parse_compute("recorded:a").value().mode, ComputeMode::kRecorded);
   EXPECT_EQ(parse_compute("measured").value().mode, ComputeMode::kMeasured);
 }
 
 TEST(Compute, IsRefusedWhereItIsNotUnderstood) {
   for (const char* text :
-       {"", "fast", "measured:", "scale:", "scale", "scale:-1", "scale:2x", "scale:nan", "scale:inf", "fixed",
-        "fixed:", "fixed:x", "fixed:-1s", "fixed:5 ms", "fixed:1e7", "fixed:inf", "file:", "file"}) {
+       {"",          "fast",      "measured:", "scale:", "scale",     "scale:-1",  "scale:2x",
+        "scale:nan", "scale:inf", "fixed",     "fixed:", "fixed:x",   "fixed:-1s", "fixed:5 ms",
+        "fixed:1e7", "fixed:inf", "file:",     "file",   "recorded:", "recorded"}) {
     const auto times = parse_compute(text);
     ASSERT_FALSE(times) << text;
     EXPECT_NE(times.error().what.find(text), std::string::npos) << text;

@@ -214,7 +214,8 @@ void Node::welcome(const Arrival& guest) {
   answer.config = settings_.config();
   answer.config.compute_scale *= network_->compute_scale(RankId{hello.rank});
   const std::string parts[] = {network_->describe_to_ranks(), settings_.output, settings_.record_region,
-                               semantics::packed(settings_.compute_rules, RankId{hello.rank})};
+                               semantics::packed(settings_.compute_rules, RankId{hello.rank}),
+                               compute_intervals_of(RankId{hello.rank})};
   std::string texts;
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     answer.text_bytes[i] = parts[i].size();
@@ -226,6 +227,14 @@ void Node::welcome(const Arrival& guest) {
       (answer.has_segment != 0 && !transport::send_descriptors(rank.socket, memory_, wake_)))
     return give_up(fmt::format("rank {} did not take its settings", hello.rank));
   add_to(epoll_, rank.socket);
+}
+
+/// As they travel; a rank that the recording does not have gets none.
+std::string Node::compute_intervals_of(RankId rank) const {
+  const auto& all = settings_.compute_intervals.of_rank;
+  if (rank.index() >= all.size()) return {};
+  const auto& mine = all[rank.index()];
+  return {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(mine.front())};
 }
 
 /// What has come of a rank's Start. One that leaves before it would be waited for by all others.

@@ -28,6 +28,7 @@
 #include "simnode/node/translator.hpp"
 #include "simnode/node/watch.hpp"
 #include "stubs/transport/handshake.hpp"
+#include "stubs/transport/last_words.hpp"
 
 namespace nplus1::simnode::node {
 
@@ -115,7 +116,9 @@ class Node final : public engine::Listener {
   void note_crowded_threads();
   void note_caught_accesses();
   void take_last(Rank& rank, events::Event& event);
-  void take_access_cost(events::Event& event, std::span<const std::byte> extension);
+  void take_last_words(RankId rank, events::Event& event, std::span<const std::byte> extension);
+  void note_departures();
+  [[nodiscard]] std::string compute_intervals_of(RankId rank) const;
   [[nodiscard]] std::string access_cost_text() const;
   void tick_recording();
   void finish_recording();
@@ -169,9 +172,11 @@ class Node final : public engine::Listener {
   std::string application_;
   std::chrono::steady_clock::time_point begin_;
   double wall_time_s_ = 0;
-  double hashing_s_ = 0;                        // of all ranks
-  int working_threads_ = 0;                     // of all ranks, that compute and never call MPI
-  std::array<std::uint64_t, 8> access_cost_{};  // of all ranks
+  double hashing_s_ = 0;             // of all ranks
+  int working_threads_ = 0;          // of all ranks, that compute and never call MPI
+  transport::LastWords last_words_;  // sums over all ranks; a departure: the lowest rank's
+  RankId departed_{-1};
+  int departed_ranks_ = 0;
   int ranks_with_accesses_ = 0;
   std::uint64_t system_clock_reads_ = 0;  // by ranks that never ask for MPI_Wtime
 };

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "events/mpi_call.hpp"
 #include "simnode/node/node.hpp"
 
 namespace nplus1::simnode::node {
@@ -54,40 +55,73 @@ void Node::take_last(Rank& rank, events::Event& event) {
   event.tag = 0;
 }
 
-/// What the recording of accesses took the rank: eight numbers behind its last event (stubs/runtime/accesses.cpp).
-void Node::take_access_cost(events::Event& event, std::span<const std::byte> extension) {
-  if (extension.size() < access_cost_.size() * sizeof(std::uint64_t)) return;
+/// What stands behind a rank's last event.
+void Node::take_last_words(RankId rank, events::Event& event, std::span<const std::byte> extension) {
   event.extension = 0;
-  ++ranks_with_accesses_;
-  for (std::size_t i = 0; i < access_cost_.size(); ++i) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, extension.data() + i * sizeof(value), sizeof(value));
-    access_cost_[i] += value;
-  }
+  transport::LastWords words;
+  if (extension.size() < sizeof(words)) return;
+  std::memcpy(&words, extension.data(), sizeof(words));
+  if (words.recorded_accesses != 0) ++ranks_with_accesses_;
+  transport::LastWords& all = last_words_;
+  for (const auto member :
+       {&transport::LastWords::faults, &transport::LastWords::steps, &transport::LastWords::protects,
+        &transport::LastWords::system_calls, &transport::LastWords::fault_ns, &transport::LastWords::step_ns,
+        &transport::LastWords::protect_ns, &transport::LastWords::system_call_ns,
+        &transport::LastWords::left_open})
+    all.*member += words.*member;
+  if (words.departed_threads == 0) return;
+  ++departed_ranks_;
+  if (departed_.value >= 0 && departed_.value < rank.value) return;
+  departed_ = rank;
+  all.departed_thread = words.departed_thread;
+  all.followed = words.followed;
+  all.found = words.found;
+  all.expected = words.expected;
 }
 
 std::string Node::access_cost_text() const {
-  const auto& c = access_cost_;
+  const auto& w = last_words_;
   const auto seconds = [](std::uint64_t ns) { return 1e-9 * static_cast<double>(ns); };
   return fmt::format(
       "{} faults ({:.3f} s of CPU time), {} single steps ({:.3f} s), {} changes of protection ({:.3f} s), {} "
-      "system calls ({:.3f} s), taken out of the program's clock{}",
-      c[0], seconds(c[4]), c[1], seconds(c[5]), c[2], seconds(c[6]), c[3], seconds(c[7]),
+      "system calls ({:.3f} s), taken out of the program's clock; {} times a page was left open because what "
+      "lies beside the messages is used all the time{}",
+      w.faults, seconds(w.fault_ns), w.steps, seconds(w.step_ns), w.protects, seconds(w.protect_ns),
+      w.system_calls, seconds(w.system_call_ns), w.left_open,
       settings_.compute_times.mode == semantics::ComputeMode::kMeasured
           ? "; some 10 us of each fault and step may remain in the measured computing, so that only given "
-            "compute times (--compute fixed: or file:) make shares that hold"
+            "compute times (--compute recorded:, fixed: or file:) make shares that hold"
           : "");
 }
 
 /// What the processor does after a page was closed lies outside of the handlers, and nothing measures it: some 10 to
 /// 35 us a fault and 10 us a single step in a virtual machine (docs/accesses.md).
 void Node::note_caught_accesses() {
-  const std::uint64_t caught = access_cost_[0] + access_cost_[1];
+  const std::uint64_t caught = last_words_.faults + last_words_.steps;
   if (caught == 0 || settings_.compute_times.mode != semantics::ComputeMode::kMeasured) return;
+  const std::string run = fmt::format("nplus1 run -n {}", ranks_.size());
   notes_.push_back(fmt::format(
-      "{} accesses to the memory of messages were caught, each of which may leave some 10 us in the "
-      "measured computing: for times and shares that hold, give compute times (--compute fixed: or file:)",
-      caught));
+      "{} accesses to the memory of messages were caught, each of which may leave some 10 us in the measured "
+      "computing. For times and shares that hold, take the computing from a run without it: {} -o plain -- "
+      "{} "
+      "...; {} --record-accesses --compute recorded:plain -- {} ... (with the other options of this run)",
+      caught, run, application_, run, application_));
+}
+
+/// The calls are not those of the recording that gives the compute times.
+void Node::note_departures() {
+  if (departed_ranks_ == 0) return;
+  const auto function = [](std::uint16_t call) {
+    return call == 0 ? std::string{"no further call"}
+                     : std::string{events::name(static_cast<events::MpiCall>(call))};
+  };
+  const auto& w = last_words_;
+  notes_.push_back(fmt::format(
+      "{} of {} ranks did not make the calls of {}, which was to give the compute times: rank {}{} called {} "
+      "where it has {}, after {} calls; from there on the compute times of such ranks are measured",
+      departed_ranks_, ranks_.size(), settings_.compute_times.table, departed_.value,
+      w.departed_thread == 0 ? "" : fmt::format(", thread {},", w.departed_thread), function(w.found),
+      function(w.expected), w.followed));
 }
 
 /// A thread that spins until the others of its rank get a core seems to compute.
@@ -123,7 +157,7 @@ void Node::take(RankId rank, Port& port) {
   auto extension = port.assembler.extension();
   if (event.kind == events::EventKind::kFinalize) {
     take_last(r, event);
-    take_access_cost(event, extension);
+    take_last_words(rank, event, extension);
     extension = {};
   }
   if (!translator_->take(rank, event, extension, definitions_)) return;
@@ -175,6 +209,7 @@ void Node::finish_recording() {
                     "measures are real ones; with --virtual-clocks they are virtual",
                     system_clock_reads_));
   note_crowded_threads();
+  note_departures();
   if (recorder_) recorder_->finish();
   if (settings_.record != Record::kOff) tell_source_lines();
   if (!writer_) return;

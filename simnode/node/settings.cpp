@@ -1,5 +1,7 @@
 #include "simnode/node/settings.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -82,6 +84,16 @@ std::optional<Error> read_times(Settings& s) {
     auto rules = semantics::read_compute_rules(s.compute_times.table);
     if (!rules) return wrong("NPLUS1_COMPUTE", rules.error());
     s.compute_rules = std::move(rules).value();
+  }
+  if (s.compute_times.mode == semantics::ComputeMode::kRecorded) {
+    auto intervals = events::recording::read_compute_intervals(s.compute_times.table);
+    if (!intervals) return wrong("NPLUS1_COMPUTE", intervals.error());
+    s.compute_intervals = std::move(intervals).value();
+    const auto recorded = static_cast<int>(s.compute_intervals.of_rank.size());
+    if (s.ranks > 0 && s.ranks != recorded)
+      return wrong("NPLUS1_COMPUTE", Error{fmt::format("{} is of {} ranks, and this job has {}",
+                                                       s.compute_times.table, recorded, s.ranks),
+                                           "record the program with as many ranks"});
   }
   const auto poll = semantics::parse_poll_cost(environment("NPLUS1_POLL_COST", "200ns,10us"));
   if (!poll) return wrong("NPLUS1_POLL_COST", poll.error());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "events/payload/choice.hpp"
+#include "events/recording/compute_times.hpp"
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/options.hpp"
 #include "semantics/time_settings.hpp"
@@ -26,9 +27,10 @@ struct Settings {
   netmodel::PlatformFlags platform;  // with a file: instead of `network`
   std::string compute;               // as it was written
   semantics::ComputeTimes compute_times;
-  std::vector<semantics::ComputeRule> compute_rules;  // of all ranks
-  std::string clock;                                  // auto | cpu | wall
-  std::string protocol;                               // conservative | riesen
+  std::vector<semantics::ComputeRule> compute_rules;      // of all ranks
+  events::recording::ComputeIntervals compute_intervals;  // --compute recorded:DIR
+  std::string clock;                                      // auto | cpu | wall
+  std::string protocol;                                   // conservative | riesen
   std::string collectives;
   std::string output;  // empty: chosen by name
   int ranks = 0;       // of the job, as the keeper has counted them; 0: not known

@@ -62,6 +62,18 @@ void step(void* context, std::uint64_t page) noexcept {
   ++state.cost.steps;
 }
 
+/// The pages of an instruction that was let through are closed again, and the program's signals come as before.
+void end_step_locked(void* context) noexcept {
+  ThreadWatch& t = this_watch;
+  if (t.step_pages == 0) return;
+  for (unsigned i = 0; i < t.step_pages && state.inside == 0; ++i) {
+    const std::uint8_t* byte = page_byte(t.stepped[i], false);
+    if (byte != nullptr) protect(t.stepped[i], 1, mode_of(*byte));
+  }
+  mask_of(context) = t.saved_mask;
+  t.step_pages = 0;
+}
+
 /// Close to the stack pointer the kernel writes frames of signals by itself: nothing is closed there.
 bool is_live_stack(std::uint64_t page, std::uint64_t stack_pointer) {
   constexpr std::uint64_t kBelow = 3;
@@ -109,9 +121,10 @@ bool handle(void* context, std::uint64_t address, const Moment& now) noexcept {
   if (!counts(mode_of(*byte), write)) return true;
   // Other cells of the page are waited for yet.
   const bool too_long = operand.repeats && operand.bytes > kMostIterations;
-  if (misses_of(*byte) >= kMostMisses || too_long || t.step_pages == 4 ||
+  if (misses_of(*byte) >= state.heat.allowed(page, state.site) || too_long || t.step_pages == 4 ||
       is_live_stack(page, static_cast<std::uint64_t>(r[REG_RSP]))) {
     if (path.size == 0) path_from(context, path);
+    state.heat.given_up(page, state.site, path.at[0]);
     give_up_locked(page, events::Toucher::kProgram, at_ps, &path, clock);
     return true;
   }
@@ -168,6 +181,11 @@ void on_fault(int signal, siginfo_t* info, void* context) {
       {
         const Locked guard;
         ours = handle(context, address, begin);
+        if (!ours && this_watch.step_pages > 0) {
+          // The instruction faults on memory that is not ours either, and the program's handler may leave it by a jump.
+          registers(context)[REG_EFL] &= ~kTrapFlag;
+          end_step_locked(context);
+        }
       }
       state.cost.fault_ns += exclude_since(begin, state.fault_entry_ns - state.fault_entry_ns / 2);
     }
@@ -205,12 +223,7 @@ void on_trap(int signal, siginfo_t* info, void* context) {
     }
     r[REG_EFL] &= ~kTrapFlag;
     const Locked guard;
-    for (unsigned i = 0; i < t.step_pages && state.inside == 0; ++i) {
-      const std::uint8_t* byte = page_byte(t.stepped[i], false);
-      if (byte != nullptr) protect(t.stepped[i], 1, mode_of(*byte));
-    }
-    if (t.step_pages > 0) mask_of(context) = t.saved_mask;
-    t.step_pages = 0;
+    end_step_locked(context);
     if (t.reopens && state.inside == 0 && state.suspended == 0 && begun()) close_all_locked();
   }
   if (t.reopens) {
@@ -233,18 +246,38 @@ struct Call {
   void* context;
 };
 
-/// On the stack that the program gave for it. Ours is made smaller meanwhile: what this handler's caller keeps there
-/// must not be overwritten by signals that come while the stack pointer is elsewhere.
-void call_on(const stack_t& stack, const Call& call) {
-  auto* const top = reinterpret_cast<char*>((reinterpret_cast<std::uintptr_t>(stack.ss_sp) + stack.ss_size) &
-                                            ~std::uintptr_t{15});
-  const auto enter = +[](const Call* c) {
-    stack_t lower{this_watch.own_stack, 0, kOurStack / 2};
-    raw_system_call(SYS_sigaltstack, as_argument(&lower), 0);
-    c->handler(c->signal, c->info, c->context);
+bool is_on(const stack_t& stack, std::uintptr_t address) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(stack.ss_sp);
+  return begin != 0 && address >= begin && address < begin + stack.ss_size;
+}
+
+/// Where signals may come while the stack pointer is elsewhere: not where this handler's callers keep something. The
+/// return from the signal makes our stack whole again. Handlers that are left by a jump do not, and go on in the lower
+/// half until it is used up; then nobody is in the upper one.
+stack_t free_part() {
+  constexpr std::uintptr_t kOurFrames = 4096, kLeast = 32768, kHalf = kOurStack / 2;
+  const stack_t own{this_watch.own_stack, 0, kOurStack};
+  const auto base = reinterpret_cast<std::uintptr_t>(own.ss_sp);
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  if (!is_on(own, here)) return own;
+  if (here - base >= kHalf) return {own.ss_sp, 0, kHalf};
+  if (here - base >= kOurFrames + kLeast) return {own.ss_sp, 0, here - base - kOurFrames};
+  return {static_cast<char*>(own.ss_sp) + kHalf, 0, kHalf};
+}
+
+/// On the program's stack, below the address.
+void call_below(std::uintptr_t below, const Call& call) {
+  struct Entry {
+    const Call& call;
+    stack_t part;
+  } const entry{call, free_part()};
+  auto* const top = reinterpret_cast<char*>(below & ~std::uintptr_t{15});
+  const auto enter = +[](const Entry* e) {
+    raw_system_call(SYS_sigaltstack, as_argument(&e->part), 0);  // only from elsewhere
+    e->call.handler(e->call.signal, e->call.info, e->call.context);
   };
 #if defined(__x86_64__)
-  const Call* argument = &call;
+  const Entry* argument = &entry;
   asm volatile(
       "movq %%rsp, %%rbx\n\t"
       "movq %[top], %%rsp\n\t"
@@ -256,11 +289,32 @@ void call_on(const stack_t& stack, const Call& call) {
         "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
         "xmm15");
 #else
-  enter(&call);
+  enter(&entry);
 #endif
 }
 
+std::uintptr_t top_of(const stack_t& stack) {
+  return reinterpret_cast<std::uintptr_t>(stack.ss_sp) + stack.ss_size;
+}
+
+bool is_set(const stack_t& stack) {
+  return stack.ss_sp != nullptr && (stack.ss_flags & SS_DISABLE) == 0;
+}
+
 }  // namespace
+
+void on_program_signal(int signal, siginfo_t* info, void* context) {
+  KernelAction& action = state.program_signals[signal];
+  const Call call{reinterpret_cast<Handler>(action.handler), signal, info, context};
+  if (call.handler == nullptr) return;
+  if ((action.flags & SA_RESETHAND) != 0) action = KernelAction{};
+  constexpr std::uintptr_t kRedZone = 128;
+  const auto interrupted = static_cast<std::uintptr_t>(registers(context)[REG_RSP]);
+  const stack_t& stack = this_watch.program_stack;
+  if (is_set(stack) && !is_on(stack, interrupted)) return call_below(top_of(stack), call);
+  if (is_on({this_watch.own_stack, 0, kOurStack}, interrupted)) return call.handler(signal, info, context);
+  call_below(interrupted - kRedZone, call);
+}
 
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   KernelAction& action = state.program_actions[index_of(signal)];
@@ -281,8 +335,8 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   const Call call{reinterpret_cast<Handler>(action.handler), signal, info, context};
   if ((action.flags & SA_RESETHAND) != 0) action = KernelAction{};
   const stack_t& stack = this_watch.program_stack;
-  if ((action.flags & SA_ONSTACK) != 0 && stack.ss_sp != nullptr && (stack.ss_flags & SS_DISABLE) == 0) {
-    call_on(stack, call);
+  if ((action.flags & SA_ONSTACK) != 0 && is_set(stack)) {
+    call_below(top_of(stack), call);
     unsigned long all = ~kOurSignals;
     raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&all), 0, sizeof(all));
     return;

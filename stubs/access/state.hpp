@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include "stubs/access/heat.hpp"
 #include "stubs/access/raw_system_call.hpp"
 #include "stubs/access/watch.hpp"
 
@@ -13,7 +14,6 @@ inline constexpr std::uint64_t kPageBits = 12;
 inline constexpr std::uint64_t kPageBytes = 1U << kPageBits;
 inline constexpr std::size_t kMostBuffers = 2048;
 inline constexpr std::size_t kMostRecords = 8192;
-inline constexpr unsigned kMostMisses = 63;
 /// Iterations of a string instruction that are stepped through.
 inline constexpr std::uint64_t kMostIterations = 256;
 
@@ -59,12 +59,15 @@ struct State {
   std::size_t records_used = 0;
   std::atomic<unsigned> emergencies{0};
   std::atomic<std::uint64_t> emergency_pages[16];
-  KernelAction program_actions[3];  // SIGSEGV, SIGTRAP, SIGSYS: what the program set
-  std::int64_t fault_entry_ns = 0;  // outside of the handler's own measure
+  KernelAction program_actions[3];   // SIGSEGV, SIGTRAP, SIGSYS: what the program set
+  KernelAction program_signals[65];  // of others, where it asks for its alternative stack
+  std::int64_t fault_entry_ns = 0;   // outside of the handler's own measure
   std::int64_t system_call_entry_ns = 0;
   ThreadClock* main_clock = nullptr;
   const unsigned char* text_begin = nullptr;
   std::size_t text_bytes = 0;
+  Heat heat;
+  const void* site = nullptr;  // behind the call of MPI's that returned last
   Cost cost;
   Buffer buffers[kMostBuffers];
   Record records[kMostRecords];
@@ -79,7 +82,9 @@ class Locked {
   Locked& operator=(const Locked&) = delete;
 };
 
-/// A page's byte: its mode (Watched: what is kept out) and how often it was missed since it was closed.
+/// A page's byte: its mode (Watched: what is kept out) and how often it was missed since it was closed (to kMostMisses).
+inline constexpr unsigned kMostMisses = 63;
+static_assert(Heat::kFirstMisses < kMostMisses && Heat::kLaterMisses < kMostMisses);
 [[nodiscard]] std::uint8_t* page_byte(std::uint64_t page, bool make) noexcept;
 [[nodiscard]] inline Watched mode_of(std::uint8_t byte) {
   return static_cast<Watched>(byte & 3U);
@@ -157,5 +162,8 @@ inline constexpr unsigned long kOurSignals = bit_of(SIGSEGV) | bit_of(SIGTRAP) |
 void on_fault(int signal, siginfo_t* info, void* context);
 void on_trap(int signal, siginfo_t* info, void* context);
 void on_system_call(int signal, siginfo_t* info, void* context);
+/// Another signal of the program's with SA_ONSTACK: the kernel knows our alternative stack only, and the handler runs
+/// on the program's, or where the program was if it has none.
+void on_program_signal(int signal, siginfo_t* info, void* context);
 
 }  // namespace nplus1::stubs::access

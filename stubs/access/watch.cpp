@@ -12,6 +12,7 @@
 
 #include "stubs/access/mappings.hpp"
 #include "stubs/access/state.hpp"
+#include "stubs/runtime/guard.hpp"
 #include "stubs/runtime/thread_clock.hpp"
 
 namespace nplus1::stubs::access {
@@ -202,6 +203,8 @@ void log(events::Access which, std::uint64_t ordinal, const Buffer& b, std::uint
   r.at_ps = access.at_ps;
   r.tick = access.tick;
   r.clock = access.clock != nullptr ? access.clock : b.clock;
+  const bool between_calls = access.who != events::Toucher::kMpiCall && access.clock != nullptr;
+  r.measured_ps = between_calls ? access.clock->measured_so_far().count() : -1;
   r.path.size = 0;
   if (access.path != nullptr) r.path = *access.path;
 }
@@ -222,14 +225,38 @@ constexpr std::uint32_t kMostRaces = 64;
 
 }  // namespace
 
+bool Sharers::has(std::uint64_t ordinal) const {
+  return std::find(ordinals, ordinals + count, ordinal) != ordinals + count;
+}
+
+std::uint64_t Sharers::add(std::uint64_t ordinal) {
+  std::uint64_t oldest = 0;
+  if (count == kMost) {
+    oldest = ordinals[0];
+    remove(oldest);
+  }
+  ordinals[count++] = ordinal;
+  return oldest;
+}
+
+void Sharers::remove(std::uint64_t ordinal) {
+  count = static_cast<std::size_t>(std::remove(ordinals, ordinals + count, ordinal) - ordinals);
+}
+
 void touch_buffer_locked(Buffer& b, std::uint64_t address, const Access& access) noexcept {
-  if (counts(b.flight, access.write) && !access.inexact && b.flight_ordinal < access.own_from) {
-    log(events::Access::kEarlyTouch, b.flight_ordinal, b, address, access);
-    if (++b.races >= kMostRaces) b.flight = Watched::kNothing;
+  if (counts(b.flight, access.write) && !access.inexact) {
+    bool races = false;
+    for (std::size_t i = 0; i < b.flying.count; ++i) {
+      if (b.flying.ordinals[i] >= access.own_from) continue;
+      log(events::Access::kEarlyTouch, b.flying.ordinals[i], b, address, access);
+      races = true;
+    }
+    if (races && ++b.races >= kMostRaces) b.flight = Watched::kNothing;
   }
   if (counts(b.after, access.write)) {
     const auto which = b.after == Watched::kAll ? events::Access::kFirstTouch : events::Access::kFirstWrite;
-    log(which, b.after_ordinal, b, address, access);
+    for (std::size_t i = 0; i < b.waiting.count; ++i) log(which, b.waiting.ordinals[i], b, address, access);
+    b.waiting.count = 0;
     b.after = Watched::kNothing;
   }
   if (b.track == Watched::kNothing) return;
@@ -271,6 +298,37 @@ void release_locked(Range range, const Access& access) noexcept {
   });
 }
 
+// ---- pages that are missed again and again ---------------------------------------------------------------
+
+namespace {
+
+/// Before the pages are closed: what lies on those that are left open this time counts as touched.
+void leave_hot_pages_open() noexcept {
+  for (std::size_t i = 0; i < state.heat.pages(); ++i) {
+    const std::uint64_t page = state.heat.page(i);
+    if (needed_on_locked(page) == Watched::kNothing || !state.heat.leave_open(page, state.site)) continue;
+    ++state.cost.left_open;
+    Path path;
+    path.size = 1;
+    path.at[0] = state.heat.instruction(page);
+    const ThreadClock* clock = nullptr;
+    const std::int64_t now = virtual_now(clock);
+    touch_locked({page << kPageBits, (page + 1) << kPageBits},
+                 {true, true, events::Toucher::kProgram, now, ticks(), clock, &path});
+  }
+}
+
+/// Those that were closed to the end have kept within their misses.
+void note_kept_pages() noexcept {
+  for (std::size_t i = 0; i < state.heat.pages(); ++i) {
+    const std::uint8_t* byte = page_byte(state.heat.page(i), false);
+    if (byte != nullptr && mode_of(*byte) != Watched::kNothing)
+      state.heat.kept(state.heat.page(i), state.site);
+  }
+}
+
+}  // namespace
+
 // ---- for wrappers -----------------------------------------------------------------------------------------
 
 bool begun() noexcept {
@@ -288,7 +346,10 @@ void enter() noexcept {
   this_watch.selector = kAllow;
   {
     const Locked guard;
-    if (!this_watch.inside && state.inside++ == 0) open_all_locked();
+    if (!this_watch.inside && state.inside++ == 0) {
+      note_kept_pages();
+      open_all_locked();
+    }
     this_watch.inside = true;
     // Pages that a handler had to open while this lock was held.
     const unsigned emergencies = std::min(state.emergencies.exchange(0), 16U);
@@ -321,11 +382,29 @@ void leave() noexcept {
         // What is open yet was touched before this call and ends with its own call's checkpoint, or is not over.
         if (!b.any.open || b.any.of_call) b.armed = b.track;
       });
-      if (state.suspended == 0) close_all_locked();
+      if (state.suspended == 0) {
+        state.site = call_site();
+        leave_hot_pages_open();
+        close_all_locked();
+      }
     }
   }
   state.cost.protect_ns += exclude_since(begin, 0);
   this_watch.selector = kDispatch;
+}
+
+void settle(const ThreadClock* clock, Time base, Duration measured, Duration given) {
+  const Locked guard;
+  for (std::size_t i = 0; i < state.records_used; ++i) {
+    Record& r = state.records[i];
+    if (r.clock != clock || r.measured_ps < 0) continue;
+    const double share = measured > Duration{}
+                             ? static_cast<double>(r.measured_ps) / static_cast<double>(measured.count())
+                             : 0.0;
+    const double moved = std::min(share, 1.0) * static_cast<double>(given.count());
+    r.at_ps = base.time_since_epoch().count() + static_cast<std::int64_t>(moved);
+    r.measured_ps = -1;
+  }
 }
 
 void checkpoint(const ThreadClock* clock, std::int64_t now_ps) {
@@ -450,20 +529,24 @@ void call_over(Buffer& buffer, bool write, std::int64_t now_ps) {
   });
 }
 
-void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal) {
+void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal, std::int64_t now_ps) {
   const Locked guard;
-  buffer.flight = Watched::kNothing;
-  buffer.after = what;
-  buffer.after_ordinal = ordinal;
+  buffer.flying.remove(ordinal);
+  if (buffer.flying.count == 0) buffer.flight = Watched::kNothing;
+  buffer.after = std::max(buffer.after, what);
+  if (const std::uint64_t oldest = buffer.waiting.add(ordinal); oldest != 0)
+    log(what == Watched::kAll ? events::Access::kFirstTouch : events::Access::kFirstWrite, oldest, buffer,
+        buffer.cells.low(),
+        {true, true, events::Toucher::kMpiCall, now_ps, ticks(), this_watch.clock, nullptr});
   buffer.track = std::max(buffer.track, what);
   buffer.armed = buffer.track;
 }
 
 void watch_flight(Buffer& buffer, Watched what, std::uint64_t ordinal) {
   const Locked guard;
-  buffer.flight = what;
-  buffer.flight_ordinal = ordinal;
-  buffer.races = 0;
+  if (buffer.flying.count == 0) buffer.races = 0;
+  buffer.flight = std::max(buffer.flight, what);
+  static_cast<void>(buffer.flying.add(ordinal));  // races with the oldest of very many are not looked for
 }
 
 bool take_record(const ThreadClock* clock, Record& record) {

@@ -23,6 +23,7 @@
 
 #include "events/event.hpp"
 #include "stubs/access/cells.hpp"
+#include "support/units.hpp"
 
 namespace nplus1::stubs {
 class ThreadClock;
@@ -52,6 +53,7 @@ struct Record {
   std::uint64_t offset = 0;   // in the buffer
   std::int64_t at_ps = 0;     // the thread's virtual time
   std::int64_t tick = 0;
+  std::int64_t measured_ps = -1;       // since the thread's last call, where it was seen between calls
   const ThreadClock* clock = nullptr;  // of the thread that tells it
   Path path;
 };
@@ -68,13 +70,25 @@ struct Touch {
   Path path;
 };
 
+/// Calls of MPI's that share a buffer: several sends of the same data may be under way, or wait for its first write.
+struct Sharers {
+  static constexpr std::size_t kMost = 16;
+  std::uint64_t ordinals[kMost] = {};
+  std::size_t count = 0;
+
+  [[nodiscard]] bool has(std::uint64_t ordinal) const;
+  /// The oldest makes room where there is none: its ordinal, else 0.
+  [[nodiscard]] std::uint64_t add(std::uint64_t ordinal);
+  void remove(std::uint64_t ordinal);
+};
+
 /// A buffer that some call of MPI's has used.
 struct Buffer {
   Cells cells;
   bool live = false;
   bool partly = false;  // some of its pages cannot be watched
   Watched after{}, flight{}, track{}, armed{};
-  std::uint64_t after_ordinal = 0, flight_ordinal = 0;
+  Sharers waiting, flying;  // the calls that `after` and `flight` are for
   std::uint32_t races = 0;
   std::uint64_t used = 0;                      // by age
   std::uint64_t first_page = 0, end_page = 0;  // that may be closed
@@ -83,7 +97,7 @@ struct Buffer {
 };
 
 struct Cost {
-  std::uint64_t faults = 0, steps = 0, protects = 0, system_calls = 0, given_up = 0, lost = 0;
+  std::uint64_t faults = 0, steps = 0, protects = 0, system_calls = 0, given_up = 0, left_open = 0, lost = 0;
   std::int64_t fault_ns = 0, step_ns = 0, protect_ns = 0, system_call_ns = 0;
 };
 
@@ -117,9 +131,13 @@ void forget(Buffer& buffer);
 void add_record(const Record& record);
 /// The call is over at `now_ps`: what it touched was touched until then.
 void call_over(Buffer& buffer, bool write, std::int64_t now_ps);
+/// The thread's interval has measured `measured` and is to be `given` long: what was seen in it is moved to the same
+/// fraction of it.
+void settle(const ThreadClock* clock, Time base, Duration measured, Duration given);
 /// Open touches end at `now_ps`: a call of MPI's begins.
 void checkpoint(const ThreadClock* clock, std::int64_t now_ps);
-void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal);
+/// The call has come out at `now_ps`: its first touch is waited for.
+void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal, std::int64_t now_ps);
 void watch_flight(Buffer& buffer, Watched what, std::uint64_t ordinal);
 
 /// Takes the oldest record of that thread (null: of any) out of the log; false if there is none.

@@ -260,7 +260,7 @@ void Accesses::complete(Request& request) {
     shadows_.erase(shadow);
   }
   const WatchedUse use = std::exchange(request.watched, WatchedUse{});
-  if (use.buffer == nullptr || !use.buffer->live || use.buffer->flight_ordinal != use.ordinal) return;
+  if (use.buffer == nullptr || !use.buffer->live || !use.buffer->flying.has(use.ordinal)) return;
   ending_.push_back(use);
 }
 
@@ -268,7 +268,7 @@ void Accesses::end_call(Call& call) {
   const std::int64_t now = ps(call.entry());  // the exit, at this point
   for (const WatchedUse& use : ending_) {
     access::call_over(*use.buffer, use.receives, now);
-    access::watch_after(*use.buffer, conflicts_with(use.receives), use.ordinal);
+    access::watch_after(*use.buffer, conflicts_with(use.receives), use.ordinal, now);
   }
   ending_.clear();
 }
@@ -280,20 +280,18 @@ void Accesses::touched(Call& call, const Payload& data) {
                           call.rt.next_ordinal());
 }
 
-void Accesses::finalize(Call& call, events::Event event) {
+void Accesses::sum_up(transport::LastWords& words) const {
   const access::Cost cost = access::cost();
-  const std::uint64_t values[events::kSlotBytes / sizeof(std::uint64_t)] = {
-      cost.faults,
-      cost.steps,
-      cost.protects,
-      cost.system_calls,
-      static_cast<std::uint64_t>(cost.fault_ns),
-      static_cast<std::uint64_t>(cost.step_ns),
-      static_cast<std::uint64_t>(cost.protect_ns),
-      static_cast<std::uint64_t>(cost.system_call_ns)};
-  event.extension = 1;
-  call.emit(event, values);
-  access::end();
+  words.recorded_accesses = 1;
+  words.faults = cost.faults;
+  words.steps = cost.steps;
+  words.protects = cost.protects;
+  words.system_calls = cost.system_calls;
+  words.fault_ns = static_cast<std::uint64_t>(cost.fault_ns);
+  words.step_ns = static_cast<std::uint64_t>(cost.step_ns);
+  words.protect_ns = static_cast<std::uint64_t>(cost.protect_ns);
+  words.system_call_ns = static_cast<std::uint64_t>(cost.system_call_ns);
+  words.left_open = cost.given_up + cost.left_open;
 }
 
 }  // namespace nplus1::stubs

@@ -15,6 +15,7 @@
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/typemaps.hpp"
+#include "stubs/transport/last_words.hpp"
 
 namespace nplus1::stubs {
 
@@ -46,8 +47,8 @@ class Accesses {
   void status_used(Call& call, const MPI_Status* status);
   /// Statuses that the call fills in for `request`.
   void fills_status(const Request& request, const MPI_Status* status);
-  /// The last event, with what the recording of accesses took.
-  void finalize(Call& call, events::Event event);
+  /// What the recording of accesses took, for the last event.
+  void sum_up(transport::LastWords& words) const;
   [[nodiscard]] Typemaps& typemaps() { return typemaps_; }
 
  private:

@@ -38,9 +38,7 @@ Call::Call(Runtime& r, bool first)
       entry_tick_{r.capture() == nullptr ? 0 : ticks()},
       held_{r.lock},
       thread{r.thread()} {
-  const bool table = rt.settings().compute == ComputeMode::kTable;
-  const Duration rule = table ? rt.table_length(current_call(), call_site()) : Duration{-1};
-  now_ = thread.clock.base() + thread.clock.stop(rule, first);
+  now_ = thread.clock.base() + computed(first);
   if (rt.native()) {  // in this order: the wall clock does not run backwards
     began_ = real_time(thread.clock.start_tick());
     now_ = real_time(entry_tick_);
@@ -62,9 +60,22 @@ Call::~Call() {
   if (Accesses* accesses = rt.accesses()) accesses->end_call(*this);
   rt.set_inside(false);
   thread.in_call = false;
-  thread.clock.start(
-      std::max(now_, thread.inside));  // a callback may have read the clock: it does not run back
+  rt.start_clock(thread,
+                 std::max(now_, thread.inside));  // a callback may have read the clock: it does not run back
   errno = saved_errno_;
+}
+
+Duration Call::computed(bool first) {
+  const ComputeMode mode = rt.settings().compute;
+  const bool table = mode == ComputeMode::kTable;
+  const Duration rule = table ? rt.table_length(current_call(), call_site()) : Duration{-1};
+  const Time base = thread.clock.base();
+  const Duration shown = thread.clock.shown();
+  const Duration measured = thread.clock.stop(rule, first);
+  if (mode != ComputeMode::kRecorded || !thread.recorded.follows()) return measured;
+  const Duration given = std::max(shown, thread.recorded.passed(base, measured, current_call()));
+  if (rt.accesses() != nullptr) access::settle(&thread.clock, base, measured, given);
+  return given;
 }
 
 /// A callback of the program's has ended a call that waited for the simulator. What follows begins after it.
@@ -72,6 +83,7 @@ void Call::await_owed_answer() {
   if (!await_answer()) return;
   const Duration since = now_ - thread.reported;
   thread.reported = thread.answer->exit();
+  thread.recorded.out(thread.reported);
   now_ = thread.reported + since;
   thread.inside = now_;
 }
@@ -103,6 +115,8 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   // A part that is inferred within a call is no call.
   if (event.kind != events::EventKind::kLocal) event.call = static_cast<std::uint16_t>(current_call());
   event.site = site_;
+  if (rt.settings().compute == ComputeMode::kRecorded && events::recording::ends_interval(event))
+    now_ += thread.recorded.tell(event.call, now_);
   event.compute_ps = (now_ - thread.reported).count();
   event.entry_ps = now_.time_since_epoch().count();
   if (rt.native()) enter_natively(event);
@@ -205,7 +219,9 @@ std::optional<events::Answer> Call::ask(events::Event event, const void* extensi
 void Call::exit_at(Time t) {
   now_ = t;
   thread.inside = std::max(thread.inside, t);
-  if (emitted_) thread.reported = t;
+  if (!emitted_) return;
+  thread.reported = t;
+  thread.recorded.out(t);
 }
 
 void Call::poll_native(const std::function<bool()>& test, RankId peer, const Communicator* members) {

@@ -73,6 +73,7 @@ struct Line {
   Welcome welcome;
   std::string texts[transport::kTexts];
   std::vector<semantics::ComputeRule> rules;
+  std::vector<events::recording::ComputeInterval> recorded;
   transport::Segment segment;
   std::string trouble;  // why there is no line although there is a simulator
 };
@@ -101,6 +102,11 @@ std::optional<std::string> greet(Line& line, const Hello& hello, const transport
   auto rules = semantics::unpacked(line.texts[transport::kComputeRules]);
   if (!rules) return "its compute table came spoilt: " + rules.error().what;
   line.rules = std::move(rules).value();
+  const std::string& recorded = line.texts[transport::kRecordedTimes];
+  if (recorded.size() % sizeof(events::recording::ComputeInterval) != 0)
+    return "the compute times of the recording came cut";
+  line.recorded.resize(recorded.size() / sizeof(events::recording::ComputeInterval));
+  if (!recorded.empty()) std::memcpy(line.recorded.data(), recorded.data(), recorded.size());
   if (line.welcome.has_segment == 0) return std::nullopt;
   int memory = -1;
   if (!transport::receive_descriptors(line.socket, memory, line.wake, until))
@@ -211,6 +217,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->ranks_ = hello.ranks;
   rt->direct_ = start.direct != 0;
   rt->settings_ = make_settings(line.welcome.config, std::move(line.rules), hello.ranks, all[2]);
+  rt->settings_.recorded = std::move(line.recorded);
   rt->network_ = std::move(netmodel::parse(line.texts[transport::kNetwork])).value();
   rt->settings_.record_region = line.texts[transport::kRecordRegion];
   rt->output_ = line.texts[transport::kOutput];
@@ -246,7 +253,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   if (rt->native_) rt->begin_native();
   if (rt->settings_.virtual_clocks) rt->begin_clocks();
   rt->begin_accesses();
-  rt->thread().clock.start(kTimeZero);
+  rt->start_clock(rt->thread(), kTimeZero);
   return rt;
 }
 

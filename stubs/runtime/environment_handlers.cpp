@@ -121,10 +121,16 @@ int Finalize() {
       event.aux = static_cast<std::uint64_t>(capture->hashing_ns());
     event.size = call.rt.reads_of_other_clocks();
     event.tag = working_threads(call.rt);
-    if (Accesses* accesses = call.rt.accesses())
-      accesses->finalize(call, event);
-    else
-      call.emit(event);
+    transport::LastWords words;
+    Accesses* const accesses = call.rt.accesses();
+    if (accesses != nullptr) accesses->sum_up(words);
+    if (call.rt.settings().compute == ComputeMode::kRecorded) {
+      call.thread.recorded.expect(static_cast<std::uint16_t>(current_call()));
+      call.rt.tell_departures(words);
+    }
+    event.extension = sizeof(words) / events::kSlotBytes;
+    call.emit(event, &words);
+    if (accesses != nullptr) access::end();
     call.rt.ring();
     call.rt.end_progress();
     end_checks();

@@ -79,7 +79,8 @@ ThreadState& Runtime::thread() {
     if (settings_.accesses) access::set_clock(&this_thread->clock);
     // A new thread's virtual time begins where the process is now; what it computed before is not known.
     this_thread->reported = threads_.front()->clock.base();
-    this_thread->clock.start(this_thread->reported);
+    this_thread->recorded.begin(settings_.recorded, this_thread->id.value, this_thread->reported);
+    start_clock(*this_thread, this_thread->reported);
   }
   return *this_thread;
 }
@@ -322,7 +323,7 @@ void Runtime::recover() noexcept {
   set_native_wait(false);
   set_inside(false);
   thread->in_call = false;
-  thread->clock.start(thread->inside);  // what was computed since the jump is not known
+  start_clock(*thread, thread->inside);  // what was computed since the jump is not known
   if (lock.is_held_here()) lock.unlock();
 }
 
@@ -532,6 +533,22 @@ Duration Runtime::table_length(MpiCall call, const void* return_address) {
   for (const semantics::ComputeRule& rule : settings_.rules)
     if (rule.fits(function, place)) return rule.length;
   return Duration{-1};
+}
+
+void Runtime::start_clock(ThreadState& thread, Time now) const {
+  const bool given = settings_.compute == ComputeMode::kRecorded && thread.recorded.follows();
+  thread.clock.start(now, given ? thread.recorded.left(now) : Duration{-1});
+}
+
+void Runtime::tell_departures(transport::LastWords& words) const {
+  for (const auto& thread : threads_) {
+    const RecordedTimes& recorded = thread->recorded;
+    if (!recorded.differs() || words.departed_threads++ > 0) continue;
+    words.departed_thread = thread->id.value;
+    words.followed = recorded.followed();
+    words.found = recorded.found();
+    words.expected = recorded.expected();
+  }
 }
 
 void Runtime::define(const Communicator& comm) {

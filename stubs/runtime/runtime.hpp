@@ -30,12 +30,14 @@
 #include "stubs/runtime/communicators.hpp"
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/guard.hpp"
+#include "stubs/runtime/recorded_times.hpp"
 #include "stubs/runtime/requests.hpp"
 #include "stubs/runtime/settings.hpp"
 #include "stubs/runtime/thread_clock.hpp"
 #include "stubs/runtime/wall_clock.hpp"
 #include "stubs/transport/channel.hpp"
 #include "stubs/transport/inbox.hpp"
+#include "stubs/transport/last_words.hpp"
 
 namespace nplus1::stubs {
 
@@ -71,7 +73,8 @@ class Accesses;
 struct alignas(4096) ThreadState {
   ThreadId id{};
   ThreadClock clock;
-  WallClock wall;  // used by recorded runs only
+  RecordedTimes recorded;  // --compute recorded:DIR
+  WallClock wall;          // used by recorded runs only
   semantics::PollCost poll_cost;
   Time reported = kTimeZero;        // the exit of the last call that the simulator knows of
   Time interface_free = kTimeZero;  // semantics::send_eager: when its sends so far have left
@@ -218,6 +221,10 @@ class alignas(4096) Runtime {
   /// Length of the interval before `call` at `return_address` by the compute table; negative if there is
   /// none.
   Duration table_length(MpiCall call, const void* return_address);
+  /// Starts the thread's clock at `now`: the program goes on.
+  void start_clock(ThreadState& thread, Time now) const;
+  /// The threads whose calls are not those of the recording that gives the compute times.
+  void tell_departures(transport::LastWords& words) const;
   void define(const Communicator& comm);
   /// Tells the simulator that this rank makes no more calls on it.
   void forget(const Communicator& comm);
@@ -382,6 +389,8 @@ class Call {
 
  private:
   Call(Runtime& r, bool first);
+  /// What the thread has computed since its clock was started.
+  [[nodiscard]] Duration computed(bool first);
   /// The recording's part of an event.
   [[nodiscard]] events::Detail detail(const CallData* data);
   void await_owed_answer();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "events/payload/choice.hpp"
+#include "events/recording/compute_times.hpp"
 #include "semantics/time_settings.hpp"
 #include "stubs/transport/handshake.hpp"
 #include "support/units.hpp"
@@ -17,9 +18,10 @@ using semantics::ComputeMode;
 
 struct Settings {
   ComputeMode compute = ComputeMode::kMeasured;
-  double scale = 1.0;                         // kMeasured
-  Duration fixed{};                           // kFixed
-  std::vector<semantics::ComputeRule> rules;  // kTable
+  double scale = 1.0;                                        // kMeasured
+  Duration fixed{};                                          // kFixed
+  std::vector<semantics::ComputeRule> rules;                 // kTable
+  std::vector<events::recording::ComputeInterval> recorded;  // kRecorded: this rank's
   bool wall_clock = false;
   bool riesen = false;
   bool virtual_clocks = false;

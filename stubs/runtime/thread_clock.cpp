@@ -59,13 +59,14 @@ void ThreadClock::configure(const Settings* settings) {
     cpu_clock_ = static_cast<clockid_t>(~static_cast<unsigned>(syscall(SYS_gettid)) << 3U | kPerThreadCpu);
 }
 
-void ThreadClock::start(Time now) {
+void ThreadClock::start(Time now, Duration longest) {
   base_ = now;
+  longest_ = longest;
+  shown_ = Duration{};
   pending_ = Duration{};
   excluded_cpu_ns_ = excluded_wall_ns_ = 0;
   // Where accesses are recorded no estimate will do: handlers run within the interval.
-  cpu_is_exact_ = (last_was_long_ || settings_->accesses) && !settings_->wall_clock &&
-                  settings_->compute == ComputeMode::kMeasured;
+  cpu_is_exact_ = (last_was_long_ || settings_->accesses) && !settings_->wall_clock && measures();
   if (cpu_is_exact_) start_cpu_ns_ = clock_ns(cpu_clock_);
   start_tick_ = ticks();
 }
@@ -90,19 +91,23 @@ Duration ThreadClock::stop(Duration rule_length, bool first) {
   Duration compute = pending_;
   pending_ = Duration{};
   read_cost_.reset();
-  if (!first && settings_->compute != ComputeMode::kMeasured) return compute;
+  if (!first && !measures()) return compute;
   if (settings_->compute == ComputeMode::kFixed) return compute + settings_->fixed;
   if (settings_->compute == ComputeMode::kTable) return compute + std::max(rule_length, Duration{});
   return compute + measured();
 }
 
 Duration ThreadClock::elapsed() const {
-  return settings_->compute == ComputeMode::kMeasured ? pending_ + measured() : pending_;
+  if (!measures()) return pending_;
+  const Duration so_far = pending_ + measured();
+  // Reading it costs a little each time: a loop that waits for a later time than the recorded run saw ends, too.
+  return longest_ < Duration{} ? so_far : std::max(pending_, std::min(so_far, longest_));
 }
 
 Time ThreadClock::read() {
   pending_ += read_cost_.next();
-  return base_ + elapsed();
+  shown_ = std::max(shown_, elapsed());
+  return base_ + shown_;
 }
 
 }  // namespace nplus1::stubs

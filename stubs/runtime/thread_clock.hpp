@@ -26,12 +26,17 @@ class ThreadClock {
   /// By the thread whose clock it is.
   void configure(const Settings* settings);
 
-  /// The thread enters the application at virtual time `now`.
-  void start(Time now);
+  /// The thread enters the application at virtual time `now`. `longest`: of a recorded interval, what is left of it;
+  /// negative where none is given.
+  void start(Time now, Duration longest = Duration{-1});
   /// The compute time since start(); the clock stands still until the next start(). `rule_length` is the
   /// length given by a compute table, negative if none applies. Without `first` only what was measured or
   /// added counts.
   [[nodiscard]] Duration stop(Duration rule_length, bool first);
+  /// As far as start()'s interval has been shown to the program: a recorded one does not end before.
+  [[nodiscard]] Duration shown() const { return shown_; }
+  /// What was measured since start(), however long the interval is to be.
+  [[nodiscard]] Duration measured_so_far() const { return pending_ + measured(); }
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
   void add(Duration d) { pending_ += d; }
   /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time,
@@ -55,6 +60,9 @@ class ThreadClock {
 
  private:
   [[nodiscard]] Duration measured() const;
+  [[nodiscard]] bool measures() const {
+    return settings_->compute == ComputeMode::kMeasured || settings_->compute == ComputeMode::kRecorded;
+  }
 
   const Settings* settings_ = nullptr;
   Time base_ = kTimeZero;
@@ -64,6 +72,8 @@ class ThreadClock {
   std::int64_t start_cpu_ns_ = 0;  // at or before the start of the interval
   bool cpu_is_exact_ = false;      // start_cpu_ns_ was read at the very start
   mutable bool last_was_long_ = true;
+  Duration longest_{-1};
+  Duration shown_{};
   double excluded_cpu_ns_ = 0;
   double excluded_wall_ns_ = 0;
   clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // this thread's, whoever asks

@@ -19,7 +19,7 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 enum class ClockChoice : std::uint8_t { kAuto, kCpu, kWall };
 
@@ -47,10 +47,11 @@ struct Config {
 
 /// Settings of any length.
 enum Text : std::size_t {
-  kNetwork,       // the model's own description of itself, which netmodel::parse() turns into an equal one
-  kOutput,        // where the results will be
-  kRecordRegion,  // --record-region; empty: everything
-  kComputeRules,  // of a compute table, packed (semantics/time_settings.hpp)
+  kNetwork,        // the model's own description of itself, which netmodel::parse() turns into an equal one
+  kOutput,         // where the results will be
+  kRecordRegion,   // --record-region; empty: everything
+  kComputeRules,   // of a compute table, packed (semantics/time_settings.hpp)
+  kRecordedTimes,  // this rank's events::recording::ComputeInterval, one after the other
   kTexts
 };
 /// No text is longer.

@@ -1,0 +1,77 @@
+#include "stubs/access/heat.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace nplus1::stubs::access {
+namespace {
+
+const int kSites[2] = {};
+const void* const kHere = &kSites[0];
+const void* const kThere = &kSites[1];
+
+/// How often the page is closed in `calls` returns of the call at kHere, if it is missed too often each time.
+int closings(Heat& heat, std::uint64_t page, int calls) {
+  int closed = 0;
+  for (int i = 0; i < calls; ++i) {
+    if (heat.leave_open(page, kHere)) continue;
+    ++closed;
+    heat.given_up(page, kHere, nullptr);
+  }
+  return closed;
+}
+
+TEST(Heat, APageThatIsAlwaysMissedIsClosedLessAndLessOften) {
+  const auto heat = std::make_unique<Heat>();
+  EXPECT_EQ(closings(*heat, 7, 1), 1);
+  EXPECT_EQ(closings(*heat, 7, 2), 1) << "left open once";
+  EXPECT_EQ(closings(*heat, 7, 4), 1) << "left open three times";
+  EXPECT_LE(closings(*heat, 7, 100'000), 110) << "then once in 1024 times";
+}
+
+TEST(Heat, APageThatWasGivenUpMayMissLess) {
+  const auto heat = std::make_unique<Heat>();
+  EXPECT_EQ(heat->allowed(7, kHere), Heat::kFirstMisses);
+  heat->given_up(7, kHere, nullptr);
+  EXPECT_EQ(heat->allowed(7, kThere), Heat::kLaterMisses);
+  EXPECT_EQ(heat->allowed(8, kHere), Heat::kFirstMisses);
+}
+
+TEST(Heat, APageThatIsMissedNoMoreIsWatchedAgain) {
+  const auto heat = std::make_unique<Heat>();
+  static_cast<void>(closings(*heat, 7, 2000));
+  int left_open = 0;
+  for (int i = 0; i < 4000; ++i) {
+    if (heat->leave_open(7, kHere))
+      left_open += i >= 3000 ? 1 : 0;
+    else
+      heat->kept(7, kHere);
+  }
+  EXPECT_EQ(left_open, 0);
+}
+
+TEST(Heat, CallSitesAreLearnedApartButANewOneKnowsThePage) {
+  const auto heat = std::make_unique<Heat>();
+  static_cast<void>(closings(*heat, 7, 2000));
+  EXPECT_TRUE(heat->leave_open(7, kThere)) << "as others have led";
+  EXPECT_FALSE(heat->leave_open(8, kThere));
+}
+
+TEST(Heat, RemembersWhoMissed) {
+  const auto heat = std::make_unique<Heat>();
+  EXPECT_EQ(heat->instruction(7), nullptr);
+  heat->given_up(7, kHere, kThere);
+  EXPECT_EQ(heat->instruction(7), kThere);
+}
+
+TEST(Heat, MorePagesThanThereIsRoomForAreWatchedAsEver) {
+  const auto heat = std::make_unique<Heat>();
+  for (std::uint64_t page = 0; page < 2 * Heat::kMostPages; ++page) heat->given_up(page, kHere, nullptr);
+  EXPECT_EQ(heat->pages(), Heat::kMostPages);
+  EXPECT_FALSE(heat->leave_open(2 * Heat::kMostPages - 1, kHere));
+  EXPECT_EQ(heat->allowed(2 * Heat::kMostPages - 1, kHere), Heat::kFirstMisses);
+}
+
+}  // namespace
+}  // namespace nplus1::stubs::access
