@@ -16,7 +16,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
+#include <dlfcn.h>
 #include <link.h>
 
 #include "stubs/access/mappings.hpp"
@@ -252,17 +255,42 @@ long change_mask(const Arguments& call, void* context) noexcept {
   return 0;
 }
 
+/// A handler that asks for the alternative stack is called by us, on the program's.
+long change_other_action(const Arguments& call, KernelAction wanted) noexcept {
+  const long* a = call.of;
+  constexpr long kSignals = 64;
+  if (a[0] < 1 || a[0] > kSignals) return raw_system_call(call.number, a[0], a[1], a[2], a[3]);
+  KernelAction& kept = state.program_signals[a[0]];
+  const KernelAction told = kept;
+  KernelAction old;
+  const KernelAction as_wanted = wanted;
+  const bool on_stack =
+      a[1] != 0 && (wanted.flags & SA_ONSTACK) != 0 && reinterpret_cast<std::uintptr_t>(wanted.handler) > 1;
+  wanted.mask &= ~kOurSignals;
+  if (on_stack) {
+    kept = as_wanted;  // before the first signal comes
+    wanted.handler = reinterpret_cast<void*>(&on_program_signal);
+    wanted.flags |= SA_SIGINFO;
+  }
+  const long result =
+      raw_system_call(call.number, a[0], a[1] == 0 ? 0 : as_argument(&wanted), as_argument(&old), a[3]);
+  if (result != 0) {
+    kept = told;
+    return result;
+  }
+  if (a[1] != 0 && !on_stack) kept = KernelAction{};
+  const bool was_ours = old.handler == reinterpret_cast<void*>(&on_program_signal);
+  if (a[2] != 0) std::memcpy(reinterpret_cast<void*>(a[2]), was_ours ? &told : &old, sizeof(old));
+  return result;
+}
+
 /// The program's actions for our signals are kept, and called by us; no action of its own blocks them.
 long change_action(const Arguments& call) noexcept {
   const long* a = call.of;
   const int which = index_of(static_cast<int>(a[0]));
   KernelAction wanted;
   if (a[1] != 0) std::memcpy(&wanted, reinterpret_cast<const void*>(a[1]), sizeof(wanted));
-  if (which < 0) {
-    if (a[1] == 0) return raw_system_call(call.number, a[0], a[1], a[2], a[3]);
-    wanted.mask &= ~kOurSignals;
-    return raw_system_call(call.number, a[0], as_argument(&wanted), a[2], a[3]);
-  }
+  if (which < 0) return change_other_action(call, wanted);
   if (a[2] != 0)
     std::memcpy(reinterpret_cast<void*>(a[2]), &state.program_actions[which], sizeof(KernelAction));
   if (a[1] != 0) state.program_actions[which] = wanted;
@@ -463,6 +491,17 @@ void install_handlers() noexcept {
     raw_system_call(SYS_rt_sigaction, signal, as_argument(&action),
                     as_argument(&state.program_actions[index_of(signal)]), sizeof(action.mask));
   }
+  constexpr long kSignals = std::extent_v<decltype(state.program_signals)>;
+  for (long signal = 1; signal < kSignals; ++signal) {
+    KernelAction action;
+    Arguments call{SYS_rt_sigaction, {signal, 0, as_argument(&action), sizeof(action.mask), 0, 0}};
+    if (index_of(static_cast<int>(signal)) >= 0 || change_other_action(call, {}) != 0) continue;
+    if ((action.flags & SA_ONSTACK) == 0) continue;
+    const KernelAction before = action;
+    call.of[1] = as_argument(&before);
+    call.of[2] = 0;
+    static_cast<void>(change_other_action(call, before));
+  }
 #endif
 }
 
@@ -563,6 +602,12 @@ void measure_costs() noexcept {
 
 std::string begin() {
 #if defined(__x86_64__)
+  for (const auto& [symbol, option] :
+       {std::pair{"__asan_init", "address"}, std::pair{"__hwasan_init", "hwaddress"},
+        std::pair{"__msan_init", "memory"}, std::pair{"__tsan_init", "thread"}})
+    if (dlsym(RTLD_DEFAULT, symbol) != nullptr)
+      return std::string{"the program was built with -fsanitize="} + option +
+             ", which looks at all accesses and signals itself; build it without to record them";
   dl_iterate_phdr(find_text, nullptr);
   if (state.text_begin == nullptr) return "our own text was not found";
   ThreadWatch& t = this_watch;

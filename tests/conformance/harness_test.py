@@ -57,6 +57,20 @@ class TestLists(unittest.TestCase):
         self.assertEqual(testlist.read("/nonexistent", "pt2pt"), [])
 
 
+class Races(unittest.TestCase):
+    def verdict(self, races, racing=(), output="No Errors\n"):
+        return run.verdict_on(PLAIN, types.SimpleNamespace(racing=set(racing)), Run(0, output, 1.0, races=races))
+
+    def test_a_test_that_reports_a_race_fails_although_it_passes(self):
+        self.assertIsNone(self.verdict([]))
+        self.assertEqual(self.verdict(["a.c:7, 0 bytes into the buffer of line 5"]),
+                         "reports a race: a.c:7, 0 bytes into the buffer of line 5")
+
+    def test_one_that_is_known_to_race_has_to_pass_only(self):
+        self.assertIsNone(self.verdict(["a.c:7"], ["pt2pt/sendself"]))
+        self.assertIsNotNone(self.verdict(["a.c:7"], ["pt2pt/sendself"], "wrong\n"))
+
+
 class Verdicts(unittest.TestCase):
     def judged(self, output, code=0, timed_out=False, kind=""):
         case = testlist.TestCase("init", "x", result_test=kind)

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import pathlib
 import re
+import subprocess
 
 # Fortran's STOP, what the suite's checkpoint tests say, and what `nplus1 run` says of a job without MPI_Init, which
 # never_active.txt lists.
@@ -23,6 +24,7 @@ class Run:
     output: str  # stdout and stderr
     seconds: float
     timed_out: bool = False
+    races: list = dataclasses.field(default_factory=list)  # as nplus1 overlap tells them, in words
 
 
 def _unexpected(output):
@@ -53,6 +55,26 @@ def failure(case, run):
     if wants_failure == (run.code == 0):
         return f"exit code {run.code}"
     return None
+
+
+def finished(folder):
+    """Whether all ranks came to MPI_Finalize; others do not say that they recorded accesses."""
+    try:
+        return bool(json.loads((pathlib.Path(folder) / "summary.json").read_text()).get("complete"))
+    except (OSError, ValueError):
+        return False
+
+
+def races(nplus1, folder):
+    """What `nplus1 overlap` reports as races of a run with --record-accesses."""
+    told = pathlib.Path(folder) / "overlap.json"
+    if not finished(folder):
+        return []
+    done = subprocess.run([nplus1, "overlap", folder, "--json", told], capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        return [f"nplus1 overlap: {done.stderr.strip()[:160]}"]
+    return [f"{r['file']}:{r['line']}, {r['offset']} bytes into the buffer of line {r['request_line']}"
+            for r in json.loads(told.read_text())["races"]]
 
 
 def inactivity(case, folder):

@@ -6,6 +6,9 @@ yielding waits (`nplus1 run --native`) is the baseline. A test of ours that fail
 if it passes then, it is flaky, which is no pass: it is counted and named apart. The exit code is 1 if any test failed
 that passes bare, if more than one in a hundred is flaky, if a directory ran no test, or if a test passed without the
 stubs being active.
+
+With --record-accesses the runs under nplus1 record the accesses to the memory of messages (docs/accesses.md), and a
+test in which a race is reported fails, unless racing.txt says that it does race.
 """
 
 import argparse
@@ -31,6 +34,7 @@ import testlist  # noqa: E402
 DIRECTORIES = ("pt2pt", "coll", "comm", "datatype", "topo", "attr", "group", "init", "info", "f77", "f90", "f08")
 SAMPLE = pathlib.Path(__file__).resolve().parent / "sample.txt"
 INACTIVE = pathlib.Path(__file__).resolve().parent / "never_active.txt"
+RACING = pathlib.Path(__file__).resolve().parent / "racing.txt"
 DEFAULT_LIMIT = 60  # seconds
 GRACE = 40  # seconds on top for mpirun and the simulator to end
 REPEATS = 2
@@ -58,6 +62,7 @@ class Launcher:
         self.options = options
         self.scratch = tempfile.mkdtemp(prefix="nplus1-conformance-")
         self.running = set()
+        self.racing = set(words_of(RACING))
 
     def close(self):
         for process in list(self.running):
@@ -73,6 +78,8 @@ class Launcher:
             return [self.options.mpirun, "-np", str(case.ranks), *case.mpiexec_arguments, *program]
         passed_on = [word for argument in case.mpiexec_arguments for word in ("--mpi-args", argument)]
         mode = ["--native"] if way == "native" else ["-o", folder]
+        if way == "nplus1" and self.options.record_accesses:
+            mode.append("--record-accesses")
         return [self.options.nplus1, "run", "--quiet", "-n", str(case.ranks), *mode, *passed_on, "--", *program]
 
     def run(self, case, way):
@@ -85,6 +92,8 @@ class Launcher:
         inactive = None
         if way == "nplus1":
             inactive = judge.inactivity(case, folder)
+            if inactive is None and self.options.record_accesses:
+                result.races = judge.races(self.options.nplus1, folder)
             result.output += self._last_words(log)
         shutil.rmtree(place, ignore_errors=True)
         return result, inactive
@@ -150,11 +159,18 @@ def baseline(case, launcher):
     return "bare", run, why
 
 
+def verdict_on(case, launcher, ours):
+    """Why our run failed; None if it passed."""
+    if ours.races and f"{case.directory}/{case.program}" not in launcher.racing:
+        return f"reports a race: {ours.races[0]}"
+    return judge.failure(case, ours)
+
+
 def compare(case, launcher):
     """Baseline and nplus1, back to back: (way, baseline's run, its failure, our run, our failure, inactive)."""
     way, base, base_why = baseline(case, launcher)
     ours, inactive = launcher.run(case, "nplus1")
-    why = judge.failure(case, ours)
+    why = verdict_on(case, launcher, ours)
     if why is None and ours.timed_out and not base.timed_out:  # a test that demands a bad end must not get it so
         why = "time limit"
     return way, base, base_why, ours, why, inactive
@@ -167,7 +183,7 @@ def examine(case, launcher, exempt):
         return Outcome(case, "skipped", skip)
     if launcher.options.ours_first:
         ours, inactive = launcher.run(case, "nplus1")
-        if judge.failure(case, ours) is None and inactive is None:
+        if verdict_on(case, launcher, ours) is None and inactive is None:
             return Outcome(case, "passed", active=True, seconds={"nplus1": round(ours.seconds, 2)})
     way, base, base_why, ours, why, inactive = compare(case, launcher)
     outcome = Outcome(case, "passed", why or "", way, base_why is None, inactive is None,
@@ -304,6 +320,8 @@ def arguments():
     parser.add_argument("--no-repeat", dest="repeat", action="store_false", help="do not repeat failed tests")
     parser.add_argument("--ours-first", action="store_true",
                         help="run bare only what fails under nplus1: fast, but without the bare counts")
+    parser.add_argument("--record-accesses", action="store_true",
+                        help="record the accesses to the memory of messages, and judge the races reported")
     parser.add_argument("--json", default="", help="where the results go")
     options = parser.parse_args()
     options.list = options.list or ["testlist"]
