@@ -23,6 +23,7 @@ struct ThreadWatch {
   volatile unsigned char selector = kAllow;  // read by the kernel at each system call
   bool known = false;
   bool inside = false;   // of a wrapper
+  bool passing = false;  // in one that reaches no memory of the program's, nor MPI's
   bool holds = false;    // the lock
   bool handles = false;  // in a handler of ours
   unsigned step_pages = 0;
