@@ -21,6 +21,6 @@ if [ "${1:-}" = --fix ]; then
   files | xargs "$formatter" -i
 else
   count=$(files | wc -l)
-  files | xargs "$formatter" --dry-run -Werror
+  files | xargs -P 2 -n 64 "$formatter" --dry-run -Werror
   echo "check_format: $count files are formatted"
 fi
