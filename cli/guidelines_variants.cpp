@@ -37,10 +37,9 @@ Measuring changed(Measuring measuring, const Variant& variant) {
 }
 
 guidelines::Samples samples_of(const fs::path& file, const guidelines::Catalogue& catalogue, int ranks) {
-  auto data = guidelines::read_data(file, catalogue, true, ranks);
-  if (!data)
-    throw Failure{ExitCode::kNoInput, data.error().what, "nothing was compared", data.error().remedy};
-  return std::move(data.value().native);
+  return or_fail(guidelines::read_data(file, catalogue, true, ranks), ExitCode::kNoInput,
+                 "nothing was compared")
+      .native;
 }
 
 }  // namespace

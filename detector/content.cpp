@@ -33,19 +33,59 @@ std::int64_t as_number(const Content& c) {
   return static_cast<std::int64_t>(c.prefix);
 }
 
-/// CRC of `bytes` bytes that repeat the 8 of `word`, by doubling.
+/// Multipliers of CRCs by a length. Payloads have few lengths, and to work one out costs ten times what it is used for.
+class Multipliers {
+ public:
+  explicit Multipliers(uLong (*make)(std::uint64_t)) : make_{make} {}
+  uLong operator[](std::uint64_t length) {
+    Known& entry = known_[mix(length) % known_.size()];
+    if (!entry.is_known || entry.length != length) entry = {true, length, make_(length)};
+    return entry.multiplier;
+  }
+
+ private:
+  struct Known {
+    bool is_known = false;
+    std::uint64_t length = 0;
+    uLong multiplier = 0;
+  };
+  uLong (*make_)(std::uint64_t);
+  std::array<Known, 512> known_{};
+};
+
+/// What appending so many bytes multiplies by, at most a period.
+uLong appending(std::uint64_t bytes) {
+  static thread_local Multipliers multipliers{
+      [](std::uint64_t length) { return crc32_combine_gen(static_cast<z_off_t>(length)); }};
+  return multipliers[bytes];
+}
+
+/// What being there so many times in a row multiplies the CRC of a word of 8 bytes by: 1 + m + m^2 + ..., m being what
+/// appending one multiplies by. By doubling.
+uLong repeating(std::uint64_t words) {
+  static thread_local Multipliers multipliers{[](std::uint64_t times) {
+    constexpr std::uint32_t kOne = 0x80000000U;  // bits are mirrored
+    std::uint32_t block = kOne;
+    std::uint32_t sum = 0;
+    std::uint64_t length = 8;
+    for (std::uint64_t n = times; n != 0; n >>= 1U, length *= 2) {
+      if ((n & 1U) != 0) sum = crc_concatenated(sum, block, length);
+      block = crc_concatenated(block, block, length);
+    }
+    return uLong{sum};
+  }};
+  return multipliers[words];
+}
+
+/// CRC of `bytes` bytes that repeat the 8 of `word`.
 std::uint32_t crc_of_repeated(std::uint64_t word, std::uint64_t bytes) {
   std::array<unsigned char, 8> pattern{};
   std::memcpy(pattern.data(), &word, pattern.size());
-  const std::uint64_t tail = bytes % 8;
-  auto block = static_cast<std::uint32_t>(crc32_z(0, pattern.data(), pattern.size()));
-  std::uint32_t crc = 0;
-  std::uint64_t length = 8;
-  for (std::uint64_t n = bytes / 8; n != 0; n >>= 1U, length *= 2) {
-    if ((n & 1U) != 0) crc = crc_concatenated(crc, block, length);
-    block = crc_concatenated(block, block, length);
-  }
-  return static_cast<std::uint32_t>(crc32_z(crc, pattern.data(), tail));
+  const uLong multiplier = repeating(bytes / 8);
+  uLong crc = 0;
+  if (multiplier != 0)  // with which zlib never ends
+    crc = crc32_combine_op(crc32_z(0, pattern.data(), pattern.size()), 0, multiplier);
+  return static_cast<std::uint32_t>(crc32_z(crc, pattern.data(), bytes % 8));
 }
 
 /// Whether `polynomial` is that of `bytes` bytes that repeat the 8 of `word`, as elements of `width` bytes (8: words).
@@ -259,8 +299,7 @@ std::uint32_t crc_concatenated(std::uint32_t first, std::uint32_t second, std::u
   // Appending bytes multiplies by a power of x, and those repeat: so no length is too large for zlib, which never ends
   // on a negative one.
   constexpr std::uint64_t kPeriod = 0xffffffffU;
-  return static_cast<std::uint32_t>(
-      crc32_combine(first, second, static_cast<z_off_t>(second_bytes % kPeriod)));
+  return static_cast<std::uint32_t>(crc32_combine_op(first, second, appending(second_bytes % kPeriod)));
 }
 
 std::optional<double> agreement(const Content& whole, std::uint64_t offset, const Content& part) {

@@ -45,6 +45,23 @@ TEST(ContentOfPayloads, WithOneCrcDifferByTheirPolynomial) {
   EXPECT_NE(first.key(), second.key());
 }
 
+TEST(ContentOfPayloads, AreConstantAtAnyLengthAndNotWithOneByteChanged) {
+  for (int again = 0; again < 2; ++again)  // what was worked out before is used
+    for (std::size_t bytes = 9; bytes < 1200; ++bytes) {
+      std::string text(bytes, ' ');
+      for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>('a' + i % 8);
+      EXPECT_TRUE(content_of_text(text).is_constant()) << bytes;
+      text[8 + (bytes - 9) / 2] ^= 1;
+      EXPECT_FALSE(content_of_text(text).is_constant()) << bytes;
+    }
+}
+
+TEST(ContentOfPayloads, AreConcatenatedAsZlibWould) {
+  for (std::uint64_t bytes = 0; bytes < 3000; ++bytes)
+    EXPECT_EQ(crc_concatenated(0x12345678, 0x9abcdef0, bytes),
+              crc32_combine(0x12345678, 0x9abcdef0, static_cast<z_off_t>(bytes)));
+}
+
 TEST(ContentOfPayloads, OfAnyLengthAreConcatenatedInTheSameTime) {
   // zlib never ends on a negative length, which one of 2^63 and more becomes.
   for (const std::uint64_t bytes : {std::uint64_t{1} << 63U, ~std::uint64_t{0}, std::uint64_t{1} << 62U})

@@ -228,7 +228,9 @@ TEST(Mailbox, ForgetsTagsThatWereOnlyProbedForAndStillSeesTheirMessages) {
     for (std::int32_t tag = 0; tag < 300; ++tag) {
       const Message* seen = box.peek(0, kAnySource, tag);
       ASSERT_EQ(seen != nullptr, tag == 3) << tag;
-      if (seen != nullptr) EXPECT_EQ(seen->source, RankId{2});
+      if (tag == 3) {
+        EXPECT_EQ(seen->source, RankId{2});
+      }
     }
   // The receive was not forgotten with them.
   box.arrive(one.message(700, 30));

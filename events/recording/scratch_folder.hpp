@@ -10,8 +10,8 @@ namespace nplus1::events::recording {
 
 class ScratchFolder {
  public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "nplus1-recording-XXXXXX").string();
+  explicit ScratchFolder(const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
+    std::string name = (in / "nplus1-recording-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"cannot create " + name};
     path_ = name;
   }

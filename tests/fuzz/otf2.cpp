@@ -7,8 +7,8 @@
 
 #include "events/checked_sink.hpp"
 #include "events/definitions_collector.hpp"
+#include "events/recording/scratch_folder.hpp"
 #include "tests/fuzz/events_of.hpp"
-#include "tests/fuzz/scratch_folder.hpp"
 
 namespace nplus1::fuzz {
 namespace {
@@ -45,7 +45,7 @@ void run(Input input) {
   const bool changes = choices.once_in(2);
   const Input change =
       input.subspan(std::min<std::size_t>(input.size(), 1), std::min<std::size_t>(input.size(), 17) / 2);
-  const ScratchFolder scratch;
+  const events::recording::ScratchFolder scratch{in_memory()};
   const fs::path& folder = scratch.path();
   write_archive(folder / "out", choices);
   Choices changing{change};

@@ -9,9 +9,9 @@
 #include "events/recording/columns.hpp"
 #include "events/recording/format.hpp"
 #include "events/recording/reader.hpp"
+#include "events/recording/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 #include "tests/fuzz/events_of.hpp"
-#include "tests/fuzz/scratch_folder.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace nplus1::fuzz {
@@ -197,7 +197,7 @@ std::optional<std::string> mutated_by_structure(Input input, std::uint64_t seed)
 
 /// A recording of two blocks of events, short enough that their columns are not compressed.
 std::string written(unsigned seed) {
-  const ScratchFolder folder;
+  const events::recording::ScratchFolder folder{in_memory()};
   events::recording::WriterOptions options;
   options.background = false;
   {

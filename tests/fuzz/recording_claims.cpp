@@ -7,6 +7,7 @@
 #include "detector/paper_method.hpp"
 #include "detector/transfers.hpp"
 #include "events/recording/reader.hpp"
+#include "events/recording/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 #include "hypothesis/replay.hpp"
 #include "hypothesis/wait_states.hpp"
@@ -14,7 +15,6 @@
 #include "patterns/message_statistics.hpp"
 #include "patterns/patterns_json.hpp"
 #include "tests/fuzz/events_of.hpp"
-#include "tests/fuzz/scratch_folder.hpp"
 
 namespace nplus1::fuzz {
 namespace {
@@ -58,7 +58,7 @@ void run(Input input) {
   const std::uint8_t which = choices.byte();
   const auto ranks =
       static_cast<std::int32_t>(choices.once_in(200) ? 1 + choices.below(200'000) : 1 + choices.below(8));
-  const ScratchFolder folder;
+  const events::recording::ScratchFolder folder{in_memory()};
   const std::filesystem::path recording = folder.path() / "recording";
   events::recording::WriterOptions options;
   options.background = false;

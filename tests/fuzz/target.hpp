@@ -50,6 +50,12 @@ class MemoryFile {
   int descriptor_;
 };
 
+/// Where an input that needs files has them: in memory, if there is such a place.
+[[nodiscard]] inline std::filesystem::path in_memory() {
+  const std::filesystem::path shared{"/dev/shm"};
+  return std::filesystem::is_directory(shared) ? shared : std::filesystem::temp_directory_path();
+}
+
 /// Takes numbers off the input, zeros behind its end: the fuzzer decides what a generator does.
 class Choices {
  public:
