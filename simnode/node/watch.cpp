@@ -24,6 +24,10 @@ constexpr auto kThreadGrace = 20ms;
 /// Programs that join threads join them again and again: the grace is halved after every so many
 /// withdrawals, so many times at most.
 constexpr int kWithdrawalsToHalve = 8, kMostHalvings = 4;
+/// The same under given compute times where one of the rank's threads runs: it may be about to make a call. One that
+/// spins until another has done something is not, and does so again and again.
+constexpr auto kRunningThreadGrace = 100ms;
+constexpr int kSpinsToHalve = 2, kMostSpinHalvings = 8;
 constexpr auto kWatchdog = 10s;
 /// A job whose ranks spin for each other on too few cores is starved for ever: half a patience so many times at most.
 constexpr int kMostExtensions = 18;
@@ -68,11 +72,14 @@ void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool
 }
 
 std::chrono::microseconds Watch::patience(const Rank& rank) const {
-  // What waits for other threads of the process sleeps. Of other hosts nothing is seen.
-  if (rank.threads && !clock_.measured &&
-      (rank.block == nullptr || rank.block->native_wait.load(std::memory_order_relaxed) != 0 ||
-       some_thread_runs(rank.pid)))
-    return kSteadyNativeGrace;
+  if (rank.threads && !clock_.measured) {
+    // What waits for other threads of the process sleeps, or spins. Of other hosts nothing is seen.
+    if (rank.block == nullptr || rank.block->native_wait.load(std::memory_order_relaxed) != 0)
+      return kSteadyNativeGrace;
+    if (some_thread_runs(rank.pid))
+      return std::chrono::microseconds{kRunningThreadGrace} /
+             (1 << std::min(rank.withdrawals / kSpinsToHalve, kMostSpinHalvings));
+  }
   if (rank.threads)
     return std::chrono::microseconds{kThreadGrace} /
            (1 << std::min(rank.withdrawals / kWithdrawalsToHalve, kMostHalvings));
