@@ -34,32 +34,38 @@ constexpr int kMostExtensions = 18;
 /// CPU time sampled from outside may include a little of the stubs' own.
 constexpr double kSafety = 0.9;
 
-/// What the kernel says of the process's main thread: how long it ran, how long it waited for a core (nanoseconds); -1
-/// if it is gone.
-struct Scheduling {
-  std::int64_t ran = -1;
-  std::int64_t waited = -1;
-};
-Scheduling scheduling_of(std::int32_t pid) {
+/// How long the process's main thread ran, as the kernel says (nanoseconds); -1 if it is gone.
+std::int64_t running_time_of(std::int32_t pid) {
   std::ifstream file{"/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/schedstat"};
-  Scheduling found;
-  if (!(file >> found.ran)) found.ran = -1;
-  if (!(file >> found.waited)) found.waited = -1;
-  return found;
+  std::int64_t ran = -1;
+  return file >> ran ? ran : -1;
+}
+
+/// Calls `look` with the folder in /proc of each thread of the process until it returns false; false if there is none.
+template <class Look>
+bool each_thread(std::int32_t pid, Look&& look) {
+  std::error_code error;
+  bool any = false;
+  for (auto it = std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error);
+       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
+    any = true;
+    if (!look(it->path())) break;
+  }
+  return any;
 }
 
 /// Whether a thread of the process runs, or could and has no core: then a wait outside MPI is not for another rank.
 bool some_thread_runs(std::int32_t pid) {
-  std::error_code error;
-  for (auto it = std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", error);
-       !error && it != std::filesystem::directory_iterator(); it.increment(error)) {
-    std::ifstream file{it->path() / "stat"};
+  bool runs = false;
+  each_thread(pid, [&](const std::filesystem::path& thread) {
+    std::ifstream file{thread / "stat"};
     std::string line;
     std::getline(file, line);
     const std::size_t name_end = line.rfind(") ");
-    if (name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'R') return true;
-  }
-  return false;
+    runs = name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'R';
+    return !runs;
+  });
+  return runs;
 }
 
 }  // namespace
@@ -89,8 +95,17 @@ std::chrono::microseconds Watch::patience(const Rank& rank) const {
   return clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace};
 }
 
+/// Of all threads: it may be another than the main one that is waited for.
 std::int64_t Watch::starved_of(std::int32_t pid) {
-  return scheduling_of(pid).waited;
+  std::int64_t sum = 0;
+  const bool there = each_thread(pid, [&](const std::filesystem::path& thread) {
+    std::ifstream file{thread / "schedstat"};
+    std::int64_t ran = 0;
+    std::int64_t waited = 0;
+    if (file >> ran >> waited) sum += waited;
+    return true;
+  });
+  return there ? sum : -1;
 }
 
 std::int64_t Watch::starved() const {
@@ -128,7 +143,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
                               : r.block->activity.load(std::memory_order_acquire);
   };
   const std::uint32_t activity = activity_now();
-  const std::int64_t cpu = r.block == nullptr ? 0 : scheduling_of(r.pid).ran;
+  const std::int64_t cpu = r.block == nullptr ? 0 : running_time_of(r.pid);
   const Instant now = std::chrono::steady_clock::now();
   // A call made in between would lie before the bound, had the computing up to now been credited.
   if (activity_now() != activity) return false;

@@ -28,7 +28,7 @@ class Watch {
     double scale = 1.0;
   };
 
-  /// Nanoseconds for which the main thread of a process could have run and had no core, so far; -1 if that is not known.
+  /// Nanoseconds for which the threads of a process could have run and had no core, so far; -1 if that is not known.
   using Starved = std::function<std::int64_t(std::int32_t pid)>;
   static std::int64_t starved_of(std::int32_t pid);
 

@@ -49,5 +49,22 @@ class Repeatable(ReplayTest):
             self.assertEqual(again.summary["rank_end_s"], first.summary["rank_end_s"], f"seed {seed}")
 
 
+class Manners(LiveTest):
+    """The program ends as it does bare, whatever it does with its threads; where these wait for each other only by joins,
+    nothing is decided by force."""
+    JOINED = ("async", "turns", "many", "funnelled")
+    OTHERS = ("detached", "pool", "signal", "ends", "outlive", "rest")
+
+    def test_each_ends_as_bare(self):
+        for manner in (*self.JOINED, *self.OTHERS):
+            with self.subTest(manner):
+                run = self.exact("thread_manners", manner, ranks=3, compute="fixed:1e-6",
+                                 network="lsb:latency=1e-6,bandwidth=1e9", code=1 if manner == "detached" else 0)
+                self.assertEqual(sorted(run.stdout.splitlines()), [f"rank {r}: done" for r in range(3)])
+                if manner in self.JOINED:
+                    trust = run.summary["trust"]
+                    self.assertEqual((trust["order_inversions"], trust["forced_decisions"]), (0, 0))
+
+
 if __name__ == "__main__":
     unittest.main()
