@@ -8,6 +8,7 @@
 #include "cli/replay.hpp"
 #include "cli/verbs.hpp"
 #include "overlap/chains.hpp"
+#include "overlap/phases.hpp"
 #include "overlap/plan.hpp"
 #include "overlap/results.hpp"
 #include "support/result.hpp"
@@ -49,6 +50,12 @@ void add_overlap_project(CLI::App& parent, const Registration& registration);
 
 /// Replays what there is to try, in child processes. Throws Failure.
 [[nodiscard]] overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& source);
+
+/// Seconds of virtual time of a recording put at other phases: as written, and with each of `chains` (places in the
+/// analysis) grouped; in child processes. Throws Failure.
+[[nodiscard]] std::vector<double> replay_scaled(const OverlapWords& words, const OverlapSource& source,
+                                                const std::shared_ptr<const overlap::Scales>& scales,
+                                                const std::vector<std::size_t>& chains);
 
 /// Asks for patches of the findings, notes them with their chains, and writes them to `words.patch`. Text for the
 /// terminal. Throws Failure.

@@ -34,6 +34,8 @@ struct OverlapCase {
   ProgressKind progress{};
   std::optional<Replayed>* into = nullptr;
   bool efficiency = false;  // all of it, not the sum alone
+  std::shared_ptr<const overlap::Scales> scales{};  // null: the phases as recorded
+  std::shared_ptr<const overlap::Survey> scaled{};  // what the plan is of, with scales
 };
 
 nlohmann::json pair_of(const Hidden& h) {
@@ -47,7 +49,8 @@ std::string packed(const Replayed& r, const EfficiencyResult& e, bool whole) {
   nlohmann::json json{{"makespan", r.makespan_s},
                       {"communication", r.communication_s},
                       {"finished", r.finished},
-                      {"whole", pair_of(e.whole)}};
+                      {"whole", pair_of(e.whole)},
+                      {"in_mpi", e.in_mpi}};
   if (!whole) return json.dump();
   json["non_blocking"] = pair_of(e.non_blocking);
   for (const char* key : {"ranks", "sites", "regions"}) json[key] = nlohmann::json::array();
@@ -59,7 +62,7 @@ std::string packed(const Replayed& r, const EfficiencyResult& e, bool whole) {
 
 Replayed replayed_of(const nlohmann::json& json) {
   return {json.at("makespan").get<double>(), json.at("communication").get<double>(),
-          hidden_of(json.at("whole")), json.at("finished").get<bool>()};
+          hidden_of(json.at("whole")), json.at("in_mpi").get<std::int64_t>(), json.at("finished").get<bool>()};
 }
 
 EfficiencyResult efficiency_of(const nlohmann::json& json) {
@@ -82,8 +85,13 @@ Result<std::string> replay_overlap(const OverlapWords& words, const OverlapSourc
   const auto play = play_recording(words.replay.source);
   auto chain = hypothesis::transform::Chain::build({}, play, recorded.call_interval);
   if (!chain) return chain.error();
+  if (c.scales)
+    if (const auto added = chain.value().add(overlap::scaled(source.survey, c.scales), play); !added)
+      return added.error();
   if (c.plan)
-    if (const auto added = chain.value().add(overlap::rearranged(source.survey, c.plan), play); !added)
+    if (const auto added =
+            chain.value().add(overlap::rearranged(c.scaled ? c.scaled : source.survey, c.plan), play);
+        !added)
       return added.error();
   overlap::Efficiency sink{static_cast<std::size_t>(reader.value().header().ranks), *prepared->network};
   hypothesis::ReplayOptions options = prepared->options;
@@ -287,6 +295,38 @@ overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& so
   trials.run();
   overlap::sort_by_saving(results);
   return results;
+}
+
+std::vector<double> replay_scaled(const OverlapWords& words, const OverlapSource& source,
+                                  const std::shared_ptr<const overlap::Scales>& scales,
+                                  const std::vector<std::size_t>& chains) {
+  const auto play = play_recording(words.replay.source);
+  // Where the calls are is known from the recording; how far apart, from the scaled one.
+  auto chain = or_fail(hypothesis::transform::Chain::build({}, play, {}), ExitCode::kNoInput, kNothingFound);
+  or_fail(chain.add(overlap::scaled(source.survey, scales), play), ExitCode::kNoInput, kNothingFound);
+  auto survey = std::make_shared<overlap::Survey>(source.survey->ranks().size());
+  hypothesis::transform::RankOrder order;
+  order.begin(*survey);
+  or_fail(play(chain.begin(order), false), ExitCode::kNoInput, kNothingFound);
+  chain.finish();
+  order.finish();
+  std::vector<std::optional<Replayed>> results(chains.size() + 1);
+  std::vector<OverlapCase> cases;
+  cases.push_back({nullptr, ProgressKind::kAsynchronous, results.data(), false, scales, survey});
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    auto plan = std::make_shared<Plan>(
+        overlap::plan_of(*survey, *source.analysis, {chains[i]}, Variant::kGrouped));
+    cases.push_back({plan->empty() ? nullptr : std::move(plan), ProgressKind::kAsynchronous,
+                     &results[i + 1], false, scales, survey});
+  }
+  const auto texts = hypothesis::in_children(
+      cases.size(), jobs_of(words.replay),
+      [&](std::size_t i) { return replay_overlap(words, source, cases[i]); }, [](std::size_t) {});
+  if (!texts) throw Failure{ExitCode::kNoInput, texts.error().what, kNothingFound, texts.error().remedy};
+  std::vector<double> times;
+  for (const std::string& text : texts.value())
+    times.push_back(replayed_of(nlohmann::json::parse(text)).makespan_s);
+  return times;
 }
 
 std::string overlap_document(const std::string& path) {

@@ -3,12 +3,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
@@ -37,11 +39,29 @@ std::optional<events::Frame> frame_in(const overlap::Survey& survey, std::uint32
   return std::nullopt;
 }
 
+/// Before what comes first of all that ends an instance: one rank may use its data earlier than the others. A line above
+/// the calls is reached around a loop, later than those below.
 patch::Wait wait_of(const overlap::Survey& survey, const overlap::Chain& chain, const events::Frame& calls) {
-  if (chain.ends() == overlap::EndedBy::kFinalize) return {patch::WaitPlace::kEndOfBlock, {}};
-  if (const auto frame = frame_in(survey, chain.ending_site, calls))
-    return {patch::WaitPlace::kBeforeLine, {frame->file, static_cast<int>(frame->line)}};
-  return {patch::WaitPlace::kAfterCalls, {}};
+  if (chain.ended_by.size() == 1 && chain.ends() == overlap::EndedBy::kFinalize)
+    return {patch::WaitPlace::kEndOfBlock, {}};
+  std::uint32_t last_call = calls.line;
+  for (const overlap::Context& context : chain.contexts)
+    if (const auto frame = frame_in(survey, context.site, calls)) last_call = std::max(last_call, frame->line);
+  std::optional<events::Frame> first;
+  for (const std::uint32_t site : chain.ending_sites) {
+    const auto frame = frame_in(survey, site, calls);
+    if (!frame) return {patch::WaitPlace::kAfterCalls, {}};
+    const auto later = [last_call](const events::Frame& f) { return std::pair{f.line <= last_call, f.line}; };
+    if (!first || later(*frame) < later(*first)) first = frame;
+  }
+  if (!first) return {patch::WaitPlace::kAfterCalls, {}};
+  return {patch::WaitPlace::kBeforeLine, {first->file, static_cast<int>(first->line)}};
+}
+
+/// Whether the recording saw all that was done with the buffer from the call on. Memory that cannot be watched counts as
+/// touched in the call itself; a page that was no longer looked at, as touched from then on.
+bool is_watched(const overlap::MessageEnd& end) {
+  return !end.first.inexact || end.first.site != end.event.site.value;
 }
 
 patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain,
@@ -52,14 +72,15 @@ patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain,
   call.function = place.function;
   call.watched = true;
   bool sends = false, receives = false;
-  const overlap::ChainInstance& instance = chain.instances.front();
-  for (const std::uint32_t i : instance.members) {
-    const overlap::MessageEnd& end = source.survey->ranks()[static_cast<std::size_t>(instance.rank)].ends[i];
-    if (end.event.call != context.call || end.event.site.value != context.site) continue;
-    (end.receives() ? receives : sends) = true;
-    call.any_source = call.any_source || end.from_anybody();
-    call.watched = call.watched && !end.first.inexact;
-  }
+  for (const overlap::ChainInstance& instance : chain.instances)
+    for (const std::uint32_t i : instance.members) {
+      const overlap::MessageEnd& end =
+          source.survey->ranks()[static_cast<std::size_t>(instance.rank)].ends[i];
+      if (end.event.call != context.call || end.event.site.value != context.site) continue;
+      (end.receives() ? receives : sends) = true;
+      call.any_source = call.any_source || end.from_anybody();
+      call.watched = call.watched && is_watched(end);
+    }
   call.kind = sends && receives ? patch::CallKind::kSendrecv
               : sends           ? patch::CallKind::kSend
                                 : patch::CallKind::kReceive;

@@ -6,6 +6,7 @@
 #include "cli/failure.hpp"
 #include "cli/overlap.hpp"
 #include "cli/program.hpp"
+#include "cli/whatif.hpp"
 #include "overlap/projection.hpp"
 #include "report/files.hpp"
 
@@ -26,7 +27,12 @@ struct ProjectWords {
   OverlapWords each;
 };
 
-overlap::ProjectedRun projected_run(const ProjectWords& words, std::size_t i) {
+struct RunOfProjection {
+  overlap::ProjectedRun run;
+  OverlapSource source;
+};
+
+RunOfProjection projected_run(const ProjectWords& words, std::size_t i) {
   OverlapWords each = words.each;
   each.replay.source = words.sources[i];
   each.replay.quiet = true;
@@ -39,8 +45,38 @@ overlap::ProjectedRun projected_run(const ProjectWords& words, std::size_t i) {
       or_fail(survey_overlap(each.replay.source), ExitCode::kNoInput, kNothingProjected);
   if (!words.each.replay.quiet)
     fmt::print(stderr, "nplus1: {} of {}: {}\n", i + 1, words.sources.size(), each.replay.source);
-  return overlap::numbers_of(find_overlap(each, source), *source.survey, *source.analysis,
-                             words.sizes.empty() ? 1 : words.sizes[i]);
+  RunOfProjection made{overlap::numbers_of(find_overlap(each, source), *source.survey, *source.analysis,
+                                           words.sizes.empty() ? 1 : words.sizes[i]),
+                       source};
+  overlap::PhaseSums sums{*source.survey};
+  or_fail(play_recording(each.replay.source)(sums, false), ExitCode::kNoInput, kNothingProjected);
+  made.run.phases = sums.phases();
+  return made;
+}
+
+/// Replays of the largest run with the phases that the fits give.
+overlap::Recomputed recomputed(const ProjectWords& words, const OverlapSource& source,
+                               const std::vector<overlap::ProjectedRun>& runs, const overlap::Basis& basis,
+                               double size) {
+  OverlapWords each = words.each;
+  each.replay.source = words.sources[basis.run];
+  each.replay.quiet = true;
+  std::vector<std::size_t> chains;
+  for (std::size_t c = 0; c < source.analysis->chains.size(); ++c)
+    if (runs[basis.run].chains.contains(overlap::chain_name(source.analysis->chains[c]))) chains.push_back(c);
+  overlap::Recomputed made;
+  const auto replay = [&](overlap::Estimate estimate, overlap::Recomputed::Times& into) {
+    const auto scales = std::make_shared<const overlap::Scales>(
+        overlap::scales_at(basis.phases, runs[basis.run].phases, size, estimate));
+    const std::vector<double> times = replay_scaled(each, source, scales, chains);
+    into.as_written = times.front();
+    for (std::size_t i = 0; i < chains.size(); ++i)
+      into.grouped[overlap::chain_name(source.analysis->chains[chains[i]])] = times[i + 1];
+  };
+  replay(overlap::Estimate::kBest, made.best);
+  replay(overlap::Estimate::kLeast, made.least);
+  replay(overlap::Estimate::kMost, made.most);
+  return made;
 }
 
 int show_projection(const ProjectWords& words) {
@@ -49,13 +85,22 @@ int show_projection(const ProjectWords& words) {
                   fmt::format("--sizes has {} sizes for {} runs", words.sizes.size(), words.sources.size()),
                   kNothingProjected, "give one for each, in their order"};
   std::vector<overlap::ProjectedRun> runs;
-  for (std::size_t i = 0; i < words.sources.size(); ++i) runs.push_back(projected_run(words, i));
+  std::vector<OverlapSource> sources;
+  for (std::size_t i = 0; i < words.sources.size(); ++i) {
+    RunOfProjection made = projected_run(words, i);
+    runs.push_back(std::move(made.run));
+    sources.push_back(std::move(made.source));
+  }
   double size = words.size, ranks = words.ranks;
   for (const auto& run : runs) {
     if (words.size <= 0) size = std::max(size, run.size);
     if (words.ranks <= 0) ranks = std::max(ranks, run.ranks);
   }
-  const overlap::Projection projection = overlap::project(std::move(runs), size, ranks);
+  std::string why_not;
+  std::optional<overlap::Recomputed> again;
+  if (const auto basis = overlap::basis_of(runs, ranks, why_not))
+    again = recomputed(words, sources[basis->run], runs, *basis, size);
+  const overlap::Projection projection = overlap::project(std::move(runs), size, ranks, again, why_not);
   if (!words.each.replay.json.empty())
     or_fail(report::write_file(words.each.replay.json, overlap::projection_json(projection)),
             ExitCode::kCantCreate, kNothingProjected);

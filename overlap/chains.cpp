@@ -197,11 +197,13 @@ void finish(Collected& all) {
         chain.touch = seen.second;
       }
     most = 0;
-    for (const auto& [site, count] : all.endings[c])
+    for (const auto& [site, count] : all.endings[c]) {
+      chain.ending_sites.push_back(site);
       if (count > most) {
         most = count;
         chain.ending_site = site;
       }
+    }
   }
   std::stable_sort(all.analysis.chains.begin(), all.analysis.chains.end(),
                    [](const Chain& a, const Chain& b) { return a.in_calls_ps > b.in_calls_ps; });

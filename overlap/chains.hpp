@@ -40,7 +40,8 @@ struct Chain {
   std::map<EndedBy, std::uint64_t> ended_by;  // instances
   /// The access that ends most of its instances; unknown if none does.
   Touch touch;
-  std::uint32_t ending_site = 0;
+  std::uint32_t ending_site = 0;            // of most of its instances
+  std::vector<std::uint32_t> ending_sites;  // of all
   std::uint64_t merged_requests = 0;
   std::vector<Context> merges;  // calls that may be started with it, of its first instance that has some
 

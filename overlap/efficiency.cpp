@@ -130,6 +130,8 @@ Hidden Efficiency::measured(const Rank& rank, std::vector<Transfer>& of) const {
 EfficiencyResult Efficiency::result() {
   EfficiencyResult result;
   for (Rank& rank : ranks_) {
+    for (const auto& inside : rank.inside)
+      for (const Span& call : inside) result.in_mpi += call.end - call.begin;
     std::map<std::uint32_t, std::vector<Transfer>> sites, regions;
     std::vector<Transfer> non_blocking;
     for (const Transfer& t : rank.transfers) {

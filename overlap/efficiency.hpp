@@ -38,6 +38,7 @@ struct EfficiencyResult {
   std::vector<Hidden> ranks;
   std::map<std::uint32_t, Hidden> sites;    // by call path of the post: all ranks
   std::map<std::uint32_t, Hidden> regions;  // by region of the post; 0: in none
+  std::int64_t in_mpi = 0;                  // picoseconds of all threads
 };
 
 class Efficiency final : public events::EventSink {

@@ -152,8 +152,15 @@ Json efficiency(const Results& results, const Survey& survey) {
   Json json;
   json["whole"] = share_of(results.efficiency.whole);
   json["non_blocking"] = share_of(results.efficiency.non_blocking);
-  const auto replays = results.efficiency_of_two_replays();
-  json["two_replays"] = replays ? Json(*replays) : Json(nullptr);
+  const auto replays = results.two_replays();
+  json["two_replays"] = replays ? Json(replays->share) : Json(nullptr);
+  if (replays) {
+    const auto part = [](std::int64_t ps) { return seconds(Duration{ps}); };
+    json["two_replays_parts"] = {{"added_s", part(replays->added)},
+                                 {"transfer_s", part(replays->transfer)},
+                                 {"longer_s", part(replays->longer)},
+                                 {"partners_s", part(replays->partners)}};
+  }
   Json bound;
   constexpr auto kAll = static_cast<std::size_t>(Variant::kPerRequest);
   for (const ProgressKind kind : {ProgressKind::kAsynchronous, ProgressKind::kWeak})

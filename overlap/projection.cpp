@@ -95,8 +95,18 @@ std::string quantity_text(const Quantity& q) {
   return text;
 }
 
+std::string recomputed_text(const char* what, double value, const Fit::Spread& spread) {
+  return fmt::format("  {:<36} {:>10}   from {} to {}\n", what, with_unit(value, "s"), with_unit(spread.least, "s"),
+                     with_unit(spread.most, "s"));
+}
+
 Json json_of(const Model& m) {
   return {{"model", m.text()}, {"error", m.error}};
+}
+
+Json json_of(const std::optional<Fit::Spread>& spread) {
+  if (!spread) return nullptr;
+  return {{"least_s", spread->least}, {"most_s", spread->most}};
 }
 
 Json json_of(const Quantity& q) {
@@ -146,12 +156,47 @@ ProjectedRun numbers_of(const Results& results, const Survey& survey, const Anal
   return run;
 }
 
-Projection project(std::vector<ProjectedRun> runs, double size, double ranks) {
+std::optional<double> Recomputed::Times::saving(const std::string& chain) const {
+  const auto known = grouped.find(chain);
+  if (known == grouped.end()) return std::nullopt;
+  return std::max(0.0, as_written - known->second);
+}
+
+std::optional<Basis> basis_of(const std::vector<ProjectedRun>& runs, double ranks, std::string& why_not) {
+  Basis basis;
+  std::optional<double> largest;
+  std::set<double> sizes;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].ranks != ranks) continue;
+    basis.phases.push_back({runs[i].size, &runs[i].phases});
+    sizes.insert(runs[i].size);
+    if (largest && *largest >= runs[i].size) continue;
+    largest = runs[i].size;
+    basis.run = i;
+  }
+  if (sizes.size() < 2)
+    why_not = fmt::format("fewer than two sizes were run on {:g} ranks", ranks);
+  else
+    why_not = differ(basis.phases);
+  if (!why_not.empty()) return std::nullopt;
+  return basis;
+}
+
+Projection project(std::vector<ProjectedRun> runs, double size, double ranks,
+                   const std::optional<Recomputed>& recomputed, const std::string& not_recomputed) {
   Projection p;
+  p.not_recomputed = not_recomputed;
   p.size = size;
   p.ranks = ranks;
   p.time =
       quantity(runs, "time of the run", "s", size, ranks, [](const ProjectedRun& r) { return r.time_s; });
+  p.time_s = p.time.value;
+  const auto range = [](double a, double b, double c) { return Fit::Spread{std::min({a, b, c}), std::max({a, b, c})}; };
+  if (recomputed) {
+    p.time_s = recomputed->best.as_written;
+    p.recomputed =
+        range(p.time_s, recomputed->least.as_written, recomputed->most.as_written);
+  }
   for (const auto& [id, numbers] : runs.front().chains) {
     const std::string& name = id;
     if (!std::all_of(runs.begin(), runs.end(),
@@ -161,17 +206,25 @@ Projection project(std::vector<ProjectedRun> runs, double size, double ranks) {
       return quantity(runs, what, unit, size, ranks,
                       [&](const ProjectedRun& r) { return r.chains.at(name).*field; });
     };
-    ProjectedChain chain{id, numbers.title, {}, 0};
+    ProjectedChain chain;
+    chain.id = id;
+    chain.title = numbers.title;
     chain.quantities = {of("saving", "s", &ChainNumbers::saving_s),
                         of("bytes of a message", "bytes", &ChainNumbers::bytes),
                         of("times on a rank", "", &ChainNumbers::instances),
                         of("computing that may hide it", "s", &ChainNumbers::hideable_s),
                         of("computing until the next chain", "s", &ChainNumbers::computing_s)};
-    chain.share = p.time.value > 0 ? chain.quantities.front().value / p.time.value : 0;
+    chain.saving_s = chain.quantities.front().value;
+    if (const auto saved = recomputed ? recomputed->best.saving(id) : std::nullopt) {
+      chain.saving_s = *saved;
+      chain.recomputed = range(*saved, recomputed->least.saving(id).value_or(*saved),
+                               recomputed->most.saving(id).value_or(*saved));
+    }
+    chain.share = p.time_s > 0 ? chain.saving_s / p.time_s : 0;
     p.chains.push_back(std::move(chain));
   }
   std::stable_sort(p.chains.begin(), p.chains.end(), [](const ProjectedChain& a, const ProjectedChain& b) {
-    return a.quantities.front().value > b.quantities.front().value;
+    return a.saving_s > b.saving_s;
   });
   p.runs = std::move(runs);
   warn(p);
@@ -182,17 +235,21 @@ std::string projection_text(const Projection& p) {
   std::string text =
       fmt::format("What {} runs let one expect at size {:g} on {:g} ranks; n: size, p: ranks\n\n",
                   p.runs.size(), p.size, p.ranks);
+  if (p.recomputed) text += recomputed_text("time of the run, recomputed", p.time_s, *p.recomputed);
   text += quantity_text(p.time);
   for (const ProjectedChain& c : p.chains) {
-    const double saving = c.quantities.front().value;
-    const double after = p.time.value - saving;
+    const double saving = c.saving_s;
+    const double after = p.time_s - saving;
     text += fmt::format(
         "\n{}: saves {:.1f} % of the run{}\n", c.title, 100 * c.share,
-        saving > 0 && after > 0 ? fmt::format(", which is {:.3g} times as fast", p.time.value / after) : "");
+        saving > 0 && after > 0 ? fmt::format(", which is {:.3g} times as fast", p.time_s / after) : "");
+    if (c.recomputed) text += recomputed_text("saving, recomputed", c.saving_s, *c.recomputed);
     for (const Quantity& q : c.quantities) text += quantity_text(q);
   }
   if (p.chains.empty()) text += "\nNo chain is in all of these runs.\n";
-  if (!p.warnings.empty()) text += "\n";
+  text += p.recomputed ? "\nRecomputed: a replay of the largest run with the computing and the bytes that models give "
+                         "for each of its calls.\n"
+                       : "\nSavings are models of the runs' savings, which know no limit: " + p.not_recomputed + ".\n";
   for (const std::string& warning : p.warnings) text += warning + "\n";
   return text;
 }
@@ -209,12 +266,19 @@ std::string projection_json(const Projection& p) {
                             {"ranks", run.ranks},
                             {"virtual_time_s", run.time_s}});
   json["time"] = json_of(p.time);
+  json["virtual_time_s"] = p.time_s;
+  json["recomputed"] = json_of(p.recomputed);
   json["chains"] = Json::array();
   for (const ProjectedChain& c : p.chains) {
     Json quantities = Json::array();
     for (const Quantity& q : c.quantities) quantities.push_back(json_of(q));
     json["chains"].push_back(
-        {{"id", c.id}, {"title", c.title}, {"saving_share", c.share}, {"quantities", quantities}});
+        {{"id", c.id},
+         {"title", c.title},
+         {"saving_s", c.saving_s},
+         {"saving_share", c.share},
+         {"recomputed", json_of(c.recomputed)},
+         {"quantities", quantities}});
   }
   json["warnings"] = p.warnings;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

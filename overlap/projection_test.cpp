@@ -32,6 +32,42 @@ TEST(OverlapProjection, ExtrapolatesTheRunAndItsSavings) {
   EXPECT_NE(projection_text(p).find("or "), std::string::npos);
 }
 
+TEST(OverlapProjection, WhatWasRecomputedStandsInThePlaceOfTheFit) {
+  std::vector<ProjectedRun> runs;
+  for (const double n : {64, 128, 256, 512, 1024}) runs.push_back(run_of(n));
+  Recomputed again;
+  again.best = {0.5, {{"a", 0.4}}};
+  again.least = {0.4, {{"a", 0.35}}};
+  again.most = {0.6, {{"a", 0.4}}};
+  const Projection p = project(runs, 8192, 4, again);
+  EXPECT_DOUBLE_EQ(p.time_s, 0.5);
+  ASSERT_EQ(p.chains[0].id, "a");
+  EXPECT_NEAR(p.chains[0].saving_s, 0.1, 1e-12);
+  EXPECT_NEAR(p.chains[0].share, 0.2, 1e-12);
+  ASSERT_TRUE(p.chains[0].recomputed);
+  EXPECT_NEAR(p.chains[0].recomputed->least, 0.05, 1e-12);
+  EXPECT_NEAR(p.chains[0].recomputed->most, 0.2, 1e-12);
+  EXPECT_NE(projection_text(p).find("saving, recomputed"), std::string::npos);
+}
+
+TEST(OverlapProjection, RunsThatMakeOtherCallsAreNotPutIntoEachOther) {
+  ProjectedRun few = run_of(64), many = run_of(128);
+  few.phases = {{1, {5e6, 4000, 10, false}}, {2, {1e6, 0, 10, true}}};
+  many.phases = {{1, {10e6, 8000, 10, false}}};
+  std::string why;
+  auto basis = basis_of({few, many}, 4, why);
+  ASSERT_TRUE(basis) << why;
+  EXPECT_EQ(basis->run, 1U);
+  const Scales scales = scales_at(basis->phases, many.phases, 256, Estimate::kBest);
+  EXPECT_NEAR(scales.at(1).computing, 2, 1e-3);
+  EXPECT_NEAR(scales.at(1).bytes, 2, 1e-3);
+  many.phases[1].count = 11;
+  EXPECT_FALSE(basis_of({few, many}, 4, why));
+  EXPECT_EQ(why, "the runs make different numbers of calls");
+  EXPECT_FALSE(basis_of({few, many}, 8, why));
+  EXPECT_EQ(why, "fewer than two sizes were run on 8 ranks");
+}
+
 TEST(OverlapProjection, SaysThatTwoSizesAreFew) {
   const Projection p = project({run_of(64), run_of(128)}, 1024, 4);
   ASSERT_FALSE(p.warnings.empty());

@@ -63,13 +63,17 @@ double Results::saving_s(const ChainFinding& finding) const {
   return variant ? *saved_s(finding.alone, *variant, progress) : 0;
 }
 
-std::optional<double> Results::efficiency_of_two_replays() const {
+std::optional<TwoReplays> Results::two_replays() const {
   const auto& as_is = as_written[static_cast<std::size_t>(ProgressKind::kAsynchronous)];
-  if (!as_is || !at_once || !as_is->finished || !at_once->finished || as_is->whole.transfer == 0)
+  if (!as_is || !at_once || !as_is->finished || !at_once->finished || at_once->whole.transfer == 0)
     return std::nullopt;
-  const double hidden =
-      at_once->communication_s - as_is->communication_s + 1e-12 * static_cast<double>(at_once->whole.hidden);
-  return hidden / (1e-12 * static_cast<double>(as_is->whole.transfer));
+  TwoReplays two;
+  two.share = 1 - static_cast<double>(as_is->visible()) / static_cast<double>(at_once->whole.transfer);
+  two.added = at_once->in_mpi - as_is->in_mpi;
+  two.transfer = as_is->whole.hidden - at_once->whole.hidden;
+  two.longer = at_once->whole.transfer - as_is->whole.transfer;
+  two.partners = two.added - two.transfer - two.longer;
+  return two;
 }
 
 void sort_by_saving(Results& results) {

@@ -23,7 +23,20 @@ struct Replayed {
   double makespan_s = 0;
   double communication_s = 0;  // of all ranks: neither computing nor unexplained
   Hidden whole;
+  std::int64_t in_mpi = 0;  // picoseconds of all threads
   bool finished = false;
+
+  [[nodiscard]] std::int64_t visible() const { return whole.transfer - whole.hidden; }
+};
+
+/// What waiting for each non-blocking call at once adds to the time in MPI, and what that consists of: the parts add
+/// up to the whole. Picoseconds, all ranks.
+struct TwoReplays {
+  double share = 0;            // of the time in transfer: 1 - visible as it is / in transfer when waited for at once
+  std::int64_t added = 0;      // time in MPI: waited for at once, less as it is
+  std::int64_t transfer = 0;   // of it: transfer that computing hides
+  std::int64_t longer = 0;     // transfers take longer, or follow each other instead of going on together
+  std::int64_t partners = 0;   // waiting for partners, and the CPU's share of messages, that computing hides
 };
 
 /// By variant and progress.
@@ -72,8 +85,8 @@ struct Results {
   [[nodiscard]] bool is_finding(const ChainFinding& finding) const {
     return saving_s(finding) > 0 && share(saving_s(finding)) >= at_least;
   }
-  /// What the two replays say: hidden time as a share of the time in transfer.
-  [[nodiscard]] std::optional<double> efficiency_of_two_replays() const;
+  /// What the two replays say; nothing where they were not made or nothing was in transfer.
+  [[nodiscard]] std::optional<TwoReplays> two_replays() const;
 };
 
 [[nodiscard]] const char* name(Variant variant);

@@ -23,7 +23,7 @@ struct Sample {
     results.ranks = 2;
     results.accesses = true;
     results.network = "lsb";
-    const Replayed run{1.0, 0.5, {}, true};
+    const Replayed run{1.0, 0.5, {}, 0, true};
     for (auto& written : results.as_written) written = run;
     results.chains.resize(1);
     Replayed after = run;
@@ -70,6 +70,20 @@ TEST(OverlapResults, WhatDoesNotEndSavesNothing) {
   for (auto& kind : sample.results.chains[0].alone[0]) kind->finished = false;
   EXPECT_EQ(sample.results.saving_s(sample.results.chains[0]), 0);
   EXPECT_TRUE(sample.json()["chains"][0]["savings"].empty());
+}
+
+/// 6 us in transfer of which 4 are hidden, and a partner that is 20 us late, which computing hides too.
+TEST(OverlapResults, WhatTwoReplaysDifferByIsHiddenTransferAndHiddenWaiting) {
+  Sample sample{0.1};
+  for (auto& written : sample.results.as_written) written = Replayed{1, 0, {6000, 4000}, 3000, true};
+  sample.results.at_once = Replayed{1, 0, {7000, 0}, 28000, true};
+  const auto two = sample.results.two_replays();
+  ASSERT_TRUE(two);
+  EXPECT_DOUBLE_EQ(two->share, 1 - 2000.0 / 7000);
+  EXPECT_EQ(two->added, 25000);
+  EXPECT_EQ(two->transfer, 4000);
+  EXPECT_EQ(two->longer, 1000);
+  EXPECT_EQ(two->partners, 20000);
 }
 
 TEST(OverlapResults, TheTextSaysWhatEndsTheChainAndTheRaces) {

@@ -557,6 +557,15 @@ void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal, std::int64
   buffer.armed = buffer.track;
 }
 
+void tell_unseen(Buffer& buffer, std::int64_t now_ps) {
+  const Locked guard;
+  if (!buffer.partly || buffer.after == Watched::kNothing) return;
+  const bool all = buffer.after == Watched::kAll;
+  log(all ? events::Access::kFirstTouch : events::Access::kFirstWrite, buffer.after_ordinal, buffer,
+      buffer.cells.low(),
+      {!all, true, events::Toucher::kProgram, now_ps, ticks(), this_watch.clock, nullptr});
+}
+
 void watch_flight(Buffer& buffer, Watched what, std::uint64_t ordinal) {
   const Locked guard;
   if (buffer.flying.count == 0) buffer.races = 0;

@@ -230,9 +230,9 @@ void Accesses::use(Call& call, const Payload& data, bool receives, bool nonblock
   const access::Cells cells = typemaps_.cells(data.buffer, data.count, data.type);
   access::Buffer* buffer = access::buffer_of(cells, ps(call.entry()), call_frame());
   if (buffer == nullptr) return;
-  // Tracked for writes alone, nothing is known of what was read.
+  // Tracked for writes alone, nothing is known of what was read; nor of pages that cannot be watched.
   access::Touch last = receives ? buffer->any : buffer->written;
-  if (receives && buffer->track == Watched::kWrites) {
+  if (buffer->partly || (receives && buffer->track == Watched::kWrites)) {
     last = access::Touch{};
     last.until_ps = ps(call.entry());
   }
@@ -269,7 +269,9 @@ void Accesses::end_call(Call& call) {
   for (const WatchedUse& use : ending_) {
     access::call_over(*use.buffer, use.receives, now);
     access::watch_after(*use.buffer, conflicts_with(use.receives), use.ordinal, now);
+    access::tell_unseen(*use.buffer, now);
   }
+  if (!ending_.empty()) flush(call);
   ending_.clear();
 }
 

@@ -53,7 +53,17 @@ class Accesses(RecordedTest):
         self.first_touch("small", 2 * 8)
 
     def test_on_the_stack_the_place_is_exact_and_what_lies_beside_live_frames_is_said_to_be_unknown(self):
-        self.first_touch("stack", 9000 * 8, bits=INEXACT)
+        recording = self.seen("stack")
+        unseen, seen = self.accesses(recording, FIRST_TOUCH, 1)
+        for touch, offset in ((unseen, 0), (seen, 9000 * 8)):
+            self.assertEqual((touch["size"], touch["peer"]), (offset, PROGRAM))
+            self.assertEqual(touch["tag"] & INEXACT, INEXACT)
+            self.assertEqual(self.call(recording, touch)["kind"], RECV)
+        # Right behind the call: from then on it may be touched where nobody looks.
+        self.assertEqual((unseen["ordinal"], unseen["compute_ps"]), (self.call(recording, unseen)["ordinal"] + 1, 0))
+        self.assertEqual(recording.frames(seen)[0]["line"], lines()["read"])
+        for rank in (0, 1):
+            self.assertEqual(self.accesses(recording, EARLY_TOUCH, rank), [])
 
     def test_gaps_of_a_strided_type_are_not_told(self):
         self.first_touch("strided", 33 * 100 * 8)

@@ -51,6 +51,53 @@ class Overlap(Report):
         self.assertIn("MPI_Sendrecv at overlap_1d.c:72", text)
 
 
+class Chains(Report):
+    """The view with as many chains as a program may have."""
+    chains = 1
+
+    @classmethod
+    def make_page(cls):
+        page = Overlap.make_page.__func__(cls)
+        document = cls.document
+        sample = document["chains"][0]
+        document["chains"] = [{**sample, "id": f"{i:016x}", "contexts": sample["contexts"] * (1 + 50 * (i % 3))}
+                              for i in range(cls.chains)]
+        text = page.read_text()
+        begin = text.index(">", text.index('id="data-overlap"')) + 1
+        end = text.index("</script>", begin)
+        page.write_text(text[:begin] + json.dumps(document).replace("<", "\\u003c") + text[end:])
+        return page
+
+    def setUp(self):
+        super().setUp()
+        self.go("overlap")
+
+    def test_nothing_scrolls_sideways_and_all_are_there(self):
+        for wide, shown in self.browser.value("[...document.querySelectorAll('#panel-overlap .scroll'), document.documentElement]"
+                                              ".map((e) => [e.scrollWidth, e.clientWidth])"):
+            self.assertLessEqual(wide, shown)
+        rows = self.browser.value("[...document.querySelectorAll('#panel-overlap tbody')].map((t) => t.children.length)")
+        self.assertEqual(rows[0] if self.chains else 0, self.chains)
+        drawn = self.browser.value("document.querySelectorAll('#panel-overlap [data-figure^=chain-]').length")
+        self.assertEqual(drawn, min(self.chains, 12))
+        if self.chains:
+            self.browser.click("#panel-overlap .disclosure")
+            text = self.browser.value("document.querySelector('#panel-overlap .detail').textContent")
+            self.assertIn("With MPI's weak progress it saves grouped", text)
+
+
+class NoChains(Chains):
+    chains = 0
+
+
+class ManyChains(Chains):
+    chains = 40
+
+
+class ManyChainsInTheDark(ManyChains):
+    dark = True
+
+
 if __name__ == "__main__":
     Report.binaries = sys.argv.pop(1)
     unittest.main()

@@ -16,7 +16,10 @@ const ENDINGS = { touch: "its data are used", overlap: "another message uses the
 const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);
 const placeOf = (p) => p == null ? "" : p.file ? `${baseName(p.file)}:${p.line}` : p.address || "?";
 const callOf = (c) => `${c.function} at ${placeOf(c)}`;
-const titleOf = (chain) => chain.contexts.map(callOf).join(", ");
+/** A chain can have hundreds of calls; its details name them all. */
+const MOST_NAMED = 4;
+const titleOf = ({ contexts }) => contexts.slice(0, MOST_NAMED).map(callOf).join(", ") +
+  (contexts.length > MOST_NAMED ? ` and ${formatCount(contexts.length - MOST_NAMED)} more` : "");
 const percent = (share) => share == null ? "–" : formatShare(share);
 
 /** What is drawn: from a little before the first post to a little behind the last use. */
@@ -84,19 +87,23 @@ function chainFigure(chain, i) {
 
 const saved = (chain, variant, progress) => chain.savings[variant]?.[`${progress}_s`];
 
+function weakText(chain) {
+  const of = (words, variant) => saved(chain, variant, "weak") == null ? [] : [`${words} ${formatTime(saved(chain, variant, "weak"))}`];
+  const saves = [...of("grouped", "grouped"), ...of("per request", "per_request")];
+  return saves.length === 0 ? null : el("p", {}, `With MPI's weak progress it saves ${saves.join(", ")}.`);
+}
+
 function chainsTable(overlap) {
   const time = (label, value) => ({ label, value: (c) => value(c) ?? null, format: formatTime });
   return sortableTable({
     title: "Chains of messages", name: "chains", items: overlap.chains, sortBy: 1, filterLabel: "Filter by call",
     columns: [{ label: "Calls", value: titleOf, details: true }, time("Saves", (c) => c.saving_s),
       { label: "Of the run", value: (c) => c.saving_share, format: percent },
-      time("Grouped", (c) => saved(c, "grouped", "asynchronous")), time("with weak progress", (c) => saved(c, "grouped", "weak")),
-      time("Per request", (c) => saved(c, "per_request", "asynchronous")),
-      time("with weak progress", (c) => saved(c, "per_request", "weak")),
-      { label: "Times", value: (c) => c.count }, { label: "Requests", value: (c) => c.requests },
+      time("Grouped", (c) => saved(c, "grouped", "asynchronous")), time("Per request", (c) => saved(c, "per_request", "asynchronous")),
+      { label: "Times", value: (c) => c.count },
       { label: "Until", value: (c) => `${ENDINGS[c.ended_by]} (${placeOf(c.ending)})` }],
-    detail: (c) => el("div", {}, el("p", {}, `Chain ${c.id}: ${titleOf(c)}`),
-      c.patch ? el("pre", {}, c.patch) : c.not_patched ? el("p", {}, `No patch: ${c.not_patched}`) : null),
+    detail: (c) => el("div", {}, el("p", {}, `Chain ${c.id}, ${plural(c.requests, "request")}: ${c.contexts.map(callOf).join(", ")}`),
+      weakText(c), c.patch ? el("pre", {}, c.patch) : c.not_patched ? el("p", {}, `No patch: ${c.not_patched}`) : null),
   });
 }
 
