@@ -8,7 +8,7 @@ namespace nplus1::overlap {
 namespace {
 
 ProjectedRun run_of(double n) {
-  ProjectedRun run{"run", n, 4, 1e-3 + 1e-9 * n * n, {}};
+  ProjectedRun run{"run", n, 4, 1e-3 + 1e-9 * n * n, {}, {}};
   run.chains["a"] = {"MPI_Sendrecv at halo.c:72", 100, 4 * n, 2e-9 * n, 5e-9 * n * n, 1e-4 + 8e-7 * n};
   run.chains["b"] = {"MPI_Recv at halo.c:9", 1, 8, 0, 0, 0};
   return run;
