@@ -33,7 +33,7 @@ struct OverlapCase {
   std::shared_ptr<const Plan> plan;  // null: as written
   ProgressKind progress{};
   std::optional<Replayed>* into = nullptr;
-  bool efficiency = false;  // all of it, not the sum alone
+  bool efficiency = false;                          // all of it, not the sum alone
   std::shared_ptr<const overlap::Scales> scales{};  // null: the phases as recorded
   std::shared_ptr<const overlap::Survey> scaled{};  // what the plan is of, with scales
 };
@@ -62,7 +62,8 @@ std::string packed(const Replayed& r, const EfficiencyResult& e, bool whole) {
 
 Replayed replayed_of(const nlohmann::json& json) {
   return {json.at("makespan").get<double>(), json.at("communication").get<double>(),
-          hidden_of(json.at("whole")), json.at("in_mpi").get<std::int64_t>(), json.at("finished").get<bool>()};
+          hidden_of(json.at("whole")), json.at("in_mpi").get<std::int64_t>(),
+          json.at("finished").get<bool>()};
 }
 
 EfficiencyResult efficiency_of(const nlohmann::json& json) {
@@ -314,10 +315,10 @@ std::vector<double> replay_scaled(const OverlapWords& words, const OverlapSource
   std::vector<OverlapCase> cases;
   cases.push_back({nullptr, ProgressKind::kAsynchronous, results.data(), false, scales, survey});
   for (std::size_t i = 0; i < chains.size(); ++i) {
-    auto plan = std::make_shared<Plan>(
-        overlap::plan_of(*survey, *source.analysis, {chains[i]}, Variant::kGrouped));
-    cases.push_back({plan->empty() ? nullptr : std::move(plan), ProgressKind::kAsynchronous,
-                     &results[i + 1], false, scales, survey});
+    auto plan =
+        std::make_shared<Plan>(overlap::plan_of(*survey, *source.analysis, {chains[i]}, Variant::kGrouped));
+    cases.push_back({plan->empty() ? nullptr : std::move(plan), ProgressKind::kAsynchronous, &results[i + 1],
+                     false, scales, survey});
   }
   const auto texts = hypothesis::in_children(
       cases.size(), jobs_of(words.replay),

@@ -46,7 +46,8 @@ patch::Wait wait_of(const overlap::Survey& survey, const overlap::Chain& chain, 
     return {patch::WaitPlace::kEndOfBlock, {}};
   std::uint32_t last_call = calls.line;
   for (const overlap::Context& context : chain.contexts)
-    if (const auto frame = frame_in(survey, context.site, calls)) last_call = std::max(last_call, frame->line);
+    if (const auto frame = frame_in(survey, context.site, calls))
+      last_call = std::max(last_call, frame->line);
   std::optional<events::Frame> first;
   for (const std::uint32_t site : chain.ending_sites) {
     const auto frame = frame_in(survey, site, calls);

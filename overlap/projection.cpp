@@ -96,8 +96,8 @@ std::string quantity_text(const Quantity& q) {
 }
 
 std::string recomputed_text(const char* what, double value, const Fit::Spread& spread) {
-  return fmt::format("  {:<36} {:>10}   from {} to {}\n", what, with_unit(value, "s"), with_unit(spread.least, "s"),
-                     with_unit(spread.most, "s"));
+  return fmt::format("  {:<36} {:>10}   from {} to {}\n", what, with_unit(value, "s"),
+                     with_unit(spread.least, "s"), with_unit(spread.most, "s"));
 }
 
 Json json_of(const Model& m) {
@@ -191,11 +191,12 @@ Projection project(std::vector<ProjectedRun> runs, double size, double ranks,
   p.time =
       quantity(runs, "time of the run", "s", size, ranks, [](const ProjectedRun& r) { return r.time_s; });
   p.time_s = p.time.value;
-  const auto range = [](double a, double b, double c) { return Fit::Spread{std::min({a, b, c}), std::max({a, b, c})}; };
+  const auto range = [](double a, double b, double c) {
+    return Fit::Spread{std::min({a, b, c}), std::max({a, b, c})};
+  };
   if (recomputed) {
     p.time_s = recomputed->best.as_written;
-    p.recomputed =
-        range(p.time_s, recomputed->least.as_written, recomputed->most.as_written);
+    p.recomputed = range(p.time_s, recomputed->least.as_written, recomputed->most.as_written);
   }
   for (const auto& [id, numbers] : runs.front().chains) {
     const std::string& name = id;
@@ -223,9 +224,8 @@ Projection project(std::vector<ProjectedRun> runs, double size, double ranks,
     chain.share = p.time_s > 0 ? chain.saving_s / p.time_s : 0;
     p.chains.push_back(std::move(chain));
   }
-  std::stable_sort(p.chains.begin(), p.chains.end(), [](const ProjectedChain& a, const ProjectedChain& b) {
-    return a.saving_s > b.saving_s;
-  });
+  std::stable_sort(p.chains.begin(), p.chains.end(),
+                   [](const ProjectedChain& a, const ProjectedChain& b) { return a.saving_s > b.saving_s; });
   p.runs = std::move(runs);
   warn(p);
   return p;
@@ -247,9 +247,10 @@ std::string projection_text(const Projection& p) {
     for (const Quantity& q : c.quantities) text += quantity_text(q);
   }
   if (p.chains.empty()) text += "\nNo chain is in all of these runs.\n";
-  text += p.recomputed ? "\nRecomputed: a replay of the largest run with the computing and the bytes that models give "
-                         "for each of its calls.\n"
-                       : "\nSavings are models of the runs' savings, which know no limit: " + p.not_recomputed + ".\n";
+  text += p.recomputed
+              ? "\nRecomputed: a replay of the largest run with the computing and the bytes that models give "
+                "for each of its calls.\n"
+              : "\nSavings are models of the runs' savings, which know no limit: " + p.not_recomputed + ".\n";
   for (const std::string& warning : p.warnings) text += warning + "\n";
   return text;
 }
@@ -272,13 +273,12 @@ std::string projection_json(const Projection& p) {
   for (const ProjectedChain& c : p.chains) {
     Json quantities = Json::array();
     for (const Quantity& q : c.quantities) quantities.push_back(json_of(q));
-    json["chains"].push_back(
-        {{"id", c.id},
-         {"title", c.title},
-         {"saving_s", c.saving_s},
-         {"saving_share", c.share},
-         {"recomputed", json_of(c.recomputed)},
-         {"quantities", quantities}});
+    json["chains"].push_back({{"id", c.id},
+                              {"title", c.title},
+                              {"saving_s", c.saving_s},
+                              {"saving_share", c.share},
+                              {"recomputed", json_of(c.recomputed)},
+                              {"quantities", quantities}});
   }
   json["warnings"] = p.warnings;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

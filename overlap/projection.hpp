@@ -69,8 +69,8 @@ struct Projection {
   double time_s = 0;                      // at the place asked for: recomputed where that was possible
   std::optional<Fit::Spread> recomputed;  // of time_s
   std::string not_recomputed;             // why
-  std::vector<ProjectedChain> chains;  // the most saving first
-  std::vector<std::string> warnings;   // sentences
+  std::vector<ProjectedChain> chains;     // the most saving first
+  std::vector<std::string> warnings;      // sentences
 };
 
 /// Of the runs on `ranks` ranks the one of the largest size, whose calls a replay at another size can be made of, and

@@ -32,11 +32,11 @@ struct Replayed {
 /// What waiting for each non-blocking call at once adds to the time in MPI, and what that consists of: the parts add
 /// up to the whole. Picoseconds, all ranks.
 struct TwoReplays {
-  double share = 0;            // of the time in transfer: 1 - visible as it is / in transfer when waited for at once
-  std::int64_t added = 0;      // time in MPI: waited for at once, less as it is
-  std::int64_t transfer = 0;   // of it: transfer that computing hides
-  std::int64_t longer = 0;     // transfers take longer, or follow each other instead of going on together
-  std::int64_t partners = 0;   // waiting for partners, and the CPU's share of messages, that computing hides
+  double share = 0;  // of the time in transfer: 1 - visible as it is / in transfer when waited for at once
+  std::int64_t added = 0;     // time in MPI: waited for at once, less as it is
+  std::int64_t transfer = 0;  // of it: transfer that computing hides
+  std::int64_t longer = 0;    // transfers take longer, or follow each other instead of going on together
+  std::int64_t partners = 0;  // waiting for partners, and the CPU's share of messages, that computing hides
 };
 
 /// By variant and progress.

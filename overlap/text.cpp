@@ -109,9 +109,11 @@ std::string efficiency_text(const Results& r, const Survey& survey) {
     text += fmt::format("  of what is non-blocking already: {}\n", percent(e.non_blocking.share()));
   if (const auto two = r.two_replays()) {
     const auto part = [](std::int64_t ps) { return report::readable(Duration{ps}); };
-    text += fmt::format("  as two replays say (as it is; each call waited for at once): {}\n", percent(two->share));
+    text += fmt::format("  as two replays say (as it is; each call waited for at once): {}\n",
+                        percent(two->share));
     text += fmt::format(
-        "    waited for at once, the calls take {} more: {} of hidden transfer, {} of longer transfers, {} of hidden "
+        "    waited for at once, the calls take {} more: {} of hidden transfer, {} of longer transfers, {} "
+        "of hidden "
         "waiting for partners\n",
         part(two->added), part(two->transfer), part(two->longer), part(two->partners));
   }
