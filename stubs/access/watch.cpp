@@ -557,12 +557,11 @@ void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal, std::int64
   buffer.armed = buffer.track;
 }
 
-void tell_unseen(Buffer& buffer, std::int64_t now_ps) {
+void tell_unseen(Buffer& buffer, Watched what, std::uint64_t ordinal, std::int64_t now_ps) {
   const Locked guard;
-  if (!buffer.partly || buffer.after == Watched::kNothing) return;
-  const bool all = buffer.after == Watched::kAll;
-  log(all ? events::Access::kFirstTouch : events::Access::kFirstWrite, buffer.after_ordinal, buffer,
-      buffer.cells.low(),
+  if (!buffer.partly) return;
+  const bool all = what == Watched::kAll;
+  log(all ? events::Access::kFirstTouch : events::Access::kFirstWrite, ordinal, buffer, buffer.cells.low(),
       {!all, true, events::Toucher::kProgram, now_ps, ticks(), this_watch.clock, nullptr});
 }
 

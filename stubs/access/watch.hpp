@@ -139,7 +139,7 @@ void checkpoint(const ThreadClock* clock, std::int64_t now_ps);
 /// The call has come out at `now_ps`: its first touch is waited for.
 void watch_after(Buffer& buffer, Watched what, std::uint64_t ordinal, std::int64_t now_ps);
 /// Of a buffer with pages that cannot be watched: it may be touched from now on, and nobody would see it.
-void tell_unseen(Buffer& buffer, std::int64_t now_ps);
+void tell_unseen(Buffer& buffer, Watched what, std::uint64_t ordinal, std::int64_t now_ps);
 void watch_flight(Buffer& buffer, Watched what, std::uint64_t ordinal);
 
 /// Takes the oldest record of that thread (null: of any) out of the log; false if there is none.

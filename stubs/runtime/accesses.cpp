@@ -269,7 +269,7 @@ void Accesses::end_call(Call& call) {
   for (const WatchedUse& use : ending_) {
     access::call_over(*use.buffer, use.receives, now);
     access::watch_after(*use.buffer, conflicts_with(use.receives), use.ordinal, now);
-    access::tell_unseen(*use.buffer, now);
+    access::tell_unseen(*use.buffer, conflicts_with(use.receives), use.ordinal, now);
   }
   if (!ending_.empty()) flush(call);
   ending_.clear();

@@ -59,7 +59,9 @@ void PrivateCopy::Release::operator()(std::byte* memory) const noexcept {
 bool PrivateCopy::reserve(MPI_Count bytes) noexcept {
   const auto size = static_cast<std::size_t>(bytes);
   if (bytes < kMapped) {
-    memory_ = {own_pages(size).release(), Release{}};
+    OwnPages pages = own_pages(size);
+    const std::size_t mapped = pages.get_deleter().mapped;
+    memory_ = {pages.release(), Release{mapped}};
     return memory_ != nullptr;
   }
   void* memory =

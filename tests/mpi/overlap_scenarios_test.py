@@ -330,6 +330,27 @@ static __attribute__((noinline)) double look(const double* p) { return rank == 0
         diff = self.patched(text, ranks=4, predicted=False)  # the others could wait until they use it
         self.assertRegex(diff, r"(?s)MPI_Waitall.*RANK 0")
 
+    def test_copies_of_messages_are_not_made_in_memory_whose_pages_are_closed(self):
+        """Short messages leave from copies that their receivers may read later. What the program has freed is still watched."""
+        text = HEAD + MAIN + """
+  for (int i = 0; i < 60; ++i) {
+    const int n = 1200 + 97 * (i % 11);
+    double* out = (double*)malloc(n * sizeof(double));
+    double* in = (double*)malloc(n * sizeof(double));
+    for (int k = 0; k < n; ++k) out[k] = rank + k;
+    MPI_Send(out, n, MPI_DOUBLE, right, 0, MPI_COMM_WORLD);
+    free(out);
+    MPI_Send(in, 0, MPI_DOUBLE, right, 1, MPI_COMM_WORLD);
+    MPI_Recv(in, n, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(in, 0, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    sum += in[n - 1];
+    free(in);
+  }
+""" + END
+        program = self.build(text)
+        for _ in range(3):
+            self.assertEqual(self.recorded(program).stdout, self.bare(3, program).stdout)
+
     def test_pages_that_hold_much_else_can_be_patched_too(self):
         text = HEAD + MAIN + """
   const int n = 64, rows = 40;
