@@ -74,7 +74,7 @@ class Scenarios(LiveTest):
         return [c["line"] for c in chain["contexts"]]
 
     def patched(self, text, ranks=3, name="program.c", compiler="mpicc.mpich", predicted=True):
-        """Records, patches, compiles and records again; the diff. `predicted`: whether all instances of a chain end alike."""
+        """Records, patches, compiles and records again; the diff. `predicted`: all instances of the chain are seen to end alike."""
         if not (NPLUS1.parent / "nplus1-patch").exists():
             self.skipTest("nplus1-patch was not built: libclang-14-dev is missing")
         before = self.recorded(self.build(text, name=name, compiler=compiler), ranks)
@@ -89,6 +89,7 @@ class Scenarios(LiveTest):
         took, written = (float(r.summary["virtual_time_s"]) for r in (after, before))
         grouped = [c["savings"]["grouped"]["asynchronous_s"] for c in found["chains"] if c["patch"]]
         self.assertEqual(len(grouped), 1)
+        self.assertGreater(written, took, "the patch saves time")
         if predicted:
             self.assertLess(abs(written - grouped[0] - took), 0.02 * took, "predicted and carried out")
         return patch.read_text()
@@ -196,9 +197,9 @@ int main(int argc, char** argv) {
 }
 """
         found = self.found(text, name="program.cpp", compiler="mpicxx.mpich")
-        self.assertEqual([self.lines(c) for c in found["chains"]], [[line_of(text, "ONE"), line_of(text, "TWO")]])
-        self.assertEqual(found["chains"][0]["touch"]["line"], line_of(text, "USE"))
-        self.assertIn("MPI_Waitall(4, ", self.patched(text, name="program.cpp", compiler="mpicxx.mpich"))
+        chain = next(c for c in found["chains"] if self.lines(c) == [line_of(text, "ONE"), line_of(text, "TWO")])
+        self.assertEqual(chain["touch"]["line"], line_of(text, "USE"))
+        self.assertIn("MPI_Waitall(4, ", self.patched(text, name="program.cpp", compiler="mpicxx.mpich", predicted=False))
 
     def test_fortran_is_found_and_advised(self):
         text = """program ring
@@ -227,8 +228,7 @@ end program
         program = self.build(text, name="program.f90", compiler="mpif90.mpich")
         words = ["--patch", self.folder / "none.patch"] if (NPLUS1.parent / "nplus1-patch").exists() else []
         found = self.overlap(self.recorded(program), *words)
-        self.assertEqual([self.lines(c) for c in found["chains"]], [[15, 16]])
-        chain = found["chains"][0]
+        chain = next(c for c in found["chains"] if self.lines(c) == [15, 16])
         self.assertEqual((chain["touch"]["line"], pathlib.Path(chain["touch"]["file"]).name), (17, "program.f90"))
         self.assertTrue(chain["finding"])
         if words:
@@ -348,8 +348,9 @@ static __attribute__((noinline)) double look(const double* p) { return rank == 0
   }
 """ + END
         program = self.build(text)
+        last = [1199 + 97 * (i % 11) for i in range(60)]  # of what the left neighbour sends
         for _ in range(3):
-            self.assertEqual(self.recorded(program).stdout, self.bare(3, program).stdout)
+            self.assertEqual(float(self.recorded(program).stdout), sum(3 * cell + 3 for cell in last))
 
     def test_pages_that_hold_much_else_can_be_patched_too(self):
         text = HEAD + MAIN + """
@@ -364,7 +365,8 @@ static __attribute__((noinline)) double look(const double* p) { return rank == 0
   }
   for (int k = 0; k < n; ++k) sum += grid[n + k];
 """ + END
-        self.assertIn("MPI_Waitall(4, ", self.patched(text))
+        # A page that is missed again and again is left open at times: those instances count as ended, and save nothing.
+        self.assertIn("MPI_Waitall(4, ", self.patched(text, predicted=False))
 
 
 if __name__ == "__main__":
