@@ -161,10 +161,6 @@ Mailbox::Channel* Mailbox::lookup(std::uint64_t comm, RankId source) {
   return nullptr;
 }
 
-const Mailbox::Channel* Mailbox::lookup(std::uint64_t comm, RankId source) const {
-  return const_cast<Mailbox*>(this)->lookup(comm, source);
-}
-
 void Mailbox::approach(std::uint64_t comm, RankId source) const {
   if (channels_.empty()) return;
   prefetch_lines<1>(&channels_[hash(comm, source) & (channels_.size() - 1)]);

@@ -134,7 +134,6 @@ class Mailbox {
   struct Index;  // choices of receives and probes from any source; exists once there was one
 
   [[nodiscard]] Channel* lookup(std::uint64_t comm, RankId source);
-  [[nodiscard]] const Channel* lookup(std::uint64_t comm, RankId source) const;
   Channel& channel(std::uint64_t comm, RankId source);
   Channel& insert(const Channel& c);
   void grow();
