@@ -175,7 +175,7 @@ class CheckedSink final : public EventSink {
     if (event.detail != nullptr) {
       const bool whole = (event.detail->content & kHasPayload) != 0;
       bits |= above(highest_.datatype, event.detail->datatype.value) |
-              negative(whole ? static_cast<std::int64_t>(kExcerptBytes) - e.size : 0);
+              (whole ? above(kExcerptBytes, static_cast<Bits>(e.size)) : 0);
     }
     return none(bits) && !trouble_;
   }
