@@ -600,7 +600,7 @@ void measure_costs() noexcept {
   state.records_used = 0;
 }
 
-std::string begin() {
+std::string begin(bool measured) {
 #if defined(__x86_64__)
   for (const auto& [symbol, option] :
        {std::pair{"__asan_init", "address"}, std::pair{"__hwasan_init", "hwaddress"},
@@ -614,6 +614,7 @@ std::string begin() {
   if (raw_system_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, as_argument(state.text_begin),
                       static_cast<long>(state.text_bytes), as_argument(&t.selector)) != 0)
     return "the kernel does not dispatch system calls to their program (Linux 5.11 and later do)";
+  if (measured) state.heat.be_thrifty();
   state.process = static_cast<int>(raw_system_call(SYS_getpid));
   install_handlers();
   begin_thread();
@@ -623,6 +624,7 @@ std::string begin() {
   t.inside = true;
   return {};
 #else
+  static_cast<void>(measured);
   return "accesses are recorded on x86-64 only";
 #endif
 }

@@ -116,6 +116,7 @@ bool handle(void* context, std::uint64_t address, const Moment& now) noexcept {
   Path path;
   if (concerns_locked(range, write)) {
     path_from(context, path);
+    state.heat.hit(page, state.site);
     touch_locked(range, {write, false, events::Toucher::kProgram, at_ps, now.tick, clock, &path});
   }
   if (!counts(mode_of(*byte), write)) return true;

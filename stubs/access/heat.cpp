@@ -1,6 +1,7 @@
 #include "stubs/access/heat.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nplus1::stubs::access {
 
@@ -26,7 +27,9 @@ Heat::Place* Heat::place(const Page& page, const void* site) noexcept {
 }
 
 unsigned Heat::allowed(std::uint64_t page, const void* /*site*/) noexcept {
-  return find(page) == nullptr ? kFirstMisses : kLaterMisses;
+  const Page* const p = find(page);
+  if (p == nullptr || p->level == 0) return thrifty_ ? kThriftyFirstMisses : kFirstMisses;
+  return thrifty_ ? kThriftyLaterMisses : kLaterMisses;
 }
 
 void Heat::given_up(std::uint64_t page, const void* site, const void* pc) noexcept {
@@ -34,14 +37,23 @@ void Heat::given_up(std::uint64_t page, const void* site, const void* pc) noexce
   if (p == nullptr) {
     if (pages_used_ == kMostPages) return;
     p = &pages_[pages_used_++];
-    p->page = page;
+    *p = {page, pc, 0, true};  // not known: the first time shows nothing yet
   }
   p->pc = pc;
+  if (std::exchange(p->hit, false) && !thrifty_) return;
   Place* const at = place(*p, site);
   if (at == nullptr) return;
   at->level = std::min(at->level + 1, kMostLevel);
   at->rest = (1U << at->level) - 1;
   p->level = std::max(p->level, at->level);
+}
+
+void Heat::hit(std::uint64_t page, const void* site) noexcept {
+  Page* const p = find(page);
+  if (p == nullptr || thrifty_) return;
+  p->hit = true;
+  p->level = 0;
+  if (Place* const at = place(*p, site)) at->level = at->rest = 0;
 }
 
 void Heat::kept(std::uint64_t page, const void* site) noexcept {

@@ -4,6 +4,10 @@
 // kLongest; one that kept within its misses comes back half way. Buffers on a page that is left open count as touched
 // (inexact).
 //
+// Where compute times are given, misses cost real time only: then a page on which the cells themselves are hit, however
+// often it is missed beside, is worth its cost, and closed each time. Where they are measured, each miss distorts them,
+// and times that hold come before exact places (thrifty).
+//
 // No memory is taken and nothing fails: handlers call this, with the lock of stubs/access/ held.
 #pragma once
 
@@ -14,17 +18,20 @@ namespace nplus1::stubs::access {
 
 class Heat {
  public:
-  /// Misses of a page that nobody has given up yet, and of one that is tried again.
-  static constexpr unsigned kFirstMisses = 24;
-  static constexpr unsigned kLaterMisses = 3;
+  /// Misses of a page on which there is something to learn, and of one that is tried again.
+  static constexpr unsigned kFirstMisses = 60, kLaterMisses = 12;
+  static constexpr unsigned kThriftyFirstMisses = 24, kThriftyLaterMisses = 3;
   static constexpr unsigned kMostLevel = 10;
   static constexpr std::uint32_t kLongest = (1U << kMostLevel) - 1;
   static constexpr std::size_t kMostPages = 256;
 
+  void be_thrifty() noexcept { thrifty_ = true; }
   /// How many misses a page may have until it is given up.
   [[nodiscard]] unsigned allowed(std::uint64_t page, const void* site) noexcept;
   /// It had more. `pc`: the instruction that missed last.
   void given_up(std::uint64_t page, const void* site, const void* pc) noexcept;
+  /// An access to a cell was seen because the page was closed.
+  void hit(std::uint64_t page, const void* site) noexcept;
   /// It was closed until the next call, and had not more.
   void kept(std::uint64_t page, const void* site) noexcept;
   /// The call at `site` returns: whether to leave the page open this time.
@@ -41,6 +48,7 @@ class Heat {
     std::uint64_t page = 0;
     const void* pc = nullptr;
     unsigned level = 0;  // the highest that a site had
+    bool hit = false;    // since it was given up last
   };
   struct Place {
     std::uint64_t page = 0;
@@ -56,6 +64,7 @@ class Heat {
   /// no room.
   [[nodiscard]] Place* place(const Page& page, const void* site) noexcept;
 
+  bool thrifty_ = false;
   Page pages_[kMostPages];
   std::size_t pages_used_ = 0;
   Place places_[kPlaces];

@@ -24,6 +24,7 @@ int closings(Heat& heat, std::uint64_t page, int calls) {
 
 TEST(Heat, APageThatIsAlwaysMissedIsClosedLessAndLessOften) {
   const auto heat = std::make_unique<Heat>();
+  EXPECT_EQ(closings(*heat, 7, 1), 1) << "nothing is known yet";
   EXPECT_EQ(closings(*heat, 7, 1), 1);
   EXPECT_EQ(closings(*heat, 7, 2), 1) << "left open once";
   EXPECT_EQ(closings(*heat, 7, 4), 1) << "left open three times";
@@ -33,6 +34,7 @@ TEST(Heat, APageThatIsAlwaysMissedIsClosedLessAndLessOften) {
 TEST(Heat, APageThatWasGivenUpMayMissLess) {
   const auto heat = std::make_unique<Heat>();
   EXPECT_EQ(heat->allowed(7, kHere), Heat::kFirstMisses);
+  heat->given_up(7, kHere, nullptr);
   heat->given_up(7, kHere, nullptr);
   EXPECT_EQ(heat->allowed(7, kThere), Heat::kLaterMisses);
   EXPECT_EQ(heat->allowed(8, kHere), Heat::kFirstMisses);
@@ -49,6 +51,39 @@ TEST(Heat, APageThatIsMissedNoMoreIsWatchedAgain) {
       heat->kept(7, kHere);
   }
   EXPECT_EQ(left_open, 0);
+}
+
+TEST(Heat, APageWhoseCellsAreHitIsClosedHoweverOftenItIsMissedAsWell) {
+  const auto heat = std::make_unique<Heat>();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(heat->leave_open(7, kHere));
+    heat->hit(7, kHere);
+    heat->given_up(7, kHere, nullptr);
+  }
+  EXPECT_EQ(heat->allowed(7, kHere), Heat::kFirstMisses);
+}
+
+TEST(Heat, WhereMissesDistortTheTimesHitsAreNotWorthThem) {
+  const auto heat = std::make_unique<Heat>();
+  heat->be_thrifty();
+  EXPECT_EQ(heat->allowed(7, kHere), Heat::kThriftyFirstMisses);
+  int closed = 0;
+  for (int i = 0; i < 3000; ++i) {
+    if (heat->leave_open(7, kHere)) continue;
+    ++closed;
+    heat->hit(7, kHere);
+    heat->given_up(7, kHere, nullptr);
+  }
+  EXPECT_LE(closed, 14);
+  EXPECT_EQ(heat->allowed(7, kHere), Heat::kThriftyLaterMisses);
+}
+
+TEST(Heat, AHitBringsAPageBackAtOnce) {
+  const auto heat = std::make_unique<Heat>();
+  static_cast<void>(closings(*heat, 7, 2000));
+  heat->hit(7, kHere);
+  EXPECT_FALSE(heat->leave_open(7, kHere));
+  EXPECT_EQ(heat->allowed(7, kHere), Heat::kFirstMisses);
 }
 
 TEST(Heat, CallSitesAreLearnedApartButANewOneKnowsThePage) {

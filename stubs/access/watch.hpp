@@ -101,8 +101,9 @@ struct Cost {
   std::int64_t fault_ns = 0, step_ns = 0, protect_ns = 0, system_call_ns = 0;
 };
 
-/// Arms the process, with everything open; empty, or why not. From the main thread, once.
-[[nodiscard]] std::string begin();
+/// Arms the process, with everything open; empty, or why not. From the main thread, once. `measured`: compute times are,
+/// and what is caught distorts them.
+[[nodiscard]] std::string begin(bool measured);
 [[nodiscard]] bool begun() noexcept;
 /// The calling thread's clock, which stands in pages of its own.
 void set_clock(ThreadClock* clock) noexcept;

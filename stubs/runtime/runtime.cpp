@@ -497,7 +497,7 @@ void Runtime::begin_capture() {
 
 void Runtime::begin_accesses() {
   if (!settings_.accesses) return;
-  if (const std::string why = access::begin(); !why.empty()) {
+  if (const std::string why = access::begin(settings_.compute == ComputeMode::kMeasured); !why.empty()) {
     std::fprintf(stderr, "nplus1: rank %d: accesses are not recorded: %s\n", me_.value, why.c_str());
     settings_.accesses = false;
     return;
