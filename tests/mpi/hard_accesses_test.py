@@ -64,6 +64,12 @@ class HardAccesses(RecordedTest):
                 for key in ("rank_end_s", "point_to_point"):
                     self.assertEqual(run.summary[key], without.summary[key])
 
+    def test_a_program_with_a_sanitizer_is_not_watched_and_told_why(self):
+        run = self.observe(2, "sanitized", options=("--record-accesses",))
+        self.assertEqual(lines_of(run), ["ran", "ran"])
+        self.assertIn("accesses are not recorded: the program was built with -fsanitize=thread", run.stderr)
+        self.assertTrue(run.summary["complete"])
+
     def test_the_cost_of_recording_is_told(self):
         run = self.observe(2, "accesses", "heap", options=("--record-accesses", "--compute", "fixed:0"))
         told = self.run_command([str(NPLUS1), "overlap", str(run.folder)])
