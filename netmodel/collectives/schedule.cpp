@@ -1,5 +1,6 @@
 #include "netmodel/collectives/schedule.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "netmodel/collectives/algorithms.hpp"
@@ -56,9 +57,11 @@ void check(const CollectiveCall& call) {
   }
 }
 
-/// Whether the call moves nothing, as every member can tell: MPICH returns at once.
-bool is_empty(const CollectiveCall& call) {
-  switch (call.kind) {
+}  // namespace
+
+/// MPICH returns at once, or need not wait.
+bool moves_nothing(CollectiveKind kind, Bytes size, std::span<const std::int64_t> sizes) {
+  switch (kind) {
     case CollectiveKind::kBarrier:
     case CollectiveKind::kSynchronize:
     case CollectiveKind::kNeighborAllgather:
@@ -69,18 +72,18 @@ bool is_empty(const CollectiveCall& call) {
       return false;
     case CollectiveKind::kAllgatherv:
     case CollectiveKind::kReduceScatter:
-      return algorithms::Blocks{call}.total() == 0;
+      if (!sizes.empty())
+        return std::all_of(sizes.begin(), sizes.end(), [](std::int64_t s) { return s == 0; });
+      return count(size) == 0;
     default:
-      return count(call.size) == 0;
+      return count(size) == 0;
   }
 }
-
-}  // namespace
 
 void append_steps(const CollectiveCall& call, const Selection& selection, std::vector<Step>& steps) {
   if (call.first_group != 0) return algorithms::append_between_groups(call, selection, steps);
   check(call);
-  if (is_neighborhood(call.kind) || (call.members > 1 && !is_empty(call)))
+  if (is_neighborhood(call.kind) || (call.members > 1 && !moves_nothing(call.kind, call.size, call.sizes)))
     selection.choose(call).append(selection.tuned(call), steps);
 }
 

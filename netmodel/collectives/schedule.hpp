@@ -77,6 +77,10 @@ struct CollectiveCall {
   std::int32_t ranks_per_node = 1;  // two-level algorithms: members i*n .. i*n+n-1 share a node
 };
 
+/// Whether a call on one group moves nothing, as every member can tell from its own `size` and `sizes` (above): then its
+/// schedule has no steps, and nobody waits for anybody.
+[[nodiscard]] bool moves_nothing(CollectiveKind kind, Bytes size, std::span<const std::int64_t> sizes);
+
 /// Which algorithm each collective uses: see collectives/selection.hpp.
 class Selection;
 

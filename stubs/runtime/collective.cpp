@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "netmodel/collectives/schedule.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/collective_forms.hpp"
@@ -46,6 +47,12 @@ events::Event event_of(const Collective& c, EventKind kind) {
   return event;
 }
 
+/// Then nobody waits for anybody in virtual time, whatever the form natively waits for: MPI_Allreduce of MPICH 4.0.2
+/// waits for all members also where it has no elements. All members can tell, so that all take the same form.
+bool moves_nothing(const Collective& c) {
+  return !c.comm->inter && netmodel::moves_nothing(c.kind, Bytes{c.size}, c.sizes);
+}
+
 void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool asks) {
   events::Event event = event_of(c, kind);
   event.request = id;
@@ -88,6 +95,7 @@ int run_rooted(Call& call, const Collective& c) {
   detach_sends(c, keep);
   const int code = c.start(&native, keep);
   if (code != MPI_SUCCESS) return code;
+  keep.may_leave = keep.may_leave || moves_nothing(c);
   call_has_begun();
   emit(call, c, EventKind::kCollective, kNoRequest, true);
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
@@ -118,7 +126,7 @@ int start_request(Call& call, const Collective& c, Request& request) {
   if (code != MPI_SUCCESS) return code;
   call_has_begun();
   request.keep = std::move(keep.objects);
-  announce(call, c, request, keep.may_leave);
+  announce(call, c, request, keep.may_leave || moves_nothing(c));
   return MPI_SUCCESS;
 }
 
@@ -128,9 +136,11 @@ int start_request(Call& call, const Collective& c, Request& request) {
 int start_persistent(Call& call, const Collective& c, Request& request) {
   Keep keep;
   detach_sends(c, keep, true);
-  const int code = pmpi::Start(&request.app);
+  // One that moves nothing stays inactive natively, at all members, so that nobody waits for it.
+  const bool nothing = moves_nothing(c) && !call.rt.native();
+  const int code = nothing ? MPI_SUCCESS : pmpi::Start(&request.app);
   if (code != MPI_SUCCESS) return code;
-  request.native = request.app;
+  request.native = nothing ? MPI_REQUEST_NULL : request.app;
   request.keep = std::move(keep.objects);
   announce(call, c, request, false);
   return MPI_SUCCESS;
@@ -168,7 +178,7 @@ int run(Collective&& c) {
     return c.blocking();
   }
   Call call;
-  return c.synchronises ? run_synchronising(call, c) : run_rooted(call, c);
+  return c.synchronises && !moves_nothing(c) ? run_synchronising(call, c) : run_rooted(call, c);
 }
 
 int start(Collective&& c, MPI_Request* handle) {

@@ -31,7 +31,7 @@ CONNECTING = ("Comm_create_from_group", "Intercomm_create", "Intercomm_merge",
               *(f"inter_{call}" for call in BETWEEN_GROUPS), *(f"inter_I{call.lower()}" for call in BETWEEN_GROUPS))
 # MPI's own persistent broadcast goes through members that may not have come yet.
 FORCED = ("Bcast_init",)
-MANNERS = ("alone", "skewed", "crossed", "pending", "chatty")
+MANNERS = ("alone", "skewed", "crossed", "held", "pending", "chatty")
 
 
 def nonblocking(call):
@@ -95,6 +95,14 @@ class AllCollectives(ReplayTest):
     def test_they_end_and_nothing_is_decided_by_force(self):
         for platform, ranks in SAMPLE.items():
             self.check(PLATFORMS / f"{platform}.xml", ranks)
+
+    def test_those_that_move_nothing_wait_for_nobody(self):
+        """In virtual time; natively MPI_Allreduce and its persistent forms wait for all also without elements."""
+        calls = ",".join(call for call in ALL if call.endswith("_init") or call in EVERYBODY)
+        run = self.observe(4, "all_collectives", calls, "0", "held", timeout=LIMIT_S, options=(
+            "--platform", str(PLATFORMS / "torus.xml"), "--compute", "fixed:1e-6"))
+        self.assertTrue(run.summary and run.summary["complete"], run.stderr)
+        self.assertEqual(run.summary["trust"]["forced_decisions"], 0)
 
     def test_on_random_platforms(self):
         for seed in (1, 2):

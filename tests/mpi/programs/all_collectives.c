@@ -6,6 +6,7 @@
 //   alone     nothing
 //   skewed    they enter one after the other, in another order each time
 //   crossed   a message is on its way to another rank meanwhile
+//   held      one comes late: it waits for the receiver of a message, which is in the call, or past it
 //   pending   a receive from any source is pending meanwhile; its message is sent afterwards
 //   chatty    after the call neighbours talk at once, in an order that makes some wait for others
 // Prints for each rank its number and its MPI_Wtime at the end.
@@ -577,12 +578,16 @@ static void perform(int which, const char* manner) {
   MPI_Request request = MPI_REQUEST_NULL;
   const int tag = kTag + 3 * turn; /* a rank may be a call ahead */
   const int root = turn % n, crossed = strcmp(manner, "crossed") == 0,
-            pending = strcmp(manner, "pending") == 0;
+            pending = strcmp(manner, "pending") == 0, held = strcmp(manner, "held") == 0;
   if (strcmp(manner, "skewed") == 0) nplus1_compute(20e-6 * ((me * 7 + turn * 3) % n));
   if (crossed) {
     MPI_Irecv(mail, count + 1, MPI_INT, (me + n - turn % n) % n, tag, MPI_COMM_WORLD, &request);
     MPI_Send(mail + count + 1, count + 1, MPI_INT, (me + turn) % n, tag, MPI_COMM_WORLD);
   }
+  if (held && me == (turn + 1) % n)
+    MPI_Irecv(mail, count + 1, MPI_INT, turn % n, tag, MPI_COMM_WORLD, &request);
+  if (held && me == turn % n)
+    MPI_Ssend(mail + count + 1, count + 1, MPI_INT, (turn + 1) % n, tag, MPI_COMM_WORLD);
   if (pending) MPI_Irecv(mail, count + 1, MPI_INT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &request);
   kCalls[which].run(MPI_COMM_WORLD, strncmp(kCalls[which].name, "inter_", 6) == 0 ? 0 : root);
   if (pending) MPI_Send(mail + count + 1, count + 1, MPI_INT, (me + turn) % n, tag, MPI_COMM_WORLD);
