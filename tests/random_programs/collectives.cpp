@@ -11,7 +11,7 @@ long Blocks::all_bytes() const {
 
 Blocks Collective::blocks(const std::vector<long>& given, bool dense) {
   Blocks b;
-  const bool derived = per > 1 && s.own.chance(60);
+  const bool derived = per > 1 && !basic && s.own.chance(60);
   b.layout = derived ? random_layout(s.own, base, per) : plain(base);
   const long factor = derived ? 1 : per;
   std::vector<std::size_t> order(given.size());

@@ -69,7 +69,8 @@ struct Collective {
   int root = -1, root_group = 0;
 
   Base base{MPI_BYTE, 1};
-  int per = 1;  // bases in an element of the signature
+  int per = 1;         // bases in an element of the signature
+  bool basic = false;  // no derived types
   bool in_place = false;
   Blocks send, receive;
   std::function<void(int round)> fill, check;

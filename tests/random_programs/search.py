@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """Runs random programs bare and under nplus1 in several ways, and compares everything there is to compare.
 
-    search.py --first 1 --programs 20000          goes on until done; prints what fails, shrunk, and a summary
+    search.py --first 1 --programs 20000 --jobs 2     goes on until done; prints what fails, shrunk, and a score for
+                                                      each thousand
 
-Environment: NPLUS1 the command, RANDOM_PROGRAM the program, NPLUS1_MPIRUN which mpirun. README.md says what must hold.
+A job performs many programs one after the other, so that starting up costs little; the bare run and the observed ones
+of a job run at the same time, as they mostly wait. All of a job follows from its first program's seed.
+
+Environment: NPLUS1 the command, RANDOM_PROGRAM the program, NPLUS1_MPIRUN which mpirun, PATIENT a library to preload
+into bare runs (patient.c). README.md says what must hold.
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -16,15 +22,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from decimal import Decimal
 
 NPLUS1 = os.environ.get("NPLUS1", "nplus1")
 PROGRAM = os.environ.get("RANDOM_PROGRAM", "random_program")
 MPIRUN = os.environ.get("NPLUS1_MPIRUN") or shutil.which("mpirun.mpich") or "mpirun"
-NETWORKS = ["lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=1e-6,bandwidth=1e9,eager=1024",
+PATIENT = os.environ.get("PATIENT")
+NETWORKS = ["", "lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=1e-6,bandwidth=1e9,eager=1024",
             "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11", "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11,S=2048"]
 PLATFORMS = ["two_hosts.xml", "cluster64.xml", "torus.xml", "fat_tree.xml", "dragonfly.xml"]
+RANKS = [2] * 10 + [3] * 12 + [4] * 12 + [5] * 6 + [6] * 4 + list(range(7, 18))
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 # Calls that are passed through (docs/architecture.md).
@@ -40,7 +49,8 @@ Way = collections.namedtuple("Way", "name options environment")
 DELAYS = {"NPLUS1_TEST_DELAY": "random:{seed}:0.0005", "RANDOM_PROGRAM_DELAY": "{seed}"}
 WAYS = [Way("as it is", [], {}), Way("direct off", ["--direct", "off"], {}), Way("tcp", ["--transport", "tcp"], {}),
         Way("delays", [], DELAYS), Way("delays, tcp, direct off", ["--transport", "tcp", "--direct", "off"], DELAYS)]
-PLATFORM_WAYS = [Way("as it is", [], {}), Way("delays, tcp", ["--transport", "tcp"], DELAYS)]
+PLATFORM_WAYS = [Way("as it is", [], {}), Way("delays", [], DELAYS), Way("tcp", ["--transport", "tcp"], {}),
+                 Way("delays, tcp", ["--transport", "tcp"], DELAYS)]
 
 Job = collections.namedtuple("Job", "seed scripts steps ranks network ways code skipped kinds largest")
 Result = collections.namedtuple("Result", "code output order numbers wrong")
@@ -105,7 +115,8 @@ def last_lines(text, count=3):
 
 
 def run_bare(job, limit):
-    code, out, err = execute([MPIRUN, "-np", str(job.ranks), *program(job)], {}, limit)
+    preload = ["-genv", "LD_PRELOAD", PATIENT] if PATIENT else []
+    code, out, err = execute([MPIRUN, *preload, "-np", str(job.ranks), *program(job)], {}, limit)
     if code is None:
         raise Failure(f"bare: hangs; {last_lines(err)}", hanging_seed(job, out))
     if code != job.code:
@@ -224,7 +235,7 @@ def run_observed(job, way, folder, limit):
     result, books = folder / "result", folder / "books"
     books.mkdir(parents=True)
     network = ["--platform", str(ROOT / "platforms" / job.network)] if job.network.endswith(".xml") else \
-        ["--network", job.network]
+        ["--network", job.network] if job.network else []
     more = {k: v.format(seed=job.seed) for k, v in way.environment.items()}
     more["RANDOM_PROGRAM_BOOKS"] = str(books)
     code, out, err = execute([NPLUS1, "run", "-q", "-n", str(job.ranks), "-o", str(result), *network, "--compute",
@@ -234,6 +245,9 @@ def run_observed(job, way, folder, limit):
     if code != job.code:
         wrong = [line for line in err.splitlines() if line.startswith("wrong")] or [last_lines(err, 8)[:400]]
         raise Failure(f"{way.name}: exit code {code}; {wrong[0]}", hanging_seed(job, out))
+    began = time.monotonic()
+    while not (result / "summary.json").exists() and "is not done yet" in err and time.monotonic() - began < limit:
+        time.sleep(1)  # a busy machine
     if not (result / "summary.json").exists():
         raise Failure(f"{way.name}: no summary; {last_lines(err)}")
     summary = json.loads((result / "summary.json").read_text(), parse_float=Decimal)
@@ -253,48 +267,65 @@ def replay(job, folder, limit):
         raise Failure(f"replay: {last_lines(out, 6)}")
 
 
-repeated = 0  # runs, because a decision was forced
+class Tally:
+    """Of a whole search; any thread."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.repeated = 0  # jobs, because a decision was forced
+        self.ways = collections.Counter()  # programs that have been run so
+
+    def add(self, ways=(), programs=0, repeated=0):
+        with self.lock:
+            self.repeated += repeated
+            for way in ways:
+                self.ways[way] += programs
+
+
+tally = Tally()
 
 
 def check(job, limit=120):
     """Raises a Failure if anything does not hold."""
-    global repeated
     for _ in range(3):
         try:
-            return check_once(job, limit)
+            check_once(job, limit)
+            return tally.add(["bare", *(way.name for way in job.ways), "replay"], job.scripts)
         except Forced as forced:
             said = str(forced)
-            repeated += 1
+            tally.add(repeated=1)
     raise Failure(f"as it is: {said}, three times")
 
 
 def check_once(job, limit):
-    bare = run_bare(job, limit)
+    with tempfile.TemporaryDirectory(prefix="nplus1-random-") as scratch, \
+            concurrent.futures.ThreadPoolExecutor(1 + len(job.ways)) as pool:
+        folders = [pathlib.Path(scratch) / str(number) for number in range(len(job.ways))]
+        bare = pool.submit(run_bare, job, limit)
+        observed = [pool.submit(run_observed, job, way, folder, limit) for way, folder in zip(job.ways, folders)]
+        compare_runs(job, bare.result(), [run.result() for run in observed])
+        if job.ways:
+            replay(job, folders[0], limit)
+
+
+def compare_runs(job, bare, observed):
     expected, rest = scripts(bare.output)
     if len(expected) != job.scripts * job.ranks:
         raise Failure("bare: not all has been printed")
-    first = None
-    with tempfile.TemporaryDirectory(prefix="nplus1-random-") as scratch:
-        for number, way in enumerate(job.ways):
-            folder = pathlib.Path(scratch) / str(number)
-            result = run_observed(job, way, folder, limit)
-            found, other = scripts(result.output)
-            if found != expected or other != rest:
-                seed, rank = first_difference(job, expected, found)
-                raise Failure(f"{way.name}: rank {rank} prints something else than bare", seed)
-            if first is None:
-                first = result
-            elif result.order != first.order:
-                seed, rank = first_difference(job, first.order, result.order)
-                raise Failure(f"{way.name}: rank {rank} sees another order or time: {result.order.get((seed, rank))}, "
-                              f"as it is {first.order.get((seed, rank))}", seed)
-            elif result.numbers != first.numbers:
-                raise Failure(f"{way.name}: other virtual times or messages")
-            if result.wrong:
-                raise Failure(f"{way.name}: " + "; ".join(result.wrong))
-            if number == 0:
-                replay(job, folder, limit)
-            shutil.rmtree(folder)
+    for way, result in zip(job.ways, observed):
+        first = observed[0]
+        found, other = scripts(result.output)
+        if found != expected or other != rest:
+            seed, rank = first_difference(job, expected, found)
+            raise Failure(f"{way.name}: rank {rank} prints something else than bare", seed)
+        if result.order != first.order:
+            seed, rank = first_difference(job, first.order, result.order)
+            raise Failure(f"{way.name}: rank {rank} sees another order or time: {result.order.get((seed, rank))}, "
+                          f"as it is {first.order.get((seed, rank))}", seed)
+        if result.numbers != first.numbers:
+            raise Failure(f"{way.name}: other virtual times or messages")
+        if result.wrong:
+            raise Failure(f"{way.name}: " + "; ".join(result.wrong))
 
 
 def fails_alike(job, what, limit):
@@ -340,9 +371,10 @@ def made_from(seed, scripts_per_job, wanted):
     """A job; all of it follows from the seed."""
     choose = random.Random(seed)
     platform = choose.random() < wanted.platforms
-    ranks = choose.choice([2, 3, 3, 4, 4, 5, 6])
+    ranks = choose.choice(wanted.ranks)
     platforms = PLATFORMS if ranks == 2 else PLATFORMS[1:]  # two_hosts.xml has two cores
-    ways = PLATFORM_WAYS if platform else [WAYS[0], *choose.sample(WAYS[1:], 2)]
+    ways = PLATFORM_WAYS if platform else WAYS
+    ways = [ways[0], *choose.sample(ways[1:], wanted.ways - 1)]
     return Job(seed, scripts_per_job, wanted.steps, ranks, choose.choice(platforms if platform else NETWORKS), ways,
                choose.choice([0, 0, 0, 3]), set(), wanted.kinds, choose.choice([3000, 70000, 1 << 20]))
 
@@ -352,28 +384,83 @@ def described(job):
             f" [{'; '.join(w.name for w in job.ways)}]")
 
 
+def failing(job, wanted, programs):
+    """The failing parts of a job, each with its failure; `programs` gets the seeds of those that passed."""
+    try:
+        check(job, wanted.limit)
+        programs.update(range(job.seed, job.seed + job.scripts))
+        return []
+    except Failure as failure:
+        if job.scripts == 1:
+            return [(job, failure)]
+        known = failure.seed
+        first = (known - job.seed) if known is not None else job.scripts // 2
+    parts = [(job.seed, first)]
+    if known is not None:
+        parts.append((known, 1))
+    parts.append((job.seed + sum(count for _, count in parts), job.scripts - sum(count for _, count in parts)))
+    found = []
+    for seed, count in parts:
+        if count:
+            found += failing(job._replace(seed=seed, scripts=count), wanted, programs)
+    return found or [(job, failure_together(failure_of(job, wanted)))]
+
+
+def failure_of(job, wanted):
+    try:
+        check(job, wanted.limit)
+    except Failure as failure:
+        return failure
+    return None
+
+
+def failure_together(failure):
+    return Failure(f"{failure} (not one by one)" if failure else "once: passes when it is repeated")
+
+
+def report(job, failure, wanted):
+    text = f"FAILS {described(job)}\n  {failure}"
+    if wanted.attempts and not str(failure).startswith("once"):
+        small = shrink(job, failure, wanted.limit, wanted.attempts)
+        text += f"\n  shrunk: {described(small)}\n    {failure_of(small, wanted) or 'does not fail again'}"
+    print(text, flush=True)
+
+
+def cause(failure):
+    """Failures of one cause are said alike, but for numbers and names of ways."""
+    said = str(failure)
+    for known in ("bare: exit code", "bare: hangs", "hangs", "decisions were forced", "prints something else",
+                  "another order or time", "other virtual times", "replay", "once", "differ", "exit code", "no summary",
+                  "clock_mismatches", "order_inversions", "unmodelled"):
+        if known in said:
+            return known
+    return said[:60]
+
+
 def search(wanted):
-    began, done, failures = time.monotonic(), 0, 0
-    seed = wanted.first
-    while done < wanted.programs and (not wanted.seconds or time.monotonic() - began < wanted.seconds):
-        job = made_from(seed, min(wanted.batch, wanted.programs - done), wanted)
-        try:
-            check(job, wanted.limit)
-        except Failure as failure:
-            failures += 1
-            print(f"FAILS {described(job)}\n  {failure}", flush=True)
-            if wanted.attempts:
-                small = shrink(job, failure, wanted.limit, wanted.attempts)
-                try:
-                    check(small, wanted.limit)
-                    text = "does not fail again"
-                except Failure as again:
-                    text = str(again)
-                print(f"  shrunk: {described(small)}\n    {text}", flush=True)
-        done += job.scripts
-        seed += job.scripts
-    print(f"{done} programs, {failures} of the jobs failed, {repeated} runs repeated for a forced decision, "
-          f"{time.monotonic() - began:.0f} s, next seed {seed}")
+    began, failures, passed, causes = time.monotonic(), 0, set(), collections.Counter()
+    seeds = range(wanted.first, wanted.first + wanted.programs, wanted.batch)
+
+    def one(seed):
+        if wanted.seconds and time.monotonic() - began > wanted.seconds:
+            return 0, []
+        count = min(wanted.batch, wanted.first + wanted.programs - seed)
+        found = failing(made_from(seed, count, wanted), wanted, passed)
+        for job, failure in found:
+            report(job, failure, wanted)
+        return count, [failure for _, failure in found]
+
+    done = shown = 0
+    with concurrent.futures.ThreadPoolExecutor(wanted.jobs) as pool:
+        for count, found in pool.map(one, seeds):
+            done += count
+            failures += len(found)
+            causes.update(cause(failure) for failure in found)
+            if done >= shown + wanted.show or seeds[-1] < wanted.first + done:
+                shown = done
+                print(f"{wanted.first}..{wanted.first + done - 1}: {done} programs, {len(passed)} passed, {failures} "
+                      f"failures {dict(causes)}, {tally.repeated} jobs repeated for a forced decision, programs by way "
+                      f"{dict(tally.ways)}, {time.monotonic() - began:.0f} s", flush=True)
     return 1 if failures else 0
 
 
@@ -381,7 +468,11 @@ def options(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=1, help="the first program's seed")
     parser.add_argument("--programs", type=int, default=100)
-    parser.add_argument("--batch", type=int, default=10, help="programs in a job")
+    parser.add_argument("--batch", type=int, default=50, help="programs in a job")
+    parser.add_argument("--jobs", type=int, default=1, help="at a time")
+    parser.add_argument("--ways", type=int, default=2, help="of running a program under nplus1; the first is recorded")
+    parser.add_argument("--ranks", type=lambda text: [int(n) for n in text.split(",")], default=RANKS)
+    parser.add_argument("--show", type=int, default=1000, help="programs between two scores")
     parser.add_argument("--steps", type=int, default=30, help="of each program")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=[], help="steps of these kinds only")
     parser.add_argument("--platforms", type=float, default=0.25, help="share of the jobs that run on a platform")
