@@ -47,6 +47,7 @@ struct PreparedReplay {
   std::unique_ptr<netmodel::NetworkModel> network;
   netmodel::Selection collectives;
   hypothesis::ReplayOptions options;
+  std::string compute;    // how compute times were changed, where that is not a factor
   bool identity = false;  // network, collectives and compute times are the recorded ones
 };
 

@@ -23,12 +23,22 @@ using hypothesis::ReplayResult;
 
 constexpr const char* kRecordingFolder = "recording";
 
+std::string compute_of(const PreparedReplay& prepared) {
+  if (!prepared.compute.empty()) return prepared.compute;
+  return prepared.options.compute_scale == 1
+             ? std::string{"as recorded"}
+             : fmt::format("as recorded, times {}", prepared.options.compute_scale);
+}
+
 std::unique_ptr<Writer> make_writer(const std::filesystem::path& folder, const PreparedReplay& prepared,
                                     const events::recording::Header& original) {
   events::recording::Header header = original;
   header.properties["network"] = prepared.network->describe();
   header.properties["collectives"] = prepared.collectives.describe();
-  header.properties["compute"] = fmt::format("replayed, times {}", prepared.options.compute_scale);
+  header.properties["compute"] = prepared.compute.empty()
+                                     ? fmt::format("replayed, times {}", prepared.options.compute_scale)
+                                     : "replayed, " + prepared.compute;
+  header.properties.erase("warm-times");  // of the recorded clock
   auto writer = Writer::create(folder / kRecordingFolder, header);
   if (!writer)
     throw Failure{ExitCode::kCantCreate, writer.error().what, kNothingReplayed, writer.error().remedy};
@@ -44,9 +54,7 @@ report::RunSummary summary(const patterns::MessageStatistics& statistics,
   s.network = prepared.network->describe();
   s.clock = recorded.clock.empty() ? "cpu" : recorded.clock;
   s.clock_reason = "as recorded";
-  s.compute = prepared.options.compute_scale == 1
-                  ? std::string{"as recorded"}
-                  : fmt::format("as recorded, times {}", prepared.options.compute_scale);
+  s.compute = compute_of(prepared);
   s.protocol = recorded.protocol.empty() ? "conservative" : recorded.protocol;
   s.transport = "replay";
   s.trust = hypothesis::trust_of(result);

@@ -65,6 +65,17 @@ void check_compute(const std::string& text) {
     usage("--compute: " + rules.error().what, rules.error().remedy);
 }
 
+/// Twins tell what they measured to the recording, and cannot be told apart from other measurements.
+void check_warm(const RunOptions& options) {
+  if (options.native)
+    usage("--compute warm corrects virtual time, and a native run has none", "leave out --native");
+  if (options.accesses)
+    usage("--record-accesses and --compute warm both look into the program's stretches of computing",
+          "make two runs");
+  if (const std::string& record = options.passed[kRecord]; !record.empty() && record != "full")
+    usage("--compute warm needs a recording, and --record " + record + " keeps none", "leave out --record");
+}
+
 void check_poll_cost(const std::string& text) {
   if (text.empty()) return;
   if (const auto cost = semantics::parse_poll_cost(text); !cost)
@@ -131,8 +142,9 @@ const std::vector<PassedOption>& passed_options() {
       {"--clock", "NPLUS1_CLOCK", "WHICH",
        "What a rank's compute time is: auto, cpu (its thread's CPU time) or wall", "auto|cpu|wall"},
       {"--compute", "NPLUS1_COMPUTE", "HOW",
-       "Compute times: measured, scale:FACTOR, fixed:TIME between calls (1us), file:FILE, or recorded:DIR "
-       "(of a recorded run)",
+       "Compute times: measured, warm (and what the host's caches cost: nplus1 clock), scale:FACTOR, "
+       "fixed:TIME "
+       "between calls (1us), file:FILE, or recorded:DIR (of a recorded run)",
        nullptr},
       {"--protocol", "NPLUS1_PROTOCOL", "WHICH",
        "conservative, or riesen (figures 2 and 3 of the paper, to the letter)", "conservative|riesen"},
@@ -242,10 +254,16 @@ void check_run_options(const RunOptions& options) {
             "leave out --record");
   }
   check_compute(options.passed[kCompute]);
+  if (measures_warm_times(options)) check_warm(options);
   check_poll_cost(options.passed[kPollCost]);
   check_record_cap(options.passed[kRecordCap]);
   check_frames(options.passed[kFrames]);
   check_content(options.passed[kHash], options.passed[kInlinePayloads]);
+}
+
+bool measures_warm_times(const RunOptions& options) {
+  const auto times = semantics::parse_compute(options.passed[kCompute]);
+  return times && times.value().warm;
 }
 
 const std::string& platform_of(const RunOptions& options) {

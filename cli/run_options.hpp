@@ -43,6 +43,9 @@ void check_run_options(const RunOptions& options);
 /// A native run that records: one rank more, which writes.
 [[nodiscard]] bool records_natively(const RunOptions& options);
 
+/// Under --compute warm twins of the ranks measure (docs/clock.md).
+[[nodiscard]] bool measures_warm_times(const RunOptions& options);
+
 /// The platform file; empty without.
 [[nodiscard]] const std::string& platform_of(const RunOptions& options);
 /// Checks --platform and what belongs to it, for so many ranks. Throws Failure (kUsage).

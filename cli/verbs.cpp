@@ -10,6 +10,7 @@ void add_verbs(const Registration& registration) {
   add_patterns(registration);
   add_collectives(registration);
   add_replay(registration);
+  add_clock(registration);
   add_calibrate(registration);
   add_waitstates(registration);
   add_whatif(registration);

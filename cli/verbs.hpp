@@ -24,6 +24,7 @@ void add_report(const Registration& registration);
 void add_patterns(const Registration& registration);
 void add_collectives(const Registration& registration);
 void add_replay(const Registration& registration);
+void add_clock(const Registration& registration);
 void add_calibrate(const Registration& registration);
 void add_guidelines(const Registration& registration);
 void add_waitstates(const Registration& registration);

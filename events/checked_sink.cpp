@@ -30,6 +30,7 @@ bool belongs_in_a_file(EventKind kind) {
     case EventKind::kRegionDefine:
     case EventKind::kDatatypeDefine:
     case EventKind::kOutcome:
+    case EventKind::kWarmTime:
       return false;
     default:
       return true;
@@ -299,7 +300,7 @@ bool CheckedSink::check_detail(const TimedEvent& event) {
 bool CheckedSink::holds(const TimedEvent& event) {
   const Event& e = event.event;
   if (!demand(is_rank(event.rank.value), "there is no rank", event.rank.value)) return false;
-  if (e.kind > EventKind::kOutcome) return false;  // a newer version's
+  if (e.kind > EventKind::kWarmTime) return false;  // a newer version's
   const bool between_two = is_one_of(kSends, e.kind) || is_one_of(kReceives, e.kind);
   return demand(belongs_in_a_file(e.kind), "there is no kind of event", static_cast<int>(e.kind)) &&
          demand(!between_two || is_peer(e), "there is no peer", e.peer) &&

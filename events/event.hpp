@@ -52,6 +52,9 @@ enum class EventKind : std::uint8_t {
   // Between rank and simulator only, in native recordings: how the thread's last event came out. Extension:
   // an Answer (kExit, or kMatch of a receive), then `aux` u32 positions that completed.
   kOutcome,
+  // Between rank and simulator only: the computing before the rank's event number `aux` takes `compute_ps` when its
+  // data are in the caches, as a twin of the process has measured (docs/clock.md).
+  kWarmTime,
 };
 
 /// Which requests a kWait or kTest event completes.

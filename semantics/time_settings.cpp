@@ -104,10 +104,11 @@ Result<ComputeTimes> parse_compute(std::string_view text) {
   const std::string_view argument = colon == text.npos ? std::string_view{} : text.substr(colon + 1);
   const auto wrong = [&](const std::string& why) {
     return Error{in_quotes(text) + (why.empty() ? " is not understood" : ": " + why),
-                 "use measured, scale:FACTOR, fixed:TIME (5us, or seconds), file:FILE or recorded:DIR"};
+                 "use measured, warm, scale:FACTOR, fixed:TIME (5us, or seconds), file:FILE or recorded:DIR"};
   };
   ComputeTimes times;
-  if (text == "measured") return times;
+  times.warm = text == "warm";
+  if (text == "measured" || times.warm) return times;
   if (kind == "scale" && colon != text.npos) {
     const auto factor = number_in<double>(argument);
     if (!factor || !std::isfinite(*factor) || *factor < 0 || *factor > kLongestSeconds)

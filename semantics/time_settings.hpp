@@ -16,10 +16,11 @@ namespace nplus1::semantics {
 
 enum class ComputeMode : std::uint8_t { kMeasured, kFixed, kTable, kRecorded };
 
-/// measured | scale:FACTOR | fixed:TIME | file:FILE | recorded:DIR, where a TIME has a unit or is in seconds.
+/// measured | warm | scale:FACTOR | fixed:TIME | file:FILE | recorded:DIR, where a TIME has a unit or is in seconds.
 struct ComputeTimes {
   ComputeMode mode = ComputeMode::kMeasured;
   double scale = 1;   // kMeasured
+  bool warm = false;  // kMeasured, and twins measure what it takes with warm caches (docs/clock.md)
   Duration fixed{};   // kFixed
   std::string table;  // kTable: the file; kRecorded: the recording, or the result folder it is in
 };

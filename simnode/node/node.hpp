@@ -115,6 +115,7 @@ class Node final : public engine::Listener {
   void take(RankId rank, Port& port);
   void note_crowded_threads();
   void note_caught_accesses();
+  void take_warm_time(RankId rank, const events::Event& event);
   void take_last(Rank& rank, events::Event& event);
   void take_last_words(RankId rank, events::Event& event, std::span<const std::byte> extension);
   void note_departures();
@@ -178,6 +179,7 @@ class Node final : public engine::Listener {
   RankId departed_{-1};
   int departed_ranks_ = 0;
   int ranks_with_accesses_ = 0;
+  std::string warm_times_;  // what twins have measured, as the recording keeps it
   std::uint64_t system_clock_reads_ = 0;  // by ranks that never ask for MPI_Wtime
 };
 

@@ -79,6 +79,11 @@ void Node::take_last_words(RankId rank, events::Event& event, std::span<const st
   all.expected = words.expected;
 }
 
+/// One line each: rank, place in its stream of the event behind the computing, picoseconds.
+void Node::take_warm_time(RankId rank, const events::Event& event) {
+  fmt::format_to(std::back_inserter(warm_times_), "{} {} {}\n", rank.value, event.aux, event.compute_ps);
+}
+
 std::string Node::access_cost_text() const {
   const auto& w = last_words_;
   const auto seconds = [](std::uint64_t ns) { return 1e-9 * static_cast<double>(ns); };
@@ -154,6 +159,7 @@ void Node::take(RankId rank, Port& port) {
   Rank& r = ranks_[rank.index()];
   ++events_per_rank_[rank.index()];
   if (event.kind == events::EventKind::kOutcome && event.extension == 0) return lose_sight(rank);
+  if (event.kind == events::EventKind::kWarmTime) return take_warm_time(rank, event);
   auto extension = port.assembler.extension();
   if (event.kind == events::EventKind::kFinalize) {
     take_last(r, event);
@@ -215,6 +221,7 @@ void Node::finish_recording() {
   if (!writer_) return;
   writer_->set_property("transport", transport_used());
   writer_->set_property("clock", uses_wall_clock() ? "wall" : "cpu");
+  if (!warm_times_.empty()) writer_->set_property("warm-times", warm_times_);
   if (ranks_with_accesses_ > 0) {
     writer_->set_property("accesses", "mprotect");
     writer_->set_property("accesses-cost", access_cost_text());

@@ -145,6 +145,7 @@ transport::Config Settings::config() const {
   c.whole_bytes = content.whole_bytes;
   c.frames = static_cast<std::uint8_t>(frames);
   c.pcontrol_ipm = pcontrol_ipm ? 1 : 0;
+  c.twins = compute_times.warm && record == Record::kFull ? 1 : 0;
   c.accesses = accesses && record == Record::kFull ? 1 : 0;
   return c;
 }

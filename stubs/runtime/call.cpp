@@ -8,6 +8,8 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/twins.hpp"
+#include "stubs/twin/twin.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -30,7 +32,14 @@ bool is_rare(int round) {
 
 }  // namespace
 
-Call::Call(bool first) : Call{*runtime(), first} {}
+/// A twin's pass ends where a call begins.
+Runtime& Call::observer() {
+  if (twin::is_twin()) [[unlikely]]
+    twin::end_pass();
+  return *runtime();
+}
+
+Call::Call(bool first) : Call{observer(), first} {}
 
 Call::Call(Runtime& r, bool first)
     : rt{r},
@@ -38,6 +47,7 @@ Call::Call(Runtime& r, bool first)
       entry_tick_{r.capture() == nullptr ? 0 : ticks()},
       held_{r.lock},
       thread{r.thread()} {
+  if (Twins* twins = rt.twins()) twins->called(thread.clock.was_given_time());
   now_ = thread.clock.base() + computed(first);
   if (rt.native()) {  // in this order: the wall clock does not run backwards
     began_ = real_time(thread.clock.start_tick());
@@ -135,6 +145,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   }
   thread.reported = now_;
   emitted_ = true;
+  if (Twins* twins = rt.twins()) twins->told(event);
   call_has_begun();
 }
 

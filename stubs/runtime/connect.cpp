@@ -14,6 +14,7 @@
 #include "netmodel/specification.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
+#include "stubs/runtime/twins.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
@@ -253,6 +254,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   if (rt->native_) rt->begin_native();
   if (rt->settings_.virtual_clocks) rt->begin_clocks();
   rt->begin_accesses();
+  rt->native_threads_ = native_threads;
+  rt->begin_twins();
   rt->start_clock(rt->thread(), kTimeZero);
   return rt;
 }

@@ -13,6 +13,8 @@
 #include "stubs/access/watch.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
+#include "stubs/runtime/twins.hpp"
+#include "stubs/twin/twin.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
 #include "stubs/runtime/threads.hpp"
@@ -104,6 +106,7 @@ void Runtime::write(const events::Event& event, const void* extension, const eve
     case events::EventKind::kRegionDefine:
     case events::EventKind::kDatatypeDefine:
     case events::EventKind::kOutcome:
+    case events::EventKind::kWarmTime:
       break;  // no part of the stream
     default:
       ++next_ordinal_;
@@ -504,6 +507,16 @@ void Runtime::begin_accesses() {
   }
   accesses_ = std::make_unique<Accesses>();
   static constexpr WrapperHooks kHooks{access::enter, access::leave};
+  set_wrapper_hooks(&kHooks);
+}
+
+void Runtime::begin_twins() {
+  if (!settings_.twins || accesses_ || native_) return;
+  if (!twin::begin()) return;
+  twins_ = std::make_unique<Twins>(*this);
+  static constexpr WrapperHooks kHooks{[]() noexcept {}, []() noexcept {
+                                         if (active()) guarded([] { runtime()->twins()->leave(); });
+                                       }};
   set_wrapper_hooks(&kHooks);
 }
 

@@ -87,6 +87,7 @@ struct alignas(4096) ThreadState {
 };
 
 class Call;
+class Twins;
 
 class alignas(4096) Runtime {
  public:
@@ -216,6 +217,10 @@ class alignas(4096) Runtime {
   [[nodiscard]] Capture* capture() { return capture_.get(); }
   /// The recording of accesses; null in runs without.
   [[nodiscard]] Accesses* accesses() { return accesses_.get(); }
+  /// What measures how long stretches take when they are warm; null in runs without.
+  [[nodiscard]] Twins* twins() { return twins_.get(); }
+  /// Threads that the MPI library had started when it was initialised.
+  [[nodiscard]] int native_threads() const { return native_threads_; }
   /// The place that the next event will have in this rank's stream.
   [[nodiscard]] std::uint64_t next_ordinal() const { return next_ordinal_; }
   /// Length of the interval before `call` at `return_address` by the compute table; negative if there is
@@ -274,6 +279,7 @@ class alignas(4096) Runtime {
   void write_text(events::Event event, const std::string& text);
   void begin_capture();
   void begin_accesses();
+  void begin_twins();
 
   RankId me_{};
   int ranks_ = 0;
@@ -301,6 +307,8 @@ class alignas(4096) Runtime {
   std::unique_ptr<CallPaths> call_paths_;
   std::unique_ptr<Capture> capture_;
   std::unique_ptr<Accesses> accesses_;
+  std::unique_ptr<Twins> twins_;
+  int native_threads_ = 0;
   std::uint64_t next_ordinal_ = 0;
   std::atomic<bool> expects_others_{false};
   std::atomic<std::int64_t> reads_virtual_clock_{0};
@@ -388,6 +396,7 @@ class Call {
   Runtime& rt;
 
  private:
+  [[nodiscard]] static Runtime& observer();
   Call(Runtime& r, bool first);
   /// What the thread has computed since its clock was started.
   [[nodiscard]] Duration computed(bool first);

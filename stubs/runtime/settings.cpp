@@ -20,6 +20,7 @@ Settings make_settings(const transport::Config& config, std::vector<semantics::C
   s.frames = s.record ? config.frames : 1;
   s.pcontrol_ipm = config.pcontrol_ipm != 0;
   s.accesses = s.record && config.accesses != 0 && config.native == 0;
+  s.twins = s.compute == ComputeMode::kMeasured && config.twins != 0;
   return s;
 }
 

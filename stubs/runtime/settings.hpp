@@ -31,6 +31,7 @@ struct Settings {
   unsigned frames = 1;                    // of a call path
   bool pcontrol_ipm = false;              // MPI_Pcontrol(1, "name") begins a region
   std::string record_region;              // empty: all is recorded
+  bool twins = false;                     // measure what stretches take when they are warm
   bool accesses = false;                  // to the memory of messages are recorded, too
 };
 

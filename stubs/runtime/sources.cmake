@@ -4,6 +4,9 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   access/faults.cpp
   access/mappings.cpp
   access/watch.cpp
+  twin/own_call.cpp
+  twin/pages.cpp
+  twin/twin.cpp
   runtime/accesses.cpp
   runtime/arguments.cpp
   runtime/call.cpp
@@ -42,6 +45,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/settings.cpp
   runtime/thread_clock.cpp
   runtime/threads.cpp
+  runtime/twins.cpp
   runtime/typemaps.cpp
   runtime/wait_handlers.cpp
   runtime/wall_clock.cpp

@@ -39,6 +39,8 @@ class ThreadClock {
   [[nodiscard]] Duration measured_so_far() const { return pending_ + measured(); }
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
   void add(Duration d) { pending_ += d; }
+  /// Whether any was, since start().
+  [[nodiscard]] bool was_given_time() const { return pending_ != Duration{}; }
   /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time,
   /// more while no communication call comes between, so that loops on the clock end (DESIGN.md, decision 4).
   [[nodiscard]] Time read();

@@ -43,6 +43,7 @@ struct Config {
   std::uint8_t frames = 1;         // of a call path
   std::uint8_t pcontrol_ipm = 0;   // --pcontrol ipm
   std::uint8_t accesses = 0;       // --record-accesses
+  std::uint8_t twins = 0;          // --compute warm
 };
 
 /// Settings of any length.

@@ -1,0 +1,224 @@
+// `nplus1 clock`: the virtual time of a recorded run with warm caches, as twins of its ranks have measured.
+#include "cli/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/failure.hpp"
+#include "cli/program.hpp"
+#include "cli/replay.hpp"
+#include "cli/verbs.hpp"
+#include "cli/whatif.hpp"
+#include "events/definitions_collector.hpp"
+#include "hypothesis/clock/warm_clock.hpp"
+#include "hypothesis/transform/what_exists.hpp"
+#include "report/exact_time.hpp"
+#include "report/files.hpp"
+#include "report/json_object.hpp"
+#include "support/shell.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using hypothesis::clock::KindReport;
+using hypothesis::clock::Stretches;
+using report::exact_seconds;
+
+constexpr const char* kNoClock = "no clock was corrected";
+constexpr std::size_t kMostKinds = 12;
+constexpr const char* kClockExamples =
+    "  nplus1 run -n 64 --compute warm -- ./app     twins of the ranks measure what computing takes when it "
+    "is warm\n"
+    "  nplus1 clock DIR                             the virtual time without what this host's caches cost\n"
+    "  nplus1 clock DIR -o warm --record            a result folder and a recording with that clock, for all "
+    "else\n";
+
+/// The three ends of what is known of the run's time.
+struct Clocks {
+  Duration measured{}, estimate{}, lowest{};
+  Duration computing_measured{}, computing_warm{};  // of all ranks
+  std::vector<KindReport> kinds;
+  std::size_t samples = 0;
+  int ranks = 0;
+  bool finished = true;
+};
+
+Duration computing_of(const hypothesis::ReplayResult& result) {
+  Duration sum{};
+  for (const auto& rank : result.ranks) sum += rank.compute;
+  return sum;
+}
+
+class ClockReplays {
+ public:
+  explicit ClockReplays(const ReplayWords& words)
+      : words_{words},
+        reader_{or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput, kNoClock)},
+        recorded_{hypothesis::recorded_settings(reader_.properties())},
+        samples_{or_fail(hypothesis::clock::samples_of(reader_.properties()), ExitCode::kNoInput, kNoClock)} {
+    if (samples_.empty())
+      throw Failure{
+          ExitCode::kNoInput, words.source + " has no stretch that a twin has measured", kNoClock,
+          "record the run with nplus1 run --compute warm (docs/clock.md says when twins are not possible)"};
+  }
+
+  Clocks run() {
+    Clocks clocks;
+    clocks.samples = samples_.size();
+    clocks.ranks = reader_.header().ranks;
+    const auto measured = replay(nullptr, nullptr);
+    clocks.measured = measured.makespan().time_since_epoch();
+    clocks.computing_measured = computing_of(measured);
+    const auto stretches = std::make_shared<Stretches>(samples_);
+    const auto lowest = replay(stretches, nullptr, Stretches::Estimate::kLowest);
+    clocks.lowest = lowest.makespan().time_since_epoch();
+    const auto best_stretches = std::make_shared<Stretches>(samples_);
+    const auto best = replay(best_stretches, words_.output.empty() ? nullptr : &words_);
+    clocks.estimate = best.makespan().time_since_epoch();
+    clocks.computing_warm = computing_of(best);
+    clocks.kinds = best_stretches->report();
+    clocks.finished = best.state == simnode::engine::State::kFinished;
+    return clocks;
+  }
+
+  [[nodiscard]] const hypothesis::RecordedSettings& recorded() const { return recorded_; }
+
+ private:
+  hypothesis::ReplayResult replay(const std::shared_ptr<Stretches>& stretches, const ReplayWords* folder,
+                                  Stretches::Estimate estimate = Stretches::Estimate::kBest) {
+    const auto prepared = prepare_replay(words_, recorded_, reader_.header().ranks);
+    hypothesis::transform::Chain chain;
+    if (stretches) {
+      or_fail(chain.add(std::make_unique<hypothesis::clock::WarmClock>(stretches, estimate),
+                        play_recording(words_.source)),
+              ExitCode::kNoInput, kNoClock);
+      prepared->options.hypothesis = &chain;
+      prepared->options.decisions = hypothesis::Decisions::kAdapted;
+      prepared->compute = "warm";
+    }
+    return folder == nullptr
+               ? or_fail(hypothesis::replay(reader_, prepared->options), ExitCode::kNoInput, kNoClock)
+               : replay_into_folder(*folder, recorded_, *prepared, reader_);
+  }
+
+  const ReplayWords& words_;
+  events::recording::Reader reader_;
+  hypothesis::RecordedSettings recorded_;
+  std::vector<hypothesis::clock::Sample> samples_;
+};
+
+events::DefinitionsCollector names_of(const std::string& source) {
+  events::DefinitionsCollector names;
+  or_fail(play_recording(source)(names, true), ExitCode::kNoInput, kNoClock);
+  return names;
+}
+
+std::string three_times(const Clocks& clocks) {
+  std::string text;
+  const auto line = [&](const char* what, Duration time, const char* meaning) {
+    text += fmt::format("{:<15}{} s ({}){}\n", what, exact_seconds(time), report::readable(time), meaning);
+  };
+  line("virtual time", clocks.estimate, ", with warm caches");
+  line("  at least", clocks.lowest,
+       ": each stretch as short as the shortest of its kind that a twin measured");
+  line("  as measured", clocks.measured, ": with what this host's caches cost");
+  return text;
+}
+
+std::string text(const ReplayWords& words, const Clocks& clocks, const events::DefinitionsCollector& names) {
+  std::string text = fmt::format("{}: {} ranks, {} stretches of computing measured by twins\n", words.source,
+                                 clocks.ranks, clocks.samples);
+  text += three_times(clocks);
+  text += fmt::format("computing      {} of all ranks, as measured {}\n",
+                      report::readable(clocks.computing_warm), report::readable(clocks.computing_measured));
+  if (!clocks.finished) text += "not ended    with this clock some ranks wait for what never comes\n";
+  text += "\nWhere the host added most, seconds of all ranks\n";
+  text += fmt::format("{:>12} {:>12} {:>9} {:>8}  {:<11} {}\n", "as measured", "warm", "times", "twins",
+                      "differs", "computing between");
+  for (std::size_t i = 0; i < std::min(kMostKinds, clocks.kinds.size()); ++i) {
+    const KindReport& k = clocks.kinds[i];
+    const auto place = [&](std::uint32_t path) {
+      return path == 0 ? std::string{"the beginning"} : hypothesis::transform::place_of_path(path, names);
+    };
+    text += fmt::format("{:>12.6f} {:>12.6f} {:>9} {:>8}  {:<11} {} and {}{}\n", 1e-12 * k.recorded_ps,
+                        1e-12 * k.warm_ps, k.count, k.samples, hypothesis::clock::name(k.model),
+                        place(k.kind.after), place(k.kind.before),
+                        k.kind.size > 0 ? fmt::format(" ({} bytes)", k.kind.size) : std::string{});
+  }
+  return text;
+}
+
+std::string json(const ReplayWords& words, const Clocks& clocks, const events::DefinitionsCollector& names) {
+  report::JsonObject object;
+  object.text("schema", "nplus1-clock/1");
+  object.text("recording", words.source);
+  object.raw("virtual_time_s", exact_seconds(clocks.estimate));
+  object.raw("lowest_s", exact_seconds(clocks.lowest));
+  object.raw("measured_s", exact_seconds(clocks.measured));
+  object.raw("computing_s", exact_seconds(clocks.computing_warm));
+  object.raw("computing_measured_s", exact_seconds(clocks.computing_measured));
+  object.number("samples", clocks.samples);
+  object.truth("finished", clocks.finished);
+  object.list("kinds", clocks.kinds, [&](const KindReport& k) {
+    report::JsonObject kind;
+    kind.text("after", k.kind.after == 0 ? "" : hypothesis::transform::place_of_path(k.kind.after, names));
+    kind.text("before", hypothesis::transform::place_of_path(k.kind.before, names));
+    kind.real("size", static_cast<double>(k.kind.size));
+    kind.number("count", k.count);
+    kind.number("samples", k.samples);
+    kind.text("model", hypothesis::clock::name(k.model));
+    kind.real("measured_s", 1e-12 * k.recorded_ps);
+    kind.real("warm_s", 1e-12 * k.warm_ps);
+    kind.real("spread", k.spread);
+    return kind.inner();
+  });
+  return object.document();
+}
+
+int clock(const ReplayWords& words) {
+  if (words.record && words.output.empty())
+    throw Failure{ExitCode::kUsage, "--record needs a folder", kNoClock, "add -o DIR"};
+  ClockReplays replays{words};
+  const Clocks clocks = replays.run();
+  const auto names = names_of(words.source);
+  if (!words.json.empty())
+    or_fail(report::write_file(words.json, json(words, clocks, names)), ExitCode::kCantCreate, kNoClock);
+  fmt::print("{}", text(words, clocks, names));
+  return 0;
+}
+
+}  // namespace
+
+std::string clock_lines(const std::string& folder) {
+  ReplayWords words;
+  words.source = folder;
+  const Clocks clocks = ClockReplays{words}.run();
+  or_fail(report::write_file((std::filesystem::path{folder} / "clock.json").string(),
+                             json(words, clocks, names_of(folder))),
+          ExitCode::kCantCreate, "the clock's report is missing");
+  return fmt::format(
+      "With warm caches, from {} stretches that twins of the ranks measured (nplus1 clock {})\n{}",
+      clocks.samples, quote(folder), three_times(clocks));
+}
+
+void add_clock(const Registration& registration) {
+  CLI::App* verb =
+      registration.app.add_subcommand("clock", "The run's virtual time without what this host's caches cost");
+  set_manual(*verb, {"nplus1 clock DIR|RECORDING [--network SPEC] [options]", kClockExamples});
+  const auto words = std::make_shared<ReplayWords>();
+  verb->add_option("source", words->source, "Result folder of a run with --compute warm, or its recording")
+      ->type_name("DIR|RECORDING")
+      ->required();
+  declare_network(*verb, *words);
+  verb->add_option("-o,--output", words->output, "New folder for the results with that clock, as of a run")
+      ->type_name("DIR");
+  verb->add_flag("--record", words->record,
+                 "Record them in that folder, too: for whatif, waitstates and all else");
+  verb->add_option("--json", words->json, "Write the result to this file (replaces it)")->type_name("FILE");
+  verb->callback([registration, words] { registration.chosen = [words] { return clock(*words); }; });
+}
+
+}  // namespace nplus1::cli

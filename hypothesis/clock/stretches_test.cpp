@@ -1,0 +1,165 @@
+#include "hypothesis/clock/stretches.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+namespace nplus1::hypothesis::clock {
+namespace {
+
+constexpr std::uint32_t kHere = 1, kThere = 2;
+constexpr int kRanks = 8, kSteps = 200;
+constexpr double kMicrosecond = 1e6;  // in picoseconds
+
+/// A program that computes between calls from two places in turn, on a host that makes stretches longer.
+class Program {
+ public:
+  /// `warm` and `recorded`: of a rank's step, in picoseconds. Every `each`-th stretch is measured by a twin.
+  template <class Warm, class Recorded>
+  Program(Warm warm, Recorded recorded, int each) {
+    for (int r = 0; r < kRanks; ++r)
+      for (int s = 0; s < kSteps; ++s)
+        if (each > 0 && (s * kRanks + r) % each == 0 && s % 2 == 1)
+          samples.push_back({RankId{r}, static_cast<std::uint64_t>(s), Duration{std::llround(warm(r, s))}});
+    stretches = std::make_unique<Stretches>(samples);
+    for (int r = 0; r < kRanks; ++r)
+      for (int s = 0; s < kSteps; ++s)
+        stretches->take(RankId{r}, static_cast<std::uint64_t>(s), event(s, recorded(r, s)));
+    stretches->fit();
+  }
+
+  static events::Event event(int step, double compute_ps) {
+    events::Event e;
+    e.kind = events::EventKind::kCollective;
+    e.site = CallSiteId{step % 2 == 0 ? kHere : kThere};
+    e.compute_ps = std::llround(compute_ps);
+    return e;
+  }
+
+  [[nodiscard]] double warm(int rank, int step, double recorded,
+                            Stretches::Estimate estimate = Stretches::Estimate::kBest) const {
+    return stretches->warm({kHere, kThere, 0}, RankId{rank}, static_cast<std::uint64_t>(step), recorded,
+                           estimate);
+  }
+  [[nodiscard]] Model model() const {
+    for (const KindReport& k : stretches->report())
+      if (k.kind.before == kThere) return k.model;
+    return Model::kNone;
+  }
+
+  std::vector<Sample> samples;
+  std::unique_ptr<Stretches> stretches;
+};
+
+/// What a crowded host makes of a stretch: two to four times as long.
+struct Crowded {
+  double operator()(double warm) { return warm * (2 + 2 * std::uniform_real_distribution<>{}(random)); }
+  std::minstd_rand random{1};
+};
+
+TEST(Stretches, OfEqualWorkAreConstant) {
+  Crowded crowded;
+  const Program program{[](int, int) { return 20 * kMicrosecond; },
+                        [&](int, int) { return crowded(20 * kMicrosecond); }, 15};
+  EXPECT_EQ(program.model(), Model::kConstant);
+  EXPECT_NEAR(program.warm(3, 7, 63 * kMicrosecond), 20 * kMicrosecond, 1);
+}
+
+TEST(Stretches, NeverBecomeLonger) {
+  Crowded crowded;
+  const Program program{[](int, int) { return 20 * kMicrosecond; },
+                        [&](int, int) { return crowded(20 * kMicrosecond); }, 15};
+  EXPECT_EQ(program.warm(3, 7, 19 * kMicrosecond), 19 * kMicrosecond);
+}
+
+TEST(Stretches, KeepTheDifferenceBetweenRanks) {
+  Crowded crowded;
+  const auto work = [](int rank, int) { return (rank % 2 == 0 ? 20 : 30) * kMicrosecond; };
+  const Program program{work, [&](int r, int s) { return crowded(work(r, s)); }, 9};
+  EXPECT_EQ(program.model(), Model::kByRank);
+  EXPECT_NEAR(program.warm(2, 7, 80 * kMicrosecond) / kMicrosecond, 20, 1.5);
+  EXPECT_NEAR(program.warm(3, 7, 80 * kMicrosecond) / kMicrosecond, 30, 1.5);
+}
+
+TEST(Stretches, KeepTheDifferenceBetweenStepsWhereTheHostLeavesIt) {
+  std::minstd_rand random{1};
+  const auto work = [](int, int step) { return (20 + step * 37 % 41) * kMicrosecond; };
+  const auto recorded = [&](int r, int s) {
+    return work(r, s) * (1.1 + 0.1 * std::uniform_real_distribution<>{}(random));
+  };
+  const Program program{work, recorded, 9};
+  EXPECT_EQ(program.model(), Model::kByStretch);
+  EXPECT_NEAR(program.warm(3, 5, 23 * kMicrosecond) / kMicrosecond, 20, 1);
+  EXPECT_NEAR(program.warm(3, 7, 69 * kMicrosecond) / kMicrosecond, 60, 3);
+}
+
+TEST(Stretches, OfFewKindsOfWorkAreTold) {
+  std::minstd_rand random{1};
+  const auto work = [](int rank, int step) {
+    return (rank * 7 + step / 2 * 3) % 5 < 2 ? 20 * kMicrosecond : 60 * kMicrosecond;
+  };
+  const auto recorded = [&](int r, int s) {
+    return work(r, s) * (1.1 + 1.4 * std::uniform_real_distribution<>{}(random));
+  };
+  const Program program{work, recorded, 9};
+  EXPECT_EQ(program.model(), Model::kLevels);
+  EXPECT_NEAR(program.warm(3, 5, 50 * kMicrosecond), 20 * kMicrosecond, 1);
+  EXPECT_NEAR(program.warm(3, 5, 150 * kMicrosecond), 60 * kMicrosecond, 1);
+}
+
+TEST(Stretches, ThatWereMeasuredHaveTheirOwnTime) {
+  Crowded crowded;
+  const auto work = [](int rank, int step) { return (10 + (rank * 7 + step * 13) % 50) * kMicrosecond; };
+  const Program program{work, [&](int r, int s) { return crowded(work(r, s)); }, 5};
+  const Sample& sample = program.samples.at(10);
+  EXPECT_EQ(program.warm(sample.rank.value, static_cast<int>(sample.ordinal), 1000 * kMicrosecond),
+            static_cast<double>(sample.warm.count()));
+}
+
+TEST(Stretches, WithoutSamplesKeepTheRanksLowQuantile) {
+  const Program program{[](int, int) { return 1; },
+                        [](int rank, int step) { return (rank + 1) * (100 + step) * kMicrosecond; }, 0};
+  EXPECT_EQ(program.model(), Model::kQuantile);
+  const double low = program.warm(1, 7, 1e12);
+  EXPECT_GT(low, 2 * 100 * kMicrosecond);
+  EXPECT_LT(low, 2 * 160 * kMicrosecond);
+}
+
+TEST(Stretches, AtLeastAreTheShortestMeasured) {
+  Crowded crowded;
+  const auto work = [](int rank, int) { return (20 + rank) * kMicrosecond; };
+  const Program program{work, [&](int r, int s) { return crowded(work(r, s)); }, 3};
+  EXPECT_EQ(program.warm(5, 1, 1e12, Stretches::Estimate::kLowest), 20 * kMicrosecond);
+}
+
+TEST(Stretches, OfDifferentSizesAreDifferentKinds) {
+  Follower follower;
+  events::Event e = Program::event(0, 0);
+  e.size = 8;
+  const Kind first = follower.before(RankId{0}, e);
+  const Kind second = follower.before(RankId{0}, e);
+  EXPECT_EQ(first.size, 0);
+  EXPECT_EQ(second.size, 8);
+  EXPECT_EQ(follower.before(RankId{1}, e), first);
+}
+
+TEST(Samples, AreReadFromTheRecordingsProperties) {
+  const auto read = samples_of({{"warm-times", "0 12 3400\n7 99 1\n"}});
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read.value().size(), 2U);
+  EXPECT_EQ(read.value()[1].rank, RankId{7});
+  EXPECT_EQ(read.value()[0].ordinal, 12U);
+  EXPECT_EQ(read.value()[0].warm, Duration{3400});
+  EXPECT_TRUE(samples_of({}).value().empty());
+}
+
+TEST(Samples, ThatAreNoneAreRefused) {
+  for (const char* text :
+       {"0 12", "0 12 3400", "0 x 3\n", "-1 2 3\n", "0 1 0\n", "0 1 -5\n", "\n", "1 2 3\n4"})
+    EXPECT_FALSE(samples_of({{"warm-times", text}})) << text;
+}
+
+}  // namespace
+}  // namespace nplus1::hypothesis::clock

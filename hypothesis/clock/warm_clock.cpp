@@ -1,0 +1,34 @@
+#include "hypothesis/clock/warm_clock.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace nplus1::hypothesis::clock {
+
+class WarmClock::Survey final : public events::EventSink {
+ public:
+  explicit Survey(Stretches& stretches) : stretches_{stretches} {}
+  void on_event(const events::TimedEvent& timed) override {
+    stretches_.take(timed.rank, timed.ordinal, timed.event);
+  }
+
+ private:
+  Stretches& stretches_;
+};
+
+WarmClock::WarmClock(std::shared_ptr<Stretches> stretches, Stretches::Estimate estimate)
+    : stretches_{std::move(stretches)}, estimate_{estimate}, survey_{std::make_shared<Survey>(*stretches_)} {}
+
+Result<transform::Done> WarmClock::surveyed() {
+  stretches_->fit();
+  return transform::Done{};
+}
+
+void WarmClock::change(RankId rank, std::uint64_t ordinal, transform::Call& call) {
+  const Kind kind = follower_.before(rank, call.event);
+  if (call.event.compute_ps <= 0) return;
+  call.event.compute_ps = std::llround(
+      stretches_->warm(kind, rank, ordinal, static_cast<double>(call.event.compute_ps), estimate_));
+}
+
+}  // namespace nplus1::hypothesis::clock

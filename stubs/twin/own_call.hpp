@@ -1,0 +1,26 @@
+// System calls that a twin may make although the program in it may not: seccomp tells them by the address of their one
+// instruction.
+#pragma once
+
+#include <cstdint>
+
+namespace nplus1::stubs::twin {
+
+/// The kernel's own results: -errno on failure; errno stays as it is.
+long own_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept;
+/// What seccomp sees as the address of such a call; 0 where there is none.
+[[nodiscard]] std::uintptr_t own_call_address() noexcept;
+
+template <class T>
+long as_long(T* pointer) noexcept {
+  return static_cast<long>(reinterpret_cast<std::uintptr_t>(pointer));
+}
+
+/// Leaves the process with the kernel's exit_group and nothing else.
+[[noreturn]] void leave(int code) noexcept;
+
+/// From here on the process can do nothing but compute, and call own_call(): whatever else it tries, and any
+/// signal that would end it, ends it without a core file. `stack`: for the handler. False: the kernel has no seccomp.
+[[nodiscard]] bool confine(void* stack, std::uint64_t stack_bytes) noexcept;
+
+}  // namespace nplus1::stubs::twin

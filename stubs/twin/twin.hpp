@@ -1,0 +1,41 @@
+// A twin of this process measures what a stretch of the program takes when its data are in the caches: a copy of the
+// process (fork) executes the stretch again and again, from the end of one MPI call to the beginning of the next, with
+// all memory as it was before each pass, while the process itself waits. What the stretch costs after a wake-up, beside
+// many other ranks on few cores, is what the host's caches cost; what a twin measures is the program's.
+//
+// Harmless: the twin has no memory in common with anybody but a page of ours, and of system calls only those that
+// change its own memory: any other ends it (seccomp), as does any signal. It exists only while its process waits for
+// it. Nobody else can wait for it (no SIGCHLD).
+//
+// One thread, Linux, x86-64 or whatever has ucontext and seccomp. Nothing here allocates, throws or takes a lock.
+// Source: direct execution with re-execution from a checkpoint; measurements in docs/clock.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace nplus1::stubs::twin {
+
+inline constexpr int kMostPasses = 10;
+
+struct Measured {
+  std::int64_t warm_ticks = 0;  // the shortest pass of those that are warm; 0: the stretch cannot be repeated
+  int passes = 0;               // that ended
+  std::int64_t cpu_ns = 0;      // which process and twin have used
+};
+
+/// Makes the page that process and twins share. False: no twins here (an old kernel, another architecture).
+[[nodiscard]] bool begin() noexcept;
+
+/// To be called where the thread leaves an MPI call. In the process: waits for a twin, at most `limit_ns`, and says
+/// what it found. In the twin: returns nothing, once for each pass; the caller resumes the program.
+[[nodiscard]] std::optional<Measured> measure(std::int64_t limit_ns) noexcept;
+
+/// Whether this process is a twin.
+[[nodiscard]] bool is_twin() noexcept;
+/// The twin resumes the program: the pass begins.
+void begin_pass() noexcept;
+/// The twin has come to the next MPI call: the pass ends.
+[[noreturn]] void end_pass() noexcept;
+
+}  // namespace nplus1::stubs::twin
