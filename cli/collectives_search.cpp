@@ -89,14 +89,14 @@ class Scratch {
 };
 
 Analysis search_together(const CollectivesWords& words, Keep keep) {
-  constexpr std::chrono::hours kPatience{24};
+  constexpr std::chrono::hours kAnalysersPatience{24};
   const Scratch scratch;
   const auto program = or_fail(find_analysers(), ExitCode::kUnavailable, kNothingShown);
   const Output output =
       capture({or_fail(find_mpirun(), ExitCode::kUnavailable, kNothingShown).string(), "-np",
                std::to_string(words.analysers), program.string(), words.replay.source,
                scratch.file().string(), words.method, keep == Keep::kAll ? "all" : "first"},
-              kPatience, true);
+              kAnalysersPatience, true);
   if (output.exit_code != 0)
     throw Failure{ExitCode::kNoInput,
                   fmt::format("the analysers ended with exit code {}: {}", output.exit_code, output.text),

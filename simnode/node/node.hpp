@@ -179,7 +179,7 @@ class Node final : public engine::Listener {
   RankId departed_{-1};
   int departed_ranks_ = 0;
   int ranks_with_accesses_ = 0;
-  std::string warm_times_;  // what twins have measured, as the recording keeps it
+  std::string warm_times_;                // what twins have measured, as the recording keeps it
   std::uint64_t system_clock_reads_ = 0;  // by ranks that never ask for MPI_Wtime
 };
 

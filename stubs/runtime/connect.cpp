@@ -14,13 +14,13 @@
 #include "netmodel/specification.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
-#include "stubs/runtime/twins.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/twins.hpp"
 #include "stubs/transport/meeting.hpp"
 
 namespace nplus1::stubs {

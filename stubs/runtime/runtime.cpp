@@ -13,11 +13,11 @@
 #include "stubs/access/watch.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
-#include "stubs/runtime/twins.hpp"
-#include "stubs/twin/twin.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
 #include "stubs/runtime/threads.hpp"
+#include "stubs/runtime/twins.hpp"
+#include "stubs/twin/twin.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -514,7 +514,8 @@ void Runtime::begin_twins() {
   if (!settings_.twins || accesses_ || native_) return;
   if (!twin::begin()) return;
   twins_ = std::make_unique<Twins>(*this);
-  static constexpr WrapperHooks kHooks{[]() noexcept {}, []() noexcept {
+  static constexpr WrapperHooks kHooks{[]() noexcept {},
+                                       []() noexcept {
                                          if (active()) guarded([] { runtime()->twins()->leave(); });
                                        }};
   set_wrapper_hooks(&kHooks);

@@ -88,15 +88,15 @@ static void jumps(void) {
   struct sigaction action = {0};
   action.sa_handler = leaves;
   sigaction(SIGSEGV, &action, NULL);
-  int left = 0;
-  for (int i = 0; i < 5; i++) {
+  volatile int left = 0; /* kept over siglongjmp */
+  for (volatile int i = 0; i < 5; i = i + 1) {
     exchange(data + 64, 4096);
     if (sigsetjmp(back, 1) == 0) {
       const char* from = data; /* beside the cells: a miss */
       char* to = guard;
       asm volatile("movsb" : "+S"(from), "+D"(to) : : "memory");
     } else {
-      left++;
+      left = left + 1;
     }
     sum += data[100];
   }
@@ -107,7 +107,7 @@ static void jumps(void) {
   action.sa_handler = leaves_plainly;
   action.sa_flags = SA_NODEFER;
   sigaction(SIGSEGV, &action, NULL);
-  for (int i = 0; i < 5; i++) {
+  for (volatile int i = 0; i < 5; i = i + 1) {
     exchange(data + 64, 4096);
     if (setjmp(plain_back) == 0) {
       const char* from = data;

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   signal(SIGSEGV, count_fault);
   static long counter;
   for (int s = 0; s < steps; ++s)
-    for (int way = 0; way < 8; ++way) {
+    for (volatile int way = 0; way < 8; way = way + 1) {
       spend(seconds);
       switch (way) {
         case 0:
