@@ -30,7 +30,7 @@ using report::exact_seconds;
 constexpr const char* kNoClock = "no clock was corrected";
 constexpr std::size_t kMostKinds = 12;
 constexpr const char* kClockExamples =
-    "  nplus1 run -n 64 --compute warm -- ./app     twins of the ranks measure what computing takes when it "
+    "  nplus1 run -n 16 --compute warm -- ./app     twins of the ranks measure what computing takes when it "
     "is warm\n"
     "  nplus1 clock DIR                             the virtual time without what this host's caches cost\n"
     "  nplus1 clock DIR -o warm --record            a result folder and a recording with that clock, for all "

@@ -200,7 +200,7 @@ class Workspace:
         (self.folder / "plan.toml").write_text('[[scale]]\nregion = "solve"\nfactor = 0.5\n')
         run = "nplus1 run -q --compute fixed:1e-6"
         self.need(f"{run} -n 16 -o nplus1-app-16-1 -- ./app args")
-        for name in ("nplus1-app-16-2", "nplus1-app-16-3", "before", "after", "DIR", "A", "B", "IN"):
+        for name in ("nplus1-app-16-2", "nplus1-app-16-3", "before", "after", "DIR", "A", "B", "IN", "plain", "warm"):
             shutil.copytree(self.folder / "nplus1-app-16-1", self.folder / name)
         shutil.copytree(self.folder / "DIR" / "recording", self.folder / "RECORDING")
         self.need("nplus1 whatif DIR --scale region=solve,factor=0.5 -o faster")
