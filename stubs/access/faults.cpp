@@ -298,6 +298,34 @@ std::uintptr_t top_of(const stack_t& stack) {
   return reinterpret_cast<std::uintptr_t>(stack.ss_sp) + stack.ss_size;
 }
 
+/// The program's stack for handlers may share a page with a buffer. Its first frames are written before the kernel knows
+/// where else a fault could be handled, so they must not fault.
+void open_top(const stack_t& stack, void* context) {
+  constexpr std::uint64_t kFirstPages = 3;
+  const std::uint64_t last = (top_of(stack) - 1) >> kPageBits;
+  if (this_watch.holds) {
+    for (std::uint64_t page = last + 1 - kFirstPages; page <= last; ++page) emergency(page << kPageBits);
+    return;
+  }
+  const ThreadClock* clock = nullptr;
+  const std::int64_t at_ps = virtual_now(clock);
+  const Handling handling;
+  const Locked guard;
+  Path path;
+  for (std::uint64_t page = last + 1 - kFirstPages; page <= last; ++page) {
+    const std::uint8_t* byte = page_byte(page, false);
+    if (byte == nullptr || mode_of(*byte) == Watched::kNothing) continue;
+    if (path.size == 0) path_from(context, path);
+    give_up_locked(page, events::Toucher::kProgram, at_ps, &path, clock);
+  }
+}
+
+/// On the program's stack for handlers.
+void call_on(const stack_t& stack, const Call& call) {
+  open_top(stack, call.context);
+  call_below(top_of(stack), call);
+}
+
 bool is_set(const stack_t& stack) {
   return stack.ss_sp != nullptr && (stack.ss_flags & SS_DISABLE) == 0;
 }
@@ -312,7 +340,7 @@ void on_program_signal(int signal, siginfo_t* info, void* context) {
   constexpr std::uintptr_t kRedZone = 128;
   const auto interrupted = static_cast<std::uintptr_t>(registers(context)[REG_RSP]);
   const stack_t& stack = this_watch.program_stack;
-  if (is_set(stack) && !is_on(stack, interrupted)) return call_below(top_of(stack), call);
+  if (is_set(stack) && !is_on(stack, interrupted)) return call_on(stack, call);
   if (is_on({this_watch.own_stack, 0, kOurStack}, interrupted)) return call.handler(signal, info, context);
   call_below(interrupted - kRedZone, call);
 }
@@ -337,7 +365,7 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   if ((action.flags & SA_RESETHAND) != 0) action = KernelAction{};
   const stack_t& stack = this_watch.program_stack;
   if ((action.flags & SA_ONSTACK) != 0 && is_set(stack)) {
-    call_below(top_of(stack), call);
+    call_on(stack, call);
     unsigned long all = ~kOurSignals;
     raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&all), 0, sizeof(all));
     return;

@@ -46,12 +46,13 @@ static void reads(int signal, siginfo_t* info, void* context) {
 }
 
 static void signals(int with_stack) {
-  buffer = malloc(kCount);
+  char* const block = malloc(65536 + kCount); /* the stack's first frames lie on a page of the buffer's */
+  buffer = block + 65536;
   stack_t old;
   sigaltstack(NULL, &old);
   printf("before: %d\n", old.ss_flags);
   if (with_stack) {
-    alternative = malloc(65536);
+    alternative = block;
     const stack_t stack = {alternative, 0, 65536};
     sigaltstack(&stack, NULL);
   }
@@ -66,7 +67,9 @@ static void signals(int with_stack) {
     raise(SIGUSR1);
   }
   printf("seen %d, on its stack %d, sum %d\n", seen, on_alternative, sum);
-  free(buffer);
+  const stack_t none = {NULL, SS_DISABLE, 0};
+  sigaltstack(&none, NULL);
+  free(block);
 }
 
 static sigjmp_buf back;
