@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "stubs/twin/twin.hpp"
 
@@ -10,8 +11,9 @@ namespace nplus1::stubs {
 namespace {
 
 constexpr double kShareOfCpu = 0.05;
-constexpr std::int64_t kAdvanceNs = 3'000'000;  // may be spent before it is earned, for short programs
-constexpr std::int64_t kLimitNs = 100'000'000;  // real time of a twin
+constexpr std::int64_t kAdvanceNs = 3'000'000;    // may be spent before it is earned, for short programs
+constexpr std::int64_t kLimitNs = 100'000'000;    // real time of a twin
+constexpr std::int64_t kLimitEachNs = 5'000'000;  // for each rank that its core has, if that is more
 constexpr double kLongestPs = 20e9;  // on average: what caches cost hardly matters to longer stretches
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -19,6 +21,12 @@ std::uint64_t mixed(std::uint64_t x) {
   x *= 0x7fb5d329728ea185U;
   x ^= x >> 27U;
   return x;
+}
+
+/// A twin has its core for itself no more than its process has.
+std::int64_t limit_ns(int ranks) {
+  const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
+  return std::max(kLimitNs, kLimitEachNs * ranks / cores);
 }
 
 /// Threads of the process, those of the MPI library too.
@@ -79,7 +87,7 @@ void Twins::sample(Kind& kind) {
     runtime_.set_inside(inside);
   };
   stand_still(true);
-  const auto measured = twin::measure(kLimitNs);
+  const auto measured = twin::measure(limit_ns(runtime_.ranks()));
   if (twin::is_twin()) {
     thread.clock.start(thread.clock.base());
     return twin::begin_pass();

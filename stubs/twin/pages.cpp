@@ -79,10 +79,9 @@ bool Pages::find(std::uintptr_t ours, std::uintptr_t ours_end) noexcept {
   char text[4096];
   bool in_line = true;  // else what follows the permissions
   Line line;
-  // Nothing is taken away while the map is read.
-  constexpr std::size_t kMostShared = 256;
-  Area shared[kMostShared];
-  std::size_t shared_count = 0;
+  // Nothing is taken away while the map is read. Until pages are kept, runs are free for what is shared: with MPI's
+  // memory of every other rank of the host, that may be hundreds.
+  std::size_t shared = 0;
   for (;;) {
     const long got = maps.read(text, sizeof(text));
     if (got < 0) return false;
@@ -99,17 +98,16 @@ bool Pages::find(std::uintptr_t ours, std::uintptr_t ours_end) noexcept {
       if (line.permissions[3] == 's') {
         // Only reading does no harm. What may not even be read may be opened later.
         if ((line.permissions[0] == 'r' && !writable) || (line.begin < ours_end && ours < line.end)) continue;
-        if (shared_count == kMostShared) return false;
-        shared[shared_count++] = {line.begin, line.end};
+        if (shared == kMostRuns) return false;
+        run_[shared++] = {line.begin, line.end - line.begin};
       } else if (writable) {
         if (areas_ == kMostAreas) return false;
         area_[areas_++] = {line.begin, line.end};
       }
     }
   }
-  for (std::size_t i = 0; i < shared_count; ++i)
-    if (own_call(SYS_munmap, static_cast<long>(shared[i].begin),
-                 static_cast<long>(shared[i].end - shared[i].begin)) != 0)
+  for (std::size_t i = 0; i < shared; ++i)
+    if (own_call(SYS_munmap, static_cast<long>(run_[i].begin), static_cast<long>(run_[i].bytes)) != 0)
       return false;
   return true;
 }
