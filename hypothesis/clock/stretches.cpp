@@ -192,7 +192,9 @@ void Stretches::fit(OfKind& kind) const {
   std::vector<double> warm;
   for (const Measured& m : kind.measured) warm.push_back(m.warm);
   const double median = quantile(warm, 0.5);
-  kind.least = *std::min_element(warm.begin(), warm.end());
+  const auto [least, most] = std::minmax_element(warm.begin(), warm.end());
+  kind.least = *least;
+  kind.most = *most;
   kind.spread = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / median;
   kind.model = Model::kConstant;
   kind.log_a = std::log(median);
@@ -246,7 +248,7 @@ double Stretches::warm(const Kind& kind, RankId rank, std::uint64_t ordinal, dou
              own != nullptr && static_cast<double>(own->warm.count()) > kLeastShare * recorded) {
     warm = static_cast<double>(own->warm.count());
   } else {
-    warm = std::exp(log_warm(of, rank, recorded));
+    warm = std::min(std::exp(log_warm(of, rank, recorded)), of.most);
   }
   warm = std::min(warm, recorded);
   if (estimate == Estimate::kBest) of.warm_ps += warm;

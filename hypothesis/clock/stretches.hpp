@@ -11,7 +11,7 @@
 //   by stretch   a x^b, x the recorded time of the stretch itself
 //   levels       the samples form few groups: the longest that is not longer than the stretch was recorded
 //
-// A stretch that was measured itself has its own. Nothing becomes longer than recorded. A kind without samples keeps the
+// A stretch that was measured itself has its own. Nothing becomes longer than recorded, or than the longest sample. A kind without samples keeps the
 // rank's 10 % quantile: little memory, or nothing that a twin could repeat. docs/clock.md has the evidence.
 // Pure; one thread. Memory: the samples, and 64 numbers for each kind and rank.
 #pragma once
@@ -112,7 +112,7 @@ class Stretches {
     Model model = Model::kNone;
     double log_a = 0, b = 0;
     std::vector<double> levels;  // logarithms, ascending
-    double least = 0;            // of the samples
+    double least = 0, most = 0;  // of the samples
     double spread = 0;
   };
   void fit(OfKind& kind) const;

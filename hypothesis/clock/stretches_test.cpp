@@ -74,6 +74,16 @@ TEST(Stretches, NeverBecomeLonger) {
   EXPECT_EQ(program.warm(3, 7, 19 * kMicrosecond), 19 * kMicrosecond);
 }
 
+TEST(Stretches, NeverBecomeLongerThanAnyMeasured) {
+  std::minstd_rand random{1};
+  const auto work = [](int, int step) { return (20 + step * 37 % 41) * kMicrosecond; };
+  const auto recorded = [&](int r, int s) {
+    return work(r, s) * (1.1 + 0.1 * std::uniform_real_distribution<>{}(random));
+  };
+  const Program program{work, recorded, 9};
+  EXPECT_LE(program.warm(3, 5, 5000 * kMicrosecond), 60.01 * kMicrosecond);
+}
+
 TEST(Stretches, KeepTheDifferenceBetweenRanks) {
   Crowded crowded;
   const auto work = [](int rank, int) { return (rank % 2 == 0 ? 20 : 30) * kMicrosecond; };
