@@ -1,5 +1,6 @@
 """`--compute warm`: what the ranks' twins measure, and that nobody but nplus1 notices them."""
 import json
+import pathlib
 import unittest
 
 from live import NPLUS1, LiveTest
@@ -34,6 +35,17 @@ class Twins(LiveTest):
         self.assertIn("with warm caches", text)
         # Arithmetic alone needs no caches: a twin finds what the rank did.
         self.assertGreater(clock["virtual_time_s"], 0.5 * clock["measured_s"])
+
+    def test_another_network_and_a_platform_are_replayed_with_that_clock(self):
+        run = self.observe(4, "twin_witness", 20, 2e-4, options=("--compute", "warm"), code=3)
+        platform = pathlib.Path(__file__).parents[2] / "platforms" / "torus.xml"
+        for network in (("--network", "lsb:latency=1ms,bandwidth=1e6"), ("--platform", str(platform))):
+            report = self.folder / "there.json"
+            done = self.run_command([str(NPLUS1), "clock", str(run.folder), *network, "--json", str(report)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            clock = json.loads(report.read_text())
+            self.assertLessEqual(clock["lowest_s"], clock["virtual_time_s"])
+            self.assertLessEqual(clock["virtual_time_s"], clock["measured_s"])
 
     def test_results_with_that_clock_are_a_runs(self):
         run = self.observe(4, "twin_witness", 20, 2e-4, options=("--compute", "warm"), code=3)
