@@ -36,6 +36,15 @@ std::string collectives_of(const std::string& source) {
   return detector::collectives_json(search_recording(words, detector::Keep::kFirst).findings);
 }
 
+/// What is said of changes whose turn did not come; empty if all were tried.
+std::string late_ones(const Fixes& fixes, const std::string& source) {
+  const auto late = std::ranges::count_if(fixes.not_tried, &NotTried::late);
+  return late == 0
+             ? ""
+             : fmt::format("{:>24}for {} more changes the time was up: nplus1 whatif {} --sweep tries all\n",
+                           "", late, quote(source));
+}
+
 /// One line a problem, three at most; where there are fewer, that is said.
 std::string lines_of(const Fixes& fixes, const std::string& source) {
   if (fixes.virtual_time_s() <= 0)
@@ -48,25 +57,34 @@ std::string lines_of(const Fixes& fixes, const std::string& source) {
     text += fmt::format("{:>12} {:>6.1f} %  {}\n", report::readable(from_seconds(fix.saved_s)),
                         100 * fixes.share(fix.saved_s), fix.what);
   }
-  if (lines == 0) return fmt::format("What to fix: of {} changes tried, none saves 1 %\n", fixes.all.size());
+  if (fixes.all.empty() && !late_ones(fixes, source).empty())
+    return fmt::format(
+        "What to fix: the time for it was up before a change was tried; nplus1 whatif {} --sweep has no "
+        "limit\n",
+        quote(source));
+  if (lines == 0)
+    return fmt::format("What to fix: of {} changes tried, none saves 1 %\n", fixes.all.size()) +
+           late_ones(fixes, source);
   if (lines < kMostLines)
     text += fmt::format("{:>24}of {} changes tried, no other problem's saves 1 %\n", "", fixes.all.size());
   return fmt::format("What to fix first, and what it would save (more: nplus1 whatif {} --sweep)\n",
                      quote(source)) +
-         text;
+         text + late_ones(fixes, source);
 }
 
-std::string too_large(const events::recording::Reader& reader, const std::string& source) {
+std::string left_out(const events::recording::Reader& reader, bool on_platform, const std::string& source) {
   return fmt::format(
-      "What to fix first is not looked for by itself in a recording of {:.1f} MB: it would take too much of "
-      "the "
-      "run's time. nplus1 whatif {} --sweep does\n",
-      1e-6 * static_cast<double>(reader.bytes()), quote(source));
+      "What to fix first is not looked for by itself{}: it would take too much of the run's time. nplus1 "
+      "whatif {} "
+      "--sweep does\n",
+      on_platform ? ", as each replay on the platform drives SimGrid"
+                  : fmt::format(" in a recording of {:.1f} MB", 1e-6 * static_cast<double>(reader.bytes())),
+      quote(source));
 }
 
 }  // namespace
 
-Findings find_in_recording(const std::string& source, const FindingLimits& limits) {
+Findings find_without_replays(const std::string& source, const FindingLimits& limits) {
   Findings found;
   auto reader = recording::Reader::open(source);
   if (!reader) {
@@ -79,31 +97,38 @@ Findings find_in_recording(const std::string& source, const FindingLimits& limit
     return found;
   }
   if (reader.value().bytes() > limits.read) {
-    found.first_fixes = too_large(reader.value(), source);
+    found.first_fixes = left_out(reader.value(), false, source);
     return found;
   }
   found.waitstates = hypothesis::wait_states_json(search_wait_states(reader.value(), true));
   if (reader.value().bytes() <= limits.searched) found.collectives = collectives_of(source);
-  const auto recorded = hypothesis::recorded_settings(reader.value().properties());
+  return found;
+}
+
+void add_fixes(const std::string& source, const FindingLimits& limits, Findings& found) {
+  if (found.waitstates.empty()) return;  // no recording, or a large one
+  const auto reader =
+      or_fail(recording::Reader::open(source), ExitCode::kNoInput, "what to fix is not looked for");
+  const auto recorded = hypothesis::recorded_settings(reader.properties());
   if (recorded.network.empty()) {
     found.first_fixes = fmt::format(
         "No changes are tried: the recording names no network (nplus1 whatif {} --network lsb ... does)\n",
         quote(source));
-    return found;
+    return;
   }
-  if (reader.value().bytes() >
-      (recorded.network.starts_with("simgrid") ? limits.replayed_on_platform : limits.replayed)) {
-    found.first_fixes = too_large(reader.value(), source);
-    return found;
+  const bool on_platform = recorded.network.starts_with("simgrid");
+  if (reader.bytes() > (on_platform ? limits.replayed_on_platform : limits.replayed)) {
+    found.first_fixes = left_out(reader, on_platform, source);
+    return;
   }
   WhatIfWords words;
   words.replay.source = source;
   words.replay.quiet = true;
+  words.until = limits.until;
   const Fixes fixes = find_fixes(words);
   found.fixes = fixes.json;
   found.overlap = overlap_document(source);
   found.first_fixes = lines_of(fixes, source);
-  return found;
 }
 
 }  // namespace nplus1::cli

@@ -3,7 +3,9 @@
 // sweep are its children).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace nplus1::cli {
@@ -14,6 +16,7 @@ struct FindingLimits {
   std::uint64_t searched;              // hand-written collectives
   std::uint64_t replayed;              // what to fix: some twenty replays
   std::uint64_t replayed_on_platform;  // the same where each loads and drives SimGrid
+  std::optional<std::chrono::steady_clock::time_point> until = {};  // no replay is begun later
 };
 
 /// JSON documents; empty where nothing was looked for.
@@ -26,11 +29,14 @@ struct Findings {
   std::string trouble;      // for a terminal: there is a recording, and nothing can be read
 };
 
-/// Of the recording at `source`, if there is one. Throws Failure.
-[[nodiscard]] Findings find_in_recording(const std::string& source, const FindingLimits& limits);
+/// Wait states and hand-written collectives of the recording at `source`, if there is one. Throws Failure.
+[[nodiscard]] Findings find_without_replays(const std::string& source, const FindingLimits& limits);
 
-/// After a run that recorded: its report.html again, with what is found in so many seconds on an idle machine. Returns
-/// the text for the terminal.
+/// Adds what to fix, and overlap, where wait states were looked for. Throws Failure.
+void add_fixes(const std::string& source, const FindingLimits& limits, Findings& found);
+
+/// After a run that recorded: its report.html again, with what is found in so many seconds; first with what takes no
+/// replays, so that this is there if the rest never ends. Returns the text for the terminal.
 [[nodiscard]] std::string add_findings_to_report(const std::string& folder, double seconds);
 
 }  // namespace nplus1::cli

@@ -121,13 +121,22 @@ void write(const ReportOptions& options, const Findings& found) {
 }  // namespace
 
 std::string add_findings_to_report(const std::string& folder, double seconds) {
-  // Bytes of recording a second, on two cores: low ones of those measured.
-  constexpr double kRead = 16e6, kSearched = 2e6, kReplayed = 0.5e6;
+  // Bytes of recording a second, on two cores: low ones of those measured. Replays stop in time by themselves; what
+  // comes before them, five readings, doesn't.
+  constexpr double kRead = 16e6, kSearched = 2e6, kReplayed = 2e6, kReplayedOnPlatform = 20e3;
+  constexpr double kShareForReplays = 0.8;  // those that are under way then end, and the report is written
+  const auto begin = std::chrono::steady_clock::now();
   const auto bytes = [&](double rate) { return static_cast<std::uint64_t>(seconds * rate); };
-  const Findings found = find_in_recording(folder, {bytes(kRead), bytes(kSearched), bytes(kReplayed), 0});
   ReportOptions options;
   options.source = folder;
-  if (!found.waitstates.empty()) write(options, found);
+  FindingLimits limits{bytes(kRead), bytes(kSearched), bytes(kReplayed), bytes(kReplayedOnPlatform)};
+  Findings found = find_without_replays(folder, limits);
+  if (found.waitstates.empty()) return found.trouble + found.first_fixes;
+  write(options, found);
+  limits.until = begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                             std::chrono::duration<double>(kShareForReplays * seconds));
+  add_fixes(folder, limits, found);
+  if (!found.fixes.empty()) write(options, found);
   return found.trouble + found.first_fixes;
 }
 
@@ -148,7 +157,8 @@ void add_report(const Registration& registration) {
     registration.chosen = [options] {
       constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
       constexpr FindingLimits kPatient{256 * kMiB, 256 * kMiB, 64 * kMiB, 4 * kMiB};
-      const Findings found = find_in_recording(options->source, kPatient);
+      Findings found = find_without_replays(options->source, kPatient);
+      add_fixes(options->source, kPatient, found);
       write(*options, found);
       fmt::print(stderr, "{}", found.trouble);
       fmt::print("{}\n", output_path(*options).string());

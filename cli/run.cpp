@@ -28,6 +28,7 @@
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "hypothesis/children.hpp"
+#include "report/html/html_report.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -147,15 +148,18 @@ std::string add_findings(const fs::path& folder, double seconds) {
     }
   };
   const auto limit = std::chrono::duration<double>(seconds);
+  const fs::path report = folder / report::html::kReportFile;
+  std::error_code none;
+  const auto without = fs::last_write_time(report, none);
   const auto found = hypothesis::in_children(
       1, 1, find, [](std::size_t) {}, limit);
   if (found) return found.value().front();
   for (const auto& entry : fs::directory_iterator{folder})  // what it was writing
     if (entry.path().filename().string().find(".part-") != std::string::npos) fs::remove(entry.path());
   return fmt::format(
-      "nplus1: report.html lacks wait states and what to fix: {}\n  next: nplus1 report {}, which takes its "
-      "time\n",
-      found.error().what, folder.string());
+      "nplus1: report.html lacks {}what to fix: {}\n  next: nplus1 report {}, which takes its time\n",
+      fs::last_write_time(report, none) == without ? "wait states and " : "", found.error().what,
+      folder.string());
 }
 
 /// In a process of its own, as above.

@@ -30,7 +30,7 @@ struct RunOptions {
   bool quiet = false;
   bool verbose = false;
   bool print = false;
-  double findings_s = 0.25;         // looking for what to fix may take so long, or a tenth of the run
+  double findings_s = 3;            // looking for what to fix may take so long, or a tenth of the run
   std::vector<std::string> passed;  // values, in the order of passed_options(); empty = not given
 };
 

@@ -1,6 +1,7 @@
 // What `nplus1 whatif` was asked for, shared by its two ways: one hypothesis, or a sweep over many.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ struct WhatIfWords {
   std::optional<double> reenactment_deviation;
   bool deterministic = false;
   bool sweep = false;
+  std::optional<std::chrono::steady_clock::time_point> until;  // no change of a sweep is begun later
 };
 
 struct OverlapSource;
@@ -62,7 +64,8 @@ struct WhatIfCase {
 /// A change that came to nothing, and why.
 struct NotTried {
   std::string kind, what, flags, reason;
-  bool failed = false;  // the replay did; else it is about nothing in the recording, or cannot be done to it
+  bool failed = false;  // the replay did; else it is about nothing in the recording, or cannot be done to it,
+  bool late = false;    // or its turn had not come when the time was up
 };
 
 struct Fixes {
@@ -79,7 +82,7 @@ struct Fixes {
   }
 };
 
-/// Tries what there is to try, each alone. Throws Failure.
+/// Tries what there is to try, each alone; of every kind the most promising first. Throws Failure.
 [[nodiscard]] Fixes find_fixes(const WhatIfWords& words);
 
 /// `nplus1 whatif --sweep`. The exit code. Throws Failure.

@@ -58,11 +58,12 @@ std::pair<std::string, std::string> before(const WhatIfWords& words) {
 
 /// What came of a trial, as a child hands it on: the point, or why there is none.
 struct Tried {
-  bool replayed = false, failed = false;
+  bool replayed = false, failed = false, late = false;
   PointResult point{};
   std::string reason;
 };
 
+constexpr const char* kTooLate = "the time for it was up";
 constexpr char kReplayed = 'r';
 constexpr char kDoesNotApply = 'n';
 constexpr char kFailed = 'f';
@@ -85,8 +86,9 @@ Tried tried(const std::string& bytes) {
     std::memcpy(&t.point, bytes.data() + 1, sizeof(PointResult));
     return t;
   }
-  t.failed = bytes.empty() || bytes.front() == kFailed;
-  t.reason = bytes.empty() ? "nothing is known of it" : bytes.substr(1);
+  t.failed = !bytes.empty() && bytes.front() == kFailed;
+  t.late = bytes.empty();
+  t.reason = t.late ? kTooLate : bytes.substr(1);
   return t;
 }
 
@@ -101,6 +103,19 @@ WhatIfCase case_of(const WhatIfWords& words, const Trial& trial) {
   c.overlap_source = trial.overlap_source;
   c.deterministic = words.deterministic;
   return c;
+}
+
+/// Places in `trials`, in the order in which they are tried: the first of each kind, the second of each, and so on, so
+/// that whatever the time is enough for says something of every kind.
+std::vector<std::size_t> turns(const std::vector<Trial>& trials) {
+  std::map<std::string, std::size_t> of_kind;
+  std::vector<std::pair<std::size_t, std::size_t>> round_and_place;
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    round_and_place.emplace_back(of_kind[trials[i].candidate.kind]++, i);
+  std::ranges::sort(round_and_place);
+  std::vector<std::size_t> places;
+  for (const auto& [round, place] : round_and_place) places.push_back(place);
+  return places;
 }
 
 /// Of what refines another: whether it saves next to nothing more than that.
@@ -159,9 +174,10 @@ std::string json(const std::string& source, const std::string& side, const Fixes
       "not_tried", fixes.not_tried,
       [](const NotTried& n) {
         return fmt::format(
-            "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"failed\": {}, \"reason\": {}}}",
+            "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"failed\": {}, \"late\": {}, \"reason\": "
+            "{}}}",
             JsonObject::quoted(n.kind), JsonObject::quoted(n.what), JsonObject::quoted(n.flags), n.failed,
-            JsonObject::quoted(n.reason));
+            n.late, JsonObject::quoted(n.reason));
       },
       ",");
   return object.document();
@@ -247,18 +263,21 @@ Fixes find_fixes(const WhatIfWords& words) {
   Fixes fixes;
   fixes.before = sweep_or_fail(hypothesis::parse_side(whole, "the run"));
   const auto trials = trials_of(words, side_text, recorded);
+  const std::vector<std::size_t> order = turns(trials);
   const auto texts = sweep_or_fail(hypothesis::in_children(
       trials.size(), jobs_of(words.replay),
-      [&](std::size_t i) -> Result<std::string> { return try_it(case_of(words, trials[i])); },
+      [&](std::size_t turn) -> Result<std::string> { return try_it(case_of(words, trials[order[turn]])); },
       [&](std::size_t done) {
         if (!words.replay.quiet) show_progress(done, trials.size());
-      }));
-  std::vector<Tried> results;
+      },
+      {}, words.until));
+  std::vector<Tried> results(trials.size());
+  for (std::size_t turn = 0; turn < trials.size(); ++turn) results[order[turn]] = tried(texts[turn]);
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    results.push_back(tried(texts[i]));
     const Candidate& c = trials[i].candidate;
     if (!results[i].replayed)
-      fixes.not_tried.push_back({c.kind, c.what, c.flags, results[i].reason, results[i].failed});
+      fixes.not_tried.push_back(
+          {c.kind, c.what, c.flags, results[i].reason, results[i].failed, results[i].late});
   }
   fixes.all = ranked(trials, results, fixes.virtual_time_s());
   if (!fixes.all.empty() && fixes.all.front().problem != 0 && fixes.all.front().saved_s > 0)

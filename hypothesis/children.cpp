@@ -144,11 +144,16 @@ class Pool {
 
 Result<std::vector<std::string>> in_children(std::size_t count, std::size_t jobs, const Work& work,
                                              const std::function<void(std::size_t)>& progress,
-                                             std::optional<std::chrono::duration<double>> limit) {
+                                             std::optional<std::chrono::duration<double>> limit,
+                                             std::optional<std::chrono::steady_clock::time_point> until) {
   std::vector<std::string> results(count);
   Pool pool{work, limit};
   std::size_t started = 0;
   for (std::size_t done = 0; done < count;) {
+    if (until && std::chrono::steady_clock::now() > *until) {
+      count = started;
+      if (pool.running() == 0) break;
+    }
     for (; started < count && pool.running() < std::max<std::size_t>(1, jobs); ++started) {
       if (pool.start(started)) continue;
       if (pool.running() == 0)

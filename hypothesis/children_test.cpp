@@ -44,5 +44,19 @@ TEST(InChildren, ThatAreInTimeAreNotEnded) {
   EXPECT_TRUE(in_children(3, 1, at_once, no_progress, 60s));
 }
 
+TEST(InChildren, AreNotBegunAfterUntilAndThoseUnderWayEnd) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto slow = [](std::size_t i) -> Result<std::string> {
+    if (i < 2) usleep(200'000);
+    return std::to_string(i);
+  };
+  const auto results = in_children(4, 2, slow, no_progress, {}, begin + 100ms);
+  ASSERT_TRUE(results);
+  EXPECT_EQ(results.value(), (std::vector<std::string>{"0", "1", "", ""}));
+  const auto none = in_children(4, 2, slow, no_progress, {}, begin);
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none.value(), std::vector<std::string>(4));
+}
+
 }  // namespace
 }  // namespace nplus1::hypothesis
