@@ -43,6 +43,11 @@ Result<fs::path> find_stubs() {
                    {"lib/libnplus1-stubs.so", NPLUS1_LIBDIR "/nplus1/libnplus1-stubs.so"});
 }
 
+Result<fs::path> find_overlap_stubs() {
+  return find_part("the library libnplus1-overlap.so", "NPLUS1_OVERLAP_STUBS",
+                   {"lib/libnplus1-overlap.so", NPLUS1_LIBDIR "/nplus1/libnplus1-overlap.so"});
+}
+
 Result<fs::path> find_simnode() {
   return find_part("the simulator nplus1-simnode", "NPLUS1_SIMNODE",
                    {"bin/nplus1-simnode", "libexec/nplus1-simnode"});

@@ -15,6 +15,9 @@ namespace nplus1::cli {
 /// libnplus1-stubs.so, the library that the ranks preload (NPLUS1_STUBS overrides).
 [[nodiscard]] Result<std::filesystem::path> find_stubs();
 
+/// libnplus1-overlap.so, which the ranks of `nplus1 overlap measure` preload (NPLUS1_OVERLAP_STUBS overrides).
+[[nodiscard]] Result<std::filesystem::path> find_overlap_stubs();
+
 /// nplus1-simnode, the simulator (NPLUS1_SIMNODE overrides).
 [[nodiscard]] Result<std::filesystem::path> find_simnode();
 

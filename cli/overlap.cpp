@@ -7,14 +7,12 @@
 #include <utility>
 
 #include "cli/failure.hpp"
-#include "cli/output_folder.hpp"
-#include "cli/patterns_source.hpp"
 #include "cli/program.hpp"
 #include "cli/trust.hpp"
 #include "cli/verbs.hpp"
+#include "cli/whatif.hpp"
 #include "events/recording/reader.hpp"
-#include "patterns/patterns_json.hpp"
-#include "report/files.hpp"
+#include "overlap/measured.hpp"
 #include "report/html/html_report.hpp"
 #include "support/shell.hpp"
 
@@ -33,16 +31,8 @@ constexpr const char* kOverlapExamples =
 /// What cannot be analysed is said before anything is replayed or written.
 void check_source(const OverlapWords& words, const events::recording::Reader& reader,
                   const OverlapSource& source) {
-  const std::string quoted = quote(words.replay.source);
   if (words.efficiency) return;
-  if (!has_accesses(reader))
-    throw Failure{
-        ExitCode::kNoInput,
-        words.replay.source + " has no accesses to memory, so nobody knows when a message is used",
-        kNoOverlap,
-        fmt::format("record them: nplus1 run --record-accesses ...; or see how much is hidden already: "
-                    "nplus1 overlap {} --efficiency",
-                    quoted)};
+  check_accesses(reader, words.replay.source, kNoOverlap);
   if (!words.addresses && !source.analysis->chains.empty() &&
       !overlap::has_source_lines(*source.survey, *source.analysis))
     throw Failure{
@@ -52,25 +42,24 @@ void check_source(const OverlapWords& words, const events::recording::Reader& re
         kNoOverlap,
         fmt::format("compile it with -g and record it again; or see addresses: nplus1 overlap {} "
                     "--addresses",
-                    quoted)};
+                    quote(words.replay.source))};
 }
 
-void write_overlap(const OverlapWords& words, const std::string& json) {
-  if (!words.replay.json.empty())
-    or_fail(report::write_file(words.replay.json, json), ExitCode::kCantCreate,
-            "the results are not complete");
-  if (words.replay.output.empty()) return;
-  const PatternsSource source = load_patterns(words.replay.source);
-  const std::string patterns = patterns::patterns_json(source.patterns);
-  report::html::Documents documents;
-  documents.patterns = patterns;
-  documents.overlap = json;
-  const OutputFolder folder = OutputFolder::at(words.replay.output);
-  or_fail(report::write_file(folder.path() / kOverlapFile, json), ExitCode::kCantCreate,
-          "the results are not complete");
-  or_fail(report::html::write_report(folder.path() / report::html::kReportFile, source.patterns.application,
-                                     documents),
-          ExitCode::kCantCreate, "the results are not complete");
+/// What `nplus1 overlap measure` has left in the folder, beside the chains that it is about.
+void add_measured(const OverlapWords& words, const OverlapSource& source, overlap::Results& results) {
+  const std::string text = measured_text_in(words.replay.source);
+  if (text.empty()) return;
+  const auto lines = overlap::measured_lines(text);
+  if (!lines) {
+    fmt::print(stderr, "nplus1: {} is left out: {}\n  next: {}\n", kOverlapMeasuredFile, lines.error().what,
+               lines.error().remedy);
+    return;
+  }
+  for (overlap::ChainFinding& finding : results.chains) {
+    const auto found =
+        lines.value().find(overlap::title(*source.survey, source.analysis->chains[finding.chain].contexts));
+    if (found != lines.value().end()) finding.measured = found->second;
+  }
 }
 
 int show_overlap(const OverlapWords& words) {
@@ -83,9 +72,12 @@ int show_overlap(const OverlapWords& words) {
   check_source(words, reader, source);
   overlap::Results results = find_overlap(words, source);
   if (words.efficiency) results.accesses = false;
+  add_measured(words, source, results);
   const std::string patched = words.patch.empty() ? std::string{} : patch_chains(words, source, results);
   const std::string json = overlap::overlap_json(results, *source.survey, *source.analysis);
-  write_overlap(words, json);
+  report::html::Documents documents;
+  documents.overlap = json;
+  write_results(words.replay, kOverlapFile, json, documents);
   fmt::print("{}", overlap::overlap_text(results, *source.survey, *source.analysis));
   if (!patched.empty()) fmt::print("\n{}", patched);
   if (!results.access_cost.empty()) fmt::print("\nRecording the accesses: {}\n", results.access_cost);
@@ -126,14 +118,7 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
   verb.add_flag("--efficiency", words.efficiency,
                 "Only how much is hidden already; works on every full recording");
   verb.add_flag("--addresses", words.addresses, "Go on where no source lines are known");
-  verb.add_option("--jobs", words.replay.jobs, "Replays at the same time [as many as cores]")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  verb.add_option("-o,--output", words.replay.output, "New folder for overlap.json and report.html")
-      ->type_name("DIR");
-  verb.add_option("--json", words.replay.json, "Write everything to this file (replaces it)")
-      ->type_name("FILE");
-  verb.add_flag("-q,--quiet", words.replay.quiet, "No progress on stderr");
+  declare_results(verb, words.replay, kOverlapFile);
 }
 
 }  // namespace
@@ -141,11 +126,15 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
 void add_overlap(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "overlap", "Show which communication could be hidden behind computing, and what that saves");
-  set_manual(*verb, {"nplus1 overlap DIR|RECORDING [options], or nplus1 overlap project DIR DIR...",
-                     kOverlapExamples});
+  set_manual(
+      *verb,
+      {"nplus1 overlap DIR|RECORDING [options], nplus1 overlap project DIR DIR..., or nplus1 overlap measure "
+       "-n N -- PROGRAM",
+       kOverlapExamples});
   const auto words = std::make_shared<OverlapWords>();
   declare_overlap(*verb, *words);
   add_overlap_project(*verb, registration);
+  add_overlap_measure(*verb, registration);
   verb->callback([registration, words, verb] {
     if (verb->get_subcommands().empty()) registration.chosen = [words] { return show_overlap(*words); };
   });

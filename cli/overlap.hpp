@@ -16,6 +16,7 @@
 namespace nplus1::cli {
 
 inline constexpr const char* kOverlapFile = "overlap.json";
+inline constexpr const char* kOverlapMeasuredFile = "overlap-measured.json";
 
 struct OverlapWords {
   ReplayWords replay;     // source, network, collectives, jobs, output, json
@@ -38,8 +39,18 @@ struct OverlapSource {
 /// `nplus1 overlap project`.
 void add_overlap_project(CLI::App& parent, const Registration& registration);
 
+/// `nplus1 overlap measure`.
+void add_overlap_measure(CLI::App& parent, const Registration& registration);
+
+/// The measurement beside a recording; empty where there is none.
+[[nodiscard]] std::string measured_text_in(const std::string& source);
+
 /// Whether the recording was made with --record-accesses.
 [[nodiscard]] bool has_accesses(const events::recording::Reader& reader);
+
+/// Without accesses nobody knows when a message is used: throws Failure then.
+void check_accesses(const events::recording::Reader& reader, const std::string& source,
+                    const char* consequence);
 
 /// Reads the recording once.
 [[nodiscard]] Result<OverlapSource> survey_overlap(const std::string& source);

@@ -14,6 +14,7 @@
 #include "hypothesis/transform/rank_order.hpp"
 #include "overlap/efficiency.hpp"
 #include "overlap/rearrange.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -220,6 +221,17 @@ std::string property_of(const events::recording::Reader& reader, const std::stri
 
 bool has_accesses(const events::recording::Reader& reader) {
   return !property_of(reader, kAccessesProperty).empty();
+}
+
+void check_accesses(const events::recording::Reader& reader, const std::string& source,
+                    const char* consequence) {
+  if (has_accesses(reader)) return;
+  throw Failure{
+      ExitCode::kNoInput, source + " has no accesses to memory, so nobody knows when a message is used",
+      consequence,
+      fmt::format("record them: nplus1 run --record-accesses ...; or see how much is hidden already: "
+                  "nplus1 overlap {} --efficiency",
+                  quote(source))};
 }
 
 Result<OverlapSource> survey_overlap(const std::string& source) {

@@ -38,9 +38,7 @@ RunOfProjection projected_run(const ProjectWords& words, std::size_t i) {
   each.replay.quiet = true;
   const auto reader =
       or_fail(events::recording::Reader::open(each.replay.source), ExitCode::kNoInput, kNothingProjected);
-  if (!has_accesses(reader))
-    throw Failure{ExitCode::kNoInput, each.replay.source + " has no accesses to memory", kNothingProjected,
-                  "record each run with nplus1 run --record-accesses"};
+  check_accesses(reader, each.replay.source, kNothingProjected);
   const OverlapSource source =
       or_fail(survey_overlap(each.replay.source), ExitCode::kNoInput, kNothingProjected);
   if (!words.each.replay.quiet)
@@ -131,12 +129,7 @@ void add_overlap_project(CLI::App& parent, const Registration& registration) {
       ->check(CLI::PositiveNumber)
       ->type_name("P");
   declare_network(*verb, words->each.replay);
-  verb->add_option("--jobs", words->each.replay.jobs, "Replays at the same time [as many as cores]")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  verb->add_option("--json", words->each.replay.json, "Write everything to this file (replaces it)")
-      ->type_name("FILE");
-  verb->add_flag("-q,--quiet", words->each.replay.quiet, "No progress on stderr");
+  declare_results(*verb, words->each.replay, nullptr);
   verb->callback(
       [registration, words] { registration.chosen = [words] { return show_projection(*words); }; });
 }

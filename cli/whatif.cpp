@@ -213,7 +213,7 @@ int whatif(const WhatIfWords& words) {
   documents.whatif = document;
   documents.timeline = outcome.before_timeline;
   documents.after = outcome.after_timeline;
-  write_results(words, document, documents);
+  write_results(words.replay, kWhatIfFile, document, documents);
   fmt::print("{}", text(p, before, after));
   return judge(conditions, after);
 }
@@ -247,17 +247,10 @@ void declare(CLI::App& verb, WhatIfWords& words) {
                 "Who is first (any source, Waitany, tests) stays as recorded [follows the replay]");
   verb.add_flag("--sweep", words.sweep,
                 "Try what there is to try, and rank it by the time that it would save");
-  verb.add_option("--jobs", words.replay.jobs, "Replays at the same time [as many as cores]")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  verb.add_option("-o,--output", words.replay.output, "New folder for whatif.json and report.html")
-      ->type_name("DIR");
-  verb.add_option("--json", words.replay.json, "Write the result to this file (replaces it)")
-      ->type_name("FILE");
+  declare_results(verb, words.replay, kWhatIfFile);
   verb.add_option("--deviation", words.reenactment_deviation,
                   "Deviation of a re-enactment, as nplus1 replay --reenact found it: for the line of trust")
       ->type_name("SHARE");
-  verb.add_flag("-q,--quiet", words.replay.quiet, "No progress on stderr");
   declare_fail_if(verb, words.fail_if);
 }
 

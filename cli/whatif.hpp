@@ -88,9 +88,13 @@ struct Fixes {
 /// `nplus1 whatif --sweep`. The exit code. Throws Failure.
 [[nodiscard]] int sweep_hypotheses(const WhatIfWords& words);
 
-/// Writes `json` where it was asked for: into the new folder of -o, with a report that has `documents`, and
+/// Writes `json` where it was asked for: as `file` into the new folder of -o, with a report that has `documents`, and
 /// to the file of --json. Throws Failure.
-void write_results(const WhatIfWords& words, const std::string& json, report::html::Documents documents);
+void write_results(const ReplayWords& words, const char* file, const std::string& json,
+                   report::html::Documents documents);
+
+/// --jobs, --json, --quiet and, where results go into a folder as `file`, -o.
+void declare_results(CLI::App& verb, ReplayWords& words, const char* file);
 
 [[nodiscard]] std::size_t jobs_of(const ReplayWords& words);
 

@@ -1,4 +1,6 @@
 // One replay of `nplus1 whatif`, with its transformations.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <thread>
 
@@ -118,21 +120,30 @@ Result<ReplayResult> replay_case(const WhatIfCase& c, Chain& chain) {
          const PreparedReplay&) { return hypothesis::replay(reader, options); });
 }
 
-void write_results(const WhatIfWords& words, const std::string& json, report::html::Documents documents) {
-  const auto check = [](const Result<report::Done>& written) {
-    if (!written)
-      throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
-                    written.error().remedy};
-  };
-  if (!words.replay.json.empty()) check(report::write_file(words.replay.json, json));
-  if (words.replay.output.empty()) return;
-  const PatternsSource source = load_patterns(words.replay.source);
+void write_results(const ReplayWords& words, const char* file, const std::string& json,
+                   report::html::Documents documents) {
+  constexpr const char* kIncomplete = "the results are not complete";
+  if (!words.json.empty()) or_fail(report::write_file(words.json, json), ExitCode::kCantCreate, kIncomplete);
+  if (words.output.empty()) return;
+  const PatternsSource source = load_patterns(words.source);
   const std::string patterns = patterns::patterns_json(source.patterns);
   documents.patterns = patterns;
-  const OutputFolder folder = OutputFolder::at(words.replay.output);
-  check(report::write_file(folder.path() / kWhatIfFile, json));
-  check(report::html::write_report(folder.path() / report::html::kReportFile, source.patterns.application,
-                                   documents));
+  const OutputFolder folder = OutputFolder::at(words.output);
+  or_fail(report::write_file(folder.path() / file, json), ExitCode::kCantCreate, kIncomplete);
+  or_fail(report::html::write_report(folder.path() / report::html::kReportFile, source.patterns.application,
+                                     documents),
+          ExitCode::kCantCreate, kIncomplete);
+}
+
+void declare_results(CLI::App& verb, ReplayWords& words, const char* file) {
+  verb.add_option("--jobs", words.jobs, "Replays at the same time [as many as cores]")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  if (file != nullptr)
+    verb.add_option("-o,--output", words.output, fmt::format("New folder for {} and report.html", file))
+        ->type_name("DIR");
+  verb.add_option("--json", words.json, "Write everything to this file (replaces it)")->type_name("FILE");
+  verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
 }
 
 std::size_t jobs_of(const ReplayWords& words) {

@@ -292,7 +292,7 @@ int sweep_hypotheses(const WhatIfWords& words) {
   const Fixes fixes = find_fixes(words);
   report::html::Documents documents;
   documents.fixes = fixes.json;
-  write_results(words, fixes.json, documents);
+  write_results(words.replay, kWhatIfFile, fixes.json, documents);
   fmt::print("{}", table(words.replay.source, fixes));
   if (conditions.empty()) return static_cast<int>(ExitCode::kOk);
   fmt::print("Judged by --fail-if: {}\n",

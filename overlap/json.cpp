@@ -137,6 +137,7 @@ Json json_of(const Results& results, const ChainFinding& finding, const Survey& 
   json["savings"] = savings(results, finding.alone);
   json["patch"] = finding.patch.empty() ? Json(nullptr) : Json(finding.patch);
   json["not_patched"] = finding.not_patched.empty() ? Json(nullptr) : Json(finding.not_patched);
+  json["measured"] = finding.measured.empty() ? Json(nullptr) : Json(finding.measured);
   json["instance"] = instance(survey, analysis, chain.instances[chain.instances.size() / 2]);
   return json;
 }
@@ -154,6 +155,7 @@ Json efficiency(const Results& results, const Survey& survey) {
   json["non_blocking"] = share_of(results.efficiency.non_blocking);
   const auto replays = results.two_replays();
   json["two_replays"] = replays ? Json(replays->share) : Json(nullptr);
+  json["two_replays_ratio"] = replays ? Json(replays->ratio) : Json(nullptr);
   if (replays) {
     const auto part = [](std::int64_t ps) { return seconds(Duration{ps}); };
     json["two_replays_parts"] = {{"added_s", part(replays->added)},

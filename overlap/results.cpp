@@ -69,6 +69,8 @@ std::optional<TwoReplays> Results::two_replays() const {
     return std::nullopt;
   TwoReplays two;
   two.share = 1 - static_cast<double>(as_is->visible()) / static_cast<double>(at_once->whole.transfer);
+  if (as_is->whole.transfer > 0)
+    two.ratio = static_cast<double>(at_once->whole.transfer) / static_cast<double>(as_is->whole.transfer);
   two.added = at_once->in_mpi - as_is->in_mpi;
   two.transfer = as_is->whole.hidden - at_once->whole.hidden;
   two.longer = at_once->whole.transfer - as_is->whole.transfer;

@@ -33,6 +33,8 @@ struct Replayed {
 /// up to the whole. Picoseconds, all ranks.
 struct TwoReplays {
   double share = 0;  // of the time in transfer: 1 - visible as it is / in transfer when waited for at once
+  double ratio =
+      1;  // of the times in transfer, waited for at once to as it is: 1 - share is (1 - efficiency) / ratio
   std::int64_t added = 0;     // time in MPI: waited for at once, less as it is
   std::int64_t transfer = 0;  // of it: transfer that computing hides
   std::int64_t longer = 0;    // transfers take longer, or follow each other instead of going on together
@@ -55,6 +57,7 @@ struct ChainFinding {
   Replays alone;            // this chain changed and nothing else
   std::string patch;        // a unified diff; empty: none
   std::string not_patched;  // why
+  std::string measured;     // on real MPI, in words; empty: it was not
 };
 
 struct Results {

@@ -70,6 +70,7 @@ std::string chain_text(const Results& r, const ChainFinding& f, const Survey& su
   if (replayed(f.alone, Variant::kPerRequest))
     line("each request posted as early and waited for as late as is legal: saves " +
          both(r, f.alone, Variant::kPerRequest));
+  if (!f.measured.empty()) line("measured on the machine's own MPI: " + f.measured);
   if (!f.not_patched.empty()) line("no patch: " + f.not_patched);
   return text;
 }
@@ -109,8 +110,10 @@ std::string efficiency_text(const Results& r, const Survey& survey) {
     text += fmt::format("  of what is non-blocking already: {}\n", percent(e.non_blocking.share()));
   if (const auto two = r.two_replays()) {
     const auto part = [](std::int64_t ps) { return report::readable(Duration{ps}); };
-    text += fmt::format("  as two replays say (as it is; each call waited for at once): {}\n",
-                        percent(two->share));
+    text += fmt::format(
+        "  as two replays say (as it is; each call waited for at once): {}, messages being in transfer for "
+        "{:.4f} times as long\n",
+        percent(two->share), two->ratio);
     text += fmt::format(
         "    waited for at once, the calls take {} more: {} of hidden transfer, {} of longer transfers, {} "
         "of hidden "

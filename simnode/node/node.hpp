@@ -12,6 +12,7 @@
 
 #include "events/recording/writer.hpp"
 #include "events/sink_list.hpp"
+#include "events/source/source_lines.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/timeline.hpp"
@@ -22,7 +23,6 @@
 #include "simnode/node/network.hpp"
 #include "simnode/node/port.hpp"
 #include "simnode/node/settings.hpp"
-#include "simnode/node/source_lines.hpp"
 #include "simnode/node/standstill.hpp"
 #include "simnode/node/test_delay.hpp"
 #include "simnode/node/translator.hpp"
@@ -169,7 +169,7 @@ class Node final : public engine::Listener {
   Standstill standstill_;
   std::chrono::steady_clock::time_point standstill_looked_{};
   std::optional<std::chrono::steady_clock::time_point> all_blocked_since_;
-  SourceLines source_lines_;
+  events::source::SourceLines source_lines_;
   std::string application_;
   std::chrono::steady_clock::time_point begin_;
   double wall_time_s_ = 0;

@@ -232,6 +232,40 @@ bool is_in_place(long number) {
          number == SYS_execve || number == SYS_execveat;
 }
 
+/// Calls in which the program may wait for other ranks behind MPI's back, or end.
+bool may_wait_or_end(long number) {
+  switch (number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_poll:
+    case SYS_ppoll:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_sched_yield:
+    case SYS_futex:
+    case SYS_flock:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+    case SYS_rt_sigtimedwait:
+    case SYS_exit:
+    case SYS_exit_group:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Our signals are never blocked: a fault that is blocked ends the process. The program believes that they are.
 long change_mask(const Arguments& call, void* context) noexcept {
   const long* a = call.of;
@@ -400,6 +434,11 @@ void on_system_call(int signal, siginfo_t* info, void* context) {
   exclude(state.system_call_entry_ns / 2);
   ++state.cost.system_calls;
   const bool stepped = (r[REG_EFL] & kTrapFlag) != 0;
+  if (state.finish != nullptr && begun() && (is_in_place(call.number) || may_wait_or_end(call.number))) {
+    state.hit = {true, false, false, events::Toucher::kSystemCall, 0, 0, call.number, {}};
+    path_from(context, state.hit.path);
+    finish_hit_in(context);
+  }
   if (is_in_place(call.number) || stepped) {
     if (begun()) {
       const Locked guard;
@@ -433,6 +472,7 @@ void on_system_call(int signal, siginfo_t* info, void* context) {
     }
   }
   std::int64_t own_ns = exclude_since(begin, 0);
+  finish_hit_in(context);
   const long result = carry_out(call, context, opened);
   const Moment after = moment();
   if (opened.count > 0 || opened.all) {
@@ -539,6 +579,22 @@ int find_text(dl_phdr_info* info, std::size_t /*size*/, void* /*argument*/) {
   return 0;
 }
 
+/// The text of the module that `argument` lies in.
+int find_heap(dl_phdr_info* info, std::size_t /*size*/, void* argument) {
+  const auto there = reinterpret_cast<std::uintptr_t>(argument);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& segment = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0 || there < begin ||
+        there >= begin + segment.p_memsz)
+      continue;
+    state.heap_begin = begin;
+    state.heap_end = begin + segment.p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
 /// The median of what a thread's CPU clock shows for one round of `once`.
 template <class Once>
 std::int64_t cost_of(Once&& once) {
@@ -609,6 +665,7 @@ std::string begin(bool measured) {
       return std::string{"the program was built with -fsanitize="} + option +
              ", which looks at all accesses and signals itself; build it without to record them";
   dl_iterate_phdr(find_text, nullptr);
+  dl_iterate_phdr(find_heap, dlsym(RTLD_DEFAULT, "malloc"));
   if (state.text_begin == nullptr) return "our own text was not found";
   ThreadWatch& t = this_watch;
   if (raw_system_call(SYS_prctl, PR_SET_SYSCALL_USER_DISPATCH, 1, as_argument(state.text_begin),

@@ -6,6 +6,7 @@
 #include <unwind.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "stubs/access/mappings.hpp"
@@ -122,14 +123,17 @@ bool handle(void* context, std::uint64_t address, const Moment& now) noexcept {
   if (!counts(mode_of(*byte), write)) return true;
   // Other cells of the page are waited for yet.
   const bool too_long = operand.repeats && operand.bytes > kMostIterations;
-  if (misses_of(*byte) >= state.heat.allowed(page, state.site) || too_long || t.step_pages == 4 ||
+  // What is finished when a page is given up takes memory, which nobody may while malloc is at work.
+  const bool in_malloc = state.finish != nullptr && pc >= state.heap_begin && pc < state.heap_end;
+  const bool too_often = !in_malloc && misses_of(*byte) >= state.heat.allowed(page, state.site);
+  if (too_often || too_long || t.step_pages == 4 ||
       is_live_stack(page, static_cast<std::uint64_t>(r[REG_RSP]))) {
     if (path.size == 0) path_from(context, path);
     state.heat.given_up(page, state.site, path.at[0]);
     give_up_locked(page, events::Toucher::kProgram, at_ps, &path, clock);
     return true;
   }
-  *byte = static_cast<std::uint8_t>(*byte + 4);
+  if (misses_of(*byte) < kMostMisses) *byte = static_cast<std::uint8_t>(*byte + 4);
   step(context, page);
   return true;
 }
@@ -168,6 +172,18 @@ void path_from(void* context, Path& path) noexcept {
   if (path.size == 0) path.at[path.size++] = reinterpret_cast<const void*>(pc + 1);
 }
 
+void finish_hit_in(void* context) noexcept {
+  if (!state.hit.happened) return;
+  const int error = errno;
+  unsigned long during =
+      (this_watch.step_pages > 0 ? this_watch.saved_mask : mask_of(context)) & ~kOurSignals;
+  unsigned long all = ~kOurSignals;
+  raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&during), 0, sizeof(during));
+  finish_hit();
+  raw_system_call(SYS_rt_sigprocmask, SIG_SETMASK, as_argument(&all), 0, sizeof(all));
+  errno = error;
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   const bool of_a_page = info->si_code == SEGV_ACCERR && state.begun.load(std::memory_order_relaxed);
   bool ours = false;
@@ -189,6 +205,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         }
       }
       state.cost.fault_ns += exclude_since(begin, state.fault_entry_ns - state.fault_entry_ns / 2);
+      finish_hit_in(context);
     }
   }
   if (!ours) pass_on(signal, info, context);

@@ -28,6 +28,7 @@ Heat::Place* Heat::place(const Page& page, const void* site) noexcept {
 
 unsigned Heat::allowed(std::uint64_t page, const void* /*site*/) noexcept {
   const Page* const p = find(page);
+  if (p != nullptr && p->once) return 0;
   if (p == nullptr || p->level == 0) return thrifty_ ? kThriftyFirstMisses : kFirstMisses;
   return thrifty_ ? kThriftyLaterMisses : kLaterMisses;
 }
@@ -40,6 +41,7 @@ void Heat::given_up(std::uint64_t page, const void* site, const void* pc) noexce
     *p = {page, pc, 0, true};  // not known: the first time shows nothing yet
   }
   p->pc = pc;
+  if (std::exchange(p->once, false)) return;
   if (std::exchange(p->hit, false) && !thrifty_) return;
   Place* const at = place(*p, site);
   if (at == nullptr) return;
@@ -52,13 +54,15 @@ void Heat::hit(std::uint64_t page, const void* site) noexcept {
   Page* const p = find(page);
   if (p == nullptr || thrifty_) return;
   p->hit = true;
+  p->once = false;
   p->level = 0;
   if (Place* const at = place(*p, site)) at->level = at->rest = 0;
 }
 
 void Heat::kept(std::uint64_t page, const void* site) noexcept {
-  const Page* const p = find(page);
+  Page* const p = find(page);
   if (p == nullptr) return;
+  p->once = false;
   if (Place* const at = place(*p, site)) at->level /= 2;
 }
 
@@ -68,6 +72,13 @@ bool Heat::leave_open(std::uint64_t page, const void* site) noexcept {
   Place* const at = place(*p, site);
   if (at == nullptr || at->rest == 0) return false;
   --at->rest;
+  return true;
+}
+
+bool Heat::once(std::uint64_t page) noexcept {
+  Page* const p = find(page);
+  if (p == nullptr || thrifty_) return false;
+  p->once = true;
   return true;
 }
 

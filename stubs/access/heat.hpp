@@ -34,8 +34,12 @@ class Heat {
   void hit(std::uint64_t page, const void* site) noexcept;
   /// It was closed until the next call, and had not more.
   void kept(std::uint64_t page, const void* site) noexcept;
-  /// The call at `site` returns: whether to leave the page open this time.
+  /// The call at `site` returns: whether to leave the page open this time. Then it may be closed for one access instead
+  /// (once), which costs a fault and tells when what lies there was touched at the earliest.
   [[nodiscard]] bool leave_open(std::uint64_t page, const void* site) noexcept;
+  /// The page is closed until it is missed for the first time, which teaches nothing. False: it is to be left open,
+  /// because each fault distorts the times.
+  [[nodiscard]] bool once(std::uint64_t page) noexcept;
   /// The instruction that missed last when the page was given up; null if none is known.
   [[nodiscard]] const void* instruction(std::uint64_t page) const noexcept;
 
@@ -49,6 +53,7 @@ class Heat {
     const void* pc = nullptr;
     unsigned level = 0;  // the highest that a site had
     bool hit = false;    // since it was given up last
+    bool once = false;   // closed for one access
   };
   struct Place {
     std::uint64_t page = 0;

@@ -93,6 +93,31 @@ TEST(Heat, CallSitesAreLearnedApartButANewOneKnowsThePage) {
   EXPECT_FALSE(heat->leave_open(8, kThere));
 }
 
+TEST(Heat, APageMayBeClosedForOneAccessWhichTeachesNothing) {
+  const auto heat = std::make_unique<Heat>();
+  static_cast<void>(closings(*heat, 7, 4));  // given up three times
+  int left_open = 0;
+  while (heat->leave_open(7, kHere)) {
+    ASSERT_TRUE(heat->once(7));
+    EXPECT_EQ(heat->allowed(7, kHere), 0U);
+    heat->given_up(7, kHere, kThere);
+    EXPECT_EQ(heat->allowed(7, kHere), Heat::kLaterMisses);
+    ++left_open;
+  }
+  EXPECT_EQ(left_open, 3) << "as often as if it had been left open";
+  ASSERT_TRUE(heat->once(7));
+  heat->hit(7, kHere);
+  EXPECT_EQ(heat->allowed(7, kHere), Heat::kFirstMisses) << "a hit brings it back";
+  EXPECT_FALSE(heat->once(8)) << "never given up";
+}
+
+TEST(Heat, WhereMissesDistortTheTimesNoPageIsClosedForOneAccess) {
+  const auto heat = std::make_unique<Heat>();
+  heat->be_thrifty();
+  static_cast<void>(closings(*heat, 7, 10));
+  EXPECT_FALSE(heat->once(7));
+}
+
 TEST(Heat, RemembersWhoMissed) {
   const auto heat = std::make_unique<Heat>();
   EXPECT_EQ(heat->instruction(7), nullptr);

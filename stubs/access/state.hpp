@@ -67,6 +67,9 @@ struct State {
   ThreadClock* main_clock = nullptr;
   const unsigned char* text_begin = nullptr;
   std::size_t text_bytes = 0;
+  void (*finish)(const Hit& hit) noexcept = nullptr;
+  Hit hit;
+  std::uint64_t heap_begin = 0, heap_end = 0;  // the text of the module that has malloc
   Heat heat;
   const void* site = nullptr;  // behind the call of MPI's that returned last
   Cost cost;
@@ -145,6 +148,11 @@ std::int64_t exclude_since(const Moment& begin, std::int64_t more_ns) noexcept;
 /// The calling thread's virtual time, and the clock it is told by.
 [[nodiscard]] std::int64_t virtual_now(const ThreadClock*& clock) noexcept;
 void path_from(void* context, Path& path) noexcept;
+
+/// After a handler has let the lock go: what was hit is finished.
+void finish_hit() noexcept;
+/// The same in a handler that has interrupted the program, whose signals may come meanwhile.
+void finish_hit_in(void* context) noexcept;
 
 void install_handlers() noexcept;
 /// Dispatches the calling thread's system calls to us, and gives it a stack for handlers.

@@ -253,6 +253,20 @@ void touch_buffer_locked(Buffer& b, std::uint64_t address, const Access& access)
     }
     if (races && ++b.races >= kMostRaces) b.flight = Watched::kNothing;
   }
+  if (counts(b.after, access.write) && state.finish != nullptr) {
+    if (!state.hit.happened) {
+      state.hit = {true,
+                   access.inexact || b.partly,
+                   access.write,
+                   access.who,
+                   b.waiting.count > 0 ? b.waiting.ordinals[0] : 0,
+                   address - b.cells.low(),
+                   -1,
+                   access.path != nullptr ? *access.path : Path{}};
+    }
+    b.waiting.count = 0;
+    b.after = Watched::kNothing;
+  }
   if (counts(b.after, access.write)) {
     const auto which = b.after == Watched::kAll ? events::Access::kFirstTouch : events::Access::kFirstWrite;
     for (std::size_t i = 0; i < b.waiting.count; ++i) log(which, b.waiting.ordinals[i], b, address, access);
@@ -302,11 +316,18 @@ void release_locked(Range range, const Access& access) noexcept {
 
 namespace {
 
-/// Before the pages are closed: what lies on those that are left open this time counts as touched.
+/// Before the pages are closed: what lies on those that are left open this time counts as touched. Where compute times
+/// are given, some are closed for their first access instead, which is when what lies there counts as touched.
 void leave_hot_pages_open() noexcept {
+  constexpr unsigned kMostTried = 16;  // at a return: each costs a fault
+  unsigned tried = 0;
   for (std::size_t i = 0; i < state.heat.pages(); ++i) {
     const std::uint64_t page = state.heat.page(i);
     if (needed_on_locked(page) == Watched::kNothing || !state.heat.leave_open(page, state.site)) continue;
+    if (tried < kMostTried && state.heat.once(page)) {
+      ++tried;
+      continue;
+    }
     ++state.cost.left_open;
     Path path;
     path.size = 1;
@@ -330,6 +351,24 @@ void note_kept_pages() noexcept {
 }  // namespace
 
 // ---- for wrappers -----------------------------------------------------------------------------------------
+
+void on_hit(void (*finish)(const Hit& hit) noexcept) noexcept {
+  state.finish = finish;
+}
+
+void release_all() noexcept {
+  const Locked guard;
+  open_all_locked();
+  each_buffer([](Buffer& b) { b.live = false; });
+  state.buffers_used = 0;
+}
+
+void finish_hit() noexcept {
+  if (state.finish == nullptr || !state.hit.happened) return;
+  const Hit hit = state.hit;
+  state.hit = Hit{};
+  state.finish(hit);
+}
 
 bool begun() noexcept {
   return state.begun.load(std::memory_order_relaxed) && !state.over.load(std::memory_order_relaxed);
@@ -405,6 +444,7 @@ void leave() noexcept {
     }
   }
   state.cost.protect_ns += exclude_since(begin, 0);
+  finish_hit();  // what lies on pages that are left open
   this_watch.selector = kDispatch;
 }
 

@@ -96,6 +96,18 @@ struct Buffer {
   Touch any, written;
 };
 
+/// The first access that a buffer waited for.
+struct Hit {
+  bool happened = false;
+  bool inexact = false;
+  bool write = false;
+  events::Toucher who{};
+  std::uint64_t ordinal = 0;  // of a call whose buffer it is
+  std::uint64_t offset = 0;   // in the buffer
+  long system_call = -1;      // that the program is about to make, where it is one
+  Path path;
+};
+
 struct Cost {
   std::uint64_t faults = 0, steps = 0, protects = 0, system_calls = 0, given_up = 0, left_open = 0, lost = 0;
   std::int64_t fault_ns = 0, step_ns = 0, protect_ns = 0, system_call_ns = 0;
@@ -109,6 +121,14 @@ struct Cost {
 void set_clock(ThreadClock* clock) noexcept;
 /// Opens everything, for good.
 void end() noexcept;
+
+/// For who moves messages while the program computes, and must finish them before it goes on: `finish` is called when a
+/// buffer that waits is hit, and before each system call in which the program may wait for others, make another process
+/// or thread, or end. On the program's thread, in a handler or at the end of a wrapper, without the lock; it calls
+/// release_all() where something was watched. Nothing is told as a Record then. Null: nobody wants to know.
+void on_hit(void (*finish)(const Hit& hit) noexcept) noexcept;
+/// Opens everything, and forgets all buffers.
+void release_all() noexcept;
 
 /// A wrapper begins and ends.
 void enter() noexcept;

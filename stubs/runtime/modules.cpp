@@ -76,7 +76,8 @@ bool contains_any(std::string_view name, std::initializer_list<std::string_view>
 
 ModuleKind kind_of_module(const std::string& path) {
   const std::string_view name = std::string_view{path}.substr(path.rfind('/') + 1);
-  if (name.rfind("libnplus1-stubs.", 0) == 0) return ModuleKind::kMpi;
+  for (const char* const ours : {"libnplus1-stubs.", "libnplus1-overlap."})
+    if (name.rfind(ours, 0) == 0) return ModuleKind::kMpi;
   for (const char* const ucx : {"libucm.", "libucs.", "libuct.", "libucp."})  // MPICH's network library
     if (name.rfind(ucx, 0) == 0) return ModuleKind::kMpi;
   if (name.rfind("libc.so", 0) == 0 || name.rfind("libc-", 0) == 0) return ModuleKind::kSystem;

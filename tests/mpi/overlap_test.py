@@ -146,6 +146,7 @@ class Overlap(LiveTest):
             with self.subTest(network=network, cells=cells, inner=inner):
                 efficiency = self.overlap(self.run_1d("by_hand", cells, inner, network, accesses=False).folder, "--efficiency")["efficiency"]
                 self.assertLess(abs(efficiency["whole"]["share"] - efficiency["two_replays"]), 0.02)
+                self.assertAlmostEqual(1 - efficiency["two_replays"], (1 - efficiency["whole"]["share"]) / efficiency["two_replays_ratio"])
                 parts = efficiency["two_replays_parts"]
                 self.assertAlmostEqual(parts["added_s"], parts["transfer_s"] + parts["longer_s"] + parts["partners_s"], delta=1e-12)
 

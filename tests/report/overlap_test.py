@@ -86,6 +86,32 @@ class Chains(Report):
             self.assertIn("With MPI's weak progress it saves grouped", text)
 
 
+class LongNames(Report):
+    """Files may have long names: a row says its direction, its line and its bytes, whatever the width."""
+    name = "a_file_name_that_is_much_longer_than_there_could_be_room_for_beside_any_figure_at_all.cpp"
+
+    @classmethod
+    def make_page(cls):
+        page = Overlap.make_page.__func__(cls)
+        text = page.read_text()
+        begin = text.index(">", text.index('id="data-overlap"')) + 1
+        end = text.index("</script>", begin)
+        page.write_text(text[:begin] + text[begin:end].replace("overlap_1d.c", cls.name) + text[end:])
+        return page
+
+    def test_labels_of_rows_stand_within_the_figure_and_keep_their_lines(self):
+        self.go("overlap")
+        rows = self.browser.value(
+            "[...document.querySelectorAll('#panel-overlap [data-figure=chain-1] g')].filter((g) => g.querySelector('.request'))"
+            ".map((g) => { const t = g.querySelector('text'), b = t.getBBox(), w = g.querySelector('.legal-window').getBBox();"
+            " return [t.textContent, b.x, b.x + b.width, w.x]; })")
+        self.assertEqual(len(rows), 4)
+        for text, left, right, window in rows:
+            self.assertGreaterEqual(left, 0, text)
+            self.assertLess(right, window, text)
+            self.assertRegex(text, r"^(send|receive) a_file.*….*cpp:7[26], .*B$")
+
+
 class NoChains(Chains):
     chains = 0
 

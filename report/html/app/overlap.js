@@ -7,7 +7,10 @@ import { figure } from "./figure.js";
 import { formatBytes, formatCount, formatExact, formatShare, formatTime, plural } from "./format.js";
 import { sortableTable } from "./table.js";
 
-const MARGIN = { top: 10, right: 24, bottom: 40, left: 270 };
+const MARGIN = { top: 10, right: 24, bottom: 40 };
+/** Of an axis label's characters, on the mean and rather too much; a hidden figure has no text that could be measured. */
+const CHARACTER = 6.8;
+const LABEL_GAP = 8;
 const ROW = 26;
 const MOST_DRAWN = 12;
 const ENDINGS = { touch: "its data are used", overlap: "another message uses the memory", call: "a call needs it complete",
@@ -30,23 +33,38 @@ function extent({ requests, end_s: end }) {
   return [Math.max(Math.min(...requests.map((r) => r.earliest_s)), from - around) - 0.04 * around, to + 0.06 * around];
 }
 
+/** What a row is called; of a file's name that does not fit into `characters` the middle is left out, not the line. */
+function labelOf(r, characters = Infinity) {
+  const [before, place, after] = [`${r.kind} `, placeOf(r), `, ${formatBytes(r.bytes)}`];
+  const room = Math.max(9, characters - before.length - after.length);
+  if (place.length <= room) return before + place + after;
+  const tail = Math.max(Math.ceil(room / 2), place.length - place.lastIndexOf(":"));
+  return `${before}${place.slice(0, Math.max(1, room - tail - 1))}…${place.slice(-tail)}${after}`;
+}
+
+/** Room for the longest label, but no more than two fifths of the figure. */
+const labelRoom = (requests, width) =>
+  Math.min(0.4 * width, LABEL_GAP + 4 + CHARACTER * Math.max(...requests.map((r) => labelOf(r).length)));
+
 function drawChain(body, width, chain) {
   const { requests } = chain.instance;
+  const left = labelRoom(requests, width);
+  const characters = Math.floor((left - LABEL_GAP) / CHARACTER);
   const height = MARGIN.top + MARGIN.bottom + ROW * requests.length;
   const svg = newSvg(body, width, height, `${titleOf(chain)}: requests in time`);
   const [from, to] = extent(chain.instance);
-  const x = d3.scaleLinear().domain([from, to]).range([MARGIN.left, width - MARGIN.right]).clamp(true);
+  const x = d3.scaleLinear().domain([from, to]).range([left, width - MARGIN.right]).clamp(true);
   const origin = Math.min(...requests.map((r) => r.post_s));
   svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - MARGIN.bottom})`)
     .call(d3.axisBottom(x).ticks(Math.max(3, Math.floor(width / 150))).tickFormat((t) => formatTime(t - origin)).tickSizeOuter(0));
-  svg.append("text").attr("class", "axis-label").attr("text-anchor", "middle").attr("x", (MARGIN.left + width - MARGIN.right) / 2)
+  svg.append("text").attr("class", "axis-label").attr("text-anchor", "middle").attr("x", (left + width - MARGIN.right) / 2)
     .attr("y", height - 4).text("virtual time since the first call");
   requests.forEach((r, i) => {
     const middle = MARGIN.top + ROW * (i + 0.5);
     const row = svg.append("g");
     row.append("title").text(words(r, origin));
-    row.append("text").attr("class", "axis-label").attr("text-anchor", "end").attr("x", MARGIN.left - 8).attr("y", middle + 4)
-      .text(`${r.kind} ${placeOf(r)}, ${formatBytes(r.bytes)}`);
+    row.append("text").attr("class", "axis-label").attr("text-anchor", "end").attr("x", left - LABEL_GAP).attr("y", middle + 4)
+      .text(labelOf(r, characters));
     row.append("rect").attr("class", "legal-window").attr("x", x(r.earliest_s)).attr("y", middle - 9).attr("height", 18)
       .attr("width", Math.max(1, x(r.latest_s) - x(r.earliest_s))).style("fill", "var(--overlap-window)");
     row.append("rect").attr("class", "request").attr("x", x(r.post_s)).attr("y", middle - 5).attr("height", 10)

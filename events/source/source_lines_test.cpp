@@ -1,4 +1,4 @@
-#include "simnode/node/source_lines.hpp"
+#include "events/source/source_lines.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ extern "C" __attribute__((noinline, visibility("default"))) const void* its_call
   return an_inlined_function(line);
 }
 
-namespace nplus1::simnode::node {
+namespace nplus1::events::source {
 namespace {
 
 std::string this_program() {
@@ -104,4 +104,4 @@ TEST(SourceLines, FallBackToModuleAndOffset) {
 }
 
 }  // namespace
-}  // namespace nplus1::simnode::node
+}  // namespace nplus1::events::source

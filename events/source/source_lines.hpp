@@ -11,7 +11,7 @@
 
 #include "events/definitions.hpp"
 
-namespace nplus1::simnode::node {
+namespace nplus1::events::source {
 
 class SourceLines {
  public:
@@ -35,4 +35,4 @@ class SourceLines {
   std::map<std::string, std::unique_ptr<Module>> modules_;
 };
 
-}  // namespace nplus1::simnode::node
+}  // namespace nplus1::events::source

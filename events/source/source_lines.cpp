@@ -1,4 +1,4 @@
-#include "simnode/node/source_lines.hpp"
+#include "events/source/source_lines.hpp"
 
 #include <cxxabi.h>
 #include <dwarf.h>
@@ -8,7 +8,7 @@
 
 #include <cstdlib>
 
-namespace nplus1::simnode::node {
+namespace nplus1::events::source {
 namespace {
 
 std::string file_name(const std::string& path) {
@@ -230,4 +230,4 @@ std::string SourceLines::function_at(const std::string& place) {
   return name.empty() ? place : name;
 }
 
-}  // namespace nplus1::simnode::node
+}  // namespace nplus1::events::source
