@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
@@ -106,7 +107,12 @@ void show_measured(const MeasureWords& words, const std::string& application, co
   measured.application = application;
   or_fail(report::write_file(result, overlap::measurement_json(measured)), ExitCode::kCantCreate,
           "the results are not written");
-  if (!words.quiet) fmt::print(stderr, "\n{}", overlap::measurement_text(measured));
+  if (words.quiet) return;
+  fmt::print(stderr, "\n{}", overlap::measurement_text(measured));
+  const unsigned cores = std::thread::hardware_concurrency();
+  if (words.mpi_args.empty() && measured.ranks > cores)
+    fmt::print(stderr, "  {} ranks share {} cores: times are mostly those of the scheduler\n", measured.ranks,
+               cores);
 }
 
 int measure_overlap(const MeasureWords& words, const std::vector<std::string>& command) {

@@ -154,6 +154,7 @@ class Measuring(LiveTest):
   MPI_Type_commit(&column);
   double* grid = malloc(2000 * sizeof(double));
   double* big = malloc(100000 * sizeof(double));
+  FILE* sink = tmpfile();
   for (int k = 0; k < 2000; ++k) grid[k] = rank + 0.5 * k;
   for (int i = 0; i < 12; ++i) {
     MPI_Status status;
@@ -190,8 +191,8 @@ class Measuring(LiveTest):
     MPI_Sendrecv(big, 1, MPI_DOUBLE, MPI_PROC_NULL, 6, big + 1, 1, MPI_DOUBLE, MPI_PROC_NULL, 6, MPI_COMM_WORLD, &status);
     sum += status.MPI_SOURCE == MPI_PROC_NULL;
     MPI_Sendrecv(table, 600, MPI_DOUBLE, left, 7, table + 600, 600, MPI_DOUBLE, right, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    fwrite(table + 600, sizeof(double), 3, stderr); /* the C library and the kernel read it */
-    fflush(stderr);
+    fwrite(table + 600, sizeof(double), 600, sink); /* the C library and the kernel read it */
+    fflush(sink);
   }
   for (int k = 0; k < 2000; ++k) sum += grid[k];
   MPI_Type_free(&column);

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import unittest
 
+import broken_patchers
 import patch_cases
 
 BINARIES = pathlib.Path(os.environ.get("NPLUS1", "nplus1")).resolve().parent
@@ -273,14 +274,24 @@ class Patched(unittest.TestCase):
         self.assertGreater(counts["patched"], 4, counts)
         self.assertGreater(sum(counts.values()) - counts["patched"], 2, counts)
 
+    def test_random_programs_notice_a_broken_patcher(self):
+        for breakage in broken_patchers.BREAKAGES:
+            with self.subTest(breakage=breakage):
+                self.assertTrue(any(is_noticed(self.folder / f"{breakage}-{seed}", seed, breakage) for seed in range(11, 17)))
 
-def check_random(folder, seed, functions):
-    """How many functions of a random program are patched, and how many refused for which reason. Raises for a wrong one."""
+
+def check_random(folder, seed, functions, breakage=None):
+    """How many functions of a random program are patched, and how many refused for which reason. Raises for a wrong one.
+    `breakage`: the patcher makes that mistake; where it has no occasion to, nothing is counted."""
     suffix, flags, text, made = patch_cases.program(seed, functions)
     work = Workshop(folder, "random" + suffix, text, flags)
     expected = {mode: work.output(work.source, mode) for mode in "01"}
     answer = work.ask([function.chain(work.source) for function in made])
     counts = collections.Counter(chain.get("refusal", {}).get("code", "patched") for chain in answer["chains"])
+    if breakage:
+        answer["diff"], has_mistake = broken_patchers.broken(answer["diff"], breakage)
+        if not has_mistake:
+            return collections.Counter()
     if answer["diff"]:
         by_git, by_patch = work.applied(answer["diff"], "git"), work.applied(answer["diff"], "patch")
         if by_git.read_bytes() != by_patch.read_bytes():
@@ -293,11 +304,22 @@ def check_random(folder, seed, functions):
     return counts
 
 
+def is_noticed(folder, seed, breakage):
+    """Whether a random program comes out wrong; None where the patcher has no occasion for its mistake."""
+    try:
+        return False if check_random(folder, seed, 8, breakage) else None
+    except (AssertionError, subprocess.TimeoutExpired):
+        return True
+
+
 def main():
     parser = argparse.ArgumentParser(description="Many random programs, by hand.")
     parser.add_argument("--cases", type=int, required=True, help="programs, of 12 functions each")
     parser.add_argument("--seed", type=int, default=100)
+    parser.add_argument("--broken", choices=sorted(broken_patchers.BREAKAGES), help="how many programs notice this mistake")
     arguments = parser.parse_args()
+    if arguments.broken:
+        return count_noticed(arguments)
     counts, failed = collections.Counter(), 0
     for seed in range(arguments.seed, arguments.seed + arguments.cases):
         with tempfile.TemporaryDirectory(prefix="nplus1-patch-cases-") as folder:
@@ -308,6 +330,15 @@ def main():
                 print(f"seed {seed}: {error}", flush=True)
     print(sum(counts.values()), "functions:", dict(counts), failed, "programs failed")
     return 1 if failed else 0
+
+
+def count_noticed(arguments):
+    noticed = collections.Counter()
+    for seed in range(arguments.seed, arguments.seed + arguments.cases):
+        with tempfile.TemporaryDirectory(prefix="nplus1-patch-cases-") as folder:
+            noticed[is_noticed(pathlib.Path(folder) / "case", seed, arguments.broken)] += 1
+    print(f"{arguments.broken}: noticed by {noticed[True]} programs, not by {noticed[False]}; no occasion in {noticed[None]}")
+    return 0
 
 
 if __name__ == "__main__":
