@@ -25,7 +25,7 @@ void keep_order(const SurveyedRank& rank, std::vector<Move>& moves) {
       moves[next].post = std::max(moves[next].post, before);
       before = moves[next++].post;
     } else {
-      before = place_of(*rank.moment(rank.ends[i].ordinal));
+      before = {rank.ends[i].ordinal + 1, 0};  // behind the call, not where it begins
     }
   }
 }

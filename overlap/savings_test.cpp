@@ -115,6 +115,34 @@ TEST(Savings, PostsToTheSamePeerKeepTheirOrder) {
   EXPECT_GE(plan[1][1].post, plan[1][0].post);
 }
 
+TEST(Savings, AMessageThatStaysIsNotOvertakenByOneThatIsPostedEarlier) {
+  OverlapProgram p{2};
+  p.compute(0, 10);
+  p.send(0, 1, 100);
+  p.send(0, 1, 5000);
+  p.compute(1, 40);
+  const std::uint64_t first = p.next_ordinal(1);
+  p.receive(1, 0);
+  p.touch(1, first);
+  p.untouched_for(1, p.next_ordinal(1) + 1, 40);
+  const std::uint64_t second = p.next_ordinal(1);
+  p.wait(1, {p.ireceive(1, 0)});
+  p.compute(1, 5);
+  p.touch(1, second);
+  p.record();
+  p.survey();
+  bool looked_at = false;
+  for (const std::size_t c : p.all_chains()) {
+    const Plan plan = plan_of(p.surveyed(), p.analysis(), {c}, Variant::kPerRequest);
+    if (plan.empty() || plan[1].size() != 1 || p.surveyed().ranks()[1].ends[plan[1][0].end].ordinal != second)
+      continue;
+    looked_at = true;
+    EXPECT_GE(plan[1][0].post, (Position{first + 1, 0})) << "behind the first, which is not in the plan";
+    EXPECT_EQ(p.with(plan).size(), 2U) << "it ends";
+  }
+  EXPECT_TRUE(looked_at);
+}
+
 /// The receive is used in the middle of the computing: the wait may not move behind that.
 TEST(Savings, NothingIsWaitedForBehindItsUse) {
   const OverlapProgram p = ring(5000, 20, 7);
