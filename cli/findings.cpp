@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "cli/collectives.hpp"
+#include "cli/failure.hpp"
 #include "cli/overlap.hpp"
 #include "cli/side_source.hpp"
 #include "cli/whatif.hpp"
@@ -45,6 +46,16 @@ std::string late_ones(const Fixes& fixes, const std::string& source) {
                            "", late, quote(source));
 }
 
+/// Computing that is uneven, but not by rank or step every time: no advice, and said so that nobody looks for it.
+std::string noise_of(const Fixes& fixes) {
+  if (!fixes.random_s || fixes.share(*fixes.random_s) < kWorthALine) return {};
+  return fmt::format(
+      "{:>12} {:>6.1f} %  no advice: uneven computing that comes and goes, noise of this host or of the "
+      "program "
+      "(nplus1 run --repeat tells more)\n",
+      report::readable(from_seconds(*fixes.random_s)), 100 * fixes.share(*fixes.random_s));
+}
+
 /// One line a problem, three at most; where there are fewer, that is said.
 std::string lines_of(const Fixes& fixes, const std::string& source) {
   if (fixes.virtual_time_s() <= 0)
@@ -52,24 +63,25 @@ std::string lines_of(const Fixes& fixes, const std::string& source) {
   std::string text;
   std::size_t lines = 0;
   for (const hypothesis::Fix& fix : fixes.all) {
-    if (!fix.leads || fixes.share(fix.saved_s) < kWorthALine || lines == kMostLines) continue;
+    if (!fix.leads || fixes.share(fix.worth_s()) < kWorthALine || lines == kMostLines) continue;
     ++lines;
-    text += fmt::format("{:>12} {:>6.1f} %  {}\n", report::readable(from_seconds(fix.saved_s)),
-                        100 * fixes.share(fix.saved_s), fix.what);
+    text += fmt::format("{:>12} {:>6.1f} %  {}\n", report::readable(from_seconds(fix.worth_s())),
+                        100 * fixes.share(fix.worth_s()), fix.what);
   }
+  const std::string noise = noise_of(fixes);
   if (fixes.all.empty() && !late_ones(fixes, source).empty())
     return fmt::format(
         "What to fix: the time for it was up before a change was tried; nplus1 whatif {} --sweep has no "
         "limit\n",
         quote(source));
   if (lines == 0)
-    return fmt::format("What to fix: of {} changes tried, none saves 1 %\n", fixes.all.size()) +
+    return fmt::format("What to fix: of {} changes tried, none saves 1 %\n", fixes.all.size()) + noise +
            late_ones(fixes, source);
   if (lines < kMostLines)
     text += fmt::format("{:>24}of {} changes tried, no other problem's saves 1 %\n", "", fixes.all.size());
   return fmt::format("What to fix first, and what it would save (more: nplus1 whatif {} --sweep)\n",
                      quote(source)) +
-         text + late_ones(fixes, source);
+         text + noise + late_ones(fixes, source);
 }
 
 std::string left_out(const events::recording::Reader& reader, bool on_platform, const std::string& source) {

@@ -64,8 +64,7 @@ hypothesis::RunTrust run_trust(const std::string& source) {
   hypothesis::RunTrust trust;
   if (const auto reader = events::recording::Reader::open(source)) {
     const auto recorded = hypothesis::recorded_settings(reader.value().properties());
-    if (recorded.compute.starts_with("fixed:") || recorded.compute.starts_with("file:"))
-      trust.compute = recorded.compute;
+    if (recorded.given_compute()) trust.compute = recorded.compute;
   }
   std::error_code error;
   const fs::path given = fs::absolute(source, error).lexically_normal();

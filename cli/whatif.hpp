@@ -74,6 +74,9 @@ struct Fixes {
   std::vector<hypothesis::Fix> all;  // as sort_by_problem() leaves them
   std::vector<NotTried> not_tried;
   std::optional<WhatIfCase> best;  // the first advice, if it saves anything
+  /// What uneven computing costs that no rank and no step has every time: noise of the host or of the program.
+  /// Nothing: it was not told apart.
+  std::optional<double> random_s;
 
   [[nodiscard]] double virtual_time_s() const { return *before.metric("virtual_time_s"); }
   /// A saving as a share of the run; 0 for a run that takes no time.

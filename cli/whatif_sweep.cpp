@@ -127,12 +127,35 @@ bool adds_nothing(const std::vector<Trial>& trials, const std::vector<Tried>& re
   return false;
 }
 
+/// The replay of this subject for that purpose; null where there is none.
+const Tried* told_by(const std::vector<Trial>& trials, const std::vector<Tried>& results,
+                     const std::string& subject, hypothesis::Purpose purpose) {
+  for (std::size_t i = 0; i < trials.size(); ++i)
+    if (results[i].replayed && results[i].point.finished && trials[i].candidate.purpose == purpose &&
+        trials[i].candidate.subject == subject)
+      return &results[i];
+  return nullptr;
+}
+
+/// Of a balance; nothing where it was not told apart.
+std::optional<double> systematic_of(const std::vector<Trial>& trials, const std::vector<Tried>& results,
+                                    const Candidate& c, const Fix& fix) {
+  if (c.kind != "balance") return std::nullopt;
+  const Tried* steady = told_by(trials, results, fix.subject, hypothesis::Purpose::kSteady);
+  const Tried* balanced = told_by(trials, results, fix.subject, hypothesis::Purpose::kSteadyBalanced);
+  if (steady == nullptr || balanced == nullptr)
+    return c.ranks_differ ? std::nullopt : std::optional<double>{0};
+  return hypothesis::systematic_part(fix.saved_s, steady->point.makespan, balanced->point.makespan);
+}
+
 /// By problem; of a collective's algorithms the best alone.
 std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<Tried>& results, double run) {
   std::vector<Fix> all;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Candidate& c = trials[i].candidate;
-    if (!results[i].replayed || adds_nothing(trials, results, i)) continue;
+    if (!results[i].replayed || adds_nothing(trials, results, i) ||
+        c.purpose == hypothesis::Purpose::kSteadyBalanced)
+      continue;
     Fix& f = all.emplace_back();
     f.kind = c.kind;
     f.what = c.what;
@@ -143,6 +166,7 @@ std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<Trie
     f.makespan = results[i].point.makespan;
     f.saved_s = run - seconds(f.makespan);
     f.finished = results[i].point.finished;
+    f.systematic_s = systematic_of(trials, results, c, f);
   }
   hypothesis::sort_by_problem(all);
   std::map<std::string, bool> seen;
@@ -159,14 +183,16 @@ std::string json(const std::string& source, const std::string& side, const Fixes
   object.text("schema", kSweepSchema);
   object.text("recording", source);
   object.raw("before", side);
+  object.raw("random_s", fixes.random_s ? nlohmann::json(*fixes.random_s).dump() : "null");
   object.list(
       "candidates", fixes.all,
       [](const Fix& f) {
         return fmt::format(
             "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"virtual_time_s\": {}, \"saved_s\": {}, "
-            "\"finished\": {}, \"bound\": {}, \"problem\": {}, \"leads\": {}}}",
+            "\"systematic_s\": {}, \"finished\": {}, \"bound\": {}, \"problem\": {}, \"leads\": {}}}",
             JsonObject::quoted(f.kind), JsonObject::quoted(f.what), JsonObject::quoted(f.flags),
-            report::exact_seconds(f.makespan), nlohmann::json(f.saved_s).dump(), f.finished, f.bound,
+            report::exact_seconds(f.makespan), nlohmann::json(f.saved_s).dump(),
+            f.systematic_s ? nlohmann::json(*f.systematic_s).dump() : "null", f.finished, f.bound,
             f.problem == 0 ? "null" : std::to_string(f.problem), f.leads);
       },
       ",");
@@ -183,10 +209,19 @@ std::string json(const std::string& source, const std::string& side, const Fixes
   return object.document();
 }
 
+/// Of a balance: what it would save besides, and nobody can promise.
+std::string comes_and_goes(const Fixes& fixes, const Fix& f) {
+  const double rest = f.saved_s - f.worth_s();
+  if (!f.systematic_s || rest < kLeastSaving * fixes.virtual_time_s()) return {};
+  return fmt::format(" (and {}, {:.1f} %, that comes and goes)", report::readable(from_seconds(rest)),
+                     100 * fixes.share(rest));
+}
+
 std::string line_of(const Fixes& fixes, const Fix& f, const char* indent) {
-  return fmt::format("{:>12} {:>6.1f} %  {}{}{}\n{:>24}{}{}\n", report::readable(from_seconds(f.saved_s)),
-                     100 * fixes.share(f.saved_s), indent, f.what, f.finished ? "" : " (not all ranks end)",
-                     "", std::string(std::strlen(indent), ' '), f.flags);
+  return fmt::format("{:>12} {:>6.1f} %  {}{}{}{}\n{:>24}{}{}\n", report::readable(from_seconds(f.worth_s())),
+                     100 * fixes.share(f.worth_s()), indent, f.what, comes_and_goes(fixes, f),
+                     f.finished ? "" : " (not all ranks end)", "", std::string(std::strlen(indent), ' '),
+                     f.flags);
 }
 
 /// One line a problem, the other changes that mend it below; then what is no advice.
@@ -199,7 +234,7 @@ std::string table(const std::string& source, const Fixes& fixes) {
   text += fmt::format("{:>12} {:>8}  {}\n", "saves", "", "if it were");
   std::size_t shown = 0;
   std::size_t less = 0;
-  const auto worth_it = [&](const Fix& f) { return f.saved_s >= kLeastSaving * run && f.saved_s > 0; };
+  const auto worth_it = [&](const Fix& f) { return f.worth_s() >= kLeastSaving * run && f.worth_s() > 0; };
   for (const Fix& leader : fixes.all) {
     if (!leader.leads) continue;
     for (const bool others : {false, true})
@@ -280,9 +315,11 @@ Fixes find_fixes(const WhatIfWords& words) {
           {c.kind, c.what, c.flags, results[i].reason, results[i].failed, results[i].late});
   }
   fixes.all = ranked(trials, results, fixes.virtual_time_s());
-  if (!fixes.all.empty() && fixes.all.front().problem != 0 && fixes.all.front().saved_s > 0)
+  if (!fixes.all.empty() && fixes.all.front().problem != 0 && fixes.all.front().worth_s() > 0)
     for (const Trial& trial : trials)
       if (trial.candidate.flags == fixes.all.front().flags) fixes.best = case_of(words, trial);
+  if (const Tried* steady = told_by(trials, results, "", hypothesis::Purpose::kSteady))
+    fixes.random_s = std::max(0.0, fixes.virtual_time_s() - seconds(steady->point.makespan));
   fixes.json = json(words.replay.source, whole, fixes);
   return fixes;
 }

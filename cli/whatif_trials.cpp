@@ -10,6 +10,7 @@
 #include "cli/failure.hpp"
 #include "cli/overlap.hpp"
 #include "hypothesis/transform/exchanges.hpp"
+#include "hypothesis/transform/steady.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -97,6 +98,20 @@ RunMessages look_at_messages(const WhatIfWords& words, const hypothesis::Recorde
   return messages;
 }
 
+/// Which balances of single places are of ranks that differ every time. What no test can tell of counts as such.
+void test_balances(const WhatIfWords& words, std::vector<Candidate>& candidates) {
+  hypothesis::transform::SteadySurvey survey{hypothesis::transform::IntervalSelector{}};
+  sweep_or_fail(play_recording(words.replay.source)(survey, false));
+  const auto groups = survey.groups();
+  for (Candidate& c : candidates) {
+    if (c.before.empty()) continue;
+    c.ranks_differ = std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+      return std::find(c.before.begin(), c.before.end(), group.before) != c.before.end() && group.time > 0 &&
+             (!group.parts || group.parts->ranks_differ());
+    });
+  }
+}
+
 /// The chains of a recording with accesses, made non-blocking.
 void add_overlap_trials(const WhatIfWords& words, std::vector<Trial>& trials) {
   constexpr std::size_t kMost = 8;
@@ -128,10 +143,11 @@ std::vector<Trial> trials_of(const WhatIfWords& words, const std::string& side,
                              const hypothesis::RecordedSettings& recorded) {
   std::vector<Trial> found = by_hand_trials(words);
   const RunMessages messages = look_at_messages(words, recorded, found);
+  std::vector<Candidate> candidates =
+      hypothesis::candidates_of(sweep_or_fail(hypothesis::parse_activities(side)), messages, recorded);
+  if (!recorded.given_compute()) test_balances(words, candidates);
   std::vector<Trial> trials;
-  for (Candidate& c :
-       hypothesis::candidates_of(sweep_or_fail(hypothesis::parse_activities(side)), messages, recorded))
-    trials.push_back({std::move(c), {}, false, {}, {}});
+  for (Candidate& c : candidates) trials.push_back({std::move(c), {}, false, {}, {}});
   std::ranges::move(found, std::back_inserter(trials));
   add_overlap_trials(words, trials);
   return trials;

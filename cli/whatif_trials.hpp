@@ -30,7 +30,7 @@ struct Trial {
   std::shared_ptr<const OverlapSource> overlap_source{};  // what they are of
 };
 
-/// `side`: waitstates.json of the run. Reads the recording twice. Throws Failure.
+/// `side`: waitstates.json of the run. Reads the recording three times. Throws Failure.
 [[nodiscard]] std::vector<Trial> trials_of(const WhatIfWords& words, const std::string& side,
                                            const hypothesis::RecordedSettings& recorded);
 

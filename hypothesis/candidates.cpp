@@ -86,10 +86,28 @@ void add_balance(const std::string& subject, Step step, bool each_time, std::vec
   all.back().refines = what;
 }
 
-void add_balances(const std::vector<RunActivity>& activities, std::size_t most, std::vector<Candidate>& all) {
+/// The same computing without what comes and goes, and then shared evenly: what of a balance is systematic.
+void add_steady(const std::string& subject, const Step& balance, std::vector<Candidate>& all) {
+  const Step steady{"steady", balance.settings, "--steady"};
+  all.push_back(with_step(
+      "noise", (subject.empty() ? "all computing" : subject) + ", without what comes and goes", steady));
+  all.back().subject = subject;
+  all.back().bound = true;  // nobody can take it away
+  all.back().purpose = Purpose::kSteady;
+  all.push_back(all.back());
+  all.back().what += ", shared evenly by the ranks";
+  all.back().flags += " " + flag(balance);
+  all.back().steps.push_back(balance);
+  all.back().purpose = Purpose::kSteadyBalanced;
+}
+
+/// `measured`: computing may have come and gone with the host, and what of it did is told apart.
+void add_balances(const std::vector<RunActivity>& activities, bool measured, std::size_t most,
+                  std::vector<Candidate>& all) {
   constexpr std::size_t kMostEachTime = 4;
   if (std::none_of(activities.begin(), activities.end(), computes)) return;
   add_balance("", {"balance", {}, "--balance"}, true, all);
+  if (measured) add_steady("", {"balance", {}, "--balance"}, all);
   std::size_t tried = 0;
   for (const Place& place : places(activities, most, computes)) {
     Step step{"balance", {}, "--balance"};
@@ -99,7 +117,11 @@ void add_balances(const std::vector<RunActivity>& activities, std::size_t most, 
       step.settings.emplace_back("before", numbers(place.paths));
     else
       continue;
-    add_balance(place.title, std::move(step), tried++ < kMostEachTime, all);
+    const std::size_t first = all.size();
+    add_balance(place.title, step, tried < kMostEachTime, all);
+    if (place.region.empty())
+      for (std::size_t i = first; i < all.size(); ++i) all[i].before = place.paths;
+    if (tried++ < kMostEachTime && measured) add_steady(place.title, step, all);
   }
 }
 
@@ -267,7 +289,7 @@ Result<std::vector<RunActivity>> parse_activities(const std::string& text) try {
 std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities, const RunMessages& messages,
                                      const RecordedSettings& recorded, std::size_t most) {
   std::vector<Candidate> all;
-  add_balances(activities, most, all);
+  add_balances(activities, !recorded.given_compute(), most, all);
   add_messages(activities, messages, most, all);
   add_exchanges(activities, messages, most, all);
   add_networks(recorded, all);

@@ -3,6 +3,7 @@
 // algorithms. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +17,10 @@
 
 namespace nplus1::hypothesis {
 
+/// What a trial is for. Besides what is advised, two replays tell which part of a balance is systematic: with the
+/// computing as it is every time, and with that balanced.
+enum class Purpose : std::uint8_t { kAdvice, kSteady, kSteadyBalanced };
+
 struct Candidate {
   std::string kind;   // "balance", "network", "messages", "replace", "exchange", "collectives", "overlap"
   std::string what;   // for people: "computing before solve (cg.c:42), shared evenly"
@@ -26,6 +31,9 @@ struct Candidate {
   std::string subject{};  // of a balance: which computing; empty: all
   std::vector<std::uint32_t> sites{};  // call paths whose sends it changes
   bool bound = false;                  // what something costs at most: no advice
+  Purpose purpose = Purpose::kAdvice;
+  std::vector<std::uint32_t> before{};  // of a balance of one place: call paths behind the computing
+  bool ranks_differ = true;  // of a balance: false if a test has shown nothing that a rank has every time
 };
 
 /// The activities of the run, read back from waitstates.json.

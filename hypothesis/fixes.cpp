@@ -44,15 +44,15 @@ bool places_say_it(const std::vector<Fix>& fixes) {
   for (const Fix& f : fixes) {
     if (f.kind != kBalance || !is_advice(f)) continue;
     if (f.subject.empty()) {
-      all = std::max(all, f.saved_s);
+      all = std::max(all, f.worth_s());
       continue;
     }
     const auto known =
         std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.first == f.subject; });
     if (known == places.end())
-      places.emplace_back(f.subject, std::max(0.0, f.saved_s));
+      places.emplace_back(f.subject, std::max(0.0, f.worth_s()));
     else
-      known->second = std::max(known->second, f.saved_s);
+      known->second = std::max(known->second, f.worth_s());
   }
   double sum = 0;
   for (const auto& [subject, saved] : places) sum += saved;
@@ -61,9 +61,13 @@ bool places_say_it(const std::vector<Fix>& fixes) {
 
 }  // namespace
 
+double systematic_part(double saved_s, Duration steady, Duration steady_balanced) {
+  return std::clamp(seconds(steady - steady_balanced), 0.0, std::max(0.0, saved_s));
+}
+
 void sort_by_problem(std::vector<Fix>& fixes) {
   std::stable_sort(fixes.begin(), fixes.end(), [](const Fix& a, const Fix& b) {
-    const auto key = [](const Fix& f) { return std::tuple{!is_advice(f), -f.saved_s}; };
+    const auto key = [](const Fix& f) { return std::tuple{!is_advice(f), -f.worth_s()}; };
     return key(a) < key(b);
   });
   // Who leads is asked in order of saving, but for computing as a whole where its places say as much.
@@ -81,12 +85,12 @@ void sort_by_problem(std::vector<Fix>& fixes) {
     if (leader == leaders.end()) {
       leaders.push_back(f);
     } else if (f->kind == kProved && (*leader)->kind != kProved &&
-               f->saved_s >= kAsMuch * (*leader)->saved_s) {
+               f->worth_s() >= kAsMuch * (*leader)->worth_s()) {
       *leader = f;
     }
   }
   std::stable_sort(leaders.begin(), leaders.end(),
-                   [](const Fix* a, const Fix* b) { return a->saved_s > b->saved_s; });
+                   [](const Fix* a, const Fix* b) { return a->worth_s() > b->worth_s(); });
   for (Fix* f : order)
     for (std::size_t p = 0; p < leaders.size() && f->problem == 0; ++p)
       if (leaders[p] == f || same_problem(*leaders[p], *f)) f->problem = p + 1;
@@ -95,7 +99,9 @@ void sort_by_problem(std::vector<Fix>& fixes) {
     leaders[p]->problem = p + 1;
   }
   std::stable_sort(fixes.begin(), fixes.end(), [](const Fix& a, const Fix& b) {
-    const auto key = [](const Fix& f) { return std::tuple{!is_advice(f), f.problem, !f.leads, -f.saved_s}; };
+    const auto key = [](const Fix& f) {
+      return std::tuple{!is_advice(f), f.problem, !f.leads, -f.worth_s()};
+    };
     return key(a) < key(b);
   });
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,22 @@ struct Fix {
   bool bound = false;                // what something costs at most: no advice
   Duration makespan{};
   double saved_s = 0;
+  std::optional<double>
+      systematic_s{};       // of a balance: what it saves of what rank or step has every time; the rest of
+                            // saved_s comes and goes. Nothing: it was not told apart
   bool finished = false;    // every rank reached its end
   std::size_t problem = 0;  // from 1, the most worthwhile first; 0: no advice
   bool leads = false;       // the change to show for its problem
+
+  /// What it is ranked by: what comes and goes is no fault of the program's that it could mend.
+  [[nodiscard]] double worth_s() const { return systematic_s.value_or(saved_s); }
 };
 
-/// Sets `problem` and `leads`. Advice first, problem by problem: the change that leads, then what else mends the
+/// What a balance of some computing saves of what is systematic: `steady` is the run without what comes and goes,
+/// `steady_balanced` that balanced. At least nothing, at most `saved_s`.
+[[nodiscard]] double systematic_part(double saved_s, Duration steady, Duration steady_balanced);
+
+/// Sets `problem` and `leads`, by worth_s(). Advice first, problem by problem: the change that leads, then what else mends the
 /// same, what saves most first; at last bounds, and what does not end.
 void sort_by_problem(std::vector<Fix>& fixes);
 

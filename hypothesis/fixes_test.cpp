@@ -54,6 +54,28 @@ TEST(Fixes, WhatContentsProveIsNamedBeforeWhatSavesAsMuch) {
             (Names{"guess"}));
 }
 
+Fix told_apart(Fix f, double systematic) {
+  f.systematic_s = systematic;
+  return f;
+}
+
+TEST(Fixes, WhatComesAndGoesDoesNotCount) {
+  EXPECT_EQ(leaders({told_apart(fix("balance", "noise", 9), 0.5), fix("replace", "bcast", 2, "", {3})}),
+            (Names{"bcast", "noise"}));
+  // Evened each time saves more, and nothing more of what is there every time: the simpler change leads.
+  EXPECT_EQ(leaders({told_apart(fix("balance", "over the run", 3), 2),
+                     told_apart(fix("balance", "each time", 9), 2)}),
+            (Names{"over the run"}));
+}
+
+TEST(Fixes, TheSystematicPartIsWhatBalancingTheSteadyRunSavesAndNoMore) {
+  const auto ms = [](double time) { return from_seconds(1e-3 * time); };
+  EXPECT_DOUBLE_EQ(systematic_part(0.030, ms(90), ms(70)), 0.020);
+  EXPECT_DOUBLE_EQ(systematic_part(0.010, ms(90), ms(70)), 0.010);
+  EXPECT_EQ(systematic_part(0.030, ms(70), ms(71)), 0);
+  EXPECT_EQ(systematic_part(-0.001, ms(90), ms(70)), 0);
+}
+
 TEST(Fixes, BoundsAndReplaysThatDoNotEndAreNoAdvice) {
   Fix bound = fix("messages", "not sent", 9, "", {3});
   bound.bound = true;

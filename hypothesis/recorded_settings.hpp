@@ -21,6 +21,11 @@ struct RecordedSettings {
   Duration call_interval{};  // what every call was charged for the computing before it: `--compute fixed:`
   bool native = false;       // recorded without a simulation: times are of the wall clock
   semantics::PollCost poll_cost{};
+
+  /// Computing was given (`--compute fixed:`, `file:`) and not measured: nothing of it is noise.
+  [[nodiscard]] bool given_compute() const {
+    return compute.starts_with("fixed:") || compute.starts_with("file:");
+  }
 };
 
 /// What the recording does not say is empty, or the default of `nplus1 run`.

@@ -6,6 +6,7 @@
 #include "hypothesis/transform/nonblocking.hpp"
 #include "hypothesis/transform/rank_order.hpp"
 #include "hypothesis/transform/replace.hpp"
+#include "hypothesis/transform/steady.hpp"
 #include "hypothesis/transform/what_exists.hpp"
 
 namespace nplus1::hypothesis::transform {
@@ -18,11 +19,15 @@ struct Maker {
   Made (*make)(const Step&, const events::DefinitionsCollector&);
   std::string (WhatExists::*what)() const;
 };
-constexpr Maker kMakers[] = {
-    {"scale", make_scale, &WhatExists::computing},  {"balance", make_balance, &WhatExists::computing},
-    {"noise", make_noise, &WhatExists::computing},  {"resize", make_resize, &WhatExists::messages},
-    {"delete", make_delete, &WhatExists::messages}, {"replace", make_replace, &WhatExists::messages},
-    {"insert", make_insert, &WhatExists::messages}, {"nonblocking", make_nonblocking, &WhatExists::messages}};
+constexpr Maker kMakers[] = {{"scale", make_scale, &WhatExists::computing},
+                             {"balance", make_balance, &WhatExists::computing},
+                             {"noise", make_noise, &WhatExists::computing},
+                             {"steady", make_steady, &WhatExists::computing},
+                             {"resize", make_resize, &WhatExists::messages},
+                             {"delete", make_delete, &WhatExists::messages},
+                             {"replace", make_replace, &WhatExists::messages},
+                             {"insert", make_insert, &WhatExists::messages},
+                             {"nonblocking", make_nonblocking, &WhatExists::messages}};
 
 const Maker* maker_of(const Step& step) {
   for (const Maker& maker : kMakers)

@@ -27,6 +27,11 @@ class WhatIf(LiveTest):
         self.screen = self.nplus1("whatif", run.folder, "--json", file, *words)
         return json.loads(file.read_text())
 
+    def nplus1_json(self, *words):
+        file = self.folder / "asked.json"
+        self.nplus1(*words, "--json", file)
+        return file.read_text()
+
     def time_of(self, run):
         return float(run.summary["virtual_time_s"])
 
@@ -68,6 +73,39 @@ class WhatIf(LiveTest):
         self.assertLess(over_the_run[0]["saved_s"], 0.5 * first["saved_s"])
         flags = first["flags"].replace("'", "").split(" ", 1)
         self.assertEqual(self.whatif(run, *flags)["after"]["virtual_time_s"], first["virtual_time_s"])
+
+    def swept(self, problem, variant, steps):
+        """Measured computing: the asked-for work, and what the host adds."""
+        run = self.exact("planted", problem, variant, steps, ranks=8, network=FAST, compute="measured")
+        sweep = self.whatif(run, "--sweep")
+        return sweep, next(c for c in sweep["candidates"] if c["what"].startswith("all computing, shared evenly"))
+
+    def test_of_measured_computing_what_a_rank_has_every_time_is_ranked(self):
+        sweep, balance = self.swept("imbalance", "planted", 20)
+        first = sweep["candidates"][0]
+        self.assertEqual((first["kind"], first["problem"]), ("balance", 1))
+        self.assertGreater(balance["systematic_s"], 0.8 * balance["saved_s"])
+        self.assertGreater(first["systematic_s"], 0.4 * sweep["before"]["virtual_time_s"])
+
+    def test_of_measured_computing_what_comes_and_goes_is_named_and_not_ranked(self):
+        sweep, balance = self.swept("jitter", "planted", 80)
+        self.assertGreater(sweep["random_s"], 0.4 * sweep["before"]["virtual_time_s"])
+        self.assertLess(balance["systematic_s"], 0.1 * sweep["random_s"])
+        noise = [c for c in sweep["candidates"] if c["kind"] == "noise"]
+        self.assertTrue(noise and all(c["problem"] is None for c in noise), noise)
+        self.assertAlmostEqual(noise[0]["saved_s"], sweep["random_s"], delta=1e-9)
+        # What the list says can be asked for.
+        steady = json.loads(self.nplus1_json("whatif", sweep["recording"], "--steady", "all"))
+        self.assertAlmostEqual(steady["saved_s"], sweep["random_s"], delta=1e-9)
+
+    def test_of_measured_computing_what_a_step_has_every_time_is_no_imbalance(self):
+        sweep, balance = self.swept("imbalance", "mended", 20)
+        self.assertLess(balance["systematic_s"], 0.05 * sweep["before"]["virtual_time_s"])
+
+    def test_nothing_of_given_computing_is_noise(self):
+        sweep = self.whatif(self.planted("jitter", "planted", FAST), "--sweep")
+        self.assertIsNone(sweep["random_s"])
+        self.assertTrue(all(c["systematic_s"] is None for c in sweep["candidates"]))
 
     def test_a_planted_serial_broadcast_ranks_first_and_mpi_bcast_saves_what_was_predicted(self):
         run, mended = self.planted("broadcast", "planted", LOGGOPS), self.planted("broadcast", "mended", LOGGOPS)

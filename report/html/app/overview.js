@@ -1,7 +1,7 @@
 // The first screen: what ran, where the time went, what to look at first, and how far to believe it.
 
 import { barList, columns, legend } from "./charts.js";
-import { meanOf, rankGroups, shareOfRun } from "./data.js";
+import { meanOf, rankGroups, shareOf, shareOfRun, worth } from "./data.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
 import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
@@ -140,11 +140,13 @@ function fixesCard({ fixes }) {
   if (!fixes) return null;
   const share = (c) => shareOfRun(c, fixes);
   const best = fixes.candidates.filter((c) => c.leads && share(c) >= LEAST_SAVING).slice(0, MOST_FIXES);
-  const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(c.saved_s)} (${formatShare(share(c))})`), ` less if it were: ${c.what}`));
+  const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(worth(c))} (${formatShare(share(c))})`), ` less if it were: ${c.what}`));
   return el("section", { class: "card", id: "fix-first" }, el("h3", {}, "What to fix first"),
     items.length > 0 ? el("ol", {}, items) : null,
     items.length < MOST_FIXES ? el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, ${
-      items.length > 0 ? "no other problem's" : "none"} saves 1 %.`) : null);
+      items.length > 0 ? "no other problem's" : "none"} saves 1 %.`) : null,
+    shareOf(fixes.random_s ?? 0, fixes) < LEAST_SAVING ? null : el("p", {},
+      `No advice: ${formatTime(fixes.random_s)} (${formatShare(shareOf(fixes.random_s, fixes))}) are uneven computing that comes and goes, noise of the host or of the program.`));
 }
 
 function renumberingCard({ renumbering: advice }) {

@@ -1,6 +1,6 @@
 // A hypothesis next to what was (whatif.json), with a timeline of both; and the ranked list of a sweep.
 
-import { shareOfRun } from "./data.js";
+import { shareOfRun, worth } from "./data.js";
 import { el } from "./dom.js";
 import { formatShare, formatTime } from "./format.js";
 import { plainTable, sortableTable } from "./table.js";
@@ -76,7 +76,8 @@ function quoted(word) {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
 
-const remark = (c) => (c.finished ? "" : " (not all ranks end)") + (c.bound ? " (what it costs at most, no advice)" : "");
+const comesAndGoes = (c) => (c.saved_s > worth(c) && c.systematic_s != null ? ` (and ${formatTime(c.saved_s - c.systematic_s)} that comes and goes)` : "");
+const remark = (c) => comesAndGoes(c) + (c.finished ? "" : " (not all ranks end)") + (c.bound ? " (what it costs at most, no advice)" : "");
 
 export const fixesSection = {
   id: "fixes",
@@ -85,7 +86,7 @@ export const fixesSection = {
   render: ({ fixes }) => [sortableTable({
     title: "What would save how much", name: "fixes", items: fixes.candidates, sortBy: 0,
     detail: (c) => el("p", { class: "mono" }, `nplus1 whatif ${quoted(fixes.recording)} ${c.flags}`),
-    columns: [{ label: "saves", value: (c) => c.saved_s, format: formatTime },
+    columns: [{ label: "saves", value: worth, format: formatTime },
       { label: "of the run", value: (c) => shareOfRun(c, fixes), format: (s) => formatShare(s) },
       { label: "if it were", value: (c) => c.what + remark(c) }] }), trust("the run", fixes.before)],
 };
