@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "calibrate/fit.hpp"
+#include "calibrate/host.hpp"
+#include "calibrate/host_measure.hpp"
 #include "calibrate/quality.hpp"
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
@@ -32,10 +34,13 @@ constexpr const char* kNothingMeasured = "nothing was calibrated";
 constexpr const char* kCalibrateExamples =
     "  nplus1 calibrate -n 2 -o here.xml                     two processes of this machine\n"
     "  nplus1 calibrate -n 2 --mpi-args \"-hosts a,b\" -o ab.xml   the network between two machines\n"
-    "  nplus1 run -n 2 --platform here.xml -- ./app          then: programs on what was measured\n";
+    "  nplus1 run -n 2 --platform here.xml -- ./app          then: programs on what was measured\n"
+    "  nplus1 calibrate --host -o here.json                  this host's processor and memory\n"
+    "  nplus1 run -n 2 --host-speed here.json:there.json -- ./app   then: as on a host measured elsewhere\n";
 constexpr std::chrono::seconds kPatience{600};
 
 struct CalibrateOptions {
+  bool host = false;
   int ranks = 2;
   int repetitions = 30;
   int largest = 4 << 20;
@@ -205,7 +210,34 @@ std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fi
       100 * quality.stated.nine_of_ten, calibrate::reduce_words(fit));
 }
 
+std::string host_text(const calibrate::Host& host) {
+  std::string text = fmt::format("{}: {}\n", host.name, host.processor);
+  text += fmt::format("  floating point      {:8.2f} Gf one at a time, {:.2f} Gf in vectors of {} bits\n",
+                      1e-9 * host.scalar_flops, 1e-9 * host.vector_flops, host.vector_bits);
+  for (const calibrate::MemoryLevel& level : host.levels)
+    text +=
+        fmt::format("  {:<8}{:>10}  {:8.1f} GB/s read, {:7.2f} ns for a load ({} KiB touched)\n", level.name,
+                    level.bytes == 0 ? std::string{} : fmt::format("{} KiB", level.bytes >> 10U),
+                    1e-9 * level.bandwidth, 1e9 * level.latency_s, level.touched >> 10U);
+  return text;
+}
+
+/// What computing costs on this host: a file for --host-speed.
+int run_host(const CalibrateOptions& options) {
+  if (!options.raw.empty() || !options.mpi_args.empty())
+    throw Failure{ExitCode::kUsage, "--host measures no network: --raw and --mpi-args are about that",
+                  kNothingMeasured, "leave them out, or --host"};
+  const auto host = or_fail(calibrate::measure_host(), ExitCode::kUnavailable, kNothingMeasured);
+  for (const std::string* file : {&options.platform, &options.json})
+    if (!file->empty())
+      or_fail(report::write_file(*file, calibrate::host_json(host)), ExitCode::kCantCreate, kNothingMeasured);
+  fmt::print("{}", host_text(host));
+  if (!options.platform.empty()) fmt::print("--host-speed {}\n", quote(options.platform));
+  return static_cast<int>(ExitCode::kOk);
+}
+
 int run_calibration(const CalibrateOptions& options) {
+  if (options.host) return run_host(options);
   const std::string csv = measure(options);
   const auto measurements =
       or_fail(calibrate::read_measurements(csv), ExitCode::kUnavailable, kNothingMeasured);
@@ -229,9 +261,13 @@ int run_calibration(const CalibrateOptions& options) {
 
 void add_calibrate(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
-      "calibrate", "Measure this machine's own network, and write it down as a platform");
-  set_manual(*verb, {"nplus1 calibrate -n 2 [-o FILE] [options]", kCalibrateExamples});
+      "calibrate", "Measure this machine's own network, and write it down as a platform; or its processor");
+  set_manual(*verb, {"nplus1 calibrate -n 2 [-o FILE] [options] | --host [-o FILE]", kCalibrateExamples});
   const auto options = std::make_shared<CalibrateOptions>();
+  verb->add_flag(
+      "--host", options->host,
+      "Measure what computing costs on this host (floating point, caches, memory; 4 s), and write it to -o "
+      "FILE, for --host-speed; best on a machine that does nothing else");
   verb->add_option("-n,--ranks", options->ranks, "Ranks; the first and the last exchange messages [2]")
       ->check(CLI::Range(2, 1 << 20))
       ->type_name("N");

@@ -14,7 +14,7 @@ namespace nplus1::cli {
 struct FindingLimits {
   std::uint64_t read;                  // wait states
   std::uint64_t searched;              // hand-written collectives
-  std::uint64_t replayed;              // what to fix: some twenty replays
+  std::uint64_t replayed;              // what to fix: some thirty replays
   std::uint64_t replayed_on_platform;  // the same where each loads and drives SimGrid
   std::optional<std::chrono::steady_clock::time_point> until = {};  // no replay is begun later
 };
@@ -35,8 +35,13 @@ struct Findings {
 /// Adds what to fix, and overlap, where wait states were looked for. Throws Failure.
 void add_fixes(const std::string& source, const FindingLimits& limits, Findings& found);
 
+/// What to fix (nplus1-whatif-sweep/1), in the result folder of a run of a series.
+inline constexpr const char* kFixesFile = "fixes.json";
+
 /// After a run that recorded: its report.html again, with what is found in so many seconds; first with what takes no
-/// replays, so that this is there if the rest never ends. Returns the text for the terminal.
-[[nodiscard]] std::string add_findings_to_report(const std::string& folder, double seconds);
+/// replays, so that this is there if the rest never ends. `keep_fixes`: kFixesFile, too. Returns the text for the
+/// terminal.
+[[nodiscard]] std::string add_findings_to_report(const std::string& folder, double seconds,
+                                                 bool keep_fixes = false);
 
 }  // namespace nplus1::cli

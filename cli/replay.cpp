@@ -9,6 +9,7 @@
 
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
+#include "cli/host_speed.hpp"
 #include "cli/program.hpp"
 #include "cli/trust.hpp"
 #include "cli/verbs.hpp"
@@ -321,9 +322,13 @@ void declare_network(CLI::App& verb, ReplayWords& words) {
   verb.add_option("--simgrid", flags.settings, "SimGrid's own configuration; may be repeated")
       ->type_name("KEY:VALUE")
       ->join(' ');
-  verb.add_option("--host-speed", flags.host_speed,
-                  "Speed of the machine that was recorded, e.g. 2.5Gf: compute times are scaled to the hosts")
-      ->type_name("SPEED");
+  verb.add_option(
+          "--host-speed", flags.host_speed,
+          "Speed of the machine that was recorded, e.g. 2.5Gf, or its file of nplus1 calibrate --host: "
+          "compute times are scaled to the platform's hosts. HERE:THERE[:KIND], two files (replay, whatif): "
+          "to "
+          "the host of the second")
+      ->type_name("SPEED|FILE[:FILE]");
   verb.add_option("--collectives", words.collectives,
                   "Algorithms of the collectives, as in nplus1 run [the recorded ones]")
       ->type_name("SPEC");
@@ -360,6 +365,7 @@ void add_replay(const Registration& registration) {
   verb->callback([registration, words, verb] {
     collect_transformations(*verb, words->transformations);
     registration.chosen = [words] {
+      apply_host_speed(*words);
       check(*words);
       return replay(*words);
     };

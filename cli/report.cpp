@@ -18,6 +18,7 @@
 #include "events/recording/reader.hpp"
 #include "patterns/patterns_json.hpp"
 #include "patterns/timeline.hpp"
+#include "report/files.hpp"
 #include "report/html/html_report.hpp"
 #include "report/results.hpp"
 
@@ -120,7 +121,7 @@ void write(const ReportOptions& options, const Findings& found) {
 
 }  // namespace
 
-std::string add_findings_to_report(const std::string& folder, double seconds) {
+std::string add_findings_to_report(const std::string& folder, double seconds, bool keep_fixes) {
   // Bytes of recording a second, on two cores: low ones of those measured. Replays stop in time by themselves; what
   // comes before them, five readings, doesn't.
   constexpr double kRead = 16e6, kSearched = 2e6, kReplayed = 2e6, kReplayedOnPlatform = 20e3;
@@ -137,6 +138,9 @@ std::string add_findings_to_report(const std::string& folder, double seconds) {
                              std::chrono::duration<double>(kShareForReplays * seconds));
   add_fixes(folder, limits, found);
   if (!found.fixes.empty()) write(options, found);
+  if (keep_fixes && !found.fixes.empty())
+    or_fail(report::write_file(fs::path{folder} / kFixesFile, found.fixes), ExitCode::kCantCreate,
+            "what to fix is not compared");
   return found.trouble + found.first_fixes;
 }
 

@@ -20,11 +20,13 @@
 #include "cli/clock.hpp"
 #include "cli/failure.hpp"
 #include "cli/findings.hpp"
+#include "cli/host_speed.hpp"
 #include "cli/installation.hpp"
 #include "cli/launcher.hpp"
 #include "cli/output_folder.hpp"
 #include "cli/program.hpp"
 #include "cli/program_check.hpp"
+#include "cli/repeat.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "hypothesis/children.hpp"
@@ -49,6 +51,7 @@ constexpr const char* kRunExamples =
     "  nplus1 run -n 64 --mpi-args \"-f hosts\" -- ./app    on the machines in the file hosts\n"
     "  nplus1 run -n 16 --native -- ./app                 no simulator, but waits that yield the core\n"
     "  nplus1 run -n 2 --native --record full -- ./app    nor simulator: real times, for replay --reenact\n"
+    "  nplus1 run -n 16 --repeat 6 -- ./app               six times: median and spread of time and savings\n"
     "  nplus1 run -n 16 --print -- ./app                  only show the mpirun line\n";
 
 std::vector<std::string> mpi_words(const RunOptions& options) {
@@ -139,10 +142,10 @@ std::string application_name(const std::vector<Section>& sections) {
 /// What to fix first. In a process of its own, whose end, however bad, leaves the application's exit code and
 /// the report as the simulator wrote it. It is given what was promised, a tenth of the run's time, and no more:
 /// a busy machine makes it slower than its size says.
-std::string add_findings(const fs::path& folder, double seconds) {
+std::string add_findings(const fs::path& folder, double seconds, bool keep_fixes) {
   const auto find = [&](std::size_t) -> Result<std::string> {
     try {
-      return add_findings_to_report(folder.string(), seconds);
+      return add_findings_to_report(folder.string(), seconds, keep_fixes);
     } catch (const Failure& failure) {
       return Error{failure.what(), ""};
     }
@@ -182,9 +185,13 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+bool keeps_results(const RunOptions& options) {
+  return !options.native || records_natively(options);
+}
+
 int print_line(const RunOptions& options, const std::vector<Section>& sections) {
   std::string output;
-  if (!options.native || records_natively(options)) {
+  if (keeps_results(options)) {
     output = options.output.empty() ? preview_next(application_name(sections), total_ranks(sections)).string()
                                     : fs::absolute(options.output).string();
   }
@@ -206,7 +213,7 @@ void recommend_replay(const RunOptions& options) {
 
 int start(const RunOptions& options, const std::vector<Section>& sections) {
   std::optional<OutputFolder> folder;
-  if (!options.native || records_natively(options)) {
+  if (keeps_results(options)) {
     or_fail(find_simnode(), ExitCode::kUnavailable, kNothingStarted);
     or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable,
             kNothingStarted);  // before the folder is made
@@ -216,21 +223,57 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const fs::path output = folder ? folder->path() : fs::path{};
   const auto line =
       or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable, kNothingStarted);
-  if (!options.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
-  recommend_replay(options);
+  const bool quiet = options.quiet || options.brief;
+  if (!quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  if (!quiet) recommend_replay(options);
   const auto begin = std::chrono::steady_clock::now();
   const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
   if (!folder) return ended.exit_code;
   constexpr double kShareForFindings = 0.1;
   const double patience = std::max(options.findings_s, kShareForFindings * seconds_since(begin));
-  const std::string fixes = fs::exists(output / kSummary) ? add_findings(output, patience) : "";
+  const std::string fixes =
+      fs::exists(output / kSummary) ? add_findings(output, patience, options.keep_fixes) : "";
   const std::string clock =
       fs::exists(output / kSummary) && measures_warm_times(options) ? warm_clock(output) : "";
-  show_summary(output, ended, options.quiet);
-  if (!options.quiet) fmt::print(stderr, "{}", clock);
-  if (!options.quiet) fmt::print(stderr, "{}", fixes);
+  show_summary(output, ended, quiet);
+  if (!quiet) fmt::print(stderr, "{}", clock);
+  if (!quiet) fmt::print(stderr, "{}", fixes);
   if (ended.simulator_done) folder->remove_if_empty();
   return ended.exit_code;
+}
+
+/// Looking for what to fix may take longer than after a single run: that it is compared is what was asked for.
+constexpr double kPatienceOfRepeated = 10;
+
+int start_repeatedly(const RunOptions& options, const std::vector<Section>& sections, int repetitions) {
+  RunOptions one = options;
+  one.brief = !options.verbose;
+  one.keep_fixes = true;
+  one.findings_s = std::max(options.findings_s, kPatienceOfRepeated);
+  if (options.print) {
+    const fs::path all = options.output.empty()
+                             ? preview_next(application_name(sections), total_ranks(sections))
+                             : fs::absolute(options.output);
+    for (int i = 1; i <= repetitions; ++i) {
+      one.output = (all / std::to_string(i)).string();
+      print_line(one, sections);
+    }
+    return 0;
+  }
+  fs::path all;
+  std::optional<OutputFolder> folder;
+  if (keeps_results(options)) {
+    or_fail(find_simnode(), ExitCode::kUnavailable, kNothingStarted);
+    or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable, kNothingStarted);
+    folder = options.output.empty() ? OutputFolder::next(application_name(sections), total_ranks(sections))
+                                    : OutputFolder::at(options.output);
+    all = folder->path();
+  }
+  if (!options.quiet) recommend_replay(options);
+  return repeat(options, repetitions, all, [&](const fs::path& results) {
+    one.output = results.string();
+    return start(one, sections);
+  });
 }
 
 /// The words of the job: what CLI11 left over, then what followed `--`.
@@ -268,8 +311,11 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
   return line;
 }
 
-int run(const RunOptions& options, const std::vector<std::string>& words) {
+int run(const RunOptions& given, const std::vector<std::string>& words) {
+  RunOptions options = given;
+  apply_host_speed(options);
   check_run_options(options);
+  static_cast<void>(repetitions_of(options));
   if (options.ranks.empty()) {
     throw Failure{ExitCode::kUsage, "the number of ranks is missing", kNothingStarted,
                   "nplus1 run -n 16 -- ./app"};
@@ -279,6 +325,8 @@ int run(const RunOptions& options, const std::vector<std::string>& words) {
   check_platform(options, total_ranks(sections));
   check_recorded_compute(options, total_ranks(sections));
   check_programs(sections, runs_elsewhere(mpi_words(options)));
+  if (const auto repetitions = repetitions_of(options))
+    return start_repeatedly(options, sections, *repetitions);
   return options.print ? print_line(options, sections) : start(options, sections);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <sstream>
@@ -190,10 +191,20 @@ const std::vector<PassedOption>& passed_options() {
        nullptr},
       {kSimgridFlag, "NPLUS1_SIMGRID", "KEY:VALUE",
        "SimGrid's own configuration, e.g. smpi/os:0:1e-6; may be repeated", nullptr},
-      {"--host-speed", "NPLUS1_HOST_SPEED", "SPEED",
-       "This machine's speed, e.g. 2.5Gf: compute times are scaled to the platform's hosts", nullptr},
+      {"--host-speed", "NPLUS1_HOST_SPEED", "SPEED|FILE[:FILE]",
+       "This machine's speed, e.g. 2.5Gf, or its file of nplus1 calibrate --host: compute times are scaled "
+       "to the "
+       "platform's hosts. HERE:THERE[:KIND], two files: to the host of the second",
+       nullptr},
   };
   return options;
+}
+
+std::string& passed(RunOptions& options, std::string_view flag) {
+  options.passed.resize(passed_options().size());
+  const auto found = std::find_if(passed_options().begin(), passed_options().end(),
+                                  [&](const PassedOption& option) { return option.flag == flag; });
+  return options.passed.at(static_cast<std::size_t>(found - passed_options().begin()));
 }
 
 void declare_run_options(CLI::App& verb, RunOptions& options) {
@@ -222,6 +233,11 @@ void declare_run_options(CLI::App& verb, RunOptions& options) {
   verb.add_flag("--native", options.native,
                 "No simulation: the program as it is, with waits that yield the core; with --record full or "
                 "patterns its real times are recorded");
+  verb.add_option(
+          "--repeat", options.repeat,
+          "Run it so many times, results in DIR/1, DIR/2 ...; median and spread of the virtual time and "
+          "of what each change would save (DIR/repeat.json)")
+      ->type_name("N");
   verb.add_flag("--print", options.print, "Print the mpirun line on stdout and stop");
   verb.add_flag("-q,--quiet", options.quiet, "Nothing on stderr but errors")->envname("NPLUS1_QUIET");
   verb.add_flag("-v,--verbose", options.verbose, "Say more about what happens")->envname("NPLUS1_VERBOSE");

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,9 +31,15 @@ struct RunOptions {
   bool quiet = false;
   bool verbose = false;
   bool print = false;
+  bool brief = false;               // one of several runs: no summary, no lines but errors
+  bool keep_fixes = false;          // what to fix is written into the result folder, too (kFixesFile)
+  std::string repeat;               // how many runs; empty: one, and nothing compared
   double findings_s = 3;            // looking for what to fix may take so long, or a tenth of the run
   std::vector<std::string> passed;  // values, in the order of passed_options(); empty = not given
 };
+
+/// The value of a passed option, by its flag.
+[[nodiscard]] std::string& passed(RunOptions& options, std::string_view flag);
 
 /// Declares the options on `verb`; they write into `options`, which must outlive the parse.
 void declare_run_options(CLI::App& verb, RunOptions& options);

@@ -10,6 +10,7 @@
 #include "cli/collectives.hpp"
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
+#include "cli/host_speed.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
 #include "hypothesis/children.hpp"
@@ -264,7 +265,10 @@ void add_whatif(const Registration& registration) {
   declare(*verb, *words);
   verb->callback([registration, words, verb] {
     collect_transformations(*verb, words->replay.transformations);
-    registration.chosen = [words] { return whatif(*words); };
+    registration.chosen = [words] {
+      apply_host_speed(words->replay);
+      return whatif(*words);
+    };
   });
 }
 

@@ -1,6 +1,7 @@
-// Any text as measured run-times (ours, PGMPI's), as message times for calibration, as a catalogue of guidelines, and as
+// Any text as measured run-times (ours, PGMPI's), as message times for calibration, as a measured host, as a catalogue of guidelines, and as
 // a journal's data.
 #include "calibrate/fit.hpp"
+#include "calibrate/host.hpp"
 #include "guidelines/catalogue.hpp"
 #include "guidelines/raw_data.hpp"
 #include "tests/fuzz/target.hpp"
@@ -11,6 +12,7 @@ void run(Input input) {
   const MemoryFile file{as_text(input)};
   static_cast<void>(guidelines::read_raw({file.path(), 1, 4}, [](const auto&, const auto&) {}));
   static_cast<void>(calibrate::read_measurements(as_text(input)));
+  static_cast<void>(calibrate::parse_host(as_text(input), "fuzz.json"));
   static_cast<void>(guidelines::parse_catalogue(std::string{as_text(input)}, "fuzz.json"));
 }
 
@@ -23,6 +25,7 @@ std::vector<std::string> seeds() {
       "1.5e-6\n"
       "MPI_Allreduce 0 16 3e-6\n",
       "size,seconds\n8,1e-6\n64,1.1e-6\n1024,2e-6\n65536,5e-5\n",
+      R"({"schema": "nplus1-host/1", "scalar_flops": 1e9, "vector_flops": 4e9, "levels": [{"name": "L1", "bandwidth": 1e11, "latency_s": 1e-9}]})",
       R"({"version": 1, "guidelines": [{"name": "GL1", "function": "MPI_Bcast", "mock_up": "x", "sizes": [1, 2]}]})"};
 }
 
