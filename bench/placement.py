@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Where ranks and simulator run, on a host with fewer cores than ranks: wall and virtual time of each way, as ratios.
 
-    bench/placement.py BUILD [--ranks 16,64] [--rounds 5] [--pattern ring] [--steps 60]
+    bench/placement.py BUILD [--ranks 16,64] [--rounds 5] [--pattern ring] [--steps 60] [--ways "bound;SCHED_BATCH"]
 
 The ways take turns, so that a slow minute of the host meets all of them. Ratios are of each round, to `unbound` of the
 same round; the table has their median, least and most. Idle machines only: what runs besides is placed, too.
@@ -34,6 +34,8 @@ class Bench:
         self.ways = {"unbound": ([], [], None), "bound": ([], BOUND, None), "bound, simulator free": ([], BOUND, free),
                      "unbound, simulator on the last core": ([], [], alone), "SCHED_BATCH": (["chrt", "-b", "0"], [], None),
                      "SCHED_BATCH, bound": (["chrt", "-b", "0"], BOUND, None)}
+        if options.ways:
+            self.ways = {way: self.ways[way] for way in ["unbound", *options.ways.split(";")]}
         self.number = 0
 
     def script(self, name, body):
@@ -78,6 +80,7 @@ def main():
     parser.add_argument("--pattern", default="ring")
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--kernels", default="0134")
+    parser.add_argument("--ways", help="some of them, with semicolons between")
     bench = Bench(parser.parse_args())
     print("| ranks | placement | wall s | ratio | virtual s | ratio |\n|---|---|---|---|---|---|")
     for ranks in bench.options.ranks.split(","):

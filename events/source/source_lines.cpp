@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <unordered_map>
 
 namespace nplus1::events::source {
 namespace {
@@ -52,44 +53,112 @@ Dwarf_Die declaration(const Dwarf_Die& die) {
   return at;
 }
 
-/// "(anonymous namespace)::Solver::", of what a function is declared in.
-std::string scope_of(const Dwarf_Die& die) {
+bool names_a_scope(int tag) {
+  return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+}
+
+std::string scope_name(Dwarf_Die* die) {
+  const char* name = dwarf_diename(die);
+  return (name == nullptr ? std::string{"(anonymous namespace)"} : std::string{name}) + "::";
+}
+
+/// One walk through a compilation unit: libdw has no index of what lies within what, and walks anew for each address.
+class UnitIndex {
+ public:
+  explicit UnitIndex(Dwarf_Die unit) { walk(unit, kNone, {}); }
+
+  /// The functions around an address, innermost first: all but the last inlined into the next.
+  [[nodiscard]] std::vector<Dwarf_Die> functions(Dwarf_Addr address) const {
+    std::size_t innermost = kNone;
+    for (const Range& range : ranges_)  // of a function within another one the later
+      if (range.begin <= address && address < range.end) innermost = range.function;
+    std::vector<Dwarf_Die> all;
+    for (std::size_t f = innermost; f != kNone; f = functions_[f].within) all.push_back(functions_[f].die);
+    return all;
+  }
+  /// "(anonymous namespace)::Solver::", of what a DIE of this unit lies in; nothing of one that is not known.
+  [[nodiscard]] const std::string* scope_of(Dwarf_Die& die) const {
+    const auto found = scopes_.find(dwarf_dieoffset(&die));
+    return found == scopes_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  struct Function {
+    Dwarf_Die die;
+    std::size_t within;  // inlined into
+  };
+  struct Range {
+    Dwarf_Addr begin, end;
+    std::size_t function;
+  };
+
+  void walk(Dwarf_Die& parent, std::size_t within, const std::string& scope) {
+    Dwarf_Die child;
+    if (dwarf_child(&parent, &child) != 0) return;
+    do {
+      const int tag = dwarf_tag(&child);
+      if (names_a_scope(tag)) {
+        walk(child, kNone, scope + scope_name(&child));
+        continue;
+      }
+      const bool function = tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+      if (function && !scope.empty()) scopes_.emplace(dwarf_dieoffset(&child), scope);
+      if (dwarf_haschildren(&child) > 0 || function)
+        walk(child, function ? add(child, tag, within) : within, scope);
+    } while (dwarf_siblingof(&child, &child) == 0);
+  }
+
+  /// A function with code, and its place; else what it lies within.
+  std::size_t add(Dwarf_Die& die, int tag, std::size_t within) {
+    const std::size_t place = functions_.size();
+    Dwarf_Addr base = 0, begin = 0, end = 0;
+    bool has_code = false;
+    for (std::ptrdiff_t at = 0; (at = dwarf_ranges(&die, at, &base, &begin, &end)) > 0; has_code = true)
+      ranges_.push_back({begin, end, place});
+    if (!has_code) return tag == DW_TAG_subprogram ? kNone : within;
+    functions_.push_back({die, tag == DW_TAG_subprogram ? kNone : within});
+    return place;
+  }
+
+  std::vector<Function> functions_;
+  std::vector<Range> ranges_;
+  std::unordered_map<Dwarf_Off, std::string> scopes_;
+};
+
+/// Of what a function is declared in. Its declaration may stand in another unit (link-time optimisation): there it is
+/// looked for.
+std::string scope_of(const Dwarf_Die& die, const UnitIndex& index) {
   Dwarf_Die declared = declaration(die);
+  if (const std::string* known = index.scope_of(declared)) return *known;
+  Dwarf_Die its_unit, own_unit, copy = die;
+  if (dwarf_diecu(&declared, &its_unit, nullptr, nullptr) != nullptr &&
+      dwarf_diecu(&copy, &own_unit, nullptr, nullptr) != nullptr &&
+      dwarf_dieoffset(&its_unit) == dwarf_dieoffset(&own_unit))
+    return {};
   Scopes scopes;
   scopes.count = dwarf_getscopes_die(&declared, &scopes.dies);
   std::string text;
-  for (int i = 1; i < scopes.count; ++i) {
-    const int tag = dwarf_tag(&scopes.dies[i]);
-    if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type) continue;
-    const char* name = dwarf_diename(&scopes.dies[i]);
-    text = (name == nullptr ? std::string{"(anonymous namespace)"} : std::string{name}) + "::" + text;
-  }
+  for (int i = 1; i < scopes.count; ++i)
+    if (names_a_scope(dwarf_tag(&scopes.dies[i]))) text = scope_name(&scopes.dies[i]) + text;
   return text;
 }
 
 /// The name of a function's DIE; C++ functions with their scope, and parameters where the compiler says.
-std::string name_of(Dwarf_Die* die) {
+std::string name_of(Dwarf_Die* die, const UnitIndex& index) {
   Dwarf_Attribute attribute;
   for (const unsigned which : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}}) {
     const char* linkage = dwarf_formstring(dwarf_attr_integrate(die, which, &attribute));
     if (linkage != nullptr) return readable(linkage);
   }
   const char* name = dwarf_diename(die);
-  return name == nullptr ? std::string{} : scope_of(*die) + name;
+  return name == nullptr ? std::string{} : scope_of(*die, index) + name;
 }
 
 Dwarf_Word number(Dwarf_Die* die, unsigned attribute) {
   Dwarf_Attribute found;
   Dwarf_Word value = 0;
   return dwarf_formudata(dwarf_attr(die, attribute, &found), &value) == 0 ? value : 0;
-}
-
-/// The physical scopes around `address`: dwarf_getscopes alone follows inlined functions to where they were
-/// written.
-void find_scopes(Dwarf_Die* unit, Dwarf_Addr address, Scopes& scopes) {
-  Scopes lexical;
-  lexical.count = dwarf_getscopes(unit, address, &lexical.dies);
-  if (lexical.count > 0) scopes.count = dwarf_getscopes_die(&lexical.dies[0], &scopes.dies);
 }
 
 }  // namespace
@@ -156,29 +225,32 @@ class SourceLines::Module {
     Dwarf_Addr bias = 0;
     Dwarf_Die* its_unit = unit(offset, bias);
     if (its_unit == nullptr) return;
-    Scopes scopes;
-    find_scopes(its_unit, start_ + offset - bias, scopes);
+    const UnitIndex& index = index_of(*its_unit);
     Dwarf_Files* files = nullptr;
     dwarf_getsrcfiles(its_unit, &files, nullptr);
-    for (int i = 0; i < scopes.count; ++i) {
-      Dwarf_Die* die = &scopes.dies[i];
-      const int tag = dwarf_tag(die);
-      if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-      frames.back().function = name_of(die);
-      if (tag == DW_TAG_subprogram) return;
+    for (Dwarf_Die& die : index.functions(start_ + offset - bias)) {
+      frames.back().function = name_of(&die, index);
+      if (dwarf_tag(&die) == DW_TAG_subprogram) return;
       events::Frame caller;
       const char* file =
-          files == nullptr ? nullptr : dwarf_filesrc(files, number(die, DW_AT_call_file), nullptr, nullptr);
+          files == nullptr ? nullptr : dwarf_filesrc(files, number(&die, DW_AT_call_file), nullptr, nullptr);
       if (file != nullptr) caller.file = file;
-      caller.line = static_cast<std::uint32_t>(number(die, DW_AT_call_line));
+      caller.line = static_cast<std::uint32_t>(number(&die, DW_AT_call_line));
       frames.push_back(std::move(caller));
     }
+  }
+
+  const UnitIndex& index_of(Dwarf_Die unit) const {
+    const Dwarf_Off at = dwarf_dieoffset(&unit);
+    const auto known = indices_.find(at);
+    return known != indices_.end() ? known->second : indices_.emplace(at, unit).first->second;
   }
 
   Dwfl_Callbacks callbacks_ = offline();
   Dwfl* session_;
   Dwfl_Module* module_ = nullptr;
   Dwarf_Addr start_ = 0;
+  mutable std::unordered_map<Dwarf_Off, UnitIndex> indices_;  // by unit
 };
 
 SourceLines::SourceLines() {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 // Called from a line that the test knows; returns where it returns to. `extern "C"`: a name without mangling.
@@ -73,6 +74,54 @@ TEST(SourceLines, ExpandInlinedFunctionsIntoFramesOfTheSameAddress) {
     EXPECT_EQ(f.offset, offset);
     EXPECT_EQ(f.module, this_program());
   }
+}
+
+class Solver {
+ public:
+  __attribute__((always_inline)) const void* step(int* line) {
+    if (count_++ == 0) {  // a block of its own
+      *line = __LINE__ + 1;
+      const void* here = where_i_return_to();
+      asm volatile("" ::: "memory");
+      return here;
+    }
+    return nullptr;
+  }
+  __attribute__((noinline)) const void* solve(int* line, int* outer) {
+    *outer = __LINE__ + 1;
+    return step(line);
+  }
+
+ private:
+  int count_ = 0;
+};
+
+TEST(SourceLines, NameFunctionsByTheScopesTheyAreDeclaredIn) {
+  int line = 0;
+  int outer = 0;
+  const std::uint64_t offset = offset_of(Solver{}.solve(&line, &outer));
+  SourceLines lines;
+  const auto frames = lines.resolve({this_program(), {}, offset, {}, {}, 0});
+  ASSERT_GE(frames.size(), 2u);
+  const std::string scope = "nplus1::events::source::(anonymous namespace)::Solver::";
+  EXPECT_EQ(frames[0].function.substr(0, frames[0].function.find('(', scope.size())), scope + "step");
+  EXPECT_EQ(frames[0].line, static_cast<std::uint32_t>(line));
+  EXPECT_EQ(frames[1].function.substr(0, frames[1].function.find('(', scope.size())), scope + "solve");
+  EXPECT_EQ(frames[1].line, static_cast<std::uint32_t>(outer));
+}
+
+TEST(SourceLines, ExpandInlinedFunctionsOfAProgramThatWasLinkedAsOne) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> told{popen(NPLUS1_LINKED_AS_ONE, "r"), pclose};
+  unsigned long long offset = 0;
+  unsigned line = 0, outer = 0;
+  ASSERT_EQ(std::fscanf(told.get(), "%llx %u %u", &offset, &line, &outer), 3);
+  SourceLines lines;
+  const auto frames = lines.resolve({NPLUS1_LINKED_AS_ONE, {}, offset, {}, {}, 0});
+  ASSERT_GE(frames.size(), 2u);
+  EXPECT_EQ(frames[0].function, "solver::step(int*)");
+  EXPECT_EQ(frames[0].line, line);
+  EXPECT_EQ(frames[1].function, "solver::solve(int*, int*)");
+  EXPECT_EQ(frames[1].line, outer);
 }
 
 TEST(SourceLines, LeaveAFrameOfAnotherBuildAlone) {
