@@ -39,7 +39,7 @@ class Findings(Report):
         last = self.terminal.split("What to fix first")[1].splitlines()[1]
         self.assertIn(best["what"], last)
         share = float(re.search(r"([\d.]+) %", last).group(1))
-        self.assertAlmostEqual(share, 100 * best["systematic_s"] / document["before"]["virtual_time_s"], places=1)
+        self.assertAlmostEqual(share, 100 * best["saved_s"] / document["before"]["virtual_time_s"], places=1)
         self.assertGreater(share, 20)
 
     def test_each_problem_is_named_once_and_fewer_than_three_are_said_to_be_all(self):
