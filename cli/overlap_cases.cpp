@@ -147,7 +147,10 @@ class OverlapTrials {
       results_.chains.back().chain = c;
     }
     results_.not_priced = chains.size() - results_.chains.size();
-    for (overlap::ChainFinding& f : results_.chains) try_chains({f.chain}, f.alone);
+    for (overlap::ChainFinding& f : results_.chains) {
+      f.parts = overlap::with_parts(*source_.analysis, f.chain);
+      try_chains(f.parts, f.alone);
+    }
     if (chains.size() > 1) try_chains(all, results_.all);
   }
 
@@ -267,7 +270,9 @@ Result<Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::
                    all.empty() ? "no message of this recording can be deferred"
                                : known + "; nplus1 overlap lists all"};
     }
-    chains.push_back(static_cast<std::size_t>(found - all.begin()));
+    for (const std::size_t c :
+         overlap::with_parts(*source.analysis, static_cast<std::size_t>(found - all.begin())))
+      if (std::find(chains.begin(), chains.end(), c) == chains.end()) chains.push_back(c);
     bool known = false;
     for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest})
       if (how == overlap::name(v)) {
@@ -327,8 +332,8 @@ std::vector<double> replay_scaled(const OverlapWords& words, const OverlapSource
   std::vector<OverlapCase> cases;
   cases.push_back({nullptr, ProgressKind::kAsynchronous, results.data(), false, scales, survey});
   for (std::size_t i = 0; i < chains.size(); ++i) {
-    auto plan =
-        std::make_shared<Plan>(overlap::plan_of(*survey, *source.analysis, {chains[i]}, Variant::kGrouped));
+    auto plan = std::make_shared<Plan>(overlap::plan_of(
+        *survey, *source.analysis, overlap::with_parts(*source.analysis, chains[i]), Variant::kGrouped));
     cases.push_back({plan->empty() ? nullptr : std::move(plan), ProgressKind::kAsynchronous, &results[i + 1],
                      false, scales, survey});
   }

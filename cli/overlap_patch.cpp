@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "cli/failure.hpp"
@@ -41,19 +42,31 @@ std::optional<events::Frame> frame_in(const overlap::Survey& survey, std::uint32
 
 /// Before what comes first of all that ends an instance: one rank may use its data earlier than the others. A line above
 /// the calls is reached around a loop, later than those below.
-patch::Wait wait_of(const overlap::Survey& survey, const overlap::Chain& chain, const events::Frame& calls) {
-  if (chain.ended_by.size() == 1 && chain.ends() == overlap::EndedBy::kFinalize)
+patch::Wait wait_of(const OverlapSource& source, const overlap::ChainFinding& finding,
+                    const events::Frame& calls) {
+  const overlap::Survey& survey = *source.survey;
+  const overlap::Chain& chain = source.analysis->chains[finding.chain];
+  const auto only_finalize = [&](std::size_t c) {
+    const overlap::Chain& part = source.analysis->chains[c];
+    return part.ended_by.size() == 1 && part.ends() == overlap::EndedBy::kFinalize;
+  };
+  if (std::all_of(finding.parts.begin(), finding.parts.end(), only_finalize))
     return {patch::WaitPlace::kEndOfBlock, {}};
   std::uint32_t last_call = calls.line;
   for (const overlap::Context& context : chain.contexts)
     if (const auto frame = frame_in(survey, context.site, calls))
       last_call = std::max(last_call, frame->line);
   std::optional<events::Frame> first;
-  for (const std::uint32_t site : chain.ending_sites) {
-    const auto frame = frame_in(survey, site, calls);
-    if (!frame) return {patch::WaitPlace::kAfterCalls, {}};
-    const auto later = [last_call](const events::Frame& f) { return std::pair{f.line <= last_call, f.line}; };
-    if (!first || later(*frame) < later(*first)) first = frame;
+  for (const std::size_t c : finding.parts) {
+    if (only_finalize(c)) continue;
+    for (const std::uint32_t site : source.analysis->chains[c].ending_sites) {
+      const auto frame = frame_in(survey, site, calls);
+      if (!frame) return {patch::WaitPlace::kAfterCalls, {}};
+      const auto later = [last_call](const events::Frame& f) {
+        return std::pair{f.line <= last_call, f.line};
+      };
+      if (!first || later(*frame) < later(*first)) first = frame;
+    }
   }
   if (!first) return {patch::WaitPlace::kAfterCalls, {}};
   return {patch::WaitPlace::kBeforeLine, {first->file, static_cast<int>(first->line)}};
@@ -65,7 +78,7 @@ bool is_watched(const overlap::MessageEnd& end) {
   return !end.first.inexact || end.first.site != end.event.site.value;
 }
 
-patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain,
+patch::Call call_of(const OverlapSource& source, const overlap::ChainFinding& finding,
                     const overlap::Context& context) {
   const overlap::Place place = overlap::place_of_call(*source.survey, context);
   patch::Call call;
@@ -73,15 +86,16 @@ patch::Call call_of(const OverlapSource& source, const overlap::Chain& chain,
   call.function = place.function;
   call.watched = true;
   bool sends = false, receives = false;
-  for (const overlap::ChainInstance& instance : chain.instances)
-    for (const std::uint32_t i : instance.members) {
-      const overlap::MessageEnd& end =
-          source.survey->ranks()[static_cast<std::size_t>(instance.rank)].ends[i];
-      if (end.event.call != context.call || end.event.site.value != context.site) continue;
-      (end.receives() ? receives : sends) = true;
-      call.any_source = call.any_source || end.from_anybody();
-      call.watched = call.watched && is_watched(end);
-    }
+  for (const std::size_t c : finding.parts)
+    for (const overlap::ChainInstance& instance : source.analysis->chains[c].instances)
+      for (const std::uint32_t i : instance.members) {
+        const overlap::MessageEnd& end =
+            source.survey->ranks()[static_cast<std::size_t>(instance.rank)].ends[i];
+        if (end.event.call != context.call || end.event.site.value != context.site) continue;
+        (end.receives() ? receives : sends) = true;
+        call.any_source = call.any_source || end.from_anybody();
+        call.watched = call.watched && is_watched(end);
+      }
   call.kind = sends && receives ? patch::CallKind::kSendrecv
               : sends           ? patch::CallKind::kSend
                                 : patch::CallKind::kReceive;
@@ -110,16 +124,17 @@ patch::Request request_of(const OverlapWords& words, const OverlapSource& source
   request.compile_commands = words.compile_commands;
   if (!words.compile.empty()) request.flags = words.compile;
   std::map<std::string, patch::SourceState> sources;
+  std::set<std::size_t> included;  // in what is asked for already
   for (const overlap::ChainFinding& f : results.chains) {
     const overlap::Chain& chain = source.analysis->chains[f.chain];
-    if (!results.is_finding(f) || !chain.blocks) continue;
+    if (!results.is_finding(f) || !chain.blocks || included.count(f.chain) > 0) continue;
+    included.insert(f.parts.begin(), f.parts.end());
     patch::Chain asked;
     asked.id = overlap::chain_name(chain);
-    for (const overlap::Context& context : chain.contexts)
-      asked.calls.push_back(call_of(source, chain, context));
+    for (const overlap::Context& context : chain.contexts) asked.calls.push_back(call_of(source, f, context));
     const events::CallPath* path = source.survey->names().call_path(CallSiteId{chain.contexts.front().site});
     if (path == nullptr || path->frames.empty()) continue;
-    asked.wait = wait_of(*source.survey, chain, path->frames.front());
+    asked.wait = wait_of(source, f, path->frames.front());
     add_sources(source, chain, sources);
     request.chains.push_back(std::move(asked));
   }

@@ -262,4 +262,19 @@ Analysis analyse(const Survey& survey) {
   return std::move(all.analysis);
 }
 
+std::vector<std::size_t> with_parts(const Analysis& analysis, std::size_t chain) {
+  const auto calls_of = [&](std::size_t c) {
+    const auto& contexts = analysis.chains[c].contexts;
+    return std::set<Context>{contexts.begin(), contexts.end()};
+  };
+  const std::set<Context> whole = calls_of(chain);
+  std::vector<std::size_t> parts{chain};
+  for (std::size_t c = 0; c < analysis.chains.size(); ++c) {
+    const std::set<Context> calls = calls_of(c);
+    if (c != chain && std::includes(whole.begin(), whole.end(), calls.begin(), calls.end()))
+      parts.push_back(c);
+  }
+  return parts;
+}
+
 }  // namespace nplus1::overlap

@@ -72,4 +72,8 @@ struct Analysis {
 
 [[nodiscard]] Analysis analyse(const Survey& survey);
 
+/// The chain, and those all of whose calls are among its own: at the edges of a grid ranks make some of the calls alone.
+/// Who changes the chain's calls in the source changes them, too. Places in `analysis.chains`, the chain's first.
+[[nodiscard]] std::vector<std::size_t> with_parts(const Analysis& analysis, std::size_t chain);
+
 }  // namespace nplus1::overlap

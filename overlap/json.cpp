@@ -118,6 +118,9 @@ Json json_of(const Results& results, const ChainFinding& finding, const Survey& 
   Json json;
   json["id"] = chain_name(chain);
   json["contexts"] = contexts(survey, chain.contexts);
+  json["parts"] = Json::array();
+  for (const std::size_t c : finding.parts)
+    if (c != finding.chain) json["parts"].push_back(chain_name(analysis.chains[c]));
   json["count"] = chain.instances.size();
   json["ranks"] = chain.ranks;
   json["requests"] = chain.requests;

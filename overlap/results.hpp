@@ -53,11 +53,12 @@ struct Place {
 };
 
 struct ChainFinding {
-  std::size_t chain = 0;    // place in Analysis::chains
-  Replays alone;            // this chain changed and nothing else
-  std::string patch;        // a unified diff; empty: none
-  std::string not_patched;  // why
-  std::string measured;     // on real MPI, in words; empty: it was not
+  std::size_t chain = 0;           // place in Analysis::chains
+  std::vector<std::size_t> parts;  // the same, of what is changed with it: with_parts()
+  Replays alone;                   // these chains changed and nothing else
+  std::string patch;               // a unified diff; empty: none
+  std::string not_patched;         // why
+  std::string measured;            // on real MPI, in words; empty: it was not
 };
 
 struct Results {

@@ -62,6 +62,9 @@ std::string chain_text(const Results& r, const ChainFinding& f, const Survey& su
   line(fmt::format("chain {}: {} times on {} rank{}, {} request{} each; until {}", chain_name(chain),
                    chain.instances.size(), chain.ranks, chain.ranks == 1 ? "" : "s", chain.requests,
                    chain.requests == 1 ? "" : "s", ending(chain, survey)));
+  if (f.parts.size() > 1)
+    line(fmt::format("with {} chain{} of ranks or times that make some of its calls alone",
+                     f.parts.size() - 1, f.parts.size() == 2 ? "" : "s"));
   if (replayed(f.alone, Variant::kGrouped))
     line("started where it is and waited for there: saves " + both(r, f.alone, Variant::kGrouped));
   if (replayed(f.alone, Variant::kMerged))

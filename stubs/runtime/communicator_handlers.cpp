@@ -238,7 +238,13 @@ int Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[],
 }
 int Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm* made) {
   return create_from(
-      comm, made, kFromParent, [=] { refuse_if(topology_of(comm) != MPI_CART || remain == nullptr); },
+      comm, made, kFromParent,
+      [=] {
+        refuse_if(topology_of(comm) != MPI_CART);
+        int dimensions = 0;  // of a grid without any nothing is to be said
+        pmpi::Cartdim_get(comm, &dimensions);
+        refuse_if(dimensions > 0 && remain == nullptr);
+      },
       [=] { return pmpi::Cart_sub(comm, remain, made); });
 }
 int Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[], int reorder,

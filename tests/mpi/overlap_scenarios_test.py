@@ -122,6 +122,27 @@ class Scenarios(LiveTest):
         self.assertIn("MPI_Waitall(4, ", diff)
         self.assertIn("MPI_PROC_NULL", diff)
 
+    def test_ranks_at_the_edges_that_make_some_of_the_calls_are_changed_with_the_others(self):
+        text = HEAD + MAIN + ARRAYS + """
+  for (int i = 0; i < 5; ++i) {
+    if (rank < ranks - 1) MPI_Send(u, n, MPI_DOUBLE, rank + 1, 0, MPI_COMM_WORLD); /* ONE */
+    if (rank > 0) MPI_Recv(v, n, MPI_DOUBLE, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* TWO */
+    if (rank > 0) MPI_Send(u, n, MPI_DOUBLE, rank - 1, 1, MPI_COMM_WORLD); /* THREE */
+    if (rank < ranks - 1) MPI_Recv(w, n, MPI_DOUBLE, rank + 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* FOUR */
+    nplus1_compute(40e-6);
+    u[0] += v[1] + w[2]; /* USE */
+  }
+  sum += u[0];
+""" + END
+        found = self.found(text, ranks=4)
+        lines = [line_of(text, mark) for mark in ("ONE", "TWO", "THREE", "FOUR")]
+        whole = next(c for c in found["chains"] if self.lines(c) == lines)
+        edges = [c for c in found["chains"] if c is not whole]
+        self.assertEqual({tuple(self.lines(c)) for c in edges}, {(lines[0], lines[3]), (lines[1], lines[2])})
+        self.assertEqual(sorted(whole["parts"]), sorted(c["id"] for c in edges))
+        self.assertTrue(all(c["parts"] == [] and c["saving_s"] < 0.1 * whole["saving_s"] for c in edges), "alone they wait for the others")
+        self.assertIn("MPI_Waitall(4, ", self.patched(text, ranks=4))
+
     def test_a_wrapper_that_is_inlined_in_two_lines_is_two_contexts(self):
         text = HEAD + """
 static inline __attribute__((always_inline)) void swap(double* out, int to, double* in, int from) {
