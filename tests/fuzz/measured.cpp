@@ -1,9 +1,10 @@
-// Any text as measured run-times (ours, PGMPI's), as message times for calibration, as a measured host, as a catalogue of guidelines, and as
-// a journal's data.
+// Any text as measured run-times (ours, PGMPI's), as message times for calibration, as a measured host, as a catalogue of
+// guidelines, as a journal's data, and as what ranks have measured of overlap.
 #include "calibrate/fit.hpp"
 #include "calibrate/host.hpp"
 #include "guidelines/catalogue.hpp"
 #include "guidelines/raw_data.hpp"
+#include "overlap/measured.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace nplus1::fuzz {
@@ -14,10 +15,23 @@ void run(Input input) {
   static_cast<void>(calibrate::read_measurements(as_text(input)));
   static_cast<void>(calibrate::parse_host(as_text(input), "fuzz.json"));
   static_cast<void>(guidelines::parse_catalogue(std::string{as_text(input)}, "fuzz.json"));
+  static_cast<void>(overlap::measured_lines(std::string{as_text(input)}));
+  const auto measured = overlap::read_measurement(std::string{as_text(input)}, [](const std::string& frame) {
+    overlap::Place place;
+    place.address = frame;
+    return place;
+  });
+  if (!measured) return;
+  static_cast<void>(overlap::measurement_text(measured.value()));
+  static_cast<void>(overlap::measured_lines(overlap::measurement_json(measured.value())));
 }
 
 std::vector<std::string> seeds() {
   return {
+      "nplus1-measured 1\nranks 2\nrank 0\nprotect 4096 2000\npair 0 1 1 2000\npair 0 1 65536 13000\n"
+      "not-deferrable 2\nchain 21\ncall MPI_Recv\nframe /bin/halo+0x72 ab\nmessage receive 1 4096\n"
+      "ended touch 21\nending 8 0\nat /bin/halo+0x80 ab\nblocking 10 60000 9e6 10 0 0 9 1e5 9e6\n"
+      "deferred 10 40000 9e6 10 5000 9e6 9 1e5 9e6\nbetween 20 1e4 9e6\nrank 1\nstopped why\nend\n",
       guidelines::csv_head({{"purpose", "measure"}, {"clock", "real"}}) +
           guidelines::csv_row({0, "MPI_Bcast", 4, 0, 8, 1e-6, 5e-7, false}) +
           guidelines::csv_row({1, "MPI_Bcast", 4, 1, 64, 0.5, {}, true}),
