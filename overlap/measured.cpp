@@ -29,9 +29,11 @@ struct OneRank {
 Measured together(const std::vector<OneRank>& ranks) {
   double count = 0, sum = 0, squares = 0, roots = 0, freedom = 0;
   std::size_t with = 0;
+  Measured made;
   for (const OneRank& r : ranks) {
     if (r.count == 0) continue;
     const auto n = static_cast<double>(r.count);
+    made.count += r.count;
     count += n;
     sum += n * r.mean;
     squares += r.squares;
@@ -39,9 +41,7 @@ Measured together(const std::vector<OneRank>& ranks) {
     freedom += n - 1;
     ++with;
   }
-  Measured made;
   if (with == 0) return made;
-  made.count = static_cast<std::uint64_t>(count);
   made.mean = kNs * sum / count;
   const double deviation = freedom > 0 ? std::sqrt(squares / freedom) : 0;
   made.half = kNs * t_of(freedom / static_cast<double>(with)) * deviation * roots / count;
@@ -184,6 +184,8 @@ class Lines {
       RawMessage m;
       if (!(words >> direction >> m.peer >> m.bytes)) return false;
       m.receives = direction == "receive";
+      constexpr double kMostBytes = 1e15;
+      m.bytes = std::clamp(m.bytes, 0.0, kMostBytes);
       chain.messages.push_back(m);
       return true;
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "overlap/measured.hpp"
@@ -15,6 +16,8 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kMeasuredSchema = "nplus1-overlap-measured/1";
 
 std::string seconds_text(double s) {
+  constexpr double kMost = 1e6;  // what is longer is no time of a message
+  if (!std::isfinite(s) || std::abs(s) > kMost) return fmt::format("{:.3g} s", s);
   return s < 0 ? "-" + report::readable(from_seconds(-s)) : report::readable(from_seconds(s));
 }
 
