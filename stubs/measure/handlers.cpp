@@ -52,8 +52,8 @@ Effect effect_of(std::string_view name) {
   if (name.starts_with("MPI_Win_") || name.starts_with("MPI_Psend") || name.starts_with("MPI_Precv"))
     return Effect::kStops;
   if (is_one_of({"MPI_Send", "MPI_Send_c", "MPI_Recv", "MPI_Recv_c", "MPI_Sendrecv", "MPI_Sendrecv_c",
-                 "MPI_Allreduce", "MPI_Allreduce_c", "MPI_Reduce", "MPI_Reduce_c", "MPI_Bcast",
-                 "MPI_Bcast_c", "MPI_Finalize"}))
+                 "MPI_Allreduce", "MPI_Allreduce_c", "MPI_Reduce", "MPI_Reduce_c", "MPI_Bcast", "MPI_Bcast_c",
+                 "MPI_Finalize"}))
     return Effect::kDecides;
   if (is_one_of({"MPI_Wtime", "MPI_Wtick", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Type_size",
                  "MPI_Type_commit", "MPI_Type_free", "MPI_Type_vector", "MPI_Type_contiguous",

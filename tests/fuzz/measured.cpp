@@ -1,10 +1,10 @@
 // Any text as measured run-times (ours, PGMPI's), as message times for calibration, as a measured host, as a catalogue of
 // guidelines, as a journal's data, and as what ranks have measured of overlap.
+#include "overlap/measured.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/host.hpp"
 #include "guidelines/catalogue.hpp"
 #include "guidelines/raw_data.hpp"
-#include "overlap/measured.hpp"
 #include "tests/fuzz/target.hpp"
 
 namespace nplus1::fuzz {
