@@ -123,10 +123,13 @@ TEST(Savings, AMessageThatStaysIsNotOvertakenByOneThatIsPostedEarlier) {
   p.compute(1, 40);
   const std::uint64_t first = p.next_ordinal(1);
   p.receive(1, 0);
+  p.called(1, MpiCall::MPI_Recv);
   p.touch(1, first);
   p.untouched_for(1, p.next_ordinal(1) + 1, 40);
   const std::uint64_t second = p.next_ordinal(1);
-  p.wait(1, {p.ireceive(1, 0)});
+  const std::uint32_t request = p.ireceive(1, 0);
+  p.called(1, MpiCall::MPI_Irecv);
+  p.wait(1, {request});
   p.compute(1, 5);
   p.touch(1, second);
   p.record();
