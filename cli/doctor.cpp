@@ -213,6 +213,8 @@ int diagnose_platform(const netmodel::PlatformFlags& flags, int ranks) {
   }
   fmt::print("ok    {}: {} hosts, {} links, {} routes looked up\n", flags.platform, report.value().hosts,
              report.value().links, report.value().routes);
+  if (const std::string& why = report.value().simgrid; !why.empty())
+    fmt::print("note  SimGrid itself simulates the messages, which takes far longer: {}\n", why);
   return static_cast<int>(ExitCode::kOk);
 }
 

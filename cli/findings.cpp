@@ -12,6 +12,7 @@
 #include "cli/whatif.hpp"
 #include "events/recording/reader.hpp"
 #include "hypothesis/wait_states_report.hpp"
+#include "netmodel/simgrid/options.hpp"
 #include "report/exact_time.hpp"
 #include "support/shell.hpp"
 
@@ -128,7 +129,8 @@ void add_fixes(const std::string& source, const FindingLimits& limits, Findings&
         quote(source));
     return;
   }
-  const bool on_platform = recorded.network.starts_with("simgrid");
+  const bool on_platform = recorded.network.starts_with("simgrid") &&
+                           recorded.network.find(netmodel::kOwnSolver) == std::string::npos;
   if (reader.bytes() > (on_platform ? limits.replayed_on_platform : limits.replayed)) {
     found.first_fixes = left_out(reader, on_platform, source);
     return;

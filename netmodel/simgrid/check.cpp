@@ -21,6 +21,7 @@
 
 #include "netmodel/simgrid/loading.hpp"
 #include "netmodel/simgrid/module.hpp"
+#include "netmodel/simgrid/platform_links.hpp"
 #include "netmodel/simgrid/simgrid_flows.hpp"
 #include "netmodel/text.hpp"
 
@@ -269,7 +270,8 @@ PlatformReport check(const PlatformOptions& options, const Source& source) {
                 protocol.error().remedy};
   }
   const std::vector<sg::Host*> used = options.ranks == 0 ? engine.get_all_hosts() : hosts.value();
-  PlatformReport report{engine.get_host_count(), engine.get_link_count(), need_routes(used, declared)};
+  PlatformReport report{engine.get_host_count(), engine.get_link_count(), need_routes(used, declared),
+                        needs_simgrid(engine, options)};
   send_one(engine, used, options.model == "ns-3", source);
   return report;
 }

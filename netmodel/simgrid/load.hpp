@@ -21,6 +21,7 @@ struct PlatformReport {
   std::size_t hosts = 0;
   std::size_t links = 0;
   std::size_t routes = 0;  // between hosts of ranks, checked
+  std::string simgrid;     // why SimGrid itself has to simulate the messages; empty if netmodel/flows does
 };
 
 /// Loads the platform for these options in a child process, because SimGrid aborts on many errors. The error

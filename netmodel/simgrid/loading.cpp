@@ -38,7 +38,8 @@ std::vector<std::string> arguments_of(const PlatformOptions& options) {
   // One nanosecond instead of ten microseconds, which is more than most messages take.
   std::vector<std::string> words{"nplus1", "--log=root.thresh:critical", "--cfg=surf/precision:1e-9",
                                  "--cfg=network/model:" + options.model};
-  for (const std::string& setting : options.settings) words.push_back("--cfg=" + setting);
+  for (const std::string& setting : options.settings)
+    if (setting != kSimgridSolver && setting != kOwnSolver) words.push_back("--cfg=" + setting);
   return words;
 }
 

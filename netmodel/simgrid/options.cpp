@@ -45,12 +45,19 @@ Result<PlatformOptions> parse_platform_flags(const PlatformFlags& flags, int ran
     if (colon == 0 || colon == std::string::npos || colon + 1 == word.size())
       return Error{"--simgrid: " + in_quotes(word) + " is not KEY:VALUE",
                    "An example: network/crosstraffic:0"};
+    if (word.starts_with("solver:") && word != kSimgridSolver && word != kOwnSolver)
+      return Error{"--simgrid: " + in_quotes(word) + " is no solver",
+                   "They are solver:flows and solver:simgrid."};
     options.settings.push_back(word);
   }
   if (!flags.host_speed.empty()) options.host_speed = speed(flags.host_speed);
   if (options.host_speed < 0)
     return Error{"--host-speed: " + in_quotes(flags.host_speed) + " is not a speed", "An example: 2.5Gf"};
   return options;
+}
+
+bool PlatformOptions::simgrid_solver() const {
+  return std::find(settings.begin(), settings.end(), kSimgridSolver) != settings.end();
 }
 
 bool works_live(std::string_view model) {

@@ -18,7 +18,17 @@ struct PlatformOptions {
   /// Speed of the machine that runs the program, in flop/s; 0: hosts compute as fast as it does.
   double host_speed = 0;
   int ranks = 0;
+
+  /// Whether SimGrid itself shares out the links, not netmodel/flows.
+  [[nodiscard]] bool simgrid_solver() const;
 };
+
+/// Those of `settings` that are ours: who shares out the links (platform_links.hpp).
+inline constexpr const char* kSimgridSolver = "solver:simgrid";
+inline constexpr const char* kOwnSolver =
+    "solver:flows";  // what a network is described with that needs no SimGrid
+/// SimGrid's own clock, in seconds: what would happen within so little happens at once.
+inline constexpr double kSimgridPrecision = 1e-9;
 
 /// The flags' values as the user wrote them; empty ones keep their default.
 struct PlatformFlags {

@@ -65,6 +65,7 @@ SimgridFlows::SimgridFlows(sg::Engine& engine, const std::vector<sg::Host*>& hos
     : engine_{engine},
       hosts_{hosts},
       ns3_{ns3},
+      full_{simgrid::config::get_value<std::string>("network/optim") == "Full"},
       precision_{simgrid::config::get_value<double>("surf/precision")},
       origin_{sg::Engine::get_clock()} {
   if (current_ != nullptr) throw std::logic_error("SimGrid simulates one network at a time");
@@ -156,7 +157,7 @@ void SimgridFlows::step(Time until) {
   if (until == kNever)
     engine_.run();
   else if (limit >= sg::Engine::get_clock())
-    engine_.run_until(std::min(limit, next_event()));
+    engine_.run_until(full_ ? limit : std::min(limit, next_event()));
   if (until == kNever && ended_.empty()) throw std::logic_error("SimGrid has flows that never end");
   const double now = sg::Engine::get_clock();
   const bool arrived = until != kNever && now >= limit;

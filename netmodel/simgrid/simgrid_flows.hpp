@@ -56,6 +56,8 @@ class SimgridFlows final : public Flows {
   simgrid::s4u::Engine& engine_;
   const std::vector<simgrid::s4u::Host*>& hosts_;
   const bool ns3_;
+  const bool
+      full_;  // SimGrid looks at all flows at each event, and never comes to an end if led from event to event
   const double precision_;  // SimGrid's, in seconds
   double origin_;           // SimGrid's clock at our time zero
   Time clock_{};            // SimGrid's, which stays at its last event where a stop would disturb

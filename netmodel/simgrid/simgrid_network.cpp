@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "netmodel/simgrid/loading.hpp"
+#include "netmodel/simgrid/platform_links.hpp"
 #include "netmodel/simgrid/simgrid_flows.hpp"
 
 namespace nplus1::netmodel {
@@ -12,13 +13,15 @@ namespace nplus1::netmodel {
 namespace sg = simgrid::s4u;
 
 SimgridNetwork::SimgridNetwork(sg::Engine& engine, std::vector<sg::Host*> hosts, PlatformOptions options,
-                               Parameters protocol)
+                               Parameters protocol, std::shared_ptr<const LinkNetwork> links)
     : FlowProtocol{std::move(protocol)},
       engine_{engine},
       hosts_{std::move(hosts)},
-      options_{std::move(options)} {}
+      options_{std::move(options)},
+      links_{std::move(links)} {}
 
 std::unique_ptr<Flows> SimgridNetwork::flows() const {
+  if (links_ != nullptr) return std::make_unique<LinkFlows>(links_);
   return std::make_unique<SimgridFlows>(engine_, hosts_, options_.model == "ns-3");
 }
 
@@ -29,7 +32,9 @@ double SimgridNetwork::compute_scale(RankId rank) const {
 std::string SimgridNetwork::describe() const {
   std::string text =
       "simgrid:platform=" + options_.file + ",model=" + options_.model + ",map=" + options_.map;
-  for (const std::string& setting : options_.settings) text += "," + setting;
+  for (const std::string& setting : options_.settings)
+    if (setting != kOwnSolver) text += "," + setting;
+  if (links_ != nullptr) text += std::string{","} + kOwnSolver;
   return text;
 }
 
@@ -40,8 +45,14 @@ Result<std::unique_ptr<NetworkModel>> make_simgrid_network(const PlatformOptions
   if (!hosts) return hosts.error();
   auto protocol = protocol_in_force();
   if (!protocol) return protocol.error();
+  std::shared_ptr<const LinkNetwork> links;
+  if (needs_simgrid(engine, options).empty()) {
+    auto read = links_of(engine, hosts.value(), options);
+    if (!read) return read.error();
+    links = std::move(read).value();
+  }
   return std::unique_ptr<NetworkModel>{std::make_unique<SimgridNetwork>(
-      engine, std::move(hosts).value(), options, std::move(protocol).value())};
+      engine, std::move(hosts).value(), options, std::move(protocol).value(), std::move(links))};
 }
 
 }  // namespace nplus1::netmodel

@@ -38,7 +38,7 @@ constexpr char kSeparator = '\0';  // between the words of a child's answer, at 
     if (result) {
       const PlatformReport& r = result.value();
       text += "ok" + std::string{kSeparator} + std::to_string(r.hosts) + ' ' + std::to_string(r.links) + ' ' +
-              std::to_string(r.routes);
+              std::to_string(r.routes) + kSeparator + r.simgrid;
     } else {
       text += "bad" + std::string{kSeparator} + result.error().what + kSeparator + result.error().remedy;
     }
@@ -124,6 +124,7 @@ Result<PlatformReport> understood(const PlatformOptions& options, const std::str
   if (verdict != "ok") return rejected(options, {}, what, remedy);
   PlatformReport report;
   std::istringstream{what} >> report.hosts >> report.links >> report.routes;
+  report.simgrid = remedy;
   return report;
 }
 

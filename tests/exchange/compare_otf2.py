@@ -105,7 +105,9 @@ def compare_records(sends, receives, collectives, events, matches):
 
 def compare_printed(anchor, events):
     """otf2-print: as many records of each kind as we have events."""
-    text = subprocess.run(["otf2-print", str(anchor)], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run(["otf2-print", str(anchor)], check=True, capture_output=True, text=True)
+    assert not printed.stderr, printed.stderr[:2000]
+    text = printed.stdout
     printed = collections.Counter(line.split()[0] for line in text.splitlines() if line[:1].isupper())
     everything = [e for wanted in events.values() for e in wanted]
     only_left = sum(e["kind"] in ("region_end", "unmodelled_exit") for e in everything)

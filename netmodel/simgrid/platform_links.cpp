@@ -1,0 +1,184 @@
+#include "netmodel/simgrid/platform_links.hpp"
+
+#include <simgrid/s4u.hpp>
+#include <xbt/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <sstream>
+#include <unordered_map>
+#include <utility>
+
+#include "netmodel/text.hpp"
+
+namespace nplus1::netmodel {
+namespace {
+
+namespace sg = simgrid::s4u;
+
+template <class T>
+T setting(const char* key) {
+  return simgrid::config::get_value<T>(key);
+}
+
+/// SMPI's tag, communicator and source.
+constexpr double kEnvelope = 16;
+/// What a message takes of the links on the way back: its acknowledgements.
+constexpr double kBack = 0.05;
+
+/// In steps: the value of the largest threshold below the size, and 1 below all. Source: SimGrid 3.32, "Configuring
+/// SMPI", smpi/bw-factor and smpi/lat-factor.
+class Steps {
+ public:
+  explicit Steps(double always) : below_{always} {}
+
+  static Result<Steps> parse(const char* key) {
+    const std::string text = setting<std::string>(key);
+    Steps steps{1};
+    std::istringstream pieces{text};
+    for (std::string piece; std::getline(pieces, piece, ';');) {
+      const char* const end = piece.data() + piece.size();
+      double from = 0;
+      double value = 0;
+      const auto first = std::from_chars(piece.data(), end, from);
+      const bool two = first.ec == std::errc{} && first.ptr != end && *first.ptr == ':';
+      const auto second = two ? std::from_chars(first.ptr + 1, end, value) : first;
+      if (!two || second.ec != std::errc{} || second.ptr != end || !(value > 0))
+        return Error{std::string{key} + ": " + in_quotes(piece) + " is not SIZE:FACTOR",
+                     "An example: 65472:0.94;15424:0.7."};
+      steps.steps_.emplace_back(from, value);
+    }
+    std::ranges::sort(steps.steps_);
+    return steps;
+  }
+
+  [[nodiscard]] double at(double size) const {
+    double value = below_;
+    for (const auto& [from, factor] : steps_) {
+      if (size <= from) break;
+      value = factor;
+    }
+    return value;
+  }
+
+ private:
+  double below_;
+  std::vector<std::pair<double, double>> steps_;  // by size
+};
+
+/// What SimGrid reads from a file of its own and changes while time passes.
+bool changes_in_time(const std::string& file) {
+  std::ifstream in{file};
+  const std::string text{std::istreambuf_iterator<char>{in}, {}};
+  constexpr std::array<std::string_view, 4> kWords{"_file=", "<trace", "<include", "<peer"};
+  return std::ranges::any_of(kWords,
+                             [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+/// The platform as it is asked for: one for all Flows of a network.
+class Routes {
+ public:
+  explicit Routes(std::vector<sg::Host*> hosts)
+      : hosts_{std::move(hosts)},
+        gamma_{setting<double>("network/TCP-gamma")},
+        weight_{setting<double>("network/weight-S")},
+        back_{setting<bool>("network/crosstraffic")} {}
+
+  Route between(RankId source, RankId destination) {
+    const std::lock_guard guard{lock_};
+    sg::Host* const from = hosts_[source.index()];
+    sg::Host* const to = hosts_[destination.index()];
+    Route route;
+    std::vector<sg::Link*> there;
+    from->route_to(to, there, &route.latency);
+    if (from != to && there.empty() && route.latency <= 0)
+      throw MessageRefused{"the platform has no route from " + from->get_name() + " to " + to->get_name()};
+    route.weight = route.latency > 0 ? route.latency : 1;
+    route.bound = std::numeric_limits<double>::infinity();
+    for (const sg::Link* link : there) {
+      route.bound = std::min(route.bound, link->get_bandwidth());
+      if (route.latency > 0) route.weight += weight_ / link->get_bandwidth();
+      use(route, *link, 1);
+    }
+    if (route.latency > 0) route.bound = std::min(route.bound, gamma_ / (2 * route.latency));
+    if (!back_ || there.empty()) return route;
+    std::vector<sg::Link*> back;
+    to->route_to(from, back, nullptr);
+    for (const sg::Link* link : back) use(route, *link, kBack);
+    return route;
+  }
+
+  SharedLink link(MaxMin::Link id) {
+    const std::lock_guard guard{lock_};
+    return links_[id];
+  }
+
+ private:
+  void use(Route& route, const sg::Link& link, double share) {
+    const auto [known, fresh] = numbers_.emplace(&link, static_cast<MaxMin::Link>(links_.size()));
+    const bool pipe = link.get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE;
+    if (fresh)
+      links_.push_back({link.get_bandwidth(), pipe ? MaxMin::Sharing::kFatPipe : MaxMin::Sharing::kShared});
+    const auto used =
+        std::ranges::find_if(route.uses, [&](const MaxMin::Use& u) { return u.link == known->second; });
+    if (used == route.uses.end())
+      route.uses.push_back({known->second, share});
+    else
+      used->share = pipe ? std::max(used->share, share) : used->share + share;
+  }
+
+  std::mutex lock_;
+  const std::vector<sg::Host*> hosts_;  // by rank
+  const double gamma_;
+  const double weight_;
+  const bool back_;
+  std::unordered_map<const sg::Link*, MaxMin::Link> numbers_;
+  std::vector<SharedLink> links_;  // those that routes have named
+};
+
+}  // namespace
+
+std::string needs_simgrid(const sg::Engine& engine, const PlatformOptions& options) {
+  if (options.simgrid_solver()) return "it is asked for";
+  if (options.model != "SMPI" && options.model != "LV08" && options.model != "CM02")
+    return "the model is " + options.model;
+  if (setting<double>("surf/precision") != kSimgridPrecision) return "surf/precision is set";
+  for (const char* key : {"maxmin/precision", "maxmin/concurrency-limit", "network/solver"})
+    if (!simgrid::config::is_default(key)) return std::string{key} + " is set";
+  if (changes_in_time(options.file)) return "the platform changes while time passes";
+  for (const sg::Link* link : engine.get_all_links()) {
+    const auto policy = link->get_sharing_policy();
+    if (policy == sg::Link::SharingPolicy::WIFI || policy == sg::Link::SharingPolicy::NONLINEAR ||
+        !link->is_on())
+      return "link " + in_quotes(link->get_name()) + " is shared in a way of its own, or off";
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const LinkNetwork>> links_of(const sg::Engine& engine, std::vector<sg::Host*> hosts,
+                                                    const PlatformOptions& options) {
+  const bool smpi = options.model == "SMPI";
+  auto rate = smpi ? Steps::parse("smpi/bw-factor") : Steps{setting<double>("network/bandwidth-factor")};
+  if (!rate) return rate.error();
+  auto latency = smpi ? Steps::parse("smpi/lat-factor") : Steps{setting<double>("network/latency-factor")};
+  if (!latency) return latency.error();
+  engine.seal_platform();  // which gives hosts their routes to themselves
+  const auto routes = std::make_shared<Routes>(std::move(hosts));
+  auto network = std::make_shared<LinkNetwork>();
+  network->link = [routes](MaxMin::Link id) { return routes->link(id); };
+  network->route = [routes](RankId source, RankId destination) {
+    return routes->between(source, destination);
+  };
+  network->factors = [rate = std::move(rate).value(), latency = std::move(latency).value()](double size) {
+    return Factors{latency.at(size), rate.at(size)};
+  };
+  network->envelope = kEnvelope;
+  return std::shared_ptr<const LinkNetwork>{std::move(network)};
+}
+
+}  // namespace nplus1::netmodel
