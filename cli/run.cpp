@@ -51,7 +51,7 @@ constexpr const char* kRunExamples =
     "  nplus1 run -n 64 --mpi-args \"-f hosts\" -- ./app    on the machines in the file hosts\n"
     "  nplus1 run -n 16 --native -- ./app                 no simulator, but waits that yield the core\n"
     "  nplus1 run -n 2 --native --record full -- ./app    nor simulator: real times, for replay --reenact\n"
-    "  nplus1 run -n 16 --repeat 6 -- ./app               six times: median and spread of time and savings\n"
+    "  nplus1 run -n 4 --repeat 6 -- ./app                six times: median and spread of time and savings\n"
     "  nplus1 run -n 16 --print -- ./app                  only show the mpirun line\n";
 
 std::vector<std::string> mpi_words(const RunOptions& options) {

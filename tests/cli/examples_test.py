@@ -196,6 +196,10 @@ class Workspace:
         (self.folder / "build").symlink_to(BUILD)
         for name in ("platform.xml", "P.xml", "here.xml", "FILE"):
             shutil.copy(ROOT / "platforms" / "torus.xml", self.folder / name)
+        for name, flops in (("here.json", 1e9), ("there.json", 2e9)):
+            (self.folder / name).write_text(
+                f'{{"schema": "nplus1-host/1", "scalar_flops": {flops}, "vector_flops": {flops}, "levels": '
+                '[{"name": "L1", "bandwidth": 1e10, "latency_s": 1e-9}]}')
         (self.folder / "hosts").write_text("localhost:64\n")
         (self.folder / "plan.toml").write_text('[[scale]]\nregion = "solve"\nfactor = 0.5\n')
         run = "nplus1 run -q --compute fixed:1e-6"
