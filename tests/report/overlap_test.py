@@ -99,6 +99,12 @@ class LongNames(Report):
         page.write_text(text[:begin] + text[begin:end].replace("overlap_1d.c", cls.name) + text[end:])
         return page
 
+    def test_tables_break_them_and_do_not_scroll_sideways(self):
+        self.go("overlap")
+        for wide, shown in self.browser.value("[...document.querySelectorAll('#panel-overlap .scroll'), document.documentElement]"
+                                              ".map((e) => [e.scrollWidth, e.clientWidth])"):
+            self.assertLessEqual(wide, shown)
+
     def test_labels_of_rows_stand_within_the_figure_and_keep_their_lines(self):
         self.go("overlap")
         rows = self.browser.value(

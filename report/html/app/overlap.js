@@ -121,7 +121,8 @@ function chainsTable(overlap) {
       { label: "Times", value: (c) => c.count },
       { label: "Until", value: (c) => `${ENDINGS[c.ended_by]} (${placeOf(c.ending)})` }],
     detail: (c) => el("div", {}, el("p", {}, `Chain ${c.id}, ${plural(c.requests, "request")}: ${c.contexts.map(callOf).join(", ")}`),
-      weakText(c), c.patch ? el("pre", {}, c.patch) : c.not_patched ? el("p", {}, `No patch: ${c.not_patched}`) : null),
+      weakText(c), c.measured ? el("p", {}, `Measured on the machine's own MPI: ${c.measured}`) : null,
+      c.patch ? el("pre", {}, c.patch) : c.not_patched ? el("p", {}, `No patch: ${c.not_patched}`) : null),
   });
 }
 
