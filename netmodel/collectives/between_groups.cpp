@@ -266,3 +266,28 @@ void append_between_groups(const CollectiveCall& call, const Selection& selectio
 }
 
 }  // namespace nplus1::netmodel::algorithms
+
+namespace nplus1::netmodel {
+
+bool moves_nothing_between_groups(CollectiveKind kind, Bytes size, std::span<const std::int64_t> sizes) {
+  const auto empty = [](std::int64_t block) { return block == 0; };
+  const bool lists_nothing = std::all_of(sizes.begin(), sizes.end(), empty);
+  switch (kind) {
+    case CollectiveKind::kBcast:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kAllreduce:
+    case CollectiveKind::kReduceScatterBlock:
+      return empty(count(size));
+    case CollectiveKind::kGather:
+    case CollectiveKind::kScatter:
+    case CollectiveKind::kAllgather:
+    case CollectiveKind::kAllgatherv:
+      return empty(count(size)) && lists_nothing;
+    case CollectiveKind::kReduceScatter:
+      return sizes.empty() ? empty(count(size)) : lists_nothing;
+    default:  // these exchange empty blocks too, or skip them one by one
+      return false;
+  }
+}
+
+}  // namespace nplus1::netmodel

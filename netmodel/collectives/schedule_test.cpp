@@ -355,6 +355,43 @@ TEST(Neighborhoods, TakeSizesPerDestination) {
   EXPECT_EQ(steps[2].size, bytes(7));
 }
 
+// What moves nothing
+
+TEST(BetweenGroups, WhoMovesNothingHasNoSteps) {
+  constexpr std::array kKinds{CollectiveKind::kBcast,     CollectiveKind::kReduce,
+                              CollectiveKind::kAllreduce, CollectiveKind::kReduceScatterBlock,
+                              CollectiveKind::kGather,    CollectiveKind::kScatter,
+                              CollectiveKind::kAllgather, CollectiveKind::kAllgatherv,
+                              CollectiveKind::kAlltoall,  CollectiveKind::kBarrier};
+  for (const CollectiveKind kind : kKinds)
+    for (const bool blocking : {true, false})
+      for (std::int32_t me = 0; me < 5; ++me)
+        for (const std::int32_t root : {0, 4})
+          for (const std::int64_t size : {0, 8}) {
+            CollectiveCall call{.kind = kind, .blocking = blocking, .members = 5, .me = me, .root = root};
+            call.first_group = 2;
+            const bool rooted = kind != CollectiveKind::kAllreduce && kind != CollectiveKind::kAllgather;
+            const bool beside = rooted && me != root && (me < 2) == (root < 2);
+            if (beside) call.root = kNoMember;
+            call.size = bytes(size);
+            std::vector<Step> steps;
+            append_steps(call, steps);
+            const bool nothing = moves_nothing_between_groups(kind, call.size, call.sizes);
+            EXPECT_TRUE(steps.empty() || !nothing) << kind_name(kind) << ", member " << me << ", " << size;
+            const bool exchanges = kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kBarrier;
+            EXPECT_EQ(nothing, size == 0 && !exchanges) << kind_name(kind);
+          }
+}
+
+TEST(BetweenGroups, WhoGetsSomethingFromTheOtherGroupMovesSomething) {
+  const std::array<std::int64_t, 1> theirs{8};
+  CollectiveCall call{.kind = CollectiveKind::kAllgather, .members = 5, .me = 1, .first_group = 2, .sizes = theirs};
+  std::vector<Step> steps;
+  append_steps(call, steps);
+  EXPECT_FALSE(steps.empty());
+  EXPECT_FALSE(moves_nothing_between_groups(call.kind, call.size, call.sizes));
+}
+
 // Calls that contradict themselves
 
 TEST(AppendSteps, RejectsCallsThatContradictThemselves) {

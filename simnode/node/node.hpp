@@ -61,6 +61,7 @@ class Node final : public engine::Listener {
     bool ending = false;          // without MPI_Finalize
     std::uint16_t last_call = 0;  // and where it was made: of its last event
     CallSiteId last_site{};
+    std::uint32_t looks = 0, moves = 0;  // of its host, where that is another (transport::shown_looks)
   };
 
   void on_exit(const events::TimedEvent& event) override;

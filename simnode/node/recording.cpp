@@ -157,6 +157,11 @@ void Node::lose_sight(RankId rank) {
 void Node::take(RankId rank, Port& port) {
   events::Event event = port.assembler.event();
   Rank& r = ranks_[rank.index()];
+  if (event.kind == events::EventKind::kNone) {
+    r.looks = static_cast<std::uint32_t>(event.aux >> 32U);
+    r.moves = static_cast<std::uint32_t>(event.aux);
+    return;
+  }
   ++events_per_rank_[rank.index()];
   if (event.kind == events::EventKind::kOutcome && event.extension == 0) return lose_sight(rank);
   if (event.kind == events::EventKind::kWarmTime) return take_warm_time(rank, event);

@@ -53,6 +53,11 @@ bool moves_nothing(const Collective& c) {
   return !c.comm->inter && netmodel::moves_nothing(c.kind, Bytes{c.size}, c.sizes);
 }
 
+/// The same of this member alone, between groups too.
+bool moves_nothing_here(const Collective& c) {
+  return c.comm->inter ? netmodel::moves_nothing_between_groups(c.kind, Bytes{c.size}, c.sizes) : moves_nothing(c);
+}
+
 void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool asks) {
   events::Event event = event_of(c, kind);
   event.request = id;
@@ -95,7 +100,7 @@ int run_rooted(Call& call, const Collective& c) {
   detach_sends(c, keep);
   const int code = c.start(&native, keep);
   if (code != MPI_SUCCESS) return code;
-  keep.may_leave = keep.may_leave || moves_nothing(c);
+  keep.may_leave = keep.may_leave || moves_nothing_here(c);
   call_has_begun();
   emit(call, c, EventKind::kCollective, kNoRequest, true);
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
@@ -126,7 +131,7 @@ int start_request(Call& call, const Collective& c, Request& request) {
   if (code != MPI_SUCCESS) return code;
   call_has_begun();
   request.keep = std::move(keep.objects);
-  announce(call, c, request, keep.may_leave || moves_nothing(c));
+  announce(call, c, request, keep.may_leave || moves_nothing_here(c));
   return MPI_SUCCESS;
 }
 
@@ -136,8 +141,10 @@ int start_request(Call& call, const Collective& c, Request& request) {
 int start_persistent(Call& call, const Collective& c, Request& request) {
   Keep keep;
   detach_sends(c, keep, true);
-  // One that moves nothing stays inactive natively, at all members, so that nobody waits for it.
-  const bool nothing = moves_nothing(c) && !call.rt.native();
+  // One that moves nothing stays inactive natively, at all members, so that nobody waits for it. Between groups those
+  // beside a root cannot tell.
+  const bool all_can_tell = !c.comm->inter || !c.rooted();
+  const bool nothing = all_can_tell && moves_nothing_here(c) && !call.rt.native();
   const int code = nothing ? MPI_SUCCESS : pmpi::Start(&request.app);
   if (code != MPI_SUCCESS) return code;
   request.native = nothing ? MPI_REQUEST_NULL : request.app;
@@ -213,16 +220,28 @@ int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int
   return MPI_SUCCESS;
 }
 
-int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native) {
-  events::Event event;
-  event.kind = EventKind::kCollective;
-  event.flags = events::kNeedsAnswer;
-  event.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
-  event.comm = comm.number;
-  event.peer = -1;
-  call.emit(event);
-  call.rt.ring();
-  return native_then_virtual(call, native);
+int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native, bool* told) {
+  const auto tell = [&call, &comm] {
+    events::Event event;
+    event.kind = EventKind::kCollective;
+    event.flags = events::kNeedsAnswer;
+    event.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
+    event.comm = comm.number;
+    event.peer = -1;
+    call.emit(event);
+    call.rt.ring();
+  };
+  if (told == nullptr || !callbacks_exist() || call.rt.native()) {
+    tell();
+    return native_then_virtual(call, native);
+  }
+  LateWord word{tell, call.rt.thread()};
+  const int code = native();
+  *told = word.said() || code == MPI_SUCCESS;
+  if (!*told) return code;
+  word.say();
+  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+  return code;
 }
 
 }  // namespace nplus1::stubs

@@ -91,14 +91,15 @@ int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Check&& ch
   }
   check();
   Call call;
-  // What fails although all have come (a callback that copies an attribute) is made again without them.
+  // What fails although all have come is made again without them.
   const bool owed = known->owed_creations > 0;
   if (owed) --known->owed_creations;
+  bool told = true;
   const auto natively = [&] { return call.unlocked(create); };
-  const int code = owed ? natively() : synchronize(call, *known, natively);
+  const int code = owed ? natively() : synchronize(call, *known, natively, &told);
   if (code == MPI_SUCCESS)
     add_and_define(call, *result, known->key, creation);
-  else
+  else if (told)
     ++known->owed_creations;
   return code;
 }
@@ -112,13 +113,6 @@ int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Create&& c
 template <class Create>
 int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&& create) {
   Communicator* known = communicator(parent);
-  std::shared_ptr<Communicator> future;
-  if (known != nullptr) {  // numbered now: the requests may complete in another order elsewhere
-    const std::lock_guard guard{runtime()->lock};
-    future = runtime()->communicators.make(known->all, known->key, kFromParent);
-    future->local = known->local;
-    future->first_group = known->first_group;
-  }
   Collective c;
   c.kind = CollectiveKind::kSynchronize;
   c.comm = known;
@@ -127,6 +121,11 @@ int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&
   const int code = start(std::move(c), handle);
   if (code != MPI_SUCCESS || known == nullptr) return code;
   const std::lock_guard guard{runtime()->lock};
+  // Numbered now: the requests may complete in another order elsewhere. What MPI has refused has no number.
+  std::shared_ptr<Communicator> future =
+      runtime()->communicators.make(known->all, known->key, kFromParent);
+  future->local = known->local;
+  future->first_group = known->first_group;
   Request* request = runtime()->requests.find(*handle);
   request->when_complete = [result, future] {  // runs inside the completing call, lock held
     Runtime& rt = *runtime();

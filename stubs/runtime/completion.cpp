@@ -45,6 +45,11 @@ void end_all(Call& call, std::span<Request* const> requests) {
   call.exit_at(semantics::complete_all(entry, completions));
 }
 
+bool may_finish_later(const Call& call, const Request& request) {
+  if (request.kind == RequestKind::kSend) return !waits_natively(request);
+  return request.may_leave && !call.rt.native();
+}
+
 void settle_native(Call& call, Request& request) {
   if (request.held) call.rt.post_held(request, request.arguments.peer, request.arguments.tag);
   if (request.partner) {
@@ -62,7 +67,7 @@ void settle_native(Call& call, Request& request) {
     request.native = MPI_REQUEST_NULL;
     return;
   }
-  if (request.may_leave && !call.rt.native()) {  // a collective of which nothing is awaited here any more
+  if (request.kind != RequestKind::kSend && may_finish_later(call, request)) {
     int flag = 0;
     pmpi::Request_get_status(request.native, &flag, MPI_STATUS_IGNORE);
     if (flag != 0) return;

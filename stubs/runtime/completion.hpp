@@ -16,6 +16,10 @@ void end_all(Call& call, std::span<Request* const> requests);
 /// still holds), it was left in the background and `request.native` is null.
 void settle_native(Call& call, Request& request);
 
+/// Whether a virtually complete request need not be complete natively before the program goes on: an eager send, what
+/// leaves from a copy, and a collective of which nothing is awaited here any more.
+bool may_finish_later(const Call& call, const Request& request);
+
 /// After the native completion: what the application's handle becomes, and what the request leaves behind.
 void retire(Call& call, MPI_Request& handle);
 

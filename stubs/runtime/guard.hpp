@@ -115,6 +115,14 @@ void note_callbacks() noexcept;
 
 namespace detail {
 extern constinit std::atomic<bool> callbacks_exist;
+}  // namespace detail
+
+/// Whether it has: then MPI may call the program back.
+[[nodiscard]] inline bool callbacks_exist() noexcept {
+  return detail::callbacks_exist.load(std::memory_order_relaxed);
+}
+
+namespace detail {
 /// Whether this thread's outermost call has been left without a return; then all that it held is given back.
 bool was_abandoned(const void* frame) noexcept;
 }  // namespace detail

@@ -165,13 +165,13 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
   Call call;
   const auto it = taken_messages().find(*handle);
   const semantics::Message message = it->second;
-  taken_messages().erase(it);
   std::unique_ptr<Request> request = call.rt.requests.make();
   request->kind = RequestKind::kReceive;
   request->peer = message.source;
   request->engine_decided = true;  // no message will come for it any more: the simulator knows when it ends
   const int code = pmpi::Imrecv(buf, count, type, handle, &request->native);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) return code;  // the message can still be received
+  taken_messages().erase(it);
   request->id = call.rt.next_request_id();
   request->active = true;
   request->posted = call.entry();
@@ -205,10 +205,10 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
 /// Whether MPI would probe at all: MPI_PROC_NULL and bad arguments are its own affair.
 bool is_probe(const Communicator* comm, int source, int tag) {
   return comm != nullptr && (source == MPI_ANY_SOURCE || comm->world(source) != kProcNull) &&
-         (tag == MPI_ANY_TAG || tag >= 0);
+         (tag == MPI_ANY_TAG || (tag >= 0 && tag <= runtime()->largest_tag()));
 }
 
-/// MPI's own affair; unmodelled if others take part.
+/// MPI's own affair, which refuses bad arguments; unmodelled if others may take part.
 template <class F>
 int pass_on(bool nobody, F&& native) {
   if (nobody) return native();
@@ -228,7 +228,7 @@ namespace handlers {
 int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   Communicator* known = communicator(comm);
   if (!is_probe(known, source, tag))
-    return pass_on(source == MPI_PROC_NULL, [&] { return pmpi::Probe(source, tag, comm, status); });
+    return pass_on(source == MPI_PROC_NULL || known != nullptr, [&] { return pmpi::Probe(source, tag, comm, status); });
   Call call;
   const auto found = probe(call, {source, tag, known, false});
   if (!found) return probe_natively(call, {source, tag, known, false}, nullptr, nullptr, status);
@@ -250,7 +250,8 @@ int Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
 int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
   Communicator* known = communicator(comm);
   if (!is_probe(known, source, tag))
-    return pass_on(source == MPI_PROC_NULL, [&] { return pmpi::Mprobe(source, tag, comm, message, status); });
+    return pass_on(source == MPI_PROC_NULL || known != nullptr,
+                   [&] { return pmpi::Mprobe(source, tag, comm, message, status); });
   Call call;
   const stubs::Probe p{source, tag, known, true};
   const auto found = probe(call, p);

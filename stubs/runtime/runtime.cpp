@@ -320,11 +320,26 @@ void recover_from_longjmp() noexcept {
   if (Runtime* rt = runtime()) rt->recover();
 }
 
+LateWord::LateWord(std::function<void()> word, ThreadState& thread) : word_{std::move(word)}, thread_{thread} {
+  thread_.late_word = this;
+}
+
+LateWord::~LateWord() {
+  thread_.late_word = nullptr;
+}
+
+void LateWord::say() {
+  if (std::exchange(said_, true)) return;
+  thread_.late_word = nullptr;
+  word_();
+}
+
 void Runtime::recover() noexcept {
   ThreadState* thread = this_thread;
   if (thread == nullptr || !thread->in_call) return;
   set_native_wait(false);
   set_inside(false);
+  thread->late_word = nullptr;
   thread->in_call = false;
   start_clock(*thread, thread->inside);  // what was computed since the jump is not known
   if (lock.is_held_here()) lock.unlock();
@@ -368,6 +383,8 @@ void Runtime::idle() {
   // between two polls of MPI's progress loop, where MPICH's own schedules post theirs.
   if (!call_state.waits_itself) {
     const std::unique_lock held{lock, std::try_to_lock};
+    if (held.owns_lock() && this_thread != nullptr && this_thread->late_word != nullptr)
+      this_thread->late_word->say();
     if (held.owns_lock()) absorb();
   }
   wake_target();
@@ -379,14 +396,27 @@ void Runtime::idle() {
 
 /// Generalised requests complete when the program says so, maybe in a function that MPI polls.
 void Runtime::note_vain_look() {
-  transport::RankBlock* block = channel_->block();
-  if (block == nullptr || expects_others_.load(std::memory_order_relaxed)) return;
+  if (expects_others_.load(std::memory_order_relaxed)) return;
   if (calls_counted(MpiCall::MPI_Grequest_start) + calls_counted(MpiCall::MPIX_Grequest_start) +
           calls_counted(MpiCall::MPIX_Grequest_class_allocate) >
       0)
     return expect_others();
+  transport::RankBlock* block = channel_->block();
+  if (block == nullptr) return tell_vain_looks();
   block->native_moves.store(native_moves(), std::memory_order_relaxed);
   block->native_polls.fetch_add(1, std::memory_order_release);
+}
+
+void Runtime::tell_vain_looks() {
+  constexpr std::int64_t kBetweenNs = 500'000'000;
+  const std::uint32_t looks = vain_looks_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::int64_t now = clock_ns(CLOCK_MONOTONIC);
+  if (degraded() || now - looks_told_ns_.load(std::memory_order_relaxed) < kBetweenNs) return;
+  std::unique_lock held{lock, std::defer_lock};
+  if (!lock.is_held_here() && !held.try_lock()) return;
+  looks_told_ns_.store(now, std::memory_order_relaxed);
+  channel_->write(transport::shown_looks(looks, native_moves()), nullptr);
+  channel_->ring();
 }
 
 std::uint64_t Runtime::publish_message(const Communicator& comm, RankId destination, std::int32_t tag,

@@ -67,6 +67,24 @@ class Lock {
 };
 
 class Accesses;
+struct ThreadState;
+
+/// Something that the simulator is told once the MPI library waits for others in the call that the thread is in: until
+/// then that call may still fail without them. By whoever makes it, with the lock held.
+class LateWord {
+ public:
+  LateWord(std::function<void()> word, ThreadState& thread);
+  ~LateWord();
+  LateWord(const LateWord&) = delete;
+  LateWord& operator=(const LateWord&) = delete;
+  [[nodiscard]] bool said() const { return said_; }
+  void say();
+
+ private:
+  std::function<void()> word_;
+  ThreadState& thread_;
+  bool said_ = false;
+};
 
 /// What a thread keeps between calls. In pages of its own: handlers read the clock (stubs/access/), and no buffer of the
 /// program's may lie in a page that they need.
@@ -84,6 +102,7 @@ struct alignas(4096) ThreadState {
   std::optional<events::Answer> answer;     // the answer this thread waits for
   std::vector<std::uint32_t> answer_words;  // its extension
   std::vector<Request*> selected;           // scratch of completing calls
+  LateWord* late_word = nullptr;            // not said yet
 };
 
 class Call;
@@ -238,6 +257,8 @@ class alignas(4096) Runtime {
   void set_native_wait(bool on);
   /// The rank waits, and has just looked in vain: for the simulator's view of a standstill inside MPI.
   void note_vain_look();
+  /// The same over TCP, where it is told at intervals.
+  void tell_vain_looks();
   /// Somebody outside of the job may from now on end a call that waits inside MPI (a process that was spawned, a disk).
   void expect_others() { expects_others_.store(true, std::memory_order_relaxed); }
   /// Marks the change between application and MPI, for the simulator's bound on a running rank.
@@ -311,6 +332,8 @@ class alignas(4096) Runtime {
   int native_threads_ = 0;
   std::uint64_t next_ordinal_ = 0;
   std::atomic<bool> expects_others_{false};
+  std::atomic<std::uint32_t> vain_looks_{0};  // over TCP
+  std::atomic<std::int64_t> looks_told_ns_{0};
   std::atomic<std::int64_t> reads_virtual_clock_{0};
   std::atomic<std::int64_t> reads_system_clock_{0};
   std::unordered_map<std::string, std::uint64_t> regions_;

@@ -104,6 +104,16 @@ int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* 
   return code;
 }
 
+/// After an error MPICH may leave the requests behind it as they are (MPI_ERR_PENDING), although they are complete: this one
+/// has ended in virtual time.
+void complete_pending(MPI_Request& native, MPI_Status* status, bool persistent) {
+  const bool told = status != MPI_STATUS_IGNORE;
+  const bool pending = told ? status->MPI_ERROR == MPI_ERR_PENDING : !persistent;
+  if (native == MPI_REQUEST_NULL || !pending) return;
+  const int code = pmpi::Wait(&native, status);
+  if (told) status->MPI_ERROR = code;
+}
+
 int complete_all_native(Call& call, int count, MPI_Request handles[], const Selection& s,
                         MPI_Status statuses[]) {
   std::vector<MPI_Request> natives(handles, handles + count);
@@ -118,6 +128,9 @@ int complete_all_native(Call& call, int count, MPI_Request handles[], const Sele
   const int code = pmpi::Waitall(count, natives.data(), statuses);
   for (int i = 0; i < count; ++i) {
     Request* ours = call.rt.requests.find(handles[i]);
+    if (ours != nullptr && code != MPI_SUCCESS)
+      complete_pending(natives[static_cast<std::size_t>(i)],
+                       statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i], ours->persistent);
     if (ours == nullptr)
       handles[i] = natives[static_cast<std::size_t>(i)];
     else if (ours->active) {
@@ -417,8 +430,9 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   *flag = done.empty() ? 0 : 1;
   call.outcome().answer.flag = static_cast<std::uint8_t>(*flag);
   if (done.empty()) return MPI_SUCCESS;
-  if (request.kind == RequestKind::kSend && !waits_natively(request)) {
+  if (may_finish_later(call, request)) {
     set_empty(status);
+    if (Accesses* accesses = call.rt.accesses()) accesses->complete(request);
     return MPI_SUCCESS;
   }
   call.await(request.native, request.peer,

@@ -43,6 +43,15 @@ class Channel {
   [[nodiscard]] virtual RankBlock* block() = 0;
 };
 
+/// Over TCP a rank that waits shows by an event of no kind, now and then, what RankBlock shows on the simulator's host: how
+/// often it has looked in vain, and how often MPI's progress has found something.
+[[nodiscard]] inline events::Event shown_looks(std::uint32_t looks, std::uint32_t moves) {
+  events::Event event;
+  event.kind = events::EventKind::kNone;
+  event.aux = std::uint64_t{looks} << 32U | moves;
+  return event;
+}
+
 /// What is said on the unix socket, which else stays silent: by a rank that ends or leaves the simulation, and, when
 /// all end, by the simulator.
 enum Word : char { kLeave = 'l', kEnd = 'e', kAllEnd = 'a' };

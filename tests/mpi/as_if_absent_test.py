@@ -22,6 +22,21 @@ class AsIfAbsent(LiveTest):
             self.assertTrue(run.summary["complete"])
             self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
 
+    def test_an_attribute_that_is_not_copied_fails_at_once_and_not_for_the_others(self):
+        """Rank 0's copy is refused by its own function; what it sends then is awaited by the others before they come."""
+        for options in ((), ("--direct", "off"), ("--transport", "tcp")):
+            run = self.same(3, "callbacks", "refuse", options=("--compute", "fixed:1e-6", *options))
+            trust = run.summary["trust"]
+            self.assertTrue(run.summary["complete"])
+            self.assertEqual((trust["forced_decisions"], trust["clock_mismatches"]), (0, 0))
+            calls = {c["name"]: c["calls_per_rank"] for c in run.summary["communicator_calls"]}
+            self.assertEqual(calls["MPI_Comm_dup"], [2, 2, 2])  # those that were not refused
+
+    def test_a_copy_that_fails_where_errors_end_the_program_has_the_same_exit_code(self):
+        bare = self.bare(3, "callbacks", "refuse-fatal")
+        self.assertNotEqual(bare.code, 0)
+        self.observe(3, "callbacks", "refuse-fatal", code=bare.code)
+
     def test_ranks_stay_observed_when_an_error_handler_leaves(self):
         ends = set()
         for way in ("longjmp", "throw"):

@@ -87,17 +87,28 @@ class InsideMpi(LiveTest):
     }
     SLOW = ("late", "operation")
 
-    def run_all(self):
-        jobs = {name: self.command(2, "deadlocks", name, output=self.folder / name) for name in self.WAITS}
-        jobs.update({name: self.command(2, "not_deadlocks", name, output=self.folder / name) for name in self.SLOW})
+    def run_all(self, options):
+        def command(program, name):
+            return self.command(2, program, name, options=options, output=self.folder / f"{name}{''.join(options)}")
+
+        jobs = {name: command("deadlocks", name) for name in self.WAITS}
+        jobs.update({name: command("not_deadlocks", name) for name in self.SLOW})
         jobs["continue"] = ["timeout", "-s", "TERM", "20", *self.command(
-            2, "deadlocks", "fences", options=("--on-deadlock", "continue"), output=self.folder / "continue")]
+            2, "deadlocks", "fences", options=("--on-deadlock", "continue", *options),
+            output=self.folder / f"continue{''.join(options)}")]
         with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
             running = {name: pool.submit(self.run_command, command, timeout=120) for name, command in jobs.items()}
             return {name: job.result() for name, job in running.items()}
 
     def test_they_are_told_with_rank_call_and_line_and_slow_programs_go_on(self):
-        done = self.run_all()
+        self.check_all(())
+
+    def test_over_tcp_too(self):
+        """Nothing is shared with the simulator: the ranks tell it that they look in vain."""
+        self.check_all(("--transport", "tcp"))
+
+    def check_all(self, options):
+        done = self.run_all(options)
         for name, waits in self.WAITS.items():
             with self.subTest(name):
                 self.assertEqual(done[name].returncode, DEADLOCK, done[name].stderr)

@@ -2,6 +2,20 @@
 
 namespace random_programs {
 
+void Books::add(const Books& other) {
+  for (const auto& [name, count] : other.calls_) calls_[name] += count;
+  for (const auto& [key, count] : other.collectives_) collectives_[key] += count;
+  for (const auto& [key, count] : other.communicator_calls_) communicator_calls_[key] += count;
+  for (const auto& [destination, sums] : other.messages_) {
+    messages_[destination].first += sums.first;
+    messages_[destination].second += sums.second;
+  }
+  for (const auto& [key, sums] : other.layers_) {
+    layers_[key].first += sums.first;
+    layers_[key].second += sums.second;
+  }
+}
+
 void Books::write(std::FILE* file, int rank) const {
   for (const auto& [name, count] : calls_) std::fprintf(file, "call %s %ld\n", name.c_str(), count);
   for (const auto& [destination, sums] : messages_)

@@ -11,7 +11,7 @@
 
 namespace random_programs {
 
-/// Counts of one rank, over all of its scripts. Threads of the rank take turns with it themselves.
+/// Counts of one rank, over all of its scripts; one thread's, until they are added.
 class Books {
  public:
   void call(const std::string& name) { ++calls_[name]; }
@@ -35,6 +35,8 @@ class Books {
     ++count;
     sum += bytes;
   }
+  /// What another thread of the rank has done.
+  void add(const Books& other);
   void write(std::FILE* file, int rank) const;
 
  private:

@@ -4,18 +4,18 @@
 //   --kinds A,B,...    steps of these kinds only
 //   --largest BYTES    of a message
 //   --persistent       persistent collectives too
+//   --errors           calls that return errors
+//   --threads          MPI_THREAD_MULTIPLE, and steps in which several threads perform scripts of their own
+//   --one-sided        windows too
 //   --code N           the exit code
 //   --trace            each rank says on stderr which step it begins
 // RANDOM_PROGRAM_BOOKS=FOLDER: where each rank leaves its books; RANDOM_PROGRAM_DELAY=SEED: it dawdles.
-#include <nplus1.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,66 +23,6 @@
 
 namespace random_programs {
 namespace {
-
-struct Kind {
-  const char* name;
-  int weight;
-  void (*step)(Script&);
-};
-
-void compute_step(Script& s) {
-  const int who = s.random.below(s.size);
-  if (s.rank == who || s.own.chance(30)) nplus1_compute(s.own.below(20000) * 1e-8);
-}
-
-void time_step(Script& s) {
-  const double now = MPI_Wtime();
-  s.check(MPI_Wtime() >= now, "the time goes back");
-  s.note_order(static_cast<std::uint64_t>(std::llround(now * 1e12)));
-}
-
-void region_step(Script& s) {
-  nplus1_region_begin("part");
-  compute_step(s);
-  nplus1_region_end("part");
-}
-
-const Kind kKinds[] = {
-    {"message", 30, message_step},
-    {"answer", 12, [](Script& s) { answer_step(s, false); }},
-    {"complete", 12, [](Script& s) { complete_step(s, false); }},
-    {"exchange", 6, exchange_step},
-    {"ready", 3, ready_step},
-    {"persistent", 5, persistent_step},
-    {"nobody", 3, nobody_step},
-    {"cancel", 3, cancel_step},
-    {"free", 3, free_step},
-    {"fan_in", 5, fan_in_step},
-    {"pending_fan_in", 5, pending_fan_in_step},
-    {"master_worker", 3, master_worker_step},
-    {"collective", 25, collective_step},
-    {"communicator", 10, communicator_step},
-    {"free_communicator", 4, [](Script& s) { free_communicator_step(s, false); }},
-    {"compute", 12, compute_step},
-    {"time", 2, time_step},
-    {"region", 2, region_step},
-};
-
-const Kind& random_kind(Script& s) {
-  const auto allowed = [&](const Kind& k) {
-    const auto& names = s.options.kinds;
-    return names.empty() || std::find(names.begin(), names.end(), k.name) != names.end();
-  };
-  int sum = 0;
-  for (const Kind& k : kKinds) sum += allowed(k) ? k.weight : 0;
-  int left = s.random.below(std::max(sum, 1));
-  for (const Kind& k : kKinds) {
-    if (!allowed(k)) continue;
-    if (left < k.weight) return k;
-    left -= k.weight;
-  }
-  return kKinds[0];
-}
 
 /// A process that is slow at places of its own: nothing may depend on it.
 /// In real time only: what the C library's functions sleep is the program's own, and virtual time.
@@ -124,30 +64,11 @@ class Dawdler {
   bool on_;
 };
 
-void perform(Script& s, Dawdler& dawdler) {
+Communicator everybody(int size) {
   Communicator world;
   world.handle = MPI_COMM_WORLD;
-  for (int i = 0; i < s.size; ++i) world.members.push_back(i);
-  s.communicators.push_back(world);
-  const auto begin = [&](int step) {
-    s.step = step;
-    s.random = Random{mix(s.options.seed, static_cast<std::uint64_t>(step))};
-    s.own = Random{
-        mix(mix(s.options.seed, static_cast<std::uint64_t>(step)), static_cast<std::uint64_t>(s.rank) + 99)};
-    dawdler.next();
-  };
-  for (int step = 0; step < s.options.steps; ++step) {
-    if (s.options.skipped[static_cast<std::size_t>(step)]) continue;
-    begin(step);
-    const Kind& kind = random_kind(s);
-    if (s.options.trace) std::fprintf(stderr, "rank %d: step %d, %s\n", s.rank, step, kind.name);
-    kind.step(s);
-  }
-  begin(s.options.steps);
-  if (s.options.trace) std::fprintf(stderr, "rank %d: the end\n", s.rank);
-  answer_step(s, true);
-  complete_step(s, true);
-  free_communicator_step(s, true);
+  for (int i = 0; i < size; ++i) world.members.push_back(i);
+  return world;
 }
 
 Options parse(int argc, char** argv, int& scripts, int& code) {
@@ -162,8 +83,13 @@ Options parse(int argc, char** argv, int& scripts, int& code) {
       o.trace = true;
       continue;
     }
-    if (name == "--persistent") {
-      o.persistent = true;
+    bool* const flag = name == "--persistent"  ? &o.persistent
+                       : name == "--errors"    ? &o.errors
+                       : name == "--threads"   ? &o.threads
+                       : name == "--one-sided" ? &o.one_sided
+                                               : nullptr;
+    if (flag != nullptr) {
+      *flag = true;
       continue;
     }
     const char* value = argv[++i];
@@ -181,7 +107,11 @@ Options parse(int argc, char** argv, int& scripts, int& code) {
 int run(int argc, char** argv) {
   int scripts = 0, code = 0;
   Options options = parse(argc, argv, scripts, code);
-  MPI_Init(&argc, &argv);
+  int given = MPI_THREAD_MULTIPLE;
+  if (options.threads)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+  else
+    MPI_Init(&argc, &argv);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -193,6 +123,7 @@ int run(int argc, char** argv) {
   MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
   Books books;
   Dawdler dawdler{rank};
+  if (given != MPI_THREAD_MULTIPLE) return 3;
   std::vector<std::shared_ptr<void>> kept;
   for (int i = 0; i < scripts; ++i, ++options.seed) {
     Script s;
@@ -200,7 +131,8 @@ int run(int argc, char** argv) {
     s.size = size;
     s.options = options;
     s.books = &books;
-    perform(s, dawdler);
+    s.next_tag += i * kTagsOfAScript;
+    perform(s, everybody(size), [&dawdler] { dawdler.next(); });
     kept.insert(kept.end(), s.kept.begin(), s.kept.end());
     std::printf("script %llu rank %d: %016llx\n", static_cast<unsigned long long>(options.seed), rank,
                 static_cast<unsigned long long>(s.digest));

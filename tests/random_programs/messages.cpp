@@ -218,8 +218,9 @@ bool another_would_fit(Script& s, const Message& m) {
 /// Other sources may be steps ahead, so any source is asked for only with a tag that nobody else uses.
 void post_missing_receive(Script& s, const Message& m) {
   const ReceiveWay way = receive_way(s, m.sent && m.source != m.destination);
-  const bool any_source = s.random.chance(30) && m.tag >= kFirstUniqueTag;
-  const bool any_tag = s.random.chance(15) && !any_source && m.sent && !another_would_fit(s, m);
+  const bool any_source = s.random.chance(30) && m.tag - s.small_tags >= kFirstUniqueTag;
+  const bool any_tag = s.random.chance(15) && !any_source && m.sent && !another_would_fit(s, m) &&
+                       !s.shares_communicator;
   post_receive(s, m, way, any_source, any_tag);
 }
 
@@ -256,7 +257,7 @@ void message_step(Script& s) {
   const bool send = what != 1, receive = what != 0;
   if (s.random.chance(70)) {
     const int unique = m.tag;
-    m.tag = s.random.between(1, 3);
+    m.tag = s.small_tags + s.random.between(1, 3);
     for (const auto& [id, other] : s.messages)
       if (same_key(m, other) && (other.sent != send || other.received != receive)) m.tag = unique;
   }

@@ -1,9 +1,13 @@
-"""A sample of random programs with fixed seeds: some minutes; search.py runs as many as there is time for."""
+"""A sample of random programs with fixed seeds, and what the search has found; search.py runs as many as there is time
+for."""
 import unittest
 
 import search
 
-SEEDS = range(1, 41, 5)
+# Jobs of the sample: the first seed, ranks, and the programs' options.
+SAMPLE = [(7000001, 3, ""), (7000101, 4, "errors"), (7000201, 3, "threads"), (7000301, 2, "threads,errors"),
+          (7000401, 4, "one-sided")]
+PROGRAMS, STEPS = 15, 12  # of each job
 
 
 class RandomPrograms(unittest.TestCase):
@@ -14,18 +18,40 @@ class RandomPrograms(unittest.TestCase):
             self.fail(f"{search.described(job)}\n{failure}")
 
     def test_programs_do_the_same_bare_and_every_way_and_the_counts_are_theirs(self):
-        for seed in SEEDS:
-            job = search.made_from(seed, 5, search.options(["--platforms", "0"]))
+        for seed, ranks, flags in SAMPLE:
             with self.subTest(seed=seed):
-                self.check(job)
+                wanted = search.options(["--flags", flags, "--platforms", "0.3", "--steps", str(STEPS)])
+                self.check(search.made_from(seed, PROGRAMS, wanted)._replace(ranks=ranks))
 
     def check_step(self, seed, step, ranks, network, largest):
         self.check_steps(seed, {step}, ranks, network, largest)
 
     def check_steps(self, seed, steps, ranks, network, largest):
-        job = search.made_from(seed, 1, search.options([]))
+        job = search.made_from(seed, 1, search.options(["--flags", ""]))
         self.check(job._replace(ranks=ranks, network=network, largest=largest, ways=search.WAYS[:1], code=0,
                                 skipped=set(range(job.steps)) - steps))
+
+    def check_program(self, seed, ranks, network, largest):
+        job = search.made_from(seed, 1, search.options(["--flags", "", "--steps", str(STEPS)]))
+        self.check(job._replace(ranks=ranks, network=network, largest=largest, ways=search.WAYS[:1], code=0))
+
+    def check_error(self, seed, step, ranks, network, largest):
+        job = search.made_from(seed, 1, search.options(["--flags", "errors", "--steps", str(STEPS)]))
+        self.check(job._replace(ranks=ranks, network=network, largest=largest, ways=search.WAYS[:1], code=0,
+                                skipped=set(range(STEPS)) - {step}))
+
+    def test_a_probe_that_mpi_refuses_is_nothing_that_is_not_modelled(self):
+        self.check_error(9200004, 4, 2, "fat_tree.xml", 3000)
+
+    def test_what_waitall_leaves_behind_an_error_is_complete_too(self):
+        self.check_error(9200013, 7, 2, "fat_tree.xml", 3000)
+
+    def test_who_asks_for_the_status_of_a_gather_stays_no_longer_than_who_waits_for_it(self):
+        """The root polls for what the leaf does next, which has given its part."""
+        self.check_program(5000392, 2, search.NETWORKS[3], 70000)
+
+    def test_a_reduce_scatter_of_nothing_between_groups_waits_for_nobody(self):
+        self.check_program(5001189, 2, search.NETWORKS[1], 70000)
 
     def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
         self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
@@ -40,11 +66,11 @@ class RandomPrograms(unittest.TestCase):
         self.check_steps(26, set(range(30)), 5, "dragonfly.xml", 70000)
 
     def test_one_waits_for_anybody_while_the_others_are_in_an_alltoallv_in_place(self):
-        job = search.made_from(3, 2, search.options([]))
+        job = search.made_from(3, 2, search.options(["--flags", ""]))
         self.check(job._replace(ranks=6, network=search.NETWORKS[0], largest=70000, ways=search.WAYS[:1]))
 
     def test_the_status_of_a_sendrecv_from_nobody_says_so(self):
-        job = search.made_from(1, 5, search.options(["--platforms", "0", "--kinds", "exchange,nobody", "--steps", "40"]))
+        job = search.made_from(1, 5, search.options(["--flags", "", "--platforms", "0", "--kinds", "exchange,nobody", "--steps", "40"]))
         self.check(job._replace(ranks=3, ways=search.WAYS[:1]))
 
 

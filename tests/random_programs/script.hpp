@@ -76,11 +76,17 @@ struct Options {
   std::vector<std::string> kinds;  // empty: all
   int largest = 1 << 20;           // bytes of a message
   bool persistent = false;         // persistent collectives too
+  bool errors = false;             // steps with calls that return errors
+  bool threads = false;            // steps with several threads, under MPI_THREAD_MULTIPLE
+  bool one_sided = false;          // windows
   bool trace = false;
 };
 
 /// Smaller tags are used again and again.
 constexpr int kFirstUniqueTag = 100;
+/// A rank may be scripts ahead of another, who asks for a message from anybody by a tag of the script that it is in.
+constexpr int kTagsOfAScript = 100000;
+constexpr int kTagsOfAThread = 500;
 
 struct Script {
   int rank = 0, size = 0;
@@ -96,6 +102,8 @@ struct Script {
   std::uint64_t order =
       0;  // of what the network decides: who came first, how often a test failed, what time it is
   int next_id = 1, next_tag = kFirstUniqueTag;
+  int small_tags = 0;  // where those begin that are used again and again
+  bool in_thread = false, shares_communicator = false;
   std::vector<std::shared_ptr<void>> until_end;  // of the script
   std::vector<std::shared_ptr<void>> kept;       // until the end of all
 
@@ -142,6 +150,16 @@ void pending_fan_in_step(Script& s);
 void master_worker_step(Script& s);
 // --- collectives.cpp ---
 void collective_step(Script& s);
+// --- errors.cpp ---
+void refused_step(Script& s);
+void truncated_step(Script& s);
+// --- threads.cpp ---
+void threads_step(Script& s);
+// --- one_sided.cpp ---
+void one_sided_step(Script& s);
+// --- steps.cpp ---
+/// All of a script, among the members of `world`; `between` is called before each step.
+void perform(Script& s, const Communicator& world, const std::function<void()>& between);
 // --- communicators.cpp ---
 void communicator_step(Script& s);
 void free_communicator_step(Script& s, bool all);

@@ -2,6 +2,9 @@
 //   wtime    MPI_Wtime in an operation, in an attribute's callbacks and in an error handler reads the virtual clock
 //   longjmp  an error handler leaves by longjmp; from then on calls are made deeper in the program than the one that failed
 //   throw    an error handler throws an exception of C++
+//   refuse   a function that copies an attribute reports an error while a communicator is copied: on one rank, which then
+//            sends what the others wait for before they come, and on all; each way to copy is tried, and then succeeds
+//   refuse-fatal   the same on one rank, where errors end the program
 //   day      ranks that are 0.3 s apart read the time of day
 #include <mpi.h>
 #include <setjmp.h>
@@ -62,6 +65,48 @@ void wtime() {
   const double after = MPI_Wtime();
   std::printf("%s\n", before <= earliest && earliest <= latest && latest <= after ? "virtual" : "real");
   MPI_Comm_free(&made);
+}
+
+bool refuses = false;
+int copied_or_not(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 1;
+  return refuses ? 17 : MPI_SUCCESS;
+}
+
+int duplicate(int way, MPI_Comm* made) {
+  if (way == 0) return MPI_Comm_dup(MPI_COMM_WORLD, made);
+  if (way == 1) return MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, made);
+  MPI_Request request;
+  const int code = way == 2 ? MPI_Comm_idup(MPI_COMM_WORLD, made, &request)
+                            : MPI_Comm_idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, made, &request);
+  return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+void refuse_once(int way, bool everybody) {
+  MPI_Comm made = MPI_COMM_NULL;
+  int number = way, sum = 0, error_class = 0;
+  refuses = everybody || rank == 0;
+  if (refuses) {
+    MPI_Error_class(duplicate(way, &made), &error_class);
+    std::printf("rank %d, way %d: class %d\n", rank, way, error_class);
+    std::fflush(stdout);
+  }
+  refuses = false;
+  for (int other = 1; other < size && rank == 0; ++other) MPI_Send(&number, 1, MPI_INT, other, 3, MPI_COMM_WORLD);
+  if (rank != 0) MPI_Recv(&number, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const int code = duplicate(way, &made);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made);
+  std::printf("rank %d, way %d: %d, sum %d\n", rank, way, code, sum);
+  MPI_Comm_free(&made);
+}
+
+void refuse(bool fatal) {
+  int key = 0;
+  MPI_Comm_create_keyval(copied_or_not, MPI_COMM_NULL_DELETE_FN, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, &refuses);
+  if (!fatal) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int way = 0; way < 4; ++way)
+    for (const bool everybody : {false, true}) refuse_once(way, everybody);
 }
 
 /// Fails in the wrong call at the start, at its end (a message that is too long), and in a wait.
@@ -141,6 +186,8 @@ int main(int argc, char** argv) {
     wtime();
   else if (std::strcmp(what, "day") == 0)
     day();
+  else if (std::strncmp(what, "refuse", 6) == 0)
+    refuse(std::strcmp(what, "refuse-fatal") == 0);
   else
     leave();
   MPI_Finalize();
