@@ -25,7 +25,8 @@ static int share(int n) {
 static void receive_from_anybody(int n) {
   double* in = calloc((size_t)n, sizeof(double));
   MPI_Request* requests = calloc((size_t)n, sizeof(MPI_Request));
-  if (in == NULL || requests == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
+  MPI_Status* statuses = calloc((size_t)n, sizeof(MPI_Status));
+  if (in == NULL || requests == NULL || statuses == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
   for (int i = 0; i < n && rank == 0; i++)
     MPI_Irecv(&in[i], 1, MPI_DOUBLE, MPI_ANY_SOURCE, i % 100, MPI_COMM_WORLD, &requests[i]);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -34,7 +35,8 @@ static void receive_from_anybody(int n) {
     double out = i;
     MPI_Send(&out, 1, MPI_DOUBLE, 0, i % 100, MPI_COMM_WORLD);
   }
-  if (rank == 0 && n > 0) MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+  if (rank == 0) MPI_Waitall(n, requests, statuses);
+  free(statuses);
   free(requests);
   free(in);
 }

@@ -83,7 +83,8 @@ struct CollectiveCall {
 
 /// The same of a call between two groups: whether the caller gives and gets nothing, so that its schedule has no steps. Who
 /// takes no part in a rooted call gives and gets nothing, whatever its group's root does.
-[[nodiscard]] bool moves_nothing_between_groups(CollectiveKind kind, Bytes size, std::span<const std::int64_t> sizes);
+[[nodiscard]] bool moves_nothing_between_groups(CollectiveKind kind, Bytes size,
+                                                std::span<const std::int64_t> sizes);
 
 /// Which algorithm each collective uses: see collectives/selection.hpp.
 class Selection;

@@ -385,7 +385,8 @@ TEST(BetweenGroups, WhoMovesNothingHasNoSteps) {
 
 TEST(BetweenGroups, WhoGetsSomethingFromTheOtherGroupMovesSomething) {
   const std::array<std::int64_t, 1> theirs{8};
-  CollectiveCall call{.kind = CollectiveKind::kAllgather, .members = 5, .me = 1, .first_group = 2, .sizes = theirs};
+  CollectiveCall call{
+      .kind = CollectiveKind::kAllgather, .members = 5, .me = 1, .first_group = 2, .sizes = theirs};
   std::vector<Step> steps;
   append_steps(call, steps);
   EXPECT_FALSE(steps.empty());

@@ -55,7 +55,8 @@ bool moves_nothing(const Collective& c) {
 
 /// The same of this member alone, between groups too.
 bool moves_nothing_here(const Collective& c) {
-  return c.comm->inter ? netmodel::moves_nothing_between_groups(c.kind, Bytes{c.size}, c.sizes) : moves_nothing(c);
+  return c.comm->inter ? netmodel::moves_nothing_between_groups(c.kind, Bytes{c.size}, c.sizes)
+                       : moves_nothing(c);
 }
 
 void emit(Call& call, const Collective& c, EventKind kind, RequestId id, bool asks) {

@@ -62,6 +62,7 @@ int make_persistent(Collective&& collective, MPI_Request* request, const std::fu
 /// MPI does meanwhile (the lock is held), which must need no more than that all have come. Returns its code.
 /// `told`: whether the simulator knows of the call. It does not where MPI has failed before it asked anybody, in a function
 /// of the program's that copies an attribute: then the others need not come, and the call may be made again properly.
-int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native, bool* told = nullptr);
+int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native,
+                bool* told = nullptr);
 
 }  // namespace nplus1::stubs

@@ -122,8 +122,7 @@ int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&
   if (code != MPI_SUCCESS || known == nullptr) return code;
   const std::lock_guard guard{runtime()->lock};
   // Numbered now: the requests may complete in another order elsewhere. What MPI has refused has no number.
-  std::shared_ptr<Communicator> future =
-      runtime()->communicators.make(known->all, known->key, kFromParent);
+  std::shared_ptr<Communicator> future = runtime()->communicators.make(known->all, known->key, kFromParent);
   future->local = known->local;
   future->first_group = known->first_group;
   Request* request = runtime()->requests.find(*handle);

@@ -255,6 +255,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   if (rt->settings_.virtual_clocks) rt->begin_clocks();
   rt->begin_accesses();
   rt->native_threads_ = native_threads;
+  rt->multiple_ = threads_provided == MPI_THREAD_MULTIPLE;
   rt->begin_twins();
   rt->start_clock(rt->thread(), kTimeZero);
   return rt;

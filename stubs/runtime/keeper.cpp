@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "stubs/runtime/keeper_pair.hpp"
-#include "stubs/runtime/keeper_pmi.hpp"
 #include "stubs/runtime/keeper_simulator.hpp"
 
 namespace nplus1::stubs {
@@ -129,8 +128,7 @@ Role passive(const char* why) {
   const std::string program = find_simulator();
   if (program.empty())
     say("no simulator to execute (set NPLUS1_SIMNODE to nplus1-simnode): running without it");
-  const bool alone = environment_number("MPI_LOCALNRANKS") == 1;
-  const bool begun = begin_keepers(pmi.descriptor, job, program, alone ? pmi.size - 1 : 0);
+  const bool begun = begin_keepers(pmi.descriptor, job, program, environment_number("MPI_LOCALNRANKS") == 1);
   if (!begun) say("cannot fork the keeper: the job will not get past MPI_Init (free some processes)");
   _exit(begun ? 0 : 1);
 }
@@ -148,13 +146,10 @@ constinit bool wants_quiet = false;
 constinit pid_t process = 0;
 constinit int connection = -1;
 constinit bool one_host = true;
-constinit bool called_init = false;
-constinit int number = -1;  // as Hydra counts
 
 void read_settings() {
   process = getpid();
   connection = environment_number("PMI_FD").value_or(-1);
-  number = environment_number("PMI_RANK").value_or(-1);
   wanted = transport_asked_for();
   output_is_named = std::getenv("NPLUS1_OUTPUT") != nullptr;
   const char* quiet = std::getenv("NPLUS1_QUIET");
@@ -224,15 +219,7 @@ bool quiet() noexcept {
   return wants_quiet;
 }
 
-void end_without_mpi() {
-  if (decided != Role::kRank || one_host || called_init || getpid() != process || number < 0) return;
-  // The program may have closed the descriptor, and opened something of its own there.
-  const char* mark = std::getenv("NPLUS1_SHRUNK");
-  if (mark != nullptr && job_name() == mark) announce_end(connection, number);
-}
-
 void forget_job_environment() {
-  called_init = true;
   const std::string preloaded = without_us(std::getenv("LD_PRELOAD"));
   if (preloaded.empty())
     unset("LD_PRELOAD");

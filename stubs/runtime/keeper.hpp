@@ -38,10 +38,6 @@ enum class Transport : unsigned char { kAny, kSharedMemory, kTcp };
 [[nodiscard]] bool names_output_itself() noexcept;
 [[nodiscard]] bool quiet() noexcept;
 
-/// The process ends. Where it is a rank that has never called MPI_Init, and there are several hosts, keepers that are alone
-/// on theirs learn of it.
-void end_without_mpi();
-
 /// A rank's children are no ranks: once a process has become one, by calling MPI_Init, its environment no longer
 /// preloads this library nor tells of the job. (Until then it may be a shell or an interpreter that executes the
 /// rank.) PMI_SIZE stays n, as it is when the program runs without us.

@@ -69,8 +69,8 @@ bool hung_up(int descriptor) {
 
 class Keeper {
  public:
-  Keeper(int pmi, Shared& shared, Simulator simulator, int ranks_elsewhere)
-      : pmi_{pmi}, shared_{shared}, simulator_{simulator}, ranks_elsewhere_{ranks_elsewhere} {}
+  Keeper(int pmi, Shared& shared, Simulator simulator, bool alone)
+      : pmi_{pmi}, shared_{shared}, simulator_{simulator}, alone_{alone} {}
 
   /// A process of its own, in a session that Hydra does not kill.
   void settle(const Pair& pair, bool leads) {
@@ -81,14 +81,13 @@ class Keeper {
     std::signal(SIGPIPE, SIG_IGN);
     std::vector<int> kept = simulator_.descriptors();
     kept.insert(kept.end(), {pmi_, other_, own});
-    if (ranks_elsewhere_ == 0) release_streams();
+    if (!alone_) release_streams();
     keep_descriptors(std::move(kept));
   }
 
   [[noreturn]] void lead() {
     answer_barriers(
-        pmi_, word(), shared_.duty, other_, [this] { return replace_other(); },
-        ranks_elsewhere_);
+        pmi_, word(), shared_.duty, other_, [this] { return replace_other(); }, alone_);
     close(pmi_);
     _exit(simulator_.finish(kReportLimit));  // for who waits for the job
   }
@@ -141,19 +140,18 @@ class Keeper {
   int pmi_;
   Shared& shared_;
   Simulator simulator_;
-  int ranks_elsewhere_;
+  bool alone_;
   int other_ = -1;
 };
 
 }  // namespace
 
-bool begin_keepers(int pmi_descriptor, const std::string& job, const std::string& program,
-                   int ranks_elsewhere) {
+bool begin_keepers(int pmi_descriptor, const std::string& job, const std::string& program, bool alone) {
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   auto simulator = Simulator::prepare();
   const auto pair = make_pair();
   if (memory == MAP_FAILED || !simulator || !pair) return false;
-  Keeper keeper{pmi_descriptor, *new (memory) Shared, *simulator, ranks_elsewhere};
+  Keeper keeper{pmi_descriptor, *new (memory) Shared, *simulator, alone};
   const pid_t leader = fork();
   if (leader < 0) return false;
   if (leader == 0) {

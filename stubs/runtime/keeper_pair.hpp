@@ -9,9 +9,9 @@
 namespace nplus1::stubs {
 
 /// Forks both and returns; false if that is not possible. `program`: the simulator; empty: there is none to start.
-/// `ranks_elsewhere`, not 0 where no other process of Hydra's is on this host: how many ranks the program has. Its proxy,
-/// which carries the connection, would end with the caller; so the keepers hold the standard streams too, until they know by themselves that the job is over.
+/// `alone`: no other process of Hydra's is on this host. Its proxy, which carries the connection, would end with the
+/// caller; so the keepers hold the standard streams too, until they know by themselves that the job is over.
 [[nodiscard]] bool begin_keepers(int pmi_descriptor, const std::string& job, const std::string& program,
-                                 int ranks_elsewhere);
+                                 bool alone);
 
 }  // namespace nplus1::stubs

@@ -41,7 +41,6 @@ std::optional<std::string> ask(int descriptor, LineReader& lines, std::string_vi
 
 constexpr const char* kMeeting = "nplus1";
 constexpr const char* kBegun = "nplus1-begun";
-constexpr const char* kEnded = "nplus1-ended-";  // and the rank
 
 /// Hydra's answer to `command` ("put", "get") with `rest` in the job's key-value space; nothing if the job is over.
 std::optional<std::string> ask_space(int descriptor, const std::string& command, const std::string& rest,
@@ -96,45 +95,12 @@ bool is_way_out(const std::string& line) {
   return line.compare(0, kWayOut.size(), kWayOut) == 0;
 }
 
-/// The ranks that never call MPI, asked for one after the other: Hydra answers between other lines.
-class Ends {
- public:
-  explicit Ends(int ranks) : ranks_{ranks} {}
-  [[nodiscard]] bool all() const { return ranks_ > 0 && ended_ == ranks_; }
-  /// Until when the keeper waits for another line before it asks.
-  [[nodiscard]] int patience_ms() const {
-    constexpr int kBetweenLooks = 500;
-    return ranks_ > 0 && !asked_ ? kBetweenLooks : -1;
-  }
-  bool ask(int descriptor) {
-    asked_ = true;
-    return write_all(descriptor, "cmd=lookup_name service=" + name() + "\n");
-  }
-  /// False if the line is no answer to ask(). What a predecessor asked for may be of another rank.
-  bool take(const std::string& line) {
-    if (line.compare(0, kAnswer.size(), kAnswer) != 0) return false;
-    asked_ = false;
-    if (value_of(line, "port") == std::to_string(ended_)) ++ended_;
-    return true;
-  }
-
- private:
-  static constexpr std::string_view kAnswer = "cmd=lookup_result";
-  [[nodiscard]] std::string name() const { return kEnded + std::to_string(ended_); }
-  int ranks_;
-  int ended_ = 0;
-  bool asked_ = false;
-};
-
-/// Waits for something to read, for `watched` to hang up, or until it is time to ask for ends. False when the job is over.
-bool wait_for_line(int descriptor, bool unfinished, int& watched, const std::function<int()>& while_waiting,
-                   Ends& ends) {
+/// Waits for something to read, or for `watched` to hang up. False when the job is over.
+bool wait_for_line(int descriptor, bool unfinished, int& watched, const std::function<int()>& while_waiting) {
   constexpr int kUnfinishedMs = 1;  // the rest of a line that is there in part makes poll() return at once
   if (unfinished) poll(nullptr, 0, kUnfinishedMs);
   pollfd waiting[2] = {{descriptor, POLLIN, 0}, {watched, 0, 0}};
-  const int ready = poll(waiting, watched < 0 ? 1 : 2, ends.patience_ms());
-  if (ready < 0) return errno == EINTR;
-  if (ready == 0) return ends.ask(descriptor);
+  if (poll(waiting, watched < 0 ? 1 : 2, -1) < 0) return errno == EINTR;
   if (watched >= 0 && waiting[1].revents != 0) watched = while_waiting();
   return true;
 }
@@ -169,20 +135,11 @@ void announce_beginning(int pmi_descriptor) {
   publish(pmi_descriptor, kBegun, "1");
 }
 
-void announce_end(int pmi_descriptor, int rank) {
-  const std::string number = std::to_string(rank);
-  const std::string line = std::string{"cmd=publish_name service="} + kEnded + number + " port=" + number + "\n";
-  if (send(pmi_descriptor, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size())) return;
-  LineReader lines{pmi_descriptor};
-  [[maybe_unused]] const auto answer = lines.next(std::chrono::seconds{1});
-}
-
 void answer_barriers(int pmi_descriptor, const std::string& word, Duty& duty, int watched,
-                     const std::function<int()>& while_waiting, int ranks_elsewhere) {
+                     const std::function<int()>& while_waiting, bool until_finalized) {
   bool partly = false;
-  Ends ends{ranks_elsewhere};
   while (enter(pmi_descriptor, duty)) {
-    if (!wait_for_line(pmi_descriptor, partly, watched, while_waiting, ends)) return;
+    if (!wait_for_line(pmi_descriptor, partly, watched, while_waiting)) return;
     const auto line = look_at_line(pmi_descriptor);
     if (!line) return;
     int unread = 0;
@@ -191,10 +148,8 @@ void answer_barriers(int pmi_descriptor, const std::string& word, Duty& duty, in
     const bool out = is_way_out(*line);
     if (out) duty.entered = false;
     if (!take_line(pmi_descriptor, line->size())) return;
-    ends.take(*line);
-    if (ends.all()) return take_leave(pmi_descriptor);
     if (!out) continue;
-    if (ranks_elsewhere > 0 && has_begun(pmi_descriptor)) return take_leave(pmi_descriptor);
+    if (until_finalized && has_begun(pmi_descriptor)) return take_leave(pmi_descriptor);
     if (word.empty() || duty.published.exchange(true)) continue;
     if (!publish(pmi_descriptor, kMeeting, word)) return;
   }

@@ -45,18 +45,12 @@ struct Duty {
   std::atomic<bool> published{false};  // or begun to be
 };
 
-/// That process `rank` of the program has ended and never called MPI_Init, for keepers who have to know when the job ends.
-/// It is published as a service's name, which Hydra passes on at once: its key-value space waits for a barrier. Raises no
-/// signal, and waits a second for Hydra at most.
-void announce_end(int pmi_descriptor, int rank);
-
 /// Takes part in every PMI barrier until the job is over. `word` (if any) is published under the key
 /// `nplus1` between the first and the second barrier: Hydra drops what is put before the first.
 /// `while_waiting` is called when `watched` (if not -1) hangs up; it returns what to watch next.
-/// `ranks_elsewhere`, not 0 where nobody else is on this host: how many the program has. There the connection ends only
-/// with us, and the job is over with the first barrier after the announced beginning, or when all have announced their end
-/// before it; then we take leave.
+/// Where nobody else is on this host (`until_finalized`), the connection ends only with us: then the job is over with the
+/// first barrier after the announced beginning, and we take leave.
 void answer_barriers(int pmi_descriptor, const std::string& word, Duty& duty, int watched = -1,
-                     const std::function<int()>& while_waiting = {}, int ranks_elsewhere = 0);
+                     const std::function<int()>& while_waiting = {}, bool until_finalized = false);
 
 }  // namespace nplus1::stubs

@@ -102,7 +102,7 @@ TEST(Keeper, PublishesTheWordBetweenTheFirstAndTheSecondBarrier) {
 TEST(Keeper, AloneOnItsHostTakesLeaveAtTheFirstBarrierAfterTheBeginning) {
   Sockets sockets;
   Duty duty;
-  std::thread keeper{[&] { answer_barriers(sockets.ours, "", duty, -1, {}, 2); }};
+  std::thread keeper{[&] { answer_barriers(sockets.ours, "", duty, -1, {}, true); }};
   LineReader lines{sockets.theirs};
   const auto next = [&] { return lines.next(std::chrono::seconds{10}).value_or("nothing"); };
   const auto pass_barrier = [&](const std::string& begun) {
@@ -119,28 +119,6 @@ TEST(Keeper, AloneOnItsHostTakesLeaveAtTheFirstBarrierAfterTheBeginning) {
   write_all(sockets.theirs, "cmd=finalize_ack\n");
   keeper.join();
   EXPECT_EQ(next(), "nothing") << "who else holds the connection sees its end";
-  sockets.close_theirs();
-}
-
-TEST(Keeper, AloneOnItsHostTakesLeaveWhenAllRanksHaveEndedWithoutMpi) {
-  Sockets sockets;
-  Duty duty;
-  std::thread keeper{[&] { answer_barriers(sockets.ours, "", duty, -1, {}, 2); }};
-  LineReader lines{sockets.theirs};
-  const auto next = [&] { return lines.next(std::chrono::seconds{10}).value_or("nothing"); };
-  const auto answer = [&](const std::string& asked, const std::string& said) {
-    EXPECT_EQ(next(), "cmd=lookup_name service=nplus1-ended-" + asked);
-    write_all(sockets.theirs, "cmd=lookup_result " + said + "\n");
-  };
-  EXPECT_EQ(next(), "cmd=barrier_in");
-  answer("0", "rc=1 msg=service_not_found");
-  answer("0", "port=0 info=ok rc=0 msg=success");
-  answer("1", "port=0 info=ok rc=0 msg=success");  // what a keeper that was killed had asked for
-  answer("1", "port=1 info=ok rc=0 msg=success");
-  EXPECT_EQ(next(), "cmd=finalize");
-  write_all(sockets.theirs, "cmd=finalize_ack\n");
-  keeper.join();
-  EXPECT_EQ(next(), "nothing");
   sockets.close_theirs();
 }
 

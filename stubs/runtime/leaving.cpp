@@ -31,7 +31,6 @@ void take_leave_of_hydra(int descriptor) {
 
 /// Not in a child of vfork(), which sees the rank's memory.
 void end_as_others_do() noexcept {
-  guarded([] { end_without_mpi(); });
   if (!active() || getpid() != own_process()) return;
   set_active(false);
   access::end();

@@ -228,7 +228,8 @@ namespace handlers {
 int Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   Communicator* known = communicator(comm);
   if (!is_probe(known, source, tag))
-    return pass_on(source == MPI_PROC_NULL || known != nullptr, [&] { return pmpi::Probe(source, tag, comm, status); });
+    return pass_on(source == MPI_PROC_NULL || known != nullptr,
+                   [&] { return pmpi::Probe(source, tag, comm, status); });
   Call call;
   const auto found = probe(call, {source, tag, known, false});
   if (!found) return probe_natively(call, {source, tag, known, false}, nullptr, nullptr, status);

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,7 +99,9 @@ ThreadState& Runtime::locked_thread() {
   return thread();
 }
 
-Runtime::~Runtime() = default;
+Runtime::~Runtime() {
+  while (absorber_runs_) ::usleep(1000);
+}
 
 void Runtime::write(const events::Event& event, const void* extension, const events::Detail* detail) {
   switch (event.kind) {
@@ -320,7 +324,8 @@ void recover_from_longjmp() noexcept {
   if (Runtime* rt = runtime()) rt->recover();
 }
 
-LateWord::LateWord(std::function<void()> word, ThreadState& thread) : word_{std::move(word)}, thread_{thread} {
+LateWord::LateWord(std::function<void()> word, ThreadState& thread)
+    : word_{std::move(word)}, thread_{thread} {
   thread_.late_word = this;
 }
 
@@ -385,13 +390,44 @@ void Runtime::idle() {
     const std::unique_lock held{lock, std::try_to_lock};
     if (held.owns_lock() && this_thread != nullptr && this_thread->late_word != nullptr)
       this_thread->late_word->say();
-    if (held.owns_lock()) absorb();
+    // Where threads may call MPI beside each other it holds its own lock here, and must not be called.
+    if (held.owns_lock() && multiple_ && waits_for_decisions())
+      absorb_beside();
+    else if (held.owns_lock())
+      absorb();
   }
   wake_target();
   const std::uint32_t ticket = channel_->prepare_sleep();
   channel_->sleep(ticket, 100'000);
   channel_->awake();
   note_vain_look();
+}
+
+void Runtime::absorb_beside() {
+  absorb_wanted_ = true;
+  if (absorber_runs_) return;
+  const auto run = [](void* runtime) -> void* {
+    static_cast<Runtime*>(runtime)->absorb_for_others();
+    return nullptr;
+  };
+  absorber_runs_ = start_own_thread(run, this);
+}
+
+/// Ends when nobody has wanted it for some 50 ms: a thread that stays would look like one of the program's.
+void Runtime::absorb_for_others() {
+  constexpr int kLooks = 500;
+  const timespec between{0, 100'000};
+  call_state.waits_itself = true;
+  for (int looks = 0; looks < kLooks; ++looks) {
+    {
+      const std::lock_guard held{lock};
+      if (std::exchange(absorb_wanted_, false)) looks = 0;
+      guarded([this] { absorb(); });
+    }
+    // The system call itself: clock_nanosleep() is one of our wrappers.
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &between, nullptr);
+  }
+  absorber_runs_ = false;
 }
 
 /// Generalised requests complete when the program says so, maybe in a function that MPI polls.

@@ -257,6 +257,9 @@ class alignas(4096) Runtime {
   void set_native_wait(bool on);
   /// The rank waits, and has just looked in vain: for the simulator's view of a standstill inside MPI.
   void note_vain_look();
+  /// absorb() by a thread of ours, soon; with the lock held.
+  void absorb_beside();
+  void absorb_for_others();
   /// The same over TCP, where it is told at intervals.
   void tell_vain_looks();
   /// Somebody outside of the job may from now on end a call that waits inside MPI (a process that was spawned, a disk).
@@ -332,6 +335,9 @@ class alignas(4096) Runtime {
   int native_threads_ = 0;
   std::uint64_t next_ordinal_ = 0;
   std::atomic<bool> expects_others_{false};
+  bool multiple_ = false;       // MPI_THREAD_MULTIPLE
+  bool absorb_wanted_ = false;  // of the thread of ours, if it runs
+  std::atomic<bool> absorber_runs_{false};
   std::atomic<std::uint32_t> vain_looks_{0};  // over TCP
   std::atomic<std::int64_t> looks_told_ns_{0};
   std::atomic<std::int64_t> reads_virtual_clock_{0};

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -152,6 +153,20 @@ void end_join(pthread_t other, ThreadId joined) {
 }
 
 }  // namespace
+
+bool start_own_thread(void* (*run)(void*), void* argument) noexcept {
+  using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
+  static Create* const create = real<Create>("pthread_create");
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread{};
+  const bool started = create != nullptr && create(&thread, nullptr, run, argument) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (started) pthread_detach(thread);
+  return started;
+}
 
 void note_thread_end(Time t) {
   const auto found = known_threads().find(pthread_self());

@@ -9,4 +9,7 @@ namespace nplus1::stubs {
 /// The calling thread ends at `t`: for who joins it. With the runtime's lock held.
 void note_thread_end(Time t);
 
+/// A thread of ours: none of the program's, and none that gets its signals. False if there can be none.
+bool start_own_thread(void* (*run)(void*), void* argument) noexcept;
+
 }  // namespace nplus1::stubs

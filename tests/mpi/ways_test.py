@@ -93,13 +93,6 @@ class TwoHosts(LiveTest):
             self.assertEqual(self.exact(*scripts).summary["transport"], "tcp")
             self.observe(len(scripts), "sh", "-c", f"{path_of('plain')} who me; exit 5", code=5)
 
-    def test_programs_without_mpi_end_where_the_simulator_is_alone_on_its_host(self):
-        """Nobody calls MPI_Finalize, so that the ranks' own ends are what its keepers can learn of."""
-        for ranks in (1, 3):
-            self.hosts = f"ha:{ranks},hb:1"
-            self.observe(ranks, "true")
-            self.observe(ranks, "sh", "-c", "echo here; exit 5", code=5)
-
     def test_virtual_times_are_those_of_one_host(self):
         for example in EXAMPLES[:6]:
             with self.subTest(program=example[0]):

@@ -74,25 +74,21 @@ const Wrong kWrong[] = {
     [](Arguments& x) { return MPI_Reduce(x.a.data(), x.b.data(), 1, MPI_INT, MPI_OP_NULL, 0, x.comm); },
     [](Arguments& x) { return MPI_Reduce(x.a.data(), x.b.data(), 1, MPI_INT, MPI_SUM, -9, x.comm); },
     [](Arguments& x) { return MPI_Allreduce(x.a.data(), x.b.data(), 1, MPI_INT, MPI_OP_NULL, x.comm); },
-    [](Arguments& x) { return MPI_Ireduce(x.a.data(), x.b.data(), 1, MPI_INT, MPI_OP_NULL, 0, x.comm, &x.request); },
+    [](Arguments& x) {
+      return MPI_Ireduce(x.a.data(), x.b.data(), 1, MPI_INT, MPI_OP_NULL, 0, x.comm, &x.request);
+    },
     [](Arguments& x) { return MPI_Allreduce(x.a.data(), x.b.data(), 1, MPI_DOUBLE, MPI_BAND, x.comm); },
     [](Arguments& x) { return MPI_Allreduce(x.a.data(), x.b.data(), 1, MPI_DATATYPE_NULL, MPI_SUM, x.comm); },
     [](Arguments& x) { return MPI_Allreduce(x.a.data(), x.a.data(), 1, MPI_INT, MPI_SUM, x.comm); },
     [](Arguments& x) {
       return MPI_Iallreduce(x.a.data(), x.b.data(), 1, MPI_INT, MPI_OP_NULL, x.comm, &x.request);
     },
-    [](Arguments& x) {
-      return MPI_Gather(x.a.data(), 1, MPI_INT, x.b.data(), 1, MPI_INT, x.size, x.comm);
-    },
-    [](Arguments& x) {
-      return MPI_Scatter(x.a.data(), 1, MPI_INT, x.b.data(), 1, MPI_INT, -9, x.comm);
-    },
+    [](Arguments& x) { return MPI_Gather(x.a.data(), 1, MPI_INT, x.b.data(), 1, MPI_INT, x.size, x.comm); },
+    [](Arguments& x) { return MPI_Scatter(x.a.data(), 1, MPI_INT, x.b.data(), 1, MPI_INT, -9, x.comm); },
     [](Arguments& x) {
       return MPI_Allgather(x.a.data(), 1, MPI_DATATYPE_NULL, x.b.data(), 1, MPI_INT, x.comm);
     },
-    [](Arguments& x) {
-      return MPI_Alltoall(x.a.data(), -1, MPI_INT, x.b.data(), 1, MPI_INT, x.comm);
-    },
+    [](Arguments& x) { return MPI_Alltoall(x.a.data(), -1, MPI_INT, x.b.data(), 1, MPI_INT, x.comm); },
     [](Arguments& x) {
       return MPI_Allgatherv(x.a.data(), 1, MPI_INT, x.b.data(), x.counts.data(), x.places.data(),
                             MPI_DATATYPE_NULL, x.comm);
@@ -150,7 +146,8 @@ namespace {
 struct TooShort {
   long bases, bytes;
   std::vector<unsigned char> memory;
-  TooShort(Script& s, const Message& m) : bases{s.own.below(static_cast<int>(m.bases))}, bytes{bases * m.base.size} {
+  TooShort(Script& s, const Message& m)
+      : bases{s.own.below(static_cast<int>(m.bases))}, bytes{bases * m.base.size} {
     memory.assign(static_cast<std::size_t>(bytes) + 64, 0xA5);
   }
   void check(Script& s) const {
@@ -167,7 +164,8 @@ void receive_both(Script& s, const Message& m, const Message& whole, TooShort& p
   std::array<MPI_Status, 2> statuses;
   const Argument a = in->call;
   const int from = address(c, m.destination, m.source);
-  CALL(s, Irecv, part.memory.data(), static_cast<int>(part.bases), m.base.type, from, m.tag, c.handle, &requests[0]);
+  CALL(s, Irecv, part.memory.data(), static_cast<int>(part.bases), m.base.type, from, m.tag, c.handle,
+       &requests[0]);
   CALL(s, Irecv, a.address, a.count, a.type, from, whole.tag, c.handle, &requests[1]);
   in->typed();
   const int code = (CALL(s, Waitall, 2, requests.data(), statuses.data()));

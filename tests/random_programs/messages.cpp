@@ -219,8 +219,8 @@ bool another_would_fit(Script& s, const Message& m) {
 void post_missing_receive(Script& s, const Message& m) {
   const ReceiveWay way = receive_way(s, m.sent && m.source != m.destination);
   const bool any_source = s.random.chance(30) && m.tag - s.small_tags >= kFirstUniqueTag;
-  const bool any_tag = s.random.chance(15) && !any_source && m.sent && !another_would_fit(s, m) &&
-                       !s.shares_communicator;
+  const bool any_tag =
+      s.random.chance(15) && !any_source && m.sent && !another_would_fit(s, m) && !s.shares_communicator;
   post_receive(s, m, way, any_source, any_tag);
 }
 

@@ -39,7 +39,11 @@ struct Plan {
 };
 
 Plan random_plan(Script& s, int members) {
-  Plan p{members, s.random.chance(15) ? s.random.between(300, 3000) : s.random.between(1, 60), s.unique(), {}, {}};
+  Plan p{members,
+         s.random.chance(15) ? s.random.between(300, 3000) : s.random.between(1, 60),
+         s.unique(),
+         {},
+         {}};
   const int share = s.random.between(10, 90);
   for (int origin = 0; origin < members; ++origin) {
     p.access.emplace_back();
@@ -71,7 +75,8 @@ struct Origin {
     if (a.gets) read(target, passive);
     if (a.adds) add(target);
     if (a.fetches)
-      MPI_Fetch_and_op(&one, before.emplace_back(1).data(), MPI_INT64_T, target, plan.counter(), MPI_SUM, window);
+      MPI_Fetch_and_op(&one, before.emplace_back(1).data(), MPI_INT64_T, target, plan.counter(), MPI_SUM,
+                       window);
   }
 
   void write(int target, bool passive) {
@@ -82,7 +87,8 @@ struct Origin {
       return;
     }
     MPI_Request request;
-    MPI_Rput(from.data(), plan.cells, MPI_INT64_T, target, plan.slot(me), plan.cells, MPI_INT64_T, window, &request);
+    MPI_Rput(from.data(), plan.cells, MPI_INT64_T, target, plan.slot(me), plan.cells, MPI_INT64_T, window,
+             &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
 
@@ -102,16 +108,18 @@ struct Origin {
     std::vector<Cell>& from = cells(added);
     for (int i = 0; i < plan.cells; ++i) from[static_cast<std::size_t>(i)] = Plan::added(me, i);
     if (s.own.chance(50))
-      MPI_Accumulate(from.data(), plan.cells, MPI_INT64_T, target, plan.sums(), plan.cells, MPI_INT64_T, MPI_SUM, window);
+      MPI_Accumulate(from.data(), plan.cells, MPI_INT64_T, target, plan.sums(), plan.cells, MPI_INT64_T,
+                     MPI_SUM, window);
     else
-      MPI_Get_accumulate(from.data(), plan.cells, MPI_INT64_T, cells(before).data(), plan.cells, MPI_INT64_T, target,
-                         plan.sums(), plan.cells, MPI_INT64_T, MPI_SUM, window);
+      MPI_Get_accumulate(from.data(), plan.cells, MPI_INT64_T, cells(before).data(), plan.cells, MPI_INT64_T,
+                         target, plan.sums(), plan.cells, MPI_INT64_T, MPI_SUM, window);
   }
 
   void check() {
     for (std::size_t k = 0; k < asked.size(); ++k)
       for (int i = 0; i < plan.cells; ++i)
-        s.check(got[k][static_cast<std::size_t>(i)] == plan.given(asked[k], i), "a get brings something else");
+        s.check(got[k][static_cast<std::size_t>(i)] == plan.given(asked[k], i),
+                "a get brings something else");
     s.note(plan.key + asked.size());
   }
 };
@@ -171,12 +179,14 @@ void check_window(Script& s, const Plan& p, int me, const Cell* memory) {
     const Access& a = p.access[static_cast<std::size_t>(origin)][static_cast<std::size_t>(me)];
     fetched += a.fetches;
     for (int i = 0; i < p.cells; ++i)
-      s.check(memory[p.slot(origin) + i] == (a.puts ? p.put(origin, me, i) : 0), "a put has left something else");
+      s.check(memory[p.slot(origin) + i] == (a.puts ? p.put(origin, me, i) : 0),
+              "a put has left something else");
   }
   for (int i = 0; i < p.cells; ++i) {
     Cell sum = 0;
     for (int origin = 0; origin < p.members; ++origin)
-      if (p.access[static_cast<std::size_t>(origin)][static_cast<std::size_t>(me)].adds) sum += Plan::added(origin, i);
+      if (p.access[static_cast<std::size_t>(origin)][static_cast<std::size_t>(me)].adds)
+        sum += Plan::added(origin, i);
     s.check(memory[p.sums() + i] == sum, "what was accumulated is something else");
     s.check(memory[i] == p.given(me, i), "what is only read has changed");
   }
@@ -215,8 +225,8 @@ void one_sided_step(Script& s) {
     by_locks(o, c->handle, sync == all_locked);
   o.check();
   if (s.options.trace)
-    std::fprintf(stderr, "rank %d: window of %d cells, sync %d, allocated %d, comm of %d\n", s.rank, p.cells, sync,
-                 allocates, p.members);
+    std::fprintf(stderr, "rank %d: window of %d cells, sync %d, allocated %d, comm of %d\n", s.rank, p.cells,
+                 sync, allocates, p.members);
   MPI_Win_lock(MPI_LOCK_SHARED, me, 0, window);
   check_window(s, p, me, memory);
   MPI_Win_unlock(me, window);

@@ -106,7 +106,8 @@ void perform(Script& s, const Communicator& world, const std::function<void()>& 
     kind.step(s);
   }
   begin(s.options.steps);
-  if (s.options.trace) std::fprintf(stderr, "rank %d: %sthe end\n", s.rank, s.in_thread ? "in a thread, " : "");
+  if (s.options.trace)
+    std::fprintf(stderr, "rank %d: %sthe end\n", s.rank, s.in_thread ? "in a thread, " : "");
   answer_step(s, true);
   complete_step(s, true);
   free_communicator_step(s, true);

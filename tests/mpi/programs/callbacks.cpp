@@ -92,7 +92,8 @@ void refuse_once(int way, bool everybody) {
     std::fflush(stdout);
   }
   refuses = false;
-  for (int other = 1; other < size && rank == 0; ++other) MPI_Send(&number, 1, MPI_INT, other, 3, MPI_COMM_WORLD);
+  for (int other = 1; other < size && rank == 0; ++other)
+    MPI_Send(&number, 1, MPI_INT, other, 3, MPI_COMM_WORLD);
   if (rank != 0) MPI_Recv(&number, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   const int code = duplicate(way, &made);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, made);
