@@ -110,7 +110,7 @@ def scripts(output):
         words = line.split()
         if len(words) == 5 and words[0] == "script":
             found[int(words[1]), int(words[3].rstrip(":"))] = words[4]
-        else:
+        elif not any(below in line for below in ("UCX  WARN", "[WARNING] yaksa")):  # of what was left: who ended when
             rest.append(line)
     return found, rest
 
