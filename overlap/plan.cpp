@@ -19,14 +19,16 @@ void keep_order(const SurveyedRank& rank, std::vector<Move>& moves) {
   std::map<Order, Position> last;
   std::size_t next = 0;
   for (std::uint32_t i = 0; i < rank.ends.size() && next < moves.size(); ++i) {
-    const bool moved = moves[next].end == i;
+    const std::uint64_t ordinal = rank.ends[i].ordinal;
     Position& before = last[order_of(rank.ends[i])];
-    if (moved) {
-      moves[next].post = std::max(moves[next].post, before);
-      before = moves[next++].post;
-    } else {
-      before = {rank.ends[i].ordinal + 1, 0};  // behind the call, not where it begins
+    const Position behind{ordinal + 1, 0};  // what stays is posted by its call, not in front of it
+    if (moves[next].end != i) {
+      before = behind;
+      continue;
     }
+    Position& post = moves[next++].post;
+    post = std::max(post, before);
+    before = post == place_of(*rank.moment(ordinal)) ? behind : post;
   }
 }
 

@@ -144,6 +144,10 @@ TEST(Savings, AMessageThatStaysIsNotOvertakenByOneThatIsPostedEarlier) {
     EXPECT_EQ(p.with(plan).size(), 2U) << "it ends";
   }
   EXPECT_TRUE(looked_at);
+  // Both in the plan: the first is waited for later, but posted where it was.
+  const Plan both = plan_of(p.surveyed(), p.analysis(), p.all_chains(), Variant::kPerRequest);
+  ASSERT_EQ(both[1].size(), 2U);
+  EXPECT_GE(both[1][1].post, (Position{first + 1, 0}));
 }
 
 /// The receive is used in the middle of the computing: the wait may not move behind that.
