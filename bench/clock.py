@@ -2,13 +2,19 @@
 """Virtual time with warm caches against the truth, on known work (bench/programs/known_work.c).
 
     bench/clock.py BUILD [--ranks 2,4,16,64] [--patterns ring,halo,...] [--steps N] [--imbalance rank,50]
+    bench/clock.py BUILD --differences [--percents 5,20,100,300] [--ranks 16,64] [--patterns allreduce,ring]
+    bench/clock.py BUILD --equal-work [--ranks 4,16,64]
 
 For each pattern and number of ranks: the program runs under `--compute warm`, `nplus1 clock` corrects its clock, and
 the same program with the kernels' costs given instead of computed is the truth. The costs are measured alone, before
 and after each run; where the two differ by more than 5 % the host's speed has changed, and the row says so.
-Prints a table in Markdown: truth, and how far the virtual time is off as measured, at least, and as estimated.
+Prints a table in Markdown: truth, and how far the virtual time is off as measured, at least, and as estimated, and
+whether the stated interval holds the truth; at the end, of how many rows it does. With --differences: work that differs
+by rank, by step, at random; the slope of the stretches' warm times against their true ones, and whether the sweep's
+first fix is the one that the sweep of the truth has. With --equal-work: what the sweep offers for balancing, per cent.
 """
 import argparse
+import collections
 import json
 import pathlib
 import subprocess
@@ -20,6 +26,7 @@ class Bench:
     def __init__(self, options):
         self.options = options
         build = pathlib.Path(options.build).resolve()
+        self.cases = self.held = 0
         self.nplus1 = build / "bin" / "nplus1"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="nplus1-clock-"))
         self.program = self.folder / "known_work"
@@ -37,28 +44,74 @@ class Bench:
                        check=True, stdout=subprocess.DEVNULL)
         return output
 
-    def truth(self, name, ranks, words, costs):
-        folder = self.run(name, ranks, ["--compute", "fixed:0"], [*words, "given", *map(str, costs)])
-        return json.loads((folder / "summary.json").read_text())["virtual_time_s"]
-
-    def row(self, pattern, ranks):
-        o = self.options
-        words = [pattern, str(o.steps), "kernels", o.kernels]
-        if o.imbalance:
-            words += ["imbalance", *o.imbalance.split(",")]
+    def measure(self, pattern, ranks, imbalance):
+        """The folders of run and truth, and whether the host kept its speed."""
+        self.cases += 1
+        words = [pattern, str(self.options.steps), "kernels", self.options.kernels]
+        if imbalance:
+            words += ["imbalance", *imbalance.split(",")]
         before = self.costs()
-        name = f"{pattern}-{ranks}"
-        folder = self.run(name, ranks, ["--compute", "warm"], words)
+        folder = self.run(f"{self.cases}", ranks, ["--compute", "warm"], words)
         after = self.costs()
-        subprocess.run([self.nplus1, "clock", folder, "--json", self.folder / f"{name}.json"], check=True,
-                       stdout=subprocess.DEVNULL)
-        clock = json.loads((self.folder / f"{name}.json").read_text())
-        truth = self.truth(f"{name}-truth", ranks, words, [min(pair) for pair in zip(before, after)])
-        steady = all(abs(a - b) <= 0.05 * b for a, b in zip(after, before))
+        costs = [min(pair) for pair in zip(before, after)]
+        truth = self.run(f"{self.cases}-truth", ranks, ["--compute", "fixed:0", "--record", "full"],
+                         [*words, "given", *map(str, costs)])
+        return folder, truth, all(abs(a - b) <= 0.05 * b for a, b in zip(after, before))
+
+    def row(self, pattern, ranks, imbalance=None):
+        folder, truth_folder, steady = self.measure(pattern, ranks, imbalance or self.options.imbalance)
+        clock = json.loads((folder / "clock.json").read_text())
+        truth = json.loads((truth_folder / "summary.json").read_text())["virtual_time_s"]
+        held = clock["from_s"] <= truth <= clock["to_s"]
+        self.held += held
         off = lambda key: 100 * (clock[key] / truth - 1)
-        print(f"| {pattern} | {ranks} | {1e3 * truth:.2f} | {off('measured_s'):+.1f} | {off('lowest_s'):+.1f} "
-              f"| {off('virtual_time_s'):+.1f} | {clock['samples']} |{'' if steady else ' host changed its speed |'}",
-              flush=True)
+        text = (f"{1e3 * truth:.2f} | {off('measured_s'):+.1f} | {off('lowest_s'):+.1f} | {off('virtual_time_s'):+.1f} "
+                f"| {off('from_s'):+.1f} to {off('to_s'):+.1f}{'' if held else ' (no)'} | {clock['samples']} ")
+        return text, folder, truth_folder, "|" if steady else "| host changed its speed |"
+
+    def plain(self, pattern, ranks):
+        text, _, _, end = self.row(pattern, ranks)
+        print(f"| {pattern} | {ranks} | {text}{end}", flush=True)
+
+    def computing(self, folder, file):
+        """Of each rank's events in turn, picoseconds."""
+        subprocess.run([self.nplus1, "convert", "-q", folder, "-o", self.folder / file], check=True)
+        of = collections.defaultdict(list)
+        for line in (self.folder / file).read_text().splitlines():
+            event = json.loads(line)
+            if event["record"] == "event":
+                of[event["rank"]].append(event.get("compute_ps", 0))
+        return of
+
+    def slope(self, folder, truth_folder):
+        warm = self.computing(folder / "warm", f"{self.cases}.jsonl")
+        truth = self.computing(truth_folder, f"{self.cases}-truth.jsonl")
+        pairs = [p for rank in truth for p in zip(truth[rank], warm[rank]) if p[0] > 0]
+        mean_x, mean_y = (sum(p[i] for p in pairs) / len(pairs) for i in (0, 1))
+        return (sum((x - mean_x) * (y - mean_y) for x, y in pairs) / sum((x - mean_x) ** 2 for x, _ in pairs))
+
+    def sweep(self, folder):
+        file = self.folder / "sweep.json"
+        subprocess.run([self.nplus1, "whatif", folder, "--sweep", "-q", "--json", file], check=True,
+                       stdout=subprocess.DEVNULL)
+        return json.loads(file.read_text())
+
+    def differences(self, pattern, ranks):
+        for percent in self.options.percents.split(","):
+            for kind in ("rank", "step", "random"):
+                text, folder, truth_folder, end = self.row(pattern, ranks, f"{kind},{percent}")
+                first, right = ([(c["flags"], c["saved_s"]) for c in self.sweep(f)["candidates"] if c["leads"]][:1]
+                                for f in (folder, truth_folder))
+                same = [f[0] for f in first] == [r[0] for r in right]
+                print(f"| {pattern} | {ranks} | {kind} | {percent} | {text}| {self.slope(folder, truth_folder):.3f} "
+                      f"| {'yes' if same else f'{first} for {right}'} {end}", flush=True)
+
+    def equal_work(self, pattern, ranks):
+        text, folder, _, end = self.row(pattern, ranks)
+        sweep = self.sweep(folder)
+        offered = max([c["saved_s"] for c in sweep["candidates"] if c["kind"] == "balance"] + [0])
+        share = 100 * offered / json.loads((folder / "clock.json").read_text())["virtual_time_s"]
+        print(f"| {pattern} | {ranks} | {text}| {share:.1f} {end}", flush=True)
 
 
 def main():
@@ -69,12 +122,23 @@ def main():
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--kernels", default="01234")
     parser.add_argument("--imbalance", default="", help="rank|step|random,PERCENT")
+    parser.add_argument("--differences", action="store_true")
+    parser.add_argument("--percents", default="5,20,100,300")
+    parser.add_argument("--equal-work", action="store_true")
     bench = Bench(parser.parse_args())
-    print("| pattern | ranks | truth, ms | as measured, % | at least, % | with warm caches, % | twins |")
-    print("|---|---|---|---|---|---|---|")
+    times = "truth, ms | as measured, % | at least, % | with warm caches, % | nine of ten, % | twins"
+    if bench.options.differences:
+        head, show = f"pattern | ranks | by | per cent | {times} | slope | first fix", bench.differences
+    elif bench.options.equal_work:
+        head, show = f"pattern | ranks | {times} | balancing, %", bench.equal_work
+    else:
+        head, show = f"pattern | ranks | {times}", bench.plain
+    print(f"| {head} |")
+    print("|---" * (head.count("|") + 1) + "|")
     for pattern in bench.options.patterns.split(","):
         for ranks in map(int, bench.options.ranks.split(",")):
-            bench.row(pattern, ranks)
+            show(pattern, ranks)
+    print(f"\nThe interval holds the truth in {bench.held} of {bench.cases} rows.")
     return 0
 
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <sstream>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "cli/whatif.hpp"
 #include "events/definitions_collector.hpp"
 #include "hypothesis/children.hpp"
+#include "hypothesis/clock/interval.hpp"
 #include "hypothesis/clock/warm_clock.hpp"
 #include "hypothesis/transform/what_exists.hpp"
 #include "report/exact_time.hpp"
@@ -40,9 +42,17 @@ constexpr const char* kClockExamples =
     "  nplus1 clock DIR -o warm --record            a result folder and a recording with that clock, for all "
     "else\n";
 
-/// The three ends of what is known of the run's time.
+/// Replays with other samples, for the interval; none of a recording that is larger.
+constexpr std::size_t kReplicates = 16;
+constexpr std::uint64_t kMostReplicated = std::uint64_t{64} << 20U;
+/// What a twin may be wrong by in all its stretches alike, as a share.
+constexpr double kSystematic = 0.01;
+constexpr const char* kWarmFolder = "warm";
+
+/// The three ends of what is known of the run's time, and the interval that holds it in nine cases of ten.
 struct Clocks {
   Duration measured{}, estimate{}, lowest{};
+  Duration from{}, to{};
   Duration computing_measured{}, computing_warm{};  // of all ranks
   std::vector<KindReport> kinds;
   std::size_t samples = 0;
@@ -73,27 +83,41 @@ class ClockReplays {
     Clocks clocks;
     clocks.samples = samples_.size();
     clocks.ranks = reader_.header().ranks;
+    const auto stretches = fitted_stretches(words_.source);
+    const std::size_t replicates = reader_.bytes() > kMostReplicated ? 0 : kReplicates;
     const auto ends = or_fail(hypothesis::in_children(
-                                  2, 2, [this](std::size_t i) { return end_of(i == 1); }, [](std::size_t) {}),
+                                  2 + replicates, std::max(1U, std::thread::hardware_concurrency()),
+                                  [&](std::size_t i) { return end_of(i, stretches); }, [](std::size_t) {}),
                               ExitCode::kNoInput, kNoClock);
     std::tie(clocks.measured, clocks.computing_measured) = unpacked(ends[0]);
     std::tie(clocks.lowest, std::ignore) = unpacked(ends[1]);
-    const auto best_stretches = std::make_shared<Stretches>(samples_);
-    const auto best = replay(best_stretches, words_.output.empty() ? nullptr : &words_);
+    const auto best = replay(stretches, words_.output.empty() ? nullptr : &words_);
     clocks.estimate = best.makespan().time_since_epoch();
     clocks.computing_warm = computing_of(best);
-    clocks.kinds = best_stretches->report();
+    clocks.kinds = stretches->report();
+    std::vector<double> others;
+    for (std::size_t i = 2; i < ends.size(); ++i) others.push_back(seconds(unpacked(ends[i]).first));
+    std::tie(clocks.from, clocks.to) = interval(clocks, others);
     clocks.finished = best.state == simnode::engine::State::kFinished;
     return clocks;
   }
 
  private:
-  /// Makespan and computing, in a process of its own: SimGrid allows one simulation per process.
-  Result<std::string> end_of(bool lowest) {
+  static std::pair<Duration, Duration> interval(const Clocks& clocks, const std::vector<double>& others) {
+    if (others.empty()) return {clocks.lowest, clocks.measured};
+    const auto around = hypothesis::clock::interval(seconds(clocks.estimate), others, kSystematic);
+    return {std::clamp(from_seconds(around.from), clocks.lowest, clocks.estimate),
+            std::clamp(from_seconds(around.to), clocks.estimate, clocks.measured)};
+  }
+
+  /// Makespan and computing, in a process of its own: SimGrid allows one simulation per process. 0: as measured, 1: at
+  /// least, then replicates.
+  Result<std::string> end_of(std::size_t which, const std::shared_ptr<Stretches>& stretches) {
     try {
       reader_ = or_fail(events::recording::Reader::open(words_.source), ExitCode::kNoInput, kNoClock);
-      const auto result = replay(lowest ? std::make_shared<Stretches>(samples_) : nullptr, nullptr,
-                                 Stretches::Estimate::kLowest);
+      if (which > 1) stretches->replicate(static_cast<std::uint32_t>(which - 1));
+      const auto result = replay(which == 0 ? nullptr : stretches, nullptr,
+                                 which == 1 ? Stretches::Estimate::kLowest : Stretches::Estimate::kBest);
       return fmt::format("{} {}", result.makespan().time_since_epoch().count(), computing_of(result).count());
     } catch (const Failure& failure) {
       return Error{failure.what(), failure.next()};
@@ -141,6 +165,8 @@ std::string three_times(const Clocks& clocks) {
     text += fmt::format("{:<15}{} s ({}){}\n", what, exact_seconds(time), report::readable(time), meaning);
   };
   line("virtual time", clocks.estimate, ", with warm caches");
+  text +=
+      fmt::format("  90 %         {} to {}\n", report::readable(clocks.from), report::readable(clocks.to));
   line("  at least", clocks.lowest,
        ": each stretch as short as the shortest of its kind that a twin measured");
   line("  as measured", clocks.measured, ": with what this host's caches cost");
@@ -175,6 +201,8 @@ std::string json(const ReplayWords& words, const Clocks& clocks, const events::D
   object.text("schema", "nplus1-clock/1");
   object.text("recording", words.source);
   object.raw("virtual_time_s", exact_seconds(clocks.estimate));
+  object.raw("from_s", exact_seconds(clocks.from));
+  object.raw("to_s", exact_seconds(clocks.to));
   object.raw("lowest_s", exact_seconds(clocks.lowest));
   object.raw("measured_s", exact_seconds(clocks.measured));
   object.raw("computing_s", exact_seconds(clocks.computing_warm));
@@ -214,6 +242,8 @@ int clock(const ReplayWords& words) {
 std::string clock_lines(const std::string& folder) {
   ReplayWords words;
   words.source = folder;
+  words.output = (std::filesystem::path{folder} / kWarmFolder).string();
+  words.record = true;
   const Clocks clocks = ClockReplays{words}.run();
   or_fail(report::write_file((std::filesystem::path{folder} / "clock.json").string(),
                              json(words, clocks, names_of(folder))),
@@ -221,6 +251,23 @@ std::string clock_lines(const std::string& folder) {
   return fmt::format(
       "With warm caches, from {} stretches that twins of the ranks measured (nplus1 clock {})\n{}",
       clocks.samples, quote(folder), three_times(clocks));
+}
+
+std::shared_ptr<Stretches> fitted_stretches(const std::string& source) {
+  const auto reader = or_fail(events::recording::Reader::open(source), ExitCode::kNoInput, kNoClock);
+  auto stretches = std::make_shared<Stretches>(
+      or_fail(hypothesis::clock::samples_of(reader.properties()), ExitCode::kNoInput, kNoClock));
+  hypothesis::transform::Chain chain;
+  or_fail(chain.add(std::make_unique<hypothesis::clock::WarmClock>(stretches, Stretches::Estimate::kBest),
+                    play_recording(source)),
+          ExitCode::kNoInput, kNoClock);
+  return stretches;
+}
+
+std::string with_warm_clock(const std::string& source) {
+  const auto warm = std::filesystem::path{source} / kWarmFolder;
+  std::error_code error;
+  return std::filesystem::exists(warm / "recording", error) ? warm.string() : source;
 }
 
 void add_clock(const Registration& registration) {

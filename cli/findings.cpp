@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/clock.hpp"
 #include "cli/collectives.hpp"
 #include "cli/failure.hpp"
 #include "cli/overlap.hpp"
@@ -66,8 +67,9 @@ std::string lines_of(const Fixes& fixes, const std::string& source) {
   for (const hypothesis::Fix& fix : fixes.all) {
     if (!fix.leads || fixes.share(fix.worth_s()) < kWorthALine || lines == kMostLines) continue;
     ++lines;
-    text += fmt::format("{:>12} {:>6.1f} %  {}\n", report::readable(from_seconds(fix.worth_s())),
-                        100 * fixes.share(fix.worth_s()), fix.what);
+    text += fmt::format("{:>12} {:>6.1f} %  {}{}\n", report::readable(from_seconds(fix.worth_s())),
+                        100 * fixes.share(fix.worth_s()), fix.what,
+                        fix.between_s ? " (" + saving_between(fixes, fix) + ")" : std::string{});
   }
   const std::string noise = noise_of(fixes);
   if (fixes.all.empty() && !late_ones(fixes, source).empty())
@@ -80,9 +82,9 @@ std::string lines_of(const Fixes& fixes, const std::string& source) {
            late_ones(fixes, source);
   if (lines < kMostLines)
     text += fmt::format("{:>24}of {} changes tried, no other problem's saves 1 %\n", "", fixes.all.size());
-  return fmt::format("What to fix first, and what it would save (more: nplus1 whatif {} --sweep)\n",
-                     quote(source)) +
-         text + noise + late_ones(fixes, source);
+  return fmt::format("What to fix first, and what it would save{} (more: nplus1 whatif {} --sweep)\n",
+                     fixes.warm ? ", with warm caches" : "", quote(source)) +
+         text + order_text(fixes) + noise + late_ones(fixes, source);
 }
 
 std::string left_out(const events::recording::Reader& reader, bool on_platform, const std::string& source) {
@@ -97,8 +99,9 @@ std::string left_out(const events::recording::Reader& reader, bool on_platform, 
 
 }  // namespace
 
-Findings find_without_replays(const std::string& source, const FindingLimits& limits) {
+Findings find_without_replays(const std::string& folder, const FindingLimits& limits) {
   Findings found;
+  const std::string source = with_warm_clock(folder);
   auto reader = recording::Reader::open(source);
   if (!reader) {
     if (has_recording(source))
@@ -118,8 +121,9 @@ Findings find_without_replays(const std::string& source, const FindingLimits& li
   return found;
 }
 
-void add_fixes(const std::string& source, const FindingLimits& limits, Findings& found) {
+void add_fixes(const std::string& folder, const FindingLimits& limits, Findings& found) {
   if (found.waitstates.empty()) return;  // no recording, or a large one
+  const std::string source = with_warm_clock(folder);
   const auto reader =
       or_fail(recording::Reader::open(source), ExitCode::kNoInput, "what to fix is not looked for");
   const auto recorded = hypothesis::recorded_settings(reader.properties());
@@ -136,13 +140,13 @@ void add_fixes(const std::string& source, const FindingLimits& limits, Findings&
     return;
   }
   WhatIfWords words;
-  words.replay.source = source;
+  words.replay.source = folder;
   words.replay.quiet = true;
   words.until = limits.until;
   const Fixes fixes = find_fixes(words);
   found.fixes = fixes.json;
   found.overlap = overlap_document(source);
-  found.first_fixes = lines_of(fixes, source);
+  found.first_fixes = lines_of(fixes, folder);
 }
 
 }  // namespace nplus1::cli

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/clock.hpp"
 #include "cli/failure.hpp"
 #include "cli/findings.hpp"
 #include "cli/patterns_source.hpp"
@@ -129,7 +130,8 @@ std::string add_findings_to_report(const std::string& folder, double seconds, bo
   const auto begin = std::chrono::steady_clock::now();
   const auto bytes = [&](double rate) { return static_cast<std::uint64_t>(seconds * rate); };
   ReportOptions options;
-  options.source = folder;
+  options.output = output_path({folder, {}, {}});
+  options.source = with_warm_clock(folder);
   FindingLimits limits{bytes(kRead), bytes(kSearched), bytes(kReplayed), bytes(kReplayedOnPlatform)};
   Findings found = find_without_replays(folder, limits);
   if (found.waitstates.empty()) return found.trouble + found.first_fixes;
@@ -159,10 +161,12 @@ void add_report(const Registration& registration) {
       ->type_name("FROM:TO");
   verb->callback([registration, options] {
     registration.chosen = [options] {
+      options->output = output_path(*options);
+      const std::string source = std::exchange(options->source, with_warm_clock(options->source));
       constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
       constexpr FindingLimits kPatient{256 * kMiB, 256 * kMiB, 64 * kMiB, 4 * kMiB};
-      Findings found = find_without_replays(options->source, kPatient);
-      add_fixes(options->source, kPatient, found);
+      Findings found = find_without_replays(source, kPatient);
+      add_fixes(source, kPatient, found);
       write(*options, found);
       fmt::print(stderr, "{}", found.trouble);
       fmt::print("{}\n", output_path(*options).string());

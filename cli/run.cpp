@@ -231,10 +231,10 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   if (!folder) return ended.exit_code;
   constexpr double kShareForFindings = 0.1;
   const double patience = std::max(options.findings_s, kShareForFindings * seconds_since(begin));
+  const std::string clock =  // first: what is found is told with that clock
+      fs::exists(output / kSummary) && measures_warm_times(options) ? warm_clock(output) : "";
   const std::string fixes =
       fs::exists(output / kSummary) ? add_findings(output, patience, options.keep_fixes) : "";
-  const std::string clock =
-      fs::exists(output / kSummary) && measures_warm_times(options) ? warm_clock(output) : "";
   show_summary(output, ended, quiet);
   if (!quiet) fmt::print(stderr, "{}", clock);
   if (!quiet) fmt::print(stderr, "{}", fixes);

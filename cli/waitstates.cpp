@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/clock.hpp"
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/patterns_source.hpp"
@@ -49,7 +50,7 @@ void write_page(const Options& options, const std::string& waitstates) {
 int show(const Options& options) {
   const auto conditions = conditions_of(options.fail_if);
   recording::Reader reader =
-      or_fail(recording::Reader::open(options.source), ExitCode::kNoInput, kNothingShown);
+      or_fail(recording::Reader::open(with_warm_clock(options.source)), ExitCode::kNoInput, kNothingShown);
   const hypothesis::WaitStateResults results = search_wait_states(reader, !options.no_ideal);
   const hypothesis::RunTrust run = run_trust(options.source);
   const std::string document = hypothesis::with_member(hypothesis::wait_states_json(results), "trust",

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/clock.hpp"
 #include "cli/collectives.hpp"
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
@@ -86,7 +87,7 @@ struct Prepared {
 void add_findings(const WhatIfWords& words, Prepared& p) {
   if (words.findings.empty()) return;
   CollectivesWords search;
-  search.replay.source = words.replay.source;
+  search.replay.source = with_warm_clock(words.replay.source);
   const auto found = search_recording(search, detector::Keep::kAll).findings;
   for (const std::size_t place : words.findings) {
     if (place > found.size())
@@ -107,8 +108,9 @@ Prepared prepare(const WhatIfWords& words) {
   Prepared p;
   p.application = recorded.application;
   p.before.deterministic = p.after.deterministic = words.deterministic;
-  p.before.replay.source = words.replay.source;
+  p.before.replay.source = with_warm_clock(words.replay.source);
   p.after.replay = words.replay;
+  p.after.replay.source = p.before.replay.source;
   p.after.replay.network = wanted.network.value_or("");
   p.after.replay.collectives = wanted.collectives.value_or("");
   p.after.replay.platform.platform = wanted.platform.value_or("");

@@ -11,6 +11,7 @@
 #include "cli/replay.hpp"
 #include "cli/trust.hpp"
 #include "hypothesis/analysis.hpp"
+#include "hypothesis/clock/stretches.hpp"
 #include "hypothesis/fixes.hpp"
 #include "hypothesis/side.hpp"
 #include "hypothesis/transform/chain.hpp"
@@ -44,6 +45,9 @@ struct WhatIfCase {
   std::vector<std::string> overlap;  // chains made non-blocking, last of all: ID or ID:VARIANT
   std::shared_ptr<const OverlapSource> overlap_source;  // null: the recording is surveyed for it
   bool deterministic = false;
+  std::shared_ptr<hypothesis::clock::Stretches>
+      clock;                    // what twins say of the recording's stretches; null: as recorded
+  std::uint32_t replicate = 0;  // and with which samples
 };
 
 /// Plays the recording at `source`; opens it anew each time.
@@ -77,6 +81,8 @@ struct Fixes {
   /// What uneven computing costs that no rank and no step has every time: noise of the host or of the program.
   /// Nothing: it was not told apart.
   std::optional<double> random_s;
+  bool warm = false;                  // told with warm caches
+  std::optional<double> order_turns;  // share of the replicates in which the second saves more than the first
 
   [[nodiscard]] double virtual_time_s() const { return *before.metric("virtual_time_s"); }
   /// A saving as a share of the run; 0 for a run that takes no time.
@@ -87,6 +93,11 @@ struct Fixes {
 
 /// Tries what there is to try, each alone; of every kind the most promising first. Throws Failure.
 [[nodiscard]] Fixes find_fixes(const WhatIfWords& words);
+
+/// Of a fix whose interval is known: where its saving lies, as a share of the run.
+[[nodiscard]] std::string saving_between(const Fixes& fixes, const hypothesis::Fix& fix);
+/// A line where the first fix could be another; else empty.
+[[nodiscard]] std::string order_text(const Fixes& fixes);
 
 /// `nplus1 whatif --sweep`. The exit code. Throws Failure.
 [[nodiscard]] int sweep_hypotheses(const WhatIfWords& words);

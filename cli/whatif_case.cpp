@@ -10,6 +10,7 @@
 #include "cli/patterns_source.hpp"
 #include "cli/whatif.hpp"
 #include "events/definitions_collector.hpp"
+#include "hypothesis/clock/warm_clock.hpp"
 #include "overlap/rearrange.hpp"
 #include "patterns/patterns_json.hpp"
 #include "report/files.hpp"
@@ -84,7 +85,13 @@ Result<Chain> build_chain(const WhatIfCase& c) {
   const auto reader = Reader::open(c.replay.source);
   if (!reader) return reader.error();
   const auto recorded = hypothesis::recorded_settings(reader.value().properties());
-  auto chain = Chain::build(c.steps, play, recorded.call_interval);
+  std::unique_ptr<hypothesis::transform::Transform> clock;
+  if (c.clock) {
+    c.clock->replicate(c.replicate);
+    clock = std::make_unique<hypothesis::clock::WarmClock>(c.clock,
+                                                           hypothesis::clock::Stretches::Estimate::kBest);
+  }
+  auto chain = Chain::build(c.steps, play, recorded.call_interval, std::move(clock));
   if (!chain) return chain;
   if (!c.overlap.empty())
     if (const auto added = defer_chains(c, reader.value(), play, chain.value()); !added) return added.error();

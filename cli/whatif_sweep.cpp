@@ -7,12 +7,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/clock.hpp"
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/whatif.hpp"
 #include "cli/whatif_trials.hpp"
 #include "hypothesis/candidates.hpp"
 #include "hypothesis/children.hpp"
+#include "hypothesis/clock/interval.hpp"
 #include "hypothesis/side.hpp"
 #include "hypothesis/sweep.hpp"
 #include "report/exact_time.hpp"
@@ -40,7 +42,7 @@ void show_progress(std::size_t done, std::size_t all) {
 /// The run as it was: side and trust.
 std::pair<std::string, std::string> before(const WhatIfWords& words) {
   WhatIfCase as_recorded;
-  as_recorded.replay.source = words.replay.source;
+  as_recorded.replay.source = with_warm_clock(words.replay.source);
   const auto run = run_trust(words.replay.source);
   const auto texts = sweep_or_fail(hypothesis::in_children(
       1, 1,
@@ -94,7 +96,7 @@ Tried tried(const std::string& bytes) {
 
 WhatIfCase case_of(const WhatIfWords& words, const Trial& trial) {
   WhatIfCase c;
-  c.replay.source = words.replay.source;
+  c.replay.source = with_warm_clock(words.replay.source);
   c.replay.network = trial.candidate.network;
   c.replay.collectives = trial.candidate.collectives;
   c.steps = trial.candidate.steps;
@@ -184,15 +186,20 @@ std::string json(const std::string& source, const std::string& side, const Fixes
   object.text("recording", source);
   object.raw("before", side);
   object.raw("random_s", fixes.random_s ? nlohmann::json(*fixes.random_s).dump() : "null");
+  object.truth("warm", fixes.warm);
+  object.raw("order_turns", fixes.order_turns ? nlohmann::json(*fixes.order_turns).dump() : "null");
   object.list(
       "candidates", fixes.all,
       [](const Fix& f) {
         return fmt::format(
             "\n    {{\"kind\": {}, \"what\": {}, \"flags\": {}, \"virtual_time_s\": {}, \"saved_s\": {}, "
-            "\"systematic_s\": {}, \"finished\": {}, \"bound\": {}, \"problem\": {}, \"leads\": {}}}",
+            "\"systematic_s\": {}, \"saved_between_s\": {}, \"finished\": {}, \"bound\": {}, \"problem\": "
+            "{}, "
+            "\"leads\": {}}}",
             JsonObject::quoted(f.kind), JsonObject::quoted(f.what), JsonObject::quoted(f.flags),
             report::exact_seconds(f.makespan), nlohmann::json(f.saved_s).dump(),
-            f.systematic_s ? nlohmann::json(*f.systematic_s).dump() : "null", f.finished, f.bound,
+            f.systematic_s ? nlohmann::json(*f.systematic_s).dump() : "null",
+            f.between_s ? nlohmann::json(*f.between_s).dump() : "null", f.finished, f.bound,
             f.problem == 0 ? "null" : std::to_string(f.problem), f.leads);
       },
       ",");
@@ -221,16 +228,19 @@ std::string line_of(const Fixes& fixes, const Fix& f, const char* indent) {
   return fmt::format("{:>12} {:>6.1f} %  {}{}{}{}\n{:>24}{}{}\n", report::readable(from_seconds(f.worth_s())),
                      100 * fixes.share(f.worth_s()), indent, f.what, comes_and_goes(fixes, f),
                      f.finished ? "" : " (not all ranks end)", "", std::string(std::strlen(indent), ' '),
-                     f.flags);
+                     f.flags) +
+         (f.between_s ? fmt::format("{:>24}{}{}\n", "", std::string(std::strlen(indent), ' '),
+                                    saving_between(fixes, f))
+                      : "");
 }
 
 /// One line a problem, the other changes that mend it below; then what is no advice.
 std::string table(const std::string& source, const Fixes& fixes) {
   const hypothesis::Side& side = fixes.before;
   const double run = fixes.virtual_time_s();
-  std::string text = fmt::format("{} on {} ranks: {} of virtual time; what would save how much of it\n\n",
+  std::string text = fmt::format("{} on {} ranks: {} of virtual time{}; what would save how much of it\n\n",
                                  side.application.empty() ? "The program" : side.application, side.ranks,
-                                 report::readable(from_seconds(run)));
+                                 report::readable(from_seconds(run)), fixes.warm ? " with warm caches" : "");
   text += fmt::format("{:>12} {:>8}  {}\n", "saves", "", "if it were");
   std::size_t shown = 0;
   std::size_t less = 0;
@@ -249,6 +259,7 @@ std::string table(const std::string& source, const Fixes& fixes) {
       }
   }
   if (shown == 0) text += "  nothing that was tried\n";
+  text += order_text(fixes);
   if (less > 0) text += fmt::format("{} more would save less, or nothing\n", less);
   std::size_t bounds = 0;
   for (const Fix& f : fixes.all) {
@@ -266,6 +277,53 @@ std::string table(const std::string& source, const Fixes& fixes) {
   return text + fmt::format(
                     "\nEach alone, the rest as it was: nplus1 whatif {} FLAGS\nHow far to believe it\n  {}\n",
                     quote(source), side.trust);
+}
+
+/// Replays the first advice again, with samples that the twins might have brought instead: how far the savings go apart,
+/// and whether their order turns.
+void find_intervals(const WhatIfWords& words, const std::vector<Trial>& trials, Fixes& fixes) {
+  constexpr std::size_t kFirst = 3, kReplicates = 12;
+  constexpr double kSystematic = 0.01;
+  const auto stretches = fitted_stretches(words.replay.source);
+  std::vector<Fix*> first;
+  std::vector<WhatIfCase> cases(1);
+  for (Fix& fix : fixes.all) {
+    if (!fix.leads || fix.saved_s <= 0 || first.size() == kFirst) continue;
+    const auto trial =
+        std::ranges::find_if(trials, [&](const Trial& t) { return t.candidate.flags == fix.flags; });
+    if (trial == trials.end()) continue;
+    first.push_back(&fix);
+    cases.push_back(case_of(words, *trial));
+  }
+  if (first.empty()) return;
+  for (WhatIfCase& c : cases) {
+    c.replay.source = words.replay.source;
+    c.clock = stretches;
+  }
+  const auto texts = sweep_or_fail(hypothesis::in_children(
+      kReplicates * cases.size(), jobs_of(words.replay),
+      [&](std::size_t i) -> Result<std::string> {
+        WhatIfCase c = cases[i % cases.size()];
+        c.replicate = static_cast<std::uint32_t>(1 + i / cases.size());
+        return try_it(c);
+      },
+      [](std::size_t) {}, {}, words.until));
+  std::vector<std::vector<double>> saved(first.size());
+  std::size_t turns = 0;
+  for (std::size_t r = 0; r < kReplicates; ++r) {
+    const auto run = [&](std::size_t i) { return tried(texts[r * cases.size() + i]); };
+    for (std::size_t i = 0; i < first.size(); ++i)
+      if (const Tried before = run(0), after = run(i + 1); before.replayed && after.replayed)
+        saved[i].push_back(seconds(before.point.makespan) - seconds(after.point.makespan));
+    if (saved.size() > 1 && saved[0].size() == r + 1 && saved[1].size() == r + 1)
+      turns += saved[1].back() > saved[0].back() ? 1 : 0;
+  }
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (saved[i].size() < kReplicates) continue;
+    const auto around = hypothesis::clock::interval(first[i]->saved_s, saved[i], kSystematic);
+    first[i]->between_s = {around.from, around.to};
+  }
+  if (first.size() > 1) fixes.order_turns = static_cast<double>(turns) / static_cast<double>(kReplicates);
 }
 
 /// The run with the change that saves most, for conditions that speak of the side after.
@@ -297,7 +355,10 @@ Fixes find_fixes(const WhatIfWords& words) {
   const std::string whole = hypothesis::with_member(side_text, "trust", trust);
   Fixes fixes;
   fixes.before = sweep_or_fail(hypothesis::parse_side(whole, "the run"));
-  const auto trials = trials_of(words, side_text, recorded);
+  WhatIfWords with_clock = words;
+  with_clock.replay.source = with_warm_clock(words.replay.source);
+  fixes.warm = with_clock.replay.source != words.replay.source;
+  const auto trials = trials_of(with_clock, side_text, recorded);
   const std::vector<std::size_t> order = turns(trials);
   const auto texts = sweep_or_fail(hypothesis::in_children(
       trials.size(), jobs_of(words.replay),
@@ -320,8 +381,23 @@ Fixes find_fixes(const WhatIfWords& words) {
       if (trial.candidate.flags == fixes.all.front().flags) fixes.best = case_of(words, trial);
   if (const Tried* steady = told_by(trials, results, "", hypothesis::Purpose::kSteady))
     fixes.random_s = std::max(0.0, fixes.virtual_time_s() - seconds(steady->point.makespan));
+  if (fixes.warm) find_intervals(words, trials, fixes);
   fixes.json = json(words.replay.source, whole, fixes);
   return fixes;
+}
+
+std::string saving_between(const Fixes& fixes, const Fix& fix) {
+  return fmt::format("in nine cases of ten {:.1f} to {:.1f} %", 100 * fixes.share(fix.between_s->first),
+                     100 * fixes.share(fix.between_s->second));
+}
+
+std::string order_text(const Fixes& fixes) {
+  constexpr double kOften = 0.05;
+  if (fixes.order_turns.value_or(0) < kOften) return {};
+  return fmt::format(
+      "Which of the first two saves more is not sure: with other samples of the clock it is the second in "
+      "{:.0f} % of replays\n",
+      100 * *fixes.order_turns);
 }
 
 int sweep_hypotheses(const WhatIfWords& words) {

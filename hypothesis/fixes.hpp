@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/units.hpp"
@@ -20,8 +21,10 @@ struct Fix {
   Duration makespan{};
   double saved_s = 0;
   std::optional<double>
-      systematic_s{};       // of a balance: what it saves of what rank or step has every time; the rest of
-                            // saved_s comes and goes. Nothing: it was not told apart
+      systematic_s{};  // of a balance: what it saves of what rank or step has every time; the rest of
+                       // saved_s comes and goes. Nothing: it was not told apart
+  std::optional<std::pair<double, double>>
+      between_s;            // where the saving lies in nine cases of ten, if that is known
   bool finished = false;    // every rank reached its end
   std::size_t problem = 0;  // from 1, the most worthwhile first; 0: no advice
   bool leads = false;       // the change to show for its problem

@@ -73,15 +73,16 @@ static int by_value(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* The median of many batches, each long enough for the clock. */
+/* A low quantile of many batches, each long enough for the clock and short enough to be left alone now and then on a
+ * busy machine. */
 static double cost_of(int k) {
-  enum { BATCHES = 41 };
+  enum { BATCHES = 401 };
   double of[BATCHES];
   int repeats = 1;
   for (;; repeats *= 2) {
     const double begin = now();
     for (int i = 0; i < repeats; ++i) kernel(k);
-    if (now() - begin > 2e-3) break;
+    if (now() - begin > 2e-4) break;
   }
   for (int b = 0; b < BATCHES; ++b) {
     const double begin = now();
@@ -89,7 +90,7 @@ static double cost_of(int k) {
     of[b] = (now() - begin) / repeats;
   }
   qsort(of, BATCHES, sizeof(double), by_value);
-  return of[BATCHES / 4];
+  return of[BATCHES / 20];
 }
 
 static double given[KERNELS];
@@ -114,10 +115,9 @@ static double share(int step, int k) {
   return 1;
 }
 
-/* Work in tenths of a kernel would not be known; so a stretch is ten kernels, or ten and more. */
+/* What a share of a kernel costs would not be known; so a stretch is twenty kernels, or twenty and more. */
 static void work(int step, int k) {
-  const int tenths = (int)lround(10 * share(step, k));
-  const int whole = strcmp(kind, "none") == 0 ? 1 : tenths;
+  const int whole = strcmp(kind, "none") == 0 ? 1 : (int)lround(20 * share(step, k));
   if (gives) {
     nplus1_compute(given[k] * whole);
     return;

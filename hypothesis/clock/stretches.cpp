@@ -7,109 +7,43 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr std::size_t kKept = 64;   // recorded times of a kind on a rank
-constexpr double kRicher = 0.9;     // of the simpler model's error, for a model with more to fit
-constexpr std::size_t kFewest = 5;  // samples to tell models apart
+constexpr std::size_t kKept = 64;  // recorded stretches of a kind on a rank
 /// A sample that lies so far below what was recorded is none: the stretch did something else the second time.
 constexpr double kLeastShare = 1e-4;
+constexpr double kLow = 0.1;  // quantile of what no twin has measured
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
   return static_cast<std::uint64_t>(rank.value) << 40U ^ ordinal;
 }
 
-template <class Numbers>
-double quantile(Numbers values, double share) {
+std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ x >> 30U) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ x >> 27U) * 0x94d049bb133111ebU;
+  return x ^ x >> 31U;
+}
+
+double fraction(std::uint64_t x) {
+  return static_cast<double>(x >> 11U) * 0x1p-53;
+}
+
+double quantile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
   return values[at];
 }
 
-struct Point {
-  double x, y;  // logarithms
-};
-
-struct Line {
-  double a = 0, b = 0;
-};
-
-/// Least squares, the slope held to [0, 1].
-Line line_through(const std::vector<Point>& points, std::size_t without) {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (i == without) continue;
-    const auto [px, py] = points[i];
-    n += 1, x += px, y += py, xx += px * px, xy += px * py;
-  }
-  const double spread = xx - x * x / n;
-  const double b = spread <= 1e-12 ? 0 : std::clamp((xy - x * y / n) / spread, 0.0, 1.0);
-  return {(y - b * x) / n, b};
-}
-
-/// The mean of how far each point lies from the line through the others.
-double error_of_lines(const std::vector<Point>& points) {
-  double sum = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Line line = line_through(points, i);
-    sum += std::abs(points[i].y - line.a - line.b * points[i].x);
-  }
-  return sum / static_cast<double>(points.size());
-}
-
-double error_of_median(const std::vector<Point>& points) {
-  double sum = 0;
-  std::vector<double> others;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    others.clear();
-    for (std::size_t j = 0; j < points.size(); ++j)
-      if (j != i) others.push_back(points[j].y);
-    sum += std::abs(points[i].y - quantile(others, 0.5));
-  }
-  return sum / static_cast<double>(points.size());
-}
-
-/// Groups of values (logarithms) that lie close together; empty if they don't form any. Each has several.
-std::vector<double> levels_of(std::vector<double> values) {
-  constexpr double kGap = 0.08, kWidest = 0.05;
-  constexpr std::size_t kFewestEach = 2;
-  std::sort(values.begin(), values.end());
-  std::vector<double> levels;
-  for (std::size_t begin = 0; begin < values.size();) {
-    std::size_t end = begin + 1;
-    while (end < values.size() && values[end] - values[end - 1] < kGap) ++end;
-    if (end - begin < kFewestEach || values[end - 1] - values[begin] > kWidest) return {};
-    levels.push_back(values[begin + (end - begin) / 2]);
-    begin = end;
-  }
-  return levels;
-}
-
-/// The host makes stretches longer, not shorter; but clocks are not exact.
-double level_below(const std::vector<double>& levels, double recorded) {
-  constexpr double kTolerance = 0.03;
-  double level = levels.front();
-  for (const double l : levels)
-    if (l <= recorded + kTolerance) level = l;
-  return level;
-}
-
-double error_of_levels(const std::vector<Point>& points) {
-  double sum = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    std::vector<double> others;
-    for (std::size_t j = 0; j < points.size(); ++j)
-      if (j != i) others.push_back(points[j].y);
-    const auto levels = levels_of(others);
-    if (levels.empty()) return INFINITY;
-    sum += std::abs(points[i].y - level_below(levels, points[i].x));
-  }
-  return sum / static_cast<double>(points.size());
+Recorded recorded_as(RankId rank, std::uint32_t step, double picoseconds) {
+  return {static_cast<std::uint32_t>(rank.value), step,
+          static_cast<float>(std::log(std::max(picoseconds, 1.0)))};
 }
 
 }  // namespace
 
 const char* name(Model model) {
-  constexpr const char* kNames[] = {"none", "quantile", "constant", "by rank", "by stretch", "levels"};
+  constexpr const char* kNames[] = {"none",    "quantile", "constant", "at random",
+                                    "by rank", "by step",  "by both"};
   return kNames[static_cast<std::size_t>(model)];
 }
 
@@ -128,20 +62,24 @@ Result<std::vector<Sample>> samples_of(const events::recording::Properties& prop
   while (at != end) {
     Sample sample;
     std::int64_t warm = 0;
-    if (!number(sample.rank.value, ' ') || !number(sample.ordinal, ' ') || !number(warm, '\n') || warm <= 0 ||
-        sample.rank.value < 0)
+    int rough = 0;
+    if (!number(sample.rank.value, ' ') || !number(sample.ordinal, ' ') || !number(warm, ' ') ||
+        !number(rough, '\n') || warm <= 0 || sample.rank.value < 0 || rough < 0 || rough > 1)
       return Error{"what twins measured cannot be read from the recording", "record the program again"};
     sample.warm = Duration{warm};
+    sample.rough = rough == 1;
     samples.push_back(sample);
   }
   return samples;
 }
 
-Kind Follower::before(RankId rank, const events::Event& event) {
+Place Follower::before(RankId rank, const events::Event& event) {
   Last& last = last_[static_cast<std::uint64_t>(rank.value) << 16U | event.thread.value];
   const Kind kind{last.site, event.site.value, last.size};
   last = {event.site.value, event.size};
-  return kind;
+  auto& how_many = how_many_[kind];
+  if (how_many.size() <= rank.index()) how_many.resize(rank.index() + 1);
+  return {kind, how_many[rank.index()]++};
 }
 
 Stretches::Stretches(std::vector<Sample> samples) {
@@ -154,111 +92,117 @@ const Sample* Stretches::sample_of(RankId rank, std::uint64_t ordinal) const {
 }
 
 void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& event) {
-  OfKind& kind = kinds_[follower_.before(rank, event)];
-  const auto recorded = static_cast<double>(event.compute_ps);
+  const Place place = follower_.before(rank, event);
+  OfKind& kind = kinds_[place.kind];
+  const auto picoseconds = static_cast<double>(event.compute_ps);
   ++kind.count;
-  kind.recorded_ps += recorded;
+  kind.recorded_ps += picoseconds;
   if (kind.ranks.size() <= rank.index()) kind.ranks.resize(rank.index() + 1);
   OfRank& here = kind.ranks[rank.index()];
-  ++here.count;
-  if (here.some.size() < kKept) {
-    here.some.push_back(static_cast<float>(recorded));
-  } else {
-    random_ ^= random_ << 13U, random_ ^= random_ >> 7U, random_ ^= random_ << 17U;
-    if (const std::uint64_t place = random_ % here.count; place < kKept)
-      here.some[place] = static_cast<float>(recorded);
-  }
+  const Recorded recorded = recorded_as(rank, place.step, picoseconds);
   if (const Sample* sample = sample_of(rank, ordinal); sample != nullptr) {
     const auto warm = static_cast<double>(sample->warm.count());
-    if (warm > kLeastShare * recorded) kind.measured.push_back({rank, recorded, std::min(warm, recorded)});
+    if (warm > kLeastShare * picoseconds) {
+      const double shorter = std::min(warm, picoseconds);
+      kind.least = kind.measured.empty() ? shorter : std::min(kind.least, shorter);
+      kind.most = std::max(kind.most, shorter);
+      kind.measured.push_back({recorded, std::log(shorter), sample->rough});
+      return;
+    }
+  }
+  ++here.count;
+  if (here.some.size() < kKept) {
+    here.some.push_back(recorded);
+  } else {
+    random_ = mixed(random_);
+    if (const std::uint64_t place_of = random_ % here.count; place_of < kKept) here.some[place_of] = recorded;
   }
 }
 
-double Stretches::predictor(const OfKind& kind, Model model, RankId rank, double recorded) {
-  const double x = model == Model::kByRank ? kind.ranks[rank.index()].quartile : recorded;
-  return std::log(std::max(x, 1.0));
+std::uint64_t Stretches::chance(std::uint64_t of) const {
+  return mixed(of ^ mixed(replicate_));
 }
 
 void Stretches::fit(OfKind& kind) const {
-  for (OfRank& rank : kind.ranks) {
-    rank.quartile = static_cast<float>(quantile(rank.some, 0.25));
-    rank.low = static_cast<float>(quantile(rank.some, 0.1));
-    rank.some = {};
-  }
   if (kind.measured.empty()) {
-    kind.model = Model::kQuantile;
+    // A replicate takes another quantile: how much of the shortest is the host's is what nobody knows.
+    const double share = replicate_ == 0 ? kLow : fraction(chance(kind.count)) / 2;
+    for (OfRank& rank : kind.ranks) {
+      std::vector<double> times;
+      for (const Recorded& r : rank.some) times.push_back(r.log_time);
+      rank.low = times.empty() ? 0 : static_cast<float>(std::exp(quantile(std::move(times), share)));
+    }
     return;
   }
+  std::vector<Measured> samples = kind.measured;
+  if (replicate_ != 0)
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      samples[i] = kind.measured[chance(i + kind.count) % kind.measured.size()];
+  std::vector<Recorded> stretches;
+  for (const OfRank& rank : kind.ranks) stretches.insert(stretches.end(), rank.some.begin(), rank.some.end());
+  kind.levels = Levels{std::move(samples), stretches,
+                       replicate_ == 0 ? std::nullopt : std::optional{kind.levels.told_by()}};
+  if (replicate_ != 0) return;
   std::vector<double> warm;
-  for (const Measured& m : kind.measured) warm.push_back(m.warm);
-  const double median = quantile(warm, 0.5);
-  const auto [least, most] = std::minmax_element(warm.begin(), warm.end());
-  kind.least = *least;
-  kind.most = *most;
-  kind.spread = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / median;
-  kind.model = Model::kConstant;
-  kind.log_a = std::log(median);
-  if (kind.measured.size() < kFewest) return;
-  const auto points = [&](Model model) {
-    std::vector<Point> all;
-    for (const Measured& m : kind.measured)
-      all.push_back({predictor(kind, model, m.rank, m.recorded), std::log(m.warm)});
-    return all;
-  };
-  double best = kRicher * error_of_median(points(Model::kByRank));
-  for (const Model model : {Model::kByRank, Model::kByStretch}) {
-    const auto all = points(model);
-    const double error = error_of_lines(all);
-    if (error >= best) continue;
-    best = kRicher * error;
-    kind.model = model;
-    const Line line = line_through(all, all.size());
-    kind.log_a = line.a;
-    kind.b = line.b;
-  }
-  const auto all = points(Model::kByStretch);
-  if (error_of_levels(all) >= best) return;
-  std::vector<double> logs;
-  for (const Point& point : all) logs.push_back(point.y);
-  kind.model = Model::kLevels;
-  kind.levels = levels_of(logs);
-}
-
-double Stretches::log_warm(const OfKind& kind, RankId rank, double recorded) {
-  if (kind.model == Model::kConstant) return kind.log_a;
-  const double x = predictor(kind, kind.model, rank, recorded);
-  return kind.model == Model::kLevels ? level_below(kind.levels, x) : kind.log_a + kind.b * x;
+  for (const Measured& m : kind.measured) warm.push_back(std::exp(m.log_warm));
+  kind.spread = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / quantile(warm, 0.5);
 }
 
 void Stretches::fit() {
   for (auto& [kind, of] : kinds_) fit(of);
+  fitted_ = true;
 }
 
-double Stretches::warm(const Kind& kind, RankId rank, std::uint64_t ordinal, double recorded,
+void Stretches::replicate(std::uint32_t number) {
+  replicate_ = number;
+  fit();
+}
+
+double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,
                        Estimate estimate) const {
-  const auto found = kinds_.find(kind);
+  constexpr double kAgrees = 0.03;
+  const auto found = kinds_.find(place.kind);
   if (found == kinds_.end() || rank.index() >= found->second.ranks.size()) return recorded;
   const OfKind& of = found->second;
   double warm = recorded;
-  if (of.model == Model::kQuantile) {
+  if (of.measured.empty()) {
     warm = of.ranks[rank.index()].low;
   } else if (estimate == Estimate::kLowest) {
     warm = of.least;
-  } else if (const Sample* own = sample_of(rank, ordinal);
-             own != nullptr && static_cast<double>(own->warm.count()) > kLeastShare * recorded) {
-    warm = static_cast<double>(own->warm.count());
   } else {
-    warm = std::min(std::exp(log_warm(of, rank, recorded)), of.most);
+    const double drawn = fraction(chance(key(rank, ordinal)));
+    const double log_warm = of.levels.log_warm(recorded_as(rank, place.step, recorded), drawn);
+    warm = std::min(std::exp(log_warm), of.most);
+    const Sample* own = sample_of(rank, ordinal);
+    const double measured = own == nullptr ? 0 : static_cast<double>(own->warm.count());
+    if (measured > kLeastShare * recorded && !own->rough &&
+        !(of.levels.constant() && std::abs(std::log(measured / warm)) < kAgrees))
+      warm = measured;
   }
   warm = std::min(warm, recorded);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;
 }
 
+Model Stretches::model_of(const OfKind& kind) {
+  if (kind.measured.empty()) return Model::kQuantile;
+  if (kind.levels.constant()) return Model::kConstant;
+  switch (kind.levels.told_by()) {
+    case ToldBy::kRank:
+      return Model::kByRank;
+    case ToldBy::kStep:
+      return Model::kByStep;
+    case ToldBy::kRankAndStep:
+      return Model::kByRankAndStep;
+    default:
+      return Model::kAtRandom;
+  }
+}
+
 std::vector<KindReport> Stretches::report() const {
   std::vector<KindReport> all;
   for (const auto& [kind, of] : kinds_)
-    all.push_back({kind, of.count, of.measured.size(), of.model, of.recorded_ps, of.warm_ps, of.spread});
+    all.push_back({kind, of.count, of.measured.size(), model_of(of), of.recorded_ps, of.warm_ps, of.spread});
   std::sort(all.begin(), all.end(), [](const KindReport& a, const KindReport& b) {
     return a.recorded_ps - a.warm_ps > b.recorded_ps - b.warm_ps;
   });

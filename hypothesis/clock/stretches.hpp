@@ -2,18 +2,15 @@
 // twins of the ranks have measured (stubs/twin/, `--compute warm`) and from all stretches as they were recorded.
 //
 // A kind is where a stretch begins (call path and size of the call before) and ends (call path of the call after), the
-// same on all ranks. What is to be taken out is the host's disturbance, and not what differs between ranks, steps or data;
-// so the warm time of a kind is, whichever tells the samples that it is not made of best (each in turn, by least
-// squares of logarithms, a richer model must win by a tenth):
+// same on all ranks. What is to be taken out is the host's disturbance, and not what differs between ranks, steps or
+// data: so where the samples of a kind agree, that is what all its stretches take, and where they don't, they form levels,
+// and each stretch has one (levels.hpp). A stretch that was measured itself has its own time. Nothing becomes longer
+// than recorded, or than the longest sample. A kind without samples keeps the rank's 10 % quantile: little memory, or
+// nothing that a twin could repeat. docs/clock.md has the evidence.
 //
-//   constant     the samples' median
-//   by rank      a m^b, m the lower quartile of the rank's recorded stretches of this kind, 0 <= b <= 1
-//   by stretch   a x^b, x the recorded time of the stretch itself
-//   levels       the samples form few groups: the longest that is not longer than the stretch was recorded
-//
-// A stretch that was measured itself has its own. Nothing becomes longer than recorded, or than the longest sample. A kind without samples keeps the
-// rank's 10 % quantile: little memory, or nothing that a twin could repeat. docs/clock.md has the evidence.
-// Pure; one thread. Memory: the samples, and 64 numbers for each kind and rank.
+// How far all this can be trusted is found by doing it again, with samples drawn from the samples (bootstrap) and other
+// chances where chance decides: replicate().
+// Pure; one thread. Memory: the samples, and 64 stretches for each kind and rank.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +21,7 @@
 
 #include "events/recording/header.hpp"
 #include "events/sink.hpp"
+#include "hypothesis/clock/levels.hpp"
 #include "support/ids.hpp"
 #include "support/result.hpp"
 #include "support/units.hpp"
@@ -35,6 +33,7 @@ struct Sample {
   RankId rank{};
   std::uint64_t ordinal = 0;
   Duration warm{};
+  bool rough = false;  // rather too long: others had the twin's core now and then
 };
 
 /// Of a recording under `--compute warm`; empty for others. Errors: the property is not what such a run writes.
@@ -46,21 +45,36 @@ struct Kind {
   friend auto operator<=>(const Kind&, const Kind&) = default;
 };
 
+/// A stretch, by where it stands.
+struct Place {
+  Kind kind;
+  std::uint32_t step = 0;  // how many of its kind its rank had before
+};
+
 /// Follows the threads of all ranks from call to call.
 class Follower {
  public:
-  /// The kind of the stretch before `event`. To be asked once for each event, in each thread's order.
-  [[nodiscard]] Kind before(RankId rank, const events::Event& event);
+  /// Of the stretch before `event`. To be asked once for each event, in each thread's order.
+  [[nodiscard]] Place before(RankId rank, const events::Event& event);
 
  private:
   struct Last {
     std::uint32_t site = 0;
     std::int64_t size = 0;
   };
-  std::unordered_map<std::uint64_t, Last> last_;  // by rank and thread
+  std::unordered_map<std::uint64_t, Last> last_;         // by rank and thread
+  std::map<Kind, std::vector<std::uint32_t>> how_many_;  // of a kind, by rank
 };
 
-enum class Model : std::uint8_t { kNone, kQuantile, kConstant, kByRank, kByStretch, kLevels };
+enum class Model : std::uint8_t {
+  kNone,
+  kQuantile,
+  kConstant,
+  kAtRandom,  // of several levels, and so on
+  kByRank,
+  kByStep,
+  kByRankAndStep
+};
 [[nodiscard]] const char* name(Model model);
 
 /// One kind's stretches as recorded, and what they are taken for.
@@ -71,8 +85,7 @@ struct KindReport {
   Model model{};
   double recorded_ps = 0;  // sums
   double warm_ps = 0;
-  double spread =
-      0;  // of the samples: half of the range that holds the middle half, as a share of the median
+  double spread = 0;  // of the samples: half of the range of the middle half, as a share of the median
 };
 
 class Stretches {
@@ -83,11 +96,14 @@ class Stretches {
   void take(RankId rank, std::uint64_t ordinal, const events::Event& event);
   /// All is taken in.
   void fit();
+  /// From here on warm() tells what the `number`-th set of samples that might have been would say; 0: those that are.
+  void replicate(std::uint32_t number);
+  [[nodiscard]] bool fitted() const { return fitted_; }
 
   /// Which of the two ends of what is known.
   enum class Estimate : std::uint8_t { kBest, kLowest };
   /// The warm time of a stretch that was recorded with `recorded` picoseconds: at most that.
-  [[nodiscard]] double warm(const Kind& kind, RankId rank, std::uint64_t ordinal, double recorded,
+  [[nodiscard]] double warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,
                             Estimate estimate = Estimate::kBest) const;
   /// Of all kinds, those first that lose most.
   [[nodiscard]] std::vector<KindReport> report() const;
@@ -96,12 +112,8 @@ class Stretches {
  private:
   struct OfRank {
     std::uint64_t count = 0;
-    std::vector<float> some;  // of the recorded times, each as likely as the others
-    float quartile = 0, low = 0;
-  };
-  struct Measured {
-    RankId rank{};
-    double recorded = 0, warm = 0;
+    std::vector<Recorded> some;  // each stretch as likely as the others
+    float low = 0;               // picoseconds
   };
   struct OfKind {
     std::vector<OfRank> ranks;
@@ -109,21 +121,21 @@ class Stretches {
     std::uint64_t count = 0;
     double recorded_ps = 0;
     mutable double warm_ps = 0;
-    Model model = Model::kNone;
-    double log_a = 0, b = 0;
-    std::vector<double> levels;  // logarithms, ascending
+    Levels levels;
     double least = 0, most = 0;  // of the samples
     double spread = 0;
   };
   void fit(OfKind& kind) const;
-  [[nodiscard]] static double predictor(const OfKind& kind, Model model, RankId rank, double recorded);
-  [[nodiscard]] static double log_warm(const OfKind& kind, RankId rank, double recorded);
+  [[nodiscard]] static Model model_of(const OfKind& kind);
   [[nodiscard]] const Sample* sample_of(RankId rank, std::uint64_t ordinal) const;
+  [[nodiscard]] std::uint64_t chance(std::uint64_t of) const;
 
   std::unordered_map<std::uint64_t, Sample> samples_;  // by rank and ordinal
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
   std::uint64_t random_ = 0x9e3779b97f4a7c15U;
+  std::uint32_t replicate_ = 0;
+  bool fitted_ = false;
 };
 
 }  // namespace nplus1::hypothesis::clock

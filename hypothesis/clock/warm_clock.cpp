@@ -20,15 +20,15 @@ WarmClock::WarmClock(std::shared_ptr<Stretches> stretches, Stretches::Estimate e
     : stretches_{std::move(stretches)}, estimate_{estimate}, survey_{std::make_shared<Survey>(*stretches_)} {}
 
 Result<transform::Done> WarmClock::surveyed() {
-  stretches_->fit();
+  if (!stretches_->fitted()) stretches_->fit();
   return transform::Done{};
 }
 
 void WarmClock::change(RankId rank, std::uint64_t ordinal, transform::Call& call) {
-  const Kind kind = follower_.before(rank, call.event);
+  const Place place = follower_.before(rank, call.event);
   if (call.event.compute_ps <= 0) return;
   call.event.compute_ps = std::llround(
-      stretches_->warm(kind, rank, ordinal, static_cast<double>(call.event.compute_ps), estimate_));
+      stretches_->warm(place, rank, ordinal, static_cast<double>(call.event.compute_ps), estimate_));
 }
 
 }  // namespace nplus1::hypothesis::clock

@@ -1,5 +1,5 @@
 // A stage of a hypothesis: the recorded program with its computing as it would be with warm caches. Surveys the
-// recording for it.
+// recording for it, unless the stretches are known already.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,9 @@ namespace nplus1::hypothesis::clock {
 class WarmClock final : public transform::Transform {
  public:
   WarmClock(std::shared_ptr<Stretches> stretches, Stretches::Estimate estimate);
-  [[nodiscard]] events::EventSink* survey() override { return survey_.get(); }
+  [[nodiscard]] events::EventSink* survey() override {
+    return stretches_->fitted() ? nullptr : survey_.get();
+  }
   [[nodiscard]] Result<transform::Done> surveyed() override;
 
  private:

@@ -45,10 +45,12 @@ Error with_what_exists(Error error, const Maker& maker, const Play& play) {
 
 }  // namespace
 
-Result<Chain> Chain::build(const std::vector<Step>& steps, const Play& play, Duration call_interval) {
+Result<Chain> Chain::build(const std::vector<Step>& steps, const Play& play, Duration call_interval,
+                           std::unique_ptr<Transform> first) {
   Chain chain;
   chain.call_interval_ = call_interval;
-  if (steps.empty()) return chain;
+  if (first)
+    if (const auto added = chain.add(std::move(first), play); !added) return added.error();
   for (const Step& step : steps) {
     events::DefinitionsCollector names;  // anew for each: a stage may have added communicators
     if (const auto played = play(chain.begin(names), true); !played) return played.error();

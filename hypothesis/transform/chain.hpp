@@ -27,9 +27,10 @@ class Chain {
  public:
   /// `call_interval`: what every recorded call was charged for the computing before it, where that was given and
   /// not measured. Errors: a setting that is wrong; a transformation of what is not there (they say what is);
-  /// what `play` says.
+  /// what `play` says. `first`: a stage before all others.
   [[nodiscard]] static Result<Chain> build(const std::vector<Step>& steps, const Play& play,
-                                           Duration call_interval = {});
+                                           Duration call_interval = {},
+                                           std::unique_ptr<Transform> first = nullptr);
 
   /// Where the recording's calls go in; what comes out goes to `next`.
   [[nodiscard]] events::EventSink& begin(events::EventSink& next);

@@ -11,9 +11,9 @@ namespace nplus1::stubs {
 namespace {
 
 constexpr double kShareOfCpu = 0.05;
-constexpr std::int64_t kAdvanceNs = 3'000'000;    // may be spent before it is earned, for short programs
-constexpr std::int64_t kLimitNs = 100'000'000;    // real time of a twin
-constexpr std::int64_t kLimitEachNs = 5'000'000;  // for each rank that its core has, if that is more
+constexpr std::int64_t kAdvanceNs = 3'000'000;     // may be spent before it is earned, for short programs
+constexpr std::int64_t kLimitNs = 100'000'000;     // real time of a twin
+constexpr std::int64_t kLimitEachNs = 20'000'000;  // for each rank that its core has, if that is more
 constexpr double kLongestPs = 20e9;  // on average: what caches cost hardly matters to longer stretches
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -53,6 +53,7 @@ void Twins::told(const events::Event& event) {
     warm.aux = runtime_.next_ordinal() - 1;
     warm.compute_ps = static_cast<std::int64_t>(1000.0 * nanoseconds_per_tick() * runtime_.settings().scale *
                                                 static_cast<double>(warm_ticks_));
+    warm.size = rough_ ? 1 : 0;
     runtime_.write(warm, nullptr);
     warm_ticks_ = 0;
   }
@@ -94,6 +95,7 @@ void Twins::sample(Kind& kind) {
   }
   stand_still(false);
   warm_ticks_ = measured->warm_ticks;
+  rough_ = measured->rough;
   calls_since_ = 0;
   ++(warm_ticks_ != 0 ? kind.samples : kind.failures);
   spent_ns_ += measured->cpu_ns;

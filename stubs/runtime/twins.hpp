@@ -47,6 +47,7 @@ class Twins {
   std::uint64_t kind_ = 0;       // of the stretch that begins with the last event
   bool at_beginning_ = false;    // of it
   std::int64_t warm_ticks_ = 0;  // of the stretch that the thread is in; 0: not sampled
+  bool rough_ = false;           // how well it is known
   int calls_since_ = 0;
   double most_needed_ = 0;
   std::int64_t next_tick_ = 0;  // before it no twin is affordable

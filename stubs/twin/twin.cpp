@@ -28,15 +28,20 @@ namespace {
 constexpr int kColdPasses =
     2;  // the first copies each page that it writes to, the second finds what that left
 
+struct Pass {
+  std::int64_t ticks;
+  bool interrupted;  // others had the core for a while
+};
+
 /// What process and twin have in common.
 struct Shared {
   enum State : std::uint32_t { kIdle, kRuns, kDone, kFailed };
   std::atomic<std::uint32_t> state{kIdle};
   pid_t parent = 0;
   std::int64_t deadline_ticks = 0;
-  std::int64_t pass_began = 0;
+  std::int64_t pass_began = 0, pass_began_cpu_ns = 0;
   int passes = 0;
-  std::int64_t ticks_of[kMostPasses] = {};
+  Pass pass[kMostPasses] = {};
   Runtime* runtime = nullptr;  // of the process: a forked child does not know it
   ucontext_t start{};          // where every pass begins
   ucontext_t between{};        // between two passes
@@ -60,25 +65,59 @@ std::int64_t cpu_ns() {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
+/// What a pass took. The time stamp counter knows it to the nanosecond; but beside many ranks the twin loses its core
+/// sooner or later, and then only its CPU time tells, with what the changes of process cost.
+Pass taken(std::int64_t tick_difference, std::int64_t cpu_difference_ns) {
+  constexpr double kNoiseNs = 2000, kNoise = 1.005;  // of the CPU clock, the calls that read it included
+  const auto cpu_ns = static_cast<double>(cpu_difference_ns);
+  const double ticks_ns = static_cast<double>(tick_difference) * nanoseconds_per_tick();
+  if (ticks_ns <= kNoise * cpu_ns + kNoiseNs) return {tick_difference, false};
+  return {static_cast<std::int64_t>(cpu_ns / nanoseconds_per_tick()), true};
+}
+
+/// Of the warm passes the shortest that another confirms, `apart` or less of it longer: a single one may be too short,
+/// because what the hypervisor took is subtracted from CPU time late. 0 where there is no such pair.
+std::int64_t confirmed(double apart, bool interrupted_too) {
+  constexpr std::int64_t kFewTicks = 40;
+  const Shared& s = *shared;
+  std::int64_t warm[kMostPasses] = {};
+  std::int64_t* end = warm;
+  for (int i = kColdPasses; i < s.passes; ++i)
+    if (interrupted_too || !s.pass[i].interrupted) *end++ = s.pass[i].ticks;
+  std::sort(warm, end);
+  for (const std::int64_t* t = warm; t < end - 1; ++t)
+    if (t[1] - t[0] <= std::max(static_cast<std::int64_t>(apart * static_cast<double>(t[0])), kFewTicks))
+      return std::max<std::int64_t>(t[0], 1);
+  return 0;
+}
+
+/// What the stretch takes, if the passes say it. Where others had the core in every pass, the shortest is still too
+/// long, and none confirms another.
+void judge(Measured& m) {
+  constexpr double kNearly = 0.01, kAny = 1;
+  constexpr int kEnoughPasses = 4;
+  m.warm_ticks = confirmed(kNearly, false);
+  if (m.warm_ticks != 0 || shared->passes < kColdPasses + kEnoughPasses) return;
+  m.warm_ticks = confirmed(kAny, true);
+  m.rough = m.warm_ticks != 0;
+}
+
 [[noreturn]] void end(Shared::State state) {
   shared->state.store(state, std::memory_order_release);
   own_call(SYS_futex, as_long(&shared->state), FUTEX_WAKE, 1);
   leave(0);
 }
 
-/// Two of the warm passes took the same, as nearly as matters, or there is no more time.
+/// Two of the warm passes took the same, or there is no more time.
 bool enough() {
+  constexpr double kSame = 0.003;
+  constexpr std::int64_t kMostCpuNs = 10'000'000;  // where the first passes have not told
+  constexpr int kFewPasses = 10;
   const Shared& s = *shared;
-  if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return s.passes > kColdPasses;
-  if (s.passes < kColdPasses + 2) return false;
-  std::int64_t least = INT64_MAX, second = INT64_MAX;
-  for (int i = kColdPasses; i < s.passes; ++i) {
-    const std::int64_t t = s.ticks_of[i];
-    second = std::min(second, std::max(least, t));
-    least = std::min(least, t);
-  }
-  constexpr std::int64_t kOnePercent = 100;
-  return second - least <= std::max<std::int64_t>(least / kOnePercent, 40);
+  if (s.passes <= kColdPasses) return false;
+  if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return true;
+  if (s.passes >= kFewPasses && cpu_ns() > kMostCpuNs) return true;
+  return confirmed(kSame, false) != 0;
 }
 
 /// Runs between two passes, on a stack of its own.
@@ -127,8 +166,7 @@ Measured wait_for(pid_t twin, std::int64_t until_ns) {
   m.cpu_ns = 1000 * (us(used.ru_utime) + us(used.ru_stime));
   if (s.state.load(std::memory_order_acquire) == Shared::kDone) {
     s.pages.take_back();
-    m.warm_ticks =
-        std::max<std::int64_t>(1, *std::min_element(s.ticks_of + kColdPasses, s.ticks_of + s.passes));
+    judge(m);
   }
   return m;
 }
@@ -175,12 +213,15 @@ __attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns)
 }
 
 void begin_pass() noexcept {
-  shared->pass_began = ticks();
+  Shared& s = *shared;
+  s.pass_began_cpu_ns = cpu_ns();
+  s.pass_began = ticks();
 }
 
 void end_pass() noexcept {
   Shared& s = *shared;
-  s.ticks_of[s.passes] = ticks() - s.pass_began;
+  const std::int64_t took = ticks() - s.pass_began;
+  s.pass[s.passes] = taken(took, cpu_ns() - s.pass_began_cpu_ns);
   ++s.passes;
   getcontext(&s.between);
   s.between.uc_stack.ss_sp = s.stack;

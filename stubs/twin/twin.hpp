@@ -16,10 +16,11 @@
 
 namespace nplus1::stubs::twin {
 
-inline constexpr int kMostPasses = 10;
+inline constexpr int kMostPasses = 32;
 
 struct Measured {
-  std::int64_t warm_ticks = 0;  // the shortest pass of those that are warm; 0: the stretch cannot be repeated
+  std::int64_t warm_ticks = 0;  // of the shortest warm pass that counts; 0: there is none
+  bool rough = false;           // others had the core in every pass: it is too long, nobody knows by how much
   int passes = 0;               // that ended
   std::int64_t cpu_ns = 0;      // which process and twin have used
 };

@@ -30,6 +30,10 @@ class Twins(LiveTest):
         clock, text = self.clock(run)
         self.assertLessEqual(clock["lowest_s"], clock["virtual_time_s"])
         self.assertLessEqual(clock["virtual_time_s"], clock["measured_s"])
+        self.assertLessEqual(clock["lowest_s"], clock["from_s"])
+        self.assertLessEqual(clock["from_s"], clock["virtual_time_s"])
+        self.assertLessEqual(clock["virtual_time_s"], clock["to_s"])
+        self.assertLessEqual(clock["to_s"], clock["measured_s"])
         self.assertLessEqual(clock["computing_s"], clock["computing_measured_s"])
         self.assertTrue(clock["finished"])
         self.assertIn("with warm caches", text)
@@ -58,6 +62,41 @@ class Twins(LiveTest):
         self.assertEqual(summary["virtual_time_s"], clock["virtual_time_s"])
         replayed = self.run_command([str(NPLUS1), "replay", str(warm)])
         self.assertIn("every rank ends exactly when it did", replayed.stdout)
+
+    def sweep(self, folder):
+        report = self.folder / "sweep.json"
+        done = self.run_command([str(NPLUS1), "whatif", str(folder), "--sweep", "-q", "--json", str(report)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(report.read_text()), done.stdout
+
+    def test_imbalance_is_not_invented(self):
+        """All ranks do the same: on however busy a machine, nothing is offered for balancing."""
+        for ranks in (4, 16):
+            run = self.observe(ranks, "equal_work", 60, options=("--compute", "warm"))
+            sweep, _ = self.sweep(run.folder)
+            whole = sweep["before"]["virtual_time_s"]
+            for candidate in sweep["candidates"]:
+                if candidate["kind"] == "balance":
+                    self.assertLess(candidate["saved_s"], 0.02 * whole, (ranks, candidate))
+
+    def test_all_that_is_told_of_the_run_has_one_clock(self):
+        """Report, sweep, what if and wait states: the warm virtual time, with the interval of each of the first savings."""
+        run = self.observe(4, "twin_witness", 20, 2e-4, options=("--compute", "warm"), code=3)
+        told = json.loads((run.folder / "clock.json").read_text())["virtual_time_s"]
+        sweep, text = self.sweep(run.folder)
+        self.assertEqual(sweep["before"]["virtual_time_s"], told)
+        self.assertTrue(sweep["warm"])
+        self.assertIn("with warm caches", text)
+        first = [c for c in sweep["candidates"] if c["leads"] and c["saved_s"] > 0][:3]
+        self.assertTrue(first)
+        for candidate in first:
+            low, high = candidate["saved_between_s"]
+            self.assertLessEqual(low, candidate["saved_s"])
+            self.assertLessEqual(candidate["saved_s"], high)
+        states = self.folder / "states.json"
+        done = self.run_command([str(NPLUS1), "waitstates", str(run.folder), "--json", str(states)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(states.read_text())["virtual_time_s"], told)
 
     def test_a_run_without_twins_has_no_such_clock(self):
         run = self.observe(2, "twin_witness", 2, 1e-5, code=3)

@@ -1,0 +1,220 @@
+#include "hypothesis/clock/levels.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nplus1::hypothesis::clock {
+namespace {
+
+constexpr std::size_t kFewestSamples = 5;  // to tell levels apart
+constexpr double kAgree = 0.03;            // range of nine tenths of the samples of equal work
+constexpr double kApart = 0.01;            // from one level to the next
+constexpr double kWidest = 0.03;           // level
+/// The same of rough samples, where neither rank nor step tells them apart: with noise alone such a gap is rare.
+constexpr double kRoughlyApart = 0.06, kRoughlyApartOfFew = 1.5;
+constexpr std::size_t kMostLevels = 24;
+constexpr double kFewestShare = 0.02;  // of the samples, for a level of its own above all others
+
+constexpr double kNoiseFrom = -0.2, kNoiseStep = 0.01;
+constexpr std::size_t kNoiseCells = 520;
+constexpr int kRounds = 12, kSharpening = 4;
+/// Weight, in stretches, of what all ranks have together against what one has.
+constexpr double kPrior = 0.5;
+
+std::size_t noise_cell(double log_longer) {
+  const double cell = (log_longer - kNoiseFrom) / kNoiseStep;
+  return static_cast<std::size_t>(std::clamp(cell, 0.0, static_cast<double>(kNoiseCells - 1)));
+}
+
+double value_at(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+void normalise(std::vector<double>& weights) {
+  double sum = 0;
+  for (const double w : weights) sum += w;
+  for (double& w : weights) w /= sum;
+}
+
+}  // namespace
+
+Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stretches,
+               std::optional<ToldBy> told_by) {
+  const auto exact = [](const Measured& m) { return !m.rough; };
+  rough_ = static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), exact)) < kFewestSamples;
+  if (!rough_) samples.erase(std::partition(samples.begin(), samples.end(), exact), samples.end());
+  find_levels(samples, kApart, kWidest);
+  if (constant()) return;
+  learn_noise(samples);
+  told_by_ = told_by ? *told_by : what_tells(samples, stretches);
+  if (rough_ && told_by_ == ToldBy::kChance) {
+    const auto apart = std::max(kRoughlyApart, kRoughlyApartOfFew / static_cast<double>(samples.size()));
+    find_levels(samples, apart, INFINITY);
+  }
+  mixture_ = fit(told_by_, samples, stretches, kSharpening);
+}
+
+ToldBy Levels::what_tells(const std::vector<Measured>& samples,
+                          const std::vector<Recorded>& stretches) const {
+  constexpr double kBetter = 1;  // logarithm of the odds
+  std::vector<Measured> half[2];
+  for (std::size_t i = 0; i < samples.size(); ++i) half[i % 2].push_back(samples[i]);
+  ToldBy best = ToldBy::kChance;
+  double best_score = -INFINITY;
+  for (const ToldBy by : {ToldBy::kChance, ToldBy::kRank, ToldBy::kStep, ToldBy::kRankAndStep}) {
+    double score = 0;
+    for (const int learnt : {0, 1}) {
+      const Mixture mixture = fit(by, half[learnt], stretches, 0);
+      Weights weights;
+      for (const Measured& m : half[1 - learnt]) {
+        weigh(mixture, m.recorded, weights);
+        score += std::log(std::max(weights[nearest(m.log_warm)], 1e-3));
+      }
+    }
+    if (score <= best_score + kBetter) continue;
+    best_score = score;
+    best = by;
+  }
+  return best;
+}
+
+void Levels::find_levels(const std::vector<Measured>& samples, double apart, double widest) {
+  values_.clear();
+  share_.clear();
+  std::vector<double> sorted;
+  for (const Measured& m : samples) sorted.push_back(m.log_warm);
+  std::sort(sorted.begin(), sorted.end());
+  typical_ = value_at(sorted, rough_ ? 0.25 : 0.5);
+  const double range = value_at(sorted, 0.95) - value_at(sorted, 0.05);
+  if (sorted.size() < kFewestSamples || range <= kAgree) return;
+  const double part = std::max(widest, (sorted.back() - sorted.front()) / static_cast<double>(kMostLevels));
+  part_ = std::isinf(part) ? 0 : part;
+  std::size_t begin = 0;
+  for (std::size_t i = 1; i <= sorted.size(); ++i) {
+    const bool ends = i == sorted.size() ||
+                      sorted[i] - sorted[i - 1] > (std::isinf(part) ? apart : std::max(apart, part / 2)) ||
+                      sorted[i] - sorted[begin] > part;
+    if (!ends) continue;
+    values_.push_back(sorted[begin + (i - begin) / (rough_ ? 4 : 2)]);
+    share_.push_back(static_cast<double>(i - begin) / static_cast<double>(sorted.size()));
+    begin = i;
+  }
+  // A few samples that lie above all others are what the host did to their twins.
+  while (values_.size() > 1 && share_.back() < kFewestShare) {
+    values_.pop_back();
+    share_.pop_back();
+  }
+  normalise(share_);
+}
+
+void Levels::learn_noise(const std::vector<Measured>& samples) {
+  constexpr double kAnything = 0.05, kWidth = 0.02;  // of a twentieth of the stretches nothing is known
+  noise_.assign(kNoiseCells, 0.0);
+  const auto each = (1 - kAnything) / static_cast<double>(samples.size());
+  for (const Measured& m : samples) {
+    const double longer = static_cast<double>(m.recorded.log_time) - m.log_warm;
+    const auto centre = static_cast<std::ptrdiff_t>(noise_cell(longer));
+    const double width = kWidth + 0.1 * std::max(0.0, longer);
+    const auto reach = static_cast<std::ptrdiff_t>(3 * width / kNoiseStep);
+    for (std::ptrdiff_t c = std::max<std::ptrdiff_t>(0, centre - reach);
+         c <= std::min<std::ptrdiff_t>(kNoiseCells - 1, centre + reach); ++c) {
+      const double off = static_cast<double>(c - centre) * kNoiseStep / width;
+      noise_[static_cast<std::size_t>(c)] += each * std::exp(-off * off / 2) / (2.5066 * width);
+    }
+  }
+  // Longer without limit, the rarer the more; shorter than its twin by no more than clocks are wrong.
+  for (std::size_t c = noise_cell(-0.05); c < kNoiseCells; ++c)
+    noise_[c] += kAnything * std::exp(-static_cast<double>(c) * kNoiseStep);
+  for (double& density : noise_) density = std::max(density, 1e-9);
+}
+
+double Levels::noise(double log_longer) const {
+  return noise_[noise_cell(log_longer)];
+}
+
+std::size_t Levels::nearest(double log_warm) const {
+  std::size_t best = 0;
+  for (std::size_t l = 1; l < values_.size(); ++l)
+    if (std::abs(values_[l] - log_warm) < std::abs(values_[best] - log_warm)) best = l;
+  return best;
+}
+
+/// The probability of each level.
+void Levels::weigh(const Mixture& mixture, const Recorded& stretch, Weights& weights) const {
+  const Weights* by_rank = stretch.rank < mixture.by_rank.size() ? &mixture.by_rank[stretch.rank] : nullptr;
+  const Weights* by_step = stretch.step < mixture.by_step.size() ? &mixture.by_step[stretch.step] : nullptr;
+  weights = share_;
+  if (by_rank != nullptr)
+    for (std::size_t l = 0; l < weights.size(); ++l) weights[l] = (*by_rank)[l];
+  if (by_step != nullptr) {
+    for (std::size_t l = 0; l < weights.size(); ++l) weights[l] *= (*by_step)[l] / share_[l];
+    normalise(weights);
+  }
+  for (std::size_t l = 0; l < weights.size(); ++l)
+    weights[l] *= noise(static_cast<double>(stretch.log_time) - values_[l]);
+  normalise(weights);
+}
+
+Levels::Mixture Levels::fit(ToldBy by, const std::vector<Measured>& samples,
+                            const std::vector<Recorded>& stretches, int sharpening) const {
+  Mixture mixture;
+  std::uint32_t ranks = 0, steps = 0;
+  for (const Recorded& s : stretches) {
+    ranks = std::max(ranks, s.rank + 1);
+    if (s.step < kMostSteps) steps = std::max(steps, s.step + 1);
+  }
+  if (by == ToldBy::kRank || by == ToldBy::kRankAndStep) mixture.by_rank.assign(ranks, share_);
+  if (by == ToldBy::kStep || by == ToldBy::kRankAndStep) mixture.by_step.assign(steps, share_);
+  if (by == ToldBy::kChance) return mixture;
+  const auto prior = [&](std::size_t count) {
+    std::vector<Weights> all(count, share_);
+    for (Weights& w : all)
+      for (double& x : w) x *= kPrior;
+    return all;
+  };
+  Weights weights;
+  for (int round = 0; round < kRounds + sharpening; ++round) {
+    Mixture next{prior(mixture.by_rank.size()), prior(mixture.by_step.size())};
+    const auto count = [&](const Recorded& s, const Weights& w) {
+      for (std::size_t l = 0; l < w.size(); ++l) {
+        if (s.rank < next.by_rank.size()) next.by_rank[s.rank][l] += w[l];
+        if (s.step < next.by_step.size()) next.by_step[s.step][l] += w[l];
+      }
+    };
+    for (const Recorded& s : stretches) {
+      weigh(mixture, s, weights);
+      count(s, weights);
+    }
+    for (const Measured& m : samples) {
+      weights.assign(values_.size(), 0.0);
+      weights[nearest(m.log_warm)] = 1;
+      count(m.recorded, weights);
+    }
+    for (auto* all : {&next.by_rank, &next.by_step})
+      for (Weights& w : *all) {
+        if (round >= kRounds)
+          for (double& x : w) x *= x;  // one level each, rather than some of all
+        normalise(w);
+      }
+    mixture = std::move(next);
+  }
+  return mixture;
+}
+
+double Levels::log_warm(const Recorded& stretch, double chance) const {
+  if (constant()) return typical_;
+  Weights weights;
+  weigh(mixture_, stretch, weights);
+  std::size_t level = 0;
+  for (; level + 1 < weights.size() && chance >= weights[level]; ++level) chance -= weights[level];
+  // Parts of one wide group are no levels of their own: between them the mean.
+  double sum = 0, weight = 0;
+  for (std::size_t l = 0; l < weights.size(); ++l) {
+    if (std::abs(values_[l] - values_[level]) > 1.2 * part_) continue;
+    weight += weights[l];
+    sum += weights[l] * values_[l];
+  }
+  return weight > 0 ? sum / weight : values_[level];
+}
+
+}  // namespace nplus1::hypothesis::clock

@@ -1,0 +1,89 @@
+// The warm times of one kind of stretch, from those of its stretches that twins have measured: few amounts of work
+// (levels), and which of them a stretch has.
+//
+// The samples, sorted, are cut where they lie apart; a group that is wide is cut into equal parts. Which level a
+// stretch has that was not measured is a question of probability:
+//
+//   P(level) ~ P(level | rank) P(level | step) / P(level) * h(recorded / level)
+//
+// h is how much longer stretches were recorded than their twins took, from the samples. What rank and step say is
+// learned by expectation and maximisation over the stretches as recorded and the samples, four times: neither says
+// anything, the rank does, the step does, both do; whichever, learnt from one half of the samples, tells the other half
+// best is taken (a host that is busy for a while makes recorded times differ by step; it does not the twins'). So work that differs by
+// rank or by step is found through recorded times that are noisy each, and a difference that comes and goes stays one:
+// the level of a stretch is drawn by its probability, because what all ranks wait for is the largest of many, which a
+// mean of levels would lose.
+//
+// Rough samples count where there are no others. They scatter by a third although the work is the same, upwards from what
+// it takes: then the lower quartile stands for a group, and differences count that rank or step tell, or that leave a
+// gap.
+//
+// Pure; one thread. Source: A. Dempster, N. Laird, D. Rubin, "Maximum likelihood from incomplete data via the EM
+// algorithm" (1977); D. Rubin, "Multiple imputation for nonresponse in surveys" (1987).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace nplus1::hypothesis::clock {
+
+/// A stretch as it was recorded. `step`: how many of its kind its rank had before.
+struct Recorded {
+  std::uint32_t rank = 0, step = 0;
+  float log_time = 0;  // natural logarithm of picoseconds
+};
+
+struct Measured {
+  Recorded recorded;
+  double log_warm = 0;  // of what the twin took
+  bool rough = false;   // or rather less
+};
+
+/// What tells a stretch's level, beside its recorded time.
+enum class ToldBy : std::uint8_t { kChance, kRank, kStep, kRankAndStep };
+
+class Levels {
+ public:
+  Levels() = default;
+  /// Of at least one sample. `stretches`: some of the kind, fairly chosen.
+  /// `told_by`: if that is known already.
+  Levels(std::vector<Measured> samples, const std::vector<Recorded>& stretches,
+         std::optional<ToldBy> told_by = {});
+
+  /// The samples agree, or are too few to tell.
+  [[nodiscard]] bool constant() const { return values_.size() <= 1; }
+  [[nodiscard]] ToldBy told_by() const { return told_by_; }
+  /// Logarithm of picoseconds; `chance`, in [0, 1), decides between levels that may be.
+  [[nodiscard]] double log_warm(const Recorded& stretch, double chance) const;
+
+  /// Steps from this one on are not told apart.
+  static constexpr std::uint32_t kMostSteps = 4096;
+
+ private:
+  using Weights = std::vector<double>;  // one for each level
+  struct Mixture {
+    std::vector<Weights> by_rank, by_step;  // empty: says nothing
+  };
+  void find_levels(const std::vector<Measured>& samples, double apart, double widest);
+  [[nodiscard]] ToldBy what_tells(const std::vector<Measured>& samples,
+                                  const std::vector<Recorded>& stretches) const;
+  void learn_noise(const std::vector<Measured>& samples);
+  [[nodiscard]] std::size_t nearest(double log_warm) const;
+  [[nodiscard]] double noise(double log_longer) const;
+  [[nodiscard]] Mixture fit(ToldBy by, const std::vector<Measured>& samples,
+                            const std::vector<Recorded>& stretches, int sharpening) const;
+  void weigh(const Mixture& mixture, const Recorded& stretch, Weights& weights) const;
+
+  bool rough_ = false;
+  double typical_ = 0;
+  double part_ = 0;             // how wide a level may be
+  std::vector<double> values_;  // logarithms, ascending
+  Weights share_;               // of the samples
+  std::vector<double> noise_;   // density by how much longer, in steps of kNoiseStep from kNoiseFrom
+  ToldBy told_by_ = ToldBy::kChance;
+  Mixture mixture_;
+};
+
+}  // namespace nplus1::hypothesis::clock

@@ -1,0 +1,111 @@
+#include "hypothesis/clock/levels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace nplus1::hypothesis::clock {
+namespace {
+
+constexpr std::uint32_t kRanks = 64, kSteps = 20;
+
+/// Stretches of work that differs, on a host that makes them longer by half on average, and every n-th with a twin.
+struct Host {
+  template <class Work>
+  Host(Work work, unsigned each, double twin_error = 0.001, bool rough = false) : random{7} {
+    std::exponential_distribution<> longer{2.5};
+    std::exponential_distribution<> error{1 / twin_error};
+    unsigned n = 0;
+    for (std::uint32_t s = 0; s < kSteps; ++s)
+      for (std::uint32_t r = 0; r < kRanks; ++r) {
+        const double warm = std::log(1e7 * work(r, s));
+        const Recorded recorded{r, s, static_cast<float>(warm + longer(random))};
+        if (n++ % each == 0)
+          samples.push_back({recorded, warm + error(random), rough});
+        else
+          stretches.push_back(recorded);
+      }
+  }
+  /// Of the estimates against the truth, in logarithms.
+  template <class Work>
+  [[nodiscard]] double slope(Work work) {
+    const Levels levels{samples, stretches};
+    std::uniform_real_distribution<> chance;
+    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    for (const Recorded& stretch : stretches) {
+      const double truth = std::log(work(stretch.rank, stretch.step));
+      const double told = levels.log_warm(stretch, chance(random));
+      n += 1, x += truth, y += told, xx += truth * truth, xy += truth * told;
+    }
+    return (xy - x * y / n) / (xx - x * x / n);
+  }
+
+  std::mt19937 random;
+  std::vector<Measured> samples;
+  std::vector<Recorded> stretches;
+};
+
+TEST(Levels, OfEqualWorkAreOne) {
+  const Host host{[](auto, auto) { return 1.0; }, 11};
+  const Levels levels{host.samples, host.stretches};
+  EXPECT_TRUE(levels.constant());
+  EXPECT_NEAR(levels.log_warm(host.stretches[3], 0.99), std::log(1e7), 2e-3);
+}
+
+TEST(Levels, OfEqualWorkThatWasMeasuredRoughlyAreOne) {
+  const Host host{[](auto, auto) { return 1.0; }, 11, 0.08, true};
+  const Levels levels{host.samples, host.stretches};
+  for (const Recorded& stretch : host.stretches)
+    EXPECT_EQ(levels.log_warm(stretch, 0.99), levels.log_warm(host.stretches[0], 0.01));
+  EXPECT_NEAR(levels.log_warm(host.stretches[3], 0.5), std::log(1e7), 0.05);
+}
+
+TEST(Levels, ByRankAreFoundWhateverTheHostAdds) {
+  for (const double more : {0.05, 0.2, 1.0, 3.0}) {
+    const auto work = [more](std::uint32_t rank, auto) { return rank % 2 == 0 ? 1.0 : 1 + more; };
+    Host host{work, 11};
+    EXPECT_EQ((Levels{host.samples, host.stretches}).told_by(), ToldBy::kRank) << more;
+    EXPECT_NEAR(host.slope(work), 1, 0.03) << more;
+  }
+}
+
+TEST(Levels, ByStepAreFoundWhateverTheHostAdds) {
+  for (const double more : {0.05, 0.2, 1.0, 3.0}) {
+    const auto work = [more](auto, std::uint32_t step) { return step % 2 == 0 ? 1.0 : 1 + more; };
+    Host host{work, 11};
+    EXPECT_EQ((Levels{host.samples, host.stretches}).told_by(), ToldBy::kStep) << more;
+    EXPECT_NEAR(host.slope(work), 1, 0.03) << more;
+  }
+}
+
+TEST(Levels, ThatComeAndGoKeepTheirShare) {
+  const auto work = [](std::uint32_t rank, std::uint32_t step) {
+    return (rank * 2654435761U ^ step * 40503U) >> 7U & 1U ? 2.0 : 1.0;
+  };
+  Host host{work, 11};
+  const Levels levels{host.samples, host.stretches};
+  EXPECT_EQ(levels.told_by(), ToldBy::kChance);
+  std::uniform_real_distribution<> chance;
+  double told = 0, truth = 0;
+  for (const Recorded& stretch : host.stretches) {
+    told += std::exp(levels.log_warm(stretch, chance(host.random))) / 1e7;
+    truth += work(stretch.rank, stretch.step);
+  }
+  EXPECT_NEAR(told / truth, 1, 0.05);
+}
+
+TEST(Levels, OneSampleFarAboveAllIsTheHosts) {
+  Host host{[](auto, auto) { return 1.0; }, 11};
+  host.samples[5].log_warm += 3;
+  const Levels levels{host.samples, host.stretches};
+  EXPECT_NEAR(levels.log_warm(host.stretches[3], 0.999), std::log(1e7), 2e-3);
+}
+
+TEST(Levels, OfFewSamplesAreOne) {
+  const Levels levels{{{{0, 0, 17.0F}, 16.0}, {{1, 0, 17.0F}, 16.4}}, {{2, 0, 18.0F}}};
+  EXPECT_TRUE(levels.constant());
+}
+
+}  // namespace
+}  // namespace nplus1::hypothesis::clock
