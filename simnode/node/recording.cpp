@@ -81,7 +81,8 @@ void Node::take_last_words(RankId rank, events::Event& event, std::span<const st
 
 /// One line each: rank, place in its stream of the event behind the computing, picoseconds.
 void Node::take_warm_time(RankId rank, const events::Event& event) {
-  fmt::format_to(std::back_inserter(warm_times_), "{} {} {} {}\n", rank.value, event.aux, event.compute_ps, event.size);
+  fmt::format_to(std::back_inserter(warm_times_), "{} {} {} {}\n", rank.value, event.aux, event.compute_ps,
+                 event.size);
 }
 
 std::string Node::access_cost_text() const {
