@@ -33,7 +33,7 @@ const Route& LinkFlows::route(RankId source, RankId destination) {
   return route;
 }
 
-void LinkFlows::begin(const Start& start) {
+void LinkFlows::begin(const FlowStart& start) {
   if (start.id >= messages_.size()) messages_.resize(start.id + 1);
   Message& message = messages_[start.id];
   message = {};

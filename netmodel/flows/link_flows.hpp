@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "netmodel/flow_start.hpp"
 #include "netmodel/flows.hpp"
 #include "netmodel/flows/max_min.hpp"
 
@@ -58,20 +59,6 @@ class LinkFlows final : public Flows {
   [[nodiscard]] bool idle() const override { return under_way_ == 0 && waiting_.empty(); }
 
  private:
-  /// Flows of one instant start in the order of their ranks: which of them is heard of first is the host's accident, and
-  /// sums of shares depend on the order in their last digits.
-  struct Start {
-    Time at;
-    std::uint64_t order;  // of start()
-    FlowId id;
-    RankId source;
-    RankId destination;
-    Bytes size;
-    friend bool operator>(const Start& a, const Start& b) {
-      return std::tie(a.at, a.source, a.destination, a.order) >
-             std::tie(b.at, b.source, b.destination, b.order);
-    }
-  };
   /// The end of a latency, or of a flow: in the order in which they were begun.
   struct Due {
     Time at;
@@ -96,7 +83,7 @@ class LinkFlows final : public Flows {
   };
 
   const Route& route(RankId source, RankId destination);
-  void begin(const Start& start);
+  void begin(const FlowStart& start);
   void flow(const Due& due);
   void change_speeds();
   [[nodiscard]] Time next() const;
@@ -106,7 +93,7 @@ class LinkFlows final : public Flows {
   std::unordered_map<std::uint64_t, Route> routes_;
   std::vector<Message> messages_;   // by id
   std::vector<FlowId> message_of_;  // by MaxMin::Flow
-  std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting_;
+  FlowStarts waiting_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> latencies_;
   Ends ends_;
   std::vector<MaxMin::Flow> changed_;

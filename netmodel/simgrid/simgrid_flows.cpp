@@ -97,7 +97,7 @@ void SimgridFlows::start(FlowId id, RankId source, RankId destination, Bytes siz
 }
 
 /// Only within a host: between hosts the check of the platform has looked, and a look-up for each message is dear.
-bool SimgridFlows::has_route(const Start& start) const {
+bool SimgridFlows::has_route(const FlowStart& start) const {
   const sg::Host* const host = hosts_[start.source.index()];
   if (ns3_ || host != hosts_[start.destination.index()]) return true;
   std::vector<sg::Link*> links;
@@ -106,7 +106,7 @@ bool SimgridFlows::has_route(const Start& start) const {
   return !links.empty() || latency > 0;
 }
 
-void SimgridFlows::begin(const Start& start) {
+void SimgridFlows::begin(const FlowStart& start) {
   const InsideSimgrid inside;
   if (!has_route(start)) {  // SimGrid would abort; what stays on a host without loopback costs nothing
     if (start.id >= comms_.size()) comms_.resize(start.id + 1);

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "netmodel/flow_start.hpp"
 #include "netmodel/flows.hpp"
 
 namespace nplus1::netmodel {
@@ -28,23 +29,8 @@ class SimgridFlows final : public Flows {
   [[nodiscard]] bool idle() const override { return under_way_ == 0 && waiting_.empty(); }
 
  private:
-  struct Start {
-    Time at;
-    std::uint64_t order;  // of start()
-    FlowId id;
-    RankId source;
-    RankId destination;
-    Bytes size;
-    /// SimGrid's shares depend on the order in which flows of one instant start, and which rank is heard
-    /// first is the host's accident: by ranks, then.
-    friend bool operator>(const Start& a, const Start& b) {
-      return std::tie(a.at, a.source, a.destination, a.order) >
-             std::tie(b.at, b.source, b.destination, b.order);
-    }
-  };
-
-  void begin(const Start& start);
-  [[nodiscard]] bool has_route(const Start& start) const;
+  void begin(const FlowStart& start);
+  [[nodiscard]] bool has_route(const FlowStart& start) const;
   [[nodiscard]] double next_event() const;
   [[nodiscard]] bool disturbs(Time at) const;
   void step(Time until);
@@ -62,7 +48,7 @@ class SimgridFlows final : public Flows {
   double origin_;           // SimGrid's clock at our time zero
   Time clock_{};            // SimGrid's, which stays at its last event where a stop would disturb
   Time now_{};              // what was asked for and reached: not before clock_
-  std::priority_queue<Start, std::vector<Start>, std::greater<>> waiting_;
+  FlowStarts waiting_;
   std::vector<simgrid::s4u::CommPtr> comms_;  // by id: they live as long as the flow
   std::vector<FlowId> ended_;
   /// SimGrid's main loop returns after the event at which this is no longer empty: meant for activities that

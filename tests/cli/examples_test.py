@@ -211,7 +211,7 @@ class Workspace:
         self.need("nplus1 run -q -n 2 --native --record full -o nplus1-app-2-1 -- ./app")
         shutil.copytree(self.folder / "nplus1-app-2-1", self.folder / "native")
         self.need(f"{run} -n 4 --record-accesses -o accessed -- ./app args")
-        self.need("nplus1 run -q -n 4 --compute warm -o warmed -- ./app args")
+        self.need("nplus1 run -q -n 16 --compute warm -o warmed -- ./app args")
         self.need("nplus1 convert DIR -o eztrace_log --to otf2")
         self.need("nplus1 guidelines run -q -n 2 --functions Bcast --sizes 8 --runs 2 --nrep 2 -o measured")
         (self.folder / "reprompi").mkdir()
@@ -232,7 +232,7 @@ class Workspace:
             for name in ("DIR", "A", "B"):
                 shutil.rmtree(folder / name)
                 shutil.copytree(folder / "accessed", folder / name)
-        if command.startswith("nplus1 clock"):
+        if command.startswith("nplus1 clock") or "DIR/warm" in command:
             shutil.rmtree(folder / "DIR")
             shutil.copytree(folder / "warmed", folder / "DIR")
         if "--reenact" in command:
