@@ -5,6 +5,7 @@ import pathlib
 import subprocess
 
 from live import MPIRUN, NPLUS1, LiveTest, environment
+from overlap_scenarios_test import END, MAIN
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 HEAD = """#include <mpi.h>
@@ -18,22 +19,6 @@ static void compute(double seconds) {
   const double until = MPI_Wtime() + seconds;
   volatile double x = 0;
   while (MPI_Wtime() < until) x = x + 1;
-}
-"""
-MAIN = """
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  left = (rank + ranks - 1) % ranks;
-  right = (rank + 1) % ranks;
-  double sum = 0, all = 0;
-"""
-END = """
-  MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (rank == 0) printf("%.6f\\n", all);
-  MPI_Finalize();
-  return 0;
 }
 """
 
