@@ -181,7 +181,7 @@ class Core {
   Time running_bound();
   bool safe(const IndexedHeap::Entry& decision);
   RankId rank_of_decision(const IndexedHeap::Entry& decision) const;
-  void keep_order(const Rank& rank);
+  void keep_order(RankId receiver);
   void make(const IndexedHeap::Entry& decision);
   void decide_lane(Lane& lane);
   std::uint64_t tie_of(const Lane& lane) const;

@@ -129,25 +129,28 @@ void Core::make(const IndexedHeap::Entry& decision) {
   const bool match = decision.item < ranks_.size();
   const RankId rank = rank_of_decision(decision);
   Rank& r = rank_of(rank);
+  Lane& lane = lanes_[match ? lane_of_token(rank, r.candidate->receive_id) : decision.item - ranks_.size()];
   r.decided_until = std::max(r.decided_until, decision.time);
+  lane.decided_until = std::max(lane.decided_until, decision.time);
   if (!match) {
-    decide_lane(lanes_[decision.item - ranks_.size()]);
+    decide_lane(lane);
     return touch(rank);
   }
   decisions_.erase(decision.item);
   r.mailbox.decide(*r.candidate, settled_);
-  keep_order(r);
+  keep_order(rank);
   settle(rank);
 }
 
 /// A message that its sender sent after a longer one may be there earlier, but is received after it. It meets its receive
 /// when that one has: its sender would else go on at a time before which everything has been decided. Between threads
 /// there is no such order: which of two threads' receives was decided first may be the machine's.
-void Core::keep_order(const Rank& rank) {
-  if (rank.lanes.size() > 1) return;
-  for (semantics::Match& match : settled_)
-    if (rank.mailbox.visible(match.message) < rank.decided_until)
-      match.receive.posted = std::max(match.receive.posted, rank.decided_until);
+void Core::keep_order(RankId receiver) {
+  for (semantics::Match& match : settled_) {
+    const Time decided = lanes_[lane_of_token(receiver, match.receive.id)].decided_until;
+    if (rank_of(receiver).mailbox.visible(match.message) < decided)
+      match.receive.posted = std::max(match.receive.posted, decided);
+  }
 }
 
 /// The earliest unmatched send that only the network model's rendezvous holds back goes through as if eager.

@@ -146,6 +146,7 @@ struct alignas(64) Lane {
   Time clock{};                // last exit
   Time entry{};                // of the call it is in
   Time interface_free{};       // when its sends so far have left
+  Time decided_until = Time::min();  // of its receives and probes from any source
   semantics::PollCost poll;
   events::Event current;  // while blocked; entry_ps is the virtual entry
   Tally tally;            // while blocked in a kWait or kTest that not all must be complete for

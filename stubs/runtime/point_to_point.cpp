@@ -9,8 +9,13 @@
 namespace nplus1::stubs {
 namespace {
 
-/// Up to here MPICH finishes a send without its receiver, so the application's own buffer will do.
-constexpr MPI_Count kNativeEager = 8192;
+/// Whether MPICH finishes a send without its receiver, so that the application's own buffer will do. A message to
+/// oneself, however short, it keeps until that is received.
+bool natively_eager(const Transfer& t, RankId destination, MPI_Count size) {
+  constexpr MPI_Count kNativeEager = 8192;
+  return t.mode == events::SendMode::kBuffered || destination == kProcNull ||
+         (size <= kNativeEager && destination != runtime()->me());
+}
 
 int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Datatype type,
                 MPI_Request* request) {
@@ -106,10 +111,9 @@ int post_send(Call& call, const Transfer& t, Request& request) {
   request.eager = request.peer == kProcNull || t.mode == events::SendMode::kBuffered ||
                   (t.mode != events::SendMode::kSynchronous && call.rt.network().eager(bytes(size)));
   // A standard send above the model's threshold too: the simulator lets it go where only the model blocks it.
-  const bool copies = size > kNativeEager && !call.rt.native() && t.mode != events::SendMode::kBuffered &&
+  const bool copies = !natively_eager(t, request.peer, size) && !call.rt.native() &&
                       // A peer may read the program's own memory, which must not be closed then.
-                      (t.mode != events::SendMode::kSynchronous || call.rt.accesses() != nullptr) &&
-                      request.peer != kProcNull;
+                      (t.mode != events::SendMode::kSynchronous || call.rt.accesses() != nullptr);
   if (!copies) return native_send(t, t.buffer, t.count, t.type, &request.native);
   request.copy = PrivateCopy{t.buffer, t.count, t.type};
   if (request.copy.buffer() == nullptr) return native_send(t, t.buffer, t.count, t.type, &request.native);

@@ -73,25 +73,37 @@ Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount,
   return c;
 }
 
+/// Who has an empty block receives nothing, and in virtual time leaves before others have entered (the algorithms skip
+/// what is empty), where MPI's own forms wait for all. All members know whether there is one, so that all take the same form.
 template <class C, class D>
 Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts[], MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
+  const bool in_place = sendbuf == MPI_IN_PLACE;
+  const std::size_t blocks = c.comm == nullptr ? 0 : c.comm->local.size();
+  MPI_Count total = 0;
   if (c.comm != nullptr) {
-    const std::size_t blocks = c.comm->local.size();
     refuse_if(recvcounts == nullptr || *std::min_element(recvcounts, recvcounts + blocks) < 0);
-    check_vectors(c, sendbuf, recvbuf, std::accumulate(recvcounts, recvcounts + blocks, MPI_Count{0}),
-                  recvcounts[c.comm->my_index], type, op);
+    total = std::accumulate(recvcounts, recvcounts + blocks, MPI_Count{0});
+    check_vectors(c, sendbuf, recvbuf, total, recvcounts[c.comm->my_index], type, op);
+    c.leaves_early = recvcounts[c.comm->my_index] == 0;
+    if (*std::min_element(recvcounts, recvcounts + blocks) == 0) c.synchronises = false;
   }
-  if (intra(c)) c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, sum(c, recvcounts), type};
+  if (intra(c)) c.data.shown = {in_place ? recvbuf : sendbuf, total, type};
   if (c.comm != nullptr) {
     const std::int64_t one = payload_bytes(1, type);
-    for (std::size_t i = 0; i < c.comm->local.size(); ++i) c.sizes.push_back(one * recvcounts[i]);
+    for (std::size_t i = 0; i < blocks; ++i) c.sizes.push_back(one * recvcounts[i]);
     c.size = std::accumulate(c.sizes.begin(), c.sizes.end(), std::int64_t{0});
   }
   c.blocking = [=] { return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm); };
-  c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request);
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    const PrivateCopy* mine =
+        early ? keep_copy(keep, in_place ? recvbuf : sendbuf, total, type, false) : nullptr;
+    if (mine == nullptr)
+      return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request);
+    const auto counts = std::make_shared<std::vector<C>>(recvcounts, recvcounts + blocks);
+    keep.push_back(counts);
+    return pmpi::Ireduce_scatter(mine->buffer(), recvbuf, counts->data(), type, op, comm, request);
   };
   return c;
 }

@@ -90,6 +90,7 @@ void cancel_held(Call& call, Request& request) {
   call.exit_at(answer->exit());
   request.held = request.engine_decided = false;
   call.rt.count_undecided(*request.comm, -1);
+  call.rt.free_if_due(*request.comm);
   request.native = cancelled_request();
   become_cancelled(call, request);
 }

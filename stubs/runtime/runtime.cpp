@@ -236,7 +236,7 @@ void Runtime::matched_elsewhere(const events::Answer& match) {
   request->overhead = network_->receive_overhead(bytes(match.size));
   request->peer = RankId{match.source};
   post_held(*request, comm.rank_of(match.source), match.tag);
-  if (comm.free_later && comm.undecided == 0) pmpi::Comm_free(&comm.handle);
+  free_if_due(comm);
 }
 
 void Runtime::post_held(Request& request, int source, std::int32_t tag) {
@@ -504,6 +504,10 @@ void Runtime::set_inside(bool inside) {
 void Runtime::count_undecided(Communicator& comm, int change) {
   comm.undecided += static_cast<std::uint32_t>(change);
   undecided_ += static_cast<std::uint32_t>(change);
+}
+
+void Runtime::free_if_due(Communicator& comm) {
+  if (comm.undecided == 0 && std::exchange(comm.free_later, false)) pmpi::Comm_free(&comm.handle);
 }
 
 bool Runtime::last_to_arrive(Communicator& comm) {

@@ -269,6 +269,8 @@ class alignas(4096) Runtime {
   /// Whether receives of this rank wait for the simulator to match them.
   [[nodiscard]] bool waits_for_decisions() const { return undecided_ > 0; }
   void count_undecided(Communicator& comm, int change);
+  /// Frees natively what the application freed while receives on it were undecided, once none is.
+  void free_if_due(Communicator& comm);
   /// Counts this rank's arrival at the next collective on `comm`; true if all members have arrived (or it is
   /// not known): only then is there something for the simulator to answer.
   bool last_to_arrive(Communicator& comm);

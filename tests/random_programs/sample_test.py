@@ -31,8 +31,8 @@ class RandomPrograms(unittest.TestCase):
         self.check(job._replace(ranks=ranks, network=network, largest=largest, ways=search.WAYS[:1], code=0,
                                 skipped=set(range(job.steps)) - steps))
 
-    def check_program(self, seed, ranks, network, largest):
-        job = search.made_from(seed, 1, search.options(["--flags", "", "--steps", str(STEPS)]))
+    def check_program(self, seed, ranks, network, largest, flags=""):
+        job = search.made_from(seed, 1, search.options(["--flags", flags, "--steps", str(STEPS)]))
         self.check(job._replace(ranks=ranks, network=network, largest=largest, ways=search.WAYS[:1], code=0))
 
     def check_error(self, seed, step, ranks, network, largest):
@@ -52,6 +52,19 @@ class RandomPrograms(unittest.TestCase):
 
     def test_a_reduce_scatter_of_nothing_between_groups_waits_for_nobody(self):
         self.check_program(5001189, 2, search.NETWORKS[1], 70000)
+
+    def test_who_has_an_empty_block_of_a_reduce_scatter_leaves_before_the_others_have_come(self):
+        self.check_program(7100582, 3, search.NETWORKS[2], 1 << 20)
+
+    def test_a_communicator_with_an_undecided_receive_is_freed_once(self):
+        """On a platform a receive is told of twice: when it is matched and when its message is there."""
+        self.check_program(7201435, 4, "dragonfly.xml", 1 << 20)
+
+    def test_a_short_message_to_oneself_leaves_though_its_receive_is_not_yet_decided(self):
+        self.check_program(7201115, 3, search.NETWORKS[4], 70000)
+
+    def test_who_received_in_threads_receives_in_order(self):
+        self.check_program(7201945, 3, search.NETWORKS[1], 1 << 20, "errors,threads")
 
     def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
         self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
