@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "events/thread_change.hpp"
 #include "support/collective_forms.hpp"
 
 namespace nplus1::events {
@@ -129,6 +130,8 @@ bool CheckedSink::check_times(const TimedEvent& event) {
   const Event& e = event.event;
   return demand(is_time(e.entry_ps), "a call cannot begin at", e.entry_ps) &&
          demand(is_time(e.compute_ps), "a computing time of", e.compute_ps) &&
+         (!is_thread_change(e, ThreadChange::kStart) ||
+          demand(is_time(as_signed(e.aux)), "a computing time of", as_signed(e.aux))) &&
          demand(event.exit >= e.entry() &&
                     (event.exit == kUnfinished || is_time(event.exit.time_since_epoch().count())),
                 "a call that ends before it begins, at", e.entry_ps);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "events/thread_change.hpp"
 #include "hypothesis/recorded_decisions.hpp"
 
 namespace nplus1::hypothesis {
@@ -146,7 +147,12 @@ void EventFeed::push(RankId rank, Call& call) {
     event.entry_ps = (begin + event.compute()).time_since_epoch().count();
   }
   Rank& r = ranks_[rank.index()];
-  if (event.kind == EventKind::kFinalize && event.thread.value == 0 && r.lanes.size() > 1 && !ended_) {
+  if (events::is_thread_change(event, events::ThreadChange::kJoin) && event.tag >= 0 &&
+      static_cast<std::size_t>(event.tag) < r.lanes.size())
+    r.lanes[static_cast<std::size_t>(event.tag)].joined = true;
+  const auto may_go_on = [](const Lane& lane) { return lane.seen && !lane.joined; };
+  if (event.kind == EventKind::kFinalize && event.thread.value == 0 && !ended_ &&
+      std::any_of(r.lanes.begin() + 1, r.lanes.end(), may_go_on)) {
     r.finalize = call;  // it ends the rank, and calls of its threads may still be undecided
     return;
   }

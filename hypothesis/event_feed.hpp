@@ -76,12 +76,13 @@ class EventFeed final : public events::EventSink {
   };
   struct Lane {
     bool seen = false;
-    Time last_exit{};  // in the recording
+    bool joined = false;  // another thread of the rank waits for its end
+    Time last_exit{};     // in the recording
   };
   struct Rank {
     std::uint64_t next = 0;  // ordinal
     bool finalized = false;
-    std::optional<Call> finalize;                              // of a rank with several threads: goes last
+    std::optional<Call> finalize;                              // goes last, where threads may outlive it
     std::vector<Lane> lanes;                                   // by thread
     std::map<std::uint64_t, Call> held;                        // by ordinal
     std::unordered_map<std::uint32_t, std::uint64_t> awaited;  // request: ordinal

@@ -90,7 +90,16 @@ void Core::push(RankId rank, const Event& event, const Extension& extension) {
   if (lane.run == Run::kGone) return;
   if (lane.run == Run::kBlocked) return keep(lane, event, extension);
   if (lane.run == Run::kSilent) set_run(lane, Run::kRunning);
-  lane.unheard = events::is_thread_change(event, events::ThreadChange::kStart);
+  if (events::is_thread_change(event, events::ThreadChange::kStart)) {
+    lane.unheard = true;
+    Lane* const creator = creator_of(lane, event);
+    if (creator != nullptr && creator->run == Run::kBlocked) {
+      block(lane, event, {});
+      return creator->backlog.push(event, {});
+    }
+  } else {
+    lane.unheard = false;
+  }
   start(lane, event, extension);
   drain();
 }
@@ -112,11 +121,33 @@ void Core::drain() {
     runnable_.pop_back();
     while (!lane.backlog.empty() && lane.run != Run::kBlocked && lane.run != Run::kGone) {
       Event event = lane.backlog.pop(lane.words, lane.sizes);
+      if (event.thread != lane.thread) {
+        bear(lane_of(lane.rank, event.thread), event);
+        continue;
+      }
       if (is_send(event)) numbered_ = std::exchange(event.aux, 0);
       start(lane, event, {lane.words, lane.sizes});
     }
     if (lane.run == Run::kRunning) woke(lane);
   }
+}
+
+/// Null: not known.
+Lane* Core::creator_of(const Lane& lane, const Event& event) {
+  const std::vector<std::uint32_t>& lanes = rank_of(lane).lanes;
+  const auto creator = static_cast<std::size_t>(event.tag);
+  const bool known = event.tag >= 0 && creator < lanes.size() && lanes[creator] != kNoLane;
+  return known && lanes[creator] != index_of(lane) ? &lanes_[lanes[creator]] : nullptr;
+}
+
+/// The creator of a thread has come to where it makes it. What the thread did has waited for that: messages that its
+/// creator sent before are before its own.
+void Core::bear(Lane& born, const Event& event) {
+  if (born.run != Run::kBlocked) return;  // its rank died
+  born.entry = entry_of(born, event);
+  waking_.reset();
+  waking_.exit = born.entry;
+  resume(born, waking_);
 }
 
 void Core::start(Lane& lane, const Event& event, const Extension& extension) {
@@ -139,6 +170,13 @@ Time Core::entry_of(Lane& lane, const Event& event) {
       break;
   }
   const Time computed = lane.clock + event.compute();
+  if (events::is_thread_change(event, events::ThreadChange::kStart)) {
+    lane.fresh_clock = false;
+    const Lane* creator = creator_of(lane, event);
+    if (creator == nullptr) return std::max(computed, event.entry());
+    const Time made = std::max(computed, creator->clock + Duration{static_cast<std::int64_t>(event.aux)});
+    return options_.trust_entry ? std::max(made, event.entry()) : made;
+  }
   if (lane.fresh_clock) {
     lane.fresh_clock = false;
     return std::max(computed, event.entry());

@@ -100,6 +100,8 @@ class Core {
   void woke(const Lane& lane);
   void set_run(Lane& lane, Run run);
   void leave(Lane& lane);
+  Lane* creator_of(const Lane& lane, const Event& event);
+  void bear(Lane& born, const Event& event);
   bool join(Lane& lane, const Event& event, Outcome& out);
   void release_joiners(const Lane& ended);
 

@@ -187,6 +187,21 @@ TEST(Join, WaitsForTheThreadsEndInVirtualTime) {
   EXPECT_EQ(world.exit(0), ns(105));
 }
 
+TEST(Threads, OneBeginsWhenItsCreatorHasComeToWhereItMakesIt) {
+  World world{3};
+  world.recv(0, 2, 7);  // the simulator does not know yet how long this takes
+  world.send(0, 1, 3, 0);
+  world.thread(1).change(0, events::ThreadChange::kStart);
+  world.thread(1).send(0, 1, 4, 0);
+  world.thread(0).recv(1, 0, kAnyTag);
+  EXPECT_TRUE(world.returned(1, 0));
+  world.compute(100).send(2, 0, 7, 0);
+  ASSERT_TRUE(world.returned(1, 1));
+  EXPECT_EQ(world.calls(1)[0].answer.tag, 3);  // and not the thread's
+  ASSERT_TRUE(world.returned(0, 2, 1));
+  EXPECT_GE(world.calls(0, 1)[0].exit(), ns(100));
+}
+
 TEST(Join, OfAThreadThatHasEndedTakesNoTime) {
   World world{2};
   world.thread(1).change(0, events::ThreadChange::kStart);

@@ -20,6 +20,7 @@ class Replay {
       run_to_block();
       engine_.decide();
       if (collect_woken()) continue;
+      if (withdraw_ended()) continue;
       if (force_one_each(true)) continue;
       if (engine_.release_rendezvous()) continue;
       if (!force_one_each(false)) return engine_.state();
@@ -43,7 +44,6 @@ class Replay {
     const events::Event* event = streams_.next(rank, extension);
     if (event == nullptr) {
       ended_[rank.index()] = true;
-      engine_.withdraw(rank);  // its end is no reason for others to wait
       return false;
     }
     if (event->thread.value != 0) threaded_[rank.index()] = true;
@@ -58,6 +58,14 @@ class Replay {
       any = true;
     }
     return any;
+  }
+
+  /// A recording that breaks off: what it does not have of a rank is no reason for others to wait.
+  bool withdraw_ended() {
+    const auto awaited = engine_.awaited();
+    if (!awaited || !ended_[awaited->index()]) return false;
+    engine_.withdraw(*awaited);
+    return true;
   }
 
   /// Nothing moves: perhaps the event that would help is another thread's, behind that of a blocked one.

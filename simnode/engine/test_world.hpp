@@ -57,7 +57,7 @@ class World : public Listener {
     compute_ = ns_span(nanoseconds);
     return *this;
   }
-  /// Calls that follow are made by this thread, until the next rank's.
+  /// Calls that follow are made by this thread, of whatever rank.
   World& thread(int t) {
     thread_ = t;
     return *this;

@@ -35,6 +35,8 @@ struct Birth {
   Body* body;
   void* argument;
   Time at;
+  ThreadId creator;
+  Duration computed;  // by the creator since its last call
   std::atomic<std::uint32_t> told{0};  // the simulator knows of the thread
   std::atomic<int> owners{2};
 
@@ -70,12 +72,14 @@ bool matters() {
   return pmpi::Query_thread(&provided) == MPI_SUCCESS && provided >= MPI_THREAD_SERIALIZED;
 }
 
-void tell(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time now, ThreadId other = {}) {
+void tell(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time now, ThreadId other,
+          Duration others_computing = {}) {
   events::Event event;
   event.kind = events::EventKind::kLocal;
   event.operation = static_cast<std::uint8_t>(change);
   event.thread = thread.id;
   event.tag = other.value;
+  event.aux = static_cast<std::uint64_t>(others_computing.count());
   event.compute_ps = (now - thread.reported).count();
   event.entry_ps = now.time_since_epoch().count();
   events::Detail detail;
@@ -90,21 +94,21 @@ Time now_of(const ThreadState& thread) {
 }
 
 /// In the new thread, before anything of the program's: from here on the simulator knows of it.
-void begin_thread(Time at) {
+void begin_thread(const Birth& birth) {
   Runtime& rt = *runtime();
   const std::lock_guard guard{rt.lock};
   if (rt.degraded() || rt.threads() >= kMostThreads) return;
   ThreadState& thread = rt.thread();
-  thread.reported = at;
-  thread.clock.start(at);
+  thread.reported = birth.at;
+  thread.clock.start(birth.at);
   known_threads()[pthread_self()] = {thread.id, {}, false};
-  tell(rt, thread, events::ThreadChange::kStart, at);
+  tell(rt, thread, events::ThreadChange::kStart, birth.at, birth.creator, birth.computed);
 }
 
 /// No noexcept: the end of a thread unwinds its stack.
 void* run_thread(void* given) {
   auto* birth = static_cast<Birth*>(given);
-  if (active()) guarded([birth] { begin_thread(birth->at); });
+  if (active()) guarded([birth] { begin_thread(*birth); });
   Body* const body = birth->body;
   void* const argument = birth->argument;
   birth->told.store(1, std::memory_order_release);
@@ -185,8 +189,13 @@ NPLUS1_EXPORT int pthread_create(pthread_t* made, const pthread_attr_t* attribut
   if (!matters()) return next(made, attributes, body, argument);
   Birth* birth = nullptr;
   guarded([&] {
-    Runtime& rt = *runtime();
-    birth = new Birth{.body = body, .argument = argument, .at = now_of(rt.locked_thread())};
+    const ThreadState& creator = runtime()->locked_thread();
+    const auto now = now_of(creator);
+    birth = new Birth{.body = body,
+                      .argument = argument,
+                      .at = now,
+                      .creator = creator.id,
+                      .computed = now - creator.reported};
   });
   if (birth == nullptr) return next(made, attributes, body, argument);
   const int code = next(made, attributes, run_thread, birth);

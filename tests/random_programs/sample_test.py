@@ -66,6 +66,9 @@ class RandomPrograms(unittest.TestCase):
     def test_who_received_in_threads_receives_in_order(self):
         self.check_program(7201945, 3, search.NETWORKS[1], 1 << 20, "errors,threads")
 
+    def test_in_a_replay_a_thread_begins_after_what_its_creator_sent(self):
+        self.check_program(7203846, 3, search.NETWORKS[0], 70000, "errors,threads")
+
     def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
         self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
 
