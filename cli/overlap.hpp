@@ -55,7 +55,7 @@ void check_accesses(const events::recording::Reader& reader, const std::string& 
 /// Reads the recording once.
 [[nodiscard]] Result<OverlapSource> survey_overlap(const std::string& source);
 
-/// "ID" or "ID:VARIANT" (grouped, merged, per_request), all of one variant. Errors list the chains.
+/// "ID" or "ID:VARIANT" (grouped, merged, per_request, one_wait), all of one variant. Errors list the chains.
 [[nodiscard]] Result<overlap::Plan> plan_of_chains(const OverlapSource& source,
                                                    const std::vector<std::string>& names);
 

@@ -150,6 +150,7 @@ class OverlapTrials {
     for (overlap::ChainFinding& f : results_.chains) {
       f.parts = overlap::with_parts(*source_.analysis, f.chain);
       try_chains(f.parts, f.alone);
+      try_one_wait(f);
     }
     if (chains.size() > 1) try_chains(all, results_.all);
   }
@@ -171,6 +172,8 @@ class OverlapTrials {
       if (cases_[i].efficiency) results_.efficiency = efficiency_of(json);
     }
     if (!weak_) copy_asynchronous();
+    for (overlap::ChainFinding& f : results_.chains)
+      if (f.waits_as_grouped) f.alone[index(Variant::kOneWait)] = f.alone[index(Variant::kGrouped)];
     // One chain alone is all of them.
     if (source_.analysis->chains.size() == 1 && results_.chains.size() == 1)
       results_.all = results_.chains[0].alone;
@@ -178,6 +181,7 @@ class OverlapTrials {
 
  private:
   static std::size_t index(ProgressKind kind) { return static_cast<std::size_t>(kind); }
+  static std::size_t index(Variant variant) { return static_cast<std::size_t>(variant); }
   [[nodiscard]] std::vector<ProgressKind> kinds() const {
     if (weak_) return {ProgressKind::kAsynchronous, ProgressKind::kWeak};
     return {ProgressKind::kAsynchronous};
@@ -197,6 +201,21 @@ class OverlapTrials {
       for (const ProgressKind kind : kinds())
         add(shared, into[static_cast<std::size_t>(v)][index(kind)], kind);
     }
+  }
+  /// What a change of the source saves: it waits at one place, and nobody knows where without source lines.
+  void try_one_wait(overlap::ChainFinding& f) {
+    const overlap::Chain& chain = source_.analysis->chains[f.chain];
+    const overlap::Place place = overlap::place_of_call(*source_.survey, chain.contexts.front());
+    if (!chain.blocks || place.file.empty() || place.line == 0) return;
+    f.one_wait = overlap::one_wait_of(*source_.survey, *source_.analysis, f.parts);
+    if (f.one_wait->where == overlap::WaitsAt::kEndOfBlock) return;  // which the recording does not show
+    Plan plan = overlap::plan_of(*source_.survey, *source_.analysis, {f.chain}, Variant::kOneWait);
+    f.waits_as_grouped =
+        plan == overlap::plan_of(*source_.survey, *source_.analysis, f.parts, Variant::kGrouped);
+    if (f.waits_as_grouped || plan.empty()) return;
+    const auto shared = std::make_shared<Plan>(std::move(plan));
+    for (const ProgressKind kind : kinds())
+      add(shared, f.alone[index(Variant::kOneWait)][index(kind)], kind);
   }
   void copy_asynchronous() {
     const auto copy = [](auto& of) {
@@ -274,13 +293,13 @@ Result<Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::
          overlap::with_parts(*source.analysis, static_cast<std::size_t>(found - all.begin())))
       if (std::find(chains.begin(), chains.end(), c) == chains.end()) chains.push_back(c);
     bool known = false;
-    for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest})
+    for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest, Variant::kOneWait})
       if (how == overlap::name(v)) {
         variant = v;
         known = true;
       }
     if (!known)
-      return Error{fmt::format("--overlap: '{}' is no variant", how), "use grouped, merged or per_request"};
+      return Error{fmt::format("--overlap: '{}' is no variant", how), "use grouped, merged, per_request or one_wait"};
   }
   Plan plan = overlap::plan_of(*source.survey, *source.analysis, chains, variant);
   if (plan.empty())

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -30,46 +29,16 @@ namespace patch = overlap::patch;
 
 constexpr const char* kNothingPatched = "no patch is written";
 
-/// The path's frame that is in the same function as `where`: the line there that leads to it.
-std::optional<events::Frame> frame_in(const overlap::Survey& survey, std::uint32_t site,
-                                      const events::Frame& where) {
-  const events::CallPath* path = survey.names().call_path(CallSiteId{site});
-  if (path == nullptr) return std::nullopt;
-  for (const events::Frame& f : path->frames)
-    if (f.function == where.function && f.file == where.file && f.line > 0) return f;
-  return std::nullopt;
-}
-
-/// Before what comes first of all that ends an instance: one rank may use its data earlier than the others. A line above
-/// the calls is reached around a loop, later than those below.
-patch::Wait wait_of(const OverlapSource& source, const overlap::ChainFinding& finding,
-                    const events::Frame& calls) {
-  const overlap::Survey& survey = *source.survey;
-  const overlap::Chain& chain = source.analysis->chains[finding.chain];
-  const auto only_finalize = [&](std::size_t c) {
-    const overlap::Chain& part = source.analysis->chains[c];
-    return part.ended_by.size() == 1 && part.ends() == overlap::EndedBy::kFinalize;
-  };
-  if (std::all_of(finding.parts.begin(), finding.parts.end(), only_finalize))
-    return {patch::WaitPlace::kEndOfBlock, {}};
-  std::uint32_t last_call = calls.line;
-  for (const overlap::Context& context : chain.contexts)
-    if (const auto frame = frame_in(survey, context.site, calls))
-      last_call = std::max(last_call, frame->line);
-  std::optional<events::Frame> first;
-  for (const std::size_t c : finding.parts) {
-    if (only_finalize(c)) continue;
-    for (const std::uint32_t site : source.analysis->chains[c].ending_sites) {
-      const auto frame = frame_in(survey, site, calls);
-      if (!frame) return {patch::WaitPlace::kAfterCalls, {}};
-      const auto later = [last_call](const events::Frame& f) {
-        return std::pair{f.line <= last_call, f.line};
-      };
-      if (!first || later(*frame) < later(*first)) first = frame;
-    }
+patch::Wait wait_of(const overlap::OneWait& wait) {
+  switch (wait.where) {
+    case overlap::WaitsAt::kBeforeLine:
+      return {patch::WaitPlace::kBeforeLine, {wait.line.file, static_cast<int>(wait.line.line)}};
+    case overlap::WaitsAt::kEndOfBlock:
+      return {patch::WaitPlace::kEndOfBlock, {}};
+    case overlap::WaitsAt::kAfterCalls:
+      break;
   }
-  if (!first) return {patch::WaitPlace::kAfterCalls, {}};
-  return {patch::WaitPlace::kBeforeLine, {first->file, static_cast<int>(first->line)}};
+  return {patch::WaitPlace::kAfterCalls, {}};
 }
 
 /// Whether the recording saw all that was done with the buffer from the call on. Memory that cannot be watched counts as
@@ -132,9 +101,8 @@ patch::Request request_of(const OverlapWords& words, const OverlapSource& source
     patch::Chain asked;
     asked.id = overlap::chain_name(chain);
     for (const overlap::Context& context : chain.contexts) asked.calls.push_back(call_of(source, f, context));
-    const events::CallPath* path = source.survey->names().call_path(CallSiteId{chain.contexts.front().site});
-    if (path == nullptr || path->frames.empty()) continue;
-    asked.wait = wait_of(source, f, path->frames.front());
+    if (!f.one_wait) continue;
+    asked.wait = wait_of(*f.one_wait);
     add_sources(source, chain, sources);
     request.chains.push_back(std::move(asked));
   }

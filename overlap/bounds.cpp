@@ -254,6 +254,11 @@ Position position_at(const SurveyedRank& rank, ThreadId thread, std::int64_t tim
   return {m.ordinal, std::clamp<std::int64_t>(into, 0, m.compute_ps)};
 }
 
+bool is_call(const Moment& moment) {
+  return moment.kind != EventKind::kLocal && moment.kind != EventKind::kRegionBegin &&
+         moment.kind != EventKind::kRegionEnd;
+}
+
 std::vector<Bounds> bounds_of(const SurveyedRank& rank) {
   const Bounding bounding{rank};
   std::vector<Bounds> all;

@@ -46,6 +46,9 @@ struct Bounds {
 /// Where the thread is at that time, if it may act there: a time within a call is the end of that call.
 [[nodiscard]] Position position_at(const SurveyedRank& rank, ThreadId thread, std::int64_t time_ps);
 
+/// Whether the thread is in MPI there.
+[[nodiscard]] bool is_call(const Moment& moment);
+
 /// The bounds of rank.ends, in the same order.
 [[nodiscard]] std::vector<Bounds> bounds_of(const SurveyedRank& rank);
 

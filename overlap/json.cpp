@@ -55,7 +55,11 @@ Json json_of(const Survey& survey, const Touch& touch) {
 
 Json contexts(const Survey& survey, const std::vector<Context>& all) {
   Json json = Json::array();
-  for (const Context& c : all) json.push_back(json_of(place_of_call(survey, c)));
+  for (const Context& c : all) {
+    json.push_back(json_of(place_of_call(survey, c)));
+    const auto caller = caller_of(survey, c);
+    json.back()["called_from"] = caller ? json_of(*caller) : Json(nullptr);
+  }
   return json;
 }
 
@@ -67,7 +71,7 @@ Json share_of(const Hidden& hidden) {
 
 Json savings(const Results& results, const Replays& replays) {
   Json json = Json::object();
-  for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest}) {
+  for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest, Variant::kOneWait}) {
     Json of;
     for (const ProgressKind kind : {ProgressKind::kAsynchronous, ProgressKind::kWeak})
       if (const auto saved = results.saved_s(replays, v, kind)) of[fmt::format("{}_s", name(kind))] = *saved;
@@ -111,6 +115,14 @@ Json instance(const Survey& survey, const Analysis& analysis, const ChainInstanc
           {"requests", std::move(requests)}};
 }
 
+Json json_of(const std::optional<OneWait>& wait) {
+  if (!wait) return nullptr;
+  const bool line = wait->where == WaitsAt::kBeforeLine;
+  return {{"where", name(wait->where)},
+          {"file", line ? Json(wait->line.file) : Json(nullptr)},
+          {"line", line ? Json(wait->line.line) : Json(nullptr)}};
+}
+
 Json json_of(const Results& results, const ChainFinding& finding, const Survey& survey,
              const Analysis& analysis) {
   const Chain& chain = analysis.chains[finding.chain];
@@ -138,6 +150,7 @@ Json json_of(const Results& results, const ChainFinding& finding, const Survey& 
   json["saving_variant"] = best ? Json(name(*best)) : Json(nullptr);
   json["finding"] = results.is_finding(finding);
   json["savings"] = savings(results, finding.alone);
+  json["one_wait"] = json_of(finding.one_wait);
   json["patch"] = finding.patch.empty() ? Json(nullptr) : Json(finding.patch);
   json["not_patched"] = finding.not_patched.empty() ? Json(nullptr) : Json(finding.not_patched);
   json["measured"] = finding.measured.empty() ? Json(nullptr) : Json(finding.measured);

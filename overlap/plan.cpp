@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+
+#include "overlap/one_wait.hpp"
 
 namespace nplus1::overlap {
 namespace {
@@ -32,12 +35,6 @@ void keep_order(const SurveyedRank& rank, std::vector<Move>& moves) {
   }
 }
 
-/// Whether the thread is in MPI there.
-bool is_call(const Moment& m) {
-  return m.kind != events::EventKind::kLocal && m.kind != events::EventKind::kRegionBegin &&
-         m.kind != events::EventKind::kRegionEnd;
-}
-
 bool changes(const SurveyedRank& rank, const Move& move) {
   const MessageEnd& end = rank.ends[move.end];
   const Moment* own = rank.moment(end.ordinal);
@@ -46,15 +43,21 @@ bool changes(const SurveyedRank& rank, const Move& move) {
   return move.wait > Position{end.completed + 1, 0} || (end.blocks() && end.completed != end.ordinal);
 }
 
+/// The blocking calls become non-blocking where they are, and are waited for at `wait`.
+void defer_calls(const SurveyedRank& rank, const std::vector<Bounds>& bounds, const ChainInstance& instance,
+                 const Position& wait, std::vector<Move>& moves) {
+  for (const std::uint32_t i : instance.members) {
+    const MessageEnd& end = rank.ends[i];
+    if (bounds[i].deferrable && end.blocks() && !end.to_nobody())
+      moves.push_back({i, place_of(*rank.moment(end.ordinal)), wait});
+  }
+}
+
 void add_grouped(const SurveyedRank& rank, const std::vector<Bounds>& bounds, const ChainInstance& instance,
                  bool merged, std::vector<Move>& moves) {
   const Moment* ends = rank.moment(instance.end);
   if (ends == nullptr) return;
-  for (const std::uint32_t i : instance.members) {
-    const MessageEnd& end = rank.ends[i];
-    if (bounds[i].deferrable && end.blocks() && !end.to_nobody())
-      moves.push_back({i, place_of(*rank.moment(end.ordinal)), place_of(*ends)});
-  }
+  defer_calls(rank, bounds, instance, place_of(*ends), moves);
   if (!merged || instance.merged.empty()) return;
   // Started in front of the receive that ends the chain, waited for where they were.
   for (const std::uint32_t i : instance.merged) {
@@ -64,12 +67,35 @@ void add_grouped(const SurveyedRank& rank, const std::vector<Bounds>& bounds, co
   }
 }
 
+/// Each chain with its parts is a change of the source; parts of another that is changed are none of their own.
+void add_one_wait(const Survey& survey, const Analysis& analysis, const std::vector<std::size_t>& chains,
+                  Plan& plan) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (const std::size_t c : chains) groups.push_back(with_parts(analysis, c));
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  std::set<std::size_t> changed;
+  for (auto& group : groups) {
+    if (changed.contains(group.front())) continue;
+    std::erase_if(group, [&changed](std::size_t c) { return changed.contains(c); });
+    changed.insert(group.begin(), group.end());
+    const OneWaitPlaces places{survey, analysis, group};
+    const auto rounds = rounds_of(analysis, plan.size(), group);
+    for (std::size_t r = 0; r < plan.size(); ++r)
+      for (std::size_t i = 0; i < rounds[r].size(); ++i)
+        if (survey.ranks()[r].moment(rounds[r][i]->end) != nullptr)
+          defer_calls(survey.ranks()[r], analysis.bounds[r], *rounds[r][i], places.of(*rounds[r][i], i),
+                      plan[r]);
+  }
+}
+
 }  // namespace
 
 Plan plan_of(const Survey& survey, const Analysis& analysis, const std::vector<std::size_t>& chains,
              Variant variant) {
   Plan plan(survey.ranks().size());
-  for (const std::size_t c : chains)
+  if (variant == Variant::kOneWait) add_one_wait(survey, analysis, chains, plan);
+  for (const std::size_t c : variant == Variant::kOneWait ? std::vector<std::size_t>{} : chains)
     for (const ChainInstance& instance : analysis.chains[c].instances) {
       const auto r = static_cast<std::size_t>(instance.rank);
       const SurveyedRank& rank = survey.ranks()[r];

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "events/mpi_call.hpp"
 
@@ -17,6 +19,17 @@ std::string base_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
+/// The first six, and how many more.
+template <class Text>
+std::string listed(const std::vector<Context>& contexts, const Text& text_of) {
+  constexpr std::size_t kMost = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, contexts.size()); ++i)
+    text += (i == 0 ? "" : ", ") + text_of(contexts[i]);
+  if (contexts.size() > kMost) text += fmt::format(" and {} more", contexts.size() - kMost);
+  return text;
+}
+
 }  // namespace
 
 const char* name(Variant variant) {
@@ -27,6 +40,8 @@ const char* name(Variant variant) {
       return "merged";
     case Variant::kPerRequest:
       return "per_request";
+    case Variant::kOneWait:
+      return "one_wait";
   }
   return "";
 }
@@ -103,14 +118,32 @@ std::string short_text(const Place& place) {
 }
 
 std::string title(const Survey& survey, const std::vector<Context>& contexts) {
-  constexpr std::size_t kMost = 6;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, contexts.size()); ++i) {
-    const Place place = place_of_call(survey, contexts[i]);
-    text += fmt::format("{}{} at {}", i == 0 ? "" : ", ", place.function, short_text(place));
-  }
-  if (contexts.size() > kMost) text += fmt::format(" and {} more", contexts.size() - kMost);
-  return text;
+  return listed(contexts, [&](const Context& context) {
+    const Place place = place_of_call(survey, context);
+    return fmt::format("{} at {}", place.function, short_text(place));
+  });
+}
+
+std::string title_with_callers(const Survey& survey, const std::vector<Context>& contexts) {
+  std::map<std::string, std::set<std::uint32_t>> reached;  // by the call's place: its call paths
+  const auto text_of = [&](const Context& context) {
+    const Place place = place_of_call(survey, context);
+    return fmt::format("{} at {}", place.function, short_text(place));
+  };
+  for (const Context& context : contexts) reached[text_of(context)].insert(context.site);
+  return listed(contexts, [&](const Context& context) {
+    const std::string text = text_of(context);
+    const auto caller = caller_of(survey, context);
+    if (reached[text].size() < 2 || !caller) return text;
+    const bool same_file = caller->file == place_of_call(survey, context).file;
+    return fmt::format("{} (from {})", text, same_file ? std::to_string(caller->line) : short_text(*caller));
+  });
+}
+
+std::optional<Place> caller_of(const Survey& survey, const Context& context) {
+  const events::CallPath* path = survey.names().call_path(CallSiteId{context.site});
+  if (path == nullptr || path->frames.size() < 2 || path->frames[1].line == 0) return std::nullopt;
+  return place_of_frame(path->frames[1]);
 }
 
 std::string chain_name(const Chain& chain) {

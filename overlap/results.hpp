@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "overlap/efficiency.hpp"
+#include "overlap/one_wait.hpp"
 #include "overlap/plan.hpp"
 
 namespace nplus1::overlap {
@@ -16,7 +17,7 @@ namespace nplus1::overlap {
 /// How rendezvous transfers go on: whatever the ranks do, or only while both are inside MPI.
 enum class ProgressKind : std::uint8_t { kAsynchronous, kWeak };
 inline constexpr std::size_t kProgressKinds = 2;
-inline constexpr std::size_t kVariants = 3;
+inline constexpr std::size_t kVariants = 4;
 
 /// What a replay came to; nothing where it was not made.
 struct Replayed {
@@ -56,6 +57,8 @@ struct ChainFinding {
   std::size_t chain = 0;           // place in Analysis::chains
   std::vector<std::size_t> parts;  // the same, of what is changed with it: with_parts()
   Replays alone;                   // these chains changed and nothing else
+  std::optional<OneWait> one_wait;  // where a change of the source waits; nothing where no line of its calls is known
+  bool waits_as_grouped = false;   // and that is where each instance ends
   std::string patch;               // a unified diff; empty: none
   std::string not_patched;         // why
   std::string measured;            // on real MPI, in words; empty: it was not
@@ -105,6 +108,10 @@ void sort_by_saving(Results& results);
 [[nodiscard]] std::string short_text(const Place& place);
 /// "MPI_Sendrecv at halo.c:72, MPI_Sendrecv at halo.c:78".
 [[nodiscard]] std::string title(const Survey& survey, const std::vector<Context>& contexts);
+/// The same; calls at one line that are reached from several (an inlined wrapper) say from which.
+[[nodiscard]] std::string title_with_callers(const Survey& survey, const std::vector<Context>& contexts);
+/// Where the function that makes the call was called from; nothing where the path ends there or has no line.
+[[nodiscard]] std::optional<Place> caller_of(const Survey& survey, const Context& context);
 /// Sixteen hexadecimal digits.
 [[nodiscard]] std::string chain_name(const Chain& chain);
 

@@ -52,12 +52,23 @@ bool replayed(const Replays& replays, Variant v) {
   return of[0].has_value() || of[1].has_value();
 }
 
+/// What one wait in the source saves, where some instances could wait for longer.
+std::string one_wait_text(const Results& r, const ChainFinding& f) {
+  const std::string where =
+      f.one_wait->where == WaitsAt::kBeforeLine
+          ? fmt::format("before {}, where some of them use their data",
+                        short_text({"", f.one_wait->line.file, f.one_wait->line.line, ""}))
+          : "behind the calls, since their function does not use the data";
+  return fmt::format("with one wait for all ranks and times ({}): saves {}", where,
+                     replayed(f.alone, Variant::kOneWait) ? both(r, f.alone, Variant::kOneWait) : "nothing");
+}
+
 std::string chain_text(const Results& r, const ChainFinding& f, const Survey& survey,
                        const Analysis& analysis) {
   const Chain& chain = analysis.chains[f.chain];
   const double saving = r.saving_s(f);
   std::string text = fmt::format("{:>12} {:>8}  {}\n", readable_seconds(saving), percent(r.share(saving)),
-                                 title(survey, chain.contexts));
+                                 title_with_callers(survey, chain.contexts));
   const auto line = [&text](const std::string& words) { text += fmt::format("{:>23}{}\n", "", words); };
   line(fmt::format("chain {}: {} times on {} rank{}, {} request{} each; until {}", chain_name(chain),
                    chain.instances.size(), chain.ranks, chain.ranks == 1 ? "" : "s", chain.requests,
@@ -67,6 +78,7 @@ std::string chain_text(const Results& r, const ChainFinding& f, const Survey& su
                      f.parts.size() - 1, f.parts.size() == 2 ? "" : "s"));
   if (replayed(f.alone, Variant::kGrouped))
     line("started where it is and waited for there: saves " + both(r, f.alone, Variant::kGrouped));
+  if (f.one_wait && !f.waits_as_grouped && f.one_wait->where != WaitsAt::kEndOfBlock) line(one_wait_text(r, f));
   if (replayed(f.alone, Variant::kMerged))
     line(fmt::format("together with {}: saves {}", title(survey, chain.merges),
                      both(r, f.alone, Variant::kMerged)));

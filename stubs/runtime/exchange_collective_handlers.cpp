@@ -104,6 +104,15 @@ void set_exchange(Collective& c, std::vector<std::int64_t> out, const std::vecto
   c.sizes.insert(c.sizes.end(), in.begin(), in.end());
 }
 
+template <class C>
+std::int64_t bytes_of_block(const C counts[], MPI_Datatype type, std::size_t i) {
+  return payload_bytes(counts[i], type);
+}
+template <class C>
+std::int64_t bytes_of_block(const C counts[], const MPI_Datatype types[], std::size_t i) {
+  return payload_bytes(counts[i], types[i]);
+}
+
 /// In place natively: from a copy, as not in place. MPI's own algorithm exchanges with one member after the other, also
 /// where there is nothing to exchange, so that who is late for one of them keeps everybody.
 template <class C, class D, class Type>
@@ -113,7 +122,10 @@ const void* copied_in_place(Keep& keep, const void* recvbuf, std::size_t blocks,
   const void* copy = copy_blocks(keep, recvbuf, blocks, counts, displacements, types);
   keep.may_leave = false;  // it receives
   if (copy != nullptr) return copy;
-  const bool empty = std::all_of(counts, counts + blocks, [](C n) { return n == 0; });
+  // Elements of a type without data are nothing either, and another member may have none of a type that has some: all
+  // must take the same form.
+  bool empty = true;
+  for (std::size_t i = 0; i < blocks; ++i) empty = empty && bytes_of_block(counts, types, i) == 0;
   return empty ? &kNothing : MPI_IN_PLACE;  // or there is no memory for it
 }
 

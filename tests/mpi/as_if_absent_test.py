@@ -52,6 +52,10 @@ class AsIfAbsent(LiveTest):
         for ranks in (2, 4):
             self.assertTrue(self.same(ranks, "memory", "far").summary["complete"])
 
+    def test_members_that_have_nothing_to_exchange_in_place_need_not_agree_why(self):
+        for ranks in (2, 5):
+            self.assertTrue(self.same(ranks, "nothing_in_place").summary["complete"])
+
     def test_without_memory_a_run_is_simulated_from_the_reserve(self):
         run = self.same(2, "memory", "tight", 2000)
         self.assertTrue(run.summary["complete"])

@@ -111,6 +111,14 @@ function weakText(chain) {
   return saves.length === 0 ? null : el("p", {}, `With MPI's weak progress it saves ${saves.join(", ")}.`);
 }
 
+// Where a source would wait, if that saves less than waiting where each rank's own data are used.
+function oneWaitText(chain) {
+  const once = saved(chain, "one_wait", "asynchronous"), grouped = saved(chain, "grouped", "asynchronous");
+  if (!chain.one_wait || once == null || once === grouped) return null;
+  const where = chain.one_wait.line == null ? "behind the calls" : `before ${placeOf(chain.one_wait)}`;
+  return el("p", {}, `With one wait for all ranks and times, ${where}, as a patch has it, it saves ${formatTime(once)}.`);
+}
+
 function chainsTable(overlap) {
   const time = (label, value) => ({ label, value: (c) => value(c) ?? null, format: formatTime });
   return sortableTable({
@@ -121,7 +129,7 @@ function chainsTable(overlap) {
       { label: "Times", value: (c) => c.count },
       { label: "Until", value: (c) => `${ENDINGS[c.ended_by]} (${placeOf(c.ending)})` }],
     detail: (c) => el("div", {}, el("p", {}, `Chain ${c.id}, ${plural(c.requests, "request")}: ${c.contexts.map(callOf).join(", ")}`),
-      weakText(c), c.measured ? el("p", {}, `Measured on the machine's own MPI: ${c.measured}`) : null,
+      weakText(c), oneWaitText(c), c.measured ? el("p", {}, `Measured on the machine's own MPI: ${c.measured}`) : null,
       c.patch ? el("pre", {}, c.patch) : c.not_patched ? el("p", {}, `No patch: ${c.not_patched}`) : null),
   });
 }
