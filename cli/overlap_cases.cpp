@@ -214,8 +214,7 @@ class OverlapTrials {
         plan == overlap::plan_of(*source_.survey, *source_.analysis, f.parts, Variant::kGrouped);
     if (f.waits_as_grouped || plan.empty()) return;
     const auto shared = std::make_shared<Plan>(std::move(plan));
-    for (const ProgressKind kind : kinds())
-      add(shared, f.alone[index(Variant::kOneWait)][index(kind)], kind);
+    for (const ProgressKind kind : kinds()) add(shared, f.alone[index(Variant::kOneWait)][index(kind)], kind);
   }
   void copy_asynchronous() {
     const auto copy = [](auto& of) {
@@ -299,7 +298,8 @@ Result<Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::
         known = true;
       }
     if (!known)
-      return Error{fmt::format("--overlap: '{}' is no variant", how), "use grouped, merged, per_request or one_wait"};
+      return Error{fmt::format("--overlap: '{}' is no variant", how),
+                   "use grouped, merged, per_request or one_wait"};
   }
   Plan plan = overlap::plan_of(*source.survey, *source.analysis, chains, variant);
   if (plan.empty())

@@ -59,7 +59,8 @@ class OneWaitPlaces {
 };
 
 /// All instances of the group, each rank's in the order of their calls.
-[[nodiscard]] std::vector<std::vector<const ChainInstance*>> rounds_of(const Analysis& analysis, std::size_t ranks,
+[[nodiscard]] std::vector<std::vector<const ChainInstance*>> rounds_of(const Analysis& analysis,
+                                                                       std::size_t ranks,
                                                                        const std::vector<std::size_t>& group);
 
 }  // namespace nplus1::overlap

@@ -13,7 +13,7 @@ enum class Variant : std::uint8_t {
   kGrouped,  // the paper's: blocking calls become non-blocking where they are, all waited for where the chain ends
   kMerged,      // the same, with what of the chain behind may be started with it
   kPerRequest,  // each request posted as early and waited for as late as is legal
-  kOneWait,     // kGrouped with the wait at one place of the program, as a change of the source has it (one_wait.hpp)
+  kOneWait,  // kGrouped with the wait at one place of the program, as a change of the source has it (one_wait.hpp)
 };
 
 /// One request that is moved.

@@ -57,11 +57,12 @@ struct ChainFinding {
   std::size_t chain = 0;           // place in Analysis::chains
   std::vector<std::size_t> parts;  // the same, of what is changed with it: with_parts()
   Replays alone;                   // these chains changed and nothing else
-  std::optional<OneWait> one_wait;  // where a change of the source waits; nothing where no line of its calls is known
-  bool waits_as_grouped = false;   // and that is where each instance ends
-  std::string patch;               // a unified diff; empty: none
-  std::string not_patched;         // why
-  std::string measured;            // on real MPI, in words; empty: it was not
+  std::optional<OneWait>
+      one_wait;  // where a change of the source waits; nothing where no line of its calls is known
+  bool waits_as_grouped = false;  // and that is where each instance ends
+  std::string patch;              // a unified diff; empty: none
+  std::string not_patched;        // why
+  std::string measured;           // on real MPI, in words; empty: it was not
 };
 
 struct Results {

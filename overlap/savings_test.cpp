@@ -1,5 +1,6 @@
 // What variants save, in closed form: a message takes 1 us and a nanosecond for each byte; those above 10000 bytes wait
 // for their receive.
+#include "overlap/one_wait.hpp"
 #include "overlap/test_program.hpp"
 
 namespace nplus1::overlap {
@@ -148,6 +149,27 @@ TEST(Savings, AMessageThatStaysIsNotOvertakenByOneThatIsPostedEarlier) {
   const Plan both = plan_of(p.surveyed(), p.analysis(), p.all_chains(), Variant::kPerRequest);
   ASSERT_EQ(both[1].size(), 2U);
   EXPECT_GE(both[1][1].post, (Position{first + 1, 0}));
+}
+
+/// 6 us of transfer before 7 us of computing, and what uses the data is in another function (here each line is one).
+TEST(Savings, OneWaitInTheSourceStandsBehindTheCallsIfAnotherFunctionUsesTheData) {
+  OverlapProgram p{4};
+  for (int i = 0; i < 5; ++i)
+    for (std::int32_t r = 0; r < 4; ++r) {
+      p.line(r, 10);
+      p.compute(r, 20);
+      const auto left = p.exchange(r, (r + 3) % 4, (r + 1) % 4, 5000);
+      const auto right = p.exchange(r, (r + 1) % 4, (r + 3) % 4, 5000);
+      p.compute(r, 7);
+      p.touch(r, left.received, Access::kFirstTouch, 20);
+      p.touch(r, right.received, Access::kFirstTouch, 30);
+    }
+  p.record();
+  p.survey();
+  EXPECT_EQ(one_wait_of(p.surveyed(), p.analysis(), {0}).where, WaitsAt::kAfterCalls);
+  for (const double end : p.with(Plan{})) EXPECT_DOUBLE_EQ(end, 5 * (20 + 6 + 6 + 7));
+  for (const double end : p.with(Variant::kOneWait)) EXPECT_DOUBLE_EQ(end, 5 * (20 + 6 + 7));
+  for (const double end : p.with(Variant::kGrouped)) EXPECT_DOUBLE_EQ(end, 5 * (20 + 7));
 }
 
 /// The receive is used in the middle of the computing: the wait may not move behind that.

@@ -78,7 +78,8 @@ std::string chain_text(const Results& r, const ChainFinding& f, const Survey& su
                      f.parts.size() - 1, f.parts.size() == 2 ? "" : "s"));
   if (replayed(f.alone, Variant::kGrouped))
     line("started where it is and waited for there: saves " + both(r, f.alone, Variant::kGrouped));
-  if (f.one_wait && !f.waits_as_grouped && f.one_wait->where != WaitsAt::kEndOfBlock) line(one_wait_text(r, f));
+  if (f.one_wait && !f.waits_as_grouped && f.one_wait->where != WaitsAt::kEndOfBlock)
+    line(one_wait_text(r, f));
   if (replayed(f.alone, Variant::kMerged))
     line(fmt::format("together with {}: saves {}", title(survey, chain.merges),
                      both(r, f.alone, Variant::kMerged)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "events/mpi_call.hpp"
@@ -67,6 +68,7 @@ struct Accesses::Shadow {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   OwnPages memory;
   MPI_Count bytes = 0;
+  std::optional<MPI_Count> arrived;  // bytes of the message; not known of a request that is freed
 
   Shadow(void* b, MPI_Count n, MPI_Datatype t) : buffer{b}, count{n} {
     if (pmpi::Type_dup(t, &type) != MPI_SUCCESS) type = MPI_DATATYPE_NULL;
@@ -85,7 +87,14 @@ struct Accesses::Shadow {
     return memory != nullptr && pack(buffer, count, type, memory.get(), size, bytes) == MPI_SUCCESS &&
            bytes == payload_bytes(count, type);
   }
+  /// What has come, and no more: the program may have said that its buffer is larger than it is. MPI alone knows how to
+  /// store part of an element.
   void give_back() const {
+    if (arrived && *arrived < bytes) {
+      pmpi::Sendrecv(static_cast<const void*>(memory.get()), *arrived, MPI_PACKED, 0, 0, buffer, count, type,
+                     0, 0, quiet_self(), MPI_STATUS_IGNORE);
+      return;
+    }
     MPI_Count position = 0;
     pmpi::Unpack(memory.get(), bytes, &position, buffer, count, type, quiet_self());
   }
@@ -250,6 +259,17 @@ void Accesses::use(Call& call, const Payload& data, bool receives, bool nonblock
       receives && shadows_.find(&request) == shadows_.end() && request.native != MPI_REQUEST_NULL;
   if (waits_outside) works_on_memory(request);
   access::watch_flight(*buffer, conflicts_with(receives), request.watched.ordinal);
+}
+
+void Accesses::arrived(const Request& request) {
+  const auto shadow = shadows_.find(&request);
+  if (shadow == shadows_.end() || request.native == MPI_REQUEST_NULL) return;
+  MPI_Status status;
+  int flag = 0;
+  MPI_Count bytes = 0;
+  if (pmpi::Request_get_status(request.native, &flag, &status) != MPI_SUCCESS || flag == 0) return;
+  if (pmpi::Get_elements_x(&status, MPI_PACKED, &bytes) == MPI_SUCCESS && bytes >= 0)
+    shadow->second->arrived = bytes;
 }
 
 void Accesses::complete(Request& request) {

@@ -35,6 +35,8 @@ class Accesses {
   [[nodiscard]] Transfer shadowed(const Transfer& receive, const Request& request);
   /// The receive has failed, or was never made.
   void drop_shadow(const Request& request);
+  /// MPI has received what `request` waits for; its status still says how much that is.
+  void arrived(const Request& request);
   /// A request is complete for the program.
   void complete(Request& request);
   /// Request_free of one that is not: nobody will say when it is over.

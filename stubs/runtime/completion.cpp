@@ -77,6 +77,8 @@ void settle_native(Call& call, Request& request) {
   }
   call.await(request.native, request.peer,
              request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
+  if (request.kind == RequestKind::kReceive)
+    if (Accesses* accesses = call.rt.accesses()) accesses->arrived(request);
 }
 
 void retire(Call& call, MPI_Request& handle) {

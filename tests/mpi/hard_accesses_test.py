@@ -45,6 +45,9 @@ class HardAccesses(RecordedTest):
             with self.subTest(program=program):
                 self.assertEqual(self.accesses(self.check_as_bare(2, program), EARLY_TOUCH), [])
 
+    def test_only_what_comes_is_stored_where_a_receive_is_told_of_more_memory_than_is_its_own(self):
+        self.check_as_bare(2, "hard_accesses", "more_than_comes")
+
     def test_of_two_sends_of_one_buffer_each_has_its_own_races_and_its_own_first_write(self):
         recording = self.check_as_bare(2, "hard_accesses", "twice_wrong")
         sends = [e["ordinal"] for e in recording.events if e["rank"] == 0 and e["call"] == "MPI_Isend"]

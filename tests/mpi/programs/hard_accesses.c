@@ -404,6 +404,33 @@ static void kernel(void) {
   }
 }
 
+/* Receives that are told of more memory than is theirs: what does not come stays the neighbour's. */
+static void more_than_comes(void) {
+  enum { kSaid = 600, kComes = 3 };
+  struct {
+    int cells[4], neighbour[kSaid];
+  }* memory = malloc(sizeof *memory);
+  MPI_Datatype large;
+  MPI_Type_contiguous(kSaid, MPI_INT, &large);
+  MPI_Type_commit(&large);
+  for (int way = 0; way < 2; way++) {
+    const int out[kComes] = {rank + way, 5, 7};
+    MPI_Request request;
+    MPI_Status status;
+    int got;
+    memset(memory, 0, sizeof *memory);
+    MPI_Irecv(memory, way == 0 ? kSaid : 1, way == 0 ? MPI_INT : large, 1 - rank, 0, MPI_COMM_WORLD, &request);
+    memory->neighbour[kSaid - 50 * way - 20] = 9; /* TOUCH(neighbour) */
+    MPI_Send(out, kComes, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, &status);
+    MPI_Get_elements(&status, MPI_INT, &got);
+    printf("%d: %d %d %d, %d came, %d %d\n", rank, memory->cells[0], memory->cells[1], memory->cells[2], got, memory->cells[3],
+           memory->neighbour[kSaid - 50 * way - 20]);
+  }
+  MPI_Type_free(&large);
+  free(memory);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -422,6 +449,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "pending") == 0) pending();
   if (strcmp(what, "threads") == 0) threads();
   if (strcmp(what, "kernel") == 0) kernel();
+  if (strcmp(what, "more_than_comes") == 0) more_than_comes();
   MPI_Finalize();
   return 0;
 }
