@@ -226,10 +226,9 @@ void declare(CLI::App& verb, WhatIfWords& words) {
       ->type_name("DIR|RECORDING")
       ->required();
   declare_transformations(verb, words.replay.transformations, "");
-  verb.add_option(
-          "--overlap", words.overlap,
-          "This chain of nplus1 overlap non-blocking: its number, and after a colon grouped, merged, "
-          "per_request or one_wait [grouped]; may be repeated")
+  verb.add_option("--overlap", words.overlap,
+                  "This chain of nplus1 overlap non-blocking: its number, and after a colon grouped, merged, "
+                  "per_request or one_wait [grouped]; may be repeated")
       ->type_name("CHAIN")
       ->expected(1)
       ->take_all();

@@ -419,13 +419,14 @@ static void more_than_comes(void) {
     MPI_Status status;
     int got;
     memset(memory, 0, sizeof *memory);
-    MPI_Irecv(memory, way == 0 ? kSaid : 1, way == 0 ? MPI_INT : large, 1 - rank, 0, MPI_COMM_WORLD, &request);
+    MPI_Irecv(memory, way == 0 ? kSaid : 1, way == 0 ? MPI_INT : large, 1 - rank, 0, MPI_COMM_WORLD,
+              &request);
     memory->neighbour[kSaid - 50 * way - 20] = 9; /* TOUCH(neighbour) */
     MPI_Send(out, kComes, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
     MPI_Wait(&request, &status);
     MPI_Get_elements(&status, MPI_INT, &got);
-    printf("%d: %d %d %d, %d came, %d %d\n", rank, memory->cells[0], memory->cells[1], memory->cells[2], got, memory->cells[3],
-           memory->neighbour[kSaid - 50 * way - 20]);
+    printf("%d: %d %d %d, %d came, %d %d\n", rank, memory->cells[0], memory->cells[1], memory->cells[2], got,
+           memory->cells[3], memory->neighbour[kSaid - 50 * way - 20]);
   }
   MPI_Type_free(&large);
   free(memory);
