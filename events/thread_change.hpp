@@ -10,8 +10,9 @@ namespace nplus1::events {
 
 /// Event::operation of a kLocal. Values are disjoint from OwnPart's and Access's.
 enum class ThreadChange : std::uint8_t {
-  kStart = 32,  // the thread's first event: thread `tag` has created it, `aux` ps after that one's last call returned
-  kJoin = 33,   // the thread waits until thread `tag` of its rank has ended
+  kStart =
+      32,  // the thread's first event: thread `tag` has created it, `aux` ps after that one's last call returned
+  kJoin = 33,  // the thread waits until thread `tag` of its rank has ended
 };
 
 [[nodiscard]] inline bool is_thread_change(const Event& event, ThreadChange change) {

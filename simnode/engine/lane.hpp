@@ -139,13 +139,13 @@ struct alignas(64) Lane {
   RankId rank{};
   ThreadId thread{};
   Run run = Run::kRunning;
-  bool fresh_clock = true;     // the next entry_ps is taken as it is: its first event's
-  bool unheard = false;        // it has been started and has made no call
-  bool waits_for_all = false;  // blocked in a kWait of mode kAll
-  std::uint32_t unknown = 0;   // requests it waits for whose completion is not known
-  Time clock{};                // last exit
-  Time entry{};                // of the call it is in
-  Time interface_free{};       // when its sends so far have left
+  bool fresh_clock = true;           // the next entry_ps is taken as it is: its first event's
+  bool unheard = false;              // it has been started and has made no call
+  bool waits_for_all = false;        // blocked in a kWait of mode kAll
+  std::uint32_t unknown = 0;         // requests it waits for whose completion is not known
+  Time clock{};                      // last exit
+  Time entry{};                      // of the call it is in
+  Time interface_free{};             // when its sends so far have left
   Time decided_until = Time::min();  // of its receives and probes from any source
   semantics::PollCost poll;
   events::Event current;  // while blocked; entry_ps is the virtual entry

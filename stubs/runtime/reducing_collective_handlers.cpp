@@ -99,8 +99,7 @@ Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     const PrivateCopy* mine =
         early ? keep_copy(keep, in_place ? recvbuf : sendbuf, total, type, false) : nullptr;
-    if (mine == nullptr)
-      return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request);
+    if (mine == nullptr) return pmpi::Ireduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm, request);
     const auto counts = std::make_shared<std::vector<C>>(recvcounts, recvcounts + blocks);
     keep.push_back(counts);
     return pmpi::Ireduce_scatter(mine->buffer(), recvbuf, counts->data(), type, op, comm, request);

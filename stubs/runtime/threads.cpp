@@ -36,7 +36,7 @@ struct Birth {
   void* argument;
   Time at;
   ThreadId creator;
-  Duration computed;  // by the creator since its last call
+  Duration computed;                   // by the creator since its last call
   std::atomic<std::uint32_t> told{0};  // the simulator knows of the thread
   std::atomic<int> owners{2};
 
