@@ -49,7 +49,8 @@ hypothesis::Efficiencies efficiencies(recording::Reader& reader, const hypothesi
 
 /// The document's side: itself, or one of the two of whatif.json.
 std::optional<std::string> side_of(const nlohmann::json& document, bool before) {
-  const std::string schema = document.is_object() ? document.value("schema", "") : "";
+  const bool named = document.is_object() && document.contains("schema") && document["schema"].is_string();
+  const std::string schema = named ? document["schema"].get<std::string>() : "";
   if (schema.rfind("nplus1-waitstates/", 0) == 0) return document.dump();
   if (schema.rfind("nplus1-whatif", 0) != 0) return std::nullopt;
   const char* key = before || !document.contains("after") ? "before" : "after";

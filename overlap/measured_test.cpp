@@ -109,6 +109,7 @@ TEST(Measurement, WhatIsNoMeasurementIsSaidToBeNone) {
       read_measurement("nplus1-measured 1\nblocking 1 2 3\nend\n", place_by_address));  // of no chain
   EXPECT_FALSE(measured_lines("{}"));
   EXPECT_FALSE(measured_lines("[1"));
+  EXPECT_FALSE(measured_lines(R"({"schema": 1, "chains": []})"));
 }
 
 }  // namespace

@@ -203,8 +203,8 @@ std::string measurement_json(const Measurement& m) {
 
 Result<std::map<std::string, std::string>> measured_lines(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("schema", "") != kMeasuredSchema ||
-      !json.contains("chains") || !json["chains"].is_array())
+  if (json.is_discarded() || !json.is_object() || !json.contains("schema") ||
+      json["schema"] != kMeasuredSchema || !json.contains("chains") || !json["chains"].is_array())
     return Error{"it is no measurement of overlap", "measure again: nplus1 overlap measure"};
   std::map<std::string, std::string> lines;
   for (const Json& chain : json["chains"])

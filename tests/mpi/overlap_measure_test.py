@@ -52,6 +52,23 @@ class Measuring(LiveTest):
         self.assertEqual(len(found), 1, [[p["line"] for p in c["contexts"]] for c in measured["chains"]])
         return found[0]
 
+    def test_of_the_papers_program_the_verdicts_follow_from_the_intervals_and_protection_is_all_that_run_time_loses(self):
+        """Which way is faster depends on the machine and on what else runs there. What holds everywhere: both are tried equally
+        often, a verdict is given where the interval leaves no other, and deferring at run time saves what a change by hand saves
+        less protection, faults and copies."""
+        source = pathlib.Path(__file__).resolve().parents[2] / "examples" / "overlap_1d.c"
+        program = self.build(source.read_text(), "overlap_1d.c", flags=("-g", "-O2", "-ldl"))
+        measured = self.measure(program, "blocking", "1000", "60", "30")
+        chain = self.chain(measured, 72, 76)
+        self.assertEqual(chain["ended_by_count"], {"touch": 120})
+        self.assertLessEqual(abs(chain["blocking"]["count"] - chain["deferred"]["count"]), 4)
+        self.assertGreater(chain["overhead"]["mean_s"], 0)
+        self.assertAlmostEqual(chain["by_hand"]["mean_s"] - chain["at_run_time"]["mean_s"], chain["overhead"]["mean_s"], delta=1e-9)
+        for way in ("by_hand", "at_run_time"):
+            mean, interval, verdict = (chain[way][key] for key in ("mean_s", "interval_s", "verdict"))
+            self.assertEqual(verdict == "wins", mean > interval, chain[way])
+            self.assertEqual(verdict == "loses", mean < -interval, chain[way])
+
     LATE = HEAD + MAIN + """
   const int n = 512;
   double* data = aligned_alloc(4096, n * sizeof(double));
