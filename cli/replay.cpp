@@ -323,6 +323,17 @@ void declare_network(CLI::App& verb, ReplayWords& words) {
       ->type_name("KEY:VALUE")
       ->join(' ');
   verb.add_option(
+          "--link", flags.links,
+          "A link of the platform (the recorded one, if none is given) that is faster (NAME=x2), slower "
+          "(NAME=x0.5) or fails (NAME=off); NAME * is all of them; may be repeated")
+      ->type_name("NAME=HOW")
+      ->join(' ');
+  verb.add_option(
+          "--jitter", flags.jitter,
+          "Latencies on the platform vary by chance: exponential, uniform or lognormal, the mean of what is "
+          "added, and a seed, e.g. exponential/2us/7")
+      ->type_name("KIND/MEAN/SEED");
+  verb.add_option(
           "--host-speed", flags.host_speed,
           "Speed of the machine that was recorded, e.g. 2.5Gf, or its file of nplus1 calibrate --host: "
           "compute times are scaled to the platform's hosts. HERE:THERE[:KIND], two files (replay, whatif): "

@@ -88,6 +88,7 @@ ReplayResult replay_into_folder(const ReplayWords& words, const hypothesis::Reco
   sinks.add(timeline);
   if (words.record) sinks.add(*(writer = make_writer(folder.path(), prepared, reader.header())));
   prepared.options.sink = &sinks;
+  prepared.options.watch_links = true;
   const auto begin = std::chrono::steady_clock::now();
   auto result = hypothesis::replay(reader, prepared.options);
   if (!result)
@@ -106,7 +107,8 @@ ReplayResult replay_into_folder(const ReplayWords& words, const hypothesis::Reco
   patterns.application = s.application;
   patterns.network = s.network;
   const auto written = patterns::write_result_folder(
-      folder.path(), s, patterns::Observed{std::move(patterns), timeline.json()});
+      folder.path(), s,
+      patterns::Observed{std::move(patterns), timeline.json(), std::move(result.value().links)});
   if (!written)
     throw Failure{ExitCode::kCantCreate, written.error().what, "the results are not complete",
                   written.error().remedy};

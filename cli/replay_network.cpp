@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "cli/failure.hpp"
@@ -51,12 +52,26 @@ std::unique_ptr<netmodel::NetworkModel> load(const netmodel::PlatformFlags& flag
   return std::move(network).value();
 }
 
+/// Changes of links become settings, so that a network names itself with them.
+netmodel::PlatformFlags with_changes(netmodel::PlatformFlags flags, const netmodel::PlatformFlags& words) {
+  std::istringstream links{words.links};
+  for (std::string link; links >> link;) flags.settings += " link:" + link;
+  if (!words.jitter.empty()) flags.settings += " jitter:" + words.jitter;
+  return flags;
+}
+
 /// The platform that would be loaded, if any.
 std::optional<netmodel::PlatformFlags> platform_of(const ReplayWords& words,
                                                    const hypothesis::RecordedSettings& recorded) {
-  if (!words.platform.platform.empty()) return words.platform;
-  if (words.network.empty() && recorded.network.rfind(kSimgridNetwork, 0) == 0)
-    return recorded_platform(recorded.network);
+  if (!words.platform.platform.empty()) return with_changes(words.platform, words.platform);
+  if (words.network.empty() && recorded.network.rfind(kSimgridNetwork, 0) == 0) {
+    netmodel::PlatformFlags flags = recorded_platform(recorded.network);
+    if (!words.platform.map.empty()) flags.map = words.platform.map;
+    return with_changes(std::move(flags), words.platform);
+  }
+  if (!words.platform.links.empty() || !words.platform.jitter.empty())
+    throw Failure{ExitCode::kUsage, "--link and --jitter need links, and the network has none",
+                  kNothingReplayed, "name a platform with --platform FILE"};
   return std::nullopt;
 }
 

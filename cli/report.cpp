@@ -17,6 +17,7 @@
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
 #include "events/recording/reader.hpp"
+#include "patterns/links.hpp"
 #include "patterns/patterns_json.hpp"
 #include "patterns/timeline.hpp"
 #include "report/files.hpp"
@@ -106,8 +107,10 @@ void write(const ReportOptions& options, const Findings& found) {
   const std::string patterns = patterns::patterns_json(source.patterns);
   const std::string summary = document(fs::path{options.source} / "summary.json", report::kSummarySchema);
   const std::string timeline = timeline_document(options);
+  const std::string links = document(fs::path{options.source} / patterns::kLinksFile, patterns::kLinksSchema);
   const fs::path file = output_path(options);
   report::html::Documents documents;
+  documents.links = links;
   documents.patterns = patterns;
   documents.summary = summary;
   documents.timeline = timeline;

@@ -15,6 +15,7 @@ void add_verbs(const Registration& registration) {
   add_waitstates(registration);
   add_whatif(registration);
   add_overlap(registration);
+  add_map(registration);
   add_guidelines(registration);
   add_diff(registration);
   add_convert(registration);

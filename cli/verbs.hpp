@@ -29,6 +29,7 @@ void add_calibrate(const Registration& registration);
 void add_guidelines(const Registration& registration);
 void add_waitstates(const Registration& registration);
 void add_overlap(const Registration& registration);
+void add_map(const Registration& registration);
 void add_whatif(const Registration& registration);
 void add_diff(const Registration& registration);
 void add_doctor(const Registration& registration);

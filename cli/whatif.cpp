@@ -38,6 +38,7 @@ constexpr const char* kWhatifExamples =
     "  nplus1 whatif DIR --finding 1                          the first that nplus1 collectives lists, by "
     "the library\n"
     "  nplus1 whatif DIR --network lsb:latency=1us,bandwidth=100GBps -o faster\n"
+    "  nplus1 whatif DIR --link backbone=x2                    this link of the platform twice as fast\n"
     "  nplus1 whatif DIR --hypothesis plan.toml --fail-if 'parallel_efficiency<0.8'\n"
     "  nplus1 whatif DIR --sweep                              what to fix first\n";
 
@@ -131,6 +132,8 @@ Prepared prepare(const WhatIfWords& words) {
   add("network ", p.after.replay.network);
   add("platform ", p.after.replay.platform.platform);
   add("map ", p.after.replay.platform.map);
+  add("link ", p.after.replay.platform.links);
+  add("jitter ", p.after.replay.platform.jitter);
   add("collectives ", p.after.replay.collectives);
   if (p.hypothesis.empty() && p.after.replay.compute_scale == 1)
     throw Failure{ExitCode::kUsage, "there is no hypothesis", kNothingTried,

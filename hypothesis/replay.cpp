@@ -45,6 +45,7 @@ engine::Options engine_options(const ReplayOptions& options) {
   o.trust_entry = false;
   o.collectives = options.collectives;
   o.weak_progress = options.weak_progress;
+  o.watch_links = options.watch_links;
   o.report_all_matches = options.sink != nullptr;
   return o;
 }
@@ -62,6 +63,7 @@ ReplayResult result_of(const engine::Engine& engine, const EventFeed& feed,
   result.coverage = std::move(coverage);
   result.state = engine.state();
   result.counters = engine.counters();
+  result.links = engine.link_usage();
   result.gaps = feed.gaps();
   result.adaptation = feed.adaptation();
   for (std::size_t r = 0; r < feed.costs().size(); ++r) {

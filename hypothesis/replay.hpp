@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "events/recording/reader.hpp"
@@ -38,6 +39,8 @@ struct ReplayOptions {
   transform::Chain* hypothesis = nullptr;
   /// Whether a rendezvous transfer begins only when both ranks have been inside MPI (Engine's Options).
   bool weak_progress = false;
+  /// Keeps account of the links of a platform.
+  bool watch_links = false;
   /// Gets definitions, calls and matches with their new times, as a run's sinks do. Null: only sums are kept.
   events::EventSink* sink = nullptr;
 };
@@ -54,9 +57,10 @@ struct ReplayResult {
   events::recording::Coverage coverage;
   simnode::engine::State state{};  // kFinished if every rank reached its MPI_Finalize
   simnode::engine::Counters counters;
-  std::uint64_t gaps = 0;       // places where recorded calls were missing
-  AdaptationCounts adaptation;  // Decisions::kAdapted
-  std::vector<RankId> blocked;  // ranks that ended waiting for what never comes
+  std::uint64_t gaps = 0;                    // places where recorded calls were missing
+  AdaptationCounts adaptation;               // Decisions::kAdapted
+  std::vector<RankId> blocked;               // ranks that ended waiting for what never comes
+  std::optional<netmodel::LinkUsage> links;  // with ReplayOptions::watch_links, on a platform
 
   [[nodiscard]] Time makespan() const;
   [[nodiscard]] Time recorded_makespan() const;

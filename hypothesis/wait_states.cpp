@@ -3,6 +3,7 @@
 #include "hypothesis/wait_states.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace nplus1::hypothesis {
 namespace {
@@ -28,6 +29,12 @@ bool waits(EventKind kind) {
 bool failed_poll(const events::TimedEvent& timed) {
   const EventKind kind = timed.event.kind;
   return (kind == EventKind::kTest || kind == EventKind::kIprobe) && timed.answer.flag == 0;
+}
+
+/// Files may claim anything: no transfer is held up for longer than its call.
+Duration held_up(const events::Answer& answer) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return Duration{static_cast<std::int64_t>(std::min(answer.aux, kMost))};
 }
 
 std::uint32_t innermost(const std::vector<std::uint32_t>& regions) {
@@ -127,7 +134,10 @@ void WaitStates::count(const events::TimedEvent& timed, const Lane& lane, Call& 
   if (names_.all().size() > rows_.size()) rows_.resize(names_.all().size());
   const Duration time = call.exit - call.entry;
   const Duration own = own_.of(timed);
-  if (waits(event.kind)) call.waiting = std::max(Duration::zero(), time - own);
+  if (waits(event.kind)) {
+    call.waiting = std::max(Duration::zero(), time - own);
+    call.held_up = held_up(timed.answer);
+  }
   for (Tally* tally : {&rows_[call.row], &rank_tallies_[timed.rank.index()]}) {
     ++tally->calls;
     tally->time += time;

@@ -110,6 +110,7 @@ class WaitStates : public events::EventSink {
     Time entry{};
     Time exit{};
     Duration waiting{};
+    Duration held_up{};        // its transfer, by others on shared links
     std::uint64_t number = 0;  // within the rank
     std::uint32_t unresolved = 0;
     bool has_partner = false;
@@ -159,6 +160,7 @@ class WaitStates : public events::EventSink {
   // What the waiting was, and who caused it (wait_states_costs.cpp).
   void conclude(Call& call, Lane* lane);
   Duration share_out(const Call& call);
+  Duration share_out_to_partner(const Call& call, Duration& explained);
   Duration share_out_polls(const Call& call);
   void note_late_sender(const Call& call, Duration late);
   void blame(const Call& call, const Path& before, Duration late);

@@ -51,18 +51,28 @@ void WaitStates::add(const Call& call, std::uint32_t row, WaitState state, Durat
 
 /// `lane`: where the call was the last thing that happened; null for a call that was put aside.
 void WaitStates::conclude(Call& call, Lane* lane) {
-  const Duration late = call.has_partner ? share_out(call) + share_out_polls(call) : Duration::zero();
+  const Duration late = share_out(call) + (call.has_partner ? share_out_polls(call) : Duration::zero());
   if (late > Duration::zero()) blame(call, lane != nullptr ? lane->path : call.before, late);
   continue_path(call, lane, late > Duration::zero() && call.partner.path);
 }
 
-/// Splits the call's waiting into its states; returns what the partner is to blame for.
+/// Splits the call's waiting into its states; returns what the partner is to blame for. What is left is the transfer, of
+/// which others on its links may have caused a part.
 Duration WaitStates::share_out(const Call& call) {
+  Duration explained{};
+  const Duration late = call.has_partner ? share_out_to_partner(call, explained) : Duration::zero();
+  add(call, call.row, WaitState::kContention, std::min(call.held_up, call.waiting - explained));
+  return late;
+}
+
+/// `explained`: what has become a state.
+Duration WaitStates::share_out_to_partner(const Call& call, Duration& explained) {
   const Partner& partner = call.partner;
   const auto waited_until = [&](Time time) {
     return between(Duration::zero(), time - call.entry, call.waiting);
   };
   const Duration late = waited_until(partner.at);
+  explained = late;
   if (partner.state == WaitState::kEarlyReduce) {
     const Duration nobody_there = std::min(late, waited_until(partner.first));
     add(call, call.row, WaitState::kEarlyReduce, nobody_there);
@@ -73,8 +83,9 @@ Duration WaitStates::share_out(const Call& call) {
   if (partner.state == WaitState::kLateSender && late > Duration::zero()) note_late_sender(call, late);
   const bool barrier = partner.state == WaitState::kWaitAtBarrier;
   if ((barrier || partner.state == WaitState::kWaitAtNxN) && partner.leaving > kTimeZero) {
-    add(call, call.row, barrier ? WaitState::kBarrierCompletion : WaitState::kNxNCompletion,
-        call.waiting - std::max(late, waited_until(partner.leaving)));
+    const Duration completion = call.waiting - std::max(late, waited_until(partner.leaving));
+    add(call, call.row, barrier ? WaitState::kBarrierCompletion : WaitState::kNxNCompletion, completion);
+    explained += std::max(Duration::zero(), completion);
   }
   return late;
 }

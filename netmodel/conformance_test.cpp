@@ -135,7 +135,7 @@ std::vector<Bytes> sizes() {
 Duration arrival(const NetworkModel& model, Bytes size, Flows::FlowId copies = 1) {
   if (model.contention_free()) return model.transit(kA, kB, size);
   const auto flows = model.flows();
-  for (Flows::FlowId i = 0; i < copies; ++i) flows->start(i, kA, kB, size, kTimeZero);
+  for (Flows::FlowId i = 0; i < copies; ++i) flows->start(i, kA, kB, size, kTimeZero, 0);
   std::vector<Flows::Completion> done;
   while (!flows->idle()) flows->advance(kNever, done);
   return done.back().at - kTimeZero;

@@ -19,6 +19,7 @@ struct FlowStart {
   RankId source;
   RankId destination;
   Bytes size;
+  std::uint32_t cause;
   friend bool operator>(const FlowStart& a, const FlowStart& b) {
     return std::tie(a.at, a.source, a.destination, a.order) >
            std::tie(b.at, b.source, b.destination, b.order);

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "netmodel/link_usage.hpp"
 #include "support/ids.hpp"
 #include "support/units.hpp"
 
@@ -27,12 +29,15 @@ class Flows {
   struct Completion {
     FlowId id;
     Time at;
+    /// How much longer its bytes took than they would have alone, where that is known.
+    Duration held_up{};
   };
 
   virtual ~Flows() = default;
   /// A message of `size` (payload; the model adds its envelope) starts at `at`, which may lie ahead of now().
-  /// One that lies behind starts now.
-  virtual void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) = 0;
+  /// One that lies behind starts now. `cause`: the caller's label, by which LinkUsage tells messages apart.
+  virtual void start(FlowId id, RankId source, RankId destination, Bytes size, Time at,
+                     std::uint32_t cause) = 0;
   /// Lets time pass until flows complete, but no further than `until`, and appends them: all that complete
   /// at the same time, and none that complete later. If none is appended, now() is `until`, or no flow is
   /// left. Throws MessageRefused.
@@ -40,6 +45,11 @@ class Flows {
   [[nodiscard]] virtual Time now() const = 0;
   /// Whether no flow is under way or about to start.
   [[nodiscard]] virtual bool idle() const = 0;
+
+  /// Keeps account of the links from now on, if these flows can; before the first start.
+  virtual void watch_links() {}
+  /// What has crossed them so far; nothing where they are not watched.
+  [[nodiscard]] virtual std::optional<LinkUsage> link_usage() const { return std::nullopt; }
 };
 
 }  // namespace nplus1::netmodel

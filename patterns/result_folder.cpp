@@ -1,5 +1,6 @@
 #include "patterns/result_folder.hpp"
 
+#include "patterns/links.hpp"
 #include "patterns/patterns_json.hpp"
 #include "patterns/timeline.hpp"
 #include "report/html/html_report.hpp"
@@ -13,14 +14,25 @@ Result<report::Done> write_result_folder(const std::filesystem::path& folder,
   const auto note = [&first](Result<report::Done> written) {
     if (first && !written) first = std::move(written);
   };
+  report::RunSummary told = summary;
   if (observed) {
     const std::string patterns = patterns_json(observed->patterns);
     note(report::write_file(folder / kPatternsFile, patterns));
     note(report::write_file(folder / kTimelineFile, observed->timeline));
-    note(report::html::write_report(folder / report::html::kReportFile, summary.application,
-                                    {patterns, report::summary_json(summary), observed->timeline}));
+    std::string links;
+    if (observed->links) {
+      links = links_json(*observed->links, observed->patterns);
+      told.links = links_text(*observed->links, observed->patterns);
+      note(report::write_file(folder / kLinksFile, links));
+      note(report::write_file(folder / kLinksTable, links_csv(*observed->links)));
+    }
+    report::html::Documents documents{patterns, {}, observed->timeline};
+    const std::string summary_text = report::summary_json(summary);
+    documents.summary = summary_text;
+    documents.links = links;
+    note(report::html::write_report(folder / report::html::kReportFile, summary.application, documents));
   }
-  note(report::write_results(folder, summary, {report::unicode_locale()}));
+  note(report::write_results(folder, told, {report::unicode_locale()}));
   return first;
 }
 

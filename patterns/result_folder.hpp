@@ -1,4 +1,5 @@
-// What every run and every replay leaves: patterns.json, timeline.json, report.html, and the summary's files.
+// What every run and every replay leaves: patterns.json, timeline.json, report.html, on platforms links.json and
+// links.csv, and the summary's files.
 // Called by the simulator and by `nplus1 replay -o`, when all is over.
 #pragma once
 
@@ -6,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "netmodel/link_usage.hpp"
 #include "patterns/patterns.hpp"
 #include "report/results.hpp"
 
@@ -14,7 +16,8 @@ namespace nplus1::patterns {
 /// What a run that kept more than its sums adds to the summary.
 struct Observed {
   Patterns patterns;
-  std::string timeline;  // Timeline::json()
+  std::string timeline;                        // Timeline::json()
+  std::optional<netmodel::LinkUsage> links{};  // on a platform
 };
 
 /// Writes into `folder`, which must exist; the summary's text last, because who waits for it waits for all.

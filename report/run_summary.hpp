@@ -87,6 +87,7 @@ struct RunSummary {
   std::optional<Recording> recording;  // empty: nothing was recorded
 
   Trust trust;
+  std::vector<std::string> links;  // lines about the links of a platform; not in summary.json
   bool complete = false;           // every rank reached MPI_Finalize
   std::vector<std::string> notes;  // sentences for the reader
 };

@@ -112,6 +112,11 @@ void add_compute(Page& page, const RunSummary& s, TextStyle style) {
   }
 }
 
+void add_links(Page& page, const RunSummary& s) {
+  if (!s.links.empty()) page.line("");
+  for (const std::string& line : s.links) page.line("{}", line);
+}
+
 void add_trust(Page& page, const RunSummary& s) {
   page.line("");
   page.line("Trust: {} of {} ranks observed, {} events; unmodelled calls {} ({:.1f} % of virtual time)",
@@ -143,6 +148,7 @@ std::string summary_text(const RunSummary& summary, const std::string& folder, T
   add_sizes(page, summary);
   add_collectives(page, summary);
   add_compute(page, summary, style);
+  add_links(page, summary);
   add_trust(page, summary);
   add_recording(page, summary);
   if (!folder.empty()) page.line("Report: {}/report.html; for programs: *.json and *.csv beside it", folder);

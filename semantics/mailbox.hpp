@@ -31,6 +31,7 @@ struct Message {
   Time at{};                 // arrival if eager, else when the sender is ready
   std::uint64_t user{};      // for the owner
   bool rendezvous = false;
+  std::uint32_t site = 0;  // the call site of its send, for the owner
 };
 
 struct Receive {

@@ -17,44 +17,55 @@ Time after(Time from, double seconds) {
 
 LinkFlows::LinkFlows(std::shared_ptr<const LinkNetwork> network) : network_{std::move(network)} {}
 
-void LinkFlows::start(FlowId id, RankId source, RankId destination, Bytes size, Time at) {
-  waiting_.push({std::max(at, now_), order_++, id, source, destination, size});
+void LinkFlows::start(FlowId id, RankId source, RankId destination, Bytes size, Time at,
+                      std::uint32_t cause) {
+  waiting_.push({std::max(at, now_), order_++, id, source, destination, size, cause});
 }
 
-const Route& LinkFlows::route(RankId source, RankId destination) {
+LinkFlows::Known& LinkFlows::known(RankId source, RankId destination) {
   const std::uint64_t key = (static_cast<std::uint64_t>(source.index()) << 32U) | destination.index();
   if (const auto found = routes_.find(key); found != routes_.end()) return found->second;
-  const Route& route = routes_.emplace(key, network_->route(source, destination)).first->second;
-  for (const MaxMin::Use& use : route.uses)
+  Known& known = routes_.emplace(key, Known{network_->route(source, destination), source, destination, 0, {}})
+                     .first->second;
+  for (const MaxMin::Use& use : known.route.uses)
     while (shares_.links() <= use.link) {
       const SharedLink link = network_->link(static_cast<MaxMin::Link>(shares_.links()));
       shares_.add_link(link.capacity, link.sharing);
     }
-  return route;
+  return known;
 }
 
 void LinkFlows::begin(const FlowStart& start) {
   if (start.id >= messages_.size()) messages_.resize(start.id + 1);
   Message& message = messages_[start.id];
   message = {};
-  message.route = &route(start.source, start.destination);
+  message.known = &known(start.source, start.destination);
+  message.cause = start.cause;
+  message.payload = static_cast<std::uint64_t>(count(start.size));
   message.left = static_cast<double>(count(start.size)) + network_->envelope;
   const Factors factors = network_->factors(message.left);
   message.factor = factors.rate;
   message.order = start.order;
   ++under_way_;
-  latencies_.push({after(now_, message.route->latency * factors.latency), start.order, start.id});
+  double latency = message.known->route.latency * factors.latency;
+  if (network_->jitter) latency += network_->jitter(start.source, start.destination, message.known->begun);
+  ++message.known->begun;
+  latencies_.push({after(now_, latency), start.order, start.id});
 }
 
 /// Its latency is over.
 void LinkFlows::flow(const Due& due) {
   Message& message = messages_[due.id];
-  message.since = now_;
-  if (message.route->uses.empty()) {  // nothing holds it up
+  const Route& route = message.known->route;
+  message.flows_from = message.since = now_;
+  if (account_) watch_begin(message);
+  if (route.uses.empty()) {  // nothing holds it up
     done_.push_back(due.id);
     return;
   }
-  message.flow = shares_.add(message.route->weight, message.route->bound, message.route->uses);
+  message.flow = shares_.add(route.weight, route.bound, route.uses);
+  message.alone = shares_.alone(message.flow) * message.factor;
+  message.least = after(kTimeZero, message.left / message.alone) - kTimeZero;
   if (message.flow >= message_of_.size()) message_of_.resize(message.flow + 1);
   message_of_[message.flow] = due.id;
 }
@@ -65,7 +76,9 @@ void LinkFlows::change_speeds() {
   for (const MaxMin::Flow flow : changed_) {
     const FlowId id = message_of_[flow];
     Message& message = messages_[id];
-    message.left = std::max(0.0, message.left - message.speed * seconds(now_ - message.since));
+    const double passed = seconds(now_ - message.since);
+    if (account_) watch_change(message, passed);
+    message.left = std::max(0.0, message.left - message.speed * passed);
     message.since = now_;
     message.speed = shares_.rate(flow) * message.factor;
     const Due due{after(now_, message.left / message.speed), message.order, id};
@@ -74,6 +87,43 @@ void LinkFlows::change_speeds() {
     else
       message.end = ends_.push(due);
   }
+  if (!account_) return;
+  for (const MaxMin::Flow flow : changed_) watch_links_of(messages_[message_of_[flow]]);
+  for (const FlowId id : done_) watch_links_of(messages_[id]);
+}
+
+void LinkFlows::watch_begin(Message& message) {
+  std::vector<std::pair<std::uint32_t, LinkAccount::Stream>>& streams = message.known->streams;
+  auto stream =
+      std::ranges::find(streams, message.cause, &std::pair<std::uint32_t, LinkAccount::Stream>::first);
+  if (stream == streams.end())
+    stream = streams.insert(
+        stream, {message.cause, account_->new_stream(message.known->source, message.known->destination,
+                                                     message.cause, message.known->route)});
+  message.passage = account_->begin(stream->second, message.payload, now_);
+}
+
+/// Its speed has been what it was for `passed` seconds, and is another now.
+void LinkFlows::watch_change(Message& message, double passed) {
+  if (message.has_end) account_->charge(message.passage, passed, message.speed, message.alone);
+  message.passage.limited_by = shares_.limited_by(message.flow).value_or(LinkAccount::kByNothing);
+}
+
+void LinkFlows::watch_links_of(const Message& message) {
+  for (const MaxMin::Use& use : message.known->route.uses)
+    account_->set(use.link, shares_.used(use.link), shares_.full(use.link), now_);
+}
+
+/// Picoseconds are what rounding rates leaves over.
+Duration LinkFlows::held_up(const Message& message, Time at) {
+  constexpr Duration kRounding{4};
+  const Duration more = at - message.flows_from - message.least;
+  return more > kRounding ? more : Duration::zero();
+}
+
+std::optional<LinkUsage> LinkFlows::link_usage() const {
+  if (!account_) return std::nullopt;
+  return account_->usage(*network_, now_);
 }
 
 /// When something happens by itself.
@@ -101,13 +151,21 @@ void LinkFlows::advance(Time until, std::vector<Completion>& completions) {
     now_ = event;
     for (; !ends_.empty() && ends_.top().at == event; ends_.pop()) {
       const FlowId id = ends_.top().id;
-      shares_.remove(messages_[id].flow);
+      Message& message = messages_[id];
+      if (account_)
+        account_->charge(message.passage, seconds(now_ - message.since), message.speed, message.alone);
+      shares_.remove(message.flow);
       done_.push_back(id);
     }
     for (; !latencies_.empty() && latencies_.top().at == event; latencies_.pop()) flow(latencies_.top());
     change_speeds();
   }
-  for (const FlowId id : done_) completions.push_back({id, now_});
+  for (const FlowId id : done_) {
+    Message& message = messages_[id];
+    const Duration late = held_up(message, now_);
+    if (account_) account_->end(message.passage, late, now_);
+    completions.push_back({id, now_, late});
+  }
   under_way_ -= done_.size();
 }
 

@@ -12,12 +12,14 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "netmodel/flow_start.hpp"
 #include "netmodel/flows.hpp"
+#include "netmodel/flows/link_account.hpp"
 #include "netmodel/flows/max_min.hpp"
 
 namespace nplus1::netmodel {
@@ -28,11 +30,13 @@ struct Route {
   double weight = 1;   // of its flows
   double bound = 0;    // bytes per second
   std::vector<MaxMin::Use> uses;
+  std::vector<MaxMin::Link> way{};  // there, in order: one that it crosses twice stands there twice
 };
 
 struct SharedLink {
   double capacity;  // bytes per second
   MaxMin::Sharing sharing;
+  std::string name{};
 };
 
 /// What a message of some bytes, its envelope included, makes of latencies and rates.
@@ -46,17 +50,22 @@ struct LinkNetwork {
   std::function<SharedLink(MaxMin::Link)> link;  // of a number that a route has named
   std::function<Route(RankId, RankId)> route;
   std::function<Factors(double)> factors;
-  double envelope = 0;  // bytes that travel with each message
+  double envelope = 0;               // bytes that travel with each message
+  std::vector<std::string> hosts{};  // by rank: their names
+  /// Seconds by which the latency of the `number`th message between two ranks is longer; null: none.
+  std::function<double(RankId, RankId, std::uint64_t number)> jitter{};
 };
 
 class LinkFlows final : public Flows {
  public:
   explicit LinkFlows(std::shared_ptr<const LinkNetwork> network);
 
-  void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) override;
+  void start(FlowId id, RankId source, RankId destination, Bytes size, Time at, std::uint32_t cause) override;
   void advance(Time until, std::vector<Completion>& completions) override;
   [[nodiscard]] Time now() const override { return now_; }
   [[nodiscard]] bool idle() const override { return under_way_ == 0 && waiting_.empty(); }
+  void watch_links() override { account_ = std::make_unique<LinkAccount>(); }
+  [[nodiscard]] std::optional<LinkUsage> link_usage() const override;
 
  private:
   /// The end of a latency, or of a flow: in the order in which they were begun.
@@ -70,9 +79,21 @@ class LinkFlows final : public Flows {
   };
   using Ends = boost::heap::d_ary_heap<Due, boost::heap::arity<4>, boost::heap::mutable_<true>,
                                        boost::heap::compare<std::greater<>>>;
+  /// Between two ranks.
+  struct Known {
+    Route route;
+    RankId source;
+    RankId destination;
+    std::uint64_t begun = 0;                                               // messages
+    std::vector<std::pair<std::uint32_t, LinkAccount::Stream>> streams{};  // of few causes
+  };
   struct Message {
-    const Route* route = nullptr;
+    Known* known = nullptr;
+    std::uint64_t payload = 0;
     double left = 0;    // bytes that are not there yet, at `since`
+    double alone = 0;   // what its speed would be, bytes per second
+    Time flows_from{};  // when its latency was over
+    Duration least{};   // what its bytes would take alone
     double factor = 1;  // of its rate
     double speed = 0;   // bytes per second since then
     Time since{};
@@ -80,9 +101,15 @@ class LinkFlows final : public Flows {
     MaxMin::Flow flow = 0;
     Ends::handle_type end{};
     bool has_end = false;
+    std::uint32_t cause = 0;
+    LinkAccount::Passage passage{};
   };
 
-  const Route& route(RankId source, RankId destination);
+  Known& known(RankId source, RankId destination);
+  [[nodiscard]] static Duration held_up(const Message& message, Time at);
+  void watch_begin(Message& message);
+  void watch_change(Message& message, double passed);
+  void watch_links_of(const Message& message);
   void begin(const FlowStart& start);
   void flow(const Due& due);
   void change_speeds();
@@ -90,7 +117,7 @@ class LinkFlows final : public Flows {
 
   std::shared_ptr<const LinkNetwork> network_;
   MaxMin shares_;
-  std::unordered_map<std::uint64_t, Route> routes_;
+  std::unordered_map<std::uint64_t, Known> routes_;
   std::vector<Message> messages_;   // by id
   std::vector<FlowId> message_of_;  // by MaxMin::Flow
   FlowStarts waiting_;
@@ -98,6 +125,7 @@ class LinkFlows final : public Flows {
   Ends ends_;
   std::vector<MaxMin::Flow> changed_;
   std::vector<FlowId> done_;
+  std::unique_ptr<LinkAccount> account_;  // null: nobody asks
   Time now_{};
   std::uint64_t order_ = 0;
   std::size_t under_way_ = 0;

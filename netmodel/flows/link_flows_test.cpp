@@ -37,7 +37,7 @@ std::vector<Flows::Completion> rest_of(Flows& flows) {
 
 TEST(LinkFlows, TakeLatencyAndBytesAlone) {
   LinkFlows flows{star()};
-  flows.start(3, RankId{0}, RankId{1}, bytes(2'000'000), kTimeZero);
+  flows.start(3, RankId{0}, RankId{1}, bytes(2'000'000), kTimeZero, 0);
   const auto done = rest_of(flows);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].id, 3U);
@@ -46,14 +46,14 @@ TEST(LinkFlows, TakeLatencyAndBytesAlone) {
 
 TEST(LinkFlows, AreSlowedByTheFactorsOfTheirSize) {
   LinkFlows flows{star()};
-  flows.start(0, RankId{0}, RankId{1}, bytes(1'000'000), kTimeZero);
+  flows.start(0, RankId{0}, RankId{1}, bytes(1'000'000), kTimeZero, 0);
   EXPECT_EQ(rest_of(flows)[0].at, Time{from_seconds(2 * kLatency + 2e-3)});
 }
 
 TEST(LinkFlows, ShareALinkWhileTheyMeet) {
   LinkFlows flows{star()};
-  flows.start(0, RankId{0}, RankId{2}, bytes(2'000'000), kTimeZero);
-  flows.start(1, RankId{1}, RankId{2}, bytes(2'000'000), Time{from_seconds(1e-3)});
+  flows.start(0, RankId{0}, RankId{2}, bytes(2'000'000), kTimeZero, 0);
+  flows.start(1, RankId{1}, RankId{2}, bytes(2'000'000), Time{from_seconds(1e-3)}, 0);
   const auto done = rest_of(flows);
   ASSERT_EQ(done.size(), 2U);
   EXPECT_EQ(done[0].at, Time{from_seconds(kLatency + 3e-3)});  // half of it alone, half at half the rate
@@ -62,19 +62,19 @@ TEST(LinkFlows, ShareALinkWhileTheyMeet) {
 
 TEST(LinkFlows, WithoutLinksAreThereAtOnce) {
   LinkFlows flows{star()};
-  flows.start(0, RankId{1}, RankId{1}, bytes(1 << 30), Time{from_seconds(1e-3)});
+  flows.start(0, RankId{1}, RankId{1}, bytes(1 << 30), Time{from_seconds(1e-3)}, 0);
   EXPECT_EQ(rest_of(flows)[0].at, Time{from_seconds(1e-3)});
   EXPECT_EQ(flows.now(), Time{from_seconds(1e-3)});
 }
 
 TEST(LinkFlows, StopWhereTheEngineAllows) {
   LinkFlows flows{star()};
-  flows.start(0, RankId{0}, RankId{1}, bytes(2'000'000), kTimeZero);
+  flows.start(0, RankId{0}, RankId{1}, bytes(2'000'000), kTimeZero, 0);
   std::vector<Flows::Completion> done;
   flows.advance(Time{from_seconds(1e-3)}, done);
   EXPECT_TRUE(done.empty());
   EXPECT_EQ(flows.now(), Time{from_seconds(1e-3)});
-  flows.start(1, RankId{2}, RankId{1}, bytes(2'000'000), kTimeZero);  // behind: now
+  flows.start(1, RankId{2}, RankId{1}, bytes(2'000'000), kTimeZero, 0);  // behind: now
   flows.advance(Time{from_seconds(kLatency + 3e-3)}, done);
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].id, 0U);
@@ -90,7 +90,7 @@ std::vector<Time> ring(const std::vector<Time>& stops) {
   const auto start = [&](std::size_t id, Time at) {
     const int from = static_cast<int>(id % kRanks);
     flows.start(static_cast<Flows::FlowId>(id), RankId{from}, RankId{(from * 3 + 1) % kRanks},
-                bytes(20'000 + 1000 * from), at);
+                bytes(20'000 + 1000 * from), at, 0);
   };
   for (std::size_t r = 0; r < kRanks; ++r) start(r, kTimeZero);
   std::vector<Time> at(kRanks * kRounds);
@@ -121,11 +121,136 @@ TEST(LinkFlows, OfOneNumberMayFollowEachOther) {
   LinkFlows flows{star()};
   std::vector<Flows::Completion> done;
   for (int i = 0; i < 3; ++i) {
-    flows.start(7, RankId{0}, RankId{1}, bytes(2'000'000), flows.now());
+    flows.start(7, RankId{0}, RankId{1}, bytes(2'000'000), flows.now(), 0);
     done = rest_of(flows);
     ASSERT_EQ(done.size(), 1U);
   }
   EXPECT_EQ(done[0].at, Time{from_seconds(3 * (kLatency + 2e-3))});
+}
+
+/// star() with the links of its routes in order, so that they can be watched.
+std::shared_ptr<const LinkNetwork> watched_star() {
+  auto network = std::make_shared<LinkNetwork>(*star());
+  network->route = [plain = network->route](RankId from, RankId to) {
+    Route route = plain(from, to);
+    for (const MaxMin::Use& use : route.uses) route.way.push_back(use.link);
+    return route;
+  };
+  network->link = [](MaxMin::Link id) {
+    return SharedLink{kBandwidth, MaxMin::Sharing::kShared, "link" + std::to_string(id)};
+  };
+  return network;
+}
+
+constexpr Duration kMillisecond{1'000'000'000};
+
+TEST(WatchedLinks, TellWhoWasHeldUpWhereAndForHowLong) {
+  LinkFlows flows{watched_star()};
+  flows.watch_links();
+  flows.start(0, RankId{0}, RankId{2}, bytes(2'000'000), kTimeZero, 7);
+  flows.start(1, RankId{1}, RankId{2}, bytes(2'000'000), Time{kMillisecond}, 8);
+  const auto done = rest_of(flows);
+  // Each is alone for one millisecond, and has half of the link to rank 2 for two.
+  EXPECT_EQ(done[0].held_up, kMillisecond);
+  EXPECT_EQ(done[1].held_up, kMillisecond);
+  const LinkUsage usage = *flows.link_usage();
+  const LinkUsage::Link& shared = usage.links[5];
+  EXPECT_EQ(shared.name, "link5");
+  EXPECT_EQ(shared.messages, 2U);
+  EXPECT_EQ(shared.bytes, 4'000'000U);
+  EXPECT_EQ(shared.busy, 4 * kMillisecond);
+  EXPECT_EQ(shared.full, 2 * kMillisecond);
+  EXPECT_EQ(shared.held_up, 2 * kMillisecond);
+  EXPECT_NEAR(shared.carried, 4e6, 1e-3);
+  EXPECT_EQ(usage.links[0].held_up, Duration::zero());
+  EXPECT_EQ(usage.messages, 2U);
+  EXPECT_EQ(usage.met, 2U);
+  EXPECT_EQ(usage.slowed, 2U);
+  ASSERT_EQ(usage.streams.size(), 2U);
+  EXPECT_EQ(usage.streams[1].cause, 8U);
+  EXPECT_EQ(usage.streams[1].flowing, 3 * kMillisecond);
+  ASSERT_EQ(usage.streams[1].by.size(), 1U);
+  EXPECT_EQ(usage.streams[1].by[0], std::pair(LinkUsage::Number{5}, kMillisecond));
+}
+
+TEST(WatchedLinks, ShowLoadOverTime) {
+  LinkFlows flows{watched_star()};
+  flows.watch_links();
+  flows.start(0, RankId{0}, RankId{1}, bytes(50'000'000), kTimeZero, 0);
+  static_cast<void>(rest_of(flows));
+  std::vector<Flows::Completion> none;
+  flows.start(1, RankId{2}, RankId{2}, bytes(1), Time{100 * kMillisecond}, 0);
+  static_cast<void>(rest_of(flows));
+  const LinkUsage usage = *flows.link_usage();
+  EXPECT_EQ(usage.end, 100 * kMillisecond);
+  const std::vector<float>& load = usage.links[0].load;
+  double carried = 0;
+  for (const float share : load) carried += share * seconds(usage.bin) * kBandwidth;
+  EXPECT_NEAR(carried, 50e6, 100);
+  EXPECT_NEAR(load[static_cast<std::size_t>(25 * kMillisecond / usage.bin)], 1, 1e-4);
+  EXPECT_EQ(load[static_cast<std::size_t>(75 * kMillisecond / usage.bin)], 0);
+}
+
+/// Many messages over few links, from many causes: what is told of links, of streams and of messages is one.
+TEST(WatchedLinks, HaveExactSums) {
+  LinkFlows flows{watched_star()};
+  flows.watch_links();
+  constexpr int kRanks = 7;
+  std::uint64_t bytes_times_links = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const int from = i * 5 % kRanks;
+    const int to = i * 3 % 4 == 0 ? i % kRanks : (from + 1 + i % 3) % kRanks;
+    const std::int64_t size = 1 + i * 7919 % 50'000;
+    if (from != to) bytes_times_links += 2 * static_cast<std::uint64_t>(size);
+    flows.start(static_cast<Flows::FlowId>(i), RankId{from}, RankId{to}, bytes(size),
+                Time{Duration{i * 3'000'017LL}}, static_cast<std::uint32_t>(i % 3));
+  }
+  Duration held_up{};
+  std::uint64_t slowed = 0;
+  for (const Flows::Completion& c : rest_of(flows)) {
+    held_up += c.held_up;
+    slowed += c.held_up > Duration::zero() ? 1U : 0U;
+  }
+  const LinkUsage usage = *flows.link_usage();
+  std::uint64_t carried = 0;
+  Duration by_link{};
+  Duration by_stream{};
+  Duration by_stream_and_link{};
+  for (const LinkUsage::Link& link : usage.links) {
+    carried += link.bytes;
+    by_link += link.held_up;
+    EXPECT_LE(link.full, link.busy);
+    for (const float share : link.load) EXPECT_LE(share, 1 + 1e-4);
+  }
+  for (const LinkUsage::Stream& stream : usage.streams) {
+    by_stream += stream.held_up;
+    for (const auto& [link, time] : stream.by) by_stream_and_link += time;
+  }
+  EXPECT_EQ(carried, bytes_times_links);
+  EXPECT_GT(held_up, Duration::zero());
+  EXPECT_EQ(by_link, held_up);
+  EXPECT_EQ(by_stream, held_up);
+  EXPECT_EQ(by_stream_and_link, held_up);
+  EXPECT_EQ(usage.slowed, slowed);
+  EXPECT_EQ(usage.messages, 2000U);
+  EXPECT_GE(usage.met, usage.slowed);
+}
+
+TEST(WatchedLinks, ChangeNoTime) {
+  std::vector<Time> ends[2];
+  for (const bool watched : {false, true}) {
+    LinkFlows flows{watched_star()};
+    if (watched) flows.watch_links();
+    for (int i = 0; i < 300; ++i)
+      flows.start(static_cast<Flows::FlowId>(i), RankId{i % 5}, RankId{(i * 3 + 1) % 5}, bytes(10'000 + i),
+                  Time{Duration{i * 1'000'003LL}}, 0);
+    for (const Flows::Completion& c : rest_of(flows)) ends[watched ? 1 : 0].push_back(c.at);
+  }
+  EXPECT_EQ(ends[0], ends[1]);
+}
+
+TEST(Links, AreNotToldOfUnlessWatched) {
+  EXPECT_FALSE(LinkFlows{star()}.link_usage());
 }
 
 }  // namespace

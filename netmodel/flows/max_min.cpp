@@ -103,6 +103,15 @@ double MaxMin::elsewhere(const Element& element) const {
   return level;
 }
 
+std::optional<std::uint32_t> MaxMin::limited_by(Flow id) const {
+  const FlowState& flow = flows_[id];
+  if (flow.level >= flow.cap * (1 - kTolerance)) return std::nullopt;
+  std::optional<std::uint32_t> lowest;
+  for (std::uint32_t h = 0; h < flow.hops.size(); ++h)
+    if (!lowest || links_[flow.hops[h].link].level < links_[flow.hops[*lowest].link].level) lowest = h;
+  return lowest;
+}
+
 /// The level at which what is in open_ takes the capacity, which is less than all of it would take.
 /// Newton's method on a concave function of straight pieces: from the left it never goes beyond the root, and each pass
 /// leaves at least one piece behind.

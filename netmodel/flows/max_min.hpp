@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <span>
 #include <utility>
@@ -49,6 +50,13 @@ class MaxMin {
 
   /// Bytes per second.
   [[nodiscard]] double rate(Flow flow) const { return flows_[flow].level * flows_[flow].inverse_weight; }
+
+  /// Its rate if it were alone, bytes per second.
+  [[nodiscard]] double alone(Flow flow) const { return flows_[flow].cap * flows_[flow].inverse_weight; }
+  /// The place among the flow's uses of the link that sets its rate; none if it has all that it would have alone.
+  [[nodiscard]] std::optional<std::uint32_t> limited_by(Flow flow) const;
+  /// Whether the link's flows want more of it than there is.
+  [[nodiscard]] bool full(Link link) const { return links_[link].level != kNotFull; }
 
   /// What the flows of a link take of it, bytes per second (of a fat pipe: all together).
   [[nodiscard]] double used(Link link) const { return links_[link].demand; }

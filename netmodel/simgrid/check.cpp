@@ -218,17 +218,19 @@ void check_clusters(const Source& source) {
   });
 }
 
-/// Looks up a route, which SimGrid does only when it is needed; ends the process if there is none.
-void need_route(const sg::Host* from, const sg::Host* to, const Declared& declared) {
+/// Looks up a route, which SimGrid does only when it is needed; ends the process if the zone has none at all. One that is
+/// missing among others comes back empty.
+void need_route(const sg::Host* from, const sg::Host* to, const Declared& declared, const Source& source) {
   about = "there is no route from " + from->get_name() + " to " + to->get_name() + "\n";
   current_line = declared.host(from->get_name());
   std::vector<sg::Link*> links;
   double latency = 0;
   from->route_to(to, links, &latency);
+  if (links.empty() && latency <= 0) throw source.error(current_line, about.substr(0, about.size() - 1));
   about.clear();
 }
 
-std::size_t need_routes(std::vector<sg::Host*> hosts, const Declared& declared) {
+std::size_t need_routes(std::vector<sg::Host*> hosts, const Declared& declared, const Source& source) {
   constexpr std::size_t kAllPairs = 64;
   std::sort(hosts.begin(), hosts.end());
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
@@ -237,7 +239,7 @@ std::size_t need_routes(std::vector<sg::Host*> hosts, const Declared& declared) 
   std::size_t looked_up = 0;
   for (std::size_t from = 0; from < n; ++from)
     for (std::size_t hop = 1; hop < n; hop += stride, ++looked_up)
-      need_route(hosts[from], hosts[(from + hop) % n], declared);
+      need_route(hosts[from], hosts[(from + hop) % n], declared, source);
   return looked_up;
 }
 
@@ -247,7 +249,7 @@ void send_one(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3,
   about = current_line == kNoLine ? "no message can be sent\n"
                                   : "no message can be sent; factors are SIZE:FACTOR;SIZE:FACTOR...\n";
   SimgridFlows flows{engine, hosts, ns3};
-  flows.start(0, RankId{0}, RankId{static_cast<std::int32_t>(hosts.size()) - 1}, bytes(1000), kTimeZero);
+  flows.start(0, RankId{0}, RankId{static_cast<std::int32_t>(hosts.size()) - 1}, bytes(1000), kTimeZero, 0);
   std::vector<netmodel::Flows::Completion> done;
   flows.advance(kNever, done);
 }
@@ -270,7 +272,7 @@ PlatformReport check(const PlatformOptions& options, const Source& source) {
                 protocol.error().remedy};
   }
   const std::vector<sg::Host*> used = options.ranks == 0 ? engine.get_all_hosts() : hosts.value();
-  PlatformReport report{engine.get_host_count(), engine.get_link_count(), need_routes(used, declared),
+  PlatformReport report{engine.get_host_count(), engine.get_link_count(), need_routes(used, declared, source),
                         needs_simgrid(engine, options)};
   send_one(engine, used, options.model == "ns-3", source);
   return report;

@@ -1,4 +1,5 @@
 #include "netmodel/simgrid/loading.hpp"
+#include "netmodel/simgrid/link_changes.hpp"
 
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
@@ -39,7 +40,8 @@ std::vector<std::string> arguments_of(const PlatformOptions& options) {
   std::vector<std::string> words{"nplus1", "--log=root.thresh:critical", "--cfg=surf/precision:1e-9",
                                  "--cfg=network/model:" + options.model};
   for (const std::string& setting : options.settings)
-    if (setting != kSimgridSolver && setting != kOwnSolver) words.push_back("--cfg=" + setting);
+    if (setting != kSimgridSolver && setting != kOwnSolver && !LinkChanges::is_ours(setting))
+      words.push_back("--cfg=" + setting);
   return words;
 }
 

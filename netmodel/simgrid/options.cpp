@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "netmodel/simgrid/link_changes.hpp"
 #include "netmodel/text.hpp"
 
 namespace nplus1::netmodel {
@@ -50,6 +51,7 @@ Result<PlatformOptions> parse_platform_flags(const PlatformFlags& flags, int ran
                    "They are solver:flows and solver:simgrid."};
     options.settings.push_back(word);
   }
+  if (const auto changes = LinkChanges::parse(options.settings); !changes) return changes.error();
   if (!flags.host_speed.empty()) options.host_speed = speed(flags.host_speed);
   if (options.host_speed < 0)
     return Error{"--host-speed: " + in_quotes(flags.host_speed) + " is not a speed", "An example: 2.5Gf"};

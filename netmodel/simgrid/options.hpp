@@ -37,6 +37,8 @@ struct PlatformFlags {
   std::string map;
   std::string settings;    // KEY:VALUE, separated by blanks
   std::string host_speed;  // flop/s: a number, and k, M, G or T with or without an f
+  std::string links;       // changes of links: link_changes.hpp, without "link:"
+  std::string jitter;      // likewise, without "jitter:"
 };
 
 /// Errors name the flag.

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "netmodel/simgrid/link_changes.hpp"
 #include "netmodel/text.hpp"
 
 namespace nplus1::netmodel {
@@ -83,8 +84,9 @@ bool changes_in_time(const std::string& file) {
 /// The platform as it is asked for: one for all Flows of a network.
 class Routes {
  public:
-  explicit Routes(std::vector<sg::Host*> hosts)
+  Routes(std::vector<sg::Host*> hosts, LinkChanges changes)
       : hosts_{std::move(hosts)},
+        changes_{std::move(changes)},
         gamma_{setting<double>("network/TCP-gamma")},
         weight_{setting<double>("network/weight-S")},
         back_{setting<bool>("network/crosstraffic")} {}
@@ -101,15 +103,20 @@ class Routes {
     route.weight = route.latency > 0 ? route.latency : 1;
     route.bound = std::numeric_limits<double>::infinity();
     for (const sg::Link* link : there) {
-      route.bound = std::min(route.bound, link->get_bandwidth());
-      if (route.latency > 0) route.weight += weight_ / link->get_bandwidth();
-      use(route, *link, 1);
+      const double bandwidth = bandwidth_of(*link);
+      if (bandwidth <= 0)
+        throw MessageRefused{"link " + link->get_name() +
+                             " has failed, and the platform's routes know no way around it: " +
+                             from->get_name() + " cannot reach " + to->get_name()};
+      route.bound = std::min(route.bound, bandwidth);
+      if (route.latency > 0) route.weight += weight_ / bandwidth;
+      route.way.push_back(use(route, *link, 1));
     }
     if (route.latency > 0) route.bound = std::min(route.bound, gamma_ / (2 * route.latency));
     if (!back_ || there.empty()) return route;
     std::vector<sg::Link*> back;
     to->route_to(from, back, nullptr);
-    for (const sg::Link* link : back) use(route, *link, kBack);
+    for (const sg::Link* link : back) static_cast<void>(use(route, *link, kBack));
     return route;
   }
 
@@ -119,21 +126,28 @@ class Routes {
   }
 
  private:
-  void use(Route& route, const sg::Link& link, double share) {
+  MaxMin::Link use(Route& route, const sg::Link& link, double share) {
     const auto [known, fresh] = numbers_.emplace(&link, static_cast<MaxMin::Link>(links_.size()));
     const bool pipe = link.get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE;
     if (fresh)
-      links_.push_back({link.get_bandwidth(), pipe ? MaxMin::Sharing::kFatPipe : MaxMin::Sharing::kShared});
+      links_.push_back({std::max(bandwidth_of(link), std::numeric_limits<double>::min()),
+                        pipe ? MaxMin::Sharing::kFatPipe : MaxMin::Sharing::kShared, link.get_name()});
     const auto used =
         std::ranges::find_if(route.uses, [&](const MaxMin::Use& u) { return u.link == known->second; });
     if (used == route.uses.end())
       route.uses.push_back({known->second, share});
     else
       used->share = pipe ? std::max(used->share, share) : used->share + share;
+    return known->second;
+  }
+
+  [[nodiscard]] double bandwidth_of(const sg::Link& link) const {
+    return link.get_bandwidth() * changes_.factor(link.get_name());
   }
 
   std::mutex lock_;
   const std::vector<sg::Host*> hosts_;  // by rank
+  const LinkChanges changes_;
   const double gamma_;
   const double weight_;
   const bool back_;
@@ -167,9 +181,18 @@ Result<std::shared_ptr<const LinkNetwork>> links_of(const sg::Engine& engine, st
   if (!rate) return rate.error();
   auto latency = smpi ? Steps::parse("smpi/lat-factor") : Steps{setting<double>("network/latency-factor")};
   if (!latency) return latency.error();
-  engine.seal_platform();  // which gives hosts their routes to themselves
-  const auto routes = std::make_shared<Routes>(std::move(hosts));
   auto network = std::make_shared<LinkNetwork>();
+  for (const sg::Host* host : hosts) network->hosts.push_back(host->get_name());
+  engine.seal_platform();  // which gives hosts their routes to themselves
+  auto changes = LinkChanges::parse(options.settings);
+  if (!changes) return changes.error();
+  std::vector<std::string> names;
+  for (const sg::Link* link : engine.get_all_links()) names.push_back(link->get_name());
+  if (const std::string unknown = changes.value().unknown(names); !unknown.empty())
+    return Error{"the platform has no link " + in_quotes(unknown),
+                 "links.csv of a run on it names those that carried something."};
+  network->jitter = changes.value().jitter();
+  const auto routes = std::make_shared<Routes>(std::move(hosts), std::move(changes).value());
   network->link = [routes](MaxMin::Link id) { return routes->link(id); };
   network->route = [routes](RankId source, RankId destination) {
     return routes->between(source, destination);

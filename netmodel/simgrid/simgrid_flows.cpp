@@ -92,8 +92,9 @@ SimgridFlows::~SimgridFlows() {
   }
 }
 
-void SimgridFlows::start(FlowId id, RankId source, RankId destination, Bytes size, Time at) {
-  waiting_.push({std::max(at, now_), order_++, id, source, destination, size});
+void SimgridFlows::start(FlowId id, RankId source, RankId destination, Bytes size, Time at,
+                         std::uint32_t cause) {
+  waiting_.push({std::max(at, now_), order_++, id, source, destination, size, cause});
 }
 
 /// Only within a host: between hosts the check of the platform has looked, and a look-up for each message is dear.
@@ -184,7 +185,7 @@ void SimgridFlows::advance(Time until, std::vector<Completion>& completions) {
   }
   now_ = std::max(now_, ended_.empty() && !idle() ? until : clock_);
   for (const FlowId id : ended_) {
-    completions.push_back({id, clock_});
+    completions.push_back({id, clock_, {}});
     comms_[id].reset();
   }
   under_way_ -= ended_.size();

@@ -23,7 +23,7 @@ class SimgridFlows final : public Flows {
   SimgridFlows(simgrid::s4u::Engine& engine, const std::vector<simgrid::s4u::Host*>& hosts, bool ns3);
   ~SimgridFlows() override;
 
-  void start(FlowId id, RankId source, RankId destination, Bytes size, Time at) override;
+  void start(FlowId id, RankId source, RankId destination, Bytes size, Time at, std::uint32_t cause) override;
   void advance(Time until, std::vector<Completion>& completions) override;
   [[nodiscard]] Time now() const override { return now_; }
   [[nodiscard]] bool idle() const override { return under_way_ == 0 && waiting_.empty(); }

@@ -2,8 +2,10 @@
 
 #include <simgrid/s4u.hpp>
 
+#include <algorithm>
 #include <utility>
 
+#include "netmodel/simgrid/link_changes.hpp"
 #include "netmodel/simgrid/loading.hpp"
 #include "netmodel/simgrid/platform_links.hpp"
 #include "netmodel/simgrid/simgrid_flows.hpp"
@@ -46,7 +48,11 @@ Result<std::unique_ptr<NetworkModel>> make_simgrid_network(const PlatformOptions
   auto protocol = protocol_in_force();
   if (!protocol) return protocol.error();
   std::shared_ptr<const LinkNetwork> links;
-  if (needs_simgrid(engine, options).empty()) {
+  const std::string why_simgrid = needs_simgrid(engine, options);
+  if (!why_simgrid.empty() && std::ranges::any_of(options.settings, LinkChanges::is_ours))
+    return Error{"links cannot be changed where SimGrid itself simulates them: " + why_simgrid,
+                 "Change the platform's file instead."};
+  if (why_simgrid.empty()) {
     auto read = links_of(engine, hosts.value(), options);
     if (!read) return read.error();
     links = std::move(read).value();

@@ -44,7 +44,7 @@ std::vector<double> arrivals(const NetworkModel& network, const std::vector<Mess
   const auto flows = network.flows();
   for (std::size_t i = 0; i < messages.size(); ++i)
     flows->start(static_cast<Flows::FlowId>(i), RankId{messages[i].from}, RankId{messages[i].to},
-                 bytes(messages[i].size), kTimeZero);
+                 bytes(messages[i].size), kTimeZero, 0);
   std::vector<double> at(messages.size());
   std::vector<Flows::Completion> done;
   while (!flows->idle()) flows->advance(kNever, done);
@@ -107,7 +107,7 @@ constexpr int kCases = 20;
 
 /// Of random sets of messages, one set after the other: how long each message takes. Sizes from 10 bytes to 300 kB; half of
 /// the sets start on a grid of 10 us, so that many start together.
-std::vector<double> durations(const PlatformOptions& options) {
+std::vector<double> durations(const PlatformOptions& options, bool to_itself = true) {
   const auto network = load(options);
   std::vector<double> all;
   for (unsigned seed = 1; seed <= kCases; ++seed) {
@@ -123,10 +123,12 @@ std::vector<double> durations(const PlatformOptions& options) {
       constexpr std::int64_t kGrid = 10'000'000;
       began.push_back(Time{Duration{seed % 2 == 0 ? at : at / kGrid * kGrid}});
       const RankId from = rank();
-      const RankId to = rank();
+      RankId to = rank();
+      // A zone with routing by table has no way from a host to itself.
+      if (from == to && !to_itself) to = RankId{(to.value + 1) % options.ranks};
       const double size = 10 * std::pow(3e4, std::uniform_real_distribution{0.0, 1.0}(draw));
       flows->start(static_cast<Flows::FlowId>(i), from, to, bytes(static_cast<std::int64_t>(size)),
-                   began.back());
+                   began.back(), 0);
     }
     std::vector<double> took(count);
     std::vector<Flows::Completion> done;
@@ -154,6 +156,226 @@ TEST(Simgrid, SharesLinksAsNetmodelFlowsDoes) {
       }
       EXPECT_LT(most, 1e-8) << name << " " << model;
     }
+}
+
+std::string file_with(const std::string& text) {
+  static int number = 0;
+  const std::string file = ::testing::TempDir() + "simgrid_test-" + std::to_string(getpid()) + "-" +
+                           std::to_string(++number) + ".xml";
+  std::ofstream{file} << "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+                         "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n"
+                      << text << "</platform>\n";
+  return file;
+}
+
+/// A platform by chance: three to eight hosts, up to twelve links (shared, fat pipes, split duplex; on even seeds a third
+/// of them without latency), routes over one to five of them, the same link perhaps several times, there and back alike or not.
+std::string random_platform(unsigned seed, int& hosts) {
+  std::mt19937 draw{seed};
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(draw() % n); };
+  const auto spread = [&](double low, double high) {
+    return low * std::pow(high / low, std::uniform_real_distribution{0.0, 1.0}(draw));
+  };
+  hosts = static_cast<int>(3 + below(6));
+  std::string text = "<zone id=\"z\" routing=\"Full\">\n";
+  for (int h = 0; h < hosts; ++h) text += "<host id=\"h" + std::to_string(h) + "\" speed=\"1Gf\"/>\n";
+  const unsigned links = 1 + below(12);
+  std::vector<unsigned> policy;
+  for (unsigned l = 0; l < links; ++l) {
+    policy.push_back(below(4));
+    constexpr const char* kPolicies[] = {"SHARED", "FATPIPE", "SPLITDUPLEX", "SHARED"};
+    char line[200];
+    std::snprintf(line, sizeof line,
+                  "<link id=\"l%u\" bandwidth=\"%.6gBps\" latency=\"%.6gs\" sharing_policy=\"%s\"/>\n", l,
+                  spread(1e7, 1e10), below(3) == 0 && seed % 2 == 0 ? 0.0 : spread(1e-7, 1e-3),
+                  kPolicies[policy.back()]);
+    text += line;
+  }
+  for (int from = 0; from < hosts; ++from)
+    for (int to = from + 1; to < hosts; ++to) {
+      const bool alike = below(2) == 0;
+      for (const bool back : {false, true}) {
+        if (back && alike) continue;
+        text += "<route src=\"h" + std::to_string(back ? to : from) + "\" dst=\"h" +
+                std::to_string(back ? from : to) + "\"" + (alike ? ">" : " symmetrical=\"NO\">");
+        for (unsigned n = 1 + below(5); n > 0; --n) {
+          const unsigned l = below(links);
+          text += "<link_ctn id=\"l" + std::to_string(l) + "\"" +
+                  (policy[l] == 2 ? (below(2) == 0 ? " direction=\"UP\"" : " direction=\"DOWN\"") : "") +
+                  "/>";
+        }
+        text += "</route>\n";
+      }
+    }
+  return text + "</zone>\n";
+}
+
+/// NPLUS1_RANDOM_PLATFORMS=FIRST:LAST, seeds: as many as wanted (bench/random_platforms.py). A flow whose route has no
+/// latency weighs ten thousand times what others weigh, or more: there SimGrid's shares depend on what it takes for zero
+/// (maxmin/precision), mostly with fat pipes, and single messages take another time; rarely on other platforms, too (docs/networks.md).
+TEST(Simgrid, SharesLinksAsNetmodelFlowsDoesOnRandomPlatforms) {
+  unsigned first = 1;
+  unsigned last = 4;
+  if (const char* asked = std::getenv("NPLUS1_RANDOM_PLATFORMS"); asked != nullptr) {
+    ASSERT_EQ(std::sscanf(asked, "%u:%u", &first, &last), 2);
+  }
+  std::size_t messages = 0;
+  std::size_t beyond = 0;  // on platforms on which all links have latencies
+  std::size_t beyond_without = 0;
+  double most = 0;
+  for (unsigned seed = first; seed <= last; ++seed)
+    for (const char* model : {"SMPI", "LV08", "CM02"}) {
+      PlatformOptions options;
+      options.file = file_with(random_platform(seed, options.ranks));
+      options.model = model;
+      const auto own = from_child([&] { return durations(options, false); });
+      options.settings = {kSimgridSolver, "network/optim:Full", "surf/precision:1e-12"};
+      const auto full = from_child([&] { return durations(options, false); });
+      std::remove(options.file.c_str());
+      ASSERT_GT(own.size(), 500U) << seed;
+      ASSERT_EQ(own.size(), full.size()) << seed;
+      double worst = 0;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        constexpr double kRounding = 3e-12;  // of either clock, in seconds
+        const double apart = (std::abs(own[i] - full[i]) - kRounding) / full[i];
+        (seed % 2 == 0 ? beyond_without : beyond) += apart > 1e-8 ? 1U : 0U;
+        if (seed % 2 != 0) worst = std::max(worst, apart);
+      }
+      EXPECT_LT(worst, 1e-6) << "platform " << seed << " under " << model;
+      most = std::max(most, worst);
+      messages += own.size();
+    }
+  EXPECT_LT(beyond_without * 100, messages);
+  std::printf(
+      "%zu messages on %u platforms: %zu more than 1e-8 apart, at most %g; %zu where latencies are 0\n",
+      messages, last - first + 1, beyond, most, beyond_without);
+}
+
+/// An empty message under CM02 takes nothing but its route's latencies (and 16 bytes), so its time tells how many links it
+/// crosses.
+TEST(Simgrid, BytesOfAllLinksAreThoseOfMessagesTimesLinksCrossed) {
+  for (const auto& [name, latency] : {std::pair{"cluster64", 24e-6}, std::pair{"torus", 0.5e-6},
+                                      std::pair{"fat_tree", 0.5e-6}, std::pair{"dragonfly", 0.5e-6}})
+    apart([&, name = name, latency = latency] {
+      const auto network = load(platform(name, "CM02", 64));
+      const auto flows = network->flows();
+      flows->watch_links();
+      std::mt19937 draw{7};
+      std::uint64_t expected = 0;
+      Duration held_up{};
+      std::vector<Flows::Completion> done;
+      for (Flows::FlowId i = 0; i < 400; ++i) {
+        const Message message{static_cast<int>(draw() % 64), static_cast<int>(draw() % 64),
+                              static_cast<std::int64_t>(draw() % 100'000)};
+        const bool itself = message.from == message.to;
+        const double hops = itself ? 1 : std::round(alone(*network, {message.from, message.to, 0}) / latency);
+        expected += static_cast<std::uint64_t>(message.size) * static_cast<std::uint64_t>(hops);
+        flows->start(i, RankId{message.from}, RankId{message.to}, bytes(message.size),
+                     Time{from_seconds(1e-6 * static_cast<double>(i % 20))}, i % 4);
+      }
+      while (!flows->idle()) flows->advance(kNever, done);
+      for (const Flows::Completion& c : done) held_up += c.held_up;
+      const LinkUsage usage = flows->link_usage().value();
+      std::uint64_t carried = 0;
+      Duration by_link{};
+      for (const LinkUsage::Link& link : usage.links) {
+        carried += link.bytes;
+        by_link += link.held_up;
+      }
+      EXPECT_EQ(carried, expected) << name;
+      EXPECT_GT(held_up, Duration::zero()) << name;
+      EXPECT_EQ(by_link, held_up) << name;
+      EXPECT_EQ(usage.hosts.at(10), "node-10") << name;
+    });
+}
+
+std::string chain_of(const char* bandwidth) {
+  return file_with(
+      "<zone id=\"z\" routing=\"Full\"><host id=\"a\" speed=\"1Gf\"/><host id=\"b\" speed=\"1Gf\"/>"
+      "<host id=\"c\" speed=\"1Gf\"/><link id=\"slow\" bandwidth=\"" +
+      std::string{bandwidth} +
+      "\" latency=\"1us\"/><link id=\"fast\" bandwidth=\"1GBps\" latency=\"1us\"/>"
+      "<route src=\"a\" dst=\"b\"><link_ctn id=\"slow\"/><link_ctn id=\"fast\"/></route>"
+      "<route src=\"a\" dst=\"c\"><link_ctn id=\"fast\"/></route>"
+      "<route src=\"b\" dst=\"c\"><link_ctn id=\"fast\"/></route></zone>");
+}
+
+PlatformOptions three_hosts(const std::string& file, std::vector<std::string> settings) {
+  PlatformOptions options;
+  options.file = file;
+  options.ranks = 3;
+  options.settings = std::move(settings);
+  return options;
+}
+
+TEST(LinkChanges, TwiceAsFastIsAsIfThePlatformSaidSo) {
+  for (const char* model : {"SMPI", "CM02"}) {
+    const auto changed = from_child([&] {
+      PlatformOptions options = three_hosts(chain_of("100MBps"), {"link:slow=x2"});
+      options.model = model;
+      return arrivals(*load(options), {{0, 1, 100'000}, {1, 2, 100'000}, {2, 0, 50'000}});
+    });
+    const auto edited = from_child([&] {
+      PlatformOptions options = three_hosts(chain_of("200MBps"), {});
+      options.model = model;
+      return arrivals(*load(options), {{0, 1, 100'000}, {1, 2, 100'000}, {2, 0, 50'000}});
+    });
+    ASSERT_EQ(changed.size(), 3U);
+    EXPECT_EQ(changed, edited) << model;
+  }
+}
+
+TEST(LinkChanges, AFailedLinkIsNamedWhereSomebodyNeedsIt) {
+  apart([] {
+    const auto network = load(three_hosts(chain_of("100MBps"), {"link:slow=off"}));
+    EXPECT_GT(alone(*network, {1, 2, 1000}), 0);
+    try {
+      static_cast<void>(alone(*network, {0, 1, 1000}));
+      ADD_FAILURE() << "a message crossed a link that has failed";
+    } catch (const MessageRefused& refused) {
+      EXPECT_STREQ(refused.what(),
+                   "link slow has failed, and the platform's routes know no way around it: a cannot reach b");
+    }
+  });
+}
+
+TEST(LinkChanges, OfLinksThatAreNotThereAreRefused) {
+  apart([] {
+    const auto network = load_platform(three_hosts(chain_of("100MBps"), {"link:none=x2"}));
+    ASSERT_FALSE(network.ok());
+    EXPECT_EQ(network.error().what, "the platform has no link 'none'");
+  });
+}
+
+TEST(LinkChanges, JitterIsTheSameForTheSameSeedAndHasItsMean) {
+  for (const char* kind : {"exponential", "uniform", "lognormal"}) {
+    const auto latencies = [&](const std::string& seed) {
+      return from_child([&] {
+        PlatformOptions options = three_hosts(
+            chain_of("100MBps"), seed.empty() ? std::vector<std::string>{}
+                                              : std::vector{"jitter:" + std::string{kind} + "/5us/" + seed});
+        options.model = "CM02";
+        const auto network = load(options);
+        const auto flows = network->flows();
+        std::vector<double> took;
+        std::vector<Flows::Completion> done;
+        for (Flows::FlowId i = 0; i < 3000; ++i) {  // one after the other: nobody shares a link
+          const Time begin = flows->now();
+          flows->start(i, RankId{1}, RankId{2}, Bytes{}, begin, 0);
+          while (!flows->idle()) flows->advance(kNever, done);
+          took.push_back(seconds(done.back().at - begin));
+        }
+        return took;
+      });
+    };
+    const auto with = latencies("1");
+    EXPECT_EQ(with, latencies("1")) << kind;
+    EXPECT_NE(with, latencies("2")) << kind;
+    const double without = latencies("").front();
+    double sum = 0;
+    for (const double time : with) sum += time - without;
+    EXPECT_NEAR(sum / 3000, 5e-6, 0.5e-6) << kind;  // four standard errors of the widest
+  }
 }
 
 PlatformOptions without_routes() {
@@ -199,13 +421,13 @@ TEST(Simgrid, StopsWhereTheEngineAllows) {
   apart([] {
     const auto network = load(platform("two_hosts", "CM02", 2));
     const auto flows = network->flows();
-    flows->start(0, RankId{0}, RankId{1}, bytes(1'250'000 - 16), kTimeZero);  // 25 us + 1 ms alone
+    flows->start(0, RankId{0}, RankId{1}, bytes(1'250'000 - 16), kTimeZero, 0);  // 25 us + 1 ms alone
     std::vector<Flows::Completion> done;
     flows->advance(Time{from_seconds(525e-6)}, done);
     EXPECT_TRUE(done.empty());
     EXPECT_EQ(flows->now(), Time{from_seconds(525e-6)});
     // Half is left when another joins 25 us later: (0.5 - 0.025) ms at half speed.
-    flows->start(1, RankId{0}, RankId{1}, bytes(1'250'000 - 16), flows->now());
+    flows->start(1, RankId{0}, RankId{1}, bytes(1'250'000 - 16), flows->now(), 0);
     flows->advance(kNever, done);
     ASSERT_EQ(done.size(), 1U);
     EXPECT_EQ(done[0].id, 0U);
@@ -222,7 +444,7 @@ std::vector<Time> ring(const NetworkModel& network, const std::vector<Time>& sto
   const auto start = [&](std::size_t id, Time at) {
     const int from = static_cast<int>(id % kRanks);
     flows->start(static_cast<Flows::FlowId>(id), RankId{from}, RankId{(from + 1) % kRanks},
-                 bytes(20'000 + 1000 * from), at);
+                 bytes(20'000 + 1000 * from), at, 0);
   };
   for (std::size_t r = 0; r < kRanks; ++r) start(r, kTimeZero);
   std::vector<Time> at(kRanks * kRounds);

@@ -117,6 +117,7 @@ std::string page(std::string_view title, const Documents& documents) {
   out += element("timeline", documents.timeline);
   out += element("sweep", documents.sweep);
   out += element("overlap", documents.overlap);
+  out += element("links", documents.links);
   if (!documents.collectives.empty())
     out += element("collectives", fmt::format("{{\"schema\": \"nplus1-collectives/1\", \"findings\": {}}}",
                                               documents.collectives));

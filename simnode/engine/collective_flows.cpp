@@ -31,6 +31,9 @@ void Collectives::run_all(const Communicator& c, Call& call, std::vector<Done>& 
 void Collectives::run(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done) {
   Member& member = call.members[static_cast<std::size_t>(me)];
   while (member.entered && !member.done && member.pending == 0) {
+    if (member.end > member.clock)
+      member.held_up += std::min(member.latest_held_up, member.end - member.clock);
+    member.latest_held_up = {};
     member.clock = std::max(member.clock, member.end);
     if (member.position == member.steps.size()) return finish(c, call, me, done);
     start_steps(c, call, me);
@@ -101,9 +104,9 @@ void Collectives::post_send(const Communicator& c, Call& call, std::int32_t me, 
   message.rendezvous = !network_.eager(step.size);
   if (message.rendezvous) ++member.pending;
   message.unasked = network_.travels_unasked(step.size);
-  if (message.unasked) return start_flow(c, message, member.clock);
+  if (message.unasked) return start_flow(c, call, message, member.clock);
   if (const auto receive = call.receives.pop(me, step.send_to))
-    start_flow(c, message, std::max(member.clock, receive->arrival));
+    start_flow(c, call, message, std::max(member.clock, receive->arrival));
   else
     call.transfers.push(me, step.send_to, {member.clock, step.size});
 }
@@ -123,11 +126,12 @@ void Collectives::post_receive(const Communicator& c, Call& call, std::int32_t m
   if (!sent) return call.receives.push(from, me, {member.clock, {}});
   const bool rendezvous = !network_.eager(sent->size);
   const bool combined = step.transport == Transport::kCombined;
-  start_flow(c, {call.comm.value, call.number, from, me, sent->size, rendezvous, false, combined},
+  start_flow(c, call, {call.comm.value, call.number, from, me, sent->size, rendezvous, false, combined},
              std::max(sent->arrival, member.clock));
 }
 
-void Collectives::start_flow(const Communicator& c, const CollectiveMessage& message, Time at) {
+void Collectives::start_flow(const Communicator& c, const Call& call, CollectiveMessage message, Time at) {
+  message.site = call.members[static_cast<std::size_t>(message.from)].site;
   Transfer flow;
   flow.collective = true;
   flow.part = message;
@@ -149,12 +153,14 @@ Duration Collectives::receiving(const Member& member, std::int32_t from, Bytes s
   return combines ? overhead + selection_->combining(size) : overhead;
 }
 
-void Collectives::end_part(Member& member, Time at, Duration overhead) {
+void Collectives::end_part(Member& member, Time at, Duration overhead, Duration held_up) {
+  if (at >= member.end) member.latest_held_up = held_up;
   member.end = std::max(member.end, at) + overhead;
   --member.pending;
 }
 
-void Collectives::arrived(const CollectiveMessage& message, Time at, std::vector<Done>& done) {
+void Collectives::arrived(const CollectiveMessage& message, Time at, Duration held_up,
+                          std::vector<Done>& done) {
   Communicator& c = communicator(CommId{message.comm});
   Call& call = *c.in_progress[message.call - c.first_call];
   crossed(call, message.from, at);
@@ -163,11 +169,11 @@ void Collectives::arrived(const CollectiveMessage& message, Time at, std::vector
     call.arrivals.push(message.from, message.to, {at, message.size});
   } else {
     if (message.rendezvous) {
-      end_part(call.members[static_cast<std::size_t>(message.from)], at, {});
+      end_part(call.members[static_cast<std::size_t>(message.from)], at, {}, held_up);
       runnable_.push_back(message.from);
     }
     Member& receiver = call.members[static_cast<std::size_t>(message.to)];
-    end_part(receiver, at, receiving(receiver, message.from, message.size));
+    end_part(receiver, at, receiving(receiver, message.from, message.size), held_up);
     runnable_.push_back(message.to);
   }
   run_all(c, call, done);

@@ -115,6 +115,8 @@ void Collectives::enter(RankId rank, const events::Event& event, const events::E
   if (contention_ != nullptr) {
     member.end = entry;
     member.pending = 0;
+    member.held_up = member.latest_held_up = {};
+    member.site = event.site.value;
     member.crossed.reset();
     runnable_.push_back(me);
     run_all(c, call, done);
@@ -177,7 +179,7 @@ void Collectives::finish(const Communicator& c, Call& call, std::int32_t me, std
   member.done = true;
   ++call.finished;
   if (member.steps.capacity() > kKeptSteps) member.steps = {};
-  done.push_back({c.members[static_cast<std::size_t>(me)], member.token, member.clock});
+  done.push_back({c.members[static_cast<std::size_t>(me)], member.token, member.clock, member.held_up});
 }
 
 /// `c` may be gone afterwards.

@@ -27,6 +27,7 @@ class Collectives {
     RankId rank;
     std::uint64_t token;
     Time at;
+    Duration held_up{};  // by others on the links of its messages
   };
 
   /// `contention`: null on a network without.
@@ -44,7 +45,7 @@ class Collectives {
   void enter(RankId rank, const events::Event& event, const events::Extension& extension, Time entry,
              std::uint64_t token, std::vector<Done>& done);
   /// A message's flow has ended. Appends to `done` as enter() does.
-  void arrived(const CollectiveMessage& message, Time at, std::vector<Done>& done);
+  void arrived(const CollectiveMessage& message, Time at, Duration held_up, std::vector<Done>& done);
   /// Whom the member that entered with `token` waits for.
   [[nodiscard]] std::vector<RankId> awaited(CommId comm, RankId rank, std::uint64_t token) const;
 
@@ -61,6 +62,9 @@ class Collectives {
     // With contention:
     Time end{};                   // latest known end of what the steps before `position` started
     std::uint32_t pending = 0;    // ends not known yet
+    Duration latest_held_up{};    // of what ended last: what the member waits for
+    Duration held_up{};           // of all rounds so far
+    std::uint32_t site = 0;       // its call
     std::optional<Time> crossed;  // when the latest message that it sent was there
   };
   struct Call {
@@ -109,8 +113,8 @@ class Collectives {
   void copy_arrived(Call& call, const CollectiveMessage& copied, Time at);
   void crossed(Call& call, std::int32_t from, Time at);
   void post_receive(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
-  void start_flow(const Communicator& c, const CollectiveMessage& message, Time at);
-  static void end_part(Member& member, Time at, Duration overhead);
+  void start_flow(const Communicator& c, const Call& call, CollectiveMessage message, Time at);
+  static void end_part(Member& member, Time at, Duration overhead, Duration held_up = {});
   [[nodiscard]] Duration receiving(const Member& member, std::int32_t from, Bytes size) const;
 
   const netmodel::NetworkModel& network_;

@@ -16,6 +16,10 @@ bool waits_for_all(const events::Event& event) {
   return event.kind == EventKind::kWait && event.completion_mode() == CompletionMode::kAll;
 }
 
+std::uint64_t held_up_key(RankId rank, RequestId id) {
+  return (static_cast<std::uint64_t>(rank.index()) << 32U) | id.value;
+}
+
 }  // namespace
 
 void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
@@ -30,12 +34,14 @@ void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
   request.pending() = {0, event.comm, event.peer};
 }
 
-void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhead) {
+/// Remembers how long a request's transfer was held up: only where it was, so that others pay nothing.
+void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhead, Duration held_up) {
   RequestTable& requests = rank_of(rank).requests;
   Request* request = requests.find(id);
   if (request == nullptr || request->known) return;
   if (request->freed) return requests.erase(id);
   request->complete({at, overhead});
+  if (held_up > Duration::zero()) held_up_[held_up_key(rank, id)] = held_up;
   if (request->waiter == kNoLane) return;
   Lane& lane = lanes_[request->waiter];
   request->waiter = kNoLane;
@@ -48,15 +54,26 @@ void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhea
   if (lane.unknown == 0 && lane.run == Run::kBlocked) decide_lane(lane);  // nothing to tally: all are known
 }
 
+Duration Core::take_held_up(RankId rank, RequestId id) {
+  if (held_up_.empty()) return {};
+  const auto found = held_up_.find(held_up_key(rank, id));
+  if (found == held_up_.end()) return {};
+  const Duration held_up = found->second;
+  held_up_.erase(found);
+  return held_up;
+}
+
 bool Core::free_request(Lane& lane, const Event& event, Outcome& out) {
   out.exit = lane.entry;
   RequestTable& requests = rank_of(lane).requests;
   Request* request = requests.find(event.request);
   if (request == nullptr) return true;
-  if (request->known)
+  if (request->known) {
+    static_cast<void>(take_held_up(lane.rank, event.request));
     requests.erase(event.request);
-  else
+  } else {
     request->freed = true;
+  }
   return true;
 }
 
@@ -175,10 +192,14 @@ void Core::complete_all(Lane& lane, std::span<const std::uint32_t> ids, Outcome&
   lane.poll.reset();
   RequestTable& requests = rank_of(lane).requests;
   completions_.clear();
+  Time last = Time::min();  // what came last let the call return
   for (const std::uint32_t id : ids) {
     Request* request = requests.find(RequestId{id});
     if (request == nullptr) continue;
     completions_.push_back({request->done().at, request->done().overhead});
+    const Duration held_up = take_held_up(lane.rank, RequestId{id});
+    if (std::exchange(last, std::max(last, request->at())) <= request->at())
+      out.answer.aux = static_cast<std::uint64_t>(held_up.count());
     requests.erase(request);
   }
   out.exit = semantics::complete_all(lane.entry, completions_);
@@ -195,6 +216,7 @@ void Core::conclude_any(Lane& lane, const Event& event, std::span<const std::uin
   const RequestId id{ids[static_cast<std::size_t>(t.position)]};
   out.answer.request = id;
   out.exit = std::max(lane.entry, t.first) + requests.find(id)->done().overhead;
+  out.answer.aux = static_cast<std::uint64_t>(take_held_up(lane.rank, id).count());
   requests.erase(id);
 }
 
@@ -211,7 +233,10 @@ void Core::conclude_some(Lane& lane, const Event& event, std::span<const std::ui
     if (request == nullptr || !request->known || request->at() > until) continue;
     out.completed.push_back(static_cast<std::uint32_t>(i));
     completions_.push_back({request->done().at, request->done().overhead});
-    if (!event.has(events::kKeepsRequests)) requests.erase(RequestId{ids[i]});
+    if (event.has(events::kKeepsRequests)) continue;
+    const Duration held_up = take_held_up(lane.rank, RequestId{ids[i]});
+    if (request->at() == t.first) out.answer.aux = static_cast<std::uint64_t>(held_up.count());
+    requests.erase(RequestId{ids[i]});
   }
   out.answer.index = static_cast<std::int32_t>(out.completed.size());
   if (!event.has(events::kKeepsRequests)) out.exit = semantics::complete_all(lane.entry, completions_);
@@ -233,7 +258,8 @@ bool Core::collective(Lane& lane, const Event& event, const Extension& extension
 }
 
 void Core::complete_members() {
-  for (std::size_t i = 0; i < done_.size(); ++i) complete_token(done_[i].rank, done_[i].token, done_[i].at);
+  for (std::size_t i = 0; i < done_.size(); ++i)
+    complete_token(done_[i].rank, done_[i].token, done_[i].at, done_[i].held_up);
   done_.clear();
 }
 

@@ -17,6 +17,7 @@ void Core::send_flow(Lane& lane, const Event& event, Message& message, Outcome& 
       immediate ? network_.send_overhead(message.size) : network_.blocking_send_overhead(message.size);
   const bool eager = is_eager(network_, event);
   message.rendezvous = true;
+  message.site = event.site.value;
   message.at = out.exit = lane.entry + overhead;
   if (!eager) return send_rendezvous(lane, event, message, out);
   message.user = 0;
@@ -38,7 +39,7 @@ void Core::transfer(RankId receiver, const Receive& receive, const Message& mess
     Transfer& travelling = (*contention_)[id];
     travelling.matched = true;
     travelling.receive = receive;
-    if (travelling.state == Transfer::State::kArrived) flow_ended(id, travelling.at);
+    if (travelling.state == Transfer::State::kArrived) flow_ended({id, travelling.at, travelling.held_up});
     return;
   }
   Transfer started;
@@ -57,31 +58,33 @@ bool Core::advance_flows() {
   const auto& ended = contention_->advance(until);
   if (ended.empty()) return false;
   if (outside_or_withdrawn() != 0) ++counters_.forced_decisions;
-  for (std::size_t i = 0; i < ended.size(); ++i) flow_ended(ended[i].id, ended[i].at);
+  for (std::size_t i = 0; i < ended.size(); ++i) flow_ended(ended[i]);
   drain();
   return true;
 }
 
-void Core::flow_ended(Contention::Id id, Time at) {
+void Core::flow_ended(const netmodel::Flows::Completion& completion) {
+  const auto [id, at, held_up] = completion;
   Transfer& transfer = (*contention_)[id];
   if (!transfer.collective && !transfer.matched) {
     transfer.state = Transfer::State::kArrived;
     transfer.at = at;
+    transfer.held_up = held_up;
     return;
   }
   const Transfer ended = transfer;  // what follows may start others
   contention_->release(id);
   if (ended.collective) {
-    collectives_.arrived(ended.part, at, done_);
+    collectives_.arrived(ended.part, at, held_up, done_);
     return complete_members();
   }
-  end_transfer(ended, at);
+  end_transfer(ended, at, held_up);
 }
 
-void Core::end_transfer(const Transfer& t, Time at) {
+void Core::end_transfer(const Transfer& t, Time at, Duration held_up) {
   const bool sender_waits = t.message.user != 0 && (t.message.user & kFlowToken) == 0;
-  if (sender_waits) complete_token(t.message.source, t.message.user, at);
-  arrived(t.receiver, t.receive, t.message, std::max(at, t.receive.posted));
+  if (sender_waits) complete_token(t.message.source, t.message.user, at, held_up);
+  arrived(t.receiver, t.receive, t.message, std::max(at, t.receive.posted), held_up);
 }
 
 }  // namespace nplus1::simnode::engine

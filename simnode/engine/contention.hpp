@@ -23,6 +23,7 @@ struct CollectiveMessage {
   bool rendezvous = false;  // its sender waits too
   bool unasked = false;     // it left before its receive was posted
   bool combined = false;    // by the network: Transport::kCombined
+  std::uint32_t site = 0;   // its sender's call
 };
 
 /// One flow, and who waits for its end.
@@ -36,7 +37,8 @@ struct Transfer {
   semantics::Message message{};
   semantics::Receive receive{};
   CollectiveMessage part{};
-  Time at{};  // kArrived: when
+  Time at{};           // kArrived: when
+  Duration held_up{};  // kArrived: by others on its links
 };
 
 class Contention {
@@ -56,7 +58,8 @@ class Contention {
     free_.pop_back();
     table_[id] = transfer;
     table_[id].state = Transfer::State::kUnderWay;
-    flows_->start(id, source, destination, size, at);
+    flows_->start(id, source, destination, size, at,
+                  transfer.collective ? transfer.part.site : transfer.message.site);
     return id;
   }
   [[nodiscard]] Transfer& operator[](Id id) { return table_[id]; }
@@ -70,6 +73,7 @@ class Contention {
     if (!flows_->idle()) flows_->advance(until, completions_);
     return completions_;
   }
+  [[nodiscard]] netmodel::Flows& flows() { return *flows_; }
   [[nodiscard]] bool idle() const { return flows_->idle(); }
   /// Flows that should have started before the time that others had already passed.
   [[nodiscard]] std::uint64_t late() const { return late_; }

@@ -22,7 +22,7 @@ class Pipe final : public Flows {
   static inline std::vector<std::pair<int, int>> started;
   Pipe() { started.clear(); }
 
-  void start(FlowId id, RankId from, RankId to, Bytes size, Time at) override {
+  void start(FlowId id, RankId from, RankId to, Bytes size, Time at, std::uint32_t /*cause*/) override {
     started.emplace_back(from.value, to.value);
     waiting_.emplace(std::max(at, now_), std::pair{id, static_cast<double>(count(size))});
   }
@@ -42,7 +42,7 @@ class Pipe final : public Flows {
           ++it;
           continue;
         }
-        done.push_back({it->first, now_});
+        done.push_back({it->first, now_, {}});
         it = left_.erase(it);
       }
     }

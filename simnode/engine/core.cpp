@@ -32,6 +32,10 @@ std::unique_ptr<Contention> contention_of(const netmodel::NetworkModel& network)
 
 }  // namespace
 
+std::optional<netmodel::LinkUsage> Core::link_usage() const {
+  return contention_ ? contention_->flows().link_usage() : std::nullopt;
+}
+
 Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener, Options options)
     : network_{network},
       listener_{listener},
@@ -48,6 +52,7 @@ Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener,
     ranks_.emplace_back(latency_);
     add_lane(RankId{r}, ThreadId{0});
   }
+  if (options.watch_links && contention_) contention_->flows().watch_links();
   collectives_.define(CommId{0}, std::move(world), 0);
 }
 

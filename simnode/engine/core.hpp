@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "simnode/engine/collectives.hpp"
@@ -49,6 +50,7 @@ class Core {
   bool ready(RankId rank) const;
   std::optional<RankId> next_woken();
   Collectives& collectives() { return collectives_; }
+  std::optional<netmodel::LinkUsage> link_usage() const;
 
  private:
   using Event = events::Event;
@@ -116,13 +118,14 @@ class Core {
   bool cancelled(Lane& lane, const Event& event, Outcome& out);
   void deliver(RankId destination, const Message& message);
   void matched(RankId receiver, const Receive& receive, const Message& message);
-  void arrived(RankId receiver, const Receive& receive, const Message& message, Time at);
+  void arrived(RankId receiver, const Receive& receive, const Message& message, Time at,
+               Duration held_up = {});
   void settle(RankId receiver);
   Time transferred(RankId receiver, const Receive& receive, const Message& message);
   void report_meeting(RankId receiver, const Receive& receive, const Message& message);
   void report_match(RankId receiver, ThreadId thread, bool asked, RequestId request, const Message& message,
                     Time at);
-  void complete_token(RankId rank, std::uint64_t token, Time at);
+  void complete_token(RankId rank, std::uint64_t token, Time at, Duration held_up = {});
 
   // progress.cpp: who moves a rendezvous transfer
   bool needs_progress(const Message& message) const;
@@ -143,12 +146,13 @@ class Core {
   void send_flow(Lane& lane, const Event& event, Message& message, Outcome& out);
   void transfer(RankId receiver, const Receive& receive, const Message& message);
   bool advance_flows();
-  void flow_ended(Contention::Id id, Time at);
-  void end_transfer(const Transfer& transfer, Time at);
+  void flow_ended(const netmodel::Flows::Completion& completion);
+  void end_transfer(const Transfer& transfer, Time at, Duration held_up);
 
   // completion.cpp: requests, waits and tests
   void add_request(Lane& lane, const Event& event, Request::Kind kind);
-  void complete_request(RankId rank, RequestId id, Time at, Duration overhead);
+  void complete_request(RankId rank, RequestId id, Time at, Duration overhead, Duration held_up = {});
+  [[nodiscard]] Duration take_held_up(RankId rank, RequestId id);
   bool wait(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
   bool free_request(Lane& lane, const Event& event, Outcome& out);
   Tally tally(Lane& lane, std::span<const std::uint32_t> ids);
@@ -223,6 +227,8 @@ class Core {
   std::vector<semantics::Completion> completions_;
   std::vector<semantics::Match> settled_;
   std::vector<Collectives::Done> done_;
+  /// Of requests whose transfer others have held up, until they are completed: by rank and number.
+  std::unordered_map<std::uint64_t, Duration> held_up_;
 };
 
 /// Whether a send completes without its receive.

@@ -37,6 +37,9 @@ void Engine::withdraw(RankId rank) {
 void Engine::rank_gone(RankId rank) {
   core_->rank_gone(rank);
 }
+std::optional<netmodel::LinkUsage> Engine::link_usage() const {
+  return core_->link_usage();
+}
 State Engine::state() const {
   return core_->state();
 }

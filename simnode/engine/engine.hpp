@@ -58,6 +58,8 @@ struct Options {
   /// Rendezvous transfers begin when both ranks have been inside MPI (progress.cpp); false: the network moves them
   /// whatever the ranks do. For replays.
   bool weak_progress = false;
+  /// Keeps account of the links of a network with contention, for link_usage().
+  bool watch_links = false;
 };
 
 enum class State : std::uint8_t {
@@ -132,6 +134,9 @@ class Engine {
   [[nodiscard]] Time clock(RankId rank) const;
   /// Of one of its threads; zero if it has made no event.
   [[nodiscard]] Time clock(RankId rank, ThreadId thread) const;
+  /// With Options::watch_links: what has crossed the links so far, by the call sites of the sends; none where the network
+  /// has no links, or SimGrid keeps them.
+  [[nodiscard]] std::optional<netmodel::LinkUsage> link_usage() const;
 
   /// For replays: whether a thread of `rank` would process an event now, rather than have it kept for later.
   [[nodiscard]] bool ready(RankId rank) const;

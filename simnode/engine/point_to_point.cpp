@@ -168,14 +168,15 @@ void Core::matched(RankId receiver, const Receive& receive, const Message& messa
 }
 
 /// `receive` has its message, at `at`.
-void Core::arrived(RankId receiver, const Receive& receive, const Message& message, Time at) {
+void Core::arrived(RankId receiver, const Receive& receive, const Message& message, Time at,
+                   Duration held_up) {
   const Duration overhead = network_.receive_overhead(message.size);
   if ((receive.id & kLaneToken) == 0) {
     const RequestId id{static_cast<std::uint32_t>(receive.id)};
     const Request* request = rank_of(receiver).requests.find(id);
     if (request != nullptr && (request->report_match || options_.report_all_matches))
       report_match(receiver, ThreadId{request->thread}, request->report_match, id, message, at);
-    return complete_request(receiver, id, at, overhead);
+    return complete_request(receiver, id, at, overhead, held_up);
   }
   Lane& lane = lanes_[static_cast<std::uint32_t>(receive.id & ~kLaneToken)];
   if (lane.run != Run::kBlocked) return;
@@ -184,6 +185,7 @@ void Core::arrived(RankId receiver, const Receive& receive, const Message& messa
   waking_.reset();
   describe(message, waking_.answer);
   waking_.answer.request = lane.current.request;
+  waking_.answer.aux = static_cast<std::uint64_t>(held_up.count());
   waking_.exit = std::max(lane.entry, at) + overhead;
   resume(lane, waking_);
 }
@@ -222,12 +224,13 @@ void Core::report_meeting(RankId receiver, const Receive& receive, const Message
 }
 
 /// A rendezvous send or a member's part of a collective, by its token.
-void Core::complete_token(RankId rank, std::uint64_t token, Time at) {
+void Core::complete_token(RankId rank, std::uint64_t token, Time at, Duration held_up) {
   if ((token & kLaneToken) == 0)
-    return complete_request(rank, RequestId{static_cast<std::uint32_t>(token)}, at, {});
+    return complete_request(rank, RequestId{static_cast<std::uint32_t>(token)}, at, {}, held_up);
   Lane& lane = lanes_[static_cast<std::uint32_t>(token & ~kLaneToken)];
   waking_.reset();
   waking_.exit = at;
+  waking_.answer.aux = static_cast<std::uint64_t>(held_up.count());
   if (lane.current.kind == EventKind::kSend) std::swap(waking_.answer.sequence, lane.current.aux);
   resume(lane, waking_);
 }

@@ -276,6 +276,7 @@ void Node::all_started() {
   const int n = static_cast<int>(ranks_.size());
   engine::Options options;
   options.poll_cost = settings_.poll_cost;
+  options.watch_links = settings_.record != Record::kOff;
   options.collectives = &collectives_;
   options.report_all_matches = settings_.record != Record::kOff;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);

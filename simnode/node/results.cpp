@@ -98,7 +98,8 @@ Outcome Node::write_results() {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   std::optional<patterns::Observed> observed;
-  if (settings_.record != Record::kOff) observed = {communication_patterns(), timeline_->json()};
+  if (settings_.record != Record::kOff)
+    observed = {communication_patterns(), timeline_->json(), engine_->link_usage()};
   const auto written = patterns::write_result_folder(folder, summary(), observed);
   if (!written) leave_trouble(settings_.output, written.error());
   return written ? Outcome::kWritten : Outcome::kNotWritten;

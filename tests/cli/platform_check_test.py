@@ -40,6 +40,7 @@ SOUND = zone(LINK + ROUTE)
 MALFORMED = [
     ("a link that is not there", zone(ROUTE), 7, "Link not found: l"),
     ("no route", zone(LINK), "5|6", "no route from"),
+    ("a route that is missing among others", zone('<host id="c" speed="1Gf"/>\n' + LINK + ROUTE), "5|6|7", "no route from"),
     ("a route to nowhere", zone(LINK + ROUTE.replace('"b"', '"c"')), 8, "dst='c'"),
     ("an unknown element", zone(LINK + "<lnk/>\n" + ROUTE), 8, ""),
     ("an unknown attribute", zone(link(color="red") + ROUTE), 7, "color"),

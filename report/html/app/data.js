@@ -2,7 +2,8 @@
 
 const KNOWN = { patterns: "nplus1-patterns", summary: "nplus1-summary", timeline: "nplus1-timeline", sweep: "nplus1-sweep",
   waitstates: "nplus1-waitstates", whatif: "nplus1-whatif", fixes: "nplus1-whatif-sweep", after: "nplus1-timeline",
-  guidelines: "nplus1-guidelines", collectives: "nplus1-collectives", overlap: "nplus1-overlap" };
+  guidelines: "nplus1-guidelines", collectives: "nplus1-collectives", overlap: "nplus1-overlap",
+  links: "nplus1-links" };
 const NEWEST = 1;
 
 async function inflate(base64) {
@@ -31,7 +32,7 @@ async function loadDocument(name) {
   return parsed;
 }
 
-/** { patterns, summary, timeline, sweep, waitstates, whatif, fixes, after (the timeline under a hypothesis), guidelines, collectives, overlap }, each null if it is not in the page. */
+/** { patterns, summary, timeline, sweep, waitstates, whatif, fixes, after (the timeline under a hypothesis), guidelines, collectives, overlap, links }, each null if it is not in the page. */
 export async function loadData() {
   const names = Object.keys(KNOWN);
   const documents = await Promise.all(names.map(loadDocument));

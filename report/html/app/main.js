@@ -8,6 +8,7 @@ import { button, download, el } from "./dom.js";
 import { redrawAll } from "./figure.js";
 import { formatTime, plural } from "./format.js";
 import { guidelinesHeader, guidelinesSection } from "./guidelines.js";
+import { linksSection } from "./links.js";
 import { mix } from "./mix.js";
 import { overTime } from "./over_time.js";
 import { overlapSection } from "./overlap.js";
@@ -18,7 +19,7 @@ import { timelineSection } from "./timeline.js";
 import { waitStatesSection } from "./wait_states.js";
 import { fixesSection, whatIfSection } from "./what_if.js";
 
-const sections = [whatIfSection, overview, fixesSection, communication, mix, overTime, timelineSection, waitStatesSection, overlapSection, sites, collectivesSection, sweepSection, guidelinesSection];
+const sections = [whatIfSection, overview, fixesSection, communication, mix, overTime, timelineSection, linksSection, waitStatesSection, overlapSection, sites, collectivesSection, sweepSection, guidelinesSection];
 
 const preferredTheme = () => matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 
