@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 #include <tuple>
@@ -17,6 +20,7 @@
 #include "cli/verbs.hpp"
 #include "cli/whatif.hpp"
 #include "events/definitions_collector.hpp"
+#include "hypothesis/analysis.hpp"
 #include "hypothesis/children.hpp"
 #include "hypothesis/clock/interval.hpp"
 #include "hypothesis/clock/warm_clock.hpp"
@@ -27,6 +31,7 @@
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
+namespace fs = std::filesystem;
 namespace {
 
 using hypothesis::clock::KindReport;
@@ -45,9 +50,11 @@ constexpr const char* kClockExamples =
 /// Replays with other samples, for the interval; none of a recording that is larger.
 constexpr std::size_t kReplicates = 16;
 constexpr std::uint64_t kMostReplicated = std::uint64_t{64} << 20U;
-/// What a twin may be wrong by in all its stretches alike, as a share.
-constexpr double kSystematic = 0.01;
+/// What a twin may be wrong by in all its stretches alike, as a share: mostly the core's speed, which changes by the minute
+/// (docs/benchmarks.md has what it was calibrated on).
+constexpr double kSystematic = 0.025;
 constexpr const char* kWarmFolder = "warm";
+constexpr const char* kClockFile = "clock.json";
 
 /// The three ends of what is known of the run's time, and the interval that holds it in nine cases of ten.
 struct Clocks {
@@ -91,6 +98,8 @@ class ClockReplays {
                               ExitCode::kNoInput, kNoClock);
     std::tie(clocks.measured, clocks.computing_measured) = unpacked(ends[0]);
     std::tie(clocks.lowest, std::ignore) = unpacked(ends[1]);
+    clocks.lowest =
+        from_seconds(seconds(clocks.lowest) * (1 - 1.645 * kSystematic));  // the shortest may be too long
     const auto best = replay(stretches, words_.output.empty() ? nullptr : &words_);
     clocks.estimate = best.makespan().time_since_epoch();
     clocks.computing_warm = computing_of(best);
@@ -245,9 +254,14 @@ std::string clock_lines(const std::string& folder) {
   words.output = (std::filesystem::path{folder} / kWarmFolder).string();
   words.record = true;
   const Clocks clocks = ClockReplays{words}.run();
-  or_fail(report::write_file((std::filesystem::path{folder} / "clock.json").string(),
-                             json(words, clocks, names_of(folder))),
+  or_fail(report::write_file((fs::path{folder} / kClockFile).string(), json(words, clocks, names_of(folder))),
           ExitCode::kCantCreate, "the clock's report is missing");
+  if (const fs::path summary = fs::path{words.output} / "summary.json"; fs::exists(summary)) {
+    std::ifstream in{summary, std::ios::binary};
+    const std::string text{std::istreambuf_iterator<char>{in}, {}};
+    or_fail(report::write_file(summary, with_interval(text, words.output)), ExitCode::kCantCreate,
+            "the summary lacks the interval of its virtual time");
+  }
   return fmt::format(
       "With warm caches, from {} stretches that twins of the ranks measured (nplus1 clock {})\n{}",
       clocks.samples, quote(folder), three_times(clocks));
@@ -262,6 +276,29 @@ std::shared_ptr<Stretches> fitted_stretches(const std::string& source) {
                     play_recording(source)),
           ExitCode::kNoInput, kNoClock);
   return stretches;
+}
+
+std::string clock_beside(const std::string& source) {
+  const fs::path path = fs::weakly_canonical(source);
+  std::error_code error;
+  if (fs::exists(path / kClockFile, error)) return (path / kClockFile).string();
+  for (const fs::path& folder : {path, path.parent_path()})  // DIR/warm, DIR/warm/recording
+    if (folder.filename() == kWarmFolder && fs::exists(folder.parent_path() / kClockFile, error))
+      return (folder.parent_path() / kClockFile).string();
+  return {};
+}
+
+std::string with_interval(const std::string& json, const std::string& source) {
+  std::ifstream in{clock_beside(source)};
+  const auto clock = nlohmann::json::parse(in, nullptr, false);
+  if (!clock.is_object() || !clock.contains("from_s")) return json;
+  nlohmann::ordered_json interval;
+  interval["lowest_s"] = clock["lowest_s"];
+  interval["from_s"] = clock["from_s"];
+  interval["to_s"] = clock["to_s"];
+  interval["highest_s"] = clock["measured_s"];
+  interval["share"] = 0.9;
+  return hypothesis::with_member(json, "virtual_time_interval", interval.dump());
 }
 
 std::string with_warm_clock(const std::string& source) {

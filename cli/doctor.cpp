@@ -20,6 +20,7 @@
 #include "cli/verbs.hpp"
 #include "netmodel/simgrid/load.hpp"
 #include "netmodel/simgrid/options.hpp"
+#include "semantics/processor_counters.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -127,11 +128,11 @@ Finding check_clock() {
           "nothing to do: times stay right, runs are a little slower"};
 }
 
-Finding check_perf() {
-  const std::string level = contents("/proc/sys/kernel/perf_event_paranoid");
-  if (!level.empty() && std::atoi(level.c_str()) <= 2) return {Grade::kGood, "perf events: available", ""};
-  return {Grade::kLimited, "perf events: not available (not needed by run)",
-          "sysctl kernel.perf_event_paranoid=1"};
+Finding check_counters() {
+  const auto counter = semantics::open_processor_counter();
+  if (counter) return {Grade::kGood, "processor counters: --clock instructions can read them", ""};
+  return {Grade::kLimited, "processor counters: not for --clock instructions; " + counter.error().what,
+          counter.error().remedy};
 }
 
 /// Removes itself with all that is in it.
@@ -182,7 +183,7 @@ int diagnose() {
       check_shared_memory,
       check_cores,
       check_clock,
-      check_perf,
+      check_counters,
       check_smoke_run,
   };
   bool works = true;

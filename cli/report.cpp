@@ -118,6 +118,8 @@ void write(const ReportOptions& options, const Findings& found) {
   documents.collectives = found.collectives;
   documents.fixes = found.fixes;
   documents.overlap = found.overlap;
+  const std::string clock = document(clock_beside(options.source), "nplus1-clock/1");
+  documents.clock = clock;
   or_fail(report::html::write_report(file, source.patterns.application, documents), ExitCode::kCantCreate,
           kNothingWritten);
   if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);

@@ -14,6 +14,7 @@
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/load.hpp"
 #include "netmodel/simgrid/options.hpp"
+#include "semantics/processor_counters.hpp"
 #include "semantics/time_settings.hpp"
 #include "support/size.hpp"
 
@@ -75,6 +76,21 @@ void check_warm(const RunOptions& options) {
           "make two runs");
   if (const std::string& record = options.passed[kRecord]; !record.empty() && record != "full")
     usage("--compute warm needs a recording, and --record " + record + " keeps none", "leave out --record");
+}
+
+/// On this host; ranks on others that cannot count say so in the results.
+void check_instructions(const RunOptions& options, bool warm) {
+  if (options.native)
+    usage("--clock instructions is of virtual time, and a native run has none", "leave out --native");
+  if (options.accesses)
+    usage("--record-accesses executes instructions of its own between the program's", "make two runs");
+  if (warm)
+    usage("--clock instructions and --compute warm both take out what the host's caches cost",
+          "keep one of the two");
+  if (!options.mpi_args.empty()) return;
+  if (const auto counter = semantics::open_processor_counter(); !counter)
+    throw Failure{ExitCode::kUnavailable, "--clock instructions: " + counter.error().what, kNothingStarted,
+                  counter.error().remedy};
 }
 
 void check_poll_cost(const std::string& text) {
@@ -141,7 +157,10 @@ const std::vector<PassedOption>& passed_options() {
        "loggops:L=..,o=..,g=..,G=..,O=..,S=..",
        nullptr},
       {"--clock", "NPLUS1_CLOCK", "WHICH",
-       "What a rank's compute time is: auto, cpu (its thread's CPU time) or wall", "auto|cpu|wall"},
+       "What a rank's compute time is: auto, cpu (its thread's CPU time), wall, or instructions (counted by "
+       "the "
+       "processor, times what one takes when caches are warm)",
+       "auto|cpu|wall|instructions"},
       {"--compute", "NPLUS1_COMPUTE", "HOW",
        "Compute times: measured, warm (and what the host's caches cost: nplus1 clock), scale:FACTOR, "
        "fixed:TIME "
@@ -271,6 +290,7 @@ void check_run_options(const RunOptions& options) {
   }
   check_compute(options.passed[kCompute]);
   if (measures_warm_times(options)) check_warm(options);
+  if (options.passed[kClock] == "instructions") check_instructions(options, measures_warm_times(options));
   check_poll_cost(options.passed[kPollCost]);
   check_record_cap(options.passed[kRecordCap]);
   check_frames(options.passed[kFrames]);

@@ -53,8 +53,10 @@ int show(const Options& options) {
       or_fail(recording::Reader::open(with_warm_clock(options.source)), ExitCode::kNoInput, kNothingShown);
   const hypothesis::WaitStateResults results = search_wait_states(reader, !options.no_ideal);
   const hypothesis::RunTrust run = run_trust(options.source);
-  const std::string document = hypothesis::with_member(hypothesis::wait_states_json(results), "trust",
-                                                       hypothesis::trust_json(results, run));
+  const std::string document =
+      with_interval(hypothesis::with_member(hypothesis::wait_states_json(results), "trust",
+                                            hypothesis::trust_json(results, run)),
+                    options.source);
   if (!options.json.empty())
     or_fail(report::write_file(options.json, document), ExitCode::kCantCreate, kNothingShown);
   if (!options.html.empty()) write_page(options, document);

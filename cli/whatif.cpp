@@ -189,7 +189,7 @@ std::string json(const WhatIfWords& words, const Prepared& p, const Outcome& out
   object.text("application", p.application);
   object.list("hypothesis", p.hypothesis, report::JsonObject::quoted);
   object.real("saved_s", *before.metric("virtual_time_s") - *after.metric("virtual_time_s"));
-  object.raw("before", outcome.before);
+  object.raw("before", with_interval(outcome.before, words.replay.source));
   object.raw("after", outcome.after);
   return object.document();
 }

@@ -382,7 +382,7 @@ Fixes find_fixes(const WhatIfWords& words) {
   if (const Tried* steady = told_by(trials, results, "", hypothesis::Purpose::kSteady))
     fixes.random_s = std::max(0.0, fixes.virtual_time_s() - seconds(steady->point.makespan));
   if (fixes.warm) find_intervals(words, trials, fixes);
-  fixes.json = json(words.replay.source, whole, fixes);
+  fixes.json = json(words.replay.source, with_interval(whole, words.replay.source), fixes);
   return fixes;
 }
 

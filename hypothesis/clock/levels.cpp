@@ -44,7 +44,10 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
   rough_ = static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), exact)) < kFewestSamples;
   if (!rough_) samples.erase(std::partition(samples.begin(), samples.end(), exact), samples.end());
   find_levels(samples, kApart, kWidest);
-  if (constant()) return;
+  if (constant()) {
+    find_differences(samples, stretches);
+    return;
+  }
   learn_noise(samples);
   told_by_ = told_by ? *told_by : what_tells(samples, stretches);
   if (rough_ && told_by_ == ToldBy::kChance) {
@@ -52,6 +55,25 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
     find_levels(samples, apart, INFINITY);
   }
   mixture_ = fit(told_by_, samples, stretches, kSharpening);
+}
+
+void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
+  constexpr double kContradicts = 0.02;  // more scatter of the samples than without
+  const Differences found{stretches};
+  if (!found.by_rank() && !found.by_step()) return;
+  std::vector<double> plain, without;
+  for (const Measured& m : samples) {
+    plain.push_back(m.log_warm);
+    without.push_back(m.log_warm - found.of(m.recorded));
+  }
+  const auto scatter = [](std::vector<double>& values) {
+    std::sort(values.begin(), values.end());
+    return value_at(values, 0.75) - value_at(values, 0.25);
+  };
+  if (scatter(without) > scatter(plain) + kContradicts) return;
+  typical_ = value_at(without, rough_ ? 0.25 : 0.5);
+  differences_ = found;
+  told_by_ = !found.by_step() ? ToldBy::kRank : !found.by_rank() ? ToldBy::kStep : ToldBy::kRankAndStep;
 }
 
 ToldBy Levels::what_tells(const std::vector<Measured>& samples,
@@ -202,7 +224,7 @@ Levels::Mixture Levels::fit(ToldBy by, const std::vector<Measured>& samples,
 }
 
 double Levels::log_warm(const Recorded& stretch, double chance) const {
-  if (constant()) return typical_;
+  if (constant()) return typical_ + differences_.of(stretch);
   Weights weights;
   weigh(mixture_, stretch, weights);
   std::size_t level = 0;

@@ -18,6 +18,10 @@
 // it takes: then the lower quartile stands for a group, and differences count that rank or step tell, or that leave a
 // gap.
 //
+// Where the samples are all alike, or too few, they say nothing of other ranks and steps than their own: twins of long
+// stretches come back less often. Then differences between ranks or steps as recorded (differences.hpp) count, unless the
+// samples contradict them.
+//
 // Pure; one thread. Source: A. Dempster, N. Laird, D. Rubin, "Maximum likelihood from incomplete data via the EM
 // algorithm" (1977); D. Rubin, "Multiple imputation for nonresponse in surveys" (1987).
 #pragma once
@@ -27,13 +31,9 @@
 #include <optional>
 #include <vector>
 
-namespace nplus1::hypothesis::clock {
+#include "hypothesis/clock/differences.hpp"
 
-/// A stretch as it was recorded. `step`: how many of its kind its rank had before.
-struct Recorded {
-  std::uint32_t rank = 0, step = 0;
-  float log_time = 0;  // natural logarithm of picoseconds
-};
+namespace nplus1::hypothesis::clock {
 
 struct Measured {
   Recorded recorded;
@@ -55,6 +55,8 @@ class Levels {
   /// The samples agree, or are too few to tell.
   [[nodiscard]] bool constant() const { return values_.size() <= 1; }
   [[nodiscard]] ToldBy told_by() const { return told_by_; }
+  /// Only as recorded: stretches may be longer than any sample.
+  [[nodiscard]] bool as_recorded() const { return differences_.by_rank() || differences_.by_step(); }
   /// Logarithm of picoseconds; `chance`, in [0, 1), decides between levels that may be.
   [[nodiscard]] double log_warm(const Recorded& stretch, double chance) const;
 
@@ -66,6 +68,7 @@ class Levels {
   struct Mixture {
     std::vector<Weights> by_rank, by_step;  // empty: says nothing
   };
+  void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches);
   void find_levels(const std::vector<Measured>& samples, double apart, double widest);
   [[nodiscard]] ToldBy what_tells(const std::vector<Measured>& samples,
                                   const std::vector<Recorded>& stretches) const;
@@ -84,6 +87,7 @@ class Levels {
   std::vector<double> noise_;   // density by how much longer, in steps of kNoiseStep from kNoiseFrom
   ToldBy told_by_ = ToldBy::kChance;
   Mixture mixture_;
+  Differences differences_;
 };
 
 }  // namespace nplus1::hypothesis::clock

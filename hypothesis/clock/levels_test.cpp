@@ -107,5 +107,28 @@ TEST(Levels, OfFewSamplesAreOne) {
   EXPECT_TRUE(levels.constant());
 }
 
+/// Twins of long stretches that came back only from ranks with little to do: their samples are alike.
+TEST(Levels, OfAFewSamplesOfEqualRanksLeaveTheOthersTheirDifference) {
+  const auto work = [](std::uint32_t rank, std::uint32_t) { return rank % 2 == 1 ? 1.5 : 1.0; };
+  Host host{work, 101};
+  std::erase_if(host.samples, [](const Measured& m) { return m.recorded.rank % 2 == 1; });
+  const Levels levels{host.samples, host.stretches};
+  EXPECT_TRUE(levels.constant());
+  EXPECT_TRUE(levels.as_recorded());
+  EXPECT_EQ(levels.told_by(), ToldBy::kRank);
+  EXPECT_NEAR(host.slope(work), 1.0, 0.1);
+}
+
+TEST(Levels, SamplesThatContradictWhatWasRecordedAreBelieved) {
+  // Every second rank is slow for the host's sake: its twins take what the others' take.
+  Host host{[](auto, auto) { return 1.0; }, 101};
+  for (Recorded& s : host.stretches)
+    if (s.rank % 2 == 1) s.log_time += 0.4F;
+  ASSERT_GT(host.samples.size(), 8U);
+  const Levels levels{host.samples, host.stretches};
+  EXPECT_FALSE(levels.as_recorded());
+  EXPECT_NEAR(levels.log_warm(host.stretches[1], 0), std::log(1e7), 2e-3);
+}
+
 }  // namespace
 }  // namespace nplus1::hypothesis::clock

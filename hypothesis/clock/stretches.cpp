@@ -11,6 +11,7 @@ constexpr std::size_t kKept = 64;  // recorded stretches of a kind on a rank
 /// A sample that lies so far below what was recorded is none: the stretch did something else the second time.
 constexpr double kLeastShare = 1e-4;
 constexpr double kLow = 0.1;  // quantile of what no twin has measured
+constexpr double kShortPs = 1e6;
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
   return static_cast<std::uint64_t>(rank.value) << 40U ^ ordinal;
@@ -32,6 +33,16 @@ double quantile(std::vector<double> values, double share) {
   const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5);
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
   return values[at];
+}
+
+/// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
+/// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %.
+void blur(std::vector<Measured>& samples, std::uint64_t random) {
+  constexpr double kRough = 0.05, kExact = 0.01;
+  double sum = -6;  // of twelve fractions: nearly normal, variance 1
+  for (int i = 0; i < 12; ++i) sum += fraction(random = mixed(random));
+  const double each = samples.front().rough ? kRough : kExact;
+  for (Measured& m : samples) m.log_warm += sum * each / std::sqrt(static_cast<double>(samples.size()));
 }
 
 Recorded recorded_as(RankId rank, std::uint32_t step, double picoseconds) {
@@ -124,23 +135,33 @@ std::uint64_t Stretches::chance(std::uint64_t of) const {
 }
 
 void Stretches::fit(OfKind& kind) const {
-  if (kind.measured.empty()) {
-    // A replicate takes another quantile: how much of the shortest is the host's is what nobody knows.
-    const double share = replicate_ == 0 ? kLow : fraction(chance(kind.count)) / 2;
+  std::vector<Recorded> recorded;
+  for (const OfRank& rank : kind.ranks) recorded.insert(recorded.end(), rank.some.begin(), rank.some.end());
+  if (!kind.measured.empty()) {
     for (OfRank& rank : kind.ranks) {
       std::vector<double> times;
       for (const Recorded& r : rank.some) times.push_back(r.log_time);
-      rank.low = times.empty() ? 0 : static_cast<float>(std::exp(quantile(std::move(times), share)));
+      rank.log_low = times.empty() ? INFINITY : static_cast<float>(quantile(std::move(times), kLow));
+    }
+  } else {
+    // A replicate takes another quantile: how much of the shortest is the host's is what nobody knows.
+    const double share = replicate_ == 0 ? kLow : fraction(chance(kind.count)) / 2;
+    kind.differences = Differences{recorded};
+    for (OfRank& rank : kind.ranks) {
+      std::vector<double> times;
+      for (const Recorded& r : rank.some)
+        times.push_back(static_cast<double>(r.log_time) - kind.differences.of_step(r.step));
+      rank.log_low = times.empty() ? 0 : static_cast<float>(quantile(std::move(times), share));
     }
     return;
   }
   std::vector<Measured> samples = kind.measured;
-  if (replicate_ != 0)
+  if (replicate_ != 0) {
     for (std::size_t i = 0; i < samples.size(); ++i)
       samples[i] = kind.measured[chance(i + kind.count) % kind.measured.size()];
-  std::vector<Recorded> stretches;
-  for (const OfRank& rank : kind.ranks) stretches.insert(stretches.end(), rank.some.begin(), rank.some.end());
-  kind.levels = Levels{std::move(samples), stretches,
+    blur(samples, chance(~kind.count));
+  }
+  kind.levels = Levels{std::move(samples), recorded,
                        replicate_ == 0 ? std::nullopt : std::optional{kind.levels.told_by()}};
   if (replicate_ != 0) return;
   std::vector<double> warm;
@@ -166,19 +187,23 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   const OfKind& of = found->second;
   double warm = recorded;
   if (of.measured.empty()) {
-    warm = of.ranks[rank.index()].low;
+    warm = std::exp(static_cast<double>(of.ranks[rank.index()].log_low) + of.differences.of_step(place.step));
   } else if (estimate == Estimate::kLowest) {
     warm = of.least;
   } else {
     const double drawn = fraction(chance(key(rank, ordinal)));
     const double log_warm = of.levels.log_warm(recorded_as(rank, place.step, recorded), drawn);
-    warm = std::min(std::exp(log_warm), of.most);
+    warm = of.levels.as_recorded() ? std::exp(log_warm) : std::min(std::exp(log_warm), of.most);
     const Sample* own = sample_of(rank, ordinal);
     const double measured = own == nullptr ? 0 : static_cast<double>(own->warm.count());
     if (measured > kLeastShare * recorded && !own->rough &&
         !(of.levels.constant() && std::abs(std::log(measured / warm)) < kAgrees))
       warm = measured;
   }
+  // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
+  // memory, and now and then the rank itself was as fast.
+  if (!of.measured.empty() && warm < kShortPs)
+    warm = std::min(warm, static_cast<double>(std::exp(of.ranks[rank.index()].log_low)));
   warm = std::min(warm, recorded);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;
@@ -186,7 +211,7 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
 
 Model Stretches::model_of(const OfKind& kind) {
   if (kind.measured.empty()) return Model::kQuantile;
-  if (kind.levels.constant()) return Model::kConstant;
+  if (kind.levels.constant() && !kind.levels.as_recorded()) return Model::kConstant;
   switch (kind.levels.told_by()) {
     case ToldBy::kRank:
       return Model::kByRank;

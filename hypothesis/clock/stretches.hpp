@@ -5,8 +5,8 @@
 // same on all ranks. What is to be taken out is the host's disturbance, and not what differs between ranks, steps or
 // data: so where the samples of a kind agree, that is what all its stretches take, and where they don't, they form levels,
 // and each stretch has one (levels.hpp). A stretch that was measured itself has its own time. Nothing becomes longer
-// than recorded, or than the longest sample. A kind without samples keeps the rank's 10 % quantile: little memory, or
-// nothing that a twin could repeat. docs/clock.md has the evidence.
+// than recorded. A kind without samples keeps the rank's 10 % quantile, and what its steps have more than others: little
+// memory, or nothing that a twin could repeat. docs/clock.md has the evidence.
 //
 // How far all this can be trusted is found by doing it again, with samples drawn from the samples (bootstrap) and other
 // chances where chance decides: replicate().
@@ -113,7 +113,7 @@ class Stretches {
   struct OfRank {
     std::uint64_t count = 0;
     std::vector<Recorded> some;  // each stretch as likely as the others
-    float low = 0;               // picoseconds
+    float log_low = 0;           // of picoseconds, without what its step adds
   };
   struct OfKind {
     std::vector<OfRank> ranks;
@@ -122,6 +122,7 @@ class Stretches {
     double recorded_ps = 0;
     mutable double warm_ps = 0;
     Levels levels;
+    Differences differences;     // where there are no samples
     double least = 0, most = 0;  // of the samples
     double spread = 0;
   };

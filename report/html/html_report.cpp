@@ -118,6 +118,7 @@ std::string page(std::string_view title, const Documents& documents) {
   out += element("sweep", documents.sweep);
   out += element("overlap", documents.overlap);
   out += element("links", documents.links);
+  out += element("clock", documents.clock);
   if (!documents.collectives.empty())
     out += element("collectives", fmt::format("{{\"schema\": \"nplus1-collectives/1\", \"findings\": {}}}",
                                               documents.collectives));

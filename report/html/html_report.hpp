@@ -27,6 +27,7 @@ struct Documents {
   std::string_view collectives = {};  // of `nplus1 collectives`
   std::string_view overlap = {};      // of `nplus1 overlap`
   std::string_view links = {};        // of a run or replay on a platform
+  std::string_view clock = {};        // of `nplus1 clock`: the interval of the virtual time
 };
 
 /// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The

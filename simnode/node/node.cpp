@@ -294,7 +294,9 @@ void Node::all_started() {
   if (settings_.native) begin_native();
   events_per_rank_.assign(ranks_.size(), 0);
   Watch::Clock clock;
-  clock.measured = settings_.compute_times.mode == semantics::ComputeMode::kMeasured;
+  // Counted instructions may come to less than the CPU time that passes.
+  clock.measured =
+      settings_.compute_times.mode == semantics::ComputeMode::kMeasured && settings_.clock != "instructions";
   clock.scale = settings_.compute_times.scale;
   clock.wall = uses_wall_clock();
   watch_ = std::make_unique<Watch>(n, clock);
@@ -310,7 +312,13 @@ void Node::all_started() {
 bool Node::uses_wall_clock() const {
   if (settings_.native) return true;
   if (settings_.clock != "auto") return settings_.clock == "wall";
+  if (settings_.config().twins != 0) return false;
   return !ranks_.empty() && static_cast<int>(ranks_.size()) + 1 <= ranks_.front().start.cores;
+}
+
+const char* Node::clock_used() const {
+  if (uses_wall_clock()) return "wall";
+  return settings_.clock == "instructions" ? "instructions" : "cpu";
 }
 
 std::size_t Node::drain() {

@@ -99,6 +99,9 @@ class Node final : public engine::Listener {
   [[nodiscard]] const char* what_follows() const;
   [[nodiscard]] std::string line_of(const engine::BlockedThread& blocked);
   [[nodiscard]] bool uses_wall_clock() const;
+  /// As results and recordings name it.
+  [[nodiscard]] const char* clock_used() const;
+  void note_uncounted_ranks();
   [[nodiscard]] std::string place_of(RankId rank, CallSiteId site);
   /// `waiting`: the threads that are known to wait.
   [[nodiscard]] bool threads_may_run(const std::vector<engine::BlockedThread>& waiting) const;

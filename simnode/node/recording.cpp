@@ -79,6 +79,17 @@ void Node::take_last_words(RankId rank, events::Event& event, std::span<const st
   all.expected = words.expected;
 }
 
+void Node::note_uncounted_ranks() {
+  if (settings_.clock != "instructions" || settings_.native) return;
+  const auto uncounted =
+      std::count_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.start.counts == 0; });
+  if (uncounted == 0) return;
+  notes_.push_back(fmt::format(
+      "The processor's counters could not be read on {} of {} ranks (--clock instructions): their "
+      "computing is CPU time, with what the host's caches cost; nplus1 doctor on their hosts says why",
+      uncounted, ranks_.size()));
+}
+
 /// One line each: rank, place in its stream of the event behind the computing, picoseconds.
 void Node::take_warm_time(RankId rank, const events::Event& event) {
   fmt::format_to(std::back_inserter(warm_times_), "{} {} {} {}\n", rank.value, event.aux, event.compute_ps,
@@ -222,11 +233,12 @@ void Node::finish_recording() {
                     system_clock_reads_));
   note_crowded_threads();
   note_departures();
+  note_uncounted_ranks();
   if (recorder_) recorder_->finish();
   if (settings_.record != Record::kOff) tell_source_lines();
   if (!writer_) return;
   writer_->set_property("transport", transport_used());
-  writer_->set_property("clock", uses_wall_clock() ? "wall" : "cpu");
+  writer_->set_property("clock", clock_used());
   if (!warm_times_.empty()) writer_->set_property("warm-times", warm_times_);
   if (ranks_with_accesses_ > 0) {
     writer_->set_property("accesses", "mprotect");

@@ -50,10 +50,12 @@ report::RunSummary Node::summary() const {
   s.network = network_name();
   const int processes = static_cast<int>(ranks_.size()) + 1;
   const int cores = ranks_.front().start.cores;
-  s.clock = uses_wall_clock() ? "wall" : "cpu";
+  s.clock = clock_used();
   s.clock_reason = settings_.native            ? "recorded natively"
                    : settings_.clock != "auto" ? "asked for"
-                                               : fmt::format("{} processes on {} cores", processes, cores);
+                   : settings_.config().twins != 0
+                       ? "--compute warm"
+                       : fmt::format("{} processes on {} cores", processes, cores);
   s.compute = settings_.compute;
   s.protocol = settings_.protocol;
   s.transport = transport_used();

@@ -127,9 +127,10 @@ Result<Settings> settings_from_environment() {
 
 transport::Config Settings::config() const {
   transport::Config c;
-  c.clock = clock == "wall"  ? transport::ClockChoice::kWall
-            : clock == "cpu" ? transport::ClockChoice::kCpu
-                             : transport::ClockChoice::kAuto;
+  c.clock = clock == "wall"           ? transport::ClockChoice::kWall
+            : clock == "cpu"          ? transport::ClockChoice::kCpu
+            : clock == "instructions" ? transport::ClockChoice::kInstructions
+                                      : transport::ClockChoice::kAuto;
   c.direct = direct ? 1 : 0;
   c.riesen = protocol == "riesen" ? 1 : 0;
   c.virtual_clocks = virtual_clocks ? 1 : 0;

@@ -42,11 +42,7 @@ Runtime& Call::observer() {
 Call::Call(bool first) : Call{observer(), first} {}
 
 Call::Call(Runtime& r, bool first)
-    : rt{r},
-      saved_errno_{errno},
-      entry_tick_{r.capture() == nullptr ? 0 : ticks()},
-      held_{r.lock},
-      thread{r.thread()} {
+    : rt{r}, saved_errno_{errno}, entry_tick_{ticks()}, held_{r.lock}, thread{r.thread()} {
   if (Twins* twins = rt.twins()) twins->called(thread.clock.was_given_time());
   now_ = thread.clock.base() + computed(first);
   if (rt.native()) {  // in this order: the wall clock does not run backwards
@@ -81,7 +77,7 @@ Duration Call::computed(bool first) {
   const Duration rule = table ? rt.table_length(current_call(), call_site()) : Duration{-1};
   const Time base = thread.clock.base();
   const Duration shown = thread.clock.shown();
-  const Duration measured = thread.clock.stop(rule, first);
+  const Duration measured = thread.clock.stop(rule, first, entry_tick_);
   if (mode != ComputeMode::kRecorded || !thread.recorded.follows()) return measured;
   const Duration given = std::max(shown, thread.recorded.passed(base, measured, current_call()));
   if (rt.accesses() != nullptr) access::settle(&thread.clock, base, measured, given);
@@ -144,6 +140,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
     rt.write(event, extension);
   }
   thread.reported = now_;
+  thread.clock.next_begins_after(event.site.value, event.size);
   emitted_ = true;
   if (Twins* twins = rt.twins()) twins->told(event);
   call_has_begun();

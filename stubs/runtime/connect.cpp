@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "netmodel/specification.hpp"
+#include "semantics/processor_counters.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
@@ -206,6 +207,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;
   start.cores = all[2];
+  if (line.welcome.config.clock == transport::ClockChoice::kInstructions)
+    start.counts = semantics::open_processor_counter().ok() ? 1 : 0;
   if (line.socket >= 0 && !transport::send_all(line.socket, &start, sizeof(start))) start.active = 0;
   if (start.active == 0) {
     say_why_not(hello, line, all[3]);
@@ -257,6 +260,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->native_threads_ = native_threads;
   rt->multiple_ = threads_provided == MPI_THREAD_MULTIPLE;
   rt->begin_twins();
+  rt->calibrate_measuring();
   rt->start_clock(rt->thread(), kTimeZero);
   return rt;
 }

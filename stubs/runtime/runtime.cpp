@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "events/meeting.hpp"
 #include "stubs/access/watch.hpp"
@@ -79,7 +80,10 @@ ThreadState& Runtime::thread() {
     thread_end.armed = threads_.size() > 1;
     this_thread->id = ThreadId{static_cast<std::uint16_t>(threads_.size() - 1)};
     this_thread->poll_cost = settings_.poll_cost;
-    this_thread->clock.configure(&settings_);
+    std::unique_ptr<semantics::ProcessorCounter> counter;
+    if (settings_.instructions)
+      if (auto opened = semantics::open_processor_counter()) counter = std::move(opened).value();
+    this_thread->clock.configure(&settings_, std::move(counter));
     if (settings_.accesses) access::set_clock(&this_thread->clock);
     // A new thread's virtual time begins where the process is now; what it computed before is not known.
     this_thread->reported = threads_.front()->clock.base();
@@ -589,6 +593,21 @@ void Runtime::begin_twins() {
                                          if (active()) guarded([] { runtime()->twins()->leave(); });
                                        }};
   set_wrapper_hooks(&kHooks);
+}
+
+/// What is measured of a thread that leaves one call and enters the next at once.
+void Runtime::calibrate_measuring() {
+  constexpr int kTries = 64;
+  ThreadState& mine = locked_thread();
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < kTries; ++i) {
+    {
+      const std::lock_guard guard{lock};
+      mine.clock.start(kTimeZero);
+    }
+    least = std::min(least, ticks() - mine.clock.start_tick());
+  }
+  set_ticks_of_measuring(least);
 }
 
 void Runtime::write_text(events::Event event, const std::string& text) {

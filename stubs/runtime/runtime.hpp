@@ -306,6 +306,7 @@ class alignas(4096) Runtime {
   void begin_capture();
   void begin_accesses();
   void begin_twins();
+  void calibrate_measuring();
 
   RankId me_{};
   int ranks_ = 0;

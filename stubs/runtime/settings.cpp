@@ -10,8 +10,11 @@ Settings make_settings(const transport::Config& config, std::vector<semantics::C
   s.scale = config.compute_scale;
   s.fixed = Duration{config.compute_fixed_ps};
   s.rules = std::move(rules);
-  s.wall_clock = config.clock == transport::ClockChoice::kWall ||
-                 (config.clock == transport::ClockChoice::kAuto && local_ranks + 1 <= cores);
+  // What twins find is held against CPU time.
+  s.wall_clock =
+      config.clock == transport::ClockChoice::kWall ||
+      (config.clock == transport::ClockChoice::kAuto && config.twins == 0 && local_ranks + 1 <= cores);
+  s.instructions = config.clock == transport::ClockChoice::kInstructions && config.native == 0;
   s.riesen = config.riesen != 0;
   s.virtual_clocks = config.virtual_clocks != 0;
   s.poll_cost = semantics::PollCost{Duration{config.poll_first_ps}, Duration{config.poll_cap_ps}};

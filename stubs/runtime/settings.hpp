@@ -23,6 +23,7 @@ struct Settings {
   std::vector<semantics::ComputeRule> rules;                 // kTable
   std::vector<events::recording::ComputeInterval> recorded;  // kRecorded: this rank's
   bool wall_clock = false;
+  bool instructions = false;  // counted ones; where they cannot be, CPU time
   bool riesen = false;
   bool virtual_clocks = false;
   semantics::PollCost poll_cost;

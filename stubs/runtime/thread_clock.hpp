@@ -8,7 +8,10 @@
 
 #include <cstdint>
 #include <ctime>
+#include <memory>
+#include <optional>
 
+#include "semantics/instruction_clock.hpp"
 #include "stubs/runtime/settings.hpp"
 #include "support/units.hpp"
 
@@ -18,25 +21,35 @@ namespace nplus1::stubs {
 void calibrate_ticks();
 [[nodiscard]] std::int64_t ticks();
 [[nodiscard]] double nanoseconds_per_tick();
+/// Ticks of an interval in which the program does nothing: that much is taken off each. Set once.
+void set_ticks_of_measuring(std::int64_t ticks);
+[[nodiscard]] std::int64_t ticks_of_measuring();
 /// The system's clock `id`, never a virtual one.
 [[nodiscard]] std::int64_t clock_ns(clockid_t id);
 
 class ThreadClock {
  public:
   /// By the thread whose clock it is.
-  void configure(const Settings* settings);
+  /// `counter`: the thread's, for --clock instructions; none: CPU time.
+  void configure(const Settings* settings, std::unique_ptr<semantics::ProcessorCounter> counter = nullptr);
 
   /// The thread enters the application at virtual time `now`. `longest`: of a recorded interval, what is left of it;
   /// negative where none is given.
   void start(Time now, Duration longest = Duration{-1});
   /// The compute time since start(); the clock stands still until the next start(). `rule_length` is the
   /// length given by a compute table, negative if none applies. Without `first` only what was measured or
-  /// added counts.
-  [[nodiscard]] Duration stop(Duration rule_length, bool first);
+  /// added counts. `tick`: when the thread entered the call.
+  [[nodiscard]] Duration stop(Duration rule_length, bool first, std::int64_t tick);
+  /// What the next interval is one of: those that begin behind the same call with a message of the same size.
+  void next_begins_after(std::uint32_t site, std::int64_t size) {
+    kind_ = (std::uint64_t{site} << 32U) ^ (static_cast<std::uint64_t>(size) * 0x9e3779b97f4a7c15U);
+  }
   /// As far as start()'s interval has been shown to the program: a recorded one does not end before.
   [[nodiscard]] Duration shown() const { return shown_; }
   /// What was measured since start(), however long the interval is to be.
-  [[nodiscard]] Duration measured_so_far() const { return pending_ + measured(); }
+  [[nodiscard]] Duration measured_so_far() const { return pending_ + measured(ticks()); }
+  /// The stubs were busy since start(): the interval begins only now.
+  void begin_again() { start_tick_ = ticks(); }
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
   void add(Duration d) { pending_ += d; }
   /// Whether any was, since start().
@@ -61,7 +74,9 @@ class ThreadClock {
   }
 
  private:
-  [[nodiscard]] Duration measured() const;
+  [[nodiscard]] Duration measured(std::int64_t tick) const;
+  [[nodiscard]] Duration ended(std::int64_t tick);
+  [[nodiscard]] Duration counted(std::optional<double> ns, std::int64_t tick) const;
   [[nodiscard]] bool measures() const {
     return settings_->compute == ComputeMode::kMeasured || settings_->compute == ComputeMode::kRecorded;
   }
@@ -76,6 +91,8 @@ class ThreadClock {
   mutable bool last_was_long_ = true;
   Duration longest_{-1};
   Duration shown_{};
+  std::optional<semantics::InstructionClock> instructions_;
+  std::uint64_t kind_ = 0;
   double excluded_cpu_ns_ = 0;
   double excluded_wall_ns_ = 0;
   clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // this thread's, whoever asks

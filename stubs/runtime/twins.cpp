@@ -13,7 +13,7 @@ namespace {
 constexpr double kShareOfCpu = 0.05;
 constexpr std::int64_t kAdvanceNs = 3'000'000;     // may be spent before it is earned, for short programs
 constexpr std::int64_t kLimitNs = 100'000'000;     // real time of a twin
-constexpr std::int64_t kLimitEachNs = 20'000'000;  // for each rank that its core has, if that is more
+constexpr std::int64_t kLimitEachNs = 40'000'000;  // for each rank that its core has, if that is more
 constexpr double kLongestPs = 20e9;  // on average: what caches cost hardly matters to longer stretches
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -51,8 +51,9 @@ void Twins::told(const events::Event& event) {
     warm.kind = events::EventKind::kWarmTime;
     warm.thread = event.thread;
     warm.aux = runtime_.next_ordinal() - 1;
+    const std::int64_t net = std::max<std::int64_t>(warm_ticks_ - ticks_of_measuring(), 1);
     warm.compute_ps = static_cast<std::int64_t>(1000.0 * nanoseconds_per_tick() * runtime_.settings().scale *
-                                                static_cast<double>(warm_ticks_));
+                                                static_cast<double>(net));
     warm.size = rough_ ? 1 : 0;
     runtime_.write(warm, nullptr);
     warm_ticks_ = 0;
@@ -78,6 +79,8 @@ void Twins::leave() {
   if (runtime_.degraded() || runtime_.threads() > 1) return;
   Kind& kind = kinds_[kind_];
   if (is_due(kind)) sample(kind);
+  if (!twin::is_twin())
+    runtime_.locked_thread().clock.begin_again();  // what was decided here is not the program's
 }
 
 void Twins::sample(Kind& kind) {

@@ -19,9 +19,9 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 
-enum class ClockChoice : std::uint8_t { kAuto, kCpu, kWall };
+enum class ClockChoice : std::uint8_t { kAuto, kCpu, kWall, kInstructions };
 
 /// The settings of a run that ranks must know, as the simulator has parsed them.
 struct Config {
@@ -93,6 +93,7 @@ struct Start {
   std::int32_t threads_provided = 0;  // the level MPI_Init_thread gave
   std::int32_t native_threads = 0;    // threads that the MPI library started itself
   std::int32_t cores = 0;
+  std::uint32_t counts = 0;  // --clock instructions, and the processor's counters can be read
 };
 
 using Deadline = std::chrono::steady_clock::time_point;

@@ -91,13 +91,23 @@ std::int64_t confirmed(double apart, bool interrupted_too) {
   return 0;
 }
 
+/// Then what disturbs a pass is a small share of it; and to wait for more passes on a crowded host is to measure the
+/// shorter ones of a kind only, since the longer do not end in time.
+bool is_long() {
+  constexpr double kLongNs = 1e6;
+  const Shared& s = *shared;
+  return s.passes > kColdPasses &&
+         static_cast<double>(s.pass[s.passes - 1].ticks) * nanoseconds_per_tick() > kLongNs;
+}
+
 /// What the stretch takes, if the passes say it. Where others had the core in every pass, the shortest is still too
 /// long, and none confirms another.
 void judge(Measured& m) {
   constexpr double kNearly = 0.01, kAny = 1;
-  constexpr int kEnoughPasses = 4;
+  constexpr int kEnoughPasses = 4, kEnoughLongOnes = 2;
+  const int enough = is_long() ? kEnoughLongOnes : kEnoughPasses;
   m.warm_ticks = confirmed(kNearly, false);
-  if (m.warm_ticks != 0 || shared->passes < kColdPasses + kEnoughPasses) return;
+  if (m.warm_ticks != 0 || shared->passes < kColdPasses + enough) return;
   m.warm_ticks = confirmed(kAny, true);
   m.rough = m.warm_ticks != 0;
 }
@@ -112,11 +122,11 @@ void judge(Measured& m) {
 bool enough() {
   constexpr double kSame = 0.003;
   constexpr std::int64_t kMostCpuNs = 10'000'000;  // where the first passes have not told
-  constexpr int kFewPasses = 10;
+  constexpr int kFewPasses = 10, kFewLongOnes = 6;
   const Shared& s = *shared;
   if (s.passes <= kColdPasses) return false;
   if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return true;
-  if (s.passes >= kFewPasses && cpu_ns() > kMostCpuNs) return true;
+  if (s.passes >= (is_long() ? kFewLongOnes : kFewPasses) && cpu_ns() > kMostCpuNs) return true;
   return confirmed(kSame, false) != 0;
 }
 

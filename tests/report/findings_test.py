@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import unittest
@@ -111,6 +112,58 @@ class Findings(Report):
         self.assertNotIn("What to fix", done.stderr)
         self.assertNotIn("lacks", done.stderr)
         self.assertIn('id="data-waitstates"', (folder / "report.html").read_text())
+
+
+class OfAClock(Report):
+    """The interval of the virtual time, as a run with --compute warm leaves it beside its results."""
+    @classmethod
+    def make_page(cls):
+        folder = pathlib.Path(cls.scratch.name, "run")
+        done = nplus1(cls.binaries, "run", "-q", "-n", "2", "--compute", "fixed:1e-3", "-o", folder, "--",
+                      pathlib.Path(cls.binaries, "examples/halo"))
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+        cls.folder = folder
+        cls.time = json.loads((folder / "summary.json").read_text())["virtual_time_s"]
+        cls.tell(cls.time)
+        return (folder / "report.html").resolve()
+
+    @classmethod
+    def tell(cls, time):
+        clock = {"schema": "nplus1-clock/1", "virtual_time_s": time, "from_s": 0.5 * time, "to_s": 1.5 * time,
+                 "lowest_s": 0.25 * time, "measured_s": 3 * time, "kinds": []}
+        (cls.folder / "clock.json").write_text(json.dumps(clock))
+        (cls.folder / "warm").mkdir(exist_ok=True)
+        done = nplus1(cls.binaries, "report", cls.folder)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+
+    def test_the_first_screen_has_the_interval_beside_the_virtual_time(self):
+        tile = self.browser.text(".tiles")
+        self.assertIn("nine of ten: ", tile)
+        self.assertIn("at least ", tile)
+        self.assertRegex(self.browser.text("header"), r"of virtual time \(.* to .*\)")
+        self.assertIn("In nine cases of ten", self.browser.text("#panel-overview"))
+
+    def test_times_of_another_clock_have_none(self):
+        self.tell(2 * self.time)
+        self.addCleanup(self.tell, self.time)
+        self.browser.requests()
+        self.browser.open(self.page.as_uri())
+        self.assertNotIn("nine of ten", self.browser.text("#report"))
+
+    def test_json_has_it_where_it_has_the_virtual_time(self):
+        shutil.copytree(self.folder / "recording", self.folder / "warm/recording", dirs_exist_ok=True)
+        self.addCleanup(shutil.rmtree, self.folder / "warm/recording")
+        for words in (["waitstates", self.folder], ["whatif", self.folder, "--scale", "factor=0.5"], ["whatif", self.folder, "--sweep", "-q"]):
+            file = self.folder / "told.json"
+            done = nplus1(self.binaries, *words, "--json", file)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = json.loads(file.read_text())
+            interval = told.get("before", told)["virtual_time_interval"]
+            self.assertEqual(interval["share"], 0.9)
+            self.assertAlmostEqual(interval["from_s"], 0.5 * self.time)
+            self.assertAlmostEqual(interval["highest_s"], 3 * self.time)
 
 
 if __name__ == "__main__":

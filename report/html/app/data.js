@@ -3,7 +3,7 @@
 const KNOWN = { patterns: "nplus1-patterns", summary: "nplus1-summary", timeline: "nplus1-timeline", sweep: "nplus1-sweep",
   waitstates: "nplus1-waitstates", whatif: "nplus1-whatif", fixes: "nplus1-whatif-sweep", after: "nplus1-timeline",
   guidelines: "nplus1-guidelines", collectives: "nplus1-collectives", overlap: "nplus1-overlap",
-  links: "nplus1-links" };
+  links: "nplus1-links", clock: "nplus1-clock" };
 const NEWEST = 1;
 
 async function inflate(base64) {
@@ -32,7 +32,7 @@ async function loadDocument(name) {
   return parsed;
 }
 
-/** { patterns, summary, timeline, sweep, waitstates, whatif, fixes, after (the timeline under a hypothesis), guidelines, collectives, overlap, links }, each null if it is not in the page. */
+/** { patterns, summary, timeline, sweep, waitstates, whatif, fixes, after (the timeline under a hypothesis), guidelines, collectives, overlap, links, clock }, each null if it is not in the page. */
 export async function loadData() {
   const names = Object.keys(KNOWN);
   const documents = await Promise.all(names.map(loadDocument));
@@ -63,6 +63,13 @@ export const worth = (candidate) => candidate.systematic_s ?? candidate.saved_s;
 /** A saving as a share of the run; 0 for a run that takes no time. */
 export function shareOf(seconds, { before }) {
   return before.virtual_time_s > 0 ? seconds / before.virtual_time_s : 0;
+}
+
+/** The interval of the run's virtual time: { from, to } in nine cases of ten, and its ends; null where it is not known. The
+ * page's times must be of that clock: those as measured have no interval. */
+export function intervalOf({ clock, patterns }) {
+  if (!clock || Math.abs(clock.virtual_time_s - patterns.virtual_time_s) > 1e-6 * clock.virtual_time_s) return null;
+  return { lowest: clock.lowest_s, from: clock.from_s, to: clock.to_s, highest: clock.measured_s };
 }
 
 export const shareOfRun = (candidate, fixes) => shareOf(worth(candidate), fixes);

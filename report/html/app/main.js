@@ -3,7 +3,7 @@
 
 import { collectivesSection } from "./collectives.js";
 import { communication } from "./communication.js";
-import { loadData } from "./data.js";
+import { intervalOf, loadData } from "./data.js";
 import { button, download, el } from "./dom.js";
 import { redrawAll } from "./figure.js";
 import { formatTime, plural } from "./format.js";
@@ -43,9 +43,12 @@ function downloads(data) {
       { "aria-label": `Download ${name}.json` }));
 }
 
-function runHeader({ patterns }) {
+function runHeader(data) {
+  const { patterns } = data;
+  const interval = intervalOf(data);
+  const range = interval ? ` (${formatTime(interval.from)} to ${formatTime(interval.to)})` : "";
   return { title: patterns.application || "MPI program", complete: Boolean(patterns.complete),
-    facts: [plural(patterns.ranks, "rank"), patterns.network, `${formatTime(patterns.virtual_time_s)} of virtual time`] };
+    facts: [plural(patterns.ranks, "rank"), patterns.network, `${formatTime(patterns.virtual_time_s)} of virtual time${range}`] };
 }
 
 function header(data) {

@@ -1,7 +1,7 @@
 // The first screen: what ran, where the time went, what to look at first, and how far to believe it.
 
 import { barList, columns, legend } from "./charts.js";
-import { meanOf, rankGroups, shareOf, shareOfRun, worth } from "./data.js";
+import { intervalOf, meanOf, rankGroups, shareOf, shareOfRun, worth } from "./data.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
 import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
@@ -15,11 +15,19 @@ function tile(label, value, note) {
   return el("div", { class: "tile" }, el("dt", {}, label), el("dd", {}, value), note ? el("p", {}, note) : null);
 }
 
-function tiles({ totals, imbalance, ranks, virtual_time_s: time }) {
+/** In nine cases of ten, as the clock's page says. */
+const between = ({ from, to }) => `nine of ten: ${formatTime(from)} to ${formatTime(to)}`;
+
+function timeNote(ranks, interval) {
+  if (!interval) return plural(ranks, "rank");
+  return `${between(interval)}; at least ${formatTime(interval.lowest)}, as measured ${formatTime(interval.highest)}`;
+}
+
+function tiles({ totals, imbalance, ranks, virtual_time_s: time }, interval) {
   const spent = totals.compute_s + totals.mpi_s;
   const most = imbalance.most_loaded_rank;
   return el("dl", { class: "tiles" },
-    tile("Virtual time", formatTime(time), `${plural(ranks, "rank")}`),
+    tile("Virtual time", formatTime(time), timeNote(ranks, interval)),
     tile("Computing", formatShare(totals.compute_s, spent), `${formatTime(totals.compute_s / ranks)} a rank`),
     tile("In MPI", formatShare(totals.mpi_s, spent), `${formatTime(totals.mpi_s / ranks)} a rank`),
     tile("Waiting", formatShare(totals.waiting_s, spent), `${formatTime(totals.waiting_s / ranks)} a rank`),
@@ -118,11 +126,16 @@ function recordingFacts(recording) {
     [`Recording: ${key.replace(/_s$/, "").replace(/_/g, " ")}`, shown(key, value)]);
 }
 
-function factsCard({ patterns, summary }) {
+const intervalFacts = (interval) => (!interval ? [] : [["In nine cases of ten", `${formatTime(interval.from)} to ${formatTime(interval.to)}`],
+  ["At least", `${formatTime(interval.lowest)}, every stretch of computing as short as the shortest of its kind`],
+  ["As measured", `${formatTime(interval.highest)}, with what this host's caches cost`]]);
+
+function factsCard({ patterns, summary, clock }) {
   const s = summary || {};
   const facts = [["Program", patterns.application || s.application], ["Ranks", formatExact(patterns.ranks)],
     ["Network", patterns.network || s.network],
     ["Virtual time", `${formatTime(patterns.virtual_time_s)} (${patterns.virtual_time_s} s)`],
+    ...intervalFacts(intervalOf({ patterns, clock })),
     ["Wall time", s.wall_time_s == null ? null : formatTime(s.wall_time_s)],
     ["Clock", s.clock && (s.clock_reason ? `${s.clock} (${s.clock_reason})` : s.clock)],
     ["Compute time", s.compute], ["Protocol", s.protocol], ["Transport", s.transport],
@@ -135,12 +148,14 @@ function factsCard({ patterns, summary }) {
 const MOST_FIXES = 3;
 const LEAST_SAVING = 0.01;
 
+const savedBetween = ({ saved_between_s: s }) => (s ? ` (nine of ten: ${formatTime(s[0])} to ${formatTime(s[1])})` : "");
+
 /** What saves most of what was tried, one change for each problem: the tab has it all. */
 function fixesCard({ fixes }) {
   if (!fixes) return null;
   const share = (c) => shareOfRun(c, fixes);
   const best = fixes.candidates.filter((c) => c.leads && share(c) >= LEAST_SAVING).slice(0, MOST_FIXES);
-  const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(worth(c))} (${formatShare(share(c))})`), ` less if it were: ${c.what}`));
+  const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(worth(c))} (${formatShare(share(c))})`), savedBetween(c), ` less if it were: ${c.what}`));
   return el("section", { class: "card", id: "fix-first" }, el("h3", {}, "What to fix first"),
     items.length > 0 ? el("ol", {}, items) : null,
     items.length < MOST_FIXES ? el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, ${
@@ -163,7 +178,7 @@ export const overview = {
   title: "Overview",
   render(data) {
     const { patterns } = data;
-    return [tiles(patterns), fixesCard(data), timeFigure(patterns),
+    return [tiles(patterns, intervalOf(data)), fixesCard(data), timeFigure(patterns),
       el("div", { class: "columns" }, topByTime(patterns), topByBytes(patterns)),
       el("div", { class: "columns" }, trustCard(data), factsCard(data)), renumberingCard(patterns)];
   },

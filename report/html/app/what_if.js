@@ -16,12 +16,13 @@ function change(before, after) {
 }
 
 function metrics({ before, after }) {
-  const times = [["virtual time", before.virtual_time_s, after.virtual_time_s], ["waiting, all ranks", waited(before.total), waited(after.total)],
+  const i = before.virtual_time_interval;
+  const times = [["virtual time", before.virtual_time_s, after.virtual_time_s], ...(i ? [["in nine cases of ten from", i.from_s], ["to", i.to_s]] : []), ["waiting, all ranks", waited(before.total), waited(after.total)],
     ...Object.keys(before.wait_states).map((key) => [stateLabel(key), before.wait_states[key], after.wait_states[key]]),
     ["transfer and the rest", before.total.transfer_s, after.total.transfer_s]].filter(([, a, b]) => a > 0 || b > 0);
   const share = (side, key) => (side.efficiencies && side.efficiencies[key] != null ? formatShare(side.efficiencies[key]) : "–");
   return plainTable({ columns: [{ label: "" }, { label: "before" }, { label: "after" }, { label: "change" }],
-    rows: [...times.map(([name, a, b]) => [name, formatTime(a), formatTime(b), change(a, b)]),
+    rows: [...times.map(([name, a, b]) => [name, formatTime(a), b == null ? "" : formatTime(b), b == null ? "" : change(a, b)]),
       ...EFFICIENCIES.map(([key, label]) => [label, share(before, key), share(after, key), ""])] });
 }
 
@@ -88,5 +89,6 @@ export const fixesSection = {
     detail: (c) => el("p", { class: "mono" }, `nplus1 whatif ${quoted(fixes.recording)} ${c.flags}`),
     columns: [{ label: "saves", value: worth, format: formatTime },
       { label: "of the run", value: (c) => shareOfRun(c, fixes), format: (s) => formatShare(s) },
+      ...(fixes.candidates.some((c) => c.saved_between_s) ? [{ label: "in nine cases of ten", value: ({ saved_between_s: s }) => (s ? s.map(formatTime).join(" to ") : "") }] : []),
       { label: "if it were", value: (c) => c.what + remark(c) }] }), trust("the run", fixes.before)],
 };

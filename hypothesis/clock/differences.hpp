@@ -1,0 +1,45 @@
+// Which ranks, and which steps, took longer in all their stretches of one kind, as recorded: for kinds of which twins have
+// measured too few stretches to tell amounts of work apart.
+//
+//   log t(rank, step) = m + a(rank) + b(step) + noise
+//
+// Noise only adds, so a and b are differences of lower quartiles; they count where they scatter more than twice as much as
+// the noise lets quartiles scatter, and span a tenth. They carry what a host adds to some ranks more than to others, too:
+// who has enough samples asks those.
+//
+// Pure; one thread. Source: the two-way table with robust fits, J. Tukey, "Exploratory Data Analysis" (1977).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace nplus1::hypothesis::clock {
+
+/// A stretch as it was recorded. `step`: how many of its kind its rank had before.
+struct Recorded {
+  std::uint32_t rank = 0, step = 0;
+  float log_time = 0;  // natural logarithm of picoseconds
+};
+
+class Differences {
+ public:
+  Differences() = default;
+  explicit Differences(const std::vector<Recorded>& stretches);
+
+  [[nodiscard]] bool by_rank() const { return !rank_.empty(); }
+  [[nodiscard]] bool by_step() const { return !step_.empty(); }
+  /// Logarithms; the median rank and the median step have 0.
+  [[nodiscard]] double of_rank(std::uint32_t rank) const { return at(rank_, rank); }
+  [[nodiscard]] double of_step(std::uint32_t step) const { return at(step_, step); }
+  [[nodiscard]] double of(const Recorded& stretch) const {
+    return of_rank(stretch.rank) + of_step(stretch.step);
+  }
+
+ private:
+  static double at(const std::vector<double>& of, std::uint32_t place) {
+    return place < of.size() ? of[place] : 0;
+  }
+  std::vector<double> rank_, step_;  // empty: none that counts
+};
+
+}  // namespace nplus1::hypothesis::clock
