@@ -26,7 +26,7 @@ using Object = report::JsonObject;
 
 constexpr const char* kMapSchema = "nplus1-map/1";
 constexpr const char* kMapExamples =
-    "  nplus1 map nplus1-app-16-1 --platform fat_tree.xml           placements, and what each would take\n"
+    "  nplus1 map nplus1-app-16-1 --platform P.xml                  placements, and what each would take\n"
     "  nplus1 map DIR --platform P.xml -o mapped                    and files for Open MPI, MPICH, Slurm, "
     "Cray MPICH\n"
     "  nplus1 run -n 16 --platform P.xml --map mapped/map -- ./app  the program on the placement that was "

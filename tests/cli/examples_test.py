@@ -40,6 +40,7 @@ NOT_RUN = [
     (r"^\./demo\.sh|^\./test\.sh|^cmake|^tools/(check_format|coverage|sanitize)", NOT_HERE, "builds; cli.live runs nplus1 demo"),
     (r"^cd share/nplus1|^mpicxx ", NOT_HERE, "cli.install builds the installed sources"),
     (r"LIB\.so|libtuned\.so", NOT_HERE, "made by guidelines tune, which is only begun; tests/mpi/guidelines_test.py uses one"),
+    (r"--map mapped/map", NOT_HERE, "what the line before would have written; tests/cli/links_test.py uses one"),
     (r"^mpirun\.mpich -genv LD_PRELOAD \.\.\./", NOT_HERE, "has ... for a path; nplus1 run --print shows the line"),
     (r"nplus1-cg-16-1", NOT_HERE, "needs the NAS benchmarks"),
 ]
