@@ -186,7 +186,9 @@ Time Core::entry_of(Lane& lane, const Event& event) {
     lane.fresh_clock = false;
     return std::max(computed, event.entry());
   }
-  if (!options_.trust_entry || event.entry() == computed) return computed;
+  const bool unknown =
+      event.entry_ps == 0;  // to its rank: it follows a call of which no answer was asked for
+  if (!options_.trust_entry || unknown || event.entry() == computed) return computed;
   if (event.kind == EventKind::kUnmodelledExit) return std::max(computed, event.entry());
   ++counters_.clock_mismatches;
   return std::max(computed, event.entry());

@@ -124,7 +124,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   if (rt.settings().compute == ComputeMode::kRecorded && events::recording::ends_interval(event))
     now_ += thread.recorded.tell(event.call, now_);
   event.compute_ps = (now_ - thread.reported).count();
-  event.entry_ps = now_.time_since_epoch().count();
+  event.entry_ps = follows_unanswered_ ? 0 : now_.time_since_epoch().count();
   if (rt.native()) enter_natively(event);
   const bool recorded = rt.capture() != nullptr && rt.capture()->records();
   if (recorded) {
@@ -144,6 +144,12 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   emitted_ = true;
   if (Twins* twins = rt.twins()) twins->told(event);
   call_has_begun();
+}
+
+void Call::emit_next(events::Event event) {
+  follows_unanswered_ = true;
+  emit(event);
+  follows_unanswered_ = false;
 }
 
 void Call::emit_access(events::Event event, Time at, std::int64_t tick, const std::int64_t* distance) {

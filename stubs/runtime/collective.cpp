@@ -154,6 +154,15 @@ int start_persistent(Call& call, const Collective& c, Request& request) {
   return MPI_SUCCESS;
 }
 
+events::Event synchronisation(const Communicator& comm) {
+  events::Event event;
+  event.kind = EventKind::kCollective;
+  event.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
+  event.comm = comm.number;
+  event.peer = -1;
+  return event;
+}
+
 std::shared_ptr<Communicator> persistent_communicator(Runtime& rt, const Communicator& comm) {
   constexpr std::uint64_t kCreation = 0x70657273;
   std::shared_ptr<Communicator> own = rt.communicators.make(comm.all, comm.key, kCreation);
@@ -223,12 +232,8 @@ int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int
 
 int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native, bool* told) {
   const auto tell = [&call, &comm] {
-    events::Event event;
-    event.kind = EventKind::kCollective;
+    events::Event event = synchronisation(comm);
     event.flags = events::kNeedsAnswer;
-    event.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
-    event.comm = comm.number;
-    event.peer = -1;
     call.emit(event);
     call.rt.ring();
   };
@@ -243,6 +248,20 @@ int synchronize(Call& call, const Communicator& comm, const std::function<int()>
   word.say();
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
   return code;
+}
+
+int synchronize_in_turn(Call& call, std::span<const std::shared_ptr<Communicator>> comms,
+                        const std::function<int()>& native) {
+  for (const std::shared_ptr<Communicator>& comm : comms) {
+    events::Event event = synchronisation(*comm);
+    if (comm == comms.back()) event.flags = events::kNeedsAnswer;
+    if (comm == comms.front())
+      call.emit(event);
+    else
+      call.emit_next(event);
+  }
+  call.rt.ring();
+  return native_then_virtual(call, native);
 }
 
 }  // namespace nplus1::stubs

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -64,5 +65,9 @@ int make_persistent(Collective&& collective, MPI_Request* request, const std::fu
 /// of the program's that copies an attribute: then the others need not come, and the call may be made again properly.
 int synchronize(Call& call, const Communicator& comm, const std::function<int()>& native,
                 bool* told = nullptr);
+/// Members of each of `comms` wait for each other, of one after the other. All of it is told before `native` is called: who
+/// has left one of them in virtual time would there wait for others, who wait for the end of an earlier one.
+int synchronize_in_turn(Call& call, std::span<const std::shared_ptr<Communicator>> comms,
+                        const std::function<int()>& native);
 
 }  // namespace nplus1::stubs

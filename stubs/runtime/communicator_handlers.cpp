@@ -158,31 +158,26 @@ struct Leaders {
   std::int32_t other = -1;   // world rank; -1: I am no leader, or it is not in sight
 };
 
-/// Everybody waits for everybody on a communicator that only the simulator has.
-template <class Native>
-int meet(Call& call, std::vector<std::int32_t> members, std::uint64_t parent, Native&& native) {
-  const std::shared_ptr<Communicator> own =
-      call.rt.communicators.make(std::move(members), parent, kIntercomm);
-  call.rt.define(*own);
-  const int code = synchronize(call, *own, native);
-  call.rt.forget(*own);
-  return code;
-}
-
 /// Two groups that don't know each other: each meets, then their leaders do, then each group again, which tells it
-/// that the other one has come. Natively all are in the call by then, or on their way to it without waiting for
-/// anybody.
+/// that the other one has come; on communicators that only the simulator has. Natively all are in the call by then, or on
+/// their way to it without waiting for anybody.
 template <class Create>
 int connect_groups(const std::vector<std::int32_t>& group, std::uint64_t parent, const Leaders& leaders,
                    MPI_Comm* made, Create&& create) {
   Call call;
-  const auto nothing = [] { return MPI_SUCCESS; };
-  meet(call, group, parent, nothing);
+  std::vector<std::shared_ptr<Communicator>> meetings;
+  const auto meet = [&](std::vector<std::int32_t> members, std::uint64_t of) {
+    meetings.push_back(call.rt.communicators.make(std::move(members), of, kIntercomm));
+    call.rt.define(*meetings.back());
+  };
+  meet(group, parent);
   if (leaders.other >= 0) {
     const std::int32_t me = call.rt.me().value;
-    meet(call, {std::min(me, leaders.other), std::max(me, leaders.other)}, leaders.parent, nothing);
+    meet({std::min(me, leaders.other), std::max(me, leaders.other)}, leaders.parent);
   }
-  const int code = meet(call, group, parent, [&] { return call.unlocked(create); });
+  meet(group, parent);
+  const int code = synchronize_in_turn(call, meetings, [&] { return call.unlocked(create); });
+  for (const std::shared_ptr<Communicator>& meeting : meetings) call.rt.forget(*meeting);
   if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) add_and_define(call, *made, 0, kIntercomm);
   return code;
 }

@@ -374,6 +374,9 @@ class Call {
   /// Sends `event` after filling in compute time, entry, thread, call and site. `data`: what a recording
   /// describes; null if the call has none.
   void emit(events::Event event, const void* extension = nullptr, const CallData* data = nullptr);
+  /// The same of a call that begins where the one before ends, of which no answer was asked for: only the simulator
+  /// knows when that is.
+  void emit_next(events::Event event);
   /// Tells of an access (events::Access). `at`: when, not after this call's entry; kLastTouch: with its distance.
   void emit_access(events::Event event, Time at, std::int64_t tick, const std::int64_t* distance);
   /// As emit() with kNeedsAnswer, then sleeps until the answer; nullopt when the simulator has died.
@@ -451,6 +454,7 @@ class Call {
   CallSiteId site_;
   Time now_{};
   double cpu_at_entry_ = 0;
+  bool follows_unanswered_ = false;
   bool emitted_ = false;
   Time began_{};  // native recordings: when the thread's last call had returned
   Outcome outcome_;

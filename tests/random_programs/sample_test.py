@@ -69,6 +69,9 @@ class RandomPrograms(unittest.TestCase):
     def test_in_a_replay_a_thread_begins_after_what_its_creator_sent(self):
         self.check_program(7203846, 3, search.NETWORKS[0], 70000, "errors,threads")
 
+    def test_who_connects_groups_waits_natively_for_nobody_who_is_later_in_virtual_time(self):
+        self.check_program(7209825, 11, "torus.xml", 1 << 20, "errors")
+
     def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
         self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
 
