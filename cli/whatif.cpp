@@ -38,7 +38,8 @@ constexpr const char* kWhatifExamples =
     "  nplus1 whatif DIR --finding 1                          the first that nplus1 collectives lists, by "
     "the library\n"
     "  nplus1 whatif DIR --network lsb:latency=1us,bandwidth=100GBps -o faster\n"
-    "  nplus1 whatif DIR --platform P.xml --link '*=x2'       on this platform, with all links twice as fast\n"
+    "  nplus1 whatif DIR --platform P.xml --link '*=x2'       on this platform, with all links twice as "
+    "fast\n"
     "  nplus1 whatif DIR --hypothesis plan.toml --fail-if 'parallel_efficiency<0.8'\n"
     "  nplus1 whatif DIR --sweep                              what to fix first\n";
 
