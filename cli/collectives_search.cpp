@@ -12,6 +12,7 @@
 #include "cli/exchange_formats.hpp"
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/subprocess.hpp"
 #include "detector/paper_method.hpp"
 #include "detector/transfers.hpp"
@@ -66,42 +67,21 @@ Analysis search_here(const CollectivesWords& words, Keep keep) {
   return analysis;
 }
 
-/// A folder for the analysers' answer that goes away with it.
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (fs::temp_directory_path() / "nplus1-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr)
-      throw Failure{ExitCode::kCantCreate, "cannot create a folder in " + fs::temp_directory_path().string(),
-                    kNothingShown, "set TMPDIR to a folder with room"};
-    folder_ = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] fs::path file() const { return folder_ / "answer"; }
-
- private:
-  fs::path folder_;
-};
-
 Analysis search_together(const CollectivesWords& words, Keep keep) {
   constexpr std::chrono::hours kAnalysersPatience{24};
-  const Scratch scratch;
+  const ScratchFolder scratch{kNothingShown};
+  const fs::path answer = scratch.path() / "answer";
   const auto program = or_fail(find_analysers(), ExitCode::kUnavailable, kNothingShown);
   const Output output =
       capture({or_fail(find_mpirun(), ExitCode::kUnavailable, kNothingShown).string(), "-np",
-               std::to_string(words.analysers), program.string(), words.replay.source,
-               scratch.file().string(), words.method, keep == Keep::kAll ? "all" : "first"},
+               std::to_string(words.analysers), program.string(), words.replay.source, answer.string(),
+               words.method, keep == Keep::kAll ? "all" : "first"},
               kAnalysersPatience, true);
   if (output.exit_code != 0)
     throw Failure{ExitCode::kNoInput,
                   fmt::format("the analysers ended with exit code {}: {}", output.exit_code, output.text),
                   kNothingShown, "try without --analysers: one process needs no MPI"};
-  std::ifstream in{scratch.file(), std::ios::binary};
+  std::ifstream in{answer, std::ios::binary};
   const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
   return or_fail(detector::from_bytes(bytes), ExitCode::kSoftware, kNothingShown);
 }

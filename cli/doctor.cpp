@@ -16,6 +16,7 @@
 #include "cli/failure.hpp"
 #include "cli/installation.hpp"
 #include "cli/program.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/subprocess.hpp"
 #include "cli/verbs.hpp"
 #include "netmodel/simgrid/load.hpp"
@@ -135,29 +136,10 @@ Finding check_counters() {
           counter.error().remedy};
 }
 
-/// Removes itself with all that is in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "nplus1-doctor-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-Finding check_smoke_run() {
+Finding check_smoke_run() try {
   const auto example = find_example("hello_c");
   if (!example) return {Grade::kBroken, example.error().what, example.error().remedy};
-  const ScratchFolder scratch;
+  const ScratchFolder scratch{kNothingStarted};
   const fs::path folder = scratch.path() / "result";
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   const Output run = capture({self, "run", "-n", "2", "-o", folder.string(), "--", example.value().string()},
@@ -172,6 +154,8 @@ Finding check_smoke_run() {
                                         : "gave no results";
   return {Grade::kBroken, fmt::format("a run of two ranks {}; its last words:\n{}", how, run.text),
           fmt::format("{} run --verbose -n 2 -- {}", self, example.value().string())};
+} catch (const Failure& failure) {
+  return {Grade::kBroken, fmt::format("a run of two ranks: {}", failure.what()), failure.next()};
 }
 
 int diagnose() {

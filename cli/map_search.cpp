@@ -14,6 +14,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/map.hpp"
+#include "cli/scratch_folder.hpp"
 #include "cli/whatif.hpp"
 #include "events/recording/reader.hpp"
 #include "hypothesis/children.hpp"
@@ -32,27 +33,6 @@ using netmodel::LinkUsage;
 /// not depend on it.
 constexpr std::size_t kBatch = 8;
 constexpr std::size_t kMostHeldUp = 32;  // pairs of ranks that a replay tells of
-
-/// A folder for map files, gone with it.
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "nplus1-map-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw Failure{ExitCode::kCantCreate, "no temporary folder can be made", kNothingMapped, "set TMPDIR"};
-    path_ = name;
-  }
-  ~Scratch() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// What a replay of one placement came to.
 struct Tried {
@@ -318,7 +298,7 @@ class Search {
   }
 
   const MapWords& words_;
-  Scratch scratch_;
+  ScratchFolder scratch_{kNothingMapped};
   std::mt19937_64 draw_;
   std::int32_t ranks_ = 0;
   PlacementProblem problem_;
