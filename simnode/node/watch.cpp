@@ -80,7 +80,8 @@ void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool
 std::chrono::microseconds Watch::patience(const Rank& rank) const {
   if (rank.threads && !clock_.measured) {
     // What waits for other threads of the process sleeps, or spins. Of other hosts nothing is seen.
-    if (rank.block == nullptr || rank.block->native_wait.load(std::memory_order_relaxed) != 0)
+    if (rank.block == nullptr || rank.block->native_wait.load(std::memory_order_relaxed) != 0 ||
+        rank.block->native_calls.load(std::memory_order_relaxed) != 0)
       return kSteadyNativeGrace;
     if (some_thread_runs(rank.pid))
       return std::chrono::microseconds{kRunningThreadGrace} /
@@ -135,6 +136,12 @@ bool Watch::extend(Rank& r, std::chrono::microseconds patience, Instant now) {
   return true;
 }
 
+std::uint64_t Watch::said_of(const Rank& r) {
+  return r.block == nullptr ? 0
+                            : r.block->event_head.load(std::memory_order_relaxed) +
+                                  r.block->answer_head.load(std::memory_order_relaxed);
+}
+
 bool Watch::look_at(RankId rank, engine::Engine& engine) {
   Rank& r = ranks_[rank.index()];
   const auto activity_now = [&] {
@@ -148,7 +155,14 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
   // A call made in between would lie before the bound, had the computing up to now been credited.
   if (activity_now() != activity) return false;
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, r.scale, r.withdrawals, activity, cpu, now, now, 0, true, clock_.wall};
+    r = {r.pid, r.block, r.threads, r.scale, r.withdrawals, activity, said_of(r), cpu, now, now, 0, true, clock_.wall};
+    return false;
+  }
+  // Of several threads one may have been answered just now, while the process has slept for long.
+  if (const std::uint64_t said = said_of(r); said != r.said) {
+    r.said = said;
+    r.moved = now;
+    r.starved_ns = -1;
     return false;
   }
   // The kernel brings a running thread's CPU time up to date at its ticks: what is read first may be of

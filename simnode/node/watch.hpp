@@ -56,6 +56,7 @@ class Watch {
     double scale = 1.0;
     int withdrawals = 0;         // so far
     std::uint32_t activity = 1;  // at the last sample
+    std::uint64_t said = 0;      // events and answers, by then
     std::int64_t cpu_ns = 0;     // from here on it is credited
     Instant seen{};              // when `activity` was sampled first
     Instant moved{};             // when CPU time or activity last changed
@@ -69,6 +70,8 @@ class Watch {
 
   /// How often it has looked for progress inside MPI, and found nothing.
   [[nodiscard]] std::uint32_t looks_of(std::optional<RankId> rank) const;
+  /// Events that it has written and answers that it was given, so far.
+  [[nodiscard]] static std::uint64_t said_of(const Rank& rank);
   /// How long `rank` may seem idle before it is withdrawn.
   [[nodiscard]] std::chrono::microseconds patience(const Rank& rank) const;
   /// Of all ranks of this host together.

@@ -132,6 +132,42 @@ TEST_F(WatchTest, KnowsAComputingRankFromOneThatWaitsInsideMpi) {
   EXPECT_EQ(watch.place(RankId{2}), Watch::Place::kUnknown);
 }
 
+/// A thread in a blocking call of MPI's sleeps as one that waits for its own process does.
+TEST_F(WatchTest, ARankIsAwaitedWhileOneOfItsThreadsIsInABlockingCallOfMpi) {
+  wait_for_anybody();
+  const pid_t idle = fork();
+  if (idle == 0) {
+    for (;;) pause();
+  }
+  block_.native_calls = 1;
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, idle, &block_, true);
+  EXPECT_FALSE(decided_within(watch, 500ms));
+  block_.native_calls = 0;
+  EXPECT_TRUE(decided_within(watch, 5s));
+  kill(idle, SIGKILL);
+  waitpid(idle, nullptr, 0);
+}
+
+/// What waits for an answer sleeps as long as that takes, which says nothing of the time after it.
+TEST_F(WatchTest, PatienceWithARankOfSeveralThreadsBeginsAnewWithEachAnswer) {
+  wait_for_anybody();
+  const pid_t idle = fork();
+  if (idle == 0) {
+    for (;;) pause();
+  }
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, idle, &block_, true);
+  watch.look(engine_);
+  std::this_thread::sleep_for(200ms);
+  ++block_.answer_head;
+  watch.look(engine_);
+  EXPECT_EQ(engine_.counters().forced_decisions, 0u);
+  EXPECT_TRUE(decided_within(watch, 5s));
+  kill(idle, SIGKILL);
+  waitpid(idle, nullptr, 0);
+}
+
 /// Joins in a loop: what says that a thread waits for its own process gets quicker.
 TEST_F(WatchTest, ARankWhoseThreadsWaitForEachOtherAgainAndAgainIsWithdrawnSooner) {
   const auto event = [this](int rank, events::EventKind kind) {

@@ -240,7 +240,7 @@ void Call::exit_at(Time t) {
 
 void Call::poll_native(const std::function<bool()>& test, RankId peer, const Communicator* members) {
   for (int i = 0; !test(); ++i) {
-    if (i == kYieldsBeforeSleep) rt.set_native_wait(true);
+    if (i == kYieldsBeforeSleep) rt.set_native_wait(thread, true);
     if (i < kYieldsBeforeSleep) {
       held_.unlock();
       sched_yield();
@@ -255,7 +255,7 @@ void Call::poll_native(const std::function<bool()>& test, RankId peer, const Com
     held_.lock();
     if (i >= kYieldsBeforeSleep && rt.has_background()) rt.progress_background(4);
   }
-  rt.set_native_wait(false);
+  rt.set_native_wait(thread, false);
 }
 
 int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer, const Communicator* members) {

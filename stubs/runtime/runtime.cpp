@@ -346,7 +346,8 @@ void LateWord::say() {
 void Runtime::recover() noexcept {
   ThreadState* thread = this_thread;
   if (thread == nullptr || !thread->in_call) return;
-  set_native_wait(false);
+  set_native_wait(*thread, false);
+  set_native_call(*thread, false);
   set_inside(false);
   thread->late_word = nullptr;
   thread->in_call = false;
@@ -492,9 +493,16 @@ void Runtime::nudge(const Communicator& comm) {
   }
 }
 
-void Runtime::set_native_wait(bool on) {
-  if (transport::RankBlock* block = channel_->block())
-    block->native_wait.store(on ? 1 : 0, std::memory_order_relaxed);
+void Runtime::set_native_wait(ThreadState& thread, bool on) {
+  transport::RankBlock* block = channel_->block();
+  if (block != nullptr && std::exchange(thread.in_native_wait, on) != on)
+    block->native_wait.fetch_add(on ? 1U : -1U, std::memory_order_relaxed);
+}
+
+void Runtime::set_native_call(ThreadState& thread, bool on) {
+  transport::RankBlock* block = channel_->block();
+  if (block != nullptr && std::exchange(thread.in_native_call, on) != on)
+    block->native_calls.fetch_add(on ? 1U : -1U, std::memory_order_relaxed);
 }
 
 void Runtime::set_inside(bool inside) {

@@ -103,6 +103,8 @@ struct alignas(4096) ThreadState {
   std::vector<std::uint32_t> answer_words;  // its extension
   std::vector<Request*> selected;           // scratch of completing calls
   LateWord* late_word = nullptr;            // not said yet
+  bool in_native_wait = false;              // counted in RankBlock::native_wait
+  bool in_native_call = false;              // counted in RankBlock::native_calls
 };
 
 class Call;
@@ -253,8 +255,10 @@ class alignas(4096) Runtime {
   /// Tells the simulator that this rank makes no more calls on it.
   void forget(const Communicator& comm);
 
-  /// While the rank waits for the MPI library itself, the simulator must not wait for the rank.
-  void set_native_wait(bool on);
+  /// While the rank waits for the MPI library itself, the simulator must not wait for the rank. By the thread itself.
+  void set_native_wait(ThreadState& thread, bool on);
+  /// Who is in there waits for others, however still the process is.
+  void set_native_call(ThreadState& thread, bool on);
   /// The rank waits, and has just looked in vain: for the simulator's view of a standstill inside MPI.
   void note_vain_look();
   /// absorb() by a thread of ours, soon; with the lock held.
@@ -408,11 +412,13 @@ class Call {
   /// Runs a blocking MPI function with the lock released, so that other threads go on.
   template <class Function>
   auto unlocked(Function&& function) {
+    rt.set_native_call(thread, true);
     held_.unlock();
     call_state.waits_itself = false;
     const auto result = function();
     call_state.waits_itself = true;
     held_.lock();
+    rt.set_native_call(thread, false);
     return result;
   }
   /// Native recordings: how the last event emitted came out, told when the call ends or emits another.
