@@ -68,6 +68,12 @@ Lane& Core::add_lane(RankId rank, ThreadId thread) {
   lane.thread = thread;
   lane.poll = options_.poll_cost;
   std::vector<std::uint32_t>& lanes = ranks_[rank.index()].lanes;
+  Rank& home = ranks_[rank.index()];
+  if (!home.order && !lanes.empty()) {
+    home.order = std::make_unique<StreamOrder>();
+    const std::uint32_t first = lanes.front();
+    lanes_[first].backlog.each([&](const Event& kept) { home.order->keep(first, kept); });
+  }
   if (thread.index() >= lanes.size()) lanes.resize(thread.index() + 1, kNoLane);
   lanes[thread.index()] = index;
   ++active_;
@@ -93,17 +99,21 @@ void Core::push(RankId rank, const Event& event, const Extension& extension) {
       if (i != kNoLane && lanes_[i].run == Run::kRunning) running_.set(i, lanes_[i].clock, 0);
   }
   if (lane.run == Run::kGone) return;
-  if (lane.run == Run::kBlocked) return keep(lane, event, extension);
+  if (lane.run == Run::kBlocked || lane.waits_turn) return keep(lane, event, extension);
   if (lane.run == Run::kSilent) set_run(lane, Run::kRunning);
   if (events::is_thread_change(event, events::ThreadChange::kStart)) {
     lane.unheard = true;
     Lane* const creator = creator_of(lane, event);
     if (creator != nullptr && creator->run == Run::kBlocked) {
       block(lane, event, {});
-      return creator->backlog.push(event, {});
+      return put_by(*creator, event, {});
     }
   } else {
     lane.unheard = false;
+  }
+  if (home.order && home.order->holds(index_of(lane), event, extension.words)) {
+    set_waits_turn(lane, true);
+    return keep(lane, event, extension);
   }
   start(lane, event, extension);
   drain();
@@ -112,10 +122,58 @@ void Core::push(RankId rank, const Event& event, const Extension& extension) {
 /// A send is numbered now: another thread of the rank may send before this one's turn comes, and its rank has numbered
 /// both in the order of the stream.
 void Core::keep(Lane& lane, const Event& event, const Extension& extension) {
-  if (!is_send(event) || event.peer_rank() == kProcNull) return lane.backlog.push(event, extension);
+  if (!is_send(event) || event.peer_rank() == kProcNull) return put_by(lane, event, extension);
   Event numbered = event;
   numbered.aux = rank_of(lane).sequences.next(event.peer_rank()) + 1;
-  lane.backlog.push(numbered, extension);
+  put_by(lane, numbered, extension);
+}
+
+void Core::put_by(Lane& lane, const Event& event, const Extension& extension) {
+  lane.backlog.push(event, extension);
+  if (StreamOrder* order = rank_of(lane).order.get()) order->keep(index_of(lane), event);
+}
+
+/// Whether the lane's oldest kept call must wait for those of other threads.
+bool Core::waits_its_turn(Lane& lane) {
+  const StreamOrder* order = rank_of(lane).order.get();
+  if (order == nullptr) return false;
+  const bool waits = !std::exchange(lane.out_of_turn, false) &&
+                     order->holds_oldest(index_of(lane), lane.backlog.front(), lane.backlog.front_words());
+  set_waits_turn(lane, waits);
+  return waits;
+}
+
+void Core::set_waits_turn(Lane& lane, bool waits) {
+  if (lane.waits_turn == waits) return;
+  lane.waits_turn = waits;
+  rank_of(lane).waiting_turns += waits ? 1U : -1U;
+  waiting_turns_ += waits ? 1U : std::size_t{0} - 1U;
+}
+
+/// The oldest kept call of the lane is about to be carried out: others may have waited for that.
+void Core::took(const Lane& lane, const Event& event) {
+  Rank& rank = rank_of(lane);
+  if (!rank.order) return;
+  rank.order->took(index_of(lane), event);
+  if (rank.waiting_turns == 0) return;
+  for (const std::uint32_t i : rank.lanes)
+    if (i != kNoLane && lanes_[i].waits_turn) runnable_.push_back(i);
+}
+
+/// Whoever could still act waits for a turn, as happens where a replay's messages come in another order than in the
+/// recorded run: the earliest goes on. True if one does.
+bool Core::let_go_out_of_turn() {
+  if (waiting_turns_ == 0) return false;
+  Lane* earliest = nullptr;
+  for (Lane& lane : lanes_) {
+    const bool acts = (lane.run == Run::kRunning || lane.run == Run::kOutside) && !rank_of(lane).withdrawn;
+    if (acts && !lane.waits_turn) return false;
+    if (lane.waits_turn && (earliest == nullptr || lane.clock < earliest->clock)) earliest = &lane;
+  }
+  earliest->out_of_turn = true;
+  runnable_.push_back(index_of(*earliest));
+  drain();
+  return true;
 }
 
 void Core::drain() {
@@ -125,7 +183,9 @@ void Core::drain() {
     Lane& lane = lanes_[runnable_.back()];
     runnable_.pop_back();
     while (!lane.backlog.empty() && lane.run != Run::kBlocked && lane.run != Run::kGone) {
+      if (waits_its_turn(lane)) break;
       Event event = lane.backlog.pop(lane.words, lane.sizes);
+      took(lane, event);
       if (event.thread != lane.thread) {
         bear(lane_of(lane.rank, event.thread), event);
         continue;
@@ -133,7 +193,7 @@ void Core::drain() {
       if (is_send(event)) numbered_ = std::exchange(event.aux, 0);
       start(lane, event, {lane.words, lane.sizes});
     }
-    if (lane.run == Run::kRunning) woke(lane);
+    if (lane.run == Run::kRunning && !lane.waits_turn) woke(lane);
   }
 }
 
@@ -334,6 +394,7 @@ void Core::rank_gone(RankId rank) {
   for (const std::uint32_t i : rank_of(rank).lanes) {
     if (i == kNoLane) continue;
     decisions_.erase(decision_of(lanes_[i]));
+    set_waits_turn(lanes_[i], false);
     set_run(lanes_[i], Run::kGone);
   }
 }
@@ -365,8 +426,9 @@ Time Core::clock(RankId rank, ThreadId thread) const {
 
 bool Core::ready(RankId rank) const {
   const auto takes_events = [this](std::uint32_t i) {
-    return i != kNoLane && (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside ||
-                            lanes_[i].run == Run::kSilent);
+    return i != kNoLane && !lanes_[i].waits_turn &&
+           (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside ||
+            lanes_[i].run == Run::kSilent);
   };
   if (takes_events(static_cast<std::uint32_t>(rank.index()))) return true;  // thread 0
   const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;

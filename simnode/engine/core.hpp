@@ -92,6 +92,11 @@ class Core {
   std::uint32_t index_of(const Lane& lane) const { return static_cast<std::uint32_t>(&lane - lanes_.data()); }
   Lane& add_lane(RankId rank, ThreadId thread);
   void keep(Lane& lane, const Event& event, const Extension& extension);
+  void put_by(Lane& lane, const Event& event, const Extension& extension);
+  bool waits_its_turn(Lane& lane);
+  void set_waits_turn(Lane& lane, bool waits);
+  void took(const Lane& lane, const Event& event);
+  bool let_go_out_of_turn();
   void start(Lane& lane, const Event& event, const Extension& extension);
   bool dispatch(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
   Time entry_of(Lane& lane, const Event& event);
@@ -216,9 +221,10 @@ class Core {
   std::vector<RankId> woken_;            // ranks with lanes that woke and have none, each once
   std::size_t active_ = 0;               // lanes running or outside
   std::size_t blocked_ = 0;
-  std::size_t asking_ = 0;     // blocked lanes whose ranks sleep until something is decided
-  std::size_t outside_ = 0;    // of the active lanes
-  std::size_t withdrawn_ = 0;  // ranks
+  std::size_t asking_ = 0;         // blocked lanes whose ranks sleep until something is decided
+  std::size_t outside_ = 0;        // of the active lanes
+  std::size_t withdrawn_ = 0;      // ranks
+  std::size_t waiting_turns_ = 0;  // lanes
   Counters counters_;
   Progress progress_;           // with Options::weak_progress
   std::uint64_t numbered_ = 0;  // of the send being started: its number + 1, if it has one already

@@ -89,7 +89,8 @@ Time Core::running_bound() {
       running_.erase(top.item);
       continue;
     }
-    const Time bound = std::max(lane.clock, rank.bound);
+    // Whoever waits for a turn has made its call: its rank's bound, which rises with the CPU time since, is not its own.
+    const Time bound = std::max(lane.clock, lane.waits_turn ? top.time : rank.bound);
     if (bound == top.time) return bound;
     running_.set(top.item, bound, 0);
   }
@@ -104,7 +105,7 @@ bool Core::safe(const IndexedHeap::Entry& decision) {
   const Rank& rank = ranks_[rank_of_decision(decision).index()];
   return std::all_of(rank.lanes.begin(), rank.lanes.end(), [&](std::uint32_t i) {
     if (i == kNoLane || lanes_[i].run != Run::kRunning || rank.withdrawn) return true;
-    return std::max(lanes_[i].clock, rank.bound) >= decision.time;
+    return std::max(lanes_[i].clock, lanes_[i].waits_turn ? Time::min() : rank.bound) >= decision.time;
   });
 }
 
@@ -117,7 +118,10 @@ void Core::decide() {
   for (refresh();; refresh()) {
     if (contention_ && advance_flows()) continue;
     if (wake_handshake()) continue;
-    if (decisions_.empty() || !safe(decisions_.top())) return;
+    if (decisions_.empty() || !safe(decisions_.top())) {
+      if (let_go_out_of_turn()) continue;
+      return;
+    }
     const IndexedHeap::Entry decision = decisions_.top();
     if (outside_or_withdrawn() != 0) ++counters_.forced_decisions;
     make(decision);

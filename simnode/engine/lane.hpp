@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "semantics/mailbox.hpp"
 #include "semantics/timing.hpp"
 #include "simnode/engine/request_table.hpp"
+#include "simnode/engine/stream_order.hpp"
 #include "support/ids.hpp"
 #include "support/prefetch.hpp"
 #include "support/units.hpp"
@@ -28,6 +30,16 @@ class Backlog {
     events_.push_back({event, extension.words.size(), extension.sizes.size()});
     words_.insert(words_.end(), extension.words.begin(), extension.words.end());
     sizes_.insert(sizes_.end(), extension.sizes.begin(), extension.sizes.end());
+  }
+
+  /// The oldest event.
+  [[nodiscard]] const events::Event& front() const { return events_[next_].event; }
+  [[nodiscard]] std::span<const std::uint32_t> front_words() const {
+    return std::span{words_}.subspan(next_word_, events_[next_].words);
+  }
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = next_; i < events_.size(); ++i) visit(events_[i].event);
   }
 
   /// Removes the oldest event; its lists replace the contents of `words` and `sizes`.
@@ -139,9 +151,12 @@ struct alignas(64) Lane {
   RankId rank{};
   ThreadId thread{};
   Run run = Run::kRunning;
-  bool fresh_clock = true;           // the next entry_ps is taken as it is: its first event's
-  bool unheard = false;              // it has been started and has made no call
-  bool waits_for_all = false;        // blocked in a kWait of mode kAll
+  bool fresh_clock = true;     // the next entry_ps is taken as it is: its first event's
+  bool unheard = false;        // it has been started and has made no call
+  bool waits_for_all = false;  // blocked in a kWait of mode kAll
+  bool waits_turn =
+      false;  // it runs, and the oldest call of its backlog waits for other threads' (StreamOrder)
+  bool out_of_turn = false;          // that one need not wait
   std::uint32_t unknown = 0;         // requests it waits for whose completion is not known
   Time clock{};                      // last exit
   Time entry{};                      // of the call it is in
@@ -166,6 +181,8 @@ struct alignas(64) Rank {
   bool woken = false;  // in the list of next_woken()
   bool dirty = false;  // decisions to be computed anew
   SequenceTable sequences;
+  std::unique_ptr<StreamOrder> order;             // null: one thread
+  std::uint32_t waiting_turns = 0;                // lanes
   Time bound{};                                   // its running threads make no event before
   std::optional<semantics::Candidate> candidate;  // of the next any-source decision
   std::vector<std::uint32_t> lanes;               // by thread; kNoLane: not seen

@@ -269,6 +269,92 @@ TEST(PointToPoint, SendsOfSeveralThreadsAreNumberedInTheOrderOfTheStream) {
   EXPECT_EQ(world.last(0, 0).event.aux, 0U);  // is told as it came
 }
 
+/// Thread 0 of rank 1 is blocked in its first receive, so that the engine comes to its second after thread 1's, which
+/// the rank made later.
+TEST(PointToPoint, ReceivesOfSeveralThreadsMatchInTheOrderOfTheStream) {
+  World world{2};
+  world.thread(0).recv(1, 0, 0);
+  world.recv(1, 0, 0);
+  world.thread(1).recv(1, 0, 0);
+  world.recv(1, 0, 7);
+  world.thread(0);
+  for (const std::int64_t size : {100, 200, 300}) world.send(0, 1, 0, size);
+  world.send(0, 1, 7, 400);
+  ASSERT_TRUE(world.returned(1, 2, 0));
+  ASSERT_TRUE(world.returned(1, 2, 1));
+  EXPECT_EQ(world.calls(1, 0)[0].answer.size, 100);
+  EXPECT_EQ(world.calls(1, 0)[1].answer.size, 200);
+  EXPECT_EQ(world.calls(1, 1)[0].answer.size, 300);
+  EXPECT_EQ(world.calls(1, 1)[1].answer.size, 400);
+}
+
+TEST(PointToPoint, AReceiveOfOtherMessagesNeedNotWaitForItsTurn) {
+  World world{2};
+  world.thread(0).recv(1, 0, 0);
+  world.recv(1, 0, 0);
+  world.thread(1).recv(1, 0, 1);
+  world.thread(0).send(0, 1, 1, 100);
+  EXPECT_TRUE(world.returned(1, 1, 1));
+}
+
+TEST(PointToPoint, AProbeDoesNotSeeWhatAnEarlierReceiveOfAnotherThreadWillTake) {
+  World world{2};
+  world.thread(0).recv(1, 0, 0);
+  world.recv(1, 0, kAnyTag);
+  world.thread(1).probe(1, 0, 5);
+  world.thread(0).send(0, 1, 5, 100);  // what a receive with tag 0 leaves
+  world.send(0, 1, 0, 200);
+  EXPECT_TRUE(world.returned(1, 0, 1));
+  world.send(0, 1, 5, 300);
+  world.engine().decide();
+  ASSERT_TRUE(world.returned(1, 1, 1));
+  EXPECT_EQ(world.last(1, 0).answer.size, 100);
+  EXPECT_EQ(world.last(1, 1).answer.size, 300);
+}
+
+TEST(PointToPoint, MessagesOfSeveralThreadsArriveInTheOrderOfTheStream) {
+  World world{2};
+  world.thread(0).recv(0, 1, 0);  // until rank 1 sends, what thread 0 does next waits
+  world.send(0, 1, 5, 100);
+  world.thread(1).send(0, 1, 5, 200);
+  world.thread(0);
+  const auto request = world.irecv(1, 0, 5);
+  world.send(1, 0, 0, 8);
+  world.wait(1, {request});
+  world.recv(1, 0, 5);
+  ASSERT_TRUE(world.returned(1, 4));
+  EXPECT_EQ(world.last(1).answer.size, 200);
+  EXPECT_EQ(world.engine().counters().unmatched_messages, 0U);
+}
+
+TEST(PointToPoint, AThreadWaitsForARequestThatAnotherHasStarted) {
+  World world{2};
+  world.thread(0).recv(1, 0, 0);
+  const auto request = world.irecv(1, 0, 1);
+  world.thread(1).wait(1, {request});
+  EXPECT_TRUE(world.returned(1, 0, 1));
+  world.thread(0).send(0, 1, 0, 8);
+  EXPECT_TRUE(world.returned(1, 0, 1));
+  world.compute(5000).send(0, 1, 1, 0);
+  ASSERT_TRUE(world.returned(1, 1, 1));
+  EXPECT_EQ(world.exit(1, 1), ns(6000));
+}
+
+/// As where a replay's send waits for its receive and the recorded one's did not.
+TEST(PointToPoint, WhoeverAllWaitForGoesOutOfTurn) {
+  World world{2, kRendezvous};
+  world.thread(0).send(0, 1, 0, 500);
+  world.send(0, 1, 1, 8);
+  world.thread(1).send(0, 1, 2, 8);  // behind the one before in the stream
+  world.thread(0).recv(1, 0, 2);
+  EXPECT_TRUE(world.returned(1, 0));
+  world.engine().decide();
+  ASSERT_TRUE(world.returned(1, 1));
+  world.recv(1, 0, 0);
+  world.recv(1, 0, 1);
+  EXPECT_TRUE(world.returned(1, 3));
+}
+
 TEST(PointToPoint, CountsWhatIsNeverMatched) {
   World world{2};
   world.send(0, 1, 0, 0);

@@ -49,6 +49,20 @@ class Repeatable(ReplayTest):
             self.assertEqual(again.summary["rank_end_s"], first.summary["rank_end_s"], f"seed {seed}")
 
 
+class Same(ReplayTest):
+    """Threads that send and receive the same messages: who gets which is the machine's, the same natively and in virtual
+    time, in the ranks and in the simulator."""
+
+    def test_ranks_and_simulator_agree_on_who_gets_which_message(self):
+        eager, waiting = "lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=1e-6,bandwidth=1e9,eager=64,handshake=2e-6"
+        for network, options in ((eager, ()), (eager, ("--direct", "off")), (eager, ("--transport", "tcp")), (waiting, ())):
+            with self.subTest(network=network, options=options):
+                run = self.exact("same_messages", 40, ranks=2, compute="fixed:1e-7", network=network, options=options)
+                self.assertEqual(run.summary["trust"]["order_inversions"], 0)
+                self.assertEqual(self.replay(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+                self.replay(run.folder, "--network", waiting)  # where messages come in another order, nobody waits for ever
+
+
 class Manners(LiveTest):
     """The program ends as it does bare, whatever it does with its threads; where these wait for each other only by joins,
     nothing is decided by force."""
