@@ -155,7 +155,8 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
   // A call made in between would lie before the bound, had the computing up to now been credited.
   if (activity_now() != activity) return false;
   if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, r.scale, r.withdrawals, activity, said_of(r), cpu, now, now, 0, true, clock_.wall};
+    r = {r.pid, r.block, r.threads, r.scale, r.withdrawals, activity,   said_of(r),
+         cpu,   now,     now,       0,       true,          clock_.wall};
     return false;
   }
   // Of several threads one may have been answered just now, while the process has slept for long.

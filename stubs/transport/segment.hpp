@@ -52,8 +52,9 @@ struct alignas(64) RankBlock {
   // Written by the rank.
   alignas(64) std::atomic<std::uint64_t> event_head;
   std::atomic<std::uint64_t> answer_tail;
-  std::atomic<std::uint32_t> activity;      // odd while inside MPI, even in the application
-  std::atomic<std::uint32_t> native_wait;   // threads that look again and again whether the MPI library is done
+  std::atomic<std::uint32_t> activity;  // odd while inside MPI, even in the application
+  std::atomic<std::uint32_t>
+      native_wait;  // threads that look again and again whether the MPI library is done
   std::atomic<std::uint32_t> native_calls;  // threads in a blocking call of the MPI library's
   std::atomic<std::uint32_t> native_polls;  // how often it has looked in vain inside MPI, and slept
   std::atomic<std::uint32_t> native_moves;  // how often the MPI library's progress has found something
