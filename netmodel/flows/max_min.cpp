@@ -50,6 +50,11 @@ MaxMin::Flow MaxMin::add(double weight, double bound, std::span<const Use> uses)
   return id;
 }
 
+/// Whether a flow that takes `demand` of a link may be one that others pass with, or that stops them (level_of_pipe).
+bool MaxMin::nearly_takes_all_of(const LinkState& link, double demand) {
+  return link.sharing == Sharing::kFatPipe && demand > link.capacity * (1 - kDrift);
+}
+
 void MaxMin::remove(Flow id) {
   FlowState& flow = flows_[id];
   for (const Hop& hop : flow.hops) {
@@ -64,7 +69,7 @@ void MaxMin::remove(Flow id) {
     if (link.elements.empty()) {
       link.demand = 0;  // and what rounding has left there
       link.level = kNotFull;
-    } else if (link.level != kNotFull) {
+    } else if (link.level != kNotFull || nearly_takes_all_of(link, hop.slope * flow.level)) {
       enqueue(hop.link);
     }
   }
@@ -87,9 +92,10 @@ void MaxMin::set_level(Flow id, double level) {
   for (const Hop& hop : flow.hops) {
     LinkState& link = links_[hop.link];
     link.demand += hop.slope * (level - before);
-    const double demand = link.sharing == Sharing::kShared ? link.demand : hop.slope * level;
-    const bool matters =
-        link.level != kNotFull ? std::min(before, level) < link.level : demand > link.capacity * (1 - kDrift);
+    const bool fills = link.sharing == Sharing::kShared
+                           ? link.demand > link.capacity * (1 - kDrift)
+                           : nearly_takes_all_of(link, hop.slope * std::max(before, level));
+    const bool matters = link.level != kNotFull ? std::min(before, level) < link.level : fills;
     if (matters) enqueue(hop.link);
   }
 }
@@ -136,22 +142,39 @@ double MaxMin::fill(double capacity) {
   }
 }
 
+/// The lowest level at which a flow takes all of a fat pipe. A flow for which the pipe is the narrowest link on its way takes
+/// exactly all; whether that is so in doubles depends on the last digits of weights. SimGrid asks the same of the same
+/// doubles, and where one flow falls short it lets all pass that need the same level but for rounding.
+double MaxMin::level_of_pipe(const LinkState& link) {
+  open_.clear();  // the level that takes all, and the flow's level elsewhere
+  for (const Element& element : link.elements) {
+    const double most = elsewhere(element);
+    const double all = link.capacity / element.slope;
+    if (most >= all * (1 - kTolerance)) open_.emplace_back(all, most);
+  }
+  std::ranges::sort(open_);
+  for (auto first = open_.begin(); first != open_.end();) {
+    const double level = first->first;
+    const auto same = [&](const std::pair<double, double>& flow) {
+      return flow.first <= level * (1 + kTolerance);
+    };
+    const auto end = std::find_if_not(first, open_.end(), same);
+    if (std::all_of(first, end, [&](const auto& flow) { return flow.second >= level; })) return level;
+    first = end;
+  }
+  return kNotFull;
+}
+
 double MaxMin::level_of(const LinkState& link) {
+  if (link.sharing == Sharing::kFatPipe) return level_of_pipe(link);
   open_.clear();
-  double level = kNotFull;
   double demand = 0;
   for (const Element& element : link.elements) {
     const double most = elsewhere(element);
-    if (link.sharing == Sharing::kFatPipe) {
-      const double all = link.capacity / element.slope;
-      if (most >= all) level = std::min(level, all);
-    } else {
-      demand += element.slope * most;
-      open_.emplace_back(most, element.slope);
-    }
+    demand += element.slope * most;
+    open_.emplace_back(most, element.slope);
   }
-  if (link.sharing == Sharing::kFatPipe || demand <= link.capacity) return level;
-  return fill(link.capacity);
+  return demand <= link.capacity ? kNotFull : fill(link.capacity);
 }
 
 void MaxMin::evaluate(Link id, double tolerance) {

@@ -101,7 +101,9 @@ class MaxMin {
 
   [[nodiscard]] double elsewhere(const Element& element) const;
   [[nodiscard]] double level_of(const LinkState& link);
+  [[nodiscard]] double level_of_pipe(const LinkState& link);
   [[nodiscard]] double fill(double capacity);
+  [[nodiscard]] static bool nearly_takes_all_of(const LinkState& link, double demand);
   void set_level(Flow flow, double level);
   void evaluate(Link link, double tolerance);
   void enqueue(Link link);

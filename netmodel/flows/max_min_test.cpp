@@ -76,6 +76,31 @@ TEST(MaxMin, GivesEachFlowOfAFatPipeAllOfIt) {
   EXPECT_DOUBLE_EQ(rate_of(shares, slow), 2);
 }
 
+/// A fat pipe that is the narrowest link of two routes, whose weights are the same but for the order in which latencies were
+/// added up: the product of bound and weight is what taking all of the pipe needs for one, and less in its last digit for
+/// the other. SimGrid (maxmin_solve) lets both have their bound then, and the pipe stops nobody. The numbers are of a random
+/// platform (bench/random_platforms.py, 119 under CM02).
+TEST(MaxMin, LetsFlowsPassThatFallShortOfAFatPipeByRoundingAlone) {
+  constexpr double kCapacity = 61416800;
+  constexpr double kWeight = 1.706434e-06;
+  const double more = std::nextafter(kWeight, 1);
+  ASSERT_LT(kCapacity * kWeight, kCapacity / (1 / kWeight));
+  ASSERT_GE(kCapacity * more, kCapacity / (1 / more));
+  MaxMin shares;
+  const Link pipe = shares.add_link(kCapacity, MaxMin::Sharing::kFatPipe);
+  const auto heavy = shares.add(1.75062e-07, 8140060000, std::vector<Use>{{pipe, 0.05}});
+  EXPECT_DOUBLE_EQ(rate_of(shares, heavy), kCapacity / 0.05);
+  const auto all = shares.add(more, kCapacity, std::vector<Use>{{pipe, 1}});
+  EXPECT_DOUBLE_EQ(rate_of(shares, all), kCapacity);
+  EXPECT_DOUBLE_EQ(rate_of(shares, heavy), kCapacity * more / 1.75062e-07);
+  const auto less = shares.add(kWeight, kCapacity, std::vector<Use>{{pipe, 1}});
+  EXPECT_DOUBLE_EQ(rate_of(shares, all), kCapacity);
+  EXPECT_DOUBLE_EQ(rate_of(shares, less), kCapacity);
+  EXPECT_DOUBLE_EQ(rate_of(shares, heavy), kCapacity / 0.05);
+  shares.remove(less);
+  EXPECT_DOUBLE_EQ(rate_of(shares, heavy), kCapacity * more / 1.75062e-07);
+}
+
 TEST(MaxMin, TellsOnlyOfFlowsWhoseRateChanges) {
   MaxMin shares;
   const Link left = shares.add_link(10, MaxMin::Sharing::kShared);

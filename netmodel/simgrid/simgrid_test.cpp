@@ -11,6 +11,7 @@
 #include <iostream>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "netmodel/apart.hpp"
@@ -105,38 +106,81 @@ std::vector<double> from_child(Body body) {
 
 constexpr int kCases = 20;
 
-/// Of random sets of messages, one set after the other: how long each message takes. Sizes from 10 bytes to 300 kB; half of
-/// the sets start on a grid of 10 us, so that many start together.
+/// How far two durations of a message, in seconds, are apart beyond what either clock rounds, relative to the second.
+double apart_by(double own, double full) {
+  constexpr double kRounding = 3e-12;
+  return (std::abs(own - full) - kRounding) / full;
+}
+
+struct Sent {
+  Time at;
+  int from;
+  int to;
+  std::int64_t size;
+};
+
+/// A set of messages by chance. Sizes from 10 bytes to 300 kB; on odd seeds all start on a grid of 10 us, so that many start
+/// together.
+std::vector<Sent> random_messages(unsigned seed, int ranks, bool to_itself) {
+  std::mt19937 draw{seed};
+  std::vector<Sent> messages(1 + draw() % 120);
+  for (Sent& message : messages) {
+    const auto rank = [&] { return static_cast<int>(draw() % static_cast<unsigned>(ranks)); };
+    const std::int64_t at = static_cast<std::int64_t>(draw() % 1'000'000'000);  // within a millisecond
+    constexpr std::int64_t kGrid = 10'000'000;
+    message.at = Time{Duration{seed % 2 == 0 ? at : at / kGrid * kGrid}};
+    message.from = rank();
+    message.to = rank();
+    // A zone with routing by table has no way from a host to itself.
+    if (message.from == message.to && !to_itself) message.to = (message.to + 1) % ranks;
+    message.size =
+        static_cast<std::int64_t>(10 * std::pow(3e4, std::uniform_real_distribution{0.0, 1.0}(draw)));
+  }
+  return messages;
+}
+
+/// Of kCases random sets of messages, one set after the other: how long each message takes, in seconds.
 std::vector<double> durations(const PlatformOptions& options, bool to_itself = true) {
   const auto network = load(options);
   std::vector<double> all;
   for (unsigned seed = 1; seed <= kCases; ++seed) {
-    std::mt19937 draw{seed};
     const auto flows = network->flows();
-    const std::size_t count = 1 + draw() % 120;
-    std::vector<Time> began;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto rank = [&] {
-        return RankId{static_cast<std::int32_t>(draw() % static_cast<unsigned>(options.ranks))};
-      };
-      const std::int64_t at = static_cast<std::int64_t>(draw() % 1'000'000'000);  // within a millisecond
-      constexpr std::int64_t kGrid = 10'000'000;
-      began.push_back(Time{Duration{seed % 2 == 0 ? at : at / kGrid * kGrid}});
-      const RankId from = rank();
-      RankId to = rank();
-      // A zone with routing by table has no way from a host to itself.
-      if (from == to && !to_itself) to = RankId{(to.value + 1) % options.ranks};
-      const double size = 10 * std::pow(3e4, std::uniform_real_distribution{0.0, 1.0}(draw));
-      flows->start(static_cast<Flows::FlowId>(i), from, to, bytes(static_cast<std::int64_t>(size)),
-                   began.back(), 0);
-    }
-    std::vector<double> took(count);
+    const std::vector<Sent> messages = random_messages(seed, options.ranks, to_itself);
+    for (std::size_t i = 0; i < messages.size(); ++i)
+      flows->start(static_cast<Flows::FlowId>(i), RankId{messages[i].from}, RankId{messages[i].to},
+                   bytes(messages[i].size), messages[i].at, 0);
+    std::vector<double> took(messages.size());
     std::vector<Flows::Completion> done;
     while (!flows->idle()) flows->advance(kNever, done);
-    for (const auto& c : done) took[c.id] = seconds(c.at - began[c.id]);
+    for (const auto& c : done) took[c.id] = seconds(c.at - messages[c.id].at);
     all.insert(all.end(), took.begin(), took.end());
   }
   return all;
+}
+
+/// For bench/exact_shares.py to decide who is right: the platform, and each message of the sets in which one differs by more
+/// than `limit`, with the two durations in seconds.
+void keep_what_differs(const std::string& folder, unsigned platform, const PlatformOptions& options,
+                       const std::vector<double>& own, const std::vector<double>& full, double limit) {
+  std::size_t first = 0;
+  for (unsigned seed = 1; seed <= kCases; ++seed) {
+    const std::vector<Sent> messages = random_messages(seed, options.ranks, false);
+    const std::size_t begin = std::exchange(first, first + messages.size());
+    double worst = 0;
+    for (std::size_t i = begin; i < first; ++i) worst = std::max(worst, apart_by(own[i], full[i]));
+    if (worst <= limit) continue;
+    const std::string name =
+        folder + "/" + std::to_string(platform) + "-" + options.model + "-" + std::to_string(seed);
+    std::ofstream{name + ".xml"} << std::ifstream{options.file}.rdbuf();
+    std::ofstream out{name + ".csv"};
+    out.precision(17);
+    out << "picoseconds,from,to,bytes,own,simgrid\n";
+    for (std::size_t i = begin; i < first; ++i) {
+      const Sent& m = messages[i - begin];
+      out << m.at.time_since_epoch().count() << ',' << m.from << ',' << m.to << ',' << m.size << ',' << own[i]
+          << ',' << full[i] << '\n';
+    }
+  }
 }
 
 /// SimGrid with network/optim:Full is the oracle. Its default misses links that change at the same time (docs/networks.md).
@@ -150,10 +194,7 @@ TEST(Simgrid, SharesLinksAsNetmodelFlowsDoes) {
       ASSERT_GT(own.size(), 500U);
       ASSERT_EQ(own.size(), full.size());
       double most = 0;
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        constexpr double kRounding = 3e-12;  // of either clock, in seconds
-        most = std::max(most, (std::abs(own[i] - full[i]) - kRounding) / full[i]);
-      }
+      for (std::size_t i = 0; i < own.size(); ++i) most = std::max(most, apart_by(own[i], full[i]));
       EXPECT_LT(most, 1e-8) << name << " " << model;
     }
 }
@@ -211,8 +252,8 @@ std::string random_platform(unsigned seed, int& hosts) {
 }
 
 /// NPLUS1_RANDOM_PLATFORMS=FIRST:LAST, seeds: as many as wanted (bench/random_platforms.py). A flow whose route has no
-/// latency weighs ten thousand times what others weigh, or more: there SimGrid's shares depend on what it takes for zero
-/// (maxmin/precision), mostly with fat pipes, and single messages take another time; rarely on other platforms, too (docs/networks.md).
+/// latency weighs ten thousand times what others weigh, or more: there SimGrid lets links carry more than they can, and
+/// picoseconds add up (docs/networks.md), so that single messages take another time.
 TEST(Simgrid, SharesLinksAsNetmodelFlowsDoesOnRandomPlatforms) {
   unsigned first = 1;
   unsigned last = 4;
@@ -231,13 +272,14 @@ TEST(Simgrid, SharesLinksAsNetmodelFlowsDoesOnRandomPlatforms) {
       const auto own = from_child([&] { return durations(options, false); });
       options.settings = {kSimgridSolver, "network/optim:Full", "surf/precision:1e-12"};
       const auto full = from_child([&] { return durations(options, false); });
-      std::remove(options.file.c_str());
       ASSERT_GT(own.size(), 500U) << seed;
       ASSERT_EQ(own.size(), full.size()) << seed;
+      if (const char* folder = std::getenv("NPLUS1_KEEP_DIFFERENCES"); folder != nullptr)
+        keep_what_differs(folder, seed, options, own, full, 1e-6);
+      std::remove(options.file.c_str());
       double worst = 0;
       for (std::size_t i = 0; i < own.size(); ++i) {
-        constexpr double kRounding = 3e-12;  // of either clock, in seconds
-        const double apart = (std::abs(own[i] - full[i]) - kRounding) / full[i];
+        const double apart = apart_by(own[i], full[i]);
         (seed % 2 == 0 ? beyond_without : beyond) += apart > 1e-8 ? 1U : 0U;
         if (seed % 2 != 0) worst = std::max(worst, apart);
       }
@@ -245,7 +287,7 @@ TEST(Simgrid, SharesLinksAsNetmodelFlowsDoesOnRandomPlatforms) {
       most = std::max(most, worst);
       messages += own.size();
     }
-  EXPECT_LT(beyond_without * 100, messages);
+  EXPECT_LT(beyond_without * 1000, messages);
   std::printf(
       "%zu messages on %u platforms: %zu more than 1e-8 apart, at most %g; %zu where latencies are 0\n",
       messages, last - first + 1, beyond, most, beyond_without);
