@@ -172,6 +172,7 @@ Json efficiency(const Results& results, const Survey& survey) {
   const auto replays = results.two_replays();
   json["two_replays"] = replays ? Json(replays->share) : Json(nullptr);
   json["two_replays_ratio"] = replays ? Json(replays->ratio) : Json(nullptr);
+  json["two_replays_visible"] = replays ? Json(replays->visible_share) : Json(nullptr);
   if (replays) {
     const auto part = [](std::int64_t ps) { return seconds(Duration{ps}); };
     json["two_replays_parts"] = {{"added_s", part(replays->added)},

@@ -83,7 +83,9 @@ std::optional<TwoReplays> Results::two_replays() const {
   if (!as_is || !at_once || !as_is->finished || !at_once->finished || at_once->whole.transfer == 0)
     return std::nullopt;
   TwoReplays two;
-  two.share = 1 - static_cast<double>(as_is->visible()) / static_cast<double>(at_once->whole.transfer);
+  const auto transfer = static_cast<double>(at_once->whole.transfer);
+  two.share = static_cast<double>(as_is->whole.hidden) / transfer;
+  two.visible_share = 1 - static_cast<double>(as_is->visible()) / transfer;
   if (as_is->whole.transfer > 0)
     two.ratio = static_cast<double>(at_once->whole.transfer) / static_cast<double>(as_is->whole.transfer);
   two.added = at_once->in_mpi - as_is->in_mpi;

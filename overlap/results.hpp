@@ -33,9 +33,12 @@ struct Replayed {
 /// What waiting for each non-blocking call at once adds to the time in MPI, and what that consists of: the parts add
 /// up to the whole. Picoseconds, all ranks.
 struct TwoReplays {
-  double share = 0;  // of the time in transfer: 1 - visible as it is / in transfer when waited for at once
-  double ratio =
-      1;  // of the times in transfer, waited for at once to as it is: 1 - share is (1 - efficiency) / ratio
+  double share =
+      0;  // transfer that computing hides as it is, of the time in transfer when waited for at once
+  double ratio = 1;  // of the times in transfer, waited for at once to as it is: share is efficiency / ratio
+  /// 1 - visible as it is / in transfer when waited for at once, which counts what transfers take longer as hidden:
+  /// share + 1 - 1 / ratio.
+  double visible_share = 0;
   std::int64_t added = 0;     // time in MPI: waited for at once, less as it is
   std::int64_t transfer = 0;  // of it: transfer that computing hides
   std::int64_t longer = 0;    // transfers take longer, or follow each other instead of going on together

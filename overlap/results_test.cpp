@@ -81,9 +81,12 @@ TEST(OverlapResults, WhatTwoReplaysDifferByIsHiddenTransferAndHiddenWaiting) {
   sample.results.at_once = Replayed{1, 0, {7000, 0}, 28000, true};
   const auto two = sample.results.two_replays();
   ASSERT_TRUE(two);
-  EXPECT_DOUBLE_EQ(two->share, 1 - 2000.0 / 7000);
+  EXPECT_DOUBLE_EQ(two->share, 4000.0 / 7000);
   EXPECT_DOUBLE_EQ(two->ratio, 7000.0 / 6000);
-  EXPECT_DOUBLE_EQ(1 - two->share, (1 - 4000.0 / 6000) / two->ratio) << "nothing else do they differ by";
+  EXPECT_DOUBLE_EQ(two->share * two->ratio, 4000.0 / 6000)
+      << "the efficiency: nothing else do they differ by";
+  EXPECT_DOUBLE_EQ(two->visible_share, 1 - 2000.0 / 7000);
+  EXPECT_DOUBLE_EQ(two->visible_share, two->share + 1 - 1 / two->ratio);
   EXPECT_EQ(two->added, 25000);
   EXPECT_EQ(two->transfer, 4000);
   EXPECT_EQ(two->longer, 1000);

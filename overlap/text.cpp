@@ -127,8 +127,9 @@ std::string efficiency_text(const Results& r, const Survey& survey) {
   if (const auto two = r.two_replays()) {
     const auto part = [](std::int64_t ps) { return report::readable(Duration{ps}); };
     text += fmt::format(
-        "  as two replays say (as it is; each call waited for at once): {}, messages being in transfer for "
-        "{:.4f} times as long\n",
+        "  as two replays say (what the run as it is hides, of the transfer with each call waited for at "
+        "once): {}, "
+        "messages being in transfer for {:.4f} times as long\n",
         percent(two->share), two->ratio);
     text += fmt::format(
         "    waited for at once, the calls take {} more: {} of hidden transfer, {} of longer transfers, {} "
