@@ -70,6 +70,7 @@ struct RawChain {
   std::string at;  // its first frame
   std::array<std::array<OneRank, 3>, 2> modes;
   OneRank between;
+  std::optional<std::array<double, 2>> least;  // nanoseconds, by mode
 };
 
 struct Raw {
@@ -200,6 +201,11 @@ class Lines {
       return true;
     }
     if (word == "between") return one(words, chain.between);
+    if (word == "least") {
+      chain.least.emplace();
+      auto& [blocking, deferred] = *chain.least;
+      return (words >> blocking >> deferred) && std::isfinite(blocking) && std::isfinite(deferred);
+    }
     if (word != "blocking" && word != "deferred") return false;
     auto& mode = chain.modes[word == "deferred" ? 1 : 0];
     return one(words, mode[0]) && one(words, mode[1]) && one(words, mode[2]);
@@ -221,6 +227,19 @@ class Lines {
 
 std::string first_line(const std::string& frames) {
   return frames.substr(0, frames.find('\n'));
+}
+
+void take_undisturbed(const std::vector<const RawChain*>& ranks, MeasuredChain& chain) {
+  double with = 0;
+  for (const RawChain* r : ranks) {
+    if (!r->least) continue;
+    chain.undisturbed_blocking += kNs * (*r->least)[0];
+    chain.undisturbed_deferred += kNs * (*r->least)[1];
+    ++with;
+  }
+  if (with == 0) return;
+  chain.undisturbed_blocking /= with;
+  chain.undisturbed_deferred /= with;
 }
 
 MeasuredChain chain_of(const Raw& raw, const std::vector<const RawChain*>& ranks, const FindPlace& place) {
@@ -249,6 +268,7 @@ MeasuredChain chain_of(const Raw& raw, const std::vector<const RawChain*>& ranks
   made.round_blocking = together(modes[0][2]);
   made.round_deferred = together(modes[1][2]);
   made.between = together(between);
+  take_undisturbed(ranks, made);
   estimate(raw, ranks, made);
   return made;
 }

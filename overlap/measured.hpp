@@ -38,6 +38,9 @@ struct MeasuredChain {
   Measured round_blocking,
       round_deferred;  // from its beginning until it begins again, with all that is between
   Measured between;    // computing from its last call until its end
+  /// The least that it took, as written, and deferred with its overhead: what is left where nobody waits, whatever else
+  /// the machine does. The mean of the ranks that have both; 0: none has.
+  double undisturbed_blocking = 0, undisturbed_deferred = 0;
   double estimated_blocking = 0, estimated_deferred = 0;  // from the network measured at the start
 
   /// Whether both ways were measured often enough; else the estimates stand for them.

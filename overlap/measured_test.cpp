@@ -25,7 +25,8 @@ std::string chain(int n, double blocking_us, double deferred_us, double overhead
          "\ncall MPI_Recv\nframe /bin/halo+0x72 ab\nmessage receive 1 4096\n" + "ended touch " +
          std::to_string(2 * n + 1) + "\nending 8 0\nat /bin/halo+0x80 ab\nblocking" + sample(blocking_us) +
          sample(1) + sample(100) + "\ndeferred" + sample(deferred_us) + sample(overhead_us) + sample(100) +
-         "\nbetween" + sample(10) + "\n";
+         "\nbetween" + sample(10) + "\nleast " + std::to_string(500 * blocking_us) + " " +
+         std::to_string(500 * (deferred_us + overhead_us)) + "\n";
 }
 
 std::string of_ranks(const std::vector<std::string>& ranks) {
@@ -64,6 +65,15 @@ TEST(Measurement, SaysWinsLosesOrNothingByTheInterval) {
   EXPECT_EQ(says(60, 40, 30), (std::pair{Says::kWins, Says::kLoses}));
   EXPECT_EQ(says(60, 59.95, 0), (std::pair{Says::kNothing, Says::kNothing}));
   EXPECT_EQ(says(40, 60, 5), (std::pair{Says::kLoses, Says::kLoses}));
+}
+
+TEST(Measurement, TellsWhatEachWayTakesWhenNobodyWaits) {
+  const MeasuredChain c = read({chain(101, 60, 40, 5), chain(101, 20, 30, 5)}).chains.at(0);
+  EXPECT_NEAR(c.undisturbed_blocking, 20e-6, 1e-12);
+  EXPECT_NEAR(c.undisturbed_deferred, 20e-6, 1e-12);
+  std::string without = chain(101, 60, 40, 5);
+  without.erase(without.find("least"));
+  EXPECT_EQ(read({without}).chains.at(0).undisturbed_deferred, 0);
 }
 
 TEST(Measurement, MoreRanksMakeTheIntervalNoNarrower) {
@@ -107,6 +117,7 @@ TEST(Measurement, WhatIsNoMeasurementIsSaidToBeNone) {
   EXPECT_FALSE(read_measurement("nplus1-measured 1\nranks 2\nnonsense\nend\n", place_by_address));
   EXPECT_FALSE(
       read_measurement("nplus1-measured 1\nblocking 1 2 3\nend\n", place_by_address));  // of no chain
+  EXPECT_FALSE(read_measurement("nplus1-measured 1\nchain 1\nleast 1 nan\nend\n", place_by_address));
   EXPECT_FALSE(measured_lines("{}"));
   EXPECT_FALSE(measured_lines("[1"));
   EXPECT_FALSE(measured_lines(R"({"schema": 1, "chains": []})"));

@@ -87,6 +87,9 @@ std::string chain_text(const MeasuredChain& chain) {
   line(fmt::format("protection, faults and copies take {}: at run time deferring saves {}: {}",
                    with_interval(chain.overhead), with_interval(at_run_time),
                    words_of(verdict(chain, at_run_time))));
+  if (chain.undisturbed_deferred > 0)
+    line(fmt::format("undisturbed, when nobody waits: {} as written, {} deferred at run time",
+                     seconds_text(chain.undisturbed_blocking), seconds_text(chain.undisturbed_deferred)));
   if (chain.round_blocking.count > 1 && chain.round_deferred.count > 1)
     line(fmt::format("once around, with all that is between: {} as written, {} non-blocking",
                      with_interval(chain.round_blocking), with_interval(chain.round_deferred)));
@@ -123,6 +126,8 @@ Json json_of(const MeasuredChain& chain) {
   json["deferred"] = json_of(chain.deferred);
   json["overhead"] = json_of(chain.overhead);
   json["round"] = {{"blocking", json_of(chain.round_blocking)}, {"deferred", json_of(chain.round_deferred)}};
+  json["undisturbed"] = {{"blocking_s", chain.undisturbed_blocking},
+                         {"deferred_s", chain.undisturbed_deferred}};
   json["between"] = json_of(chain.between);
   json["estimated"] = {{"blocking_s", chain.estimated_blocking}, {"deferred_s", chain.estimated_deferred}};
   const auto saving = [&](const Measured& m) {

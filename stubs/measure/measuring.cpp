@@ -329,8 +329,11 @@ void Measuring::note_end(EndedBy why, const access::Hit* hit, std::int64_t end_t
     return;
   }
   ModeTimes& times = chain.modes[static_cast<std::size_t>(running_.mode)];
+  const double overhead = watching_ns() - running_.overhead_ns + running_.copies_ns;
+  const double whole = running_.communication_ns + (running_.mode == Mode::kDeferred ? overhead : 0);
+  times.least = times.communication.count() == 0 ? whole : std::min(times.least, whole);
   times.communication.add(running_.communication_ns);
-  times.overhead.add(watching_ns() - running_.overhead_ns + running_.copies_ns);
+  times.overhead.add(overhead);
   chain.between.add(ns_of(end_tick - running_.exit_tick));
 }
 
@@ -420,6 +423,9 @@ std::string Measuring::text() const {
     for (std::size_t mode = 0; mode < kModes; ++mode)
       text += line(mode == 0 ? "blocking" : "deferred", text_of(chain.modes[mode].communication),
                    text_of(chain.modes[mode].overhead), text_of(chain.modes[mode].round));
+    if (std::all_of(chain.modes.begin(), chain.modes.end(),
+                    [](const ModeTimes& m) { return m.communication.count() > 0; }))
+      text += line("least", chain.modes[0].least, chain.modes[1].least);
     text += line("between", text_of(chain.between));
   }
   return text;

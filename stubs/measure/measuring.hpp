@@ -63,6 +63,7 @@ struct ModeTimes {
   Sample communication;  // in the calls, and waiting for what they began
   Sample overhead;       // closing and opening pages, faults, copies: what only measuring and deferring take
   Sample round;          // from the beginning of the chain until it, or one that begins as it, begins again
+  double least = 0;      // of its communication, and of the overhead where it is deferred
 };
 
 struct ChainTimes {

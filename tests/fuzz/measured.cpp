@@ -31,7 +31,8 @@ std::vector<std::string> seeds() {
       "nplus1-measured 1\nranks 2\nrank 0\nprotect 4096 2000\npair 0 1 1 2000\npair 0 1 65536 13000\n"
       "not-deferrable 2\nchain 21\ncall MPI_Recv\nframe /bin/halo+0x72 ab\nmessage receive 1 4096\n"
       "ended touch 21\nending 8 0\nat /bin/halo+0x80 ab\nblocking 10 60000 9e6 10 0 0 9 1e5 9e6\n"
-      "deferred 10 40000 9e6 10 5000 9e6 9 1e5 9e6\nbetween 20 1e4 9e6\nrank 1\nstopped why\nend\n",
+      "deferred 10 40000 9e6 10 5000 9e6 9 1e5 9e6\nleast 900 1e4\nbetween 20 1e4 9e6\nrank 1\nstopped "
+      "why\nend\n",
       guidelines::csv_head({{"purpose", "measure"}, {"clock", "real"}}) +
           guidelines::csv_row({0, "MPI_Bcast", 4, 0, 8, 1e-6, 5e-7, false}) +
           guidelines::csv_row({1, "MPI_Bcast", 4, 1, 64, 0.5, {}, true}),

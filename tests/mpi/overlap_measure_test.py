@@ -69,6 +69,17 @@ class Measuring(LiveTest):
             self.assertEqual(verdict == "wins", mean > interval, chain[way])
             self.assertEqual(verdict == "loses", mean < -interval, chain[way])
 
+    def test_the_papers_program_loses_at_run_time_when_nobody_waits(self):
+        """Natvig and Elster's result, by the least that each way takes: a mean holds what other work adds to waiting, which is
+        more than either way takes, and of either sign. Two system calls and a fault are more than any copy by MPI saves."""
+        source = pathlib.Path(__file__).resolve().parents[2] / "examples" / "overlap_1d.c"
+        program = self.build(source.read_text(), "overlap_1d.c", flags=("-g", "-O2", "-ldl"))
+        for cells in ("16", "1000"):  # which MPI copies: longer ones wait for the partner's turn on a processor each time
+            undisturbed = self.chain(self.measure(program, "blocking", cells, "60", "0"), 72, 76)["undisturbed"]
+            self.assertGreater(undisturbed["blocking_s"], 0)
+            self.assertGreater(undisturbed["deferred_s"], undisturbed["blocking_s"], cells)
+        self.assertIn("undisturbed, when nobody waits", self.screen)
+
     LATE = HEAD + MAIN + """
   const int n = 512;
   double* data = aligned_alloc(4096, n * sizeof(double));
@@ -95,6 +106,7 @@ class Measuring(LiveTest):
         # As it is written it waits for 30 ms; computing for longer, it has next to nothing to wait for.
         self.assertGreater(c["by_hand"]["mean_s"], 10e-3)
         self.assertEqual((c["by_hand"]["verdict"], c["at_run_time"]["verdict"]), ("wins", "wins"))
+        self.assertLess(c["undisturbed"]["deferred_s"], c["undisturbed"]["blocking_s"] / 4)  # it always waits
         self.assertIn("wins", self.screen)
 
     def test_a_message_whose_data_are_used_at_once_does_not_win(self):
