@@ -162,8 +162,7 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
   // Of several threads one may have been answered just now, while the process has slept for long.
   if (const std::uint64_t said = said_of(r); said != r.said) {
     r.said = said;
-    r.moved = now;
-    r.starved_ns = -1;
+    r.wait_anew(now);
     return false;
   }
   // The kernel brings a running thread's CPU time up to date at its ticks: what is read first may be of
@@ -188,9 +187,8 @@ bool Watch::look_at(RankId rank, engine::Engine& engine) {
   if (now - r.moved < most / 2 || extend(r, most, now) || now - r.moved < most) return false;
   engine.withdraw(rank);
   ++r.withdrawals;
-  r.starved_ns = -1;
   r.extensions = 0;
-  r.moved = now;
+  r.wait_anew(now);
   return true;
 }
 
@@ -202,6 +200,7 @@ void Watch::look(engine::Engine& engine) {
       awaited_since_ = std::chrono::steady_clock::now();
       awaited_looks_ = looks_of(awaited);
       said_ = false;
+      if (awaited) ranks_[awaited->index()].wait_anew(awaited_since_);
     }
     if (!awaited || !look_at(*awaited, engine)) return;
     engine.decide();

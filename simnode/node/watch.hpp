@@ -59,13 +59,19 @@ class Watch {
     std::uint64_t said = 0;      // events and answers, by then
     std::int64_t cpu_ns = 0;     // from here on it is credited
     Instant seen{};              // when `activity` was sampled first
-    Instant moved{};             // when CPU time or activity last changed
+    Instant moved{};             // when CPU time or activity last changed, or it began to be awaited
     std::int64_t credited = 0;   // ns since the sample that its bound was raised by
     bool sampled = false;
     bool based = false;            // what `cpu_ns` says is of after `activity` was sampled
     std::int64_t starved_ns = -1;  // of all ranks, half of its patience ago; -1: not read yet
     Instant starved_at{};
     int extensions = 0;  // of its patience
+
+    /// Its stillness so far says nothing: it may be that it was answered just now, or is about to be.
+    void wait_anew(Instant now) {
+      moved = now;
+      starved_ns = -1;
+    }
   };
 
   /// How often it has looked for progress inside MPI, and found nothing.

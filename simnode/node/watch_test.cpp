@@ -14,6 +14,25 @@ namespace {
 
 using namespace std::chrono_literals;
 
+class IdleProcess {
+ public:
+  /// Stopped, when this returns: it uses no CPU time at all.
+  IdleProcess() : pid_{fork()} {
+    while (pid_ == 0) raise(SIGSTOP);
+    waitpid(pid_, nullptr, WUNTRACED);
+  }
+  ~IdleProcess() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  IdleProcess(const IdleProcess&) = delete;
+  IdleProcess& operator=(const IdleProcess&) = delete;
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
 /// Rank 0 waits for a message from anybody; rank 1, this very process, is the one that could still send it.
 class WatchTest : public testing::Test, public engine::Listener {
  protected:
@@ -21,9 +40,18 @@ class WatchTest : public testing::Test, public engine::Listener {
   void on_match(RankId, const events::Answer&) override {}
 
   void wait_for_anybody() {
+    receive_from_anybody();
+    events::Event finalize;
+    finalize.kind = events::EventKind::kFinalize;
+    engine_.push(RankId{2}, finalize);
+    engine_.decide();
+  }
+  /// Rank 2 has sent it a message, and may make more calls.
+  void receive_from_anybody() {
     events::Event send;
     send.kind = events::EventKind::kSend;
     send.peer = 0;
+    send.size = 100'000;
     engine_.push(RankId{2}, send);
     events::Event receive;
     receive.kind = events::EventKind::kRecv;
@@ -32,9 +60,6 @@ class WatchTest : public testing::Test, public engine::Listener {
     receive.tag = kAnyTag;
     receive.request = RequestId{1};
     engine_.push(RankId{0}, receive);
-    events::Event finalize;
-    finalize.kind = events::EventKind::kFinalize;
-    engine_.push(RankId{2}, finalize);
     engine_.decide();
   }
   /// Looks until rank 0 is free or the time is up.
@@ -68,16 +93,10 @@ TEST_F(WatchTest, ARankWithGivenComputeTimesIsWaitedForHoweverIdle) {
 TEST_F(WatchTest, ARankThatUsesNoCpuIsWithdrawnAndTheDecisionCountedAsForced) {
   wait_for_anybody();
   Watch watch{3, {.measured = true, .scale = 0}};  // no bound from CPU time
-  const pid_t idle = fork();
-  if (idle == 0) {
-    pause();
-    _exit(0);
-  }
-  watch.add(RankId{1}, idle, &block_);
+  const IdleProcess idle;
+  watch.add(RankId{1}, idle.pid(), &block_);
   EXPECT_TRUE(decided_within(watch, 5s));
   EXPECT_EQ(engine_.counters().forced_decisions, 1u);
-  kill(idle, SIGKILL);
-  waitpid(idle, nullptr, 0);
 }
 
 TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
@@ -135,37 +154,50 @@ TEST_F(WatchTest, KnowsAComputingRankFromOneThatWaitsInsideMpi) {
 /// A thread in a blocking call of MPI's sleeps as one that waits for its own process does.
 TEST_F(WatchTest, ARankIsAwaitedWhileOneOfItsThreadsIsInABlockingCallOfMpi) {
   wait_for_anybody();
-  const pid_t idle = fork();
-  if (idle == 0) {
-    for (;;) pause();
-  }
+  const IdleProcess idle;
   block_.native_calls = 1;
   Watch watch{3, {.measured = false}};
-  watch.add(RankId{1}, idle, &block_, true);
+  watch.add(RankId{1}, idle.pid(), &block_, true);
   EXPECT_FALSE(decided_within(watch, 500ms));
   block_.native_calls = 0;
   EXPECT_TRUE(decided_within(watch, 5s));
-  kill(idle, SIGKILL);
-  waitpid(idle, nullptr, 0);
 }
 
 /// What waits for an answer sleeps as long as that takes, which says nothing of the time after it.
 TEST_F(WatchTest, PatienceWithARankOfSeveralThreadsBeginsAnewWithEachAnswer) {
   wait_for_anybody();
-  const pid_t idle = fork();
-  if (idle == 0) {
-    for (;;) pause();
-  }
+  const IdleProcess idle;
   Watch watch{3, {.measured = false}};
-  watch.add(RankId{1}, idle, &block_, true);
+  watch.add(RankId{1}, idle.pid(), &block_, true);
   watch.look(engine_);
   std::this_thread::sleep_for(200ms);
   ++block_.answer_head;
   watch.look(engine_);
   EXPECT_EQ(engine_.counters().forced_decisions, 0u);
   EXPECT_TRUE(decided_within(watch, 5s));
-  kill(idle, SIGKILL);
-  waitpid(idle, nullptr, 0);
+}
+
+/// An answer is on its way when the engine waits for one rank, then for another, and for the first again.
+TEST_F(WatchTest, PatienceBeginsAnewWhenTheEngineHasWaitedForAnotherMeanwhile) {
+  const IdleProcess idle;
+  transport::RankBlock other{};
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, idle.pid(), &block_, true);
+  watch.add(RankId{2}, idle.pid(), &other, true);
+  receive_from_anybody();
+  const Time sent = engine_.clock(RankId{2});
+  engine_.set_bound(RankId{2}, sent + Duration{1});
+  watch.look(engine_);
+  ASSERT_EQ(engine_.awaited(), RankId{1});
+  engine_.set_bound(RankId{1}, sent + Duration{2});
+  watch.look(engine_);
+  ASSERT_EQ(engine_.awaited(), RankId{2});
+  std::this_thread::sleep_for(200ms);
+  engine_.set_bound(RankId{2}, sent + Duration{3});
+  watch.look(engine_);
+  ASSERT_EQ(engine_.awaited(), RankId{1});
+  EXPECT_EQ(engine_.counters().forced_decisions, 0u);
+  EXPECT_TRUE(decided_within(watch, 5s));
 }
 
 /// Joins in a loop: what says that a thread waits for its own process gets quicker.
@@ -183,11 +215,8 @@ TEST_F(WatchTest, ARankWhoseThreadsWaitForEachOtherAgainAndAgainIsWithdrawnSoone
   for (int i = 0; i < kTimes; ++i) event(2, events::EventKind::kSend);
   event(2, events::EventKind::kFinalize);
   Watch watch{3, {.measured = true, .scale = 0}};
-  const pid_t idle = fork();
-  if (idle == 0) {
-    for (;;) pause();
-  }
-  watch.add(RankId{1}, idle, &block_, true);
+  const IdleProcess idle;
+  watch.add(RankId{1}, idle.pid(), &block_, true);
   std::vector<std::chrono::steady_clock::duration> took;
   for (int i = 0; i < kTimes; ++i) {
     event(0, events::EventKind::kRecv);
@@ -199,8 +228,6 @@ TEST_F(WatchTest, ARankWhoseThreadsWaitForEachOtherAgainAndAgainIsWithdrawnSoone
     event(1, events::EventKind::kUnmodelledExit);
     block_.activity += 2;
   }
-  kill(idle, SIGKILL);
-  waitpid(idle, nullptr, 0);
   EXPECT_EQ(engine_.counters().forced_decisions, static_cast<std::uint64_t>(kTimes));
   EXPECT_LT(*std::min_element(took.end() - kQuickest, took.end()) * 2,
             *std::min_element(took.begin(), took.begin() + kFirst));
