@@ -44,7 +44,7 @@ struct ReplayWords {
 
 /// A replay that is ready to run. Its options point into it.
 struct PreparedReplay {
-  std::unique_ptr<netmodel::NetworkModel> network;
+  std::shared_ptr<const netmodel::NetworkModel> network;
   netmodel::Selection collectives;
   hypothesis::ReplayOptions options;
   std::string compute;    // how compute times were changed, where that is not a factor
@@ -57,8 +57,12 @@ struct PreparedReplay {
                                                              int ranks);
 
 /// The platform or network asked for, or the recorded one. Throws Failure.
-[[nodiscard]] std::unique_ptr<netmodel::NetworkModel> replay_network(
+[[nodiscard]] std::shared_ptr<const netmodel::NetworkModel> replay_network(
     const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
+
+/// Loads the platform, if that is the network, for all children that this process forks: replay_network() gives them this
+/// one. To load one takes as long as a short program's replay. Once per process, which can load no other then. Throws Failure.
+void share_network(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);
 
 /// Whether replay_network() would find a network, and the algorithms exist; loads no platform. Throws
 /// Failure.

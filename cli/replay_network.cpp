@@ -1,8 +1,12 @@
 // Which network a replay runs on: the one asked for, or the recorded one.
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "cli/failure.hpp"
@@ -38,15 +42,36 @@ Failure wrong_platform(const Error& error) {
   return Failure{ExitCode::kUsage, error.what, kNothingReplayed, error.remedy};
 }
 
+/// What a platform is loaded as: the flags, the ranks.
+using Asked = std::tuple<std::string, std::string, std::string, std::string, std::string, int>;
+
+Asked asked(const netmodel::PlatformFlags& flags, int ranks) {
+  return {flags.platform, flags.model, flags.map, flags.settings, flags.host_speed, ranks};
+}
+
 netmodel::PlatformOptions checked(const netmodel::PlatformFlags& flags, int ranks) {
   auto options = netmodel::parse_platform_flags(flags, ranks);
   if (!options) throw wrong_platform(options.error());
-  if (const auto sound = netmodel::validate_platform(options.value()); !sound)
-    throw wrong_platform(sound.error());
+  static std::set<Asked> sound;  // to find out takes longer than to load
+  if (sound.contains(asked(flags, ranks))) return std::move(options).value();
+  if (const auto report = netmodel::validate_platform(options.value()); !report)
+    throw wrong_platform(report.error());
+  sound.insert(asked(flags, ranks));
   return std::move(options).value();
 }
 
-std::unique_ptr<netmodel::NetworkModel> load(const netmodel::PlatformFlags& flags, int ranks) {
+/// The platform that share_network() has loaded into this process, or the one it was forked from.
+struct Shared {
+  Asked asked;
+  std::shared_ptr<const netmodel::NetworkModel> network;
+};
+std::optional<Shared>& shared() {
+  static std::optional<Shared> the_one;
+  return the_one;
+}
+
+std::shared_ptr<const netmodel::NetworkModel> load(const netmodel::PlatformFlags& flags, int ranks) {
+  if (shared() && shared()->asked == asked(flags, ranks)) return shared()->network;
   auto network = netmodel::load_platform(checked(flags, ranks));
   if (!network) throw wrong_platform(network.error());
   return std::move(network).value();
@@ -87,9 +112,14 @@ void check_network(const ReplayWords& words, const hypothesis::RecordedSettings&
                   algorithms.error().remedy};
 }
 
-std::unique_ptr<netmodel::NetworkModel> replay_network(const ReplayWords& words,
-                                                       const hypothesis::RecordedSettings& recorded,
-                                                       int ranks) {
+void share_network(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks) {
+  if (const auto platform = platform_of(words, recorded))
+    shared() = {asked(*platform, ranks), load(*platform, ranks)};
+}
+
+std::shared_ptr<const netmodel::NetworkModel> replay_network(const ReplayWords& words,
+                                                             const hypothesis::RecordedSettings& recorded,
+                                                             int ranks) {
   if (const auto platform = platform_of(words, recorded)) return load(*platform, ranks);
   const std::string& text = words.network.empty() ? recorded.network : words.network;
   auto network = netmodel::parse(text);

@@ -351,6 +351,7 @@ Fixes find_fixes(const WhatIfWords& words) {
   const auto recorded = hypothesis::recorded_settings(reader.properties());
   WhatIfCase as_recorded;
   check_network(as_recorded.replay, recorded, reader.header().ranks);
+  share_network(as_recorded.replay, recorded, reader.header().ranks);
   const auto [side_text, trust] = before(words);
   const std::string whole = hypothesis::with_member(side_text, "trust", trust);
   Fixes fixes;

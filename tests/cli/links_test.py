@@ -1,8 +1,11 @@
 """Platforms' links in view, links changed, and ranks placed, from recordings that nplus1 convert makes without MPI."""
 import csv
+import ctypes
 import json
+import os
 import pathlib
 import random
+import struct
 import unittest
 
 from command import CommandTest
@@ -58,6 +61,27 @@ class Links(CommandTest):
         out = f"out{len(list(self.folder.iterdir()))}"
         self.ok("replay", source, "--platform", PLATFORMS / f"{platform}.xml", "-o", out, "--quiet", *more)
         return self.folder / out
+
+    def opened(self, file, *words):
+        """How often the command and its children open `file`, by inotify(7): at least, as equal events in a row may be one."""
+        libc, event = ctypes.CDLL(None), struct.Struct("iIII")
+        in_open, in_close = 0x20, 0x10
+        with os.fdopen(libc.inotify_init1(os.O_NONBLOCK), "rb", buffering=0) as events:
+            self.assertGreaterEqual(libc.inotify_add_watch(events.fileno(), os.fsencode(file), in_open | in_close), 0)
+            self.ok(*words)
+            return sum(mask == in_open for _, mask, _, _ in event.iter_unpack(events.read(1 << 20) or b""))
+
+    def test_a_search_for_what_to_fix_loads_the_platform_once_for_all_it_tries(self):
+        source = self.record("ring", 16, [(r, (r + 1) % 16, 1000 + r) for r in range(16) for _ in range(3)])
+        platform = self.folder / "platform.xml"
+        platform.write_text((PLATFORMS / "torus.xml").read_text())
+        self.ok("replay", source, "--platform", platform, *UNASKED, "--record", "-o", "recorded", "--quiet")
+        once = self.opened(platform, "whatif", "recorded", "--balance", "all", "--json", "one.json")
+        sweep = self.opened(platform, "whatif", "recorded", "--sweep", "--json", "sweep.json")
+        found = json.loads((self.folder / "sweep.json").read_text())
+        self.assertGreaterEqual(len(found["candidates"]), 3)
+        self.assertGreater(once, 0)
+        self.assertLessEqual(sweep, once)
 
     def makespan(self, source, platform, *more):
         return json.loads((self.replayed(source, platform, *more) / "summary.json").read_text())["virtual_time_s"]
