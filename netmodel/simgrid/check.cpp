@@ -14,6 +14,7 @@
 #include <iterator>
 #include <limits>
 #include <regex>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -127,6 +128,11 @@ void check_values(const sg::Engine& engine, const Declared& declared, const Sour
       throw source.error(line, "the bandwidth of link " + in_quotes(link->get_name()) + " is not above 0");
     if (!std::isfinite(link->get_latency()) || link->get_latency() < 0)
       throw source.error(line, "the latency of link " + in_quotes(link->get_name()) + " is below 0");
+    // SimGrid's programs tell each station's rate by a call, and no message can be sent without.
+    if (link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI)
+      throw source.error(
+          line, "link " + in_quotes(link->get_name()) +
+                    " is wifi, which is not simulated: a platform file cannot say its stations' rates");
   }
 }
 
@@ -219,13 +225,18 @@ void check_clusters(const Source& source) {
 }
 
 /// Looks up a route, which SimGrid does only when it is needed; ends the process if the zone has none at all. One that is
-/// missing among others comes back empty.
+/// missing among others comes back empty; a host that has no link to a star's centre is an exception without words.
 void need_route(const sg::Host* from, const sg::Host* to, const Declared& declared, const Source& source) {
   about = "there is no route from " + from->get_name() + " to " + to->get_name() + "\n";
   current_line = declared.host(from->get_name());
   std::vector<sg::Link*> links;
   double latency = 0;
-  from->route_to(to, links, &latency);
+  try {
+    from->route_to(to, links, &latency);
+  } catch (const std::out_of_range&) {
+    links.clear();
+    latency = 0;
+  }
   if (links.empty() && latency <= 0) throw source.error(current_line, about.substr(0, about.size() - 1));
   about.clear();
 }

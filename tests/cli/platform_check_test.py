@@ -40,6 +40,11 @@ SOUND = zone(LINK + ROUTE)
 MALFORMED = [
     ("a link that is not there", zone(ROUTE), 7, "Link not found: l"),
     ("no route", zone(LINK), "5|6", "no route from"),
+    ("hosts without links to their star's centre", zone("", routing="Vivaldi").replace('"a" speed', '"a" coordinates="1 2 3" speed')
+     .replace('"b" speed', '"b" coordinates="5 2 3" speed'), "5|6", "no route from"),
+    ("a wifi link", zone(link(sharing_policy="WIFI") + ROUTE), 7, "link 'l' is wifi"),
+    ("a wifi zone", f'{HEAD}<zone id="w" routing="Wifi">\n<prop id="access_point" value="ap"/>\n<host id="a" speed="1Gf"/>\n'
+     f'{HOST_B}\n<router id="ap"/>\n{link(sharing_policy="WIFI", latency="0ms")}</zone>\n{TAIL}', 9, "link 'l' is wifi"),
     ("a route that is missing among others", zone('<host id="c" speed="1Gf"/>\n' + LINK + ROUTE), "5|6|7", "no route from"),
     ("a route to nowhere", zone(LINK + ROUTE.replace('"b"', '"c"')), 8, "dst='c'"),
     ("an unknown element", zone(LINK + "<lnk/>\n" + ROUTE), 8, ""),
@@ -128,6 +133,23 @@ class PlatformCheck(CommandTest):
                 self.assertRegex(lines[0], rf"^FAIL  {place}: .*{re.escape(mention)}")
                 self.assertLess(len(lines[0]), 300)
                 self.assertTrue(lines[1].startswith("      next: "))
+
+    def test_a_run_and_a_replay_say_the_same_and_start_nothing(self):
+        self.write("r.jsonl", '{"record": "run", "text": "nplus1-events/1", "ranks": 2}\n')
+        self.assertEqual(self.nplus1("convert", "r.jsonl", "-o", "r.n1r").returncode, 0)
+        for text, line, mention in ((zone(link(bandwidth="0") + ROUTE), 7, "bandwidth of link 'l' is not above 0"),
+                                    (zone(link(sharing_policy="WIFI") + ROUTE), 7, "link 'l' is wifi"),
+                                    (zone(LINK), "[56]", "there is no route from")):
+            self.write("p.xml", text)
+            for words in (("run", "-n", "2", "--platform", "p.xml", "--", "./app"), ("replay", "r.n1r", "--platform", "p.xml"),
+                          ("whatif", "r.n1r", "--platform", "p.xml", "--balance", "all"), ("map", "r.n1r", "--platform", "p.xml")):
+                with self.subTest(mention, verb=words[0]):
+                    done = self.nplus1(*words)
+                    self.assertNotEqual(done.returncode, 0)
+                    self.assertEqual(done.stdout, "")
+                    cause, so, following = done.stderr.splitlines()
+                    self.assertRegex(cause, rf"^nplus1: .*p\.xml:{line}: .*{re.escape(mention)}")
+                    self.assertTrue(so.startswith("  so:") and following.startswith("  next:"), done.stderr)
 
     def test_what_is_no_file(self):
         (self.folder / "p.xml").mkdir()
