@@ -197,7 +197,8 @@ void part_of_grid(Script& s, const Communicator& given) {
   const Communicator parent = given;
   std::vector<int> kept;
   for (std::size_t d = 0; d < parent.extents.size(); ++d) kept.push_back(s.random.chance(60));
-  if (parent.size() > 1 && index_in(kept, 1) < 0) kept.front() = 1;  // MPICH gives a part without dimensions to one alone
+  if (parent.size() > 1 && index_in(kept, 1) < 0)
+    kept.front() = 1;  // MPICH gives a part without dimensions to one alone
   Communicator shape;
   for (std::size_t d = 0; d < parent.extents.size(); ++d) {
     if (!kept[d]) continue;
