@@ -101,7 +101,7 @@ fs::path output_path(const ReportOptions& options) {
   return (fs::is_directory(source) ? source : source.parent_path()) / report::html::kReportFile;
 }
 
-void write(const ReportOptions& options, const Findings& found) {
+std::string write(const ReportOptions& options, const Findings& found) {
   if (!options.window.empty()) static_cast<void>(parse_window(options.window));  // before anything is read
   const PatternsSource source = load_patterns(options.source);
   const std::string patterns = patterns::patterns_json(source.patterns);
@@ -122,7 +122,7 @@ void write(const ReportOptions& options, const Findings& found) {
   documents.clock = clock;
   or_fail(report::html::write_report(file, source.patterns.application, documents), ExitCode::kCantCreate,
           kNothingWritten);
-  if (!source.note.empty()) fmt::print(stderr, "{}\n", source.note);
+  return source.note;
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ void add_report(const Registration& registration) {
       constexpr FindingLimits kPatient{256 * kMiB, 256 * kMiB, 64 * kMiB, 4 * kMiB};
       Findings found = find_without_replays(source, kPatient);
       add_fixes(source, kPatient, found);
-      write(*options, found);
+      if (const std::string note = write(*options, found); !note.empty()) fmt::print(stderr, "{}\n", note);
       fmt::print(stderr, "{}", found.trouble);
       fmt::print("{}\n", output_path(*options).string());
       return static_cast<int>(ExitCode::kOk);

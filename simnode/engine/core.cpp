@@ -399,8 +399,12 @@ void Core::rank_gone(RankId rank) {
   }
 }
 
-void Core::set_bound(RankId rank, Time time) {
-  rank_of(rank).bound = std::max(rank_of(rank).bound, time);
+void Core::set_bound(RankId rank, Time time, ThreadId thread) {
+  const std::vector<std::uint32_t>& lanes = rank_of(rank).lanes;
+  const bool known = thread.index() < lanes.size() && lanes[thread.index()] != kNoLane;
+  if (!known && thread.value != 0) return;
+  Lane& lane = lanes_[known ? lanes[thread.index()] : rank.index()];
+  lane.bound = std::max(lane.bound, time);
 }
 
 void Core::withdraw(RankId rank) {

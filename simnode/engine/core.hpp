@@ -35,11 +35,12 @@ class Core {
 
   void push(RankId rank, const events::Event& event, const events::Extension& extension);
   void decide();
-  void set_bound(RankId rank, Time time);
+  void set_bound(RankId rank, Time time, ThreadId thread);
   void withdraw(RankId rank);
   void rank_gone(RankId rank);
   State state();
   std::optional<RankId> awaited();
+  ThreadId awaited_thread();
   std::vector<BlockedThread> blocked();
   std::vector<BlockedThread> outside() const;
   bool release_rendezvous(bool whatever_runs);

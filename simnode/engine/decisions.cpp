@@ -89,8 +89,7 @@ Time Core::running_bound() {
       running_.erase(top.item);
       continue;
     }
-    // Whoever waits for a turn has made its call: its rank's bound, which rises with the CPU time since, is not its own.
-    const Time bound = std::max(lane.clock, lane.waits_turn ? top.time : rank.bound);
+    const Time bound = std::max(lane.clock, lane.bound);
     if (bound == top.time) return bound;
     running_.set(top.item, bound, 0);
   }
@@ -105,7 +104,7 @@ bool Core::safe(const IndexedHeap::Entry& decision) {
   const Rank& rank = ranks_[rank_of_decision(decision).index()];
   return std::all_of(rank.lanes.begin(), rank.lanes.end(), [&](std::uint32_t i) {
     if (i == kNoLane || lanes_[i].run != Run::kRunning || rank.withdrawn) return true;
-    return std::max(lanes_[i].clock, lanes_[i].waits_turn ? Time::min() : rank.bound) >= decision.time;
+    return std::max(lanes_[i].clock, lanes_[i].bound) >= decision.time;
   });
 }
 

@@ -24,6 +24,10 @@ std::optional<RankId> Core::awaited() {
   return lanes_[running_.top().item].rank;
 }
 
+ThreadId Core::awaited_thread() {
+  return awaited() ? lanes_[running_.top().item].thread : ThreadId{0};
+}
+
 std::size_t Core::outside_or_withdrawn() const {
   return outside_ + withdrawn_;
 }

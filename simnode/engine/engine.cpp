@@ -28,8 +28,8 @@ void Engine::push(RankId rank, const events::Event& event, const events::Extensi
 void Engine::decide() {
   core_->decide();
 }
-void Engine::set_bound(RankId rank, Time time) {
-  core_->set_bound(rank, time);
+void Engine::set_bound(RankId rank, Time time, ThreadId thread) {
+  core_->set_bound(rank, time, thread);
 }
 void Engine::withdraw(RankId rank) {
   core_->withdraw(rank);
@@ -48,6 +48,9 @@ bool Engine::somebody_asks() const {
 }
 std::optional<RankId> Engine::awaited() const {
   return core_->awaited();
+}
+ThreadId Engine::awaited_thread() const {
+  return core_->awaited_thread();
 }
 std::vector<BlockedThread> Engine::blocked() const {
   return core_->blocked();

@@ -111,8 +111,8 @@ class Engine {
   void push(RankId rank, const events::Event& event, const events::Extension& extension = {});
   /// Settles what became safe: any-source matches, Waitany, Waitsome, Test, probes.
   void decide();
-  /// The running threads of `rank` make no event before `time`. Never lowers.
-  void set_bound(RankId rank, Time time);
+  /// `thread` of `rank`, which runs, makes no event before `time`. Never lowers.
+  void set_bound(RankId rank, Time time, ThreadId thread = ThreadId{0});
   /// `rank` holds nobody back until its next event (unmodelled call, stall).
   void withdraw(RankId rank);
   /// `rank` makes no more events (death); its messages stay.
@@ -123,6 +123,8 @@ class Engine {
   [[nodiscard]] bool somebody_asks() const;
   /// The running rank that the next decision waits for (the watchdog's), if any.
   [[nodiscard]] std::optional<RankId> awaited() const;
+  /// Its thread that holds the decision back.
+  [[nodiscard]] ThreadId awaited_thread() const;
   [[nodiscard]] std::vector<BlockedThread> blocked() const;
   /// The threads in a call that is not modelled: whom they wait for only MPI knows.
   [[nodiscard]] std::vector<BlockedThread> outside() const;

@@ -161,6 +161,7 @@ struct alignas(64) Lane {
   Time clock{};                      // last exit
   Time entry{};                      // of the call it is in
   Time interface_free{};             // when its sends so far have left
+  Time bound{};                      // while it runs it makes no event before
   Time decided_until = Time::min();  // of its receives and probes from any source
   semantics::PollCost poll;
   events::Event current;  // while blocked; entry_ps is the virtual entry
@@ -181,11 +182,10 @@ struct alignas(64) Rank {
   bool woken = false;  // in the list of next_woken()
   bool dirty = false;  // decisions to be computed anew
   SequenceTable sequences;
-  std::unique_ptr<StreamOrder> order;             // null: one thread
-  std::uint32_t waiting_turns = 0;                // lanes
-  Time bound{};                                   // its running threads make no event before
-  std::optional<semantics::Candidate> candidate;  // of the next any-source decision
-  std::vector<std::uint32_t> lanes;               // by thread; kNoLane: not seen
+  std::unique_ptr<StreamOrder> order;                                    // null: one thread
+  std::uint32_t waiting_turns = 0;                                       // lanes
+  std::optional<semantics::Candidate> candidate;                         // of the next any-source decision
+  std::vector<std::uint32_t> lanes;                                      // by thread; kNoLane: not seen
   std::map<std::pair<RankId, std::uint64_t>, semantics::Message> taken;  // by Mprobe, not yet received
 };
 

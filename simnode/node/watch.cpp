@@ -34,9 +34,9 @@ constexpr int kMostExtensions = 18;
 /// CPU time sampled from outside may include a little of the stubs' own.
 constexpr double kSafety = 0.9;
 
-/// How long the process's main thread ran, as the kernel says (nanoseconds); -1 if it is gone.
-std::int64_t running_time_of(std::int32_t pid) {
-  std::ifstream file{"/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/schedstat"};
+/// How long the thread ran, as the kernel says (nanoseconds); -1 if it is gone.
+std::int64_t running_time_of(std::int32_t pid, std::int32_t tid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/schedstat"};
   std::int64_t ran = -1;
   return file >> ran ? ran : -1;
 }
@@ -54,45 +54,52 @@ bool each_thread(std::int32_t pid, Look&& look) {
   return any;
 }
 
-/// Whether a thread of the process runs, or could and has no core: then a wait outside MPI is not for another rank.
+/// Whether the thread runs, or could and has no core.
+bool runs(const std::filesystem::path& thread) {
+  std::ifstream file{thread / "stat"};
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(") ");
+  return name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'R';
+}
+
+/// Then a wait outside MPI is not for another rank.
 bool some_thread_runs(std::int32_t pid) {
-  bool runs = false;
-  each_thread(pid, [&](const std::filesystem::path& thread) {
-    std::ifstream file{thread / "stat"};
-    std::string line;
-    std::getline(file, line);
-    const std::size_t name_end = line.rfind(") ");
-    runs = name_end != std::string::npos && name_end + 2 < line.size() && line[name_end + 2] == 'R';
-    return !runs;
-  });
-  return runs;
+  bool one_runs = false;
+  each_thread(pid, [&](const std::filesystem::path& thread) { return !(one_runs = runs(thread)); });
+  return one_runs;
 }
 
 }  // namespace
 
 void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads, double scale) {
   ranks_[rank.index()].scale = scale;
-  ranks_[rank.index()].threads = threads;
+  ranks_[rank.index()].several_threads = threads;
   ranks_[rank.index()].pid = pid;
   ranks_[rank.index()].block = block;
 }
 
-std::chrono::microseconds Watch::patience(const Rank& rank) const {
-  if (rank.threads && !clock_.measured) {
+Watch::Sight Watch::sight_of(const Rank& rank, ThreadId thread) {
+  if (rank.block == nullptr) return {};
+  if (!rank.several_threads) return {rank.pid, &rank.block->activity};
+  const transport::ThreadCell& cell = rank.block->threads[thread.index() % transport::kThreadCells];
+  if (cell.owner.load(std::memory_order_acquire) != thread.value + 1U) return {};
+  return {cell.tid.load(std::memory_order_acquire), &cell.activity};
+}
+
+std::chrono::microseconds Watch::patience(const Rank& rank, const Sight& sight) const {
+  const std::chrono::milliseconds inside = clock_.measured ? kNativeGrace : kSteadyNativeGrace;
+  if (rank.several_threads) {
     // What waits for other threads of the process sleeps, or spins. Of other hosts nothing is seen.
-    if (rank.block == nullptr || rank.block->native_wait.load(std::memory_order_relaxed) != 0 ||
-        rank.block->native_calls.load(std::memory_order_relaxed) != 0)
-      return kSteadyNativeGrace;
-    if (some_thread_runs(rank.pid))
+    if (!sight.in_application()) return rank.block == nullptr ? kSteadyNativeGrace : inside;
+    if (!clock_.measured && some_thread_runs(rank.pid))
       return std::chrono::microseconds{kRunningThreadGrace} /
              (1 << std::min(rank.withdrawals / kSpinsToHalve, kMostSpinHalvings));
-  }
-  if (rank.threads)
     return std::chrono::microseconds{kThreadGrace} /
            (1 << std::min(rank.withdrawals / kWithdrawalsToHalve, kMostHalvings));
+  }
   if (rank.block == nullptr) return kSpinGrace;  // nothing is known of it
-  if (rank.block->native_wait.load(std::memory_order_relaxed) != 0)
-    return clock_.measured ? kNativeGrace : std::chrono::milliseconds{kSteadyNativeGrace};
+  if (rank.block->native_wait.load(std::memory_order_relaxed) != 0) return inside;
   return clock_.measured ? kIdleGrace : std::chrono::milliseconds{kSpinGrace};
 }
 
@@ -118,7 +125,7 @@ std::int64_t Watch::starved() const {
 
 /// A rank inside MPI waits for others of the job, so that all of them count. They are asked twice only, in the middle of
 /// the patience and at its end: there may be many.
-bool Watch::extend(Rank& r, std::chrono::microseconds patience, Instant now) {
+bool Watch::extend(Thread& r, std::chrono::microseconds patience, Instant now) {
   const bool over = now - r.moved >= patience;
   if (r.starved_ns < 0) {
     r.starved_ns = starved();
@@ -142,67 +149,83 @@ std::uint64_t Watch::said_of(const Rank& r) {
                                   r.block->answer_head.load(std::memory_order_relaxed);
 }
 
-bool Watch::look_at(RankId rank, engine::Engine& engine) {
+bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   Rank& r = ranks_[rank.index()];
+  const Sight sight = sight_of(r, thread);
   const auto activity_now = [&] {
     // Over TCP only its events show that it moves.
-    return r.block == nullptr ? static_cast<std::uint32_t>(engine.clock(rank).time_since_epoch().count())
-                              : r.block->activity.load(std::memory_order_acquire);
+    return sight.activity == nullptr
+               ? static_cast<std::uint32_t>(engine.clock(rank, thread).time_since_epoch().count())
+               : sight.activity->load(std::memory_order_acquire);
   };
   const std::uint32_t activity = activity_now();
-  const std::int64_t cpu = r.block == nullptr ? 0 : running_time_of(r.pid);
+  const std::int64_t cpu = sight.tid < 0 ? 0 : running_time_of(r.pid, sight.tid);
   const Instant now = std::chrono::steady_clock::now();
   // A call made in between would lie before the bound, had the computing up to now been credited.
   if (activity_now() != activity) return false;
-  if (!r.sampled || activity != r.activity) {
-    r = {r.pid, r.block, r.threads, r.scale, r.withdrawals, activity,   said_of(r),
-         cpu,   now,     now,       0,       true,          clock_.wall};
+  Thread& t = r.threads[thread];
+  if (!t.sampled || activity != t.activity) {
+    t = {.sampled = true,
+         .activity = activity,
+         .said = said_of(r),
+         .cpu_ns = cpu,
+         .based = clock_.wall,
+         .seen = now,
+         .moved = now};
     return false;
   }
   // Of several threads one may have been answered just now, while the process has slept for long.
-  if (const std::uint64_t said = said_of(r); said != r.said) {
-    r.said = said;
-    r.wait_anew(now);
+  if (const std::uint64_t said = said_of(r); said != t.said) {
+    t.said = said;
+    t.wait_anew(now);
     return false;
   }
   // The kernel brings a running thread's CPU time up to date at its ticks: what is read first may be of
   // before the last call, what has changed since is not.
-  if (!r.based && cpu != r.cpu_ns) {
-    r.based = true;
-    r.cpu_ns = cpu;
-    r.moved = now;
+  if (!t.based && cpu != t.cpu_ns) {
+    t.based = true;
+    t.cpu_ns = cpu;
+    t.moved = now;
     return false;
   }
-  const bool in_application = activity % 2 == 0;
-  const std::int64_t since = !r.based ? 0 : clock_.wall ? (now - r.seen) / 1ns : cpu - r.cpu_ns;
-  if (in_application && clock_.measured && since > r.credited && r.block != nullptr) {
-    r.credited = since;
-    const auto before = engine.clock(rank);
-    engine.set_bound(rank, before + Duration{static_cast<std::int64_t>(static_cast<double>(since) * 1000.0 *
-                                                                       clock_.scale * r.scale * kSafety)});
-    r.moved = now;
+  const std::int64_t since = !t.based ? 0 : clock_.wall ? (now - t.seen) / 1ns : cpu - t.cpu_ns;
+  const bool computes = clock_.measured && sight.in_application();
+  if (computes && since > t.credited_ns) {
+    t.credited_ns = since;
+    const auto before = engine.clock(rank, thread);
+    engine.set_bound(rank,
+                     before + Duration{static_cast<std::int64_t>(static_cast<double>(since) * 1000.0 *
+                                                                 clock_.scale * r.scale * kSafety)},
+                     thread);
+    t.moved = now;
     return true;
   }
-  const auto most = patience(r);
-  if (now - r.moved < most / 2 || extend(r, most, now) || now - r.moved < most) return false;
+  const auto most = patience(r, sight);
+  if (now - t.moved < most / 2 || extend(t, most, now) || now - t.moved < most) return false;
+  if (computes && runs("/proc/" + std::to_string(r.pid) + "/task/" + std::to_string(sight.tid))) {
+    t.wait_anew(now);  // for a core
+    return false;
+  }
   engine.withdraw(rank);
   ++r.withdrawals;
-  r.extensions = 0;
-  r.wait_anew(now);
+  t.extensions = 0;
+  t.wait_anew(now);
   return true;
 }
 
 void Watch::look(engine::Engine& engine) {
   for (std::size_t i = 0; i <= ranks_.size(); ++i) {
     const auto awaited = engine.awaited();
-    if (awaited != awaited_) {
+    const ThreadId thread = engine.awaited_thread();
+    if (awaited != awaited_ || thread != awaited_thread_) {
       awaited_ = awaited;
+      awaited_thread_ = thread;
       awaited_since_ = std::chrono::steady_clock::now();
       awaited_looks_ = looks_of(awaited);
       said_ = false;
-      if (awaited) ranks_[awaited->index()].wait_anew(awaited_since_);
+      if (awaited) ranks_[awaited->index()].threads[thread].wait_anew(awaited_since_);
     }
-    if (!awaited || !look_at(*awaited, engine)) return;
+    if (!awaited || !look_at(*awaited, thread, engine)) return;
     engine.decide();
   }
 }

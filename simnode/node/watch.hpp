@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -49,20 +50,16 @@ class Watch {
 
  private:
   using Instant = std::chrono::steady_clock::time_point;
-  struct Rank {
-    std::int32_t pid = 0;
-    transport::RankBlock* block = nullptr;
-    bool threads = false;
-    double scale = 1.0;
-    int withdrawals = 0;         // so far
-    std::uint32_t activity = 1;  // at the last sample
-    std::uint64_t said = 0;      // events and answers, by then
-    std::int64_t cpu_ns = 0;     // from here on it is credited
-    Instant seen{};              // when `activity` was sampled first
-    Instant moved{};             // when CPU time or activity last changed, or it began to be awaited
-    std::int64_t credited = 0;   // ns since the sample that its bound was raised by
+  /// A thread of a rank that the engine has awaited, and what it was seen to do.
+  struct Thread {
     bool sampled = false;
+    std::uint32_t activity = 1;    // at the last sample
+    std::uint64_t said = 0;        // events and answers of its rank, by then
+    std::int64_t cpu_ns = 0;       // from here on it is credited
     bool based = false;            // what `cpu_ns` says is of after `activity` was sampled
+    std::int64_t credited_ns = 0;  // since the sample, by which its bound was raised
+    Instant seen{};                // when `activity` was sampled first
+    Instant moved{};               // when CPU time or activity last changed, or it began to be awaited
     std::int64_t starved_ns = -1;  // of all ranks, half of its patience ago; -1: not read yet
     Instant starved_at{};
     int extensions = 0;  // of its patience
@@ -73,24 +70,43 @@ class Watch {
       starved_ns = -1;
     }
   };
+  struct Rank {
+    std::int32_t pid = 0;
+    transport::RankBlock* block = nullptr;
+    bool several_threads = false;
+    double scale = 1.0;
+    int withdrawals = 0;  // so far
+    std::map<ThreadId, Thread> threads;
+  };
+  /// What of a thread can be seen.
+  struct Sight {
+    std::int32_t tid = -1;  // unknown
+    const std::atomic<std::uint32_t>* activity = nullptr;
+
+    [[nodiscard]] bool in_application() const {
+      return activity != nullptr && activity->load(std::memory_order_acquire) % 2 == 0;
+    }
+  };
+  [[nodiscard]] static Sight sight_of(const Rank& rank, ThreadId thread);
 
   /// How often it has looked for progress inside MPI, and found nothing.
   [[nodiscard]] std::uint32_t looks_of(std::optional<RankId> rank) const;
   /// Events that it has written and answers that it was given, so far.
   [[nodiscard]] static std::uint64_t said_of(const Rank& rank);
-  /// How long `rank` may seem idle before it is withdrawn.
-  [[nodiscard]] std::chrono::microseconds patience(const Rank& rank) const;
+  /// How long the thread may seem idle before its rank is withdrawn.
+  [[nodiscard]] std::chrono::microseconds patience(const Rank& rank, const Sight& sight) const;
   /// Of all ranks of this host together.
   [[nodiscard]] std::int64_t starved() const;
   /// Near the end of the patience with a rank: whether there was no core for its job for so long that more is due.
-  bool extend(Rank& rank, std::chrono::microseconds patience, Instant now);
+  bool extend(Thread& thread, std::chrono::microseconds patience, Instant now);
   /// Whether the engine learned something.
-  bool look_at(RankId rank, engine::Engine& engine);
+  bool look_at(RankId rank, ThreadId thread, engine::Engine& engine);
 
   Clock clock_;
   Starved starved_;
   std::vector<Rank> ranks_;
   std::optional<RankId> awaited_;
+  ThreadId awaited_thread_{};
   Instant awaited_since_{};
   std::uint32_t awaited_looks_ = 0;  // of it inside MPI, when it began to be awaited
   bool said_ = false;

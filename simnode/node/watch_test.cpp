@@ -72,6 +72,11 @@ class WatchTest : public testing::Test, public engine::Listener {
     return !engine_.awaited();
   }
 
+  void see_thread(std::size_t thread, std::int32_t tid) {
+    block_.threads[thread].tid = tid;
+    block_.threads[thread].owner = static_cast<std::uint32_t>(thread) + 1;
+  }
+
   std::unique_ptr<netmodel::NetworkModel> network_ = std::move(netmodel::parse("lsb")).value();
   engine::Engine engine_{3, *network_, *this};
   transport::RankBlock block_{};
@@ -152,15 +157,41 @@ TEST_F(WatchTest, KnowsAComputingRankFromOneThatWaitsInsideMpi) {
 }
 
 /// A thread in a blocking call of MPI's sleeps as one that waits for its own process does.
-TEST_F(WatchTest, ARankIsAwaitedWhileOneOfItsThreadsIsInABlockingCallOfMpi) {
+TEST_F(WatchTest, AThreadIsAwaitedForLongerWhileItIsInACallOfMpi) {
   wait_for_anybody();
   const IdleProcess idle;
-  block_.native_calls = 1;
+  see_thread(0, idle.pid());
+  block_.threads[0].activity = 1;
   Watch watch{3, {.measured = false}};
   watch.add(RankId{1}, idle.pid(), &block_, true);
   EXPECT_FALSE(decided_within(watch, 500ms));
-  block_.native_calls = 0;
-  EXPECT_TRUE(decided_within(watch, 5s));
+  block_.threads[0].activity = 2;
+  EXPECT_TRUE(decided_within(watch, 500ms));
+}
+
+/// What one thread has computed says nothing of another.
+TEST_F(WatchTest, CpuTimeRaisesTheBoundOfTheThreadThatUsedItAlone) {
+  const IdleProcess idle;
+  const auto call = [this](ThreadId thread) {
+    events::Event event;
+    event.kind = events::EventKind::kUnmodelledEnter;
+    event.thread = thread;
+    engine_.push(RankId{1}, event);
+    event.kind = events::EventKind::kUnmodelledExit;
+    engine_.push(RankId{1}, event);
+  };
+  call(ThreadId{0});
+  call(ThreadId{1});
+  see_thread(0, static_cast<std::int32_t>(gettid()));
+  see_thread(1, idle.pid());
+  wait_for_anybody();
+  Watch watch{3, {.measured = true, .scale = 1e3}};
+  watch.add(RankId{1}, getpid(), &block_, true);
+  const auto until = std::chrono::steady_clock::now() + 15ms;
+  while (std::chrono::steady_clock::now() < until) watch.look(engine_);
+  EXPECT_EQ(engine_.awaited(), RankId{1});
+  EXPECT_EQ(engine_.awaited_thread(), ThreadId{1});
+  EXPECT_EQ(engine_.counters().forced_decisions, 0u);
 }
 
 /// What waits for an answer sleeps as long as that takes, which says nothing of the time after it.
@@ -217,6 +248,7 @@ TEST_F(WatchTest, ARankWhoseThreadsWaitForEachOtherAgainAndAgainIsWithdrawnSoone
   Watch watch{3, {.measured = true, .scale = 0}};
   const IdleProcess idle;
   watch.add(RankId{1}, idle.pid(), &block_, true);
+  see_thread(0, idle.pid());
   std::vector<std::chrono::steady_clock::duration> took;
   for (int i = 0; i < kTimes; ++i) {
     event(0, events::EventKind::kRecv);
@@ -226,7 +258,7 @@ TEST_F(WatchTest, ARankWhoseThreadsWaitForEachOtherAgainAndAgainIsWithdrawnSoone
     took.push_back(std::chrono::steady_clock::now() - start);
     event(1, events::EventKind::kUnmodelledEnter);
     event(1, events::EventKind::kUnmodelledExit);
-    block_.activity += 2;
+    block_.threads[0].activity += 2;
   }
   EXPECT_EQ(engine_.counters().forced_decisions, static_cast<std::uint64_t>(kTimes));
   EXPECT_LT(*std::min_element(took.end() - kQuickest, took.end()) * 2,

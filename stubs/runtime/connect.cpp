@@ -250,6 +250,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   int known = 0;
   if (pmpi::Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &known) == MPI_SUCCESS && known != 0)
     rt->largest_tag_ = *largest;
+  rt->multiple_ = threads_provided == MPI_THREAD_MULTIPLE;
+  rt->several_threads_ = threads_provided >= MPI_THREAD_SERIALIZED;
   rt->thread();
   rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
   rt->define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
@@ -258,7 +260,6 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   if (rt->settings_.virtual_clocks) rt->begin_clocks();
   rt->begin_accesses();
   rt->native_threads_ = native_threads;
-  rt->multiple_ = threads_provided == MPI_THREAD_MULTIPLE;
   rt->begin_twins();
   rt->calibrate_measuring();
   rt->start_clock(rt->thread(), kTimeZero);

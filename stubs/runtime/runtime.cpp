@@ -89,6 +89,7 @@ ThreadState& Runtime::thread() {
     this_thread->reported = threads_.front()->clock.base();
     this_thread->recorded.begin(settings_.recorded, this_thread->id.value, this_thread->reported);
     start_clock(*this_thread, this_thread->reported);
+    take_cell(*this_thread);
   }
   return *this_thread;
 }
@@ -347,7 +348,6 @@ void Runtime::recover() noexcept {
   ThreadState* thread = this_thread;
   if (thread == nullptr || !thread->in_call) return;
   set_native_wait(*thread, false);
-  set_native_call(*thread, false);
   set_inside(false);
   thread->late_word = nullptr;
   thread->in_call = false;
@@ -499,13 +499,20 @@ void Runtime::set_native_wait(ThreadState& thread, bool on) {
     block->native_wait.fetch_add(on ? 1U : -1U, std::memory_order_relaxed);
 }
 
-void Runtime::set_native_call(ThreadState& thread, bool on) {
-  transport::RankBlock* block = channel_->block();
-  if (block != nullptr && std::exchange(thread.in_native_call, on) != on)
-    block->native_calls.fetch_add(on ? 1U : -1U, std::memory_order_relaxed);
+void Runtime::take_cell(ThreadState& thread) {
+  transport::RankBlock* block = several_threads_ ? channel_->block() : nullptr;
+  if (block == nullptr) return;
+  thread.cell = &block->threads[thread.id.index() % transport::kThreadCells];
+  thread.cell->owner.store(0, std::memory_order_relaxed);  // nobody's, while it changes hands
+  thread.cell->tid.store(static_cast<std::int32_t>(gettid()), std::memory_order_release);
+  thread.cell->activity.store(0, std::memory_order_release);
+  thread.cell->owner.store(thread.id.value + 1U, std::memory_order_release);
 }
 
 void Runtime::set_inside(bool inside) {
+  if (this_thread != nullptr && this_thread->cell != nullptr &&
+      this_thread->cell->owner.load(std::memory_order_relaxed) == this_thread->id.value + 1U)
+    this_thread->cell->activity.fetch_add(1, std::memory_order_release);
   if (transport::RankBlock* block = channel_->block())
     block->activity.fetch_add(1, inside ? std::memory_order_relaxed : std::memory_order_release);
   else if (!inside && !degraded_)

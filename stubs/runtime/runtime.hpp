@@ -104,7 +104,7 @@ struct alignas(4096) ThreadState {
   std::vector<Request*> selected;           // scratch of completing calls
   LateWord* late_word = nullptr;            // not said yet
   bool in_native_wait = false;              // counted in RankBlock::native_wait
-  bool in_native_call = false;              // counted in RankBlock::native_calls
+  transport::ThreadCell* cell = nullptr;    // null where the rank has one thread, or nobody sees it
 };
 
 class Call;
@@ -257,8 +257,8 @@ class alignas(4096) Runtime {
 
   /// While the rank waits for the MPI library itself, the simulator must not wait for the rank. By the thread itself.
   void set_native_wait(ThreadState& thread, bool on);
-  /// Who is in there waits for others, however still the process is.
-  void set_native_call(ThreadState& thread, bool on);
+  /// Where the simulator sees what the thread does.
+  void take_cell(ThreadState& thread);
   /// The rank waits, and has just looked in vain: for the simulator's view of a standstill inside MPI.
   void note_vain_look();
   /// absorb() by a thread of ours, soon; with the lock held.
@@ -342,8 +342,9 @@ class alignas(4096) Runtime {
   int native_threads_ = 0;
   std::uint64_t next_ordinal_ = 0;
   std::atomic<bool> expects_others_{false};
-  bool multiple_ = false;       // MPI_THREAD_MULTIPLE
-  bool absorb_wanted_ = false;  // of the thread of ours, if it runs
+  bool multiple_ = false;         // MPI_THREAD_MULTIPLE
+  bool several_threads_ = false;  // may call MPI: MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE
+  bool absorb_wanted_ = false;    // of the thread of ours, if it runs
   std::atomic<bool> absorber_runs_{false};
   std::atomic<std::uint32_t> vain_looks_{0};  // over TCP
   std::atomic<std::int64_t> looks_told_ns_{0};
@@ -412,13 +413,11 @@ class Call {
   /// Runs a blocking MPI function with the lock released, so that other threads go on.
   template <class Function>
   auto unlocked(Function&& function) {
-    rt.set_native_call(thread, true);
     held_.unlock();
     call_state.waits_itself = false;
     const auto result = function();
     call_state.waits_itself = true;
     held_.lock();
-    rt.set_native_call(thread, false);
     return result;
   }
   /// Native recordings: how the last event emitted came out, told when the call ends or emits another.

@@ -47,6 +47,15 @@ struct alignas(64) Stamp {
 };
 static_assert(sizeof(Stamp) == 64);
 
+/// One thread of a rank that may have several. Written by the thread.
+struct ThreadCell {
+  std::atomic<std::uint32_t> owner;  // its number within the rank + 1; 0: nobody's
+  std::atomic<std::int32_t> tid;
+  std::atomic<std::uint32_t> activity;  // odd while inside MPI, even in the application
+};
+/// A thread has that of its number modulo this, unless a later one has taken it.
+inline constexpr std::size_t kThreadCells = 64;
+
 /// One rank's part of the segment.
 struct alignas(64) RankBlock {
   // Written by the rank.
@@ -55,10 +64,10 @@ struct alignas(64) RankBlock {
   std::atomic<std::uint32_t> activity;  // odd while inside MPI, even in the application
   std::atomic<std::uint32_t>
       native_wait;  // threads that look again and again whether the MPI library is done
-  std::atomic<std::uint32_t> native_calls;  // threads in a blocking call of the MPI library's
   std::atomic<std::uint32_t> native_polls;  // how often it has looked in vain inside MPI, and slept
   std::atomic<std::uint32_t> native_moves;  // how often the MPI library's progress has found something
   std::int32_t pid;
+  ThreadCell threads[kThreadCells];
   // Written by the simulator.
   alignas(64) std::atomic<std::uint64_t> event_tail;
   std::atomic<std::uint64_t> answer_head;
