@@ -4,6 +4,8 @@
 //   simulators engine PATTERN RANKS STEPS NETWORK     simulates from memory, and prints seconds of CPU
 //   simulators loop PATTERN RANKS STEPS               the same without a network and without MPI
 //   simulators messages PATTERN RANKS                 messages of one step
+//   simulators touched PATTERN RANKS STEPS            on a flat cluster: of a message's events, the flows read, those changed,
+//                                                     and those under way
 //
 // PATTERN: halo, ring, alltoall. The loop is the least that any simulator does here: it takes the events one
 // by one, counts messages per receiver, and lets each rank run until it has to wait.
@@ -12,12 +14,15 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
 #include "bench/pattern.hpp"
 #include "bench/to_writer.hpp"
 #include "events/recording/writer.hpp"
+#include "netmodel/flow_protocol/flow_protocol.hpp"
+#include "netmodel/flows/link_flows.hpp"
 #include "netmodel/network_model.hpp"
 #include "simnode/engine/engine.hpp"
 
@@ -77,6 +82,49 @@ class Ignoring final : public engine::Listener {
   Time last_{};
 };
 
+/// The flat cluster of simulators.py under SMPI's model, without SimGrid: links 2 r and 2 r + 1 are rank r's, out and in.
+/// Every message here takes the same factors.
+netmodel::LinkNetwork flat_cluster() {
+  constexpr double kBandwidth = 1.25e9;
+  constexpr double kLatency = 48e-6;
+  netmodel::LinkNetwork network;
+  network.link = [](netmodel::MaxMin::Link) {
+    return netmodel::SharedLink{kBandwidth, netmodel::MaxMin::Sharing::kShared};
+  };
+  network.route = [](RankId source, RankId destination) {
+    const auto out = [](RankId rank) { return static_cast<netmodel::MaxMin::Link>(2 * rank.value); };
+    netmodel::Route route{kLatency, kLatency + 2 * 8775 / kBandwidth, kBandwidth, {}};
+    route.uses = {
+        {out(source), 1}, {out(destination) + 1, 1}, {out(destination), 0.05}, {out(source) + 1, 0.05}};
+    return route;
+  };
+  network.factors = [](double) { return netmodel::Factors{2.18796, 1.08739}; };
+  network.envelope = 16;
+  return network;
+}
+
+class FlatCluster final : public netmodel::FlowProtocol {
+ public:
+  FlatCluster() : FlowProtocol{{}} {}
+  [[nodiscard]] std::unique_ptr<netmodel::Flows> flows() const override {
+    auto flows = std::make_unique<netmodel::LinkFlows>(links_);
+    last_ = flows.get();
+    return flows;
+  }
+  /// Of the last flows, while the engine that has them is there.
+  [[nodiscard]] netmodel::MaxMin::Effort effort() const { return last_->effort(); }
+
+ private:
+  std::shared_ptr<const netmodel::LinkNetwork> links_ =
+      std::make_shared<netmodel::LinkNetwork>(flat_cluster());
+  mutable const netmodel::LinkFlows* last_ = nullptr;
+};
+
+void finish(engine::Engine& engine, int ranks, Program& program) {
+  if (engine::replay(engine, ranks, program) != engine::State::kFinished)
+    throw std::logic_error{"the program did not end"};
+}
+
 void simulate(const std::string& network, engine::Listener& listener, int ranks, Program& program,
               bool all_matches = false) {
   const auto model = netmodel::parse(network);
@@ -85,8 +133,23 @@ void simulate(const std::string& network, engine::Listener& listener, int ranks,
   options.trust_entry = false;
   options.report_all_matches = all_matches;
   engine::Engine engine{ranks, *model.value(), listener, options};
-  if (engine::replay(engine, ranks, program) != engine::State::kFinished)
-    throw std::logic_error{"the program did not end"};
+  finish(engine, ranks, program);
+}
+
+/// Per message: flows read, flows whose rate changed; and how many were under way at an event on average.
+void touched(int ranks, Program& program, std::size_t messages) {
+  const FlatCluster network;
+  Ignoring listener;
+  engine::Options options;
+  options.trust_entry = false;
+  engine::Engine engine{ranks, network, listener, options};
+  finish(engine, ranks, program);
+  const netmodel::MaxMin::Effort effort = network.effort();
+  const auto each = [&](std::uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(messages);
+  };
+  fmt::print("{:.2f} {:.2f} {:.0f}\n", each(effort.flows), each(effort.changed),
+             static_cast<double>(effort.present) / static_cast<double>(effort.settled));
 }
 
 void record(const std::string& folder, int ranks, Program& program) {
@@ -140,6 +203,10 @@ int run(const std::vector<std::string>& words) {
     return 0;
   }
   Program program{words[1], ranks, std::stoi(words.at(3))};
+  if (what == "touched") {
+    touched(ranks, program, messages(peers_of(words[1], ranks)) * std::stoul(words[3]));
+    return 0;
+  }
   const double before = cpu_seconds();
   Ignoring listener;
   if (what == "record")

@@ -10,6 +10,10 @@ user and system, of one process; medians, all systems taking turns. 8 KiB messag
     platform         `nplus1 replay --platform`, a flat cluster under SimGrid's SMPI model, reading included
     SimGrid          the same with SimGrid's solver (--simgrid solver:simgrid)
     SMPI             `smpirun -replay` of the time-independent trace that `nplus1 convert` writes, the same platform
+    read, changed    per message, on the platform: flows whose rates are read, and whose rates change, when it begins to flow
+                     and when it ends
+    under way        flows on the way at such an event, on average
+    memory           of the platform's replay, at most, MiB
     platform / SMPI  the ratio of the two
     at most          the ratio of a driver that takes no time but what SimGrid's network itself takes in our replay
                      (linear solver and actions, by perf, functions with names only, so this is never too small)
@@ -32,7 +36,7 @@ LOGGOPS = "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-10"
 IN_MEMORY, MANY, FEW = 4_000_000, 1_000_000, 20_000  # messages: from memory, from recordings, on SimGrid
 MOST_RANKS_OF_SIMGRID = 1024
 SOLVER = ("--simgrid", "solver:simgrid")
-RATIOS = ["platform / SMPI", "at most"]  # in thousandths
+RATIOS = ["platform / SMPI", "at most", "read", "changed"]  # in thousandths
 NETWORK_OF_SIMGRID = re.compile(r"simgrid::kernel::(lmm|resource)::")
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -101,6 +105,18 @@ class Workload:
             "smpirun", "-np", self.ranks, "-platform", "../p.xml", "-hostfile", "../hosts", "-replay", "replay.txt",
             "--log=root.thres:critical", "--cfg=network/model:SMPI", "--cfg=surf/precision:1e-9"], trace), self.trace)
 
+    def touched(self):
+        """Flows read and changed per message, and those under way."""
+        return map(float, self.tool("touched", max(3, min(20, self.steps(MANY)))).split())
+
+    def memory(self):
+        """MiB that a replay on the platform takes at most."""
+        steps = self.steps(MANY)
+        command = [self.bin / "nplus1", "replay", "-q", self.recording(steps), "--platform", "p.xml"]
+        process = subprocess.Popen([str(w) for w in command], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL)
+        return os.wait4(process.pid, 0)[2].ru_maxrss / 1024
+
     def sharing(self):
         """Seconds of CPU per message in SimGrid's network: sharing links, and the actions that carry messages."""
         steps = self.steps(FEW)
@@ -115,8 +131,11 @@ class Workload:
         found = {"loop": self.in_memory("loop"), "lsb": self.in_memory("engine", LSB),
                  "LogGOPS": self.in_memory("engine", LOGGOPS), "lsb replay": self.replay(MANY, "--network", LSB),
                  "LogGOPS replay": self.replay(MANY, "--network", LOGGOPS)}
+        found["platform"] = self.replay(MANY, "--platform", "p.xml")
+        read, changed, found["under way"] = self.touched()
+        found["read"], found["changed"] = 1000 * read, 1000 * changed
+        found["memory"] = self.memory()
         if self.ranks <= MOST_RANKS_OF_SIMGRID:
-            found["platform"] = self.replay(MANY, "--platform", "p.xml")
             found["SimGrid"] = self.replay(FEW, "--platform", "p.xml", *SOLVER)
             if shutil.which("smpirun"):
                 found["SMPI"] = self.smpi()
@@ -133,7 +152,8 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("workloads", nargs="*", default=WORKLOADS)
     arguments = parser.parse_args()
-    columns = ["loop", "lsb", "LogGOPS", "lsb replay", "LogGOPS replay", "platform", "SimGrid", "SMPI", *RATIOS]
+    columns = ["loop", "lsb", "LogGOPS", "lsb replay", "LogGOPS replay", "platform", "SimGrid", "SMPI", *RATIOS, "under way",
+               "memory"]
     print("| workload | " + " | ".join(columns) + " |\n|---" * 1 + "|---" * len(columns) + "|", flush=True)
     everything = {}
     for name in arguments.workloads:
@@ -142,8 +162,9 @@ def main():
             runs = [workload.figures() for _ in range(arguments.runs)]
         medians = {c: statistics.median(r[c] for r in runs) for c in columns if c in runs[0]}
         everything[name] = runs
-        cells = [f"{medians[c] / 1000:.2f}" if c in RATIOS else f"{medians[c] / 1000:,.0f}" if c in medians
-                 else "" for c in columns if c in medians] + [""] * (len(columns) - len(medians))
+        whole = ("under way", "memory")
+        cells = ["" if c not in medians else f"{medians[c]:,.0f}" if c in whole else f"{medians[c] / 1000:.2f}" if c in RATIOS
+                 else f"{medians[c] / 1000:,.0f}" for c in columns]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(everything, indent=1))

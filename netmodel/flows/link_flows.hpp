@@ -66,6 +66,7 @@ class LinkFlows final : public Flows {
   [[nodiscard]] bool idle() const override { return under_way_ == 0 && waiting_.empty(); }
   void watch_links() override { account_ = std::make_unique<LinkAccount>(); }
   [[nodiscard]] std::optional<LinkUsage> link_usage() const override;
+  [[nodiscard]] MaxMin::Effort effort() const { return shares_.effort(); }
 
  private:
   /// The end of a latency, or of a flow: in the order in which they were begun.

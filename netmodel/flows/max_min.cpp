@@ -208,9 +208,13 @@ void MaxMin::settle(std::vector<Flow>& changed) {
     begin = effort_.links;
     tolerance *= 2;
   }
+  const std::size_t known = changed.size();
   for (const Flow flow : changed_)
     if (std::exchange(flows_[flow].changed, false)) changed.push_back(flow);
   changed_.clear();
+  ++effort_.settled;
+  effort_.changed += changed.size() - known;
+  effort_.present += flows_.size() - free_.size();
 }
 
 }  // namespace nplus1::netmodel

@@ -63,10 +63,14 @@ class MaxMin {
   [[nodiscard]] double capacity(Link link) const { return links_[link].capacity; }
   [[nodiscard]] std::size_t links() const { return links_.size(); }
 
-  /// How many links have been evaluated, with how many flows in all: what settling costs.
+  /// What settling costs: calls, links evaluated, with how many flows in all, rates that came out otherwise, and the flows that
+  /// were there, all added up over the calls.
   struct Effort {
+    std::uint64_t settled = 0;
     std::uint64_t links = 0;
     std::uint64_t flows = 0;
+    std::uint64_t changed = 0;
+    std::uint64_t present = 0;
   };
   [[nodiscard]] Effort effort() const { return effort_; }
 

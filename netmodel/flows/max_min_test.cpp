@@ -117,6 +117,26 @@ TEST(MaxMin, TellsOnlyOfFlowsWhoseRateChanges) {
   EXPECT_EQ(changed, (std::vector<MaxMin::Flow>{b, c}));
 }
 
+TEST(MaxMin, CountsWhatAnEventTouches) {
+  MaxMin shares;
+  std::vector<MaxMin::Flow> changed;
+  for (int pair = 0; pair < 10; ++pair) {  // ten links that have nothing to do with each other
+    const Link link = shares.add_link(10, MaxMin::Sharing::kShared);
+    shares.add(1, kUnbounded, std::vector<Use>{{link, 1}});
+    shares.add(1, kUnbounded, std::vector<Use>{{link, 1}});
+  }
+  shares.settle(changed);
+  const MaxMin::Effort before = shares.effort();
+  EXPECT_EQ(before.changed, 20U);
+  EXPECT_EQ(before.present, 20U);
+  shares.remove(0);
+  shares.settle(changed);
+  EXPECT_EQ(shares.effort().settled, 2U);
+  EXPECT_EQ(shares.effort().links - before.links, 1U);
+  EXPECT_EQ(shares.effort().changed - before.changed, 1U);
+  EXPECT_EQ(shares.effort().present - before.present, 19U);
+}
+
 /// Links, and flows that come and go, with the shares that progressive filling gives them: all levels rise together, and a
 /// flow stays behind where its bound or one of its links is reached. The rule of fat pipes is SimGrid's.
 class World {
