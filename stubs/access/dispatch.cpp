@@ -232,6 +232,33 @@ bool is_in_place(long number) {
          number == SYS_execve || number == SYS_execveat;
 }
 
+/// The memory in which a new thread begins, its frames and thread-local memory, which may have been another thread's with
+/// buffers in it: it has no stack for handlers until its first instruction has been seen. Empty: none begins.
+Range memory_of_new_thread(const Arguments& call) noexcept {
+  constexpr std::uint64_t kSharesMemory = 0x100, kSetsThreadPointer = 0x80000;  // CLONE_VM, CLONE_SETTLS
+  constexpr std::uint64_t kFirstFrames = 1 << 16, kControlBlock = 1 << 12, kFar = 1 << 26;
+  struct {
+    std::uint64_t flags = 0, others[4] = {}, stack = 0, bytes = 0, thread = 0;
+  } wanted;
+  if (call.number == SYS_clone) {
+    wanted.flags = static_cast<std::uint64_t>(call.of[0]);
+    wanted.stack = static_cast<std::uint64_t>(call.of[1]) - kFirstFrames;
+    wanted.bytes = call.of[1] != 0 ? kFirstFrames : 0;
+    wanted.thread = static_cast<std::uint64_t>(call.of[4]);
+  } else if (call.number == SYS_clone3) {
+    const iovec here{&wanted, sizeof(wanted)};
+    const iovec there{reinterpret_cast<void*>(call.of[0]), sizeof(wanted)};
+    const long got = raw_system_call(SYS_process_vm_readv, raw_system_call(SYS_getpid), as_argument(&here), 1,
+                                     as_argument(&there), 1, 0);
+    if (got != static_cast<long>(sizeof(wanted))) return {};
+  }
+  if ((wanted.flags & kSharesMemory) == 0 || wanted.bytes == 0) return {};
+  Range memory{wanted.stack, wanted.stack + wanted.bytes};
+  const bool beside = wanted.thread >= memory.end && wanted.thread - memory.end < kFar;
+  if ((wanted.flags & kSetsThreadPointer) != 0 && beside) memory.end = wanted.thread + kControlBlock;
+  return memory;
+}
+
 /// Calls in which the program may wait for other ranks behind MPI's back, or end.
 bool may_wait_or_end(long number) {
   switch (number) {
@@ -441,8 +468,13 @@ void on_system_call(int signal, siginfo_t* info, void* context) {
   }
   if (is_in_place(call.number) || stepped) {
     if (begun()) {
+      const ThreadClock* clock = nullptr;
+      const std::int64_t now_ps = virtual_now(clock);
+      const Range memory = memory_of_new_thread(call);
       const Locked guard;
       open_all_locked();
+      if (memory.end > memory.begin)
+        release_locked(memory, {true, false, events::Toucher::kRelease, now_ps, begin.tick, clock, nullptr});
       t.reopens = true;
     }
     r[REG_RIP] -= 2;
@@ -548,6 +580,7 @@ void install_handlers() noexcept {
 void begin_thread() noexcept {
   ThreadWatch& t = this_watch;
   t.known = true;
+  keep_own_pages_open();
   const long memory = raw_system_call(SYS_mmap, 0, kOurStack, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   t.own_stack = reinterpret_cast<void*>(memory);
@@ -563,6 +596,16 @@ void begin_thread() noexcept {
 
 namespace {
 
+/// Our own thread-local memory, at the same distance from each thread's pointer.
+void find_thread_local(const dl_phdr_info& info) {
+  for (int i = 0; i < info.dlpi_phnum; ++i)
+    if (info.dlpi_phdr[i].p_type == PT_TLS && info.dlpi_tls_data != nullptr) {
+      state.tls_distance =
+          static_cast<const char*>(info.dlpi_tls_data) - static_cast<const char*>(__builtin_thread_pointer());
+      state.tls_bytes = info.dlpi_phdr[i].p_memsz;
+    }
+}
+
 /// Our own text: its system calls are not dispatched.
 int find_text(dl_phdr_info* info, std::size_t /*size*/, void* /*argument*/) {
   const auto here = reinterpret_cast<std::uintptr_t>(&find_text);
@@ -574,6 +617,7 @@ int find_text(dl_phdr_info* info, std::size_t /*size*/, void* /*argument*/) {
       continue;
     state.text_begin = reinterpret_cast<const unsigned char*>(begin);
     state.text_bytes = segment.p_memsz;
+    find_thread_local(*info);
     return 1;
   }
   return 0;

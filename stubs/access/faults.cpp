@@ -226,6 +226,8 @@ void on_trap(int signal, siginfo_t* info, void* context) {
     r[REG_EFL] &= ~kTrapFlag;
     if (begun()) {
       begin_thread();
+      // The return from this signal sets the thread's alternative stack to what is said here.
+      static_cast<ucontext_t*>(context)->uc_stack = stack_t{t.own_stack, 0, kOurStack};
       t.selector = kDispatch;
     }
     return;

@@ -48,6 +48,11 @@ struct KernelAction {
   unsigned long mask = 0;
 };
 
+/// Pages from `first` to before `end`.
+struct Pages {
+  std::uint64_t first = 0, end = 0;
+};
+
 struct State {
   std::atomic<bool> begun{false};
   std::atomic<bool> over{false};
@@ -65,6 +70,13 @@ struct State {
   std::int64_t fault_entry_ns = 0;   // outside of the handler's own measure
   std::int64_t system_call_entry_ns = 0;
   ThreadClock* main_clock = nullptr;
+  /// What the kernel and our handlers use of each thread, thread-local memory and the control block beside it, which may
+  /// share a page with a buffer: never closed.
+  static constexpr std::size_t kMostKept = 1024;
+  Pages kept_open[kMostKept];
+  std::size_t kept_used = 0, kept_next = 0;
+  std::int64_t tls_distance = 0;  // from a thread's pointer to our thread-local memory
+  std::size_t tls_bytes = 0;
   const unsigned char* text_begin = nullptr;
   std::size_t text_bytes = 0;
   void (*finish)(const Hit& hit) noexcept = nullptr;
@@ -155,6 +167,8 @@ void finish_hit() noexcept;
 void finish_hit_in(void* context) noexcept;
 
 void install_handlers() noexcept;
+/// The calling thread's own memory is not closed from here on.
+void keep_own_pages_open() noexcept;
 /// Dispatches the calling thread's system calls to us, and gives it a stack for handlers.
 void begin_thread() noexcept;
 void measure_costs() noexcept;

@@ -126,8 +126,45 @@ bool may_share_pages(const Buffer& a, const Buffer& b) {
 
 }  // namespace
 
+/// Whether pages from `first` to before `end` have some that are never closed.
+static bool kept_open_locked(std::uint64_t first, std::uint64_t end) noexcept {
+  return std::any_of(state.kept_open, state.kept_open + state.kept_used,
+                     [&](const Pages& kept) { return kept.first < end && first < kept.end; });
+}
+
+static void keep_open_locked(std::uintptr_t address, std::size_t bytes) noexcept {
+  const Pages kept{address >> kPageBits, ((address + bytes - 1) >> kPageBits) + 1};
+  // Threads come and go in the same memory.
+  const auto same = [&](const Pages& p) { return p.first == kept.first && p.end == kept.end; };
+  if (std::any_of(state.kept_open, state.kept_open + state.kept_used, same)) return;
+  state.kept_open[state.kept_next] = kept;
+  state.kept_next = (state.kept_next + 1) % State::kMostKept;
+  state.kept_used = std::min(state.kept_used + 1, State::kMostKept);
+  for (std::uint64_t page = kept.first; page < kept.end; ++page) {
+    std::uint8_t* byte = page_byte(page, false);
+    if (byte == nullptr || mode_of(*byte) == Watched::kNothing) continue;
+    *byte = 0;
+    protect(page, 1, Watched::kNothing);
+  }
+  each_buffer(
+      [&](Buffer& b) { b.partly = b.partly || (b.first_page < kept.end && kept.first < b.end_page); });
+}
+
+void keep_own_pages_open() noexcept {
+  constexpr std::size_t kControlBlock =
+      2560;  // glibc's struct pthread, with what the kernel writes in it (rseq)
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  const Locked guard;
+  keep_open_locked(thread, kControlBlock);
+  keep_open_locked(reinterpret_cast<std::uintptr_t>(&this_watch), sizeof(this_watch));
+  if (state.tls_bytes > 0)
+    keep_open_locked(static_cast<std::uintptr_t>(static_cast<std::int64_t>(thread) + state.tls_distance),
+                     state.tls_bytes);
+}
+
 Watched needed_on_locked(std::uint64_t page) noexcept {
   Watched level{};
+  if (kept_open_locked(page, page + 1)) return level;
   const Range range{page << kPageBits, (page + 1) << kPageBits};
   each_buffer([&](const Buffer& b) {
     if (needed(b) > level && page >= b.first_page && page < b.end_page && b.cells.first_in(range))
@@ -149,7 +186,9 @@ void close_all_locked() noexcept {
     const Watched level = needed(b);
     if (level == Watched::kNothing) return;
     each_run(b, [level](std::uint64_t begin, std::uint64_t end) {
-      change(begin, end, [level](std::uint64_t, std::uint8_t byte) {
+      const bool some_stay = kept_open_locked(begin, end);
+      change(begin, end, [&](std::uint64_t page, std::uint8_t byte) {
+        if (some_stay && kept_open_locked(page, page + 1)) return std::uint8_t{0};
         return static_cast<std::uint8_t>(std::max(level, mode_of(byte)));
       });
     });
@@ -503,7 +542,7 @@ Buffer* buffer_of(const Cells& cells, std::int64_t now_ps, const void* frame) {
   b.clock = this_watch.clock;
   b.first_page = cells.low() >> kPageBits;
   b.end_page = mapping.writable ? ((cells.high() - 1) >> kPageBits) + 1 : b.first_page;
-  b.partly = !mapping.writable && !mapping.constant;
+  b.partly = (!mapping.writable && !mapping.constant) || kept_open_locked(b.first_page, b.end_page);
   if (mapping.writable && mapping.holds(reinterpret_cast<std::uintptr_t>(frame))) {
     // Frames that are live, and those of signals to come, lie below; the kernel writes there itself.
     constexpr std::uint64_t kRoom = 1;

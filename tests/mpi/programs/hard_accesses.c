@@ -383,6 +383,67 @@ static void threads(void) {
   free(shared);
 }
 
+/* Messages in what belongs to a thread: its thread-local memory, and its outermost frame beside that; in another thread's
+ * frames; and in the memory of threads that have ended, which the next one gets for its stack. */
+enum { kOwn = 12288 };
+static __thread unsigned char local[kOwn];
+static unsigned char* another;
+static pthread_barrier_t turn;
+
+static void swap(void* out, void* in, int bytes) {
+  MPI_Sendrecv(out, bytes, MPI_BYTE, 1 - rank, 0, in, bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+}
+
+static long total_of(const unsigned char* bytes) {
+  long total = 0;
+  for (int i = 0; i < kOwn; i++) total += bytes[i] * (i % 7 + 1);
+  return total;
+}
+
+static void* talks(void* argument) {
+  unsigned char own[kOwn];
+  memset(own, 1 + rank, sizeof own);
+  swap(own, local, kOwn);
+  long total = total_of(local);
+  swap(local, own, kOwn);
+  total += total_of(own);
+  own[kOwn - 1] = 7;
+  *(long*)argument += total + own[kOwn - 1];
+  return NULL;
+}
+
+static void* lends(void* argument) {
+  unsigned char own[kOwn];
+  memset(own, 1, sizeof own);
+  another = own;
+  pthread_barrier_wait(&turn);
+  pthread_barrier_wait(&turn);
+  *(long*)argument += total_of(own);
+  own[5] = 3;
+  return NULL;
+}
+
+static void thread_memory(void) {
+  long total = 0;
+  unsigned char* out = malloc(kOwn);
+  pthread_barrier_init(&turn, NULL, 2);
+  for (int round = 0; round < 3; round++) {
+    pthread_t thread;
+    talks(&total);
+    pthread_create(&thread, NULL, talks, &total);
+    pthread_join(thread, NULL);
+    pthread_create(&thread, NULL, lends, &total);
+    memset(out, 2 + rank, kOwn);
+    pthread_barrier_wait(&turn);
+    swap(out, another, kOwn);
+    pthread_barrier_wait(&turn);
+    pthread_join(thread, NULL);
+  }
+  printf("%ld\n", total);
+  free(out);
+}
+
 /* Vectors of system calls, and addresses that are wrong, in watched pages. */
 static void kernel(void) {
   char* data = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -433,9 +494,11 @@ static void more_than_comes(void) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char* what = argc > 1 ? argv[1] : "";
+  int provided;
+  MPI_Init_thread(&argc, &argv,
+                  strcmp(what, "thread_memory") == 0 ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(what, "signals") == 0) signals(0);
   if (strcmp(what, "signals_on_stack") == 0) signals(1);
   if (strcmp(what, "jumps") == 0) jumps();
@@ -449,6 +512,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "twice_wrong") == 0) twice_wrong();
   if (strcmp(what, "pending") == 0) pending();
   if (strcmp(what, "threads") == 0) threads();
+  if (strcmp(what, "thread_memory") == 0) thread_memory();
   if (strcmp(what, "kernel") == 0) kernel();
   if (strcmp(what, "more_than_comes") == 0) more_than_comes();
   MPI_Finalize();
