@@ -100,8 +100,13 @@ void check_poll_cost(const std::string& text) {
 }
 
 netmodel::PlatformFlags platform_flags(const RunOptions& options) {
-  return {options.passed[kPlatform], options.passed[kModel], options.passed[kMap], options.passed[kSimgrid],
-          options.passed[kHostSpeed]};
+  return {options.passed[kPlatform],
+          options.passed[kModel],
+          options.passed[kMap],
+          options.passed[kSimgrid],
+          options.passed[kHostSpeed],
+          {},
+          {}};
 }
 
 void check_record_cap(const std::string& text) {

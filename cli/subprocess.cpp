@@ -117,10 +117,10 @@ bool read_lines(int input, std::chrono::seconds patience,
 }
 
 int stop(pid_t pid) {
-  constexpr int kPatience = 100;  // times 50 ms
+  constexpr int kMostLooks = 100;  // every 50 ms
   int status = 0;
   kill(pid, SIGTERM);
-  for (int i = 0; i < kPatience; ++i) {
+  for (int i = 0; i < kMostLooks; ++i) {
     if (waitpid(pid, &status, WNOHANG) != 0) return status;
     usleep(50000);
   }

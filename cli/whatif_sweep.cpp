@@ -316,7 +316,7 @@ void find_intervals(const WhatIfWords& words, const std::vector<Trial>& trials, 
       if (const Tried before = run(0), after = run(i + 1); before.replayed && after.replayed)
         saved[i].push_back(seconds(before.point.makespan) - seconds(after.point.makespan));
     if (saved.size() > 1 && saved[0].size() == r + 1 && saved[1].size() == r + 1)
-      turns += saved[1].back() > saved[0].back() ? 1 : 0;
+      turns += saved[1].back() > saved[0].back() ? 1U : 0U;
   }
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (saved[i].size() < kReplicates) continue;

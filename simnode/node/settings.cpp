@@ -106,9 +106,13 @@ std::optional<Error> read_times(Settings& s) {
 Result<Settings> settings_from_environment() {
   Settings s;
   s.network = environment("NPLUS1_NETWORK", std::string{netmodel::kDefaultNetwork}.c_str());
-  s.platform = {environment("NPLUS1_PLATFORM", ""), environment("NPLUS1_MODEL", ""),
-                environment("NPLUS1_MAP", ""), environment("NPLUS1_SIMGRID", ""),
-                environment("NPLUS1_HOST_SPEED", "")};
+  s.platform = {environment("NPLUS1_PLATFORM", ""),
+                environment("NPLUS1_MODEL", ""),
+                environment("NPLUS1_MAP", ""),
+                environment("NPLUS1_SIMGRID", ""),
+                environment("NPLUS1_HOST_SPEED", ""),
+                {},
+                {}};
   s.clock = environment("NPLUS1_CLOCK", "auto");
   s.protocol = environment("NPLUS1_PROTOCOL", "conservative");
   s.collectives = environment("NPLUS1_COLLECTIVES", "mpich");
