@@ -1,9 +1,9 @@
 #include "detector/trees.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 
 namespace nplus1::detector {
 namespace {
@@ -16,21 +16,23 @@ constexpr std::size_t kNone = ~std::size_t{0};
 class Cutter {
  public:
   Cutter(const Transfers& transfers, const TransferList& list, bool up) : messages_(list.size()) {
-    std::map<std::int32_t, std::size_t> members;
-    for (const TransferIndex i : list) {
-      members.try_emplace(transfers.all[i].source, members.size());
-      members.try_emplace(transfers.all[i].destination, members.size());
-    }
-    lanes_.resize(members.size());
+    std::unordered_map<std::int32_t, std::size_t> members;
+    const auto member = [&](std::int32_t rank) {
+      return members.try_emplace(rank, members.size()).first->second;
+    };
     // Place, position in the list, whether it is the half that leads to the root.
     std::vector<std::tuple<std::uint32_t, std::size_t, bool>> halves;
+    halves.reserve(2 * list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Transfer& t = transfers.all[list[i]];
-      messages_[i].child = members.at(up ? t.source : t.destination);
-      messages_[i].parent = members.at(up ? t.destination : t.source);
+      const std::size_t source = member(t.source);
+      const std::size_t destination = member(t.destination);
+      messages_[i].child = up ? source : destination;
+      messages_[i].parent = up ? destination : source;
       halves.emplace_back(t.sent_at, i, up);
       halves.emplace_back(t.received_at, i, !up);
     }
+    lanes_.resize(members.size());
     std::ranges::sort(halves);
     if (!up) std::ranges::reverse(halves);
     for (const auto& [place, message, leaves] : halves) {
@@ -43,15 +45,19 @@ class Cutter {
   }
   [[nodiscard]] std::size_t ranks() const { return lanes_.size(); }
 
-  /// Positions in the list, of one tree after the other; empty if something is left over.
-  std::vector<std::vector<std::size_t>> trees() {
-    std::vector<std::vector<std::size_t>> all;
-    for (std::size_t left = messages_.size(); left > 0; left -= ranks() - 1) {
-      auto tree = next();
-      if (tree.empty()) return {};
-      all.push_back(std::move(tree));
+  /// Positions in the list, of the next tree; empty if what is left begins with none.
+  std::vector<std::size_t> next() {
+    for (std::size_t root = 0; root < ranks(); ++root) {
+      if (lanes_[root].next_leaving() == lanes_[root].used) continue;
+      auto tree = tree_to(root);
+      if (tree.empty()) continue;
+      for (std::size_t m = 0; m < ranks(); ++m) {
+        lanes_[m].used = ends_[m];
+        if (m != root) ++lanes_[m].used_leaving;
+      }
+      return tree;
     }
-    return all;
+    return {};
   }
 
  private:
@@ -73,19 +79,6 @@ class Cutter {
     }
   };
 
-  std::vector<std::size_t> next() {
-    for (std::size_t root = 0; root < ranks(); ++root) {
-      if (lanes_[root].next_leaving() == lanes_[root].used) continue;
-      auto tree = tree_to(root);
-      if (tree.empty()) continue;
-      for (std::size_t m = 0; m < ranks(); ++m) {
-        lanes_[m].used = ends_[m];
-        if (m != root) ++lanes_[m].used_leaving;
-      }
-      return tree;
-    }
-    return {};
-  }
   std::vector<std::size_t> tree_to(std::size_t root) {
     std::vector<std::size_t> tree;
     ends_.assign(ranks(), 0);
@@ -129,7 +122,9 @@ std::vector<Instance> as_operations(const Transfers& transfers, const Cluster& c
   Cutter cutter{transfers, cluster.transfers, up};
   if (cutter.ranks() < kFewestRanks || cluster.transfers.size() % (cutter.ranks() - 1) != 0) return {};
   std::vector<Instance> found;
-  for (const auto& tree : cutter.trees()) {
+  for (std::size_t left = cluster.transfers.size(); left > 0; left -= cutter.ranks() - 1) {
+    const auto tree = cutter.next();
+    if (tree.empty()) return {};
     TransferList list;
     for (const std::size_t i : tree) list.push_back(cluster.transfers[i]);
     std::ranges::sort(list);
