@@ -63,7 +63,7 @@ TEST(Placement, ImprovementNeverMakesWorse) {
     const auto value = [&](const Placement& p) {
       return measure == Measure::kHopBytes ? hop_bytes(problem, p) : unevenness(problem, p);
     };
-    for (const std::uint64_t most : {0, 1, 10, 1000}) {
+    for (const std::uint64_t most : {0U, 1U, 10U, 1000U}) {
       const Placement found = improved(problem, as_it_is(8), measure, most);
       EXPECT_TRUE(is_permutation_of_places(found));
       EXPECT_LE(value(found), value(as_it_is(8)));
