@@ -55,7 +55,8 @@ TEST(OverlapProjection, RunsThatMakeOtherCallsAreNotPutIntoEachOther) {
   few.phases = {{1, {5e6, 4000, 10, false}}, {2, {1e6, 0, 10, true}}};
   many.phases = {{1, {10e6, 8000, 10, false}}};
   std::string why;
-  auto basis = basis_of({few, many}, 4, why);
+  const std::vector<ProjectedRun> runs{few, many};  // the basis refers to their phases
+  const auto basis = basis_of(runs, 4, why);
   ASSERT_TRUE(basis) << why;
   EXPECT_EQ(basis->run, 1U);
   const Scales scales = scales_at(basis->phases, many.phases, 256, Estimate::kBest);
