@@ -189,7 +189,8 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
     return false;
   }
   const std::int64_t since = !t.based ? 0 : clock_.wall ? (now - t.seen) / 1ns : cpu - t.cpu_ns;
-  const bool computes = clock_.measured && sight.in_application();
+  // As it was sampled: who has left MPI since has used some of that time there.
+  const bool computes = clock_.measured && sight.activity != nullptr && activity % 2 == 0;
   if (computes && since > t.credited_ns) {
     t.credited_ns = since;
     const auto before = engine.clock(rank, thread);
