@@ -74,6 +74,8 @@ enum EventFlag : std::uint8_t {
   kReportMatch = 2,   // a receive whose match the rank must be told (wildcard, or posted behind one)
   kMatched = 4,       // kRecv/kIrecv of a message that a matching probe took: `aux` is its sequence number
   kTakesMessage = 8,  // kProbe/kIprobe that is an Mprobe/Improbe: removes the message it finds
+  kEmptyBlocksTravel =
+      8,  // kAlltoallv between groups: also blocks without bytes are exchanged (MPI_Ialltoallw)
   kPersistent = 16,
   kKeepsRequests = 64,      // kTest that leaves its requests as they are (Request_get_status)
   kHasBytesPerMember = 32,  // the extension lists i64: a collective's bytes per member, an access's distance

@@ -54,6 +54,7 @@ CollectiveCall collective_call(const events::Event& event, const events::Extensi
   call.first_group = who.first_group;
   call.root = who.first_group == 0 ? event.peer : root_between_groups(event.peer, who);
   call.size = event.payload();
+  call.empty_blocks_travel = call.kind == CollectiveKind::kAlltoallv && event.has(events::kEmptyBlocksTravel);
   if (neighborhood(call.kind)) {
     read_edges(extension.words, call, edge_sizes);
   } else {

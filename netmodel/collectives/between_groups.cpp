@@ -182,13 +182,14 @@ class BetweenGroups {
     locally(CollectiveKind::kBcast, theirs);
   }
 
-  /// Blocking, empty blocks travel too.
+  /// Empty blocks travel too, except those of a non-blocking Alltoallv.
   void alltoall() {
     const std::int32_t rounds = std::max(locals(), remotes());
     const std::int32_t me = call_.me - leader();
     const bool pairs = call_.kind == CollectiveKind::kAlltoallv;
+    const bool all = !pairs || call_.blocking || call_.empty_blocks_travel;
     const auto takes_part = [&](std::int32_t index, std::span<const std::int64_t> sizes) {
-      return index < remotes() && (call_.blocking || !pairs || listed(sizes, index) > 0);
+      return index < remotes() && (all || listed(sizes, index) > 0);
     };
     for (std::int32_t i = 0; i < rounds; ++i) {
       const std::int32_t to = (me + i) % rounds;

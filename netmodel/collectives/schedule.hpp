@@ -69,6 +69,8 @@ struct CollectiveCall {
   /// Alltoallv: what I receive from each. Empty blocks are not exchanged; where this is empty (at all members
   /// or at none), every pair exchanges a message, if only an empty one.
   std::span<const std::int64_t> receive_sizes{};
+  /// Alltoallv between groups: empty blocks are exchanged, whatever the lists say. Blocking forms always do.
+  bool empty_blocks_travel = false;
   /// Neighbourhood collectives: member indices; `sizes` is then per destination.
   std::span<const std::uint32_t> sources{};
   std::span<const std::uint32_t> destinations{};

@@ -393,6 +393,26 @@ TEST(BetweenGroups, WhoGetsSomethingFromTheOtherGroupMovesSomething) {
   EXPECT_FALSE(moves_nothing_between_groups(call.kind, call.size, call.sizes));
 }
 
+TEST(BetweenGroups, OfNonBlockingExchangesWithAListAlltoallwAloneSendsEmptyBlocks) {
+  const std::array<std::int64_t, 3> none{0, 0, 0};
+  const auto steps_of = [&](bool blocking, bool travel) {
+    CollectiveCall call{.kind = CollectiveKind::kAlltoallv,
+                        .blocking = blocking,
+                        .members = 5,
+                        .me = 1,
+                        .first_group = 2,
+                        .sizes = none,
+                        .receive_sizes = none};
+    call.empty_blocks_travel = travel;
+    std::vector<Step> steps;
+    append_steps(call, steps);
+    return steps.size();
+  };
+  EXPECT_EQ(steps_of(false, false), 0U);
+  EXPECT_EQ(steps_of(false, true), 3U);
+  EXPECT_EQ(steps_of(true, false), 3U);
+}
+
 // Calls that contradict themselves
 
 TEST(AppendSteps, RejectsCallsThatContradictThemselves) {

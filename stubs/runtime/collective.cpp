@@ -44,6 +44,7 @@ events::Event event_of(const Collective& c, EventKind kind) {
   event.comm = c.comm->number;
   event.peer = c.rooted() ? root_in_event(c) : -1;
   event.size = c.size;
+  if (c.empty_blocks_travel) event.flags |= events::kEmptyBlocksTravel;
   return event;
 }
 

@@ -39,6 +39,7 @@ struct Collective {
   std::int64_t size = 0;             // as netmodel::CollectiveCall::size
   std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
   std::vector<std::uint32_t> words;  // neighbourhood edges
+  bool empty_blocks_travel = false;  // events::kEmptyBlocksTravel
   /// What a recording shows of the data (docs/formats/events.md, "Detail").
   CallData data;
   /// Nobody can leave before everybody has entered, so the blocking form runs natively, at once.

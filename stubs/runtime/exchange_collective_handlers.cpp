@@ -1,4 +1,6 @@
 // Barrier, Allgather(v) and Alltoall(v, w) of MPI 4.0, chapter 6, each described once (collective_forms.hpp).
+#include <algorithm>
+
 #include "stubs/runtime/collective_arguments.hpp"
 #include "stubs/runtime/collective_forms.hpp"
 #include "stubs/runtime/own_block.hpp"
@@ -20,6 +22,12 @@ void set_blocks_of_groups(Collective& c, std::int64_t own, std::int64_t remote) 
   if (remote != own) c.sizes = {remote};
 }
 
+/// Between groups whose other side gives nothing a member has what it gets as soon as it has given its own: MPI's own form
+/// waits for the rest of its group all the same.
+bool empty(std::int64_t block) {
+  return block == 0;
+}
+
 template <class C, class D>
 Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm) {
@@ -32,12 +40,17 @@ Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, vo
   }
   c.data.shown = contribution(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype);
   c.size = payload_bytes(recvcount, recvtype);
+  c.leaves_early = inter(c) && empty(c.size);
   if (inter(c)) set_blocks_of_groups(c, payload_bytes(sendcount, sendtype), c.size);
   c.blocking = [=] {
     return pmpi::Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
-  c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, sendcount, sendtype) : nullptr;
+    if (mine == nullptr)
+      return pmpi::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
+    return pmpi::Iallgather(mine->buffer(), mine->count(), mine->type(), recvbuf, MPI_Count{recvcount},
+                            recvtype, comm, request);
   };
   return c;
 }
@@ -58,13 +71,24 @@ Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, v
     c.sizes = bytes_each(c, recvcounts, recvtype);
     c.size =
         inter(c) ? payload_bytes(sendcount, sendtype) : c.sizes[static_cast<std::size_t>(c.comm->my_index)];
+    c.leaves_early = inter(c) && std::all_of(c.sizes.begin(), c.sizes.end(), empty);
   }
   c.blocking = [=] {
     return pmpi::Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
   };
-  c.start = [=](MPI_Request* request, Keep&) {
-    return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
-                             request);
+  const std::size_t blocks = c.sizes.size();
+  c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, sendcount, sendtype) : nullptr;
+    if (mine == nullptr)
+      return pmpi::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+                               request);
+    // The program's lists are its own again before MPI's form is complete.
+    const auto counts = std::make_shared<std::vector<C>>(recvcounts, recvcounts + blocks);
+    const auto places = std::make_shared<std::vector<D>>(displs, displs + blocks);
+    keep.push_back(std::shared_ptr<void>{counts});
+    keep.push_back(std::shared_ptr<void>{places});
+    return pmpi::Iallgatherv(mine->buffer(), static_cast<C>(mine->count()), mine->type(), recvbuf,
+                             counts->data(), places->data(), recvtype, comm, request);
   };
   return c;
 }
@@ -202,6 +226,7 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
                  bytes_each(c, recvcounts, recvtypes));
   const std::size_t blocks = c.comm == nullptr ? 0 : members(c);
   c.leaves_early = false;
+  c.empty_blocks_travel = inter(c);  // as in MPICH, which skips them in MPI_Ialltoallv alone
   c.blocking = [=] {
     return pmpi::Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
                            comm);

@@ -72,6 +72,12 @@ class RandomPrograms(unittest.TestCase):
     def test_who_connects_groups_waits_natively_for_nobody_who_is_later_in_virtual_time(self):
         self.check_program(7209825, 11, "torus.xml", 1 << 20, "errors")
 
+    def test_empty_blocks_of_an_ialltoallw_between_groups_are_waited_for_in_virtual_time_as_natively(self):
+        self.check_program(7214016, 5, search.NETWORKS[0], 70000)
+
+    def test_who_gets_nothing_in_an_allgatherv_between_groups_leaves_before_its_own_group_has_come(self):
+        self.check_program(7219276, 3, search.NETWORKS[4], 70000, "errors")
+
     def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
         self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
 
