@@ -159,7 +159,7 @@ const std::vector<PassedOption>& passed_options() {
   static const std::vector<PassedOption> options{
       {"--network", "NPLUS1_NETWORK", "SPEC",
        "The simulated network: lsb:latency=S,bandwidth=B/S[,eager=BYTES] or "
-       "loggops:L=..,o=..,g=..,G=..,O=..,S=..",
+       "loggops:L=..,o=..,g=..,G=..,O=..,S=..[,interfaces=both]",
        nullptr},
       {"--clock", "NPLUS1_CLOCK", "WHICH",
        "What a rank's compute time is: auto, cpu (its thread's CPU time), wall, or instructions (counted by "

@@ -109,6 +109,8 @@ std::vector<Case> cases() {
           line("loggops_default", "loggops", 1e-6, 1e10),
           line("loggops_instant", "loggops:L=0,o=0,g=0,G=0,O=0", 0, 1e300),
           line("loggops_full", "loggops:L=2.5us,o=0.4us,g=0.7us,G=0.08ns,O=0.01ns,S=64KiB", 2.5e-6, 12.5e9),
+          line("loggops_both_interfaces",
+               "loggops:L=2.5us,o=0.4us,g=0.7us,G=0.08ns,O=0.01ns,S=64KiB,interfaces=both", 2.5e-6, 12.5e9),
           platform("CM02", cm02),
           platform("LV08", lv08),
           platform("SMPI", smpi_alone, 1, smpi_steps()),
@@ -311,7 +313,7 @@ TEST(Describe, KeepsEveryBitOfRandomLogGopsParameters) {
   RandomParameters random;
   for (int i = 0; i < 2000; ++i) {
     const LogGops::Parameters p{random.time(), random.time(),  random.time(), random.time(),
-                                random.time(), random.limit(), random.time()};
+                                random.time(), random.limit(), random.time(), i % 2 == 0};
     EXPECT_EQ(read_back<LogGops>(p), p) << LogGops{p}.describe();
   }
 }

@@ -287,6 +287,24 @@ std::string difference(const Story& a, const Story& b) {
            (x == a.calls[r].end() ? "nothing" : tell(*x)) + " / " +
            (y == b.calls[r].end() ? "nothing" : tell(*y));
   }
+  if (text != "no call differs") return text;
+  if (a.end != b.end || a.released != b.released)
+    return "ends or released sends differ: " + std::to_string(a.released) + " / " +
+           std::to_string(b.released);
+  for (std::size_t r = 0; r < a.matches.size(); ++r) {
+    const auto tell_match = [](const std::map<std::uint32_t, Met>& matches, std::uint32_t request) {
+      const auto found = matches.find(request);
+      if (found == matches.end()) return std::string{"nothing"};
+      const auto& [source, tag, sequence, at] = found->second;
+      return "source " + std::to_string(source) + " tag " + std::to_string(tag) + " sequence " +
+             std::to_string(sequence) + " at " + std::to_string(at);
+    };
+    for (const auto* side : {&a.matches[r], &b.matches[r]})
+      for (const auto& [request, met] : *side)
+        if (tell_match(a.matches[r], request) != tell_match(b.matches[r], request))
+          return "rank " + std::to_string(r) + ", request " + std::to_string(request) + " met " +
+                 tell_match(a.matches[r], request) + " / " + tell_match(b.matches[r], request);
+  }
   return text;
 }
 
@@ -317,7 +335,8 @@ INSTANTIATE_TEST_SUITE_P(Networks, Interleaving,
                                          "lsb:latency=0,bandwidth=1e+12",
                                          "lsb:latency=1e-06,bandwidth=1e+09,eager=1500,handshake=1e-06",
                                          "lsb:latency=0,bandwidth=1e+09,eager=1500",
-                                         "loggops:L=1e-06,o=2e-07,g=5e-07,G=1e-09,O=0,S=1500"));
+                                         "loggops:L=1e-06,o=2e-07,g=5e-07,G=1e-09,O=0,S=1500",
+                                         "loggops:L=1e-06,o=2e-07,g=5e-07,G=1e-09,O=0,interfaces=both"));
 
 }  // namespace
 }  // namespace nplus1::simnode::engine

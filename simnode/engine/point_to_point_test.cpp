@@ -89,6 +89,38 @@ TEST(PointToPoint, SynchronousSendsWaitHoweverSmallAndBufferedOnesNever) {
   EXPECT_EQ(world.exit(0), ns(6000 + 2000 + 1000));
 }
 
+/// Seven messages of 1001 bytes meet at rank 0: they leave at o, the first byte of all is there L later, and the
+/// interface takes one every g + 1000 G = 2 us; receiving costs o, while the next one is coming.
+TEST(PointToPoint, MessagesOfManySendersQueueAtTheReceiversInterface) {
+  World world{8, "loggops:L=2us,o=0.5us,g=1us,G=1ns,interfaces=both"};
+  World::List requests;
+  for (int sender = 1; sender < 8; ++sender) requests.push_back(world.irecv(0, sender, 0));
+  world.wait(0, requests);
+  for (int sender = 1; sender < 8; ++sender) world.send(sender, 0, 0, 1001);
+  world.finalize_all(8);
+  world.engine().decide();
+  ASSERT_TRUE(world.returned(0, 9));
+  EXPECT_EQ(world.calls(0)[7].exit(), ns(500 + 2000 + 1000 + 6 * 2000 + 500));
+  for (int sender = 1; sender < 8; ++sender) EXPECT_EQ(world.calls(sender)[0].exit(), ns(500));
+}
+
+/// The same where nobody has asked yet, and where all wait for the receiver.
+TEST(PointToPoint, TheReceiversInterfaceTakesMessagesBeforeTheirReceiveButNotRendezvous) {
+  for (const bool eager : {true, false}) {
+    World world{3, eager ? "loggops:L=2us,g=1us,G=1ns,interfaces=both"
+                         : "loggops:L=2us,g=1us,G=1ns,S=0,interfaces=both"};
+    for (int sender : {1, 2}) world.send(sender, 0, 0, 1001);
+    world.compute(10000).recv(0, 1, 0);
+    world.recv(0, 2, 0);
+    world.finalize_all(3);
+    world.engine().decide();
+    ASSERT_TRUE(world.returned(0, 3));
+    EXPECT_EQ(world.calls(0)[0].exit(), ns(eager ? 10000 : 13000));
+    EXPECT_EQ(world.calls(0)[1].exit(), ns(eager ? 10000 : 16000));
+    EXPECT_EQ(world.calls(2)[0].exit(), ns(eager ? 0 : 16000));
+  }
+}
+
 TEST(PointToPoint, OverheadsOfLogGopsAreChargedToTheCaller) {
   World world{2, "loggops:L=1e-06,o=1e-07,g=0,G=1e-09,O=1e-09"};
   world.send(0, 1, 0, 50);

@@ -69,6 +69,16 @@ class ClosedForms(LiveTest):
         ends = self.ends("send 1 50000; send 1 50000", "recv 0 50000; recv 0 50000", network=network)
         self.assertEqual(ends, [seconds("3e-6"), seconds("14e-6")])
 
+    def test_loggops_messages_of_many_senders_queue_at_the_receiver(self):
+        """Seven of 1001 bytes leave at o, are there L later, and are taken every g + 1000 G; the last one's receive costs o.
+        A receiver that comes late finds them all taken, and pays o for each."""
+        network = "loggops:L=2us,o=1us,g=1us,G=1ns,interfaces=both"
+        receives = "".join(f"irecv {sender} 1001; " for sender in range(1, 8)) + "waitall"
+        ends = self.ends(receives, *["send 0 1001"] * 7, network=network)
+        self.assertEqual(ends, [seconds("17e-6")] + [seconds("1e-6")] * 7)
+        ends = self.ends("compute 1e-3; " + receives, *["send 0 1001"] * 7, network=network)
+        self.assertEqual(ends[0], seconds("1.007e-3"))
+
     def test_a_binomial_broadcast_takes_log2_rounds(self):
         ends = self.ends(*["bcast 0 1000"] * 8)
         self.assertEqual(ends[0], 0)  # the root leaves at once

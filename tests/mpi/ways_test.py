@@ -14,7 +14,8 @@ EXAMPLES = [(4, "ping_pong", 50, 3000), (4, "halo", 20, 20000), (5, "master_work
 WAYS = [("--direct", "off"), ("--transport", "tcp"), ("--transport", "tcp", "--direct", "off"),
         ("--mpi-args", "-launcher fork -hosts ha,hb")]
 NETWORKS = ["lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=1e-6,bandwidth=1e9,eager=1024",
-            "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11"]
+            "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11",
+            "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11,S=4096,interfaces=both"]
 
 
 def told(test, ranks, *words, network=NETWORKS[0], options=()):
