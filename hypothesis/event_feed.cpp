@@ -48,7 +48,8 @@ void EventFeed::on_event(const events::TimedEvent& recorded) {
   if (options_.repeat_decisions) {
     events::Extension lists = recorded.extension;
     repeat_decision(recorded, call_.event, lists, words_);
-    call_.words.assign(lists.words.begin(), lists.words.end());
+    if (lists.words.data() != recorded.extension.words.data())
+      call_.words.assign(lists.words.begin(), lists.words.end());
   }
   Rank& rank = ranks_[recorded.rank.index()];
   if (call_.event.kind == EventKind::kCancelled) stop_awaiting(rank, call_.event.request, nullptr);

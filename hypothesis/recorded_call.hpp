@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "events/event.hpp"
@@ -27,13 +28,21 @@ struct RecordedCall {
     event = recorded.event;
     has_detail = recorded.detail != nullptr;
     if (has_detail) detail = *recorded.detail;
-    words.assign(recorded.extension.words.begin(), recorded.extension.words.end());
-    sizes.assign(recorded.extension.sizes.begin(), recorded.extension.sizes.end());
+    copy(recorded.extension.words, words);
+    copy(recorded.extension.sizes, sizes);
     kind = event.kind;
     finished = recorded.exit != events::kUnfinished;
     answer = recorded.answer;
-    completed.assign(recorded.completed.begin(), recorded.completed.end());
+    copy(recorded.completed, completed);
     took = finished ? recorded.exit - recorded.event.entry() : Duration{};
+  }
+
+ private:
+  /// Most lists are empty: that costs no call.
+  template <class T>
+  static void copy(std::span<const T> from, std::vector<T>& to) {
+    to.clear();
+    if (!from.empty()) to.assign(from.begin(), from.end());
   }
 };
 

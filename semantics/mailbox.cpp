@@ -266,13 +266,15 @@ Mailbox::Node Mailbox::first_message(Channel& c, std::int32_t tag) {
 
 /// The first receive that may take a message with `tag`.
 Mailbox::Node Mailbox::first_receive(Channel& c, std::int32_t tag) {
-  int passed = 0;
-  for (Node node = c.receives.head; node != kNil && !sorts_receives(c); node = receive_nodes_[node].next) {
-    ++looked_at_;
-    if (tags_match(receive_nodes_[node].receive.tag, tag)) return node;
-    if (++passed > kFew) sort_receives(c);
+  if (!sorts_receives(c)) {
+    int passed = 0;
+    for (Node node = c.receives.head; passed <= kFew; node = receive_nodes_[node].next, ++passed) {
+      if (node == kNil) return kNil;
+      ++looked_at_;
+      if (tags_match(receive_nodes_[node].receive.tag, tag)) return node;
+    }
+    sort_receives(c);
   }
-  if (!sorts_receives(c)) return kNil;
   looked_at_ += 2;
   const Node named = Sorted::first(sorted_[c.sorted]->receives, tag);
   const Node any = Sorted::first(sorted_[c.sorted]->receives, kAnyTag);
@@ -295,14 +297,6 @@ Mailbox::Node Mailbox::message_by_sequence(Channel& c, std::uint64_t sequence) {
 }
 
 // ---- long lists -----------------------------------------------------------------------------------------
-
-bool Mailbox::sorts_messages(const Channel& c) const {
-  return c.sorted != kNil && sorted_[c.sorted]->sorts_messages;
-}
-
-bool Mailbox::sorts_receives(const Channel& c) const {
-  return c.sorted != kNil && sorted_[c.sorted]->sorts_receives;
-}
 
 Mailbox::Sorted& Mailbox::sorted_of(Channel& c) {
   if (c.sorted == kNil && free_sorted_.empty()) {

@@ -36,6 +36,13 @@ struct Mailbox::Sorted {
   }
 };
 
+inline bool Mailbox::sorts_messages(const Channel& c) const {
+  return c.sorted != kNil && sorted_[c.sorted]->sorts_messages;
+}
+inline bool Mailbox::sorts_receives(const Channel& c) const {
+  return c.sorted != kNil && sorted_[c.sorted]->sorts_receives;
+}
+
 /// All receives from any source with one communicator and tag, and of each source the first message that they could
 /// take: who is served next is at the front of both.
 struct Mailbox::Choice {

@@ -203,8 +203,8 @@ bool BlockDecoder::refuse(std::string what) {
   return false;
 }
 
-template <class Sink>
-bool BlockDecoder::play_event(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
+/// The row of an event, into row_ and its lists.
+bool BlockDecoder::read_event(std::uint32_t lane, const Shape& shape) {
   const Template& what = templates_[shape.of];
   const unsigned parts = what.parts();
   const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
@@ -216,8 +216,16 @@ bool BlockDecoder::play_event(std::uint32_t lane, const Shape& shape, bool selec
   if (is_point_to_point(row_.event.kind) && !is_rank(row_.event.peer))
     return refuse(fmt::format("peer {}, but the job has {} ranks", row_.event.peer, ranks_));
   if (!read_lists(parts, lanes_[lane])) return refuse("its lists are longer than their columns");
-  if (!selected) return true;
   std::memcpy(row_.detail.reserved, &row_.detail_reserved, sizeof row_.detail.reserved);
+  return true;
+}
+
+template <class Sink>
+bool BlockDecoder::play_event(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
+  if (!read_event(lane, shape)) return false;
+  if (!selected) return true;
+  const unsigned parts = templates_[shape.of].parts();
+  const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
   ++events;
   sink.on_event({rank,
                  row_.event,
@@ -230,8 +238,8 @@ bool BlockDecoder::play_event(std::uint32_t lane, const Shape& shape, bool selec
   return true;
 }
 
-template <class Sink>
-bool BlockDecoder::play_match(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
+/// The row of a match, into row_.answer.
+bool BlockDecoder::read_match(std::uint32_t lane, const Shape& shape) {
   const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
   Answer& match = row_.answer;
   set_template(templates_[shape.of], row_);
@@ -240,9 +248,15 @@ bool BlockDecoder::play_match(std::uint32_t lane, const Shape& shape, bool selec
   code_match(reader, match, rank.value, lanes_[lane], same_[shape.of]);
   if (!is_rank(match.source))
     return refuse(fmt::format("a message from rank {} of {}", match.source, ranks_));
+  return true;
+}
+
+template <class Sink>
+bool BlockDecoder::play_match(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
+  if (!read_match(lane, shape)) return false;
   if (!selected) return true;
   ++matches;
-  sink.on_match(rank, match);
+  sink.on_match(RankId{static_cast<std::int32_t>(columns_[kLaneRank][lane])}, row_.answer);
   return true;
 }
 

@@ -50,12 +50,15 @@ class BlockDecoder {
   void start_rows();
   template <class Sink>
   Wrong play_rows(const Selection& selection, Sink& sink);
-  /// False if `wrong_` says what is wrong with the row.
+  // Of rows: false if `wrong_` says what is wrong with it. Reading is no template, so that the one place of its use can
+  // be inlined.
+  bool read_event(std::uint32_t lane, const Shape& shape);
+  bool read_match(std::uint32_t lane, const Shape& shape);
   template <class Sink>
   bool play_event(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink);
   template <class Sink>
   bool play_match(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink);
-  bool refuse(std::string what);
+  [[gnu::cold]] bool refuse(std::string what);
   bool read_lists(unsigned parts, const LaneState& lane);
   template <class T>
   bool read_list(Column column, std::size_t length, std::uint64_t first, std::uint64_t step,

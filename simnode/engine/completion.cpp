@@ -20,12 +20,15 @@ std::uint64_t held_up_key(RankId rank, RequestId id) {
   return (static_cast<std::uint64_t>(rank.index()) << 32U) | id.value;
 }
 
+[[noreturn]] void reject_unnumbered(RankId rank) {
+  throw std::invalid_argument("rank " + std::to_string(rank.value) + " starts a request without a number");
+}
+
 }  // namespace
 
 void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
-  if (event.request == kNoRequest)  // which stands for a free place
-    throw std::invalid_argument("rank " + std::to_string(lane.rank.value) +
-                                " starts a request without a number");
+  if (event.request == kNoRequest) [[unlikely]]  // which stands for a free place
+    reject_unnumbered(lane.rank);
   Request& request = rank_of(lane).requests.insert(event.request);
   request.kind = kind;
   request.report_match = event.has(events::kReportMatch);
@@ -191,18 +194,22 @@ void Core::conclude_all(Lane& lane, const Event& event, std::span<const std::uin
 void Core::complete_all(Lane& lane, std::span<const std::uint32_t> ids, Outcome& out) {
   lane.poll.reset();
   RequestTable& requests = rank_of(lane).requests;
-  completions_.clear();
+  if (completions_.size() < ids.size()) completions_.resize(ids.size());
+  std::size_t count = 0;
+  const bool any_held_up = !held_up_.empty();
   Time last = Time::min();  // what came last let the call return
   for (const std::uint32_t id : ids) {
     Request* request = requests.find(RequestId{id});
     if (request == nullptr) continue;
-    completions_.push_back({request->done().at, request->done().overhead});
-    const Duration held_up = take_held_up(lane.rank, RequestId{id});
-    if (std::exchange(last, std::max(last, request->at())) <= request->at())
-      out.answer.aux = static_cast<std::uint64_t>(held_up.count());
+    completions_[count++] = {request->at(), request->done().overhead};
+    if (any_held_up) {
+      const Duration held_up = take_held_up(lane.rank, RequestId{id});
+      if (std::exchange(last, std::max(last, request->at())) <= request->at())
+        out.answer.aux = static_cast<std::uint64_t>(held_up.count());
+    }
     requests.erase(request);
   }
-  out.exit = semantics::complete_all(lane.entry, completions_);
+  out.exit = semantics::complete_all(lane.entry, std::span{completions_}.first(count));
 }
 
 void Core::conclude_any(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,

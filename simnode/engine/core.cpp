@@ -81,8 +81,7 @@ Lane& Core::add_lane(RankId rank, ThreadId thread) {
   return lane;
 }
 
-Lane& Core::lane_of(RankId rank, ThreadId thread) {
-  if (thread.value == 0 && rank.index() < ranks_.size()) return lanes_[rank.index()];
+Lane& Core::lane_of_thread(RankId rank, ThreadId thread) {
   const std::vector<std::uint32_t>& lanes = rank_of(rank).lanes;
   if (thread.index() < lanes.size() && lanes[thread.index()] != kNoLane) return lanes_[lanes[thread.index()]];
   return add_lane(rank, thread);
@@ -91,32 +90,47 @@ Lane& Core::lane_of(RankId rank, ThreadId thread) {
 void Core::push(RankId rank, const Event& event, const Extension& extension) {
   Lane& lane = lane_of(rank, event.thread);
   ++counters_.events;
-  Rank& home = rank_of(lane);
-  if (home.withdrawn) {
-    home.withdrawn = false;
-    --withdrawn_;
-    for (const std::uint32_t i : home.lanes)
-      if (i != kNoLane && lanes_[i].run == Run::kRunning) running_.set(i, lanes_[i].clock, 0);
-  }
-  if (lane.run == Run::kGone) return;
-  if (lane.run == Run::kBlocked || lane.waits_turn) return keep(lane, event, extension);
-  if (lane.run == Run::kSilent) set_run(lane, Run::kRunning);
-  if (events::is_thread_change(event, events::ThreadChange::kStart)) {
-    lane.unheard = true;
-    Lane* const creator = creator_of(lane, event);
-    if (creator != nullptr && creator->run == Run::kBlocked) {
-      block(lane, event, {});
-      return put_by(*creator, event, {});
-    }
-  } else {
-    lane.unheard = false;
-  }
-  if (home.order && home.order->holds(index_of(lane), event, extension.words)) {
-    set_waits_turn(lane, true);
-    return keep(lane, event, extension);
-  }
+  const Rank& home = rank_of(lane);
+  const bool plain = lane.run == Run::kRunning && !lane.waits_turn && !home.withdrawn && !home.order &&
+                     event.kind != EventKind::kLocal;
+  if (!plain && put_off(lane, event, extension)) return;
+  lane.unheard = events::is_thread_change(event, events::ThreadChange::kStart);
   start(lane, event, extension);
   drain();
+}
+
+/// Whether the event is not for now: kept until its lane goes on, or its thread's turn comes; or its rank is gone.
+bool Core::put_off(Lane& lane, const Event& event, const Extension& extension) {
+  Rank& home = rank_of(lane);
+  if (home.withdrawn) is_back(home);
+  if (lane.run == Run::kGone) return true;
+  if (lane.run == Run::kBlocked || lane.waits_turn) {
+    keep(lane, event, extension);
+    return true;
+  }
+  if (lane.run == Run::kSilent) set_run(lane, Run::kRunning);
+  if (events::is_thread_change(event, events::ThreadChange::kStart)) {
+    Lane* const creator = creator_of(lane, event);
+    if (creator != nullptr && creator->run == Run::kBlocked) {
+      lane.unheard = true;
+      block(lane, event, {});
+      put_by(*creator, event, {});
+      return true;
+    }
+  }
+  if (!home.order || !home.order->holds(index_of(lane), event, extension.words)) return false;
+  lane.unheard = events::is_thread_change(event, events::ThreadChange::kStart);
+  set_waits_turn(lane, true);
+  keep(lane, event, extension);
+  return true;
+}
+
+/// Who was withdrawn has made a call.
+void Core::is_back(Rank& rank) {
+  rank.withdrawn = false;
+  --withdrawn_;
+  for (const std::uint32_t i : rank.lanes)
+    if (i != kNoLane && lanes_[i].run == Run::kRunning) running_.set(i, lanes_[i].clock, 0);
 }
 
 /// A send is numbered now: another thread of the rank may send before this one's turn comes, and its rank has numbered
@@ -176,7 +190,7 @@ bool Core::let_go_out_of_turn() {
   return true;
 }
 
-void Core::drain() {
+void Core::drain_all() {
   for (;;) {
     if (!progress_.stirred.empty()) stir();
     if (runnable_.empty()) return;
@@ -222,27 +236,33 @@ void Core::start(Lane& lane, const Event& event, const Extension& extension) {
   if (dispatch(lane, event, extension, scratch_)) finish(lane, event, extension, scratch_);
 }
 
+/// When a thread begins, whose own clock has come to `computed`: not before its creator has made it.
+Time Core::thread_start(Lane& lane, const Event& event, Time computed) {
+  lane.fresh_clock = false;
+  const Lane* creator = creator_of(lane, event);
+  if (creator == nullptr) return std::max(computed, event.entry());
+  const Time made = std::max(computed, creator->clock + Duration{static_cast<std::int64_t>(event.aux)});
+  return options_.trust_entry ? std::max(made, event.entry()) : made;
+}
+
 /// Entry is the last exit plus compute; an event that says otherwise is believed only where time does not run
 /// back.
-Time Core::entry_of(Lane& lane, const Event& event) {
+inline Time Core::entry_of(Lane& lane, const Event& event) {
+  const Time computed = lane.clock + event.compute();
   switch (event.kind) {
     case EventKind::kCommDefine:
     case EventKind::kSiteDefine:
     case EventKind::kRegionDefine:
     case EventKind::kNone:
       return lane.clock;
+    case EventKind::kLocal:
+      if (events::is_thread_change(event, events::ThreadChange::kStart))
+        return thread_start(lane, event, computed);
+      break;
     default:
       break;
   }
-  const Time computed = lane.clock + event.compute();
-  if (events::is_thread_change(event, events::ThreadChange::kStart)) {
-    lane.fresh_clock = false;
-    const Lane* creator = creator_of(lane, event);
-    if (creator == nullptr) return std::max(computed, event.entry());
-    const Time made = std::max(computed, creator->clock + Duration{static_cast<std::int64_t>(event.aux)});
-    return options_.trust_entry ? std::max(made, event.entry()) : made;
-  }
-  if (lane.fresh_clock) {
+  if (lane.fresh_clock) [[unlikely]] {
     lane.fresh_clock = false;
     return std::max(computed, event.entry());
   }
@@ -429,14 +449,14 @@ Time Core::clock(RankId rank, ThreadId thread) const {
 }
 
 bool Core::ready(RankId rank) const {
-  const auto takes_events = [this](std::uint32_t i) {
-    return i != kNoLane && !lanes_[i].waits_turn &&
-           (lanes_[i].run == Run::kRunning || lanes_[i].run == Run::kOutside ||
-            lanes_[i].run == Run::kSilent);
+  const auto takes_events = [](const Lane& lane) {
+    return lane.run != Run::kBlocked && lane.run != Run::kGone && !lane.waits_turn;
   };
-  if (takes_events(static_cast<std::uint32_t>(rank.index()))) return true;  // thread 0
+  if (takes_events(lanes_[rank.index()])) return true;  // thread 0
   const std::vector<std::uint32_t>& lanes = ranks_.at(rank.index()).lanes;
-  return std::any_of(lanes.begin(), lanes.end(), takes_events);
+  return lanes.size() > 1 && std::any_of(lanes.begin() + 1, lanes.end(), [&](std::uint32_t i) {
+           return i != kNoLane && takes_events(lanes_[i]);
+         });
 }
 
 std::optional<RankId> Core::next_woken() {

@@ -89,9 +89,16 @@ class Core {
   }
   [[noreturn]] void reject(RankId rank) const;
   Rank& rank_of(const Lane& lane) { return ranks_[lane.rank.index()]; }
-  Lane& lane_of(RankId rank, ThreadId thread);
+  Lane& lane_of(RankId rank, ThreadId thread) {
+    if (thread.value == 0 && rank.index() < ranks_.size()) [[likely]]
+      return lanes_[rank.index()];
+    return lane_of_thread(rank, thread);
+  }
+  Lane& lane_of_thread(RankId rank, ThreadId thread);
   std::uint32_t index_of(const Lane& lane) const { return static_cast<std::uint32_t>(&lane - lanes_.data()); }
   Lane& add_lane(RankId rank, ThreadId thread);
+  bool put_off(Lane& lane, const Event& event, const Extension& extension);
+  void is_back(Rank& rank);
   void keep(Lane& lane, const Event& event, const Extension& extension);
   void put_by(Lane& lane, const Event& event, const Extension& extension);
   bool waits_its_turn(Lane& lane);
@@ -100,11 +107,16 @@ class Core {
   bool let_go_out_of_turn();
   void start(Lane& lane, const Event& event, const Extension& extension);
   bool dispatch(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
+  Time thread_start(Lane& lane, const Event& event, Time computed);
   Time entry_of(Lane& lane, const Event& event);
   void block(Lane& lane, const Event& event, const Extension& extension);
   void resume(Lane& lane, Outcome& out);
   void finish(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
-  void drain();
+  /// What others' calls have let go goes on.
+  void drain() {
+    if (!runnable_.empty() || !progress_.stirred.empty()) drain_all();
+  }
+  void drain_all();
   void woke(const Lane& lane);
   void set_run(Lane& lane, Run run);
   void leave(Lane& lane);

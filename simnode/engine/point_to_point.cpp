@@ -40,9 +40,10 @@ void Core::approach_tables(RankId rank, const Message& message) const {
 }
 
 /// Which of the rank's messages to its destination this is.
-std::uint64_t Core::number_of(Lane& lane, const Event& event) {
-  const std::uint64_t numbered = std::exchange(numbered_, 0);
-  return numbered != 0 ? numbered - 1 : rank_of(lane).sequences.next(event.peer_rank());
+inline std::uint64_t Core::number_of(Lane& lane, const Event& event) {
+  if (numbered_ == 0) [[likely]]
+    return rank_of(lane).sequences.next(event.peer_rank());
+  return std::exchange(numbered_, 0) - 1;
 }
 
 bool Core::send(Lane& lane, const Event& event, Outcome& out) {

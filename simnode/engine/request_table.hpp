@@ -62,7 +62,7 @@ class RequestTable {
  public:
   /// The request, or null. Valid until the next insert or erase.
   [[nodiscard]] Request* find(RequestId id) {
-    if (slots_.empty()) return nullptr;
+    if (size_ == 0) return nullptr;
     for (std::size_t at = home(id); slots_[at].id != kNoRequest; at = next(at))
       if (slots_[at].id == id) return &slots_[at];
     return nullptr;
@@ -71,11 +71,12 @@ class RequestTable {
   /// A new request with this id, to be filled in place.
   Request& insert(RequestId id) {
     if (size_ == 0) first_ = id.index();
-    if (4 * (size_ + 1) > 3 * slots_.size()) grow();
+    if (size_ >= room_) grow();
     ++size_;
     Request& slot = free_slot(id);
-    slot = Request{};
     slot.id = id;
+    slot.waiter = kNoLane;
+    slot.known = slot.freed = false;
     return slot;
   }
 
@@ -90,8 +91,8 @@ class RequestTable {
     if (home(found->id) != hole) --displaced_;
     for (std::size_t at = next(hole); displaced_ > 0 && slots_[at].id != kNoRequest; at = next(at)) {
       // An entry may move back into the hole unless its home lies after the hole.
-      const std::size_t from_home = (at - home(slots_[at].id)) & (slots_.size() - 1);
-      const std::size_t from_hole = (at - hole) & (slots_.size() - 1);
+      const std::size_t from_home = (at - home(slots_[at].id)) & mask_;
+      const std::size_t from_hole = (at - hole) & mask_;
       if (from_home < from_hole) continue;
       if (from_home == from_hole) --displaced_;
       slots_[hole] = slots_[at];
@@ -107,8 +108,8 @@ class RequestTable {
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
-  [[nodiscard]] std::size_t home(RequestId id) const { return (id.index() - first_) & (slots_.size() - 1); }
-  [[nodiscard]] std::size_t next(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+  [[nodiscard]] std::size_t home(RequestId id) const { return (id.index() - first_) & mask_; }
+  [[nodiscard]] std::size_t next(std::size_t at) const { return (at + 1) & mask_; }
 
   Request& free_slot(RequestId id) {
     std::size_t at = home(id);
@@ -119,12 +120,16 @@ class RequestTable {
   void grow() {
     std::vector<Request> old(slots_.empty() ? 16 : 2 * slots_.size());
     old.swap(slots_);
+    mask_ = slots_.size() - 1;
+    room_ = slots_.size() / 4 * 3;
     displaced_ = 0;
     for (const Request& r : old)
       if (r.id != kNoRequest) free_slot(r.id) = r;
   }
 
   std::vector<Request> slots_;
+  std::size_t mask_ = 0;
+  std::size_t room_ = 0;   // so many fit until it grows
   std::size_t first_ = 0;  // the id at slot 0: who waits for all its requests uses the same lines again
   std::size_t size_ = 0;
   std::size_t displaced_ = 0;  // not at their home; without any, erasing moves nothing
