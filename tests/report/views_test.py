@@ -7,6 +7,7 @@ import re
 import sys
 import unittest
 
+import synthetic
 from page import TABS, Report, Synthetic
 
 
@@ -248,6 +249,24 @@ class TwoRanks(Synthetic):
         for tab in TABS:
             self.go(tab)
         self.assertIn("2 ranks", self.browser.text("header"))
+
+    def test_of_ranks_with_one_thread_nothing_is_said_of_sums(self):
+        self.assertNotIn("threads", self.browser.text("[data-figure=time-per-rank]"))
+
+
+class ThreadedRanks(Synthetic):
+    ranks = 2
+
+    @classmethod
+    def make_folder(cls):
+        """Each of two threads computes all of the time."""
+        folder = super().make_folder()
+        cls.patterns["rank"]["compute_s"] = [2 * synthetic.END] * cls.ranks
+        (folder / "patterns.json").write_text(json.dumps(cls.patterns))
+        return folder
+
+    def test_bars_that_are_longer_than_the_run_say_why(self):
+        self.assertIn("a bar is their sum, which may be longer than the run", self.browser.text("[data-figure=time-per-rank]"))
 
 
 if __name__ == "__main__":

@@ -44,13 +44,19 @@ function timeOf({ rank, virtual_time_s: whole }, group) {
     Math.max(0, whole - meanOf(rank.end_s, group))];
 }
 
+/** Several threads of a rank may compute at once: their sum is then longer than the run. */
+function sumsThreads({ rank, virtual_time_s: whole }) {
+  return rank.compute_s.some((compute, i) => compute + rank.mpi_s[i] > whole * (1 + 1e-6));
+}
+
 function timeFigure(patterns) {
   const groups = rankGroups(patterns.ranks, MOST_BARS);
   const items = groups.map((g) => ({ label: String(g.from), name: rankRange(g.from, g.to), values: timeOf(patterns, g) }));
   const size = groups[0].to - groups[0].from;
   return figure({
     title: "Where the time goes", name: "time-per-rank", wide: true,
-    note: size > 1 ? `Each bar is the mean of ${size} ranks.` : null,
+    note: [size > 1 ? `Each bar is the mean of ${size} ranks.` : "",
+      sumsThreads(patterns) ? "Ranks have several threads; a bar is their sum, which may be longer than the run." : ""].join(" ").trim() || null,
     controls: legend(TIME_KEYS),
     draw: (body, width) => columns(body, width, items, { label: "Time per rank", keys: TIME_KEYS, format: formatTime,
       xLabel: size > 1 ? "first rank of the group" : "rank", yLabel: "virtual time", height: 260 }),
