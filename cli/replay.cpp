@@ -34,6 +34,7 @@ constexpr const char* kReplayExamples =
     "  nplus1 replay DIR --compute-scale 0.5                processors twice as fast\n"
     "  nplus1 replay DIR --collectives bcast=chain          other algorithms\n"
     "  nplus1 replay DIR --reenact                          really, by MPI processes of this machine\n"
+    "  nplus1 replay APP.goal --network loggops:L=2us,o=1us,g=1us,G=1ns   as LogGOPSim would\n"
     "  nplus1 replay DIR --sweep 'bandwidth=1e9..1e11 x10,latency=1us,5us' --html sweep.html\n";
 
 constexpr std::size_t kMostRanksShown = 16;
@@ -208,6 +209,7 @@ hypothesis::Side side_of(const ReplayResult& result) {
 }
 
 int replay(const ReplayWords& words) {
+  if (is_goal(words.source)) return replay_goal(words);
   const auto conditions = conditions_of(words.fail_if, kMetrics);
   auto reader = or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput, kNothingReplayed);
   const auto recorded = hypothesis::recorded_settings(reader.properties());
@@ -261,7 +263,9 @@ void check(const ReplayWords& words) {
 }
 
 void declare(CLI::App& verb, ReplayWords& words) {
-  verb.add_option("source", words.source, "Result folder of a run, or a recording")
+  verb.add_option("source", words.source,
+                  "Result folder of a run, a recording, or a GOAL file (.goal), which LogGOPS simulates as "
+                  "what it is")
       ->type_name("DIR|RECORDING")
       ->required();
   declare_network(verb, words);

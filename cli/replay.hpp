@@ -56,6 +56,11 @@ struct PreparedReplay {
                                                              const hypothesis::RecordedSettings& recorded,
                                                              int ranks);
 
+/// Whether the file holds a GOAL program.
+[[nodiscard]] bool is_goal(const std::string& source);
+/// A GOAL program on LogGOPS. The exit code; throws Failure.
+[[nodiscard]] int replay_goal(const ReplayWords& words);
+
 /// The platform or network asked for, or the recorded one. Throws Failure.
 [[nodiscard]] std::shared_ptr<const netmodel::NetworkModel> replay_network(
     const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks);

@@ -38,10 +38,11 @@ class Part {
   }
   [[nodiscard]] bool failed() const { return failed_; }
 
-  // The program: operation `last` is done, and what was started since is in `started`.
+  // The program: each operation follows the one before it, and what was started is in `started` until it is awaited.
   std::uint64_t operations = 0;
-  std::uint64_t last = 0;
-  Duration rest{};  // computing that was less than a unit
+  std::uint64_t join = 0;  // the last one that waits for others, and does nothing else
+  bool goes_on = false;    // the program does not wait for the end of the last one
+  Duration rest{};         // computing that was less than a unit
   std::unordered_map<std::uint64_t, std::uint64_t> started;
 
  private:
@@ -99,39 +100,44 @@ class GoalWriter final : public exchange::Exporter, private exchange::Programs {
     const std::int64_t units = part.rest.count() / kPicosecondsPerUnit;
     if (units == 0) return;
     part.rest -= Duration{units * kPicosecondsPerUnit};
-    part.last = operation(part, fmt::format("calc {}", units));
+    operation(part, fmt::format("calc {}", units), false);
   }
   void send(RankId rank, const Message& message, std::uint64_t handle) override {
     Part& part = parts_[rank.index()];
-    part.started[handle] =
-        operation(part, fmt::format("send {}b to {} tag {}", message.size, message.peer, message.tag));
+    part.started[handle] = operation(
+        part, fmt::format("send {}b to {} tag {}", written(message.size), message.peer, message.tag), true);
   }
-  /// LogGOPSim matches by source and tag; a size that is not known here is 0.
+  /// LogGOPSim matches by source and tag, so that a size that is not known here may be any.
   void receive(RankId rank, const Message& message, std::uint64_t handle) override {
     Part& part = parts_[rank.index()];
-    const auto size = std::max<std::int64_t>(message.size, 0);
-    part.started[handle] =
-        operation(part, fmt::format("recv {}b from {} tag {}", size, message.peer, message.tag));
+    part.started[handle] = operation(
+        part, fmt::format("recv {}b from {} tag {}", written(message.size), message.peer, message.tag), true);
   }
   void wait(RankId rank, std::uint64_t handle) override {
     Part& part = parts_[rank.index()];
     const auto found = part.started.find(handle);
     const std::uint64_t awaited = found->second;
     part.started.erase(found);
-    if (awaited ==
-        part.operations) {  // started just now: what follows requires it, and through it what was before
-      part.last = awaited;
+    if (awaited == part.operations) {  // started just now: what follows requires its end
+      part.goes_on = false;
       return;
     }
-    part.last = operation(part, "calc 0");
-    part.write(fmt::format("l{} requires l{}\n", part.last, awaited));
+    if (part.operations == 0 || part.join != part.operations) part.join = operation(part, "calc 0", false);
+    part.write(fmt::format("l{} requires l{}\n", part.join, awaited));
   }
 
-  /// A new operation after what the program has waited for; its number.
-  static std::uint64_t operation(Part& part, const std::string& text) {
+  /// A message of s bytes costs (s - 1) G there: an empty one would cost less than nothing.
+  static std::int64_t written(std::int64_t size) { return std::max<std::int64_t>(size, 1); }
+
+  /// A new operation after the last one: after its end, or, where the program goes on meanwhile, after its start. Its
+  /// number.
+  static std::uint64_t operation(Part& part, const std::string& text, bool goes_on) {
+    const std::uint64_t last = part.operations;
     const std::uint64_t self = ++part.operations;
     part.write(fmt::format("l{}: {}\n", self, text));
-    if (part.last != 0) part.write(fmt::format("l{} requires l{}\n", self, part.last));
+    if (last != 0)
+      part.write(fmt::format("l{} {} l{}\n", self, part.goes_on ? "irequires" : "requires", last));
+    part.goes_on = goes_on;
     return self;
   }
 

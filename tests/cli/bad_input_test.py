@@ -1,4 +1,5 @@
 """Bad input: one clear message, the documented exit code, nothing started, nothing overwritten."""
+import json
 import shutil
 import unittest
 
@@ -224,6 +225,39 @@ class Warnings(CommandTest):
         result = self.nplus1("run", "-n", "2", "--", "./plain2")
         self.assertEqual(result.returncode, 0)
         self.assertIn("not linked with MPI", result.stderr)
+
+
+class Goal(CommandTest):
+    """A GOAL program is simulated as what it is, or refused with its line."""
+    PROGRAM = ("num_ranks 2\nrank 0 {\nl1: send 1001b to 1 tag 5\nl2: calc 100\nl2 irequires l1\n}\n"
+               "rank 1 {\nl1: recv 1001b from -1 tag 5\n}\n")
+    NETWORK = ("--network", "loggops:L=2us,o=1us,g=1us,G=1ns")
+
+    def file(self, text):
+        path = self.folder / "program.goal"
+        path.write_text(text)
+        return str(path)
+
+    def test_a_program_ends_when_logGOPS_says(self):
+        result = self.folder / "ends.json"
+        done = self.nplus1("replay", self.file(self.PROGRAM), *self.NETWORK, "--json", result)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ends at      0.000005000000 s", done.stdout)
+        self.assertEqual(json.loads(result.read_text())["rank_end_s"], [1.1e-6, 5e-6])
+
+    def test_what_never_ends_is_said(self):
+        done = self.nplus1("replay", self.file(self.PROGRAM.replace("from -1 tag 5", "from 0 tag 4")), *self.NETWORK)
+        self.assertIn("1 operations wait for what never comes", done.stdout)
+        self.assertIn("not received 1 messages", done.stdout)
+
+    def test_bad_lines_and_networks(self):
+        self.assert_refused(NO_INPUT, "program.goal:3: there is no rank 7", "replay",
+                            self.file(self.PROGRAM.replace("to 1", "to 7")), *self.NETWORK)
+        goal = self.file(self.PROGRAM)
+        self.assert_refused(USAGE, "does not say its network", "replay", goal)
+        self.assert_refused(USAGE, "on LogGOPS alone", "replay", goal, "--network", "lsb")
+        self.assert_refused(USAGE, "only --network and --json", "replay", goal, *self.NETWORK, "-o", "x")
+        self.assert_refused(USAGE, "there is no 'none'", "replay", goal, "--network", "loggops:interfaces=none")
 
 
 if __name__ == "__main__":

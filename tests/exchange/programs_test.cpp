@@ -161,5 +161,46 @@ TEST(Goal, AWorkedExampleReadsAsWritten) {
   EXPECT_EQ(back.of(1)[2].event.compute_ps, 7000);
 }
 
+/// isend, computing, isend, irecv, waitall, computing: each call follows the one before it when that has been made, and
+/// what follows the wait follows the ends.
+TEST(Goal, WritesTheDependencesThatTheProgramHas) {
+  const Scratch scratch;
+  auto exporter = events::goal::create(scratch.path() / "x.goal", {2, {}}, cli::collective_rounds);
+  ASSERT_TRUE(exporter.ok());
+  const auto event = [](EventKind kind, int peer, std::uint32_t request, std::int64_t compute_ns) {
+    events::Event e;
+    e.kind = kind;
+    e.peer = peer;
+    e.size = 8;
+    e.request = RequestId{request};
+    e.compute_ps = compute_ns * 1000;
+    return e;
+  };
+  std::uint64_t ordinal = 0;
+  const auto emit = [&](RankId rank, const events::Event& e, const events::Extension& extension = {}) {
+    exporter.value()->on_event({rank, e, extension, kTimeZero, events::kNoAnswer, {}, nullptr, ordinal++});
+  };
+  emit(RankId{0}, event(EventKind::kIsend, 1, 1, 5));
+  emit(RankId{0}, event(EventKind::kIsend, 1, 2, 0));
+  emit(RankId{0}, event(EventKind::kSend, 1, 0, 7));
+  const std::vector<std::uint32_t> both{1, 2};
+  events::Event wait = event(EventKind::kWait, 0, 0, 0);
+  wait.aux = 2;
+  emit(RankId{0}, wait, {both, {}});
+  emit(RankId{0}, event(EventKind::kFinalize, 0, 0, 9));
+  ASSERT_TRUE(exporter.value()->close().ok());
+  const std::string text = contents(scratch.path() / "x.goal");
+  EXPECT_EQ(text,
+            "num_ranks 2\n\nrank 0 {\n"
+            "l1: calc 5\n"
+            "l2: send 8b to 1 tag 0\nl2 requires l1\n"
+            "l3: send 8b to 1 tag 0\nl3 irequires l2\n"
+            "l4: calc 7\nl4 irequires l3\n"
+            "l5: send 8b to 1 tag 0\nl5 requires l4\n"
+            "l6: calc 0\nl6 requires l5\nl6 requires l2\nl6 requires l3\n"
+            "l7: calc 9\nl7 requires l6\n"
+            "}\n\nrank 1 {\n}\n");
+}
+
 }  // namespace
 }  // namespace nplus1::tests
