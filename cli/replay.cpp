@@ -374,7 +374,7 @@ std::unique_ptr<PreparedReplay> prepare_replay(const ReplayWords& words,
 void add_replay(const Registration& registration) {
   CLI::App* verb =
       registration.app.add_subcommand("replay", "Replay a recorded program on another network, or on many");
-  set_manual(*verb, {"nplus1 replay DIR|RECORDING [--network SPEC] [options]", kReplayExamples});
+  set_manual(*verb, {"nplus1 replay DIR|RECORDING|FILE.goal [--network SPEC] [options]", kReplayExamples});
   const auto words = std::make_shared<ReplayWords>();
   declare(*verb, *words);
   verb->callback([registration, words, verb] {

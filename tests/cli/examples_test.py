@@ -214,6 +214,7 @@ class Workspace:
         self.need(f"{run} -n 4 --record-accesses -o accessed -- ./app args")
         self.need("nplus1 run -q -n 16 --compute warm -o warmed -- ./app args")
         self.need("nplus1 convert DIR -o eztrace_log --to otf2")
+        self.need("nplus1 convert DIR -o APP.goal")
         self.need("nplus1 guidelines run -q -n 2 --functions Bcast --sizes 8 --runs 2 --nrep 2 -o measured")
         (self.folder / "reprompi").mkdir()
         for run in range(10):
