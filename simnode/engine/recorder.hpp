@@ -5,9 +5,8 @@
 // thread is enough. Trouble with the recording (a full disk) is the writer's to note; nothing here fails.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <unordered_set>
 #include <vector>
 
@@ -39,8 +38,27 @@ class Recorder {
     std::vector<std::uint32_t> words;
     std::vector<std::int64_t> sizes;
   };
+  /// Calls of a thread, oldest first: a ring whose places, and the lists in them, are used again.
+  class Calls {
+   public:
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+    [[nodiscard]] const Call& front() const { return places_[first_]; }
+    /// A place at the end, with what an earlier call has left in it.
+    Call& push() {
+      if (size_ == places_.size()) grow();
+      return places_[(first_ + size_++) & (places_.size() - 1)];
+    }
+    void pop();
+
+   private:
+    void grow();
+
+    std::vector<Call> places_;  // a power of two
+    std::size_t first_ = 0;
+    std::size_t size_ = 0;
+  };
   struct Rank {
-    std::map<std::uint16_t, std::deque<Call>> open;  // by thread
+    std::vector<Calls> open;  // by thread
     std::uint64_t events = 0;
     std::unordered_set<std::uint32_t> unrecorded;  // receives whose match must not be recorded either
   };

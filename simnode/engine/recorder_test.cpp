@@ -124,5 +124,30 @@ TEST(Recorder, RecordsCallsThatNeverReturnedAsUnfinishedWithTheirLists) {
   EXPECT_EQ(rows.rows.size(), 2u);
 }
 
+TEST(Recorder, KeepsTheOrderOfCallsHoweverManyAreOpenAtATime) {
+  Rows rows;
+  Rows all;
+  Recorder recorder{1, rows, all};
+  const events::Detail detail{};
+  std::int32_t pushed = 0, exited = 0;
+  for (const std::int32_t more : {3, 5, 3000, 1, 40}) {
+    for (const std::int32_t end = pushed + more; pushed < end; ++pushed) {
+      const std::vector<std::uint32_t> ids(static_cast<std::size_t>(pushed % 100),
+                                           static_cast<std::uint32_t>(pushed));
+      recorder.pushed(RankId{0}, call(0, pushed), {ids, {}}, &detail);
+    }
+    for (const std::int32_t left = more == 1 ? 0 : 2; exited < pushed - left; ++exited)
+      recorder.exited({RankId{0}, call(0, exited), {}, kEnd});
+  }
+  recorder.finish();
+  ASSERT_EQ(rows.rows.size(), static_cast<std::size_t>(pushed));
+  for (std::int32_t i = 0; i < pushed; ++i) {
+    EXPECT_EQ(rows.rows[static_cast<std::size_t>(i)].tag, i);
+    EXPECT_EQ(rows.rows[static_cast<std::size_t>(i)].ordinal, static_cast<std::uint64_t>(i));
+  }
+  EXPECT_FALSE(rows.rows.back().finished);
+  EXPECT_EQ(rows.rows.back().words, std::vector<std::uint32_t>(48, static_cast<std::uint32_t>(pushed - 1)));
+}
+
 }  // namespace
 }  // namespace nplus1::simnode::engine
