@@ -4,6 +4,7 @@
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/own_part.hpp"
+#include "stubs/runtime/receive_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
 
 namespace nplus1::stubs {
@@ -176,6 +177,7 @@ int post_receive(Call& call, const Transfer& t, Request& request) {
     request.engine_decided = true;
     return MPI_SUCCESS;
   }
+  const ReceivesFromOne one;
   return pmpi::Irecv(const_cast<void*>(t.buffer), t.count, t.type, t.peer, t.tag, t.comm->handle,
                      &request.native);
 }

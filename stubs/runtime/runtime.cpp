@@ -17,6 +17,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/receive_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
 #include "stubs/runtime/threads.hpp"
 #include "stubs/runtime/twins.hpp"
@@ -248,6 +249,7 @@ void Runtime::post_held(Request& request, int source, std::int32_t tag) {
   if (!request.held) return;
   request.held = false;
   const Arguments& a = request.arguments;
+  const ReceivesFromOne one;
   pmpi::Irecv(a.buffer, a.count, a.type, source, tag, request.comm->handle, &request.native);
   if (!request.detached) return;
   if (request.native != MPI_REQUEST_NULL) pmpi::Request_free(&request.native);

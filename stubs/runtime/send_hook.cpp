@@ -1,7 +1,5 @@
 #include "stubs/runtime/send_hook.hpp"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -9,6 +7,7 @@
 
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/ucx.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -65,17 +64,6 @@ void sent_through(const void* endpoint) noexcept {
 void aims_at(const void* endpoint) noexcept {
   target = rank_behind(endpoint);
   wake(target);
-}
-
-/// What the function `name` of UCX does when we are not there.
-template <class Function>
-Function* find_in_ucx(const char* name) noexcept {
-  void* found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) {
-    void* library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
-    if (library != nullptr) found = dlsym(library, name);
-  }
-  return reinterpret_cast<Function*>(found);
 }
 
 using FreeRequest = void(void*);

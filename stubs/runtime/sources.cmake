@@ -32,6 +32,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/probe_handlers.cpp
   runtime/public_api.cpp
   runtime/receive_handlers.cpp
+  runtime/receive_hook.cpp
   runtime/recording_handlers.cpp
   runtime/reducing_collective_handlers.cpp
   runtime/regions.cpp
