@@ -345,9 +345,13 @@ std::optional<Operation> combination(const Content& result, std::span<const Cont
 unsigned significant_bits(double number) {
   if (number == 0 || !std::isfinite(number)) return 0;
   constexpr unsigned kOfSize = 3;
-  int exponent = 0;
-  const auto digits = static_cast<std::uint64_t>(std::abs(std::frexp(number, &exponent)) * 0x1p53);
-  return 53 - static_cast<unsigned>(std::countr_zero(digits)) + kOfSize;
+  constexpr std::uint64_t kFirstDigit = std::uint64_t{1}
+                                        << 52U;  // not stored, but where the number is subnormal
+  const auto word = std::bit_cast<std::uint64_t>(number);
+  const bool normal = (word >> 52U & 0x7ffU) != 0;
+  const std::uint64_t digits = (word & (kFirstDigit - 1)) | (normal ? kFirstDigit : 0);
+  return static_cast<unsigned>(std::bit_width(digits)) - static_cast<unsigned>(std::countr_zero(digits)) +
+         kOfSize;
 }
 
 std::uint8_t information_of(const events::Detail& detail, std::uint64_t bytes,
@@ -357,7 +361,7 @@ std::uint8_t information_of(const events::Detail& detail, std::uint64_t bytes,
   constexpr unsigned kUnseen = 64;  // a hash, and nothing of what it is of
   if (bytes == 0) return 0;
   const std::size_t width = events::payload::width(type);
-  std::array<double, events::kExcerptBytes / 2 + 2> numbers{};
+  std::array<double, events::kExcerptBytes / 2 + 2> numbers;
   std::size_t count = 0;
   const auto take = [&](const void* words, std::size_t size) {
     const auto* at = static_cast<const std::byte*>(words);
@@ -381,7 +385,7 @@ std::uint8_t information_of(const events::Detail& detail, std::uint64_t bytes,
   }
   // An element that is repeated says nothing more.
   const auto known = std::span{numbers}.first(count);
-  std::ranges::sort(known);
+  if (count > 1) std::ranges::sort(known);
   for (std::size_t i = 0; i < count; ++i)
     if (i == 0 || known[i] != known[i - 1]) sum += significant_bits(known[i]);
   return static_cast<std::uint8_t>(std::min(sum, kMost));

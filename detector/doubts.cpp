@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -20,11 +21,35 @@ namespace {
 using LineId = std::size_t;
 using Group = std::vector<std::int32_t>;
 
-/// Numbers the lines that messages are sent from.
+/// The lines that messages are sent from, numbered; of each message its line, so that nobody need look at it again.
 class Lines {
  public:
-  explicit Lines(const events::DefinitionsCollector& definitions) : definitions_{definitions} {}
+  Lines(const Transfers& transfers, const events::DefinitionsCollector& definitions)
+      : definitions_{definitions} {
+    of_message_.reserve(transfers.all.size());
+    for (const Transfer& t : transfers.all) {
+      const LineId line = of(t.send_site);
+      if (line >= messages_.size()) messages_.resize(line + 1);
+      messages_[line] += t.captured() ? 0U : 1U;
+      of_message_.push_back(static_cast<std::uint32_t>(line));
+    }
+  }
   [[nodiscard]] std::size_t count() const { return ids_.size(); }
+  /// How many messages of a line are none of MPI's own.
+  [[nodiscard]] std::size_t messages(LineId line) const { return messages_[line]; }
+  [[nodiscard]] LineId of(TransferIndex message) const { return of_message_[message]; }
+  [[nodiscard]] std::set<LineId> of(const Instance& instance) const {
+    std::set<LineId> lines;
+    LineId before = ids_.size();
+    for (const TransferIndex i : instance.transfers) {
+      const LineId line = of(i);
+      if (line != before) lines.insert(line);  // mostly the same again: a set takes longer
+      before = line;
+    }
+    return lines;
+  }
+
+ private:
   LineId of(CallSiteId site) {
     if (site == last_site_) return last_;
     const auto [place, is_new] = of_site_.try_emplace(site, 0);
@@ -32,18 +57,6 @@ class Lines {
     last_site_ = site;
     return last_ = place->second;
   }
-  std::set<LineId> of(const Transfers& transfers, const Instance& instance) {
-    std::set<LineId> lines;
-    CallSiteId before{~std::uint32_t{0}};
-    for (const TransferIndex i : instance.transfers) {
-      const CallSiteId site = transfers.all[i].send_site;
-      if (site != before) lines.insert(of(site));  // mostly the same again: a set takes longer
-      before = site;
-    }
-    return lines;
-  }
-
- private:
   [[nodiscard]] std::string text(CallSiteId site) const {
     const events::CallPath* path = definitions_.call_path(site);
     if (path == nullptr || path->frames.empty()) return fmt::format("{}", site.value);
@@ -52,6 +65,8 @@ class Lines {
   const events::DefinitionsCollector& definitions_;
   std::unordered_map<CallSiteId, LineId> of_site_;
   std::map<std::string, LineId> ids_;
+  std::vector<std::uint32_t> of_message_;
+  std::vector<std::size_t> messages_;
   CallSiteId last_site_{~std::uint32_t{0}};
   LineId last_ = 0;
 };
@@ -84,30 +99,24 @@ std::vector<std::size_t> groups_of_ranks(std::int32_t ranks, std::span<const std
 
 /// Of each line. Constants neither prove nor disprove anything. To see that they are takes longer than all the rest:
 /// only where it may matter.
-std::vector<Tally> tallies_of(const Transfers& transfers, Lines& lines,
+std::vector<Tally> tallies_of(const Transfers& transfers, const Lines& lines,
                               std::span<const std::vector<Instance>> found) {
-  std::vector<Tally> tallies;
+  std::vector<Tally> tallies(lines.count());
+  for (LineId line = 0; line < lines.count(); ++line) tallies[line].all = lines.messages(line);
   std::vector<bool> explained(transfers.all.size());
-  const auto tally = [&](TransferIndex i) -> Tally& {
-    const LineId line = lines.of(transfers.all[i].send_site);
-    if (line >= tallies.size()) tallies.resize(line + 1);
-    return tallies[line];
-  };
-  for (TransferIndex i = 0; i < transfers.all.size(); ++i)
-    tally(i).all += transfers.all[i].captured() ? 0U : 1U;
   for (const auto& list : found)
     for (const Instance& instance : list)
       if (instance.verdict.certainty > Certainty::kPossible)
         for (const TransferIndex i : instance.transfers) {
-          ++tally(i).explained;
+          ++tallies[lines.of(i)].explained;
           explained[i] = true;
         }
   const auto group = groups_of_ranks(transfers.ranks, found);
   for (TransferIndex i = 0; i < transfers.all.size(); ++i) {
+    Tally& its = tallies[lines.of(i)];
+    if (explained[i] || its.explained == 0) continue;
     const Transfer& t = transfers.all[i];
-    if (explained[i] || t.captured() || t.content.bytes == 0) continue;
-    Tally& its = tally(i);
-    if (its.explained == 0) continue;
+    if (t.captured() || t.content.bytes == 0) continue;
     const bool out =
         group[static_cast<std::size_t>(t.source)] != group[static_cast<std::size_t>(t.destination)];
     if (t.content.is_constant()) {
@@ -126,13 +135,13 @@ bool is_of_parts(CollectiveKind kind) {
          kind == CollectiveKind::kGather || kind == CollectiveKind::kGatherv;
 }
 
-void doubt_rare_ones(const Transfers& transfers, Lines& lines, const std::vector<Tally>& tallies,
+void doubt_rare_ones(const Lines& lines, const std::vector<Tally>& tallies,
                      const std::set<Group>& communicators, std::span<std::vector<Instance>> found) {
   for (auto& list : found)
     for (Instance& instance : list) {
       if (instance.verdict.certainty == Certainty::kPossible) continue;
       Tally sum;
-      for (const LineId line : lines.of(transfers, instance)) {
+      for (const LineId line : lines.of(instance)) {
         sum.explained += tallies[line].explained;
         sum.all += tallies[line].all;
         sum.leading_out += tallies[line].leading_out;
@@ -168,9 +177,12 @@ void doubt_weak_ones(std::span<Instance* const> found, std::size_t messages) {
   for (const auto& [kind, list] : alike) {
     double bits = 0;
     double places = 0;
-    std::set<std::pair<Group, Group>> known;  // ranks and roots
+    const auto before = [](const Instance* a, const Instance* b) {  // roots are few, and differ more often
+      return std::tie(a->verdict.roots, a->verdict.ranks) < std::tie(b->verdict.roots, b->verdict.ranks);
+    };
+    std::set<const Instance*, decltype(before)> known{before};
     for (const Instance* i : list) {
-      const bool again = !known.emplace(i->verdict.ranks, i->verdict.roots).second;
+      const bool again = !known.insert(i).second;
       bits += i->verdict.proof - (again ? i->verdict.proof_once : 0);
       places += static_cast<double>(messages) / static_cast<double>(i->transfers.size());
     }
@@ -249,14 +261,14 @@ void doubt_overlapping(const std::set<Group>& communicators, std::span<Instance*
 
 void doubt_exceptions(const Transfers& transfers, const events::DefinitionsCollector& definitions,
                       std::span<std::vector<Instance>> found) {
-  Lines lines{definitions};
+  const Lines lines{transfers, definitions};
   const std::vector<Tally> tallies = tallies_of(transfers, lines, found);
   const std::set<Group> communicators = communicators_of(definitions);
-  doubt_rare_ones(transfers, lines, tallies, communicators, found);
+  doubt_rare_ones(lines, tallies, communicators, found);
   boost::disjoint_sets_with_storage<> together{lines.count() + found.size()};
   for (std::size_t list = 0; list < found.size(); ++list)
     for (const Instance& instance : found[list])
-      for (const LineId line : lines.of(transfers, instance)) together.union_set(line, lines.count() + list);
+      for (const LineId line : lines.of(instance)) together.union_set(line, lines.count() + list);
   std::map<std::size_t, std::vector<Instance*>> groups;
   for (std::size_t list = 0; list < found.size(); ++list)
     for (Instance& instance : found[list])
@@ -271,7 +283,7 @@ void doubt_exceptions(const Transfers& transfers, const events::DefinitionsColle
     doubt_weak_ones(instances, messages[id]);
   }
   // What is left may be rare now.
-  doubt_rare_ones(transfers, lines, tallies_of(transfers, lines, found), communicators, found);
+  doubt_rare_ones(lines, tallies_of(transfers, lines, found), communicators, found);
 }
 
 }  // namespace nplus1::detector

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <unordered_map>
 
 namespace nplus1::detector {
@@ -20,30 +19,24 @@ class Cutter {
     const auto member = [&](std::int32_t rank) {
       return members.try_emplace(rank, members.size()).first->second;
     };
-    // Place, position in the list, whether it is the half that leads to the root.
-    std::vector<std::tuple<std::uint32_t, std::size_t, bool>> halves;
-    halves.reserve(2 * list.size());
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Transfer& t = transfers.all[list[i]];
       const std::size_t source = member(t.source);
       const std::size_t destination = member(t.destination);
       messages_[i].child = up ? source : destination;
       messages_[i].parent = up ? destination : source;
-      halves.emplace_back(t.sent_at, i, up);
-      halves.emplace_back(t.received_at, i, !up);
     }
     lanes_.resize(members.size());
-    std::ranges::sort(halves);
-    if (!up) std::ranges::reverse(halves);
-    for (const auto& [place, message, leaves] : halves) {
-      Message& m = messages_[message];
-      Lane& lane = lanes_[leaves ? m.child : m.parent];
-      if (leaves) lane.leaving.push_back(lane.length);
-      (leaves ? m.leaves_at : m.arrives_at) = lane.length++;
-      lane.messages.push_back(message);
-    }
+    if (may_be_trees()) order(transfers, list, up);
   }
   [[nodiscard]] std::size_t ranks() const { return lanes_.size(); }
+
+  /// Not so for most clusters, of which the rest need not be known. In each tree, nobody leads to the root more than once.
+  [[nodiscard]] bool may_be_trees() const {
+    if (ranks() < kFewestRanks || messages_.size() % (ranks() - 1) != 0) return false;
+    std::vector<std::size_t> left(ranks(), messages_.size() / (ranks() - 1));
+    return std::ranges::all_of(messages_, [&](const Message& m) { return left[m.child]-- > 0; });
+  }
 
   /// Positions in the list, of the next tree; empty if what is left begins with none.
   std::vector<std::size_t> next() {
@@ -78,6 +71,32 @@ class Cutter {
       return used_leaving < leaving.size() ? leaving[used_leaving] : kNone;
     }
   };
+
+  /// Each rank's sends and receives, in the order of the recording; down a tree backwards.
+  void order(const Transfers& transfers, const TransferList& list, bool up) {
+    // From the highest bit: place, position in the list, whether it is the half that leads to the root.
+    static_assert(sizeof(TransferIndex) == 4 && sizeof(Transfer::sent_at) == 4);
+    std::vector<std::uint64_t> halves;
+    halves.reserve(2 * list.size());
+    const auto add = [&](std::uint64_t place, std::size_t i, bool leaves) {
+      halves.push_back(place << 32U | i << 1U | (leaves ? 1U : 0U));
+    };
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      add(transfers.all[list[i]].sent_at, i, up);
+      add(transfers.all[list[i]].received_at, i, !up);
+    }
+    std::ranges::sort(halves);
+    if (!up) std::ranges::reverse(halves);
+    for (const std::uint64_t half : halves) {
+      const auto message = static_cast<std::uint32_t>(half) >> 1U;
+      const bool leaves = (half & 1U) != 0;
+      Message& m = messages_[message];
+      Lane& lane = lanes_[leaves ? m.child : m.parent];
+      if (leaves) lane.leaving.push_back(lane.length);
+      (leaves ? m.leaves_at : m.arrives_at) = lane.length++;
+      lane.messages.push_back(message);
+    }
+  }
 
   std::vector<std::size_t> tree_to(std::size_t root) {
     std::vector<std::size_t> tree;
@@ -120,7 +139,7 @@ std::optional<CollectiveKind> kind_of(const Verdict& v, bool up) {
 
 std::vector<Instance> as_operations(const Transfers& transfers, const Cluster& cluster, bool up) {
   Cutter cutter{transfers, cluster.transfers, up};
-  if (cutter.ranks() < kFewestRanks || cluster.transfers.size() % (cutter.ranks() - 1) != 0) return {};
+  if (!cutter.may_be_trees()) return {};
   std::vector<Instance> found;
   for (std::size_t left = cluster.transfers.size(); left > 0; left -= cutter.ranks() - 1) {
     const auto tree = cutter.next();
