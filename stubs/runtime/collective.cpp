@@ -214,7 +214,8 @@ int start(Collective&& c, MPI_Request* handle) {
   return MPI_SUCCESS;
 }
 
-int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int()>& make_handle) {
+int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int()>& make_handle,
+                    Keep&& keep) {
   const int code = make_handle();
   if (code != MPI_SUCCESS || c.comm == nullptr) return code;
   Call call;
@@ -224,7 +225,7 @@ int make_persistent(Collective&& c, MPI_Request* handle, const std::function<int
   request->persistent = true;
   request->kind = RequestKind::kCollective;
   c.comm = own.get();
-  request->start = [collective = std::move(c), own](Call& starting, Request& r) {
+  request->start = [collective = std::move(c), own, keep = std::move(keep)](Call& starting, Request& r) {
     return start_persistent(starting, collective, r);
   };
   call.rt.requests.insert(*handle, std::move(request));

@@ -57,8 +57,9 @@ struct Collective {
 int run(Collective&& collective);
 /// MPI_IX: `request` becomes a request of ours.
 int start(Collective&& collective, MPI_Request* request);
-/// MPI_X_init: `make_handle` makes MPI's inactive handle, which the application gets.
-int make_persistent(Collective&& collective, MPI_Request* request, const std::function<int()>& make_handle);
+/// MPI_X_init: `make_handle` makes MPI's inactive handle, which the application gets, and which works on `keep`.
+int make_persistent(Collective&& collective, MPI_Request* request, const std::function<int()>& make_handle,
+                    Keep&& keep = {});
 
 /// The creation of communicators: in virtual time all members of `comm` wait for each other; `native` is what
 /// MPI does meanwhile (the lock is held), which must need no more than that all have come. Returns its code.

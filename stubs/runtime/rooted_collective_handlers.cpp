@@ -11,6 +11,18 @@ namespace {
 
 /// Bcast and Scatter natively: everything straight from the root, as MPICH's Iscatterv does it. Who receives
 /// then waits for the root alone, and leaves when its virtual time says so whatever algorithm is simulated:
+/// Blocks of `count` elements that begin `stride` elements after each other.
+struct EqualBlocks {
+  EqualBlocks(std::size_t members, MPI_Count count, MPI_Count stride)
+      : counts(members, count), places(members) {
+    for (std::size_t i = 0; i < members; ++i)
+      places[i] = static_cast<MPI_Aint>(stride * static_cast<MPI_Count>(i));
+  }
+
+  std::vector<MPI_Count> counts;
+  std::vector<MPI_Aint> places;
+};
+
 /// MPI's own Ibcast of a large vector keeps everybody inside until the last member has entered, who may be
 /// polling for what one of them does next. Block i begins `stride` elements after the one before it. Counts
 /// are 0 where there are no bytes: Iscatterv skips the message of a block by its count, on each side by its
@@ -18,14 +30,10 @@ namespace {
 int from_root(const void* blocks, MPI_Count count, MPI_Count stride, MPI_Datatype type, void* mine,
               MPI_Count my_count, MPI_Datatype my_type, int root, std::size_t members, MPI_Comm comm,
               MPI_Request* request, Keep& keep) {
-  auto counts = std::make_shared<std::vector<MPI_Count>>(members, count);
-  auto places = std::make_shared<std::vector<MPI_Aint>>(members);
-  for (std::size_t i = 0; i < members; ++i)
-    (*places)[i] = static_cast<MPI_Aint>(stride * static_cast<MPI_Count>(i));
-  keep.push_back(counts);
-  keep.push_back(places);
-  return pmpi::Iscatterv(blocks, counts->data(), places->data(), type, mine, my_count, my_type, root, comm,
-                         request);
+  const auto each = std::make_shared<EqualBlocks>(members, count, stride);
+  keep.push_back(each);
+  return pmpi::Iscatterv(blocks, each->counts.data(), each->places.data(), type, mine, my_count, my_type,
+                         root, comm, request);
 }
 
 template <class C, class D>
@@ -56,6 +64,29 @@ Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm co
                      mine->type(), root, receivers, comm, request, keep);
   };
   return c;
+}
+
+/// From the root to each, too: through the members of MPI's own tree data come only when these have started theirs.
+template <class C>
+int bcast_init(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Info info,
+               MPI_Request* request) {
+  Collective c = bcast<C, C>(buffer, count, type, root, comm);
+  if (c.comm == nullptr || members(c) == 0)
+    return make_persistent(std::move(c), request,
+                           [&] { return pmpi::Bcast_init(buffer, count, type, root, comm, info, request); });
+  const MPI_Count n = c.size == 0 ? 0 : count;
+  const bool at_root = is_me(c, root);
+  const auto each = std::make_shared<EqualBlocks>(members(c), n, 0);
+  Keep keep;
+  keep.push_back(each);
+  return make_persistent(
+      std::move(c), request,
+      [&] {
+        return pmpi::Scatterv_init(buffer, each->counts.data(), each->places.data(), type,
+                                   at_root ? MPI_IN_PLACE : buffer, at_root ? 0 : n, type, root, comm, info,
+                                   request);
+      },
+      std::move(keep));
 }
 
 template <class C, class D>
@@ -213,8 +244,16 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
 namespace handlers {
 
 #define NPLUS1_COLLECTIVES(C, D)                                                                           \
-  NPLUS1_FORM(Bcast, Ibcast, bcast, C, D, (void* buf, C n, MPI_Datatype t, int root, MPI_Comm comm),       \
-              (buf, n, t, root, comm))                                                                     \
+  int Bcast(void* buf, C n, MPI_Datatype t, int root, MPI_Comm comm) {                                     \
+    return run(bcast<C, D>(buf, n, t, root, comm));                                                        \
+  }                                                                                                        \
+  int Ibcast(void* buf, C n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Request* request) {              \
+    return start(bcast<C, D>(buf, n, t, root, comm), request);                                             \
+  }                                                                                                        \
+  int Bcast_init(void* buf, C n, MPI_Datatype t, int root, MPI_Comm comm, MPI_Info info,                   \
+                 MPI_Request* request) {                                                                   \
+    return bcast_init(buf, n, t, root, comm, info, request);                                               \
+  }                                                                                                        \
   NPLUS1_FORM(Gather, Igather, gather, C, D,                                                               \
               (const void* s, C n, MPI_Datatype t, void* r, C m, MPI_Datatype u, int root, MPI_Comm comm), \
               (s, n, t, r, m, u, root, comm))                                                              \

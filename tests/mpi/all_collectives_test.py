@@ -29,8 +29,6 @@ BETWEEN_GROUPS = ("Barrier", "Bcast", "Gather", "Scatter", "Reduce", "Allreduce"
 EXCHANGES = ("Alltoallv", "Alltoallw")
 CONNECTING = ("Comm_create_from_group", "Intercomm_create", "Intercomm_merge",
               *(f"inter_{call}" for call in BETWEEN_GROUPS), *(f"inter_I{call.lower()}" for call in BETWEEN_GROUPS))
-# MPI's own persistent broadcast goes through members that may not have come yet.
-FORCED = ("Bcast_init",)
 MANNERS = ("alone", "skewed", "crossed", "held", "pending", "chatty")
 
 
@@ -40,7 +38,6 @@ def nonblocking(call):
 
 ALL = tuple(form for call in (*EVERYBODY, *EXCHANGES, *ROOTED) for form in (call, nonblocking(call), f"{call}_init")) + (
     *COMMUNICATORS, *CONNECTING)
-DECIDABLE = tuple(call for call in ALL if call not in FORCED)
 
 
 def random_platform(seed):
@@ -82,7 +79,7 @@ class AllCollectives(ReplayTest):
     def check(self, platform, ranks, sizes="40000"):
         """40,000 bytes: the simulated sender is free at once, the native one waits for its receiver."""
         with self.subTest(platform=str(platform), ranks=ranks):
-            run = self.observe_on(platform, ranks, DECIDABLE, sizes)
+            run = self.observe_on(platform, ranks, ALL, sizes)
             trust = run.summary["trust"]
             self.assertEqual((trust["forced_decisions"], trust["order_inversions"], trust["clock_mismatches"]), (0, 0, 0))
             self.assertEqual(self.replay(run.folder)["rank_end_s"], run.summary["rank_end_s"])
@@ -112,9 +109,14 @@ class AllCollectives(ReplayTest):
         for call in ("Comm_split", "Comm_dup"):
             self.observe_on(PLATFORMS / "torus.xml", 16, (call,), "4")
 
-    def test_what_mpi_decides_alone_ends_too(self):
-        """After a grace the simulator goes on without a rank that waits inside MPI, and counts that."""
-        self.observe_on(PLATFORMS / "torus.xml", 5, FORCED, "4", "measured")
+    def test_persistent_broadcasts_go_past_members_that_have_not_started_theirs(self):
+        calls = ("Bcast", "Bcast_init", "Ibcast", "Gather", "Bcast_init")
+        for options in (("--platform", str(PLATFORMS / "torus.xml")), ("--network", "lsb:latency=1e-6,bandwidth=1e9")):
+            for size in ("4", "1000000"):
+                run = self.observe(5, "all_collectives", ",".join(calls), size, *MANNERS,
+                                   options=(*options, "--compute", "fixed:1e-6"), timeout=LIMIT_S)
+                self.assertTrue(run.summary and run.summary["complete"], run.stderr)
+                self.assertEqual(run.summary["trust"]["forced_decisions"], 0)
 
     @unittest.skipUnless(RANDOM_PLATFORMS, "a matter of an hour: NPLUS1_ALL_PLATFORMS=N runs it")
     def test_all_numbers_of_ranks_on_all_platforms(self):
