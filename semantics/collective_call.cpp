@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "events/mpi_call.hpp"
+
 namespace nplus1::semantics {
 namespace {
 
@@ -42,6 +44,30 @@ std::int32_t root_between_groups(std::int32_t peer, Membership who) {
   return (who.me < who.first_group ? who.first_group : 0) + (peer < 0 ? 0 : peer);
 }
 
+netmodel::Making making(events::MpiCall call) {
+  using events::MpiCall;
+  using netmodel::Making;
+  switch (call) {
+    case MpiCall::MPI_Comm_split:
+    case MpiCall::MPI_Comm_split_type:
+    case MpiCall::MPI_Cart_sub:
+      return Making::kSplit;
+    case MpiCall::MPI_Comm_dup:
+    case MpiCall::MPI_Comm_dup_with_info:
+    case MpiCall::MPI_Comm_idup:
+    case MpiCall::MPI_Comm_idup_with_info:
+    case MpiCall::MPI_Comm_create:
+    case MpiCall::MPI_Comm_create_group:
+    case MpiCall::MPI_Cart_create:
+    case MpiCall::MPI_Graph_create:
+    case MpiCall::MPI_Dist_graph_create:
+    case MpiCall::MPI_Dist_graph_create_adjacent:
+      return Making::kContext;
+    default:
+      return Making::kOther;
+  }
+}
+
 }  // namespace
 
 CollectiveCall collective_call(const events::Event& event, const events::Extension& extension, Membership who,
@@ -54,6 +80,8 @@ CollectiveCall collective_call(const events::Event& event, const events::Extensi
   call.first_group = who.first_group;
   call.root = who.first_group == 0 ? event.peer : root_between_groups(event.peer, who);
   call.size = event.payload();
+  if (call.kind == CollectiveKind::kSynchronize)
+    call.making = making(static_cast<events::MpiCall>(event.call));
   call.empty_blocks_travel = call.kind == CollectiveKind::kAlltoallv && event.has(events::kEmptyBlocksTravel);
   if (neighborhood(call.kind)) {
     read_edges(extension.words, call, edge_sizes);

@@ -40,4 +40,24 @@ void barrier_recursive_doubling(const CollectiveCall& call, std::vector<Step>& s
   if (paired) send(steps, call.me + core, 0);
 }
 
+namespace {
+
+void append_as_mpich(CollectiveCall call, CollectiveKind kind, std::int64_t size, std::vector<Step>& steps) {
+  call.kind = kind;
+  call.size = bytes(size);
+  (call.blocking ? mpich_choice(call) : mpich_nonblocking_choice(call))(call, steps);
+}
+
+}  // namespace
+
+/// MPICH 4.0.2, MPIR_Comm_split_impl and MPIR_Get_contextid_sparse_group: color and key of everybody, then the bits of the
+/// context ids that all have free.
+void synchronize_context_id(const CollectiveCall& call, std::vector<Step>& steps) {
+  constexpr std::int64_t kColorAndKey = 2 * 4;
+  constexpr std::int64_t kContextIds = (64 + 1) * 4;
+  if (call.making == Making::kOther) return barrier_dissemination(call, steps);
+  if (call.making == Making::kSplit) append_as_mpich(call, CollectiveKind::kAllgather, kColorAndKey, steps);
+  append_as_mpich(call, CollectiveKind::kAllreduce, kContextIds, steps);
+}
+
 }  // namespace nplus1::netmodel::algorithms

@@ -43,6 +43,13 @@ struct Step {
   bool joins = false;
 };
 
+/// What a Synchronize makes, as far as members tell each other something for it.
+enum class Making : std::uint8_t {
+  kOther,  // files, windows: nobody's messages are known
+  kContext,  // a communicator, with whom the caller knows already: MPI_Comm_dup, MPI_Comm_create, MPI_Cart_create ...
+  kSplit,  // communicators by color and key
+};
+
 /// One member's view of one collective call; all members must agree on it as MPI demands.
 ///
 /// `size` is, in bytes: the whole vector for Bcast, Reduce, Allreduce, Scan, Exscan; one member's block for
@@ -74,6 +81,7 @@ struct CollectiveCall {
   /// Neighbourhood collectives: member indices; `sizes` is then per destination.
   std::span<const std::uint32_t> sources{};
   std::span<const std::uint32_t> destinations{};
+  Making making = Making::kOther;  // of a Synchronize
   /// How the algorithm is tuned: the selection's values, which append_steps() fills in.
   Bytes segment{};                  // pieces of a pipelined algorithm
   std::int32_t ranks_per_node = 1;  // two-level algorithms: members i*n .. i*n+n-1 share a node

@@ -1,6 +1,7 @@
 // Collectives as schedules of transfers. L = 1000 ns, 1 byte/ns.
 #include <gtest/gtest.h>
 
+#include "events/mpi_call.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "simnode/engine/test_world.hpp"
 
@@ -253,6 +254,52 @@ TEST(Collective, EveryKindEndsForEveryMemberOnAnyNumberOfRanks) {
     world.finalize_all(p);
     EXPECT_EQ(world.engine().state(), State::kFinished) << p;
   }
+}
+
+/// All at time zero; when each goes on.
+std::vector<Time> ends_of_making(events::MpiCall call, const char* collectives, int ranks) {
+  const auto selection = netmodel::Selection::parse(collectives);
+  World world{ranks, "lsb:latency=1us,bandwidth=1GBps", {{}, true, &selection.value()}};
+  std::vector<Time> ends;
+  for (int r = 0; r < ranks; ++r) {
+    events::Event event =
+        World::collective_event(events::EventKind::kCollective, CollectiveKind::kSynchronize, 0, -1, 0);
+    event.call = static_cast<std::uint16_t>(call);
+    world.push(r, event);
+  }
+  for (int r = 0; r < ranks; ++r) ends.push_back(world.exit(r));
+  return ends;
+}
+
+/// The same of an Allgather of colors and keys, if there is one, and the Allreduce of the free context ids.
+std::vector<Time> ends_of_messages(bool split, int ranks) {
+  World world{ranks, "lsb:latency=1us,bandwidth=1GBps"};
+  std::vector<Time> ends;
+  if (split)
+    for (int r = 0; r < ranks; ++r) world.collective(r, CollectiveKind::kAllgather, 8);
+  for (int r = 0; r < ranks; ++r) world.collective(r, CollectiveKind::kAllreduce, 260);
+  for (int r = 0; r < ranks; ++r) ends.push_back(world.exit(r));
+  return ends;
+}
+
+TEST(MakingCommunicators, CostsWhatMpichSendsIfThatIsAskedFor) {
+  using events::MpiCall;
+  for (const int ranks : {2, 4, 5, 8, 13}) {
+    for (const MpiCall call : {MpiCall::MPI_Comm_split, MpiCall::MPI_Cart_sub})
+      EXPECT_EQ(ends_of_making(call, "synchronize=context_id", ranks), ends_of_messages(true, ranks))
+          << ranks;
+    for (const MpiCall call : {MpiCall::MPI_Comm_dup, MpiCall::MPI_Comm_create, MpiCall::MPI_Cart_create})
+      EXPECT_EQ(ends_of_making(call, "synchronize=context_id", ranks), ends_of_messages(false, ranks))
+          << ranks;
+  }
+}
+
+TEST(MakingCommunicators, IsARoundOfEmptyMessagesOtherwiseAsIsMakingWindows) {
+  for (const char* collectives : {"mpich", "openmpi", "synchronize=dissemination"})
+    EXPECT_EQ(ends_of_making(events::MpiCall::MPI_Comm_split, collectives, 4),
+              std::vector<Time>(4, Time{std::chrono::microseconds{2}}));
+  EXPECT_EQ(ends_of_making(events::MpiCall::MPI_Win_create, "synchronize=context_id", 4),
+            std::vector<Time>(4, Time{std::chrono::microseconds{2}}));
 }
 
 }  // namespace
