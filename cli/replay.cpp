@@ -329,7 +329,9 @@ void declare_network(CLI::App& verb, ReplayWords& words) {
   verb.add_option(
           "--link", flags.links,
           "A link of the platform (the recorded one, if none is given) that is faster (NAME=x2), slower "
-          "(NAME=x0.5) or fails (NAME=off); NAME * is all of them; may be repeated")
+          "(NAME=x0.5), fails (NAME=off) or has traffic of others in bursts "
+          "(NAME=bursts/SHARE/BURST/QUIET/SEED, e.g. bursts/0.5/1ms/10ms/7); NAME * is all of them; may be "
+          "repeated")
       ->type_name("NAME=HOW")
       ->join(' ');
   verb.add_option(

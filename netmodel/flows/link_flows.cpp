@@ -13,6 +13,8 @@ Time after(Time from, double seconds) {
   return seconds < kMost ? from + from_seconds(seconds) : kNever;
 }
 
+constexpr Flows::FlowId kNobody = std::numeric_limits<Flows::FlowId>::max();
+
 }  // namespace
 
 LinkFlows::LinkFlows(std::shared_ptr<const LinkNetwork> network) : network_{std::move(network)} {}
@@ -28,11 +30,41 @@ LinkFlows::Known& LinkFlows::known(RankId source, RankId destination) {
   Known& known = routes_.emplace(key, Known{network_->route(source, destination), source, destination, 0, {}})
                      .first->second;
   for (const MaxMin::Use& use : known.route.uses)
-    while (shares_.links() <= use.link) {
-      const SharedLink link = network_->link(static_cast<MaxMin::Link>(shares_.links()));
-      shares_.add_link(link.capacity, link.sharing);
-    }
+    while (shares_.links() <= use.link) add_link(network_->link(static_cast<MaxMin::Link>(shares_.links())));
   return known;
+}
+
+/// Its phases are counted from time zero on, whenever the first message comes by.
+void LinkFlows::add_link(const SharedLink& link) {
+  const MaxMin::Link number = shares_.add_link(link.capacity, link.sharing);
+  if (!link.phases) return;
+  backgrounds_.push_back({number, link.background, link.phases});
+  turns_.push({after(kTimeZero, link.phases(0)), backgrounds_.size() - 1});
+}
+
+/// Begins and ends the bursts that are due. Whether there were any: then speeds have to be found anew.
+bool LinkFlows::turn_backgrounds() {
+  bool any = false;
+  while (!turns_.empty() && turns_.top().at <= now_) {
+    const Turn due = turns_.top();
+    turns_.pop();
+    Background& background = backgrounds_[due.background];
+    turn(background);
+    turns_.push({after(due.at, background.phases(++background.phase)), due.background});
+    any = true;
+  }
+  return any;
+}
+
+/// A flow that asks for so little per weight that it always gets its rate.
+void LinkFlows::turn(Background& background) {
+  constexpr double kWeight = 1e-12;
+  background.bursts = !background.bursts;
+  if (!background.bursts) return shares_.remove(background.flow);
+  const MaxMin::Use use{background.link, 1};
+  background.flow = shares_.add(kWeight, background.rate, {&use, 1});
+  if (background.flow >= message_of_.size()) message_of_.resize(background.flow + 1);
+  message_of_[background.flow] = kNobody;
 }
 
 void LinkFlows::begin(const FlowStart& start) {
@@ -75,6 +107,7 @@ void LinkFlows::change_speeds() {
   shares_.settle(changed_);
   for (const MaxMin::Flow flow : changed_) {
     const FlowId id = message_of_[flow];
+    if (id == kNobody) continue;
     Message& message = messages_[id];
     const double passed = seconds(now_ - message.since);
     if (account_) watch_change(message, passed);
@@ -88,7 +121,8 @@ void LinkFlows::change_speeds() {
       message.end = ends_.push(due);
   }
   if (!account_) return;
-  for (const MaxMin::Flow flow : changed_) watch_links_of(messages_[message_of_[flow]]);
+  for (const MaxMin::Flow flow : changed_)
+    if (message_of_[flow] != kNobody) watch_links_of(messages_[message_of_[flow]]);
   for (const FlowId id : done_) watch_links_of(messages_[id]);
 }
 
@@ -126,9 +160,11 @@ std::optional<LinkUsage> LinkFlows::link_usage() const {
   return account_->usage(*network_, now_);
 }
 
-/// When something happens by itself.
+/// When something happens by itself. Bursts that nobody meets are made up for when somebody comes.
 Time LinkFlows::next() const {
-  return std::min(latencies_.empty() ? kNever : latencies_.top().at, ends_.empty() ? kNever : ends_.top().at);
+  const Time turn = under_way_ == 0 || turns_.empty() ? kNever : turns_.top().at;
+  return std::min(
+      {turn, latencies_.empty() ? kNever : latencies_.top().at, ends_.empty() ? kNever : ends_.top().at});
 }
 
 /// What ends at an instant ends before what starts there: then it makes no difference at which instants the engine
@@ -142,6 +178,7 @@ void LinkFlows::advance(Time until, std::vector<Completion>& completions) {
       // Not those of `until` itself: others of that instant may still come, and all start in one order.
       for (now_ = std::max(now_, begins); !waiting_.empty() && waiting_.top().at == begins; waiting_.pop())
         begin(waiting_.top());
+      if (turn_backgrounds()) change_speeds();
       continue;
     }
     if (event > until || event == kNever) {
@@ -158,6 +195,7 @@ void LinkFlows::advance(Time until, std::vector<Completion>& completions) {
       done_.push_back(id);
     }
     for (; !latencies_.empty() && latencies_.top().at == event; latencies_.pop()) flow(latencies_.top());
+    turn_backgrounds();
     change_speeds();
   }
   for (const FlowId id : done_) {

@@ -37,6 +37,10 @@ struct SharedLink {
   double capacity;  // bytes per second
   MaxMin::Sharing sharing;
   std::string name{};
+  /// Traffic of others that comes in bursts: while one lasts it takes so many bytes per second, fewer than `capacity`. The
+  /// phases from time zero on, in seconds: quiet, burst, quiet ...; null: there is none.
+  double background = 0;
+  std::function<double(std::uint64_t phase)> phases{};
 };
 
 /// What a message of some bytes, its envelope included, makes of latencies and rates.
@@ -106,7 +110,26 @@ class LinkFlows final : public Flows {
     LinkAccount::Passage passage{};
   };
 
+  struct Background {
+    MaxMin::Link link;
+    double rate;
+    std::function<double(std::uint64_t phase)> phases;
+    std::uint64_t phase = 0;
+    bool bursts = false;
+    MaxMin::Flow flow = 0;  // while it does
+  };
+  struct Turn {
+    Time at;
+    std::size_t background;
+    friend bool operator>(const Turn& a, const Turn& b) {
+      return std::tie(a.at, a.background) > std::tie(b.at, b.background);
+    }
+  };
+
   Known& known(RankId source, RankId destination);
+  void add_link(const SharedLink& link);
+  bool turn_backgrounds();
+  void turn(Background& background);
   [[nodiscard]] static Duration held_up(const Message& message, Time at);
   void watch_begin(Message& message);
   void watch_change(Message& message, double passed);
@@ -120,7 +143,9 @@ class LinkFlows final : public Flows {
   MaxMin shares_;
   std::unordered_map<std::uint64_t, Known> routes_;
   std::vector<Message> messages_;   // by id
-  std::vector<FlowId> message_of_;  // by MaxMin::Flow
+  std::vector<FlowId> message_of_;  // by MaxMin::Flow; kNobody: a burst
+  std::vector<Background> backgrounds_;
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;  // when each begins or ends a burst
   FlowStarts waiting_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> latencies_;
   Ends ends_;

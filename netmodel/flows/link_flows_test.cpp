@@ -253,5 +253,53 @@ TEST(Links, AreNotToldOfUnlessWatched) {
   EXPECT_FALSE(LinkFlows{star()}.link_usage());
 }
 
+/// Rank 0's link out is quiet for 1 ms, then others take three quarters of it for 2 ms, and so on.
+std::shared_ptr<const LinkNetwork> star_with_bursts() {
+  auto network = std::make_shared<LinkNetwork>(*star());
+  network->link = [](MaxMin::Link number) {
+    SharedLink link{kBandwidth, MaxMin::Sharing::kShared};
+    if (number == 0) {
+      link.background = 0.75 * kBandwidth;
+      link.phases = [](std::uint64_t phase) { return phase % 2 == 0 ? 1e-3 : 2e-3; };
+    }
+    return link;
+  };
+  network->factors = [](double) { return Factors{1, 1}; };
+  return network;
+}
+
+TEST(LinkFlows, AreSlowedByBurstsOfOthersWhileTheyLast) {
+  LinkFlows flows{star_with_bursts()};
+  flows.start(0, RankId{0}, RankId{1}, bytes(2'000'000), kTimeZero, 0);
+  // 990,000 bytes to 1 ms, 500,000 in the burst to 3 ms, the rest at full speed.
+  EXPECT_EQ(rest_of(flows)[0].at, Time{from_seconds(3e-3 + 510e-6)});
+}
+
+TEST(LinkFlows, MeetTheBurstsOfTheirTimeThoughNobodyWasThereBefore) {
+  for (const bool early : {true, false}) {
+    LinkFlows flows{star_with_bursts()};
+    if (early) flows.start(1, RankId{0}, RankId{1}, bytes(1000), kTimeZero, 0);
+    rest_of(flows);
+    flows.start(0, RankId{0}, RankId{2}, bytes(1'000'000), Time{from_seconds(7.5e-3)}, 0);
+    // The third burst is from 7 to 9 ms.
+    EXPECT_EQ(rest_of(flows).back().at, Time{from_seconds(9e-3 + 1e-3 - (1.5e-3 - kLatency) / 4)});
+  }
+}
+
+TEST(LinkFlows, OfOtherLinksAndAnEmptyNetworkKnowNothingOfBursts) {
+  LinkFlows flows{star_with_bursts()};
+  flows.start(0, RankId{1}, RankId{2}, bytes(2'000'000), kTimeZero, 0);
+  EXPECT_EQ(rest_of(flows)[0].at, Time{from_seconds(kLatency + 2e-3)});
+  EXPECT_TRUE(flows.idle());
+}
+
+TEST(LinkFlows, ShareWhatBurstsLeave) {
+  LinkFlows flows{star_with_bursts()};
+  for (Flows::FlowId id : {0U, 1U})
+    flows.start(id, RankId{0}, RankId{1 + static_cast<int>(id)}, bytes(700'000), kTimeZero, 0);
+  // 495,000 bytes each to 1 ms, then an eighth of the link each.
+  EXPECT_EQ(rest_of(flows)[0].at, Time{from_seconds(1e-3 + 205e-6 * 8)});
+}
+
 }  // namespace
 }  // namespace nplus1::netmodel

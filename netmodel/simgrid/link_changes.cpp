@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <vector>
 
 #include "netmodel/quantity.hpp"
 #include "netmodel/text.hpp"
@@ -73,7 +74,47 @@ Result<LinkChanges::Jitter> parse_jitter(std::string_view text) {
   return wrong;
 }
 
+/// SHARE/BURST/QUIET/SEED
+std::optional<LinkChanges::Bursts> parse_bursts(std::string_view text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == '/')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  if (parts.size() != 4) return std::nullopt;
+  const auto share = number<double>(parts[0]);
+  const auto burst = parse_quantity(parts[1], Quantity::kTime);
+  const auto quiet = parse_quantity(parts[2], Quantity::kTime);
+  const auto seed = number<std::uint64_t>(parts[3]);
+  if (!share || !burst || !quiet || !seed || !(*share > 0 && *share < 1)) return std::nullopt;
+  if (burst.value() <= 0 || quiet.value() <= 0) return std::nullopt;
+  return LinkChanges::Bursts{*share, burst.value(), quiet.value(), *seed};
+}
+
+/// FNV-1a: of each link its own bursts, the same everywhere.
+std::uint64_t number_of(std::string_view name) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash;
+}
+
 }  // namespace
+
+std::function<double(std::uint64_t)> LinkChanges::phases(const Bursts& bursts, std::string_view link) {
+  return [bursts, seed = bursts.seed ^ number_of(link)](std::uint64_t phase) {
+    const double mean = phase % 2 == 0 ? bursts.quiet : bursts.burst;
+    return -mean * std::log(chance(seed, RankId{0}, RankId{0}, phase, 0));
+  };
+}
+
+std::optional<LinkChanges::Bursts> LinkChanges::bursts(std::string_view link) const {
+  std::optional<Bursts> found;
+  for (const auto& [word, value] : bursts_)
+    if (fits(word, link)) found = value;
+  return found;
+}
 
 bool LinkChanges::is_ours(std::string_view setting) {
   return setting.starts_with(kLink) || setting.starts_with(kJitter);
@@ -91,13 +132,24 @@ Result<LinkChanges> LinkChanges::parse(const std::vector<std::string>& settings)
     if (!word.starts_with(kLink)) continue;
     const std::size_t equals = word.rfind('=');
     const std::string_view how = equals == word.npos ? std::string_view{} : word.substr(equals + 1);
+    const std::string_view name = word.substr(kLink.size(), equals - kLink.size());
+    constexpr std::string_view kBursts = "bursts/";
+    if (how.starts_with(kBursts)) {
+      const auto bursts = parse_bursts(how.substr(kBursts.size()));
+      if (!bursts)
+        return Error{
+            in_quotes(setting) + " is not link:NAME=bursts/SHARE/BURST/QUIET/SEED",
+            "An example: link:NAME=bursts/0.5/1ms/10ms/7, half of the bandwidth for 1 ms, every 11 ms."};
+      changes.bursts_.emplace_back(name, *bursts);
+      continue;
+    }
     const auto factor = how == "off"           ? std::optional{0.0}
                         : how.starts_with("x") ? number<double>(how.substr(1))
                                                : std::nullopt;
     if (!factor || !std::isfinite(*factor) || (*factor <= 0 && how != "off"))
       return Error{in_quotes(setting) + " does not say what becomes of a link",
                    "Examples: link:NAME=x2 (twice the bandwidth), link:NAME=x0.5, link:NAME=off."};
-    changes.factors_.emplace_back(word.substr(kLink.size(), equals - kLink.size()), *factor);
+    changes.factors_.emplace_back(name, *factor);
   }
   return changes;
 }
@@ -110,9 +162,13 @@ double LinkChanges::factor(std::string_view link) const {
 }
 
 std::string LinkChanges::unknown(const std::vector<std::string>& names) const {
+  const auto fits_none = [&names](const std::string& word) {
+    return std::ranges::none_of(names, [&word](const std::string& name) { return fits(word, name); });
+  };
   for (const auto& [word, value] : factors_)
-    if (std::ranges::none_of(names, [&w = word](const std::string& name) { return fits(w, name); }))
-      return word;
+    if (fits_none(word)) return word;
+  for (const auto& [word, value] : bursts_)
+    if (fits_none(word)) return word;
   return {};
 }
 

@@ -68,10 +68,13 @@ TEST(Piecewise, QuotesWhatItCannotRead) {
 }
 
 TEST(PlatformFlags, NameWhatBecomesOfALinkOrSayWhatIsWrong) {
-  for (const char* good : {"link:a=x2", "link:a=b=x0.5", "link:*=x0.7", "link:a=off", "jitter:uniform/2us/1"})
+  for (const char* good : {"link:a=x2", "link:a=b=x0.5", "link:*=x0.7", "link:a=off",
+                           "link:a=bursts/0.5/1ms/10ms/7", "jitter:uniform/2us/1"})
     EXPECT_TRUE(parse_platform_flags({"f.xml", "", "", good, "", "", ""}, 2).ok()) << good;
-  for (const char* bad : {"link:a", "link:a=2", "link:a=x0", "link:a=x-1", "link:a=xnan",
-                          "jitter:uniform/2us", "jitter:gauss/2us/1", "jitter:uniform/x/1"})
+  for (const char* bad :
+       {"link:a", "link:a=2", "link:a=x0", "link:a=x-1", "link:a=xnan", "link:a=bursts/1/1ms/10ms/7",
+        "link:a=bursts/0.5/0/10ms/7", "link:a=bursts/0.5/1ms/7", "link:a=bursts", "jitter:uniform/2us",
+        "jitter:gauss/2us/1", "jitter:uniform/x/1"})
     EXPECT_FALSE(parse_platform_flags({"f.xml", "", "", bad, "", "", ""}, 2).ok()) << bad;
 }
 

@@ -132,6 +132,10 @@ class Routes {
     if (fresh)
       links_.push_back({std::max(bandwidth_of(link), std::numeric_limits<double>::min()),
                         pipe ? MaxMin::Sharing::kFatPipe : MaxMin::Sharing::kShared, link.get_name()});
+    if (const auto bursts = changes_.bursts(link.get_name()); fresh && bursts && !pipe) {
+      links_.back().background = bursts->share * links_.back().capacity;
+      links_.back().phases = LinkChanges::phases(*bursts, link.get_name());
+    }
     const auto used =
         std::ranges::find_if(route.uses, [&](const MaxMin::Use& u) { return u.link == known->second; });
     if (used == route.uses.end())

@@ -389,6 +389,29 @@ TEST(LinkChanges, OfLinksThatAreNotThereAreRefused) {
   });
 }
 
+TEST(LinkChanges, BurstsAreTheSameForTheSameSeedAndTakeTheirShare) {
+  const auto took = [](const std::string& seed) {
+    return from_child([&] {
+      PlatformOptions options =
+          three_hosts(chain_of("100MBps"), seed.empty() ? std::vector<std::string>{}
+                                                        : std::vector{"link:*=bursts/0.8/1ms/3ms/" + seed});
+      options.model = "CM02";
+      const auto network = load(options);
+      const auto flows = network->flows();
+      std::vector<Flows::Completion> done;
+      flows->start(0, RankId{1}, RankId{2}, bytes(1'000'000'000), kTimeZero, 0);
+      while (!flows->idle()) flows->advance(kNever, done);
+      return std::vector<double>{seconds(done.back().at - kTimeZero)};
+    });
+  };
+  const auto with = took("1");
+  EXPECT_EQ(with, took("1"));
+  EXPECT_NE(with, took("2"));
+  // A quarter of the time four fifths are gone, on one link or more of those on the way.
+  EXPECT_GT(with[0], 1.1 * took("")[0]);
+  EXPECT_LT(with[0], 5 * took("")[0]);
+}
+
 TEST(LinkChanges, JitterIsTheSameForTheSameSeedAndHasItsMean) {
   for (const char* kind : {"exponential", "uniform", "lognormal"}) {
     const auto latencies = [&](const std::string& seed) {

@@ -172,6 +172,13 @@ class Links(CommandTest):
         self.assertNotEqual(words[0], words[2])
         self.assertGreater(words[0], self.makespan(source, "cluster64"))
 
+    def test_bursts_are_the_same_for_the_same_seed(self):
+        source = self.record("ring", 8, [(a, (a + 1) % 8, 500000) for a in range(8)] * 20)
+        words = [self.makespan(source, "cluster64", "--link", f"*=bursts/0.5/1ms/1ms/{seed}") for seed in (1, 1, 2)]
+        self.assertEqual(words[0], words[1])
+        self.assertNotEqual(words[0], words[2])
+        self.assertGreater(words[0], self.makespan(source, "cluster64"))
+
     def mapped(self, *words):
         self.ok("map", *words)
         return json.loads((self.folder / "map.json").read_text())
