@@ -38,17 +38,18 @@ TEST(HostMap, ReadsAFile) {
 }
 
 TEST(PlatformFlags, AreUnderstood) {
-  const auto options = parse_platform_flags({"p.xml", "IB", "block", "a/b:1 c/d:2:3", "2.5Gf"}, 7);
+  const auto options = parse_platform_flags({"p.xml", "IB", "block", "a/b:1 c/d:2:3", "2.5Gf", "", ""}, 7);
   ASSERT_TRUE(options);
   EXPECT_EQ(options.value().settings, (std::vector<std::string>{"a/b:1", "c/d:2:3"}));
   EXPECT_DOUBLE_EQ(options.value().host_speed, 2.5e9);
   EXPECT_EQ(options.value().ranks, 7);
 }
 TEST(PlatformFlags, AreNamedInErrors) {
-  EXPECT_NE(parse_platform_flags({"p", "XX", "", "", ""}, 1).error().what.find("--model"), std::string::npos);
-  EXPECT_NE(parse_platform_flags({"p", "", "", "a", ""}, 1).error().what.find("--simgrid"),
+  EXPECT_NE(parse_platform_flags({"p", "XX", "", "", "", "", ""}, 1).error().what.find("--model"),
             std::string::npos);
-  EXPECT_NE(parse_platform_flags({"p", "", "", "", "fast"}, 1).error().what.find("--host-speed"),
+  EXPECT_NE(parse_platform_flags({"p", "", "", "a", "", "", ""}, 1).error().what.find("--simgrid"),
+            std::string::npos);
+  EXPECT_NE(parse_platform_flags({"p", "", "", "", "fast", "", ""}, 1).error().what.find("--host-speed"),
             std::string::npos);
 }
 
