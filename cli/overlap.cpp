@@ -68,7 +68,8 @@ int show_overlap(const OverlapWords& words) {
                   "name the result folder of a run: nplus1 overlap DIR"};
   const auto reader =
       or_fail(events::recording::Reader::open(words.replay.source), ExitCode::kNoInput, kNoOverlap);
-  const OverlapSource source = or_fail(survey_overlap(words.replay.source), ExitCode::kNoInput, kNoOverlap);
+  const OverlapSource source =
+      or_fail(survey_overlap(words.replay.source, words.most_rows), ExitCode::kNoInput, kNoOverlap);
   check_source(words, reader, source);
   overlap::Results results = find_overlap(words, source);
   if (words.efficiency) results.accesses = false;
@@ -81,6 +82,11 @@ int show_overlap(const OverlapWords& words) {
   fmt::print("{}", overlap::overlap_text(results, *source.survey, *source.analysis));
   if (!patched.empty()) fmt::print("\n{}", patched);
   if (!results.access_cost.empty()) fmt::print("\nRecording the accesses: {}\n", results.access_cost);
+  if (results.left_out > 0)
+    fmt::print(
+        "\nThis is about the first {} of the recording's {} events and matches; --events 0 takes all of "
+        "them\n",
+        results.events, results.events + results.left_out);
   if (!results.coverage.empty()) fmt::print("\nrecording: {}\n", results.coverage);
   if (const std::string doubts = run_trust_text(run_trust(words.replay.source)); !doubts.empty())
     fmt::print("\n{}", doubts);
@@ -95,7 +101,12 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
   verb.add_option("--at-least", words.at_least, "Show what saves so many percent of the run [5]")
       ->check(CLI::Range(0.0, 100.0))
       ->type_name("PERCENT");
-  verb.add_option("--most", words.most, "Try so many chains, those that take most time [12]")
+  verb.add_option("--events", words.most_rows,
+                  fmt::format("Look at the first so many events and matches of the recording; 0: at all [{}]",
+                              kOverlapRows))
+      ->type_name("N");
+  verb.add_option("--most", words.most,
+                  "Try so many chains, those that take most time [12; fewer where that were many events]")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   verb.add_option(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,14 @@ namespace nplus1::cli {
 inline constexpr const char* kOverlapFile = "overlap.json";
 inline constexpr const char* kOverlapMeasuredFile = "overlap-measured.json";
 
+/// What is looked at of a longer recording unless more is asked for: it bounds time and memory (docs/benchmarks.md).
+inline constexpr std::uint64_t kOverlapRows = 4'000'000;
+
 struct OverlapWords {
-  ReplayWords replay;     // source, network, collectives, jobs, output, json
-  double at_least = 5;    // percent of the run
-  std::size_t most = 12;  // chains that are tried
+  ReplayWords replay;               // source, network, collectives, jobs, output, json
+  double at_least = 5;              // percent of the run
+  std::optional<std::size_t> most;  // chains that are tried; nothing: 12, or as many as the length allows
+  std::uint64_t most_rows = kOverlapRows;  // events and matches that are looked at; 0: all
   std::string progress = "asynchronous";
   std::string patch;  // file for the diff
   std::string compile_commands, compile;
@@ -33,7 +38,8 @@ struct OverlapWords {
 struct OverlapSource {
   std::shared_ptr<const overlap::Survey> survey;
   std::shared_ptr<const overlap::Analysis> analysis;
-  std::string coverage;  // empty: complete
+  std::string coverage;                  // empty: complete
+  std::uint64_t rows = 0, left_out = 0;  // events and matches
 };
 
 /// `nplus1 overlap project`.
@@ -52,8 +58,8 @@ void add_overlap_measure(CLI::App& parent, const Registration& registration);
 void check_accesses(const events::recording::Reader& reader, const std::string& source,
                     const char* consequence);
 
-/// Reads the recording once.
-[[nodiscard]] Result<OverlapSource> survey_overlap(const std::string& source);
+/// Reads the recording once, or its first `most_rows` events and matches.
+[[nodiscard]] Result<OverlapSource> survey_overlap(const std::string& source, std::uint64_t most_rows = 0);
 
 /// "ID" or "ID:VARIANT" (grouped, merged, per_request, one_wait), all of one variant. Errors list the chains.
 [[nodiscard]] Result<overlap::Plan> plan_of_chains(const OverlapSource& source,

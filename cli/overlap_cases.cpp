@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -29,15 +30,37 @@ using overlap::Variant;
 constexpr const char* kNothingFound = "nothing was analysed, nothing is written";
 constexpr const char* kAccessesProperty = "accesses";
 
-/// One replay, and where its result goes.
+enum class ReplayOf : std::uint8_t { kAsWritten, kWaitedAtOnce, kChains, kPlan };
+
+/// One replay, and where its result goes. Plans are made where they are replayed: all together would not fit.
 struct OverlapCase {
-  std::shared_ptr<const Plan> plan;  // null: as written
+  ReplayOf what{};
   ProgressKind progress{};
   std::optional<Replayed>* into = nullptr;
-  bool efficiency = false;                          // all of it, not the sum alone
+  bool efficiency = false;                           // all of it, not the sum alone
+  const std::vector<std::size_t>* chains = nullptr;  // kChains
+  Variant variant{};                                 // kChains
+  overlap::ChainFinding* finding = nullptr;  // of kOneWait: told where that is the same as its parts grouped
+  std::shared_ptr<const Plan> plan{};        // kPlan; null: nothing is moved
   std::shared_ptr<const overlap::Scales> scales{};  // null: the phases as recorded
   std::shared_ptr<const overlap::Survey> scaled{};  // what the plan is of, with scales
 };
+
+constexpr const char* kChangesNothing = "nothing";
+constexpr const char* kAsGrouped = "grouped";
+
+/// What is moved in this case; null: nothing. A text: there is nothing to replay, and why.
+Result<std::shared_ptr<const Plan>> plan_of_case(const OverlapSource& source, const OverlapCase& c) {
+  if (c.what == ReplayOf::kAsWritten || c.what == ReplayOf::kPlan) return c.plan;
+  Plan plan = c.what == ReplayOf::kWaitedAtOnce
+                  ? overlap::waited_at_once(*source.survey)
+                  : overlap::plan_of(*source.survey, *source.analysis, *c.chains, c.variant);
+  if (c.finding != nullptr &&
+      plan == overlap::plan_of(*source.survey, *source.analysis, c.finding->parts, Variant::kGrouped))
+    return Error{kAsGrouped, {}};
+  if (plan.empty()) return Error{kChangesNothing, {}};
+  return std::make_shared<const Plan>(std::move(plan));
+}
 
 nlohmann::json pair_of(const Hidden& h) {
   return {h.transfer, h.hidden};
@@ -47,11 +70,9 @@ Hidden hidden_of(const nlohmann::json& json) {
 }
 
 std::string packed(const Replayed& r, const EfficiencyResult& e, bool whole) {
-  nlohmann::json json{{"makespan", r.makespan_s},
-                      {"communication", r.communication_s},
-                      {"finished", r.finished},
-                      {"whole", pair_of(e.whole)},
-                      {"in_mpi", e.in_mpi}};
+  nlohmann::json json{{"makespan", r.makespan_s}, {"communication", r.communication_s},
+                      {"finished", r.finished},   {"whole", pair_of(e.whole)},
+                      {"in_mpi", e.in_mpi},       {"events", e.events}};
   if (!whole) return json.dump();
   json["non_blocking"] = pair_of(e.non_blocking);
   for (const char* key : {"ranks", "sites", "regions"}) json[key] = nlohmann::json::array();
@@ -63,8 +84,8 @@ std::string packed(const Replayed& r, const EfficiencyResult& e, bool whole) {
 
 Replayed replayed_of(const nlohmann::json& json) {
   return {json.at("makespan").get<double>(), json.at("communication").get<double>(),
-          hidden_of(json.at("whole")), json.at("in_mpi").get<std::int64_t>(),
-          json.at("finished").get<bool>()};
+          hidden_of(json.at("whole")),       json.at("in_mpi").get<std::int64_t>(),
+          json.at("finished").get<bool>(),   json.at("events").get<std::uint64_t>()};
 }
 
 EfficiencyResult efficiency_of(const nlohmann::json& json) {
@@ -80,6 +101,8 @@ EfficiencyResult efficiency_of(const nlohmann::json& json) {
 /// In a child process.
 Result<std::string> replay_overlap(const OverlapWords& words, const OverlapSource& source,
                                    const OverlapCase& c) try {
+  const auto plan = plan_of_case(source, c);
+  if (!plan) return nlohmann::json(plan.error().what).dump();
   auto reader = events::recording::Reader::open(words.replay.source);
   if (!reader) return reader.error();
   const auto recorded = hypothesis::recorded_settings(reader.value().properties());
@@ -90,9 +113,9 @@ Result<std::string> replay_overlap(const OverlapWords& words, const OverlapSourc
   if (c.scales)
     if (const auto added = chain.value().add(overlap::scaled(source.survey, c.scales), play); !added)
       return added.error();
-  if (c.plan)
+  if (plan.value())
     if (const auto added =
-            chain.value().add(overlap::rearranged(c.scaled ? c.scaled : source.survey, c.plan), play);
+            chain.value().add(overlap::rearranged(c.scaled ? c.scaled : source.survey, plan.value()), play);
         !added)
       return added.error();
   overlap::Efficiency sink{static_cast<std::size_t>(reader.value().header().ranks), *prepared->network};
@@ -101,6 +124,7 @@ Result<std::string> replay_overlap(const OverlapWords& words, const OverlapSourc
   options.decisions = hypothesis::Decisions::kAdapted;
   options.weak_progress = c.progress == ProgressKind::kWeak;
   options.sink = &sink;
+  options.most_rows = source.left_out > 0 ? words.most_rows : 0;
   const auto result = hypothesis::replay(reader.value(), options);
   if (!result) return result.error();
   Replayed r;
@@ -128,31 +152,31 @@ bool may_wait(const OverlapSource& source, const std::string& network) {
   return false;
 }
 
+/// The replays of one analysis, the most telling first, as many as its length allows.
 class OverlapTrials {
  public:
   OverlapTrials(const OverlapWords& words, const OverlapSource& source, overlap::Results& results, bool weak)
       : words_{words}, source_{source}, results_{results}, weak_{weak} {}
 
   void plan_all() {
-    for (const ProgressKind kind : kinds()) add(nullptr, results_.as_written[index(kind)], kind);
+    for (const ProgressKind kind : kinds())
+      add({ReplayOf::kAsWritten, kind, &results_.as_written[index(kind)]});
     cases_.front().efficiency = true;
-    if (Plan once = overlap::waited_at_once(*source_.survey); !once.empty())
-      add(std::make_shared<Plan>(std::move(once)), results_.at_once, ProgressKind::kAsynchronous);
+    add({ReplayOf::kWaitedAtOnce, ProgressKind::kAsynchronous, &results_.at_once});
     if (!results_.accesses || words_.efficiency) return;
     const auto& chains = source_.analysis->chains;
-    std::vector<std::size_t> all;
-    for (std::size_t c = 0; c < chains.size(); ++c) all.push_back(c);
-    for (std::size_t c = 0; c < std::min(words_.most, chains.size()); ++c) {
-      results_.chains.emplace_back();
-      results_.chains.back().chain = c;
-    }
-    results_.not_priced = chains.size() - results_.chains.size();
-    for (overlap::ChainFinding& f : results_.chains) {
-      f.parts = overlap::with_parts(*source_.analysis, f.chain);
+    for (std::size_t c = 0; c < chains.size(); ++c) all_.push_back(c);
+    if (chains.size() > 1) try_chains(all_, results_.all);
+    const std::size_t most = std::min(words_.most.value_or(affordable()), chains.size());
+    results_.chains.resize(most);
+    results_.not_priced = chains.size() - most;
+    for (std::size_t c = 0; c < most; ++c) {
+      overlap::ChainFinding& f = results_.chains[c];
+      f.chain = c;
+      f.parts = overlap::with_parts(*source_.analysis, c);
       try_chains(f.parts, f.alone);
       try_one_wait(f);
     }
-    if (chains.size() > 1) try_chains(all, results_.all);
   }
 
   void run() {
@@ -166,11 +190,7 @@ class OverlapTrials {
                        done == cases_.size() ? "\n" : "");
         });
     if (!texts) throw Failure{ExitCode::kNoInput, texts.error().what, kNothingFound, texts.error().remedy};
-    for (std::size_t i = 0; i < cases_.size(); ++i) {
-      const auto json = nlohmann::json::parse(texts.value()[i]);
-      *cases_[i].into = replayed_of(json);
-      if (cases_[i].efficiency) results_.efficiency = efficiency_of(json);
-    }
+    for (std::size_t i = 0; i < cases_.size(); ++i) take(cases_[i], nlohmann::json::parse(texts.value()[i]));
     if (!weak_) copy_asynchronous();
     for (overlap::ChainFinding& f : results_.chains)
       if (f.waits_as_grouped) f.alone[index(Variant::kOneWait)] = f.alone[index(Variant::kGrouped)];
@@ -186,8 +206,32 @@ class OverlapTrials {
     if (weak_) return {ProgressKind::kAsynchronous, ProgressKind::kWeak};
     return {ProgressKind::kAsynchronous};
   }
-  void add(std::shared_ptr<const Plan> plan, std::optional<Replayed>& into, ProgressKind kind) {
-    cases_.push_back({std::move(plan), kind, &into, false});
+  /// How many chains may be tried, so that all replays together stay below a number of events.
+  [[nodiscard]] std::size_t affordable() const {
+    constexpr std::uint64_t kMostReplayed = 120'000'000;
+    constexpr std::size_t kUsual = 12, kReplaysOfAChain = 4;
+    const std::uint64_t replays = kMostReplayed / std::max<std::uint64_t>(1, source_.rows);
+    const std::uint64_t others = cases_.size(), each = kReplaysOfAChain * kinds().size();
+    return static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(replays > others ? (replays - others) / each : 0, 1, kUsual));
+  }
+  void add(OverlapCase c) { cases_.push_back(std::move(c)); }
+  void take(const OverlapCase& c, const nlohmann::json& json) {
+    if (json.is_string()) {
+      if (c.finding != nullptr) c.finding->waits_as_grouped = json.get<std::string>() == kAsGrouped;
+      return;
+    }
+    Replayed replayed = replayed_of(json);
+    if (source_.left_out > 0) replayed.finished = comes_as_far(c, replayed);
+    *c.into = replayed;
+    if (c.efficiency) results_.efficiency = efficiency_of(json);
+  }
+  /// No rank reaches its MPI_Finalize in a part of a recording. A change is compared where it comes as far as the
+  /// program as written, but for what waits for calls behind the part's end.
+  [[nodiscard]] bool comes_as_far(const OverlapCase& c, const Replayed& replayed) const {
+    constexpr double kEnough = 0.999;
+    const auto& written = results_.as_written[index(c.progress)];
+    return !written || static_cast<double>(replayed.events) >= kEnough * static_cast<double>(written->events);
   }
   void try_chains(const std::vector<std::size_t>& chains, overlap::Replays& into) {
     const bool merges = std::any_of(chains.begin(), chains.end(), [this](std::size_t c) {
@@ -195,11 +239,8 @@ class OverlapTrials {
     });
     for (const Variant v : {Variant::kGrouped, Variant::kMerged, Variant::kPerRequest}) {
       if (v == Variant::kMerged && !merges) continue;
-      Plan plan = overlap::plan_of(*source_.survey, *source_.analysis, chains, v);
-      if (plan.empty()) continue;
-      const auto shared = std::make_shared<Plan>(std::move(plan));
       for (const ProgressKind kind : kinds())
-        add(shared, into[static_cast<std::size_t>(v)][index(kind)], kind);
+        add({ReplayOf::kChains, kind, &into[index(v)][index(kind)], false, &chains, v});
     }
   }
   /// What a change of the source saves: it waits at one place, and nobody knows where without source lines.
@@ -209,13 +250,13 @@ class OverlapTrials {
     if (!chain.blocks || place.file.empty() || place.line == 0) return;
     f.one_wait = overlap::one_wait_of(*source_.survey, *source_.analysis, f.parts);
     if (f.one_wait->where == overlap::WaitsAt::kEndOfBlock) return;  // which the recording does not show
-    Plan plan = overlap::plan_of(*source_.survey, *source_.analysis, {f.chain}, Variant::kOneWait);
-    f.waits_as_grouped =
-        plan == overlap::plan_of(*source_.survey, *source_.analysis, f.parts, Variant::kGrouped);
-    if (f.waits_as_grouped || plan.empty()) return;
-    const auto shared = std::make_shared<Plan>(std::move(plan));
-    for (const ProgressKind kind : kinds()) add(shared, f.alone[index(Variant::kOneWait)][index(kind)], kind);
+    const std::vector<std::size_t>& alone = only(f.chain);
+    for (const ProgressKind kind : kinds())
+      add({ReplayOf::kChains, kind, &f.alone[index(Variant::kOneWait)][index(kind)], false, &alone,
+           Variant::kOneWait, &f});
   }
+  /// The chain as a list that lives as long as the replays.
+  const std::vector<std::size_t>& only(std::size_t chain) { return single_.emplace_back(1, chain); }
   void copy_asynchronous() {
     const auto copy = [](auto& of) {
       of[index(ProgressKind::kWeak)] = of[index(ProgressKind::kAsynchronous)];
@@ -231,6 +272,8 @@ class OverlapTrials {
   overlap::Results& results_;
   const bool weak_;
   std::vector<OverlapCase> cases_;
+  std::vector<std::size_t> all_;  // chains
+  std::deque<std::vector<std::size_t>> single_;
 };
 
 std::string property_of(const events::recording::Reader& reader, const std::string& key) {
@@ -255,18 +298,21 @@ void check_accesses(const events::recording::Reader& reader, const std::string& 
                   quote(source))};
 }
 
-Result<OverlapSource> survey_overlap(const std::string& source) {
+Result<OverlapSource> survey_overlap(const std::string& source, std::uint64_t most_rows) {
   auto reader = events::recording::Reader::open(source);
   if (!reader) return reader.error();
   auto survey = std::make_shared<overlap::Survey>(static_cast<std::size_t>(reader.value().header().ranks));
   hypothesis::transform::RankOrder order;
   order.begin(*survey);
-  const auto coverage = reader.value().read(order);
+  events::recording::Selection selection;
+  selection.most_rows = most_rows;
+  const auto coverage = reader.value().read(order, selection);
   if (!coverage) return coverage.error();
   order.finish();
   auto analysis = std::make_shared<overlap::Analysis>(overlap::analyse(*survey));
   return OverlapSource{std::move(survey), std::move(analysis),
-                       coverage.value().complete ? std::string{} : coverage.value().text()};
+                       coverage.value().complete ? std::string{} : coverage.value().text(),
+                       coverage.value().events + coverage.value().matches, coverage.value().left_out};
 }
 
 Result<Plan> plan_of_chains(const OverlapSource& source, const std::vector<std::string>& names) {
@@ -326,6 +372,8 @@ overlap::Results find_overlap(const OverlapWords& words, const OverlapSource& so
   results.at_least = words.at_least / 100;
   results.progress = words.progress == "weak" ? ProgressKind::kWeak : ProgressKind::kAsynchronous;
   results.coverage = source.coverage;
+  results.events = source.rows;
+  results.left_out = source.left_out;
   const std::string network = words.replay.platform.platform.empty() ? results.network : std::string{};
   OverlapTrials trials{words, source, results, may_wait(source, network)};
   trials.plan_all();
@@ -349,12 +397,19 @@ std::vector<double> replay_scaled(const OverlapWords& words, const OverlapSource
   order.finish();
   std::vector<std::optional<Replayed>> results(chains.size() + 1);
   std::vector<OverlapCase> cases;
-  cases.push_back({nullptr, ProgressKind::kAsynchronous, results.data(), false, scales, survey});
+  const auto add = [&](std::shared_ptr<const Plan> plan, std::optional<Replayed>& into) {
+    OverlapCase& c = cases.emplace_back();
+    c.what = ReplayOf::kPlan;
+    c.into = &into;
+    c.plan = std::move(plan);
+    c.scales = scales;
+    c.scaled = survey;
+  };
+  add(nullptr, results.front());
   for (std::size_t i = 0; i < chains.size(); ++i) {
     auto plan = std::make_shared<Plan>(overlap::plan_of(
         *survey, *source.analysis, overlap::with_parts(*source.analysis, chains[i]), Variant::kGrouped));
-    cases.push_back({plan->empty() ? nullptr : std::move(plan), ProgressKind::kAsynchronous, &results[i + 1],
-                     false, scales, survey});
+    add(plan->empty() ? nullptr : std::move(plan), results[i + 1]);
   }
   const auto texts = hypothesis::in_children(
       cases.size(), jobs_of(words.replay),
@@ -369,8 +424,9 @@ std::vector<double> replay_scaled(const OverlapWords& words, const OverlapSource
 std::string overlap_document(const std::string& path) {
   const auto reader = or_fail(events::recording::Reader::open(path), ExitCode::kNoInput, kNothingFound);
   if (!has_accesses(reader)) return {};
-  const OverlapSource source = or_fail(survey_overlap(path), ExitCode::kNoInput, kNothingFound);
   OverlapWords words;
+  const OverlapSource source =
+      or_fail(survey_overlap(path, words.most_rows), ExitCode::kNoInput, kNothingFound);
   words.replay.source = path;
   words.replay.quiet = true;
   words.most = 4;  // it is waited for after a run

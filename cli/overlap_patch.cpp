@@ -47,28 +47,36 @@ bool is_watched(const overlap::MessageEnd& end) {
   return !end.first.inexact || end.first.site != end.event.site.value;
 }
 
-patch::Call call_of(const OverlapSource& source, const overlap::ChainFinding& finding,
-                    const overlap::Context& context) {
-  const overlap::Place place = overlap::place_of_call(*source.survey, context);
-  patch::Call call;
-  call.place = {place.file, static_cast<int>(place.line)};
-  call.function = place.function;
-  call.watched = true;
-  bool sends = false, receives = false;
+/// What the recording says of the finding's calls, in the order of its chain.
+std::vector<patch::Call> calls_of(const OverlapSource& source, const overlap::ChainFinding& finding) {
+  struct Seen {
+    bool sends = false, receives = false, any_source = false, watched = true;
+  };
+  std::map<overlap::Context, Seen> seen;
   for (const std::size_t c : finding.parts)
     for (const overlap::ChainInstance& instance : source.analysis->chains[c].instances)
       for (const std::uint32_t i : instance.members) {
         const overlap::MessageEnd& end =
             source.survey->ranks()[static_cast<std::size_t>(instance.rank)].ends[i];
-        if (end.event.call != context.call || end.event.site.value != context.site) continue;
-        (end.receives() ? receives : sends) = true;
-        call.any_source = call.any_source || end.from_anybody();
-        call.watched = call.watched && is_watched(end);
+        Seen& of = seen[{end.event.call, end.event.site.value}];
+        (end.receives() ? of.receives : of.sends) = true;
+        of.any_source = of.any_source || end.from_anybody();
+        of.watched = of.watched && is_watched(end);
       }
-  call.kind = sends && receives ? patch::CallKind::kSendrecv
-              : sends           ? patch::CallKind::kSend
-                                : patch::CallKind::kReceive;
-  return call;
+  std::vector<patch::Call> calls;
+  for (const overlap::Context& context : source.analysis->chains[finding.chain].contexts) {
+    const overlap::Place place = overlap::place_of_call(*source.survey, context);
+    const Seen& of = seen[context];
+    patch::Call& call = calls.emplace_back();
+    call.place = {place.file, static_cast<int>(place.line)};
+    call.function = place.function;
+    call.watched = of.watched;
+    call.any_source = of.any_source;
+    call.kind = of.sends && of.receives ? patch::CallKind::kSendrecv
+                : of.sends              ? patch::CallKind::kSend
+                                        : patch::CallKind::kReceive;
+  }
+  return calls;
 }
 
 /// Sources must be no newer than the program that was recorded.
@@ -87,21 +95,25 @@ void add_sources(const OverlapSource& source, const overlap::Chain& chain,
   }
 }
 
-patch::Request request_of(const OverlapWords& words, const OverlapSource& source,
-                          const overlap::Results& results) {
+patch::Request request_of(const OverlapWords& words, const OverlapSource& source, overlap::Results& results) {
+  constexpr std::size_t kMostCalls = 1000;  // that somebody has written one after the other
   patch::Request request;
   request.compile_commands = words.compile_commands;
   if (!words.compile.empty()) request.flags = words.compile;
   std::map<std::string, patch::SourceState> sources;
   std::set<std::size_t> included;  // in what is asked for already
-  for (const overlap::ChainFinding& f : results.chains) {
+  for (overlap::ChainFinding& f : results.chains) {
     const overlap::Chain& chain = source.analysis->chains[f.chain];
     if (!results.is_finding(f) || !chain.blocks || included.count(f.chain) > 0) continue;
+    if (chain.contexts.size() > kMostCalls) {
+      f.not_patched = fmt::format("it goes through a loop: {} calls", chain.contexts.size());
+      continue;
+    }
     included.insert(f.parts.begin(), f.parts.end());
     patch::Chain asked;
     asked.id = overlap::chain_name(chain);
-    for (const overlap::Context& context : chain.contexts) asked.calls.push_back(call_of(source, f, context));
     if (!f.one_wait) continue;
+    asked.calls = calls_of(source, f);
     asked.wait = wait_of(*f.one_wait);
     add_sources(source, chain, sources);
     request.chains.push_back(std::move(asked));

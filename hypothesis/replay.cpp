@@ -109,7 +109,9 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
   outcomes.tell(feed);
   transform::Chain nothing;
   transform::Chain& chain = options.hypothesis == nullptr ? nothing : *options.hypothesis;
-  auto coverage = reader.read(chain.begin(feed));
+  events::recording::Selection selection;
+  selection.most_rows = options.most_rows;
+  auto coverage = reader.read(chain.begin(feed), selection);
   if (!coverage) return coverage.error();
   chain.finish();
   feed.finish();

@@ -39,6 +39,8 @@ struct ReplayOptions {
   transform::Chain* hypothesis = nullptr;
   /// Whether a rendezvous transfer begins only when both ranks have been inside MPI (Engine's Options).
   bool weak_progress = false;
+  /// Of the recording, the first so many events and matches (recording::Selection); 0: all.
+  std::uint64_t most_rows = 0;
   /// Keeps account of the links of a platform.
   bool watch_links = false;
   /// Gets definitions, calls and matches with their new times, as a run's sinks do. Null: only sums are kept.

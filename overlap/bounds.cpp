@@ -46,11 +46,51 @@ struct Fences {
   }
 };
 
+/// Which call used memory last: pieces that do not overlap, each with its latest user.
+class LastUses {
+ public:
+  void add(const Use& use) {
+    auto at = pieces_.lower_bound(use.begin);
+    if (at != pieces_.begin()) {
+      const auto before = std::prev(at);
+      const Piece piece = before->second;
+      if (piece.end > use.end) pieces_.emplace_hint(at, use.end, piece);
+      before->second.end = std::min(piece.end, use.begin);
+      at = std::next(before);
+    }
+    while (at != pieces_.end() && at->first < use.end) {
+      if (at->second.end > use.end) pieces_.emplace(use.end, at->second);
+      at = pieces_.erase(at);
+    }
+    pieces_.insert_or_assign(use.begin, Piece{use.end, use.ordinal});
+  }
+  /// kNoOrdinal: nobody; nothing: it lies in more pieces than are looked at, which bounds the time.
+  [[nodiscard]] std::optional<std::uint64_t> of(std::uint64_t begin, std::uint64_t end) const {
+    constexpr int kMostPieces = 4096;
+    std::optional<std::uint64_t> last;
+    auto at = pieces_.lower_bound(begin);
+    if (at != pieces_.begin() && std::prev(at)->second.end > begin) last = std::prev(at)->second.ordinal;
+    for (int i = 0; at != pieces_.end() && at->first < end; ++at) {
+      if (++i > kMostPieces) return std::nullopt;
+      last = std::max(last, std::optional{at->second.ordinal});
+    }
+    return last ? last : kNoOrdinal;
+  }
+
+ private:
+  struct Piece {
+    std::uint64_t end = 0;
+    std::uint64_t ordinal = 0;
+  };
+  std::map<std::uint64_t, Piece> pieces_;  // by where they begin
+};
+
 class Bounding {
  public:
   explicit Bounding(const SurveyedRank& rank) : rank_{rank} {
     for (const auto& lane : rank.of_thread) fences_.emplace_back(rank, lane);
     find_firsts();
+    find_last_uses();
   }
 
   Bounds of(const MessageEnd& end, std::size_t index) const {
@@ -68,7 +108,7 @@ class Bounding {
     later(end, firsts_[index], *completed, b);
     b.stays = end.from_anybody() || terminates(end, index) ||
               (!end.receives() && end.event.send_mode() == events::SendMode::kReady);
-    if (!b.stays) b.earliest = earlier(end, *own);
+    if (!b.stays) b.earliest = earlier(end, index, *own);
     return b;
   }
 
@@ -131,35 +171,41 @@ class Bounding {
     return false;
   }
 
-  /// When MPI was last done with memory of this message that it wrote, or that this one writes; kNoOrdinal: never;
-  /// nothing: that is too far back to be looked for, or its memory is not known.
-  [[nodiscard]] std::optional<std::uint64_t> last_use(const MessageEnd& end) const {
-    constexpr std::ptrdiff_t kFarthest = 4096;
-    if (end.buffer == 0) return std::nullopt;
-    const std::uint64_t size = static_cast<std::uint64_t>(std::max<std::int64_t>(1, end.event.size));
-    auto at = std::lower_bound(rank_.uses.begin(), rank_.uses.end(), end.ordinal,
-                               [](const Use& u, std::uint64_t o) { return u.ordinal < o; });
-    const auto first = at - rank_.uses.begin() > kFarthest ? at - kFarthest : rank_.uses.begin();
-    while (at != first) {
-      --at;
-      if (at->begin >= end.buffer + size || end.buffer >= at->end || (!at->writes && !end.receives()))
-        continue;
-      const auto known = std::lower_bound(rank_.ends.begin(), rank_.ends.end(), at->ordinal,
-                                          [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });
-      const bool message = known != rank_.ends.end() && known->ordinal == at->ordinal;
-      return message && known->completed != kNoOrdinal ? known->completed : at->ordinal;
+  /// Which call of MPI's used memory of each end last, of those that tell no other access before them.
+  void find_last_uses() {
+    last_uses_.assign(rank_.ends.size(), kNoOrdinal);
+    LastUses any, writes;
+    auto use = rank_.uses.begin();
+    for (std::size_t i = 0; i < rank_.ends.size(); ++i) {
+      const MessageEnd& end = rank_.ends[i];
+      for (; use != rank_.uses.end() && use->ordinal < end.ordinal; ++use) {
+        any.add(*use);
+        if (use->writes) writes.add(*use);
+      }
+      if (end.untouched_ps || end.buffer == 0) continue;
+      last_uses_[i] = (end.receives() ? any : writes).of(end.buffer, end.buffer + hull(end));
     }
-    return first == rank_.uses.begin() ? std::optional{kNoOrdinal} : std::nullopt;
   }
 
-  [[nodiscard]] Position earlier(const MessageEnd& end, const Moment& own) const {
+  /// When MPI was last done with memory of this message that it wrote, or that this one writes; kNoOrdinal: never;
+  /// nothing: that is not known.
+  [[nodiscard]] std::optional<std::uint64_t> last_use(const MessageEnd& end, std::size_t index) const {
+    const std::optional<std::uint64_t> used = last_uses_[index];
+    if (end.buffer == 0 || !used) return std::nullopt;
+    const auto known = std::lower_bound(rank_.ends.begin(), rank_.ends.end(), *used,
+                                        [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });
+    const bool message = known != rank_.ends.end() && known->ordinal == *used;
+    return message && known->completed != kNoOrdinal ? known->completed : *used;
+  }
+
+  [[nodiscard]] Position earlier(const MessageEnd& end, std::size_t index, const Moment& own) const {
     const auto& all = lane(own.thread);
     Position bound{rank_.moments[all.front()].ordinal, 0};
     if (end.untouched_ps) {
       bound = std::max(bound, position_at(rank_, own.thread, own.entry_ps - *end.untouched_ps));
     } else {
       // Nobody but MPI has touched it since MPI last used it.
-      const std::optional<std::uint64_t> used = last_use(end);
+      const std::optional<std::uint64_t> used = last_use(end, index);
       if (!used) return place_of(own);
       if (*used != kNoOrdinal)
         if (const std::size_t next = from(own.thread, *used + 1); next < all.size())
@@ -224,8 +270,9 @@ class Bounding {
   static constexpr std::uint64_t kNear = 256;
   static constexpr std::size_t kLookBack = 256;
   const SurveyedRank& rank_;
-  std::vector<Fences> fences_;  // by thread
-  std::vector<Touch> firsts_;   // by place in the rank's ends
+  std::vector<Fences> fences_;                           // by thread
+  std::vector<Touch> firsts_;                            // by place in the rank's ends
+  std::vector<std::optional<std::uint64_t>> last_uses_;  // the same
 };
 
 }  // namespace

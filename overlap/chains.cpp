@@ -190,6 +190,9 @@ void finish(Collected& all) {
   for (std::size_t c = 0; c < all.analysis.chains.size(); ++c) {
     Chain& chain = all.analysis.chains[c];
     chain.ranks = all.ranks[c].size();
+    chain.calls = chain.contexts;
+    std::sort(chain.calls.begin(), chain.calls.end());
+    chain.calls.erase(std::unique(chain.calls.begin(), chain.calls.end()), chain.calls.end());
     std::uint64_t most = 0;
     for (const auto& [place, seen] : all.touches[c])
       if (seen.first > most) {
@@ -263,14 +266,10 @@ Analysis analyse(const Survey& survey) {
 }
 
 std::vector<std::size_t> with_parts(const Analysis& analysis, std::size_t chain) {
-  const auto calls_of = [&](std::size_t c) {
-    const auto& contexts = analysis.chains[c].contexts;
-    return std::set<Context>{contexts.begin(), contexts.end()};
-  };
-  const std::set<Context> whole = calls_of(chain);
+  const std::vector<Context>& whole = analysis.chains[chain].calls;
   std::vector<std::size_t> parts{chain};
   for (std::size_t c = 0; c < analysis.chains.size(); ++c) {
-    const std::set<Context> calls = calls_of(c);
+    const std::vector<Context>& calls = analysis.chains[c].calls;
     if (c != chain && std::includes(whole.begin(), whole.end(), calls.begin(), calls.end()))
       parts.push_back(c);
   }

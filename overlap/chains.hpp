@@ -32,6 +32,7 @@ struct Context {
 struct Chain {
   std::uint64_t id = 0;
   std::vector<Context> contexts;  // of its first instance
+  std::vector<Context> calls;     // the same, sorted, each once
   std::vector<ChainInstance> instances;
   std::uint32_t requests = 0;                 // of its first instance, without those to MPI_PROC_NULL
   bool blocks = false;                        // some of its calls wait in the call

@@ -192,6 +192,12 @@ TEST(Chains, WhatIsBehindAnOverlapMayBeMergedIntoTheChain) {
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->ends(), EndedBy::kOverlap);
   EXPECT_EQ(first->merges, (std::vector<Context>{{0, 3}}));
+  // Both chains changed: that receive is started with the first, waited for with its own, and posted once.
+  const Plan plan = plan_of(p.surveyed(), p.analysis(), p.all_chains(), Variant::kMerged);
+  ASSERT_EQ(plan.size(), 2U);
+  for (const auto& moves : plan)
+    for (std::size_t i = 1; i < moves.size(); ++i) EXPECT_LT(moves[i - 1].end, moves[i].end);
+  EXPECT_LE(p.makespan(plan), p.makespan(Variant::kGrouped));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ Efficiency::Posted Efficiency::posted(const events::TimedEvent& timed, bool non_
 }
 
 void Efficiency::on_event(const events::TimedEvent& timed) {
+  ++events_;
   const events::Event& e = timed.event;
   Rank& rank = ranks_.at(timed.rank.index());
   auto& regions = grown(rank.regions, e.thread.index());
@@ -129,6 +130,7 @@ Hidden Efficiency::measured(const Rank& rank, std::vector<Transfer>& of) const {
 
 EfficiencyResult Efficiency::result() {
   EfficiencyResult result;
+  result.events = events_;
   for (Rank& rank : ranks_) {
     for (const auto& inside : rank.inside)
       for (const Span& call : inside) result.in_mpi += call.end - call.begin;

@@ -39,6 +39,7 @@ struct EfficiencyResult {
   std::map<std::uint32_t, Hidden> sites;    // by call path of the post: all ranks
   std::map<std::uint32_t, Hidden> regions;  // by region of the post; 0: in none
   std::int64_t in_mpi = 0;                  // picoseconds of all threads
+  std::uint64_t events = 0;                 // that came
 };
 
 class Efficiency final : public events::EventSink {
@@ -105,6 +106,7 @@ class Efficiency final : public events::EventSink {
 
   const netmodel::NetworkModel& network_;
   std::vector<Rank> ranks_;
+  std::uint64_t events_ = 0;
   std::unordered_map<Key, Message, KeyHash> messages_;
 };
 

@@ -13,6 +13,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kOverlapSchema = "nplus1-overlap/1";
 constexpr double kSecond = 1e-12;
+/// Of a chain's calls: nobody reads more, and a chain that nothing ends is as long as the run.
+constexpr std::size_t kMostListed = 256;
 
 double seconds_of(std::int64_t ps) {
   return kSecond * static_cast<double>(ps);
@@ -55,7 +57,8 @@ Json json_of(const Survey& survey, const Touch& touch) {
 
 Json contexts(const Survey& survey, const std::vector<Context>& all) {
   Json json = Json::array();
-  for (const Context& c : all) {
+  for (std::size_t i = 0; i < std::min(kMostListed, all.size()); ++i) {
+    const Context& c = all[i];
     json.push_back(json_of(place_of_call(survey, c)));
     const auto caller = caller_of(survey, c);
     json.back()["called_from"] = caller ? json_of(*caller) : Json(nullptr);
@@ -92,6 +95,7 @@ Json instance(const Survey& survey, const Analysis& analysis, const ChainInstanc
   for (const std::uint32_t i : instance.members) {
     const MessageEnd& end = rank.ends[i];
     if (end.to_nobody()) continue;
+    if (requests.size() == kMostListed) break;
     const Bounds& bounds = analysis.bounds[static_cast<std::size_t>(instance.rank)][i];
     const Moment* post = rank.moment(end.ordinal);
     const Moment* done = rank.moment(end.completed);
@@ -130,9 +134,11 @@ Json json_of(const Results& results, const ChainFinding& finding, const Survey& 
   Json json;
   json["id"] = chain_name(chain);
   json["contexts"] = contexts(survey, chain.contexts);
+  json["contexts_in_all"] = chain.contexts.size();
   json["parts"] = Json::array();
   for (const std::size_t c : finding.parts)
-    if (c != finding.chain) json["parts"].push_back(chain_name(analysis.chains[c]));
+    if (c != finding.chain && json["parts"].size() < kMostListed)
+      json["parts"].push_back(chain_name(analysis.chains[c]));
   json["count"] = chain.instances.size();
   json["ranks"] = chain.ranks;
   json["requests"] = chain.requests;
@@ -253,6 +259,8 @@ std::string overlap_json(const Results& results, const Survey& survey, const Ana
     json["not_deferrable"].push_back(std::move(row));
   }
   json["efficiency"] = efficiency(results, survey);
+  json["events"] = results.events;
+  json["left_out"] = results.left_out;
   if (!results.coverage.empty()) json["coverage"] = results.coverage;
   if (!results.trust.empty()) json["trust"] = Json::parse(results.trust, nullptr, false);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

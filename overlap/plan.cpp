@@ -17,6 +17,25 @@ Order order_of(const MessageEnd& end) {
   return {end.event.peer, end.event.comm.value, end.receives()};
 }
 
+/// What is started with the chain in front and is waited for in its own chain is one move: posted where the first says,
+/// waited for where the second does.
+void unite(std::vector<Move>& moves) {
+  std::size_t kept = 0;
+  for (const Move& move : moves) {
+    if (kept == 0 || moves[kept - 1].end != move.end) {
+      moves[kept++] = move;
+      continue;
+    }
+    Move& one = moves[kept - 1];
+    if (move.post < one.post) {
+      one.post = move.post;
+      one.before_waits = move.before_waits;
+    }
+    one.wait = std::max(one.wait, move.wait);
+  }
+  moves.resize(kept);
+}
+
 /// Moves each post behind the one before it, of all that are made in that order.
 void keep_order(const SurveyedRank& rank, std::vector<Move>& moves) {
   std::map<Order, Position> last;
@@ -111,6 +130,7 @@ Plan plan_of(const Survey& survey, const Analysis& analysis, const std::vector<s
   bool any = false;
   for (std::size_t r = 0; r < plan.size(); ++r) {
     std::sort(plan[r].begin(), plan[r].end(), [](const Move& a, const Move& b) { return a.end < b.end; });
+    unite(plan[r]);
     keep_order(survey.ranks()[r], plan[r]);
     any = any || std::any_of(plan[r].begin(), plan[r].end(),
                              [&](const Move& m) { return changes(survey.ranks()[r], m); });

@@ -1,8 +1,7 @@
 #include "overlap/rearrange.hpp"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <optional>
 #include <unordered_set>
 
 #include "events/mpi_call.hpp"
@@ -21,11 +20,13 @@ constexpr std::uint32_t kFirstDeferredRequest = 0xE0000000U;
 
 /// What is put in at one place: one wait, and posts before and behind it. What is waited for may be what frees the
 /// memory of what is posted, so posts are behind it unless a move says otherwise.
-struct Inserted {
-  std::vector<std::uint32_t> before, behind;  // places in the rank's moves
-  std::vector<std::uint32_t> requests;        // waited for
-  std::uint32_t site = 0;                     // of the last of them
-  ThreadId thread{};
+enum class Inserted : std::uint8_t { kPostBefore, kWaited, kPostBehind };
+
+struct Insertion {
+  Position place;
+  Inserted what{};
+  std::uint32_t move = 0;  // place in the rank's moves
+  friend auto operator<=>(const Insertion&, const Insertion&) = default;
 };
 
 class Rearrange final : public Transform {
@@ -40,11 +41,12 @@ class Rearrange final : public Transform {
 
  private:
   struct Rank {
-    std::map<Position, Inserted> inserted;                     // what is still to come
-    std::unordered_map<std::uint64_t, std::uint32_t> by_call;  // ordinal: place in the rank's moves
-    std::unordered_set<std::uint32_t> moved;                   // requests whose waits are elsewhere
-    std::vector<Duration> later;                               // by thread
-    std::uint64_t more = 0;                                    // calls so far
+    std::vector<Insertion> inserted;  // in the order of their places
+    std::size_t next = 0;             // in `inserted`: what is still to come
+    std::uint32_t move = 0;           // in the rank's moves, which are in the order of their calls: the same
+    std::unordered_set<std::uint32_t> moved;  // requests whose waits are elsewhere
+    std::vector<Duration> later;              // by thread
+    std::uint64_t more = 0;                   // calls so far
   };
 
   void restart() override {
@@ -65,9 +67,10 @@ class Rearrange final : public Transform {
   }
   [[nodiscard]] Event posted(std::size_t r, std::uint32_t move) const;
   void post(std::size_t r, std::uint32_t move, std::int64_t compute, Time& now, std::uint64_t& ordinal);
-  void wait(std::size_t r, const Inserted& place, std::int64_t compute, Time& now, std::uint64_t& ordinal);
+  void wait(std::size_t r, std::uint32_t last, std::int64_t compute, Time& now, std::uint64_t& ordinal);
   void match(std::size_t r, std::uint32_t move, Time at);
   void without_moved(const Rank& rank, Call& call);
+  std::optional<std::uint32_t> move_of(std::size_t r, std::uint64_t ordinal);
 
   std::shared_ptr<const Survey> kept_survey_;
   std::shared_ptr<const Plan> kept_plan_;
@@ -75,7 +78,8 @@ class Rearrange final : public Transform {
   const Plan& plan_;
   std::vector<Rank> ranks_;
   std::vector<std::uint32_t> words_;
-  events::Detail detail_{};  // so that sinks of a replay see the calls that are put in
+  std::vector<std::uint32_t> requests_;  // that are waited for at one place
+  events::Detail detail_{};              // so that sinks of a replay see the calls that are put in
 };
 
 void Rearrange::prepare(std::size_t r) {
@@ -84,17 +88,13 @@ void Rearrange::prepare(std::size_t r) {
   for (std::uint32_t i = 0; i < plan_[r].size(); ++i) {
     const Move& move = plan_[r][i];
     const MessageEnd& end = surveyed.ends[move.end];
-    rank.by_call.emplace(end.ordinal, i);
-    if (move.post != place_of(*surveyed.moment(end.ordinal))) {
-      Inserted& post = rank.inserted[move.post];
-      (move.before_waits ? post.before : post.behind).push_back(i);
-    }
-    Inserted& wait = rank.inserted[move.wait];
-    wait.requests.push_back(request_of(r, i));
-    wait.site = end.event.site.value;
-    wait.thread = end.event.thread;
+    if (move.post != place_of(*surveyed.moment(end.ordinal)))
+      rank.inserted.push_back(
+          {move.post, move.before_waits ? Inserted::kPostBefore : Inserted::kPostBehind, i});
+    rank.inserted.push_back({move.wait, Inserted::kWaited, i});
     if (end.completed != end.ordinal) rank.moved.insert(request_of(r, i));
   }
+  std::sort(rank.inserted.begin(), rank.inserted.end());
 }
 
 /// The message's call as MPI_Isend or MPI_Irecv, without its computing.
@@ -135,20 +135,22 @@ void Rearrange::post(std::size_t r, std::uint32_t move, std::int64_t compute, Ti
   match(r, move, now);
 }
 
-void Rearrange::wait(std::size_t r, const Inserted& place, std::int64_t compute, Time& now,
+/// For `requests_`, the last of them that of the move `last`.
+void Rearrange::wait(std::size_t r, std::uint32_t last, std::int64_t compute, Time& now,
                      std::uint64_t& ordinal) {
+  const Event& latest = end_of(r, last).event;
   Event e;
   e.kind = EventKind::kWait;
-  e.call = static_cast<std::uint16_t>(place.requests.size() == 1 ? MpiCall::MPI_Wait : MpiCall::MPI_Waitall);
-  e.thread = place.thread;
-  e.site = CallSiteId{place.site};
-  e.aux = place.requests.size();
+  e.call = static_cast<std::uint16_t>(requests_.size() == 1 ? MpiCall::MPI_Wait : MpiCall::MPI_Waitall);
+  e.thread = latest.thread;
+  e.site = latest.site;
+  e.aux = requests_.size();
   e.compute_ps = compute;
   now += e.compute();
   e.entry_ps = now.time_since_epoch().count();
   next().on_event({RankId{static_cast<std::int32_t>(r)},
                    e,
-                   {place.requests, {}},
+                   {requests_, {}},
                    now,
                    events::kNoAnswer,
                    {},
@@ -167,6 +169,21 @@ void Rearrange::without_moved(const Rank& rank, Call& call) {
   if (nothing) return call.remove();
   call.event.aux = words_.size();
   call.lists.words = words_;
+}
+
+/// The move of that call; nothing: it stays. Calls come in their order but for a few stragglers.
+std::optional<std::uint32_t> Rearrange::move_of(std::size_t r, std::uint64_t ordinal) {
+  const auto& moves = plan_[r];
+  const auto& ends = survey_.ranks()[r].ends;
+  std::uint32_t& at = ranks_[r].move;
+  if (at > 0 && ends[moves[at - 1].end].ordinal >= ordinal)
+    at = static_cast<std::uint32_t>(
+        std::lower_bound(moves.begin(), moves.end(), ordinal,
+                         [&ends](const Move& m, std::uint64_t o) { return ends[m.end].ordinal < o; }) -
+        moves.begin());
+  while (at < moves.size() && ends[moves[at].end].ordinal < ordinal) ++at;
+  if (at == moves.size() || ends[moves[at].end].ordinal != ordinal) return std::nullopt;
+  return at++;
 }
 
 void Rearrange::on_event(const events::TimedEvent& timed) {
@@ -190,21 +207,28 @@ void Rearrange::on_event(const events::TimedEvent& timed) {
     spent += more;
     return more + charge;
   };
-  while (!rank.inserted.empty() && rank.inserted.begin()->first.ordinal <= timed.ordinal) {
-    const auto [place, what] = *rank.inserted.begin();
-    rank.inserted.erase(rank.inserted.begin());
-    for (const std::uint32_t m : what.before) post(r, m, until(place.offset_ps), now, ordinal);
-    if (!what.requests.empty()) wait(r, what, until(place.offset_ps), now, ordinal);
-    for (const std::uint32_t m : what.behind) post(r, m, until(place.offset_ps), now, ordinal);
+  for (; rank.next < rank.inserted.size(); ++rank.next) {
+    const Insertion& in = rank.inserted[rank.next];
+    if (in.place.ordinal > timed.ordinal) break;
+    if (in.what != Inserted::kWaited) {
+      post(r, in.move, until(in.place.offset_ps), now, ordinal);
+      continue;
+    }
+    requests_.push_back(request_of(r, in.move));
+    const std::size_t behind = rank.next + 1;
+    if (behind < rank.inserted.size() && rank.inserted[behind].what == Inserted::kWaited &&
+        rank.inserted[behind].place == in.place)
+      continue;
+    wait(r, in.move, until(in.place.offset_ps), now, ordinal);
+    requests_.clear();
   }
   call.event.compute_ps -= spent;
 
   bool here = false;
   std::uint32_t move = 0;
-  const auto known = rank.by_call.find(timed.ordinal);
-  if (known != rank.by_call.end()) {
+  if (const std::optional<std::uint32_t> known = move_of(r, timed.ordinal)) {
     const Moment* own_place = survey_.ranks()[r].moment(timed.ordinal);
-    move = known->second;
+    move = *known;
     here = plan_[r][move].post == place_of(*own_place);
     const std::int64_t compute = call.event.compute_ps;
     if (here) {
@@ -217,7 +241,6 @@ void Rearrange::on_event(const events::TimedEvent& timed) {
       call.remove();
       call.event.compute_ps = compute - std::min(compute, own);
     }
-    rank.by_call.erase(known);
   } else {
     without_moved(rank, call);
     if (call.removed) call.event.compute_ps -= std::min(call.event.compute_ps, own);

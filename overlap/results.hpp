@@ -26,6 +26,7 @@ struct Replayed {
   Hidden whole;
   std::int64_t in_mpi = 0;  // picoseconds of all threads
   bool finished = false;
+  std::uint64_t events = 0;  // calls, pauses and accesses that it came to
 
   [[nodiscard]] std::int64_t visible() const { return whole.transfer - whole.hidden; }
 };
@@ -76,6 +77,7 @@ struct Results {
   double at_least = 0.05;                  // share of the run from which a chain is a finding
   ProgressKind progress{};                 // that savings are ranked by
   std::string coverage;
+  std::uint64_t events = 0, left_out = 0;  // events and matches that were looked at, and that were not
 
   std::array<std::optional<Replayed>, kProgressKinds> as_written;
   std::optional<Replayed> at_once;   // each non-blocking call waited for at once

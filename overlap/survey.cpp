@@ -58,6 +58,10 @@ const char* not_deferrable(const MessageEnd& end) {
 }
 
 const Moment* SurveyedRank::moment(std::uint64_t ordinal) const {
+  // A full recording has no gaps.
+  if (const std::uint64_t first = moments.empty() ? kNoOrdinal : moments.front().ordinal;
+      ordinal >= first && ordinal - first < moments.size() && moments[ordinal - first].ordinal == ordinal)
+    return &moments[ordinal - first];
   const auto at = std::lower_bound(moments.begin(), moments.end(), ordinal,
                                    [](const Moment& m, std::uint64_t o) { return m.ordinal < o; });
   return at != moments.end() && at->ordinal == ordinal ? &*at : nullptr;

@@ -81,8 +81,10 @@ std::string chain_text(const Results& r, const ChainFinding& f, const Survey& su
   if (f.one_wait && !f.waits_as_grouped && f.one_wait->where != WaitsAt::kEndOfBlock)
     line(one_wait_text(r, f));
   if (replayed(f.alone, Variant::kMerged))
-    line(fmt::format("together with {}: saves {}", title(survey, chain.merges),
-                     both(r, f.alone, Variant::kMerged)));
+    line(fmt::format(
+        "together with {}: saves {}",
+        chain.merges.empty() ? "what can be started with those parts" : title(survey, chain.merges),
+        both(r, f.alone, Variant::kMerged)));
   if (replayed(f.alone, Variant::kPerRequest))
     line("each request posted as early and waited for as late as is legal: saves " +
          both(r, f.alone, Variant::kPerRequest));

@@ -31,7 +31,10 @@ class ReaderCore {
         file.reject("there is more behind the closing block");
         break;
       }
-      if (selection.unchecked)
+      const bool beyond = selection.most_rows > 0 && rows - coverage.left_out >= selection.most_rows;
+      if (beyond && block->type == BlockType::kEvents)
+        coverage.left_out += block->rows;
+      else if (selection.unchecked)
         play(*block, wanted, selection, decoder, coverage);
       else
         play(*block, checked, selection, decoder, coverage);
@@ -52,7 +55,8 @@ class ReaderCore {
 
  private:
   [[nodiscard]] bool selects_all(const Selection& selection) const {
-    return selection.first_rank.value <= 0 && selection.last_rank.value >= header.ranks - 1;
+    return selection.most_rows == 0 && selection.first_rank.value <= 0 &&
+           selection.last_rank.value >= header.ranks - 1;
   }
 
   template <class Sink>

@@ -24,6 +24,8 @@ struct Selection {
   bool events = true;  // and matches; false: definitions only, without reading the rest
   RankId first_rank{0};
   RankId last_rank{kMaxRanks - 1};  // inclusive
+  /// Blocks of events are played until there are so many events and matches; 0: all. What is left out is no damage.
+  std::uint64_t most_rows = 0;
   /// For tests of the format alone: rows and definitions are told as they are coded, whatever they claim.
   bool unchecked = false;
 };
@@ -38,6 +40,8 @@ struct Coverage {
   std::string stopped;
   /// Events and matches known to be behind the damage (the headers of later blocks say), not played.
   std::uint64_t lost_rows = 0;
+  /// Events and matches behind Selection::most_rows, not played.
+  std::uint64_t left_out = 0;
   /// What the writer itself had to drop (size cap, full disk); known only if `closed`.
   Totals written;
   bool closed = false;  // the closing block is there

@@ -41,7 +41,9 @@ events::Event event_of(const Probe& p, EventKind kind) {
   return event;
 }
 
+/// What a matched probe and receives of other threads get from each other only the simulator can tell.
 bool local(const Runtime& rt, const Probe& p) {
+  if (p.takes && rt.threads() > 1) return false;
   return rt.direct() && p.source != MPI_ANY_SOURCE && p.comm->undecided == 0 && !rt.degraded();
 }
 
@@ -66,6 +68,26 @@ Found from_answer(Runtime& rt, const Probe& p, const events::Answer& answer) {
   return {p.comm->rank_of(answer.source), answer.tag, message};
 }
 
+/// While it is not said which message a matched probe gets, or that one is not taken natively: receives that other
+/// threads post meanwhile are left to the simulator, as those behind a receive from any source are. Posted at once, such a
+/// one could get that message natively, and the probe wait for one that is sent only when the first has been received.
+class Taking {
+ public:
+  Taking(Runtime& rt, Communicator& comm) : rt_{rt}, comm_{comm.shared_from_this()} {
+    rt_.count_undecided(*comm_, +1);
+  }
+  ~Taking() {
+    rt_.count_undecided(*comm_, -1);
+    rt_.free_if_due(*comm_);
+  }
+  Taking(const Taking&) = delete;
+  Taking& operator=(const Taking&) = delete;
+
+ private:
+  Runtime& rt_;
+  std::shared_ptr<Communicator> comm_;
+};
+
 std::optional<Found> probe(Call& call, const Probe& p) {
   const events::Event event = event_of(p, EventKind::kProbe);
   const Time entry = call.entry();
@@ -76,6 +98,8 @@ std::optional<Found> probe(Call& call, const Probe& p) {
     call.exit_at(std::max(entry, call.rt.mailbox().visible(*message)));
     return take(call.rt, p, *message);
   }
+  std::optional<Taking> taking;
+  if (p.takes) taking.emplace(call.rt, *p.comm);
   const auto answer = call.ask(event);
   if (!answer) return std::nullopt;
   call.exit_at(answer->exit());
@@ -94,6 +118,8 @@ bool iprobe(Call& call, const Probe& p, Found& found) {
       return true;
     }
   }
+  std::optional<Taking> taking;
+  if (p.takes) taking.emplace(call.rt, *p.comm);
   const auto answer = call.ask(event);
   if (!answer) return false;
   call.exit_at(answer->exit());
@@ -112,8 +138,10 @@ void set_status(MPI_Status* status, const Found& found) {
 
 /// Gets MPI's handle of the message that a matched probe took in virtual time.
 int native_mprobe(Call& call, const Probe& p, const Found& found, MPI_Message* message, MPI_Status* status) {
+  const Taking taking{call.rt, *p.comm};
   int flag = 0;
   int code = MPI_SUCCESS;
+  call.rt.absorb();  // receives that were matched before are posted before
   call.poll_native(
       [&] {
         code = pmpi::Improbe(found.source, found.tag, p.comm->handle, &flag, message, status);

@@ -102,6 +102,11 @@ class Verdicts(unittest.TestCase):
     def test_the_simulators_own_words_are_not_the_tests(self):
         self.assertIsNone(self.judged(f"No Errors\n\n{judge.SIMULATOR_MARK}\nterminate called\n"))
 
+    def test_what_a_rank_says_of_arguments_that_mpi_takes_is_not_the_tests(self):
+        said = "nplus1: rank 3: arguments that look wrong: the program goes on without us, and the simulation ends here"
+        self.assertIsNone(self.judged(f"{said}\nNo Errors\n"))
+        self.assertIn("nplus1: rank 3", self.judged("nplus1: rank 3: something else\nNo Errors\n"))
+
 
 class Activity(unittest.TestCase):
     def judged(self, summary):

@@ -117,6 +117,15 @@ void EventsOf::collective(Event& e) {
   if (!sizes_.empty()) e.flags |= events::kHasBytesPerMember;
 }
 
+/// Of the buffer of some call, earlier or later, or of none.
+void EventsOf::access(Event& e) {
+  e.operation = static_cast<std::uint8_t>(16 + choices_.value(4));
+  e.aux = static_cast<std::uint64_t>(choices_.value(static_cast<std::int64_t>(ordinals_[rank_]) + 2));
+  e.peer = static_cast<std::int32_t>(choices_.value(4)) - (choices_.once_in(16) ? 9 : 0);
+  e.tag = choices_.byte();
+  if (choices_.once_in(2)) sizes_.push_back(choices_.value(5000));
+}
+
 void EventsOf::detail(events::Detail& d) {
   d.wall_before_ns = choices_.value(1000);
   d.wall_entry_ns = d.wall_before_ns + choices_.value(1000);
@@ -169,6 +178,9 @@ void EventsOf::row() {
     case EventKind::kCancelled:
     case EventKind::kRequestFree:
       e.request = RequestId{static_cast<std::uint32_t>(choices_.value(requests_[rank_] + 1))};
+      break;
+    case EventKind::kLocal:
+      if (accesses_) access(e);
       break;
     default:
       break;

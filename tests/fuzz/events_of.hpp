@@ -12,6 +12,8 @@ namespace nplus1::fuzz {
 class EventsOf {
  public:
   EventsOf(Choices& choices, std::int32_t ranks, events::EventSink& sink);
+  /// Pauses may be accesses to the memory of messages.
+  void with_accesses() { accesses_ = true; }
   /// Until the choices are used up, or `most` rows.
   void all(int most);
 
@@ -28,6 +30,7 @@ class EventsOf {
   void transfer(events::Event& event, events::Answer& answer);
   void completion(events::Event& event, events::Answer& answer);
   void collective(events::Event& event);
+  void access(events::Event& event);
   void detail(events::Detail& detail);
   void match();
 
@@ -43,6 +46,7 @@ class EventsOf {
   std::vector<std::int64_t> sizes_;
   std::vector<std::uint32_t> completed_;
   std::size_t rank_ = 0;
+  bool accesses_ = false;
 };
 
 }  // namespace nplus1::fuzz

@@ -9,6 +9,7 @@ from live import NPLUS1, LiveTest
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 INCLUDE = EXAMPLES.parent / "include"
+RECORDINGS = NPLUS1.parent / "overlap_recordings"
 NETWORK = "lsb:latency=20us,bandwidth=1GBps,eager=20000"
 LOGGOPS = "loggops:L=5us,o=1us,g=1us,G=1e-9,S=20000"
 PREDICTED_WITHIN = 0.02  # of the run
@@ -46,6 +47,21 @@ class Overlap(LiveTest):
             self.assertLessEqual(request["latest_s"], chain["instance"]["end_s"] + 1e-12)
         self.assertTrue(chain["finding"])
         self.assertIn("MPI_Sendrecv at overlap_1d.c:72, MPI_Sendrecv at overlap_1d.c:76", self.screen)
+
+    def test_of_a_long_recording_the_first_part_says_nearly_the_same(self):
+        """Synthetic: 600,000 events of a halo exchange, of which a few blocks are looked at."""
+        folder = self.folder / "long"
+        folder.mkdir()
+        subprocess.run([str(RECORDINGS), "halo", "600000", str(folder / "recording")], check=True)
+        whole, part = (self.overlap(folder, "--events", n) for n in (0, 150_000))
+        self.assertEqual(whole["left_out"], 0)
+        self.assertEqual(part["events"] + part["left_out"], whole["events"])
+        self.assertTrue(150_000 <= part["events"] < 0.6 * whole["events"], part["events"])
+        self.assertIn(f"the first {part['events']} of the recording's {whole['events']} events", self.screen)
+        chain, same = part["chains"][0], whole["chains"][0]  # at the cut, a part of one may be a chain of its own
+        self.assertEqual((chain["id"], chain["saving_variant"]), (same["id"], same["saving_variant"]))
+        self.assertGreater(chain["saving_share"], 0.05)
+        self.assertAlmostEqual(chain["saving_share"], same["saving_share"], delta=0.01 * same["saving_share"])
 
     def test_the_program_written_by_hand_takes_what_was_predicted(self):
         for network in (NETWORK, LOGGOPS):

@@ -62,6 +62,16 @@ class Same(ReplayTest):
                 self.assertEqual(self.replay(run.folder)["rank_end_s"], run.summary["rank_end_s"])
                 self.replay(run.folder, "--network", waiting)  # where messages come in another order, nobody waits for ever
 
+    def test_a_matched_probe_and_a_receive_of_another_thread_share_messages(self):
+        """Natively, too, each gets what it gets in virtual time: where a send waits for its receive, a receive that got
+        the probe's message instead would leave both waiting."""
+        network = "lsb:latency=1e-6,bandwidth=1e9"
+        for more, options in ((",eager=0", ()), (",eager=0,handshake=2e-6", ()), ("", ()), ("", ("--direct", "off"))):
+            with self.subTest(network=network + more, options=options):
+                run = self.exact("probed_messages", 40, ranks=2, compute="fixed:1e-7", network=network + more,
+                                 options=options)
+                self.assertEqual(run.summary["trust"]["order_inversions"], 0)
+
 
 class Manners(LiveTest):
     """The program ends as it does bare, whatever it does with its threads; where these wait for each other only by joins,

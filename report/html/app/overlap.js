@@ -21,8 +21,8 @@ const placeOf = (p) => p == null ? "" : p.file ? `${baseName(p.file)}:${p.line}`
 const callOf = (c) => `${c.function} at ${placeOf(c)}`;
 /** A chain can have hundreds of calls; its details name them all. */
 const MOST_NAMED = 4;
-const titleOf = ({ contexts }) => contexts.slice(0, MOST_NAMED).map(callOf).join(", ") +
-  (contexts.length > MOST_NAMED ? ` and ${formatCount(contexts.length - MOST_NAMED)} more` : "");
+const titleOf = ({ contexts, contexts_in_all: inAll = contexts.length }) => contexts.slice(0, MOST_NAMED).map(callOf).join(", ") +
+  (inAll > MOST_NAMED ? ` and ${formatCount(inAll - MOST_NAMED)} more` : "");
 const percent = (share) => share == null ? "–" : formatShare(share);
 
 /** What is drawn: from a little before the first post to a little behind the last use. */
