@@ -1,32 +1,70 @@
 #include "detector/trees.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace nplus1::detector {
 namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
+/// Who sends each message to whom, as numbers of those who take part, in the order of their first messages.
+struct MessageEnds {
+  MessageEnds(const Transfers& transfers, const TransferList& list) {
+    std::vector<std::uint32_t> few(std::min(static_cast<std::size_t>(transfers.ranks), 8 * list.size()),
+                                   kNobody);
+    std::unordered_map<std::int32_t, std::uint32_t> many;  // where ranks are far more than messages
+    const auto member = [&](std::int32_t rank) {
+      const auto at = static_cast<std::size_t>(rank);
+      std::uint32_t& number = at < few.size() ? few[at] : many.try_emplace(rank, kNobody).first->second;
+      if (number == kNobody) number = ranks++;
+      return number;
+    };
+    of.reserve(list.size());
+    for (const TransferIndex i : list) {
+      const std::uint32_t source = member(transfers.all[i].source);
+      of.emplace_back(source, member(transfers.all[i].destination));
+    }
+  }
+  static constexpr std::uint32_t kNobody = 0xffffffffU;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> of;
+  std::uint32_t ranks = 0;
+};
+
+/// By the upper 32 bits; what is equal there stays as it is. For millions of them, digit by digit.
+void sort_by_place(std::vector<std::uint64_t>& halves) {
+  constexpr std::size_t kFew = 4096;
+  if (halves.size() < kFew) {
+    std::ranges::sort(halves);
+    return;
+  }
+  constexpr unsigned kDigit = 11;
+  constexpr std::size_t kDigits = std::size_t{1} << kDigit;
+  std::vector<std::uint64_t> sorted(halves.size());
+  for (unsigned shift = 32; shift < 64; shift += kDigit) {
+    std::array<std::size_t, kDigits + 1> begins{};
+    for (const std::uint64_t half : halves) ++begins[(half >> shift & (kDigits - 1)) + 1];
+    for (std::size_t d = 0; d < kDigits; ++d) begins[d + 1] += begins[d];
+    for (const std::uint64_t half : halves) sorted[begins[half >> shift & (kDigits - 1)]++] = half;
+    halves.swap(sorted);
+  }
+}
+
 /// Cuts a cluster into trees. Up a tree each rank but the root sends once, after all that it receives; so the first send
 /// of each but one rank is the first operation, and the only rank that can be its root is the one that then has nothing
 /// else but receives. Down a tree it is the same, backwards in time and with sends and receives exchanged.
 class Cutter {
  public:
-  Cutter(const Transfers& transfers, const TransferList& list, bool up) : messages_(list.size()) {
-    std::unordered_map<std::int32_t, std::size_t> members;
-    const auto member = [&](std::int32_t rank) {
-      return members.try_emplace(rank, members.size()).first->second;
-    };
+  Cutter(const Transfers& transfers, const TransferList& list, const MessageEnds& ends, bool up)
+      : messages_(list.size()) {
     for (std::size_t i = 0; i < list.size(); ++i) {
-      const Transfer& t = transfers.all[list[i]];
-      const std::size_t source = member(t.source);
-      const std::size_t destination = member(t.destination);
-      messages_[i].child = up ? source : destination;
-      messages_[i].parent = up ? destination : source;
+      messages_[i].child = up ? ends.of[i].first : ends.of[i].second;
+      messages_[i].parent = up ? ends.of[i].second : ends.of[i].first;
     }
-    lanes_.resize(members.size());
+    lanes_.resize(ends.ranks);
     if (may_be_trees()) order(transfers, list, up);
   }
   [[nodiscard]] std::size_t ranks() const { return lanes_.size(); }
@@ -55,15 +93,15 @@ class Cutter {
 
  private:
   struct Message {
-    std::size_t child = 0;  // who sends up the tree, or receives down the tree
-    std::size_t parent = 0;
-    std::size_t leaves_at = 0;   // in the child's lane
-    std::size_t arrives_at = 0;  // in the parent's
+    std::uint32_t child = 0;  // who sends up the tree, or receives down the tree
+    std::uint32_t parent = 0;
+    std::uint32_t leaves_at = 0;   // in the child's lane
+    std::uint32_t arrives_at = 0;  // in the parent's
   };
   struct Lane {
-    std::vector<std::size_t> messages;
-    std::vector<std::size_t> leaving;  // places in the lane
-    std::size_t length = 0;
+    std::vector<std::uint32_t> messages;
+    std::vector<std::uint32_t> leaving;  // places in the lane
+    std::uint32_t length = 0;
     std::size_t used = 0;  // of `messages`
     std::size_t used_leaving = 0;
 
@@ -85,7 +123,7 @@ class Cutter {
       add(transfers.all[list[i]].sent_at, i, up);
       add(transfers.all[list[i]].received_at, i, !up);
     }
-    std::ranges::sort(halves);
+    sort_by_place(halves);
     if (!up) std::ranges::reverse(halves);
     for (const std::uint64_t half : halves) {
       const auto message = static_cast<std::uint32_t>(half) >> 1U;
@@ -137,8 +175,9 @@ std::optional<CollectiveKind> kind_of(const Verdict& v, bool up) {
   }
 }
 
-std::vector<Instance> as_operations(const Transfers& transfers, const Cluster& cluster, bool up) {
-  Cutter cutter{transfers, cluster.transfers, up};
+std::vector<Instance> as_operations(const Transfers& transfers, const Cluster& cluster,
+                                    const MessageEnds& ends, bool up) {
+  Cutter cutter{transfers, cluster.transfers, ends, up};
   if (!cutter.may_be_trees()) return {};
   std::vector<Instance> found;
   for (std::size_t left = cluster.transfers.size(); left > 0; left -= cutter.ranks() - 1) {
@@ -162,8 +201,9 @@ std::vector<Instance> as_operations(const Transfers& transfers, const Cluster& c
 }  // namespace
 
 std::vector<Instance> by_trees(const Transfers& transfers, const Cluster& cluster) {
+  const MessageEnds ends{transfers, cluster.transfers};
   for (const bool up : {true, false})
-    if (auto found = as_operations(transfers, cluster, up); !found.empty()) return found;
+    if (auto found = as_operations(transfers, cluster, ends, up); !found.empty()) return found;
   return {};
 }
 
