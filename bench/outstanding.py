@@ -4,10 +4,10 @@
     outstanding.py [--build DIR] [--runs 3] [--ranks 4] [CASE=N ...]
 
 Cases (programs/outstanding.c): dup, a communicator copied and freed N times; anybody, N receives from anybody before the
-first message; any-tag, N messages that wait for receives of MPI_ANY_TAG. Each with N and 2 N: CPU time of all processes,
-the simulator's peak of memory, and CPU time against the program alone, as MPI waits and with waits that yield (a machine
-with fewer cores than ranks spends most of the former in spinning). Medians of the runs; the ratio of 2 N to N is taken
-after what N = 1 costs has gone. Prints rows of a table.
+first message; any-tag, N messages that wait for receives of MPI_ANY_TAG. Each with N and 2 N, CPU seconds: of the program
+alone, as MPI waits and with waits that yield (a machine with fewer cores than ranks spends most of the former in
+spinning), of all processes under nplus1, and of its simulator by itself; and the simulator's peak of memory. Medians of
+the runs; the ratio of 2 N to N is taken after what N = 1 costs has gone. Prints rows of a table.
 """
 import argparse
 import os
@@ -25,11 +25,13 @@ MARK = "NPLUS1_BENCH_OUTSTANDING"
 
 
 class Peak(threading.Thread):
-    """The simulator's peak of memory, in bytes, by looking again and again at the process with our mark."""
+    """The simulator's peak of memory, in bytes, and its CPU seconds, by looking again and again at the process with our
+    mark."""
 
     def __init__(self, mark):
         super().__init__(daemon=True)
-        self.mark, self.bytes, self.over = f"{MARK}={mark}".encode(), 0, threading.Event()
+        self.mark, self.bytes, self.seconds = f"{MARK}={mark}".encode(), 0, 0.0
+        self.over = threading.Event()
         self.start()
 
     def simulator(self):
@@ -52,13 +54,15 @@ class Peak(threading.Thread):
                 for line in (found / "status").read_text().splitlines():
                     if line.startswith("VmHWM:"):
                         self.bytes = max(self.bytes, 1024 * int(line.split()[1]))
+                times = (found / "stat").read_text().rpartition(")")[2].split()[11:13]
+                self.seconds = max(self.seconds, sum(int(ticks) for ticks in times) / os.sysconf("SC_CLK_TCK"))
             except OSError:
                 found = None
 
     def end(self):
         self.over.set()
         self.join()
-        return self.bytes
+        return self.bytes, self.seconds
 
 
 def cpu_of(command, more):
@@ -70,12 +74,12 @@ def cpu_of(command, more):
 
 
 def observed(options, case, n):
-    """(CPU seconds, peak bytes)"""
+    """(CPU seconds, the simulator's peak bytes, the simulator's CPU seconds)"""
     with tempfile.TemporaryDirectory() as scratch:
         peak = Peak(scratch)
         seconds = cpu_of([options.build / "bin/nplus1", "run", "-q", "-n", str(options.ranks), "-o", f"{scratch}/result",
                           "--record", "off", "--", options.program, case, str(n)], {MARK: scratch})
-        return seconds, peak.end()
+        return seconds, *peak.end()
 
 
 def alone(options, case, n, yields):
@@ -90,13 +94,15 @@ def median(runs, measure):
 
 def row(options, case, n):
     runs = {size: [observed(options, case, size) for _ in range(options.runs)] for size in (1, n, 2 * n)}
-    cpu = {size: statistics.median(seconds for seconds, _ in of) for size, of in runs.items()}
-    memory = {size: statistics.median(peak for _, peak in of) / 1e6 for size, of in runs.items()}
-    bare = median(options.runs, lambda: alone(options, case, n, False))
-    yielding = median(options.runs, lambda: alone(options, case, n, True))
+    cpu, memory, simulator = ({size: statistics.median(run[part] for run in of) for size, of in runs.items()}
+                              for part in range(3))
+    bare, yielding = ([median(options.runs, lambda: alone(options, case, size, yields)) for size in (n, 2 * n)]
+                      for yields in (False, True))
     grows = (cpu[2 * n] - cpu[1]) / (cpu[n] - cpu[1])
-    print(f"| {case} | {n:,} | {cpu[n]:.2f} | {cpu[2 * n]:.2f} | {grows:.2f} | {memory[1]:.1f} | {memory[n]:.1f} | "
-          f"{memory[2 * n]:.1f} | {cpu[n] / bare:.2f} | {cpu[n] / yielding:.2f} |", flush=True)
+    cells = [*bare, *yielding, cpu[n], cpu[2 * n], grows, simulator[n], simulator[2 * n]]
+    megabytes = [memory[size] / 1e6 for size in (1, n, 2 * n)]
+    print(f"| {case} | {n:,} | " + " | ".join([*(f"{c:.2f}" for c in cells), *(f"{m:.1f}" for m in megabytes)]) + " |",
+          flush=True)
 
 
 def main():
@@ -108,8 +114,8 @@ def main():
     parser.add_argument("--ranks", type=int, default=4)
     options = parser.parse_args()
     options.program = options.build / "bin/bench/outstanding"
-    print("| case | N | CPU s, N | CPU s, 2 N | grows by | MB, 1 | MB, N | MB, 2 N | CPU to bare | CPU to yielding |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| case | N | bare, N | 2 N | yielding, N | 2 N | nplus1, N | 2 N | grows by | simulator, N | 2 N | MB, 1 | MB, N "
+          "| MB, 2 N |\n|" + "---|" * 14)
     for case in options.cases:
         name, _, n = case.partition("=")
         row(options, name, int(n or CASES[name]))
