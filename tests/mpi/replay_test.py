@@ -71,6 +71,16 @@ class OtherNetworks(ReplayTest):
                     self.assertEqual(replayed["rank_end_s"], live.summary["rank_end_s"])
                     self.assertFalse(replayed["identity"])
 
+    def test_making_communicators_costs_what_mpich_sends_live_as_in_replays(self):
+        program = (8, "exchanges", "rows", "mended", 3)  # one MPI_Comm_split
+        words = ("--network", NETWORKS[0], "--compute", "fixed:1e-7")
+        ranks, *command = program
+        plain = self.observe(ranks, *command, options=words)
+        priced = self.observe(ranks, *command, options=(*words, "--collectives", "synchronize=context_id"))
+        self.assertGreater(priced.summary["virtual_time_s"], plain.summary["virtual_time_s"])
+        replayed = self.replay(plain.folder, "--collectives", "synchronize=context_id")
+        self.assertEqual(replayed["rank_end_s"], priced.summary["rank_end_s"])
+        self.assertEqual(self.replay(priced.folder)["largest_difference_s"], 0)
 
     def test_a_ping_pong_takes_two_times_latency_and_transfer(self):
         recorded = self.run_on((2, "ping_pong", 50, 3000), NETWORKS[0], "fixed:0").folder
