@@ -19,7 +19,7 @@ function overall(links) {
   const why = links.held_up > 0 ? null : links.met > 0
     ? "The topology changes nothing but latencies: messages that met on a link had room beside each other."
     : "The topology changes nothing: no two messages were ever on one link at the same time.";
-  return card("Sharing", el("p", {}, `${plural(used, "link")} carried something. Of ${formatExact(links.messages)} messages ${share(links.met)} crossed a link at the same time as another, and ${share(links.held_up)} were held up by that, ${formatTime(links.held_up_s)} in all.`),
+  return card("Sharing", el("p", {}, `${plural(used, "link")} carried something. Of ${formatExact(links.messages)} messages ${share(links.met)} crossed a link at the same time as another; ${share(links.held_up)} were held up by these or by acknowledgements, which come the other way, ${formatTime(links.held_up_s)} in all.`),
     why ? el("p", {}, why) : null);
 }
 
