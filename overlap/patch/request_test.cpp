@@ -6,7 +6,11 @@ namespace nplus1::overlap::patch {
 namespace {
 
 Request everything() {
-  Request request{.root = "/src", .compile_commands = "/build", .flags = "-O2 -DN=3", .compiler = "mpicc"};
+  Request request;
+  request.root = "/src";
+  request.compile_commands = "/build";
+  request.flags = "-O2 -DN=3";
+  request.compiler = "mpicc";
   request.sources = {{"/src/a.c", 12.5, std::nullopt}, {"/src/b.c", std::nullopt, 4'000'000'000U}};
   Chain chain{.id = "2", .calls = {}, .wait = {WaitPlace::kBeforeLine, {"/src/a.c", 90}}, .unit = "/src/a.c"};
   chain.calls.push_back({{"/src/a.c", 72}, "MPI_Sendrecv", CallKind::kSendrecv, true, false, 70, 60});

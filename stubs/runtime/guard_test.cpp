@@ -73,11 +73,13 @@ __attribute__((noinline)) bool nested_is_observed() {
 TEST(DepthGuard, ACallThatWasLeftByLongjmpIsNoneAroundTheNext) {
   const Active active;
   note_callbacks();
-  for (volatile int depth = 0; depth < 20; depth = depth + 1) {
+  volatile int depth = 0;
+  while (depth < 20) {
     if (setjmp(back) == 0) leave_by_longjmp();
     EXPECT_EQ(call_state.depth, 1);
     EXPECT_TRUE(observed_at(depth)) << depth;
     EXPECT_EQ(call_state.depth, 0);
+    depth = depth + 1;
   }
   EXPECT_FALSE(nested_is_observed());
   EXPECT_TRUE(observed_at(0));
