@@ -43,7 +43,8 @@ fi
 
 if [ "$preset" != ubsan ]; then
   [ -f build/lib/libnplus1-stubs.so ] || tools/build.sh --tests
-  export NPLUS1_STUBS="$PWD/build/lib/libnplus1-stubs.so"
+  # The library would execute the simulator that stands beside it.
+  export NPLUS1_STUBS="$PWD/build/lib/libnplus1-stubs.so" NPLUS1_SIMNODE="$PWD/$build/bin/nplus1-simnode"
 fi
 programs=build
 [ -d "$build/bin/mpi-tests" ] && programs=$build
