@@ -3,11 +3,9 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <random>
 
 #include "events/recording/reader.hpp"
 #include "events/recording/scratch_folder.hpp"
-#include "events/recording/writer.hpp"
 #include "hypothesis/replay.hpp"
 #include "hypothesis/transform/rank_order.hpp"
 #include "overlap/efficiency.hpp"
@@ -16,13 +14,12 @@
 #include "overlap/plan.hpp"
 #include "overlap/rearrange.hpp"
 #include "overlap/results.hpp"
-#include "tests/fuzz/events_of.hpp"
+#include "tests/fuzz/claimed_recording.hpp"
 
 namespace nplus1::fuzz {
 namespace {
 
 using events::recording::Reader;
-using events::recording::Writer;
 using hypothesis::transform::Chain;
 using overlap::Variant;
 
@@ -95,27 +92,12 @@ void run(Input input) {
       static_cast<std::int32_t>(choices.once_in(200) ? 1 + choices.below(20'000) : 1 + choices.below(6));
   const events::recording::ScratchFolder folder{in_memory()};
   const std::filesystem::path recording = folder.path() / "recording";
-  events::recording::WriterOptions options;
-  options.background = false;
-  auto writer = std::move(Writer::create(recording, {ranks, {}}, options)).value();
-  EventsOf events{choices, ranks, *writer};
-  events.with_accesses();
-  events.all(400);
-  static_cast<void>(writer->close());
-  writer.reset();
+  write_claims(recording, choices, ranks, 400, Accesses::kSome);
   analyse(recording, which);
 }
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> all;
-  for (unsigned seed = 0; seed < 64; ++seed) {
-    std::mt19937 random{seed};
-    std::string bytes(2500, '\0');
-    for (char& b : bytes) b = static_cast<char>(random() % (seed % 2 == 0 ? 250 : 256));
-    bytes[0] = static_cast<char>(seed);
-    all.push_back(std::move(bytes));
-  }
-  return all;
+  return seeds_of_claims(2500);
 }
 
 bool is_text() {

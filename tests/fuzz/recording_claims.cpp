@@ -1,26 +1,23 @@
 // A recording whose bytes are all sound, with claims of the fuzzer's: read, and given to every analysis. What the reader
 // lets through must hurt none of them.
 #include <filesystem>
-#include <random>
 
 #include "detector/findings.hpp"
 #include "detector/paper_method.hpp"
 #include "detector/transfers.hpp"
 #include "events/recording/reader.hpp"
 #include "events/recording/scratch_folder.hpp"
-#include "events/recording/writer.hpp"
 #include "hypothesis/replay.hpp"
 #include "hypothesis/wait_states.hpp"
 #include "hypothesis/wait_states_report.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/patterns_json.hpp"
-#include "tests/fuzz/events_of.hpp"
+#include "tests/fuzz/claimed_recording.hpp"
 
 namespace nplus1::fuzz {
 namespace {
 
 using events::recording::Reader;
-using events::recording::Writer;
 
 void analyse(const std::filesystem::path& recording, std::uint8_t which) {
   Result<Reader> reader = Reader::open(recording);
@@ -60,25 +57,12 @@ void run(Input input) {
       static_cast<std::int32_t>(choices.once_in(200) ? 1 + choices.below(200'000) : 1 + choices.below(8));
   const events::recording::ScratchFolder folder{in_memory()};
   const std::filesystem::path recording = folder.path() / "recording";
-  events::recording::WriterOptions options;
-  options.background = false;
-  auto writer = std::move(Writer::create(recording, {ranks, {}}, options)).value();
-  EventsOf{choices, ranks, *writer}.all(300);
-  static_cast<void>(writer->close());
-  writer.reset();
+  write_claims(recording, choices, ranks, 300, Accesses::kNone);
   analyse(recording, which);
 }
 
 std::vector<std::string> seeds() {
-  std::vector<std::string> all;
-  for (unsigned seed = 0; seed < 64; ++seed) {
-    std::mt19937 random{seed};
-    std::string bytes(1500, '\0');
-    for (char& b : bytes) b = static_cast<char>(random() % (seed % 2 == 0 ? 250 : 256));
-    bytes[0] = static_cast<char>(seed);
-    all.push_back(std::move(bytes));
-  }
-  return all;
+  return seeds_of_claims(1500);
 }
 
 bool is_text() {
