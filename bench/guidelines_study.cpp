@@ -1,5 +1,5 @@
 // How often `nplus1 guidelines check` is wrong: on made-up measurements of the whole catalogue, or on data
-// without a violation that is drawn from real measurements (guidelines/null_data.hpp). Prints the tables of
+// without a violation that is drawn from real measurements (guidelines/testing/null_data.hpp). Prints the tables of
 // docs/guidelines.md. Usage: guidelines_study CATALOGUE [RUNS [FOLDER...]], RUNS for each folder.
 #include <fmt/core.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "guidelines/analysis.hpp"
-#include "guidelines/null_data.hpp"
-#include "guidelines/synthetic.hpp"
+#include "guidelines/testing/null_data.hpp"
+#include "guidelines/testing/synthetic.hpp"
 
 namespace {
 

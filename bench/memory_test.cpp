@@ -11,8 +11,8 @@
 #include <ostream>
 
 #include "bench/recorded_ring.hpp"
-#include "hypothesis/analysis.hpp"
 #include "hypothesis/transform/chain.hpp"
+#include "hypothesis/whatif/analysis.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/to_writer.hpp"
-#include "events/recording/scratch_folder.hpp"
+#include "events/recording/testing/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 #include "netmodel/network_model.hpp"
 #include "simnode/engine/replay.hpp"

@@ -4,7 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/recorded_ring.hpp"
-#include "hypothesis/replay.hpp"
+#include "hypothesis/replay/replay.hpp"
 
 namespace nplus1::hypothesis {
 namespace {

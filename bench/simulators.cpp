@@ -7,7 +7,7 @@
 //   simulators touched PATTERN RANKS STEPS            on a flat cluster: of a message's events, the flows read, those changed,
 //                                                     and those under way
 //
-// PATTERN: halo, ring, alltoall. The loop is the least that any simulator does here: it takes the events one
+// PATTERN: halo, ring, alltoall, random. The loop is the least that any simulator does here: it takes the events one
 // by one, counts messages per receiver, and lets each rank run until it has to wait.
 #include <fmt/core.h>
 
@@ -38,6 +38,7 @@ std::vector<Pattern::Peers> peers_of(const std::string& pattern, int ranks) {
   if (pattern == "halo") return halo(ranks);
   if (pattern == "ring") return ring(ranks);
   if (pattern == "alltoall") return alltoall(ranks);
+  if (pattern == "random") return random_pairs(ranks);
   throw std::invalid_argument{"no pattern " + pattern};
 }
 

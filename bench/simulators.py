@@ -30,7 +30,7 @@ import subprocess
 import tempfile
 
 WORKLOADS = ["halo/16", "halo/64", "halo/256", "halo/1024", "halo/4096", "ring/64", "ring/1024", "alltoall/16",
-             "alltoall/64"]
+             "alltoall/64", "random/1024"]
 LSB = "lsb:latency=1e-6,bandwidth=1e10"
 LOGGOPS = "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-10"
 IN_MEMORY, MANY, FEW = 4_000_000, 1_000_000, 20_000  # messages: from memory, from recordings, on SimGrid

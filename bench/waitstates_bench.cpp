@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "hypothesis/wait_states.hpp"
+#include "hypothesis/waitstates/search.hpp"
 #include "simnode/engine/engine.hpp"
 
 namespace nplus1::hypothesis {

@@ -5,8 +5,8 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/recorded_ring.hpp"
-#include "hypothesis/analysis.hpp"
 #include "hypothesis/transform/chain.hpp"
+#include "hypothesis/whatif/analysis.hpp"
 
 namespace nplus1::hypothesis {
 namespace {

@@ -9,6 +9,7 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
+#include "support/stopped.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -87,6 +88,10 @@ int act(int argc, char** argv) {
     check_verb(app, {words.begin(), dashes});
     return parse_and_act(app, chosen, {words.begin(), dashes});
   } catch (const Failure& failure) {
+    print(failure);
+    return static_cast<int>(failure.code());
+  } catch (const Stopped& stopped) {
+    const Failure failure = failure_of(stopped.error(), ExitCode::kSoftware, "the command did not finish");
     print(failure);
     return static_cast<int>(failure.code());
   } catch (const std::bad_alloc&) {

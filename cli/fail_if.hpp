@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hypothesis/conditions.hpp"
+#include "hypothesis/whatif/conditions.hpp"
 
 namespace nplus1::cli {
 

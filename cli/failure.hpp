@@ -44,10 +44,22 @@ class Failure : public std::runtime_error {
 inline constexpr const char* kNothingStarted = "nothing was started";
 inline constexpr const char* kNothingShown = "nothing is shown";
 
+/// The error as a Failure: with the exit code of its fault, or `otherwise` where it names none.
+[[nodiscard]] inline Failure failure_of(const Error& error, ExitCode otherwise, const char* consequence) {
+  ExitCode code = otherwise;
+  if (error.fault == Fault::kUsage) code = ExitCode::kUsage;
+  if (error.fault == Fault::kUnsuitable) code = ExitCode::kUnsuitable;
+  if (error.fault == Fault::kInput) code = ExitCode::kNoInput;
+  if (error.fault == Fault::kUnavailable) code = ExitCode::kUnavailable;
+  if (error.fault == Fault::kBug) code = ExitCode::kSoftware;
+  if (error.fault == Fault::kOutput) code = ExitCode::kCantCreate;
+  return Failure{code, error.what, consequence, error.remedy};
+}
+
 /// The value; else throws the result's error as a Failure, of which `consequence` says what follows.
 template <class T>
-T or_fail(Result<T> result, ExitCode code, const char* consequence) {
-  if (!result) throw Failure{code, result.error().what, consequence, result.error().remedy};
+T or_fail(Result<T> result, ExitCode otherwise, const char* consequence) {
+  if (!result) throw failure_of(result.error(), otherwise, consequence);
   return std::move(result).value();
 }
 

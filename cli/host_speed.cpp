@@ -8,7 +8,7 @@
 #include "calibrate/host.hpp"
 #include "cli/failure.hpp"
 #include "events/recording/reader.hpp"
-#include "hypothesis/recorded_settings.hpp"
+#include "hypothesis/recorded/settings.hpp"
 #include "semantics/time_settings.hpp"
 
 namespace nplus1::cli {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/replay.hpp"
-#include "cli/run_options.hpp"
+#include "cli/replay/replay.hpp"
+#include "cli/run/run_options.hpp"
 
 namespace nplus1::cli {
 

@@ -221,12 +221,14 @@ void doubt_minorities(const std::set<Group>& communicators, std::span<Instance* 
   for (const Instance* i : found) messages[i->verdict.ranks] += i->transfers.size();
   if (messages.size() < 2 || messages.size() > kMostGroups) return;
   std::set<Group> doubtful;
-  for (const auto& [group, n] : messages)
+  for (const auto& own : messages) {
+    const Group& group = own.first;
     if (!communicators.contains(group) && std::ranges::any_of(messages, [&](const auto& other) {
-          return other.first.size() > group.size() && other.second > kFarMore * n &&
+          return other.first.size() > group.size() && other.second > kFarMore * own.second &&
                  std::ranges::includes(other.first, group);
         }))
       doubtful.insert(group);
+  }
   for (Instance* i : found)
     if (doubtful.contains(i->verdict.ranks)) doubt(*i, "these lines mostly do that among more ranks");
 }

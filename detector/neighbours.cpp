@@ -66,7 +66,9 @@ std::map<Group, Use> uses_of(const Transfers& transfers, const std::vector<Insta
     use.by_direction = use.by_direction && is_by_direction(transfers, i);
   }
   if (uses.size() > kMostGroups) return uses;
-  for (auto& [group, use] : uses) {
+  for (auto& of_group : uses) {
+    const Group& group = of_group.first;
+    Use& use = of_group.second;
     use.overlaps =
         std::ranges::any_of(uses, [&](const auto& other) { return overlap_partly(group, other.first); });
     use.answered = !use.roots.empty() && is_answered(group, use, uses);

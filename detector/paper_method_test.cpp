@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "detector/analysis.hpp"
-#include "detector/scenario_world.hpp"
+#include "detector/testing/world.hpp"
 
 namespace nplus1::detector {
 namespace {

@@ -49,7 +49,7 @@ Provenance::Provenance(const Transfers& transfers, std::span<const TransferIndex
     ranks_.push_back(transfers.all[i].destination);
   }
   std::ranges::sort(ranks_);
-  ranks_.erase(std::ranges::unique(ranks_).begin(), ranks_.end());
+  ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
   restart(list.size());
   play(list);
   if (!unsure_ && parts_.empty() && !has_lengths_of_parts(list)) return;

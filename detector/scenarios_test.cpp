@@ -1,5 +1,5 @@
 // The scenarios, and the table of how many of them come out right.
-#include "detector/scenarios.hpp"
+#include "detector/testing/scenarios.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -55,11 +55,11 @@ Score score(const Scenario& scenario, const std::vector<Finding>& findings) {
 }
 
 std::vector<Scenario> all_scenarios() {
-  auto all = fresh_scenarios();
-  for (Scenario& s : later_scenarios()) all.push_back(std::move(s));
-  for (Scenario& s : sealed_scenarios()) all.push_back(std::move(s));
-  for (Scenario& s : real_scenarios()) all.push_back(std::move(s));
-  for (Scenario& s : certainty_scenarios()) all.push_back(std::move(s));
+  auto all = flat_forms();
+  for (Scenario& s : tree_forms()) all.push_back(std::move(s));
+  for (Scenario& s : composite_forms()) all.push_back(std::move(s));
+  for (Scenario& s : real_programs()) all.push_back(std::move(s));
+  for (Scenario& s : overconfident_answers()) all.push_back(std::move(s));
   return all;
 }
 

@@ -26,5 +26,17 @@ TEST(FunctionName, OfCAndFortranStaysAsItIs) {
   EXPECT_EQ(without_parameters(""), "");
 }
 
+TEST(FunctionName, AsAPersonSaysIt) {
+  EXPECT_EQ(spoken_name("main"), "main");
+  EXPECT_EQ(spoken_name("void ns::Solver<double, std::vector<int>>::step<3>(double&, int) const"),
+            "ns::Solver::step");
+  EXPECT_EQ(spoken_name("(anonymous namespace)::exchange(int)"), "exchange");
+  EXPECT_EQ(spoken_name("ns::Functor<int>::operator()(int)"), "ns::Functor::operator()");
+  EXPECT_EQ(spoken_name("std::ostream& operator<< <Field>(std::ostream&, Field const&)"), "operator<<");
+  EXPECT_EQ(spoken_name("void* ns::Pool<8>::operator new(unsigned long)"), "ns::Pool::operator new");
+  EXPECT_EQ(spoken_name("main::{lambda(int)#1}::operator()(int) const"), "main::{lambda(int)#1}::operator()");
+  EXPECT_EQ(spoken_name("unsigned long count(int)"), "count");
+}
+
 }  // namespace
 }  // namespace nplus1::events

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "guidelines/synthetic.hpp"
+#include "guidelines/testing/synthetic.hpp"
 
 namespace nplus1::guidelines {
 namespace {

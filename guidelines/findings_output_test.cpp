@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "guidelines/synthetic.hpp"
+#include "guidelines/testing/synthetic.hpp"
 
 namespace nplus1::guidelines {
 namespace {

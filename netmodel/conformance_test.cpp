@@ -15,11 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include "netmodel/apart.hpp"
 #include "netmodel/latency_bandwidth/latency_bandwidth.hpp"
 #include "netmodel/loggops/loggops.hpp"
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/load.hpp"
+#include "netmodel/testing/apart.hpp"
 
 namespace nplus1::netmodel {
 namespace {

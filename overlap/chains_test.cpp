@@ -1,6 +1,6 @@
 #include "overlap/chains.hpp"
 
-#include "overlap/test_program.hpp"
+#include "overlap/testing/program.hpp"
 
 namespace nplus1::overlap {
 namespace {

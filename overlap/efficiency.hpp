@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct EfficiencyResult {
   std::map<std::uint32_t, Hidden> regions;  // by region of the post; 0: in none
   std::int64_t in_mpi = 0;                  // picoseconds of all threads
   std::uint64_t events = 0;                 // that came
+  static constexpr auto kMembers =
+      std::tuple{&EfficiencyResult::whole, &EfficiencyResult::non_blocking, &EfficiencyResult::ranks,
+                 &EfficiencyResult::sites, &EfficiencyResult::regions,      &EfficiencyResult::in_mpi,
+                 &EfficiencyResult::events};
 };
 
 class Efficiency final : public events::EventSink {

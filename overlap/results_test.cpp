@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "overlap/test_program.hpp"
+#include "overlap/testing/program.hpp"
 
 namespace nplus1::overlap {
 namespace {
@@ -91,6 +91,31 @@ TEST(OverlapResults, WhatTwoReplaysDifferByIsHiddenTransferAndHiddenWaiting) {
   EXPECT_EQ(two->transfer, 4000);
   EXPECT_EQ(two->longer, 1000);
   EXPECT_EQ(two->partners, 20000);
+}
+
+TEST(OverlapResults, TheTextSaysInSentencesWhatTheSecondReplayIs) {
+  Sample sample{0.1};
+  for (auto& written : sample.results.as_written)
+    written = Replayed{1, 0, {6'000'000, 4'000'000}, 3'000'000, true};
+  sample.results.at_once = Replayed{1, 0, {7'000'000, 0}, 28'000'000, true};
+  sample.results.efficiency.whole = {6'000'000, 4'000'000};
+  const std::string text = sample.text();
+  EXPECT_NE(
+      text.find("Overlap efficiency: for 66.7 % of the time that messages are in transfer, their ranks "
+                "compute\n"
+                "  Checked by a second replay, in which each non-blocking call is waited for at once:\n"
+                "    its messages are in transfer for 16.67 % more time; of that, the program as it is hides "
+                "57.1 %\n"
+                "    its ranks are in MPI for 25 us longer: 4 us of transfer that computing hides now,\n"
+                "    1 us because transfers take longer, 20 us of waiting for others that computing hides "
+                "now\n"),
+      std::string::npos)
+      << text;
+  sample.results.at_once->whole.transfer = 6'000'000;
+  EXPECT_NE(
+      sample.text().find("its messages are in transfer for as long; of that, the program as it is hides "
+                         "66.7 %\n"),
+      std::string::npos);
 }
 
 TEST(OverlapResults, TheTextSaysWhatEndsTheChainAndTheRaces) {

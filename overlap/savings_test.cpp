@@ -4,7 +4,7 @@
 
 #include "overlap/one_wait.hpp"
 #include "overlap/results.hpp"
-#include "overlap/test_program.hpp"
+#include "overlap/testing/program.hpp"
 
 namespace nplus1::overlap {
 namespace {

@@ -67,6 +67,27 @@ const Moment* SurveyedRank::moment(std::uint64_t ordinal) const {
   return at != moments.end() && at->ordinal == ordinal ? &*at : nullptr;
 }
 
+/// A thread that was blocked for long has its call decided when thousands that follow it have been: seldom, and near the
+/// end of what is known.
+bool SurveyedRank::add(const Moment& moment) {
+  if (moment.thread.index() >= of_thread.size()) of_thread.resize(moment.thread.index() + 1);
+  std::size_t at = moments.size();
+  if (at > 0 && moments.back().ordinal >= moment.ordinal) {
+    at = static_cast<std::size_t>(
+        std::lower_bound(moments.begin(), moments.end(), moment.ordinal,
+                         [](const Moment& m, std::uint64_t o) { return m.ordinal < o; }) -
+        moments.begin());
+    if (moments[at].ordinal == moment.ordinal) return false;  // twice: the recording is not sound
+    for (auto& lane : of_thread)
+      for (auto place = lane.rbegin(); place != lane.rend() && *place >= at; ++place) ++*place;
+  }
+  moments.insert(moments.begin() + static_cast<std::ptrdiff_t>(at), moment);
+  auto& lane = of_thread[moment.thread.index()];
+  const auto place = static_cast<std::uint32_t>(at);
+  lane.insert(std::upper_bound(lane.begin(), lane.end(), place), place);
+  return true;
+}
+
 MessageEnd* SurveyedRank::end(std::uint64_t ordinal) {
   const auto at = std::lower_bound(ends.begin(), ends.end(), ordinal,
                                    [](const MessageEnd& e, std::uint64_t o) { return e.ordinal < o; });
@@ -78,10 +99,9 @@ void Survey::on_event(const events::TimedEvent& timed) {
   SurveyedRank& rank = ranks_.at(timed.rank.index());
   const std::int64_t exit =
       timed.exit == events::kUnfinished ? e.entry_ps : timed.exit.time_since_epoch().count();
-  if (e.thread.index() >= rank.of_thread.size()) rank.of_thread.resize(e.thread.index() + 1);
-  rank.of_thread[e.thread.index()].push_back(static_cast<std::uint32_t>(rank.moments.size()));
-  rank.moments.push_back({timed.ordinal, e.entry_ps, exit, e.compute_ps, e.kind, e.operation, e.call,
-                          e.site.value, e.comm.value, e.thread, e.peer, e.tag});
+  if (!rank.add({timed.ordinal, e.entry_ps, exit, e.compute_ps, e.kind, e.operation, e.call, e.site.value,
+                 e.comm.value, e.thread, e.peer, e.tag}))
+    return;
   switch (e.kind) {
     case EventKind::kSend:
     case EventKind::kRecv:
@@ -107,7 +127,7 @@ void Survey::message(const events::TimedEvent& timed) {
   MessageEnd end;
   end.event = timed.event;
   end.ordinal = timed.ordinal;
-  end.end_ps = rank.moments.back().exit_ps;
+  end.end_ps = rank.moment(timed.ordinal)->exit_ps;
   end.answer = timed.answer;
   if (timed.detail != nullptr) {
     end.datatype = timed.detail->datatype.value;
@@ -119,20 +139,29 @@ void Survey::message(const events::TimedEvent& timed) {
     end.untouched_ps = known->second;
     untouched.erase(known);
   }
+  auto& open = open_[timed.rank.index()];
+  const auto at = std::upper_bound(rank.ends.begin(), rank.ends.end(), timed.ordinal,
+                                   [](std::uint64_t o, const MessageEnd& e) { return o < e.ordinal; });
+  const auto place = static_cast<std::size_t>(at - rank.ends.begin());
+  if (place < rank.ends.size())
+    for (auto& [request, end_of] : open) end_of += end_of >= place ? 1 : 0;
   if (timed.event.kind == EventKind::kSend || timed.event.kind == EventKind::kRecv) {
     end.waited = timed.exit == events::kUnfinished ? Waited::kOtherwise : Waited::kInTheCall;
     end.completed = timed.ordinal;
   } else {
-    open_[timed.rank.index()].insert_or_assign(timed.event.request.value, rank.ends.size());
+    open.insert_or_assign(timed.event.request.value, place);
   }
-  rank.ends.push_back(std::move(end));
+  rank.ends.insert(at, std::move(end));
 }
 
 void Survey::use(const events::TimedEvent& timed, std::int64_t size, bool writes) {
   if (timed.detail == nullptr || timed.detail->buffer == 0) return;
   const std::uint64_t begin = timed.detail->buffer;
-  ranks_[timed.rank.index()].uses.push_back(
-      {begin, begin + static_cast<std::uint64_t>(std::max<std::int64_t>(1, size)), timed.ordinal, writes});
+  auto& uses = ranks_[timed.rank.index()].uses;
+  const auto at = std::upper_bound(uses.begin(), uses.end(), timed.ordinal,
+                                   [](std::uint64_t o, const Use& u) { return o < u.ordinal; });
+  uses.insert(at, {begin, begin + static_cast<std::uint64_t>(std::max<std::int64_t>(1, size)), timed.ordinal,
+                   writes});
 }
 
 void Survey::completion(const events::TimedEvent& timed) {
@@ -148,7 +177,7 @@ void Survey::completion(const events::TimedEvent& timed) {
     MessageEnd& end = rank.ends[known->second];
     open.erase(known);
     end.completed = timed.ordinal;
-    end.end_ps = rank.moments.back().exit_ps;
+    end.end_ps = rank.moment(timed.ordinal)->exit_ps;
     if (e.kind != EventKind::kWait || !all) return;
     end.waited = is_exchange(end.event) && is_exchange(e) ? Waited::kInTheCall : Waited::kAll;
   };

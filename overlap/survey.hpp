@@ -93,6 +93,8 @@ struct SurveyedRank {
   std::vector<MessageEnd> ends;                       // by ordinal
   std::vector<std::vector<std::uint32_t>> of_thread;  // places in `moments`
 
+  /// In its place, also where later ones are known. False: this one is known.
+  bool add(const Moment& moment);
   [[nodiscard]] const Moment* moment(std::uint64_t ordinal) const;
   [[nodiscard]] MessageEnd* end(std::uint64_t ordinal);
 };

@@ -118,33 +118,45 @@ std::string chains_text(const Results& r, const Survey& survey, const Analysis& 
   return text;
 }
 
+/// The check by a second replay, in sentences.
+std::string two_replays_text(const TwoReplays& two) {
+  const auto part = [](std::int64_t ps) { return readable_seconds(seconds(Duration{ps})); };
+  const double change = 100 * (two.ratio - 1);
+  std::string text = "  Checked by a second replay, in which each non-blocking call is waited for at once:\n";
+  text += std::abs(change) < 0.005 ? std::string{"    its messages are in transfer for as long"}
+                                   : fmt::format("    its messages are in transfer for {:.2f} % {} time",
+                                                 std::abs(change), change > 0 ? "more" : "less");
+  text += fmt::format("; of that, the program as it is hides {}\n", percent(two.share));
+  text += fmt::format(
+      "    its ranks are in MPI for {} longer: {} of transfer that computing hides now,\n"
+      "    {} because transfers take longer, {} of waiting for others that computing hides now\n",
+      part(two.added), part(two.transfer), part(two.longer), part(two.partners));
+  return text;
+}
+
+/// What would be hidden if everything were moved as far as is legal.
+std::string bound_text(const Results& r) {
+  const auto& bound = r.all[static_cast<std::size_t>(Variant::kPerRequest)];
+  if (!bound[0] || !bound[0]->finished) return {};
+  std::string text = fmt::format(
+      "  Its data would allow {}, with each request posted as early and waited for as late as is legal",
+      percent(bound[0]->whole.share()));
+  if (bound[1] && bound[1]->finished)
+    text += fmt::format(" ({} with MPI's weak progress)", percent(bound[1]->whole.share()));
+  return text + "\n";
+}
+
 std::string efficiency_text(const Results& r, const Survey& survey) {
   const EfficiencyResult& e = r.efficiency;
   if (e.whole.transfer == 0) return "\nNo message was in transfer for any time that computing could hide.\n";
-  std::string text =
-      fmt::format("\nOverlap efficiency: {} of the time in transfer is hidden behind computing\n",
-                  percent(e.whole.share()));
+  std::string text = fmt::format(
+      "\nOverlap efficiency: for {} of the time that messages are in transfer, their ranks compute\n",
+      percent(e.whole.share()));
   if (e.non_blocking.transfer > 0)
-    text += fmt::format("  of what is non-blocking already: {}\n", percent(e.non_blocking.share()));
-  if (const auto two = r.two_replays()) {
-    const auto part = [](std::int64_t ps) { return report::readable(Duration{ps}); };
-    text += fmt::format(
-        "  as two replays say (what the run as it is hides, of the transfer with each call waited for at "
-        "once): {}, "
-        "messages being in transfer for {:.4f} times as long\n",
-        percent(two->share), two->ratio);
-    text += fmt::format(
-        "    waited for at once, the calls take {} more: {} of hidden transfer, {} of longer transfers, {} "
-        "of hidden "
-        "waiting for partners\n",
-        part(two->added), part(two->transfer), part(two->longer), part(two->partners));
-  }
-  const auto& bound = r.all[static_cast<std::size_t>(Variant::kPerRequest)];
-  if (bound[0] && bound[0]->finished)
-    text += fmt::format("  what its data allow: {}{}\n", percent(bound[0]->whole.share()),
-                        bound[1] && bound[1]->finished
-                            ? fmt::format("; with MPI's weak progress {}", percent(bound[1]->whole.share()))
-                            : "");
+    text +=
+        fmt::format("  Of the messages of non-blocking calls alone: {}\n", percent(e.non_blocking.share()));
+  if (const auto two = r.two_replays()) text += two_replays_text(*two);
+  text += bound_text(r);
   std::vector<std::pair<std::uint32_t, Hidden>> sites{e.sites.begin(), e.sites.end()};
   std::stable_sort(sites.begin(), sites.end(),
                    [](const auto& a, const auto& b) { return a.second.transfer > b.second.transfer; });

@@ -203,8 +203,8 @@ std::string name_of(const SitePair& pair) {
   if (pair.first == nullptr || pair.second == nullptr || numbers_of(*pair.first) == numbers_of(*pair.second))
     return name;
   const SiteFrame& now = pair.second->frames.front();
-  return name +
-         (now.file.empty() ? fmt::format(", then +{:#x}", now.offset) : fmt::format(", then :{}", now.line));
+  return name + (now.file.empty() ? fmt::format(", then +{:#x}", now.offset)
+                                  : fmt::format(", then line {}", now.line));
 }
 
 /// Of two runs of one program on one path: all sites with one name are one change.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "patterns/test_streams.hpp"
+#include "patterns/testing/streams.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -87,7 +87,7 @@ TEST(Difference, CallSitesWhoseLinesHaveMovedAreTheSame) {
   const Difference d = compare(before, after);
   EXPECT_TRUE(d.sites_calls.empty());
   ASSERT_EQ(d.sites_time.size(), 1U);
-  EXPECT_EQ(d.sites_time[0].what, "MPI_Send at exchange (halo.c:58) < :98, then :61");
+  EXPECT_EQ(d.sites_time[0].what, "MPI_Send at exchange (halo.c:58, called from line 98), then line 61");
   EXPECT_EQ(d.sites_time[0].difference(), 30);
 }
 
@@ -98,7 +98,7 @@ TEST(Difference, ACallSiteThatIsNewAmongMovedOnesIsNewAlone) {
   after.call_sites = {site(57, 2, 1), site(61, 4, 100), site(63, 8, 10)};
   const Difference d = compare(before, after);
   ASSERT_EQ(d.sites_calls.size(), 1U);
-  EXPECT_EQ(d.sites_calls[0].what, "MPI_Send at exchange (halo.c:57) < :97");
+  EXPECT_EQ(d.sites_calls[0].what, "MPI_Send at exchange (halo.c:57, called from line 97)");
   EXPECT_EQ(d.sites_calls[0].before, 0);
 }
 

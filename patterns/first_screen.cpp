@@ -219,13 +219,15 @@ std::vector<const CallSiteUse*> sites_by(const Patterns& p, Before before) {
   return sites;
 }
 
+constexpr std::string_view kCalledFrom = ", called from ", kFrom = ", from ";
+
 /// Whole callers only, as many as the line has room for; then at the cost of the function's name.
 std::string fitting(std::string place) {
   constexpr std::size_t kRoom = 32;
   while (place.size() > kRoom) {
-    const std::size_t last = place.rfind(" < ");
-    if (last == std::string::npos) break;
-    place.resize(last);
+    const std::size_t last = std::max(place.rfind(kCalledFrom) + 1, place.rfind(kFrom) + 1);
+    if (last == 0) break;
+    place.replace(last - 1, place.npos, ")");
   }
   const std::size_t line = place.find(" (");
   if (place.size() <= kRoom || line == std::string::npos || place.size() - line + 2 > kRoom) return place;
@@ -302,12 +304,14 @@ std::string line_of(const SiteFrame& f) {
   return fmt::format("{}:{}", std::filesystem::path{f.file}.filename().string(), f.line);
 }
 
-/// " < solver.c:40 < :71": from where; a file is named once.
+/// ", called from solver.c:40, from line 71": a file is named once.
 std::string callers(const std::vector<SiteFrame>& frames) {
   std::string text;
-  for (std::size_t i = 1; i < frames.size() && !frames[i].file.empty(); ++i)
-    text += " < " +
-            (frames[i].file == frames[i - 1].file ? fmt::format(":{}", frames[i].line) : line_of(frames[i]));
+  for (std::size_t i = 1; i < frames.size() && !frames[i].file.empty(); ++i) {
+    const bool same_file = frames[i].file == frames[i - 1].file;
+    text += std::string{i == 1 ? kCalledFrom : kFrom} +
+            (same_file ? fmt::format("line {}", frames[i].line) : line_of(frames[i]));
+  }
   return text;
 }
 
@@ -316,9 +320,8 @@ std::string callers(const std::vector<SiteFrame>& frames) {
 std::string place_of(const CallSiteUse& site) {
   if (site.frames.empty()) return "unknown";
   const SiteFrame& f = site.frames.front();
-  const std::string function =
-      f.function.empty() ? "" : std::string{events::without_parameters(f.function)} + " ";
-  if (!f.file.empty()) return fmt::format("{}({}){}", function, line_of(f), callers(site.frames));
+  const std::string function = f.function.empty() ? "" : events::spoken_name(f.function) + " ";
+  if (!f.file.empty()) return fmt::format("{}({}{})", function, line_of(f), callers(site.frames));
   if (f.module.empty()) return f.function.empty() ? "unknown" : f.function;
   const std::string address =
       fmt::format("{}+{:#x}", std::filesystem::path{f.module}.filename().string(), f.offset);

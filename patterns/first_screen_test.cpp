@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "patterns/test_streams.hpp"
+#include "patterns/testing/streams.hpp"
 #include "report/page.hpp"
 
 namespace nplus1::patterns {

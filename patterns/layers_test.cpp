@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "patterns/test_streams.hpp"
+#include "patterns/testing/streams.hpp"
 
 namespace nplus1::patterns {
 namespace {

@@ -73,8 +73,7 @@ std::vector<Users> users_of(const LinkUsage& usage) {
   }
   for (Users& user : users) {
     std::ranges::sort(user.senders);
-    const auto rest = std::ranges::unique(user.senders);
-    user.senders.erase(rest.begin(), rest.end());
+    user.senders.erase(std::unique(user.senders.begin(), user.senders.end()), user.senders.end());
     std::ranges::stable_sort(user.pairs, [](const OfPair& a, const OfPair& b) {
       return std::pair{a.held_up, a.bytes} > std::pair{b.held_up, b.bytes};
     });

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "patterns/test_streams.hpp"
+#include "patterns/testing/streams.hpp"
 
 namespace nplus1::patterns {
 namespace {

@@ -8,7 +8,7 @@
 #include "events/recording/reader.hpp"
 #include "events/recording/writer.hpp"
 #include "patterns/patterns_json.hpp"
-#include "patterns/test_streams.hpp"
+#include "patterns/testing/streams.hpp"
 
 namespace nplus1::patterns {
 namespace {

@@ -26,10 +26,16 @@ Result<report::Done> write_result_folder(const std::filesystem::path& folder,
       note(report::write_file(folder / kLinksFile, links));
       note(report::write_file(folder / kLinksTable, links_csv(*observed->links)));
     }
-    report::html::Documents documents{patterns, {}, observed->timeline};
     const std::string summary_text = report::summary_json(summary);
-    documents.summary = summary_text;
-    documents.links = links;
+    report::html::Documents documents;
+    documents.add("patterns", patterns);
+    documents.add("summary", summary_text);
+    documents.add("timeline", observed->timeline);
+    documents.add("links", links);
+    for (const auto& [name, json] : observed->documents) {
+      documents.add(name, json);
+      note(report::write_file(folder / (name + ".json"), json));
+    }
     note(report::html::write_report(folder / report::html::kReportFile, summary.application, documents));
   }
   note(report::write_results(folder, told, {report::unicode_locale()}));

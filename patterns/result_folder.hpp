@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "netmodel/link_usage.hpp"
 #include "patterns/patterns.hpp"
@@ -16,8 +18,9 @@ namespace nplus1::patterns {
 /// What a run that kept more than its sums adds to the summary.
 struct Observed {
   Patterns patterns;
-  std::string timeline;                        // Timeline::json()
-  std::optional<netmodel::LinkUsage> links{};  // on a platform
+  std::string timeline;                                          // Timeline::json()
+  std::optional<netmodel::LinkUsage> links{};                    // on a platform
+  std::vector<std::pair<std::string, std::string>> documents{};  // of analysers: name, JSON
 };
 
 /// Writes into `folder`, which must exist; the summary's text last, because who waits for it waits for all.

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "patterns/test_streams.hpp"
+#include "patterns/testing/streams.hpp"
 
 namespace nplus1::patterns {
 namespace {

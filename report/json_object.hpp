@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace nplus1::report {
 
 /// A JSON object under construction, in the order of the calls.
 class JsonObject {
  public:
+  JsonObject() = default;
   void raw(std::string_view key, std::string_view value) {
     text_ += text_.empty() ? "  \"" : ",\n  \"";
     text_.append(key).append("\": ").append(value);
@@ -48,6 +50,9 @@ class JsonObject {
 
  private:
   std::string text_;
+
+ public:
+  static constexpr auto kMembers = std::tuple{&JsonObject::text_};  // for support/processes/codec.hpp
 };
 
 }  // namespace nplus1::report

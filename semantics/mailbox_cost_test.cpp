@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "semantics/mailbox.hpp"
-#include "semantics/mailbox_test_support.hpp"
+#include "semantics/testing/mailboxes.hpp"
 
 namespace nplus1::semantics {
 namespace {

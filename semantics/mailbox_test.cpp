@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "semantics/mailbox_test_support.hpp"
+#include "semantics/testing/mailboxes.hpp"
 
 namespace nplus1::semantics {
 namespace {

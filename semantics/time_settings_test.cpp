@@ -1,6 +1,7 @@
 #include "semantics/time_settings.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -22,7 +23,8 @@ class Table : public testing::Test {
   }
   ~Table() override { std::filesystem::remove(file_); }
 
-  const std::filesystem::path file_ = std::filesystem::path{testing::TempDir()} / "nplus1-compute-table";
+  const std::filesystem::path file_ =
+      std::filesystem::path{testing::TempDir()} / ("nplus1-compute-table-" + std::to_string(getpid()));
 };
 
 TEST(Compute, TimesHaveUnitsOrAreInSeconds) {

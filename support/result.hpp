@@ -9,10 +9,22 @@
 
 namespace nplus1 {
 
+/// Whose it is to mend a failure, where the one who found it knows.
+enum class Fault : unsigned char {
+  kUnknown,
+  kUsage,        // what was asked for makes no sense
+  kUnsuitable,   // it cannot be done to this input
+  kInput,        // the input is missing or damaged
+  kUnavailable,  // a part of nplus1, or a program that it starts, is missing
+  kBug,          // ours
+  kOutput,       // what came of it cannot be written
+};
+
 /// A failure a user can act on: `what` names cause and place (file, offset), `remedy` the next step.
 struct Error {
   std::string what;
   std::string remedy;
+  Fault fault = Fault::kUnknown;
 };
 
 template <class T>

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Holds every #include to the tables in docs/architecture.md.
 
-Usage: check_layers.py [ROOT]. Prints file:line for each include that the tables don't allow; exit code 1 if there is
-one, 2 if the tables can't be read. Knows C, C++ and headers; system headers matter only where the second table
-names them.
+Usage: check_layers.py [ROOT]. Prints file:line for each include that the tables don't allow, and each folder and header
+that a row allows and nobody includes; exit code 1 if there is one, 2 if the tables can't be read. Knows C, C++ and
+headers; system headers matter only where the second table names them.
+
+What tests are made of (`*_test.cpp`, and folders called `testing`) may include whatever some part of its top folder may;
+nobody else may include what lies in a folder called `testing`.
 """
 import pathlib
 import re
@@ -37,6 +40,33 @@ def most_specific(path, folders):
     return max((f for f in folders if is_within(path, f)), key=len, default=None)
 
 
+def is_of_tests(path):
+    """Whether the file is a test, or a part of tests."""
+    return "testing" in path.split("/")[:-1] or path.endswith("_test.cpp") or path.split("/")[0] in ("tests", "bench")
+
+
+def allowed_to(path, folders):
+    """The folders that a file may include, besides its own."""
+    home = most_specific(path, folders)
+    if not is_of_tests(path):
+        return folders[home]
+    top = path.split("/")[0]
+    return set().union(*(allowed | {row} for row, allowed in folders.items() if is_within(row, top)))
+
+
+class Arrows:
+    """Which entries of the tables some include has needed."""
+
+    def __init__(self, folders, headers):
+        self.unused = {(row, allowed, "include") for row, all_allowed in folders.items() for allowed in all_allowed}
+        self.unused |= {(folder, header, "include <...> of") for header, homes in headers.items() for folder in homes}
+
+    def used(self, path, target):
+        self.unused = {(row, what, how) for row, what, how in self.unused
+                       if not (is_within(path, row) and (is_within(target, what) or target == what
+                                                         or what.endswith("/") and target.startswith(what)))}
+
+
 def judge(path, quote, target, folders, headers, root):
     """What is wrong with one include, or None."""
     for header, allowed in headers.items():
@@ -52,19 +82,25 @@ def judge(path, quote, target, folders, headers, root):
         return None
     if goal is None:
         return f'"{target}" is in no folder of the table: include from the root of the tree'
+    if "testing" in target.split("/")[:-1] and not is_of_tests(path):
+        return f"{target} is for tests only"
     if goal == home or (goal.split("/")[0] == home.split("/")[0] and is_within(home, goal)):
         return None
-    if any(is_within(goal, allowed) for allowed in folders[home]):
+    if any(is_within(goal, allowed) for allowed in allowed_to(path, folders)):
         return None
     # A part of a folder may be used by the rest of that folder.
     return None if is_within(goal, home) else f"{home} may not include {goal} ({target})"
 
 
-def check_file(root, file, folders, headers):
+def check_file(root, file, folders, headers, arrows):
     path = file.relative_to(root).as_posix()
     for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
         match = INCLUDE.match(line)
-        wrong = match and judge(path, match.group(1), match.group(2), folders, headers, root)
+        if not match:
+            continue
+        target = match.group(2)
+        wrong = judge(path, match.group(1), target, folders, headers, root)
+        arrows.used(path, f"include/{target}" if (root / "include" / target).exists() else target)
         if wrong:
             yield f"{path}:{number}: {wrong}"
 
@@ -77,7 +113,9 @@ def main():
         return 2
     files = [f for top in sorted({f.split("/")[0] for f in folders}) for f in sorted((root / top).rglob("*"))
              if f.suffix in SUFFIXES and f.is_file()]
-    wrong = [message for file in files for message in check_file(root, file, folders, headers)]
+    arrows = Arrows(folders, headers)
+    wrong = [message for file in files for message in check_file(root, file, folders, headers, arrows)]
+    wrong += [f"docs/architecture.md: `{row}` may {how} `{what}`, and never does" for row, what, how in sorted(arrows.unused)]
     print("\n".join(wrong) if wrong else f"check_layers: {len(files)} files, all within their layers")
     return 1 if wrong or not files else 0
 

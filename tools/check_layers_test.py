@@ -7,6 +7,8 @@ import tempfile
 import unittest
 
 CHECK = pathlib.Path(__file__).parent / "check_layers.py"
+USED = {"high/uses.cpp": '#include <mpi.h>\n#include "low/b.hpp"\n#include "mid/part/b.hpp"\n',
+        "mid/uses.cpp": '#include "low/b.hpp"\n', "mid/part/uses.cpp": "#include <simgrid/s4u.hpp>\n"}
 TABLES = """
 | folder | what | may include |
 |---|---|---|
@@ -23,12 +25,15 @@ TABLES = """
 
 
 class CheckLayers(unittest.TestCase):
-    def run_on(self, path, line):
+    def run_on(self, path, line, used=USED):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             (root / "docs").mkdir()
             (root / "docs/architecture.md").write_text(TABLES)
-            (root / path).parent.mkdir(parents=True)
+            for name, text in used.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text("// first line\n" + line + "\n")
             result = subprocess.run([sys.executable, CHECK, root], capture_output=True, text=True, check=False)
             return result.returncode, result.stdout
@@ -62,6 +67,21 @@ class CheckLayers(unittest.TestCase):
         self.assert_refused("low/a.cpp", "#include <mpi.h>")
         self.assert_refused("low/a.cpp", '#include "mpi.h"')
         self.assert_refused("high/a.cpp", "#include <simgrid/s4u.hpp>")
+
+    def test_what_lies_in_testing_is_for_tests(self):
+        self.assert_refused("low/a.cpp", '#include "low/testing/world.hpp"')
+        self.assert_refused("high/a.cpp", '#include "low/testing/world.hpp"')
+        self.assert_allowed("low/a_test.cpp", '#include "low/testing/world.hpp"')
+        self.assert_allowed("high/testing/a.hpp", '#include "low/testing/world.hpp"')
+        self.assert_allowed("mid/part/a_test.cpp", '#include "low/b.hpp"')
+        self.assert_refused("low/a_test.cpp", '#include "high/b.hpp"')
+
+    def test_what_is_allowed_and_not_used_is_named(self):
+        for name, said in (("mid/uses.cpp", "`mid` may include `low`, and never does"),
+                           ("mid/part/uses.cpp", "`mid/part` may include <...> of `simgrid/`, and never does")):
+            code, output = self.run_on("low/a.cpp", "#include <vector>", {k: v for k, v in USED.items() if k != name})
+            self.assertEqual(code, 1)
+            self.assertIn(said, output)
 
     def test_includes_that_do_not_start_at_the_root_are_refused(self):
         self.assert_refused("low/a.cpp", '#include "b.hpp"')

@@ -14,7 +14,7 @@ packages="
 "
 if [ "${1:-}" = --tests ]; then
   packages="$packages
-    make iproute2 libgtest-dev libbenchmark-dev clang-format-14 clang-14
+    make iproute2 pkg-config libgtest-dev libbenchmark-dev clang-format-14 clang-14
     openmpi-bin libopenmpi-dev
     otf2-tools python3-otf2
     chromium chromium-driver

@@ -41,14 +41,18 @@ else
   cmake --build --preset "$preset" -j "$(nproc)" --target nplus1 nplus1-simnode nplus1-stubs nplus1-simgrid >&2
 fi
 
-if [ "$preset" != ubsan ]; then
-  [ -f build/lib/libnplus1-stubs.so ] || tools/build.sh --tests
-  # The library would execute the simulator that stands beside it.
-  export NPLUS1_STUBS="$PWD/build/lib/libnplus1-stubs.so" NPLUS1_SIMNODE="$PWD/$build/bin/nplus1-simnode"
-fi
-programs=build
-[ -d "$build/bin/mpi-tests" ] && programs=$build
-export NPLUS1="$PWD/$build/bin/nplus1" NPLUS1_TEST_PROGRAMS="$PWD/$programs/bin/mpi-tests" PYTHONDONTWRITEBYTECODE=1
+# An installation of its own, in which what can be sanitized is: tests look beside the command for all else, and hand on
+# no settings that would say where it is. The rest is that of build/, and of the same version.
+[ -f build/lib/libnplus1-stubs.so ] || tools/build.sh --tests
+live=$PWD/$build/live
+rm -rf "$live"
+mkdir "$live"
+cp -al build/bin build/lib "$live/"
+[ -d build/share ] && cp -al build/share "$live/"
+parts='bin/nplus1 bin/nplus1-simnode lib/libnplus1-simgrid.so'
+[ "$preset" = ubsan ] && parts="$parts lib/libnplus1-stubs.so"
+for part in $parts; do ln -f "$build/$part" "$live/$part"; done
+export NPLUS1="$live/bin/nplus1" NPLUS1_TEST_PROGRAMS="$live/bin/mpi-tests" PYTHONDONTWRITEBYTECODE=1
 export NPLUS1_MPIRUN="${NPLUS1_MPIRUN:-mpirun.mpich}"
 for suite in $suites; do
   echo "== live: $suite" >&2

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "events/text/text.hpp"
+#include "support/processes/child.hpp"
 #include "support/sanitized.hpp"
 
 namespace nplus1::events::otf2 {
@@ -21,35 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 using exchange::Imported;
 using exchange::Importer;
+using processes::Descriptor;
 
 constexpr const char* kRemedy =
     "the archive is damaged or was not closed: copy or make it again (otf2-print shows what can be read)";
 constexpr char kEndMark = '.';  // the status that begins with it is a list of what is missing, not an error
-
-class Descriptor {
- public:
-  explicit Descriptor(int value = -1) : value_{value} {}
-  Descriptor(Descriptor&& other) noexcept : value_{std::exchange(other.value_, -1)} {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (value_ >= 0) close(value_);
-  }
-  [[nodiscard]] int get() const { return value_; }
-  [[nodiscard]] int release() { return std::exchange(value_, -1); }
-
- private:
-  int value_;
-};
-
-std::pair<Descriptor, Descriptor> make_pipe() {
-  int ends[2] = {-1, -1};
-  [[maybe_unused]] const int made =
-      pipe2(ends, O_CLOEXEC);  // without descriptors the first write fails, and says so
-  return std::pair{Descriptor{ends[0]}, Descriptor{ends[1]}};
-}
 
 void set_limit(int resource, rlim_t value) {
   const rlimit limit{value, value};
@@ -63,14 +39,6 @@ void restrict_to(const Limits& limits) {
   if (!kReservesAddresses) set_limit(RLIMIT_AS, limits.memory);
 }
 
-void write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 [[noreturn]] void run_child(int rows, int status, const Limits& limits, const GuardedRead& read) {
   // The library reports trouble on stderr, in its own words.
   const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -79,56 +47,41 @@ void write_all(int descriptor, std::string_view text) {
   try {
     std::string said{kEndMark};
     for (const std::string& missing : read(rows)) said += "\n" + missing;
-    write_all(status, said);
+    processes::write_all(status, said);
   } catch (const std::exception& error) {
-    write_all(status, error.what());
+    processes::write_all(status, error.what());
   }
   _exit(0);
 }
 
-std::string read_all(int descriptor) {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t got; (got = ::read(descriptor, buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<std::size_t>(got));
-  return text;
-}
-
-std::string describe(int status, const Limits& limits) {
-  if (!WIFSIGNALED(status)) return "the OTF2 library gave up on it";
-  if (WTERMSIG(status) == SIGXCPU || (WTERMSIG(status) == SIGKILL))
+std::string describe(const processes::Ending& ending, const Limits& limits) {
+  if (ending.signal == 0) return "the OTF2 library gave up on it";
+  if (ending.signal == SIGXCPU || ending.signal == SIGKILL)
     return "the OTF2 library did not come to an end within " + std::to_string(limits.time.count()) +
            " s of CPU time";
-  return std::string{"the OTF2 library crashed on it ("} + strsignal(WTERMSIG(status)) + ")";
+  return std::string{"the OTF2 library crashed on it ("} + strsignal(ending.signal) + ")";
 }
 
 /// The reading process; ended with its owner.
-class Child {
+class ReadingChild {
  public:
-  Child(pid_t pid, Descriptor status) : pid_{pid}, status_{std::move(status)} {}
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    waitpid(pid_, nullptr, 0);
-  }
+  ReadingChild(processes::Child process, Descriptor status)
+      : process_{std::move(process)}, status_{std::move(status)} {}
   /// Waits for its end. What it said last, or why it could not.
   std::string result(const Limits& limits) {
-    std::string said = read_all(status_.get());
-    int status = 0;
-    waitpid(std::exchange(pid_, 0), &status, 0);
-    return said.empty() ? describe(status, limits) : said;
+    std::string said = processes::read_all(status_.get());
+    const processes::Ending ending = process_.wait();
+    return said.empty() ? describe(ending, limits) : said;
   }
 
  private:
-  pid_t pid_;
+  processes::Child process_;
   Descriptor status_;
 };
 
 class GuardedImporter final : public Importer {
  public:
-  GuardedImporter(std::unique_ptr<Importer> rows, std::unique_ptr<Child> child, std::string name,
+  GuardedImporter(std::unique_ptr<Importer> rows, std::unique_ptr<ReadingChild> child, std::string name,
                   Limits limits)
       : rows_{std::move(rows)}, child_{std::move(child)}, name_{std::move(name)}, limits_{limits} {}
 
@@ -152,7 +105,7 @@ class GuardedImporter final : public Importer {
 
  private:
   std::unique_ptr<Importer> rows_;
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<ReadingChild> child_;
   std::string name_;
   Limits limits_;
 };
@@ -161,15 +114,20 @@ class GuardedImporter final : public Importer {
 
 Result<std::unique_ptr<Importer>> read_guarded(const fs::path& archive, const Limits& limits,
                                                GuardedRead read) {
-  auto [rows_out, rows_in] = make_pipe();
-  auto [status_out, status_in] = make_pipe();
+  const Error not_started{archive.string() + ": no process can be started to read it", "try again"};
+  auto rows_pipe = processes::make_pipe();
+  auto status_pipe = processes::make_pipe();
+  if (!rows_pipe || !status_pipe) return not_started;
+  auto& [rows_out, rows_in] = *rows_pipe;
+  auto& [status_out, status_in] = *status_pipe;
   std::fflush(nullptr);
-  const pid_t pid = fork();
-  if (pid < 0) return Error{archive.string() + ": no process can be started to read it", "try again"};
-  if (pid == 0) run_child(rows_in.release(), status_in.get(), limits, read);
-  rows_in = Descriptor{};
-  status_in = Descriptor{};
-  auto child = std::make_unique<Child>(pid, std::move(status_out));
+  auto process = processes::fork_child([&, &rows_in = rows_in, &status_in = status_in]() -> int {
+    run_child(rows_in.release(), status_in.get(), limits, read);
+  });
+  if (!process) return not_started;
+  rows_in.close();
+  status_in.close();
+  auto child = std::make_unique<ReadingChild>(std::move(*process), std::move(status_out));
   auto rows = text::open(rows_out.release(), archive.string(), text::Syntax::kCsv);
   if (!rows) return Error{archive.string() + ": " + child->result(limits), kRemedy};
   return std::unique_ptr<Importer>{

@@ -25,6 +25,8 @@ struct FieldReader {
     next[column] = at + is_news;
   }
   [[nodiscard]] bool chooses(Column column, bool /*wish*/) const { return (mask & field_bit(column)) != 0; }
+  static constexpr bool kReads = true;
+  [[nodiscard]] bool any(std::uint64_t columns) const { return (mask & columns) != 0; }
 };
 
 void set_call(std::uint64_t call, Event& event, Answer& answer) {
@@ -49,7 +51,9 @@ void set_template(const Template& what, DecodedRow& row) {
 void clear_absent(unsigned parts, DecodedRow& row) {
   if ((parts & kWithWall) == 0) row.detail.wall_before_ns = row.detail.wall_entry_ns = 0;
   if ((parts & kWithBuffer) == 0) row.detail.buffer = 0;
-  if (!row.detail.has_excerpt()) row.detail.excerpt = {};
+  const bool has_excerpt = row.detail.has_excerpt();
+  if (row.excerpt_is_set && !has_excerpt) row.detail.excerpt = {};
+  row.excerpt_is_set = has_excerpt;
   if ((parts & kWithWords) == 0) row.words = 0;
   if ((parts & kWithSizes) == 0) row.sizes = 0;
   if ((parts & kWithCompleted) == 0) row.completed = 0;
@@ -109,7 +113,7 @@ std::optional<std::string> BlockDecoder::read_shapes() {
   for (std::size_t i = 0; i < shapes_.size(); ++i) {
     const std::uint64_t of = columns_[kShapeTemplate][i];
     if (of >= templates) return fmt::format("shape {} has template {} of {}", i, of, templates);
-    shapes_[i] = {static_cast<std::uint32_t>(of), columns_[kShapeMask][i], 0};
+    shapes_[i] = {static_cast<std::uint32_t>(of), templates_[of].parts(), columns_[kShapeMask][i], 0};
   }
   return {};
 }
@@ -117,36 +121,41 @@ std::optional<std::string> BlockDecoder::read_shapes() {
 std::optional<std::string> BlockDecoder::read_order(std::uint32_t rows) {
   runs_.clear();
   order_.clear();
-  lane_of_row_.clear();
-  shape_of_row_.clear();
+  rows_.resize(rows);
+  placed_ = 0;
   lanes_.clear();
   for (std::size_t run = 0; run < entries(kRunLane); ++run)
     if (Wrong wrong = place_run(run, rows)) return wrong;
-  if (lane_of_row_.size() != rows || lanes_.size() != entries(kLaneRank))
-    return fmt::format("its runs have {} rows of {} lanes, not {} of {}", lane_of_row_.size(), lanes_.size(),
-                       rows, entries(kLaneRank));
+  if (placed_ != rows || lanes_.size() != entries(kLaneRank))
+    return fmt::format("its runs have {} rows of {} lanes, not {} of {}", placed_, lanes_.size(), rows,
+                       entries(kLaneRank));
   return {};
 }
 
 std::optional<std::string> BlockDecoder::place_run(std::size_t run, std::uint32_t rows) {
   const std::uint64_t lane = runs_.predicted() + columns_[kRunLane][run];
   const std::uint64_t length = columns_[kRunLength][run];
-  if (lane > lanes_.size() || lane >= entries(kLaneRank) || length >= rows - lane_of_row_.size())
+  if (lane > lanes_.size() || lane >= entries(kLaneRank) || length >= rows - placed_)
     return fmt::format("run {} has lane {} and {} more rows", run, lane, length);
   const auto number = static_cast<std::uint32_t>(lane);
   if (number == lanes_.size()) {
     lanes_.emplace_back();
-    order_.add_lane(lane_of_row_.empty() ? kNobody : lane_of_row_.back());
+    order_.add_lane(placed_ == 0 ? kNobody : rows_[placed_ - 1].lane);
   }
   runs_.settle(number);
-  for (std::uint64_t i = 0; i <= length; ++i) {
-    const std::uint64_t entry = columns_[kShape][lane_of_row_.size()];
-    const std::uint64_t shape = entry == 0 ? order_.predicted(number) : entry - 1;
-    if (shape >= shapes_.size()) return fmt::format("row {} has shape {}", lane_of_row_.size(), shape);
-    order_.settle(number, static_cast<std::uint32_t>(shape));
+  return place_rows(number, length + 1);
+}
+
+/// The next rows, all of this lane: which shape each has.
+std::optional<std::string> BlockDecoder::place_rows(std::uint32_t lane, std::uint64_t count) {
+  const std::uint64_t* const entries = columns_[kShape].data();
+  for (const std::size_t end = placed_ + count; placed_ < end; ++placed_) {
+    const std::uint64_t entry = entries[placed_];
+    const std::uint64_t shape = entry == 0 ? order_.predicted(lane) : entry - 1;
+    if (shape >= shapes_.size()) return fmt::format("row {} has shape {}", placed_, shape);
+    order_.settle(lane, static_cast<std::uint32_t>(shape));
     ++shapes_[shape].rows;
-    lane_of_row_.push_back(number);
-    shape_of_row_.push_back(static_cast<std::uint32_t>(shape));
+    rows_[placed_] = {lane, static_cast<std::uint32_t>(shape)};
   }
   return {};
 }
@@ -181,18 +190,18 @@ void BlockDecoder::start_rows() {
 template <class Sink>
 std::optional<std::string> BlockDecoder::play_rows(const Selection& selection, Sink& sink) {
   std::uint32_t started = 0;  // lanes
-  for (std::size_t i = 0; i < lane_of_row_.size(); ++i) {
-    const std::uint32_t lane = lane_of_row_[i];
-    if (lane == started) {
-      lanes_[lane] = i == 0 ? LaneState{} : lanes_[lane_of_row_[i - 1]];
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const std::uint32_t number = rows_[i].lane;
+    if (number == started) {
+      lanes_[number] = i == 0 ? LaneState{} : lanes_[rows_[i - 1].lane];
       ++started;
     }
-    const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
-    const bool selected = rank >= selection.first_rank && rank <= selection.last_rank;
-    const Shape& shape = shapes_[shape_of_row_[i]];
-    const bool is_match = (templates_[shape.of].parts() & kIsMatch) != 0;
-    const bool sound =
-        is_match ? play_match(lane, shape, selected, sink) : play_event(lane, shape, selected, sink);
+    const Lane lane{lanes_[number], RankId{static_cast<std::int32_t>(columns_[kLaneRank][number])},
+                    ThreadId{static_cast<std::uint16_t>(columns_[kLaneThread][number])}};
+    const bool selected = lane.rank >= selection.first_rank && lane.rank <= selection.last_rank;
+    const Shape& shape = shapes_[rows_[i].shape];
+    const bool sound = (shape.parts & kIsMatch) != 0 ? play_match(lane, shape, selected, sink)
+                                                     : play_event(lane, shape, selected, sink);
     if (!sound) return fmt::format("row {}: {}", i, wrong_);
   }
   return {};
@@ -204,59 +213,53 @@ bool BlockDecoder::refuse(std::string what) {
 }
 
 /// The row of an event, into row_ and its lists.
-bool BlockDecoder::read_event(std::uint32_t lane, const Shape& shape) {
-  const Template& what = templates_[shape.of];
-  const unsigned parts = what.parts();
-  const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
-  set_template(what, row_);
-  row_.event.thread = ThreadId{static_cast<std::uint16_t>(columns_[kLaneThread][lane])};
+bool BlockDecoder::read_event(const Lane& lane, const Shape& shape) {
+  set_template(templates_[shape.of], row_);
+  row_.event.thread = lane.thread;
   FieldReader reader{next_, shape.mask};
-  code_event(reader, row_, parts, rank.value, lanes_[lane], same_[shape.of]);
-  clear_absent(parts, row_);
+  code_event(reader, row_, shape.parts, lane.rank.value, lane.state, same_[shape.of]);
+  clear_absent(shape.parts, row_);
   if (is_point_to_point(row_.event.kind) && !is_rank(row_.event.peer))
     return refuse(fmt::format("peer {}, but the job has {} ranks", row_.event.peer, ranks_));
-  if (!read_lists(parts, lanes_[lane])) return refuse("its lists are longer than their columns");
+  if (!read_lists(shape.parts, lane.state)) return refuse("its lists are longer than their columns");
   std::memcpy(row_.detail.reserved, &row_.detail_reserved, sizeof row_.detail.reserved);
   return true;
 }
 
 template <class Sink>
-bool BlockDecoder::play_event(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
+bool BlockDecoder::play_event(const Lane& lane, const Shape& shape, bool selected, Sink& sink) {
   if (!read_event(lane, shape)) return false;
   if (!selected) return true;
-  const unsigned parts = templates_[shape.of].parts();
-  const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
   ++events;
-  sink.on_event({rank,
+  sink.on_event({lane.rank,
                  row_.event,
                  {words_, sizes_},
                  Time{Duration{row_.exit}},
-                 (parts & kWithAnswer) != 0 ? row_.answer : kNoAnswer,
+                 (shape.parts & kWithAnswer) != 0 ? row_.answer : kNoAnswer,
                  completed_,
-                 (parts & kWithDetail) != 0 ? &row_.detail : nullptr,
+                 (shape.parts & kWithDetail) != 0 ? &row_.detail : nullptr,
                  row_.ordinal});
   return true;
 }
 
 /// The row of a match, into row_.answer.
-bool BlockDecoder::read_match(std::uint32_t lane, const Shape& shape) {
-  const RankId rank{static_cast<std::int32_t>(columns_[kLaneRank][lane])};
+bool BlockDecoder::read_match(const Lane& lane, const Shape& shape) {
   Answer& match = row_.answer;
   set_template(templates_[shape.of], row_);
-  match.thread = ThreadId{static_cast<std::uint16_t>(columns_[kLaneThread][lane])};
+  match.thread = lane.thread;
   FieldReader reader{next_, shape.mask};
-  code_match(reader, match, rank.value, lanes_[lane], same_[shape.of]);
+  code_match(reader, match, lane.rank.value, lane.state, same_[shape.of]);
   if (!is_rank(match.source))
     return refuse(fmt::format("a message from rank {} of {}", match.source, ranks_));
   return true;
 }
 
 template <class Sink>
-bool BlockDecoder::play_match(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink) {
+bool BlockDecoder::play_match(const Lane& lane, const Shape& shape, bool selected, Sink& sink) {
   if (!read_match(lane, shape)) return false;
   if (!selected) return true;
   ++matches;
-  sink.on_match(RankId{static_cast<std::int32_t>(columns_[kLaneRank][lane])}, row_.answer);
+  sink.on_match(lane.rank, row_.answer);
   return true;
 }
 

@@ -34,9 +34,19 @@ class BlockDecoder {
  private:
   using Wrong = std::optional<std::string>;
   struct Shape {
-    std::uint32_t of = 0;
+    std::uint32_t of = 0;  // template
+    unsigned parts = 0;
     std::uint64_t mask = 0;
     std::uint64_t rows = 0;  // that have it
+  };
+  struct Row {
+    std::uint32_t lane, shape;
+  };
+  /// Of the row being read.
+  struct Lane {
+    LaneState& state;
+    RankId rank;
+    ThreadId thread;
   };
 
   Wrong read_structure(std::uint32_t rows);
@@ -44,6 +54,7 @@ class BlockDecoder {
   Wrong read_shapes();
   Wrong read_order(std::uint32_t rows);
   Wrong place_run(std::size_t run, std::uint32_t rows);
+  Wrong place_rows(std::uint32_t lane, std::uint64_t count);
   Wrong check_counts() const;
   [[nodiscard]] bool any_selected(const Selection& selection) const;
 
@@ -52,12 +63,12 @@ class BlockDecoder {
   Wrong play_rows(const Selection& selection, Sink& sink);
   // Of rows: false if `wrong_` says what is wrong with it. Reading is no template, so that the one place of its use can
   // be inlined.
-  bool read_event(std::uint32_t lane, const Shape& shape);
-  bool read_match(std::uint32_t lane, const Shape& shape);
+  bool read_event(const Lane& lane, const Shape& shape);
+  bool read_match(const Lane& lane, const Shape& shape);
   template <class Sink>
-  bool play_event(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink);
+  bool play_event(const Lane& lane, const Shape& shape, bool selected, Sink& sink);
   template <class Sink>
-  bool play_match(std::uint32_t lane, const Shape& shape, bool selected, Sink& sink);
+  bool play_match(const Lane& lane, const Shape& shape, bool selected, Sink& sink);
   [[gnu::cold]] bool refuse(std::string what);
   bool read_lists(unsigned parts, const LaneState& lane);
   template <class T>
@@ -75,8 +86,8 @@ class BlockDecoder {
   ShapeOrder order_;
   std::vector<Template> templates_;
   std::vector<Shape> shapes_;
-  std::vector<std::uint32_t> lane_of_row_;
-  std::vector<std::uint32_t> shape_of_row_;
+  std::vector<Row> rows_;
+  std::size_t placed_ = 0;  // of the rows
   // State while rows are played.
   std::array<const std::uint64_t*, kColumns> next_{};
   std::vector<LaneState> lanes_;

@@ -25,6 +25,7 @@ struct FieldWriter {
     mask |= is_news << (column - kFirstField);
   }
   static bool chooses(Column /*column*/, bool wish) { return wish; }
+  static constexpr bool kReads = false;
 };
 
 struct EncodedRow {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "events/mpi_call.hpp"
-#include "events/recording/scratch_folder.hpp"
+#include "events/recording/testing/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 
 namespace nplus1::events::recording {

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "events/recording/reader.hpp"
-#include "events/recording/sampler.hpp"
-#include "events/recording/scratch_folder.hpp"
+#include "events/recording/testing/sampler.hpp"
+#include "events/recording/testing/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 
 namespace nplus1::events::recording {

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "events/recording/reader.hpp"
-#include "events/recording/sampler.hpp"
-#include "events/recording/scratch_folder.hpp"
+#include "events/recording/testing/sampler.hpp"
+#include "events/recording/testing/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 
 namespace nplus1::events::recording {

@@ -8,6 +8,7 @@
 #include "events/recording/block_decoder.hpp"
 #include "events/recording/definitions_codec.hpp"
 #include "events/recording/input_file.hpp"
+#include "events/recording/kept_events.hpp"
 
 namespace nplus1::events::recording {
 
@@ -21,7 +22,30 @@ class ReaderCore {
       if (block->type == BlockType::kDefinitions) definitions(nullptr, &header.properties);
   }
 
+  bool keep(std::uint64_t most_rows) {
+    auto events = std::make_unique<KeptEvents>(most_rows);
+    Coverage coverage = read(*events, {});
+    if (!coverage.complete || !events->all()) return false;
+    kept_ = std::move(events);
+    kept_coverage_ = std::move(coverage);
+    return true;
+  }
+
   Coverage read(EventSink& wanted, const Selection& selection) {
+    if (!kept_ || !selects_ranks(selection) || selection.unchecked ||
+        (selection.most_rows > 0 && selection.most_rows < kept_coverage_.events + kept_coverage_.matches))
+      return read_file(wanted, selection);
+    kept_->play(wanted, selection.events);
+    Coverage coverage = kept_coverage_;
+    if (!selection.events) coverage.events = coverage.matches = 0;
+    return coverage;
+  }
+
+  InputFile file;
+  Header header;
+
+ private:
+  Coverage read_file(EventSink& wanted, const Selection& selection) {
     CheckedSink checked{header.ranks, file.bytes(), wanted, selects_all(selection)};
     Coverage coverage;
     BlockDecoder decoder{header.ranks};
@@ -50,13 +74,11 @@ class ReaderCore {
     return coverage;
   }
 
-  InputFile file;
-  Header header;
-
- private:
+  [[nodiscard]] bool selects_ranks(const Selection& selection) const {
+    return selection.first_rank.value <= 0 && selection.last_rank.value >= header.ranks - 1;
+  }
   [[nodiscard]] bool selects_all(const Selection& selection) const {
-    return selection.most_rows == 0 && selection.first_rank.value <= 0 &&
-           selection.last_rank.value >= header.ranks - 1;
+    return selection.most_rows == 0 && selects_ranks(selection);
   }
 
   template <class Sink>
@@ -101,6 +123,8 @@ class ReaderCore {
   }
 
   ColumnUnpacker unpacker_;
+  std::unique_ptr<const KeptEvents> kept_;
+  Coverage kept_coverage_;
 };
 
 namespace {
@@ -155,6 +179,10 @@ const std::filesystem::path& Reader::file() const {
 
 std::uint64_t Reader::bytes() const {
   return core_->file.bytes();
+}
+
+bool Reader::keep(std::uint64_t most_rows) {
+  return core_->keep(most_rows);
 }
 
 Result<Coverage> Reader::read(EventSink& sink, const Selection& selection) {

@@ -75,6 +75,10 @@ class Reader {
   /// `complete` speaks for the part that was selected.
   Result<Coverage> read(EventSink& sink, const Selection& selection = {});
 
+  /// Reads the recording now and keeps it, so that read() of all ranks plays from memory from then on. False, and then
+  /// nothing is kept: it is damaged or not closed, or has more events and matches (some 300 bytes each).
+  bool keep(std::uint64_t most_rows);
+
  private:
   explicit Reader(std::unique_ptr<ReaderCore> core);
   std::unique_ptr<ReaderCore> core_;

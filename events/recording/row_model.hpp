@@ -5,6 +5,7 @@
 // A Coder has
 //   code(column, value, prediction)   an entry if value differs from prediction; a reader sets value
 //   chooses(column, wish)             whether the entry is in this column: the writer's wish, a reader's mask
+//   kReads, and if so any(columns)    false if none of these columns has an entry in this row: then all are as predicted
 // A Row has the members of DecodedRow, const or not.
 #pragma once
 
@@ -78,6 +79,7 @@ struct DecodedRow {
   Answer answer;
   Detail detail;
   std::uint64_t detail_reserved = 0;  // Detail::reserved as one number
+  bool excerpt_is_set = false;        // not all zeros, perhaps
   std::int64_t exit = 0;
   std::uint64_t ordinal = 0;
   std::uint32_t words = 0;  // lengths of the lists
@@ -107,6 +109,32 @@ template <class T>
   return kind == EventKind::kWait || kind == EventKind::kTest;
 }
 
+/// The Coder of values that are all as predicted.
+struct AsPredicted {
+  template <class T>
+  static void code(Column /*column*/, T& value, std::uint64_t prediction) {
+    value = static_cast<T>(prediction);
+  }
+  static bool chooses(Column /*column*/, bool /*wish*/) { return false; }
+};
+
+/// `code(coder)` deals with these columns. Of most rows most groups of columns have nothing: a reader then need not look
+/// at each.
+template <class Coder, class Code>
+void code_group(Coder& coder, std::uint64_t columns, const Code& code) {
+  if constexpr (Coder::kReads) {
+    if (!coder.any(columns)) {
+      AsPredicted quiet;
+      return code(quiet);
+    }
+  }
+  code(coder);
+}
+
+[[nodiscard]] constexpr std::uint64_t field_bits(Column first, Column last) {
+  return (field_bit(last) << 1U) - field_bit(first);
+}
+
 template <class Coder, class T>
 void code_same(Coder& coder, Column column, T& value, std::uint64_t& same) {
   coder.code(column, value, same);
@@ -123,19 +151,25 @@ void code_peer(Coder& coder, E& event, std::int32_t rank, Same& same) {
   }
 }
 
+template <class Coder, class E>
+void code_arguments(Coder& coder, E& event, LaneState& lane, Same& same) {
+  const bool creates = creates_request(event.kind);
+  coder.code(kRequest, event.request.value, creates ? lane.request + std::uint64_t{1} : 0);
+  if (creates) lane.request = event.request.value;
+  code_same(coder, kTag, event.tag, same.tag);
+  code_same(coder, kSize, event.size, same.size);
+  code_same(coder, kAux, event.aux, same.aux);
+  code_same(coder, kExtension, event.extension, same.extension);
+}
+
 template <class Coder, class Row>
 void code_call(Coder& coder, Row& row, std::int32_t rank, LaneState& lane, Same& same) {
   auto& event = row.event;
   code_same(coder, kCompute, event.compute_ps, same.compute);
   coder.code(kEntry, event.entry_ps, as_bits(lane.clock) + as_bits(event.compute_ps));
-  const bool creates = creates_request(event.kind);
-  coder.code(kRequest, event.request.value, creates ? lane.request + std::uint64_t{1} : 0);
-  if (creates) lane.request = event.request.value;
   code_peer(coder, event, rank, same);
-  code_same(coder, kTag, event.tag, same.tag);
-  code_same(coder, kSize, event.size, same.size);
-  code_same(coder, kAux, event.aux, same.aux);
-  code_same(coder, kExtension, event.extension, same.extension);
+  code_group(coder, field_bit(kRequest) | field_bits(kTag, kExtension),
+             [&](auto& c) { code_arguments(c, event, lane, same); });
   const std::int64_t start =
       event.kind == EventKind::kWait ? std::max(event.entry_ps, lane.arrival) : event.entry_ps;
   coder.code(kExit, row.exit, as_bits(start) + same.stay);
@@ -174,6 +208,15 @@ void code_excerpt(Coder& coder, D& detail, Same& same) {
 }
 
 template <class Coder, class Row>
+void code_content(Coder& coder, Row& row) {
+  auto& detail = row.detail;
+  coder.code(kPrefix, detail.prefix, 0);
+  coder.code(kPolynomial, detail.polynomial, 0);
+  coder.code(kCrc, detail.crc, 0);
+  coder.code(kDetailReserved, row.detail_reserved, 0);
+}
+
+template <class Coder, class Row>
 void code_detail(Coder& coder, Row& row, unsigned parts, LaneState& lane, Same& same) {
   auto& detail = row.detail;
   if ((parts & kWithWall) != 0) {
@@ -184,18 +227,18 @@ void code_detail(Coder& coder, Row& row, unsigned parts, LaneState& lane, Same& 
   }
   if ((parts & kWithBuffer) != 0) code_same(coder, kBuffer, detail.buffer, lane.buffer);
   code_same(coder, kCount, detail.count, same.count);
-  coder.code(kPrefix, detail.prefix, 0);
-  coder.code(kPolynomial, detail.polynomial, 0);
-  coder.code(kCrc, detail.crc, 0);
-  coder.code(kDetailReserved, row.detail_reserved, 0);
-  if (detail.has_excerpt()) code_excerpt(coder, detail, same);
+  code_group(coder, field_bits(kPrefix, kDetailReserved), [&](auto& c) { code_content(c, row); });
+  if (detail.has_excerpt())
+    code_group(coder, field_bits(kExcerpt, kLastExcerpt), [&](auto& c) { code_excerpt(c, detail, same); });
 }
 
 /// An event: all but what its template, lane and lists hold.
 template <class Coder, class Row>
 void code_event(Coder& coder, Row& row, unsigned parts, std::int32_t rank, LaneState& lane, Same& same) {
   code_call(coder, row, rank, lane, same);
-  if ((parts & kWithAnswer) != 0) code_answer(coder, row, lane, same);
+  if ((parts & kWithAnswer) != 0)
+    code_group(coder, field_bits(kAnswerThread, kAnswerReserved),
+               [&](auto& c) { code_answer(c, row, lane, same); });
   if ((parts & kWithDetail) != 0) code_detail(coder, row, parts, lane, same);
   if ((parts & kWithWords) != 0) code_same(coder, kWordCount, row.words, same.words);
   if ((parts & kWithSizes) != 0) code_same(coder, kSizeCount, row.sizes, same.sizes);

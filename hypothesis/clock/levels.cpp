@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hypothesis/clock/clusters.hpp"
+
 namespace nplus1::hypothesis::clock {
 namespace {
 
 constexpr std::size_t kFewestSamples = 5;  // to tell levels apart
-constexpr double kAgree = 0.03;            // range of nine tenths of the samples of equal work
-constexpr double kApart = 0.01;            // from one level to the next
-constexpr double kWidest = 0.03;           // level
-/// The same of rough samples, where neither rank nor step tells them apart: with noise alone such a gap is rare.
-constexpr double kRoughlyApart = 0.06, kRoughlyApartOfFew = 1.5;
-constexpr std::size_t kMostLevels = 24;
-constexpr double kFewestShare = 0.02;  // of the samples, for a level of its own above all others
+/// Nearer to each other than this, levels that come and go cannot be told from what the host does for a while.
+constexpr double kApart = 0.04;
+constexpr double kFewestShare = 0.05;    // of the samples, for a level of its own above all others
+constexpr double kFarApart = 0.35;       // ... unless it is that far above
+constexpr double kFewestByChance = 0.2;  // the same of one that neither rank nor step tells
+constexpr double kExactScales[] = {0.002, 0.004, 0.008, 0.015, 0.025, 0.04};
+constexpr Noise kExactNoise{0.004, kExactScales};
+constexpr double kRoughScales[] = {0.02, 0.04, 0.08, 0.15};
+constexpr Noise kRoughNoise{0.02, kRoughScales};
 
 constexpr double kNoiseFrom = -0.2, kNoiseStep = 0.01;
 constexpr std::size_t kNoiseCells = 520;
@@ -43,18 +47,16 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
   const auto exact = [](const Measured& m) { return !m.rough; };
   rough_ = static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), exact)) < kFewestSamples;
   if (!rough_) samples.erase(std::partition(samples.begin(), samples.end(), exact), samples.end());
-  find_levels(samples, kApart, kWidest);
-  if (constant()) {
+  find_levels(samples);
+  if (!constant()) {
+    learn_noise(samples);
+    told_by_ = told_by ? *told_by : what_tells(samples, stretches);
+    if (told_by_ == ToldBy::kChance) believe_less();
+  }
+  if (constant())
     find_differences(samples, stretches);
-    return;
-  }
-  learn_noise(samples);
-  told_by_ = told_by ? *told_by : what_tells(samples, stretches);
-  if (rough_ && told_by_ == ToldBy::kChance) {
-    const auto apart = std::max(kRoughlyApart, kRoughlyApartOfFew / static_cast<double>(samples.size()));
-    find_levels(samples, apart, INFINITY);
-  }
-  mixture_ = fit(told_by_, samples, stretches, kSharpening);
+  else
+    mixture_ = fit(told_by_, samples, stretches, kSharpening);
 }
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
@@ -71,7 +73,7 @@ void Levels::find_differences(const std::vector<Measured>& samples, const std::v
     return value_at(values, 0.75) - value_at(values, 0.25);
   };
   if (scatter(without) > scatter(plain) + kContradicts) return;
-  typical_ = value_at(without, rough_ ? 0.25 : 0.5);
+  typical_ = value_at(without, 0.25);
   differences_ = found;
   told_by_ = !found.by_step() ? ToldBy::kRank : !found.by_rank() ? ToldBy::kStep : ToldBy::kRankAndStep;
 }
@@ -90,7 +92,7 @@ ToldBy Levels::what_tells(const std::vector<Measured>& samples,
       Weights weights;
       for (const Measured& m : half[1 - learnt]) {
         weigh(mixture, m.recorded, weights);
-        score += std::log(std::max(weights[nearest(m.log_warm)], 1e-3));
+        score += std::log(std::max(weights[level_of(m.log_warm)], 1e-3));
       }
     }
     if (score <= best_score + kBetter) continue;
@@ -100,32 +102,47 @@ ToldBy Levels::what_tells(const std::vector<Measured>& samples,
   return best;
 }
 
-void Levels::find_levels(const std::vector<Measured>& samples, double apart, double widest) {
-  values_.clear();
-  share_.clear();
+void Levels::find_levels(const std::vector<Measured>& samples) {
   std::vector<double> sorted;
   for (const Measured& m : samples) sorted.push_back(m.log_warm);
   std::sort(sorted.begin(), sorted.end());
-  typical_ = value_at(sorted, rough_ ? 0.25 : 0.5);
-  const double range = value_at(sorted, 0.95) - value_at(sorted, 0.05);
-  if (sorted.size() < kFewestSamples || range <= kAgree) return;
-  const double part = std::max(widest, (sorted.back() - sorted.front()) / static_cast<double>(kMostLevels));
-  part_ = std::isinf(part) ? 0 : part;
-  std::size_t begin = 0;
-  for (std::size_t i = 1; i <= sorted.size(); ++i) {
-    const bool ends = i == sorted.size() ||
-                      sorted[i] - sorted[i - 1] > (std::isinf(part) ? apart : std::max(apart, part / 2)) ||
-                      sorted[i] - sorted[begin] > part;
-    if (!ends) continue;
-    values_.push_back(sorted[begin + (i - begin) / (rough_ ? 4 : 2)]);
-    share_.push_back(static_cast<double>(i - begin) / static_cast<double>(sorted.size()));
-    begin = i;
+  typical_ = value_at(sorted, 0.25);
+  if (sorted.size() < kFewestSamples) return;
+  values_.clear();
+  share_.clear();
+  for (const Cluster& c : clusters_of(sorted, rough_ ? kRoughNoise : kExactNoise)) {
+    values_.push_back(c.value);
+    share_.push_back(c.share);
   }
-  // A few samples that lie above all others are what the host did to their twins.
-  while (values_.size() > 1 && share_.back() < kFewestShare) {
+  drop_few(kFewestShare);
+  normalise(share_);
+  typical_ = values_.front();
+}
+
+/// A few samples that lie above all others are what the host did to their twins.
+void Levels::drop_few(double fewest_share) {
+  while (values_.size() > 1 && share_.back() < fewest_share &&
+         values_.back() - values_[values_.size() - 2] < kFarApart) {
     values_.pop_back();
     share_.pop_back();
   }
+}
+
+/// The lowest of those that are near to it stands for them: what a host adds, it adds to that.
+void Levels::believe_less() {
+  std::size_t last = 0;
+  for (std::size_t l = 1; l < values_.size(); ++l) {
+    if (values_[l] - values_[last] < kApart) {
+      share_[last] += share_[l];
+      continue;
+    }
+    ++last;
+    values_[last] = values_[l];
+    share_[last] = share_[l];
+  }
+  values_.resize(last + 1);
+  share_.resize(last + 1);
+  if (last < kMostValues) drop_few(kFewestByChance);
   normalise(share_);
 }
 
@@ -154,11 +171,24 @@ double Levels::noise(double log_longer) const {
   return noise_[noise_cell(log_longer)];
 }
 
-std::size_t Levels::nearest(double log_warm) const {
+/// What is longer than a level has been disturbed; what is shorter is none of it.
+std::size_t Levels::level_of(double log_warm) const {
+  constexpr double kTooShort = 4;  // times as unlikely as too long by as much
+  const auto off = [&](std::size_t l) {
+    const double longer = log_warm - values_[l];
+    return longer < 0 ? -kTooShort * longer : longer;
+  };
   std::size_t best = 0;
   for (std::size_t l = 1; l < values_.size(); ++l)
-    if (std::abs(values_[l] - log_warm) < std::abs(values_[best] - log_warm)) best = l;
+    if (off(l) < off(best)) best = l;
   return best;
+}
+
+double Levels::log_warm_of(const Measured& sample) const {
+  const bool range = values_.size() > kMostValues;
+  if (as_recorded() || range) return sample.log_warm;
+  const double level = constant() ? typical_ : values_[level_of(sample.log_warm)];
+  return std::abs(sample.log_warm - level) < kFarApart ? level : sample.log_warm;
 }
 
 /// The probability of each level.
@@ -209,7 +239,7 @@ Levels::Mixture Levels::fit(ToldBy by, const std::vector<Measured>& samples,
     }
     for (const Measured& m : samples) {
       weights.assign(values_.size(), 0.0);
-      weights[nearest(m.log_warm)] = 1;
+      weights[level_of(m.log_warm)] = 1;
       count(m.recorded, weights);
     }
     for (auto* all : {&next.by_rank, &next.by_step})
@@ -229,14 +259,7 @@ double Levels::log_warm(const Recorded& stretch, double chance) const {
   weigh(mixture_, stretch, weights);
   std::size_t level = 0;
   for (; level + 1 < weights.size() && chance >= weights[level]; ++level) chance -= weights[level];
-  // Parts of one wide group are no levels of their own: between them the mean.
-  double sum = 0, weight = 0;
-  for (std::size_t l = 0; l < weights.size(); ++l) {
-    if (std::abs(values_[l] - values_[level]) > 1.2 * part_) continue;
-    weight += weights[l];
-    sum += weights[l] * values_[l];
-  }
-  return weight > 0 ? sum / weight : values_[level];
+  return values_[level];
 }
 
 }  // namespace nplus1::hypothesis::clock

@@ -1,7 +1,7 @@
 // The warm times of one kind of stretch, from those of its stretches that twins have measured: few amounts of work
 // (levels), and which of them a stretch has.
 //
-// The samples, sorted, are cut where they lie apart; a group that is wide is cut into equal parts. Which level a
+// The samples' clusters (clusters.hpp) are the levels: noise is mostly little, and makes stretches longer. Which level a
 // stretch has that was not measured is a question of probability:
 //
 //   P(level) ~ P(level | rank) P(level | step) / P(level) * h(recorded / level)
@@ -14,9 +14,10 @@
 // the level of a stretch is drawn by its probability, because what all ranks wait for is the largest of many, which a
 // mean of levels would lose.
 //
-// Rough samples count where there are no others. They scatter by a third although the work is the same, upwards from what
-// it takes: then the lower quartile stands for a group, and differences count that rank or step tell, or that leave a
-// gap.
+// Levels that come and go, and lie less than 4 % apart, count as the lowest of them: a host whose cores, caches and memory
+// others use for a while makes such ones; and a virtual machine's twins are a tenth or a quarter slower now and then, so that
+// of these the highest need a fifth of the samples (or to be 40 % above the next). Rough samples count where there are no others; they scatter by a third although
+// the work is the same, upwards from what it takes.
 //
 // Where the samples are all alike, or too few, they say nothing of other ranks and steps than their own: twins of long
 // stretches come back less often. Then differences between ranks or steps as recorded (differences.hpp) count, unless the
@@ -60,6 +61,9 @@ class Levels {
   /// Logarithm of picoseconds; `chance`, in [0, 1), decides between levels that may be.
   [[nodiscard]] double log_warm(const Recorded& stretch, double chance) const;
 
+  /// Of a stretch that was measured: that of its level, unless it is so far off that it is none of these.
+  [[nodiscard]] double log_warm_of(const Measured& sample) const;
+
   /// Steps from this one on are not told apart.
   static constexpr std::uint32_t kMostSteps = 4096;
 
@@ -69,11 +73,14 @@ class Levels {
     std::vector<Weights> by_rank, by_step;  // empty: says nothing
   };
   void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches);
-  void find_levels(const std::vector<Measured>& samples, double apart, double widest);
+  void find_levels(const std::vector<Measured>& samples);
+  void drop_few(double fewest_share);
+  /// Of levels that come and go.
+  void believe_less();
   [[nodiscard]] ToldBy what_tells(const std::vector<Measured>& samples,
                                   const std::vector<Recorded>& stretches) const;
   void learn_noise(const std::vector<Measured>& samples);
-  [[nodiscard]] std::size_t nearest(double log_warm) const;
+  [[nodiscard]] std::size_t level_of(double log_warm) const;
   [[nodiscard]] double noise(double log_longer) const;
   [[nodiscard]] Mixture fit(ToldBy by, const std::vector<Measured>& samples,
                             const std::vector<Recorded>& stretches, int sharpening) const;
@@ -81,7 +88,6 @@ class Levels {
 
   bool rough_ = false;
   double typical_ = 0;
-  double part_ = 0;             // how wide a level may be
   std::vector<double> values_;  // logarithms, ascending
   Weights share_;               // of the samples
   std::vector<double> noise_;   // density by how much longer, in steps of kNoiseStep from kNoiseFrom

@@ -102,6 +102,14 @@ TEST(Levels, OneSampleFarAboveAllIsTheHosts) {
   EXPECT_NEAR(levels.log_warm(host.stretches[3], 0.999), std::log(1e7), 2e-3);
 }
 
+TEST(Levels, OneTwinInEightThatWasSlowIsTheHosts) {
+  Host host{[](auto, auto) { return 1.0; }, 31};
+  for (std::size_t i = 3; i < host.samples.size(); i += 8) host.samples[i].log_warm += 0.13;
+  const Levels levels{host.samples, host.stretches};
+  for (const Recorded& stretch : host.stretches)
+    EXPECT_NEAR(levels.log_warm(stretch, 0.999), std::log(1e7), 5e-3);
+}
+
 TEST(Levels, OfFewSamplesAreOne) {
   const Levels levels{{{{0, 0, 17.0F}, 16.0}, {{1, 0, 17.0F}, 16.4}}, {{2, 0, 18.0F}}};
   EXPECT_TRUE(levels.constant());

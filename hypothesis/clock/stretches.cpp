@@ -12,6 +12,9 @@ constexpr std::size_t kKept = 64;  // recorded stretches of a kind on a rank
 constexpr double kLeastShare = 1e-4;
 constexpr double kLow = 0.1;  // quantile of what no twin has measured
 constexpr double kShortPs = 1e6;
+/// At most so much of each stretch is what measuring it costs beyond what a calibration finds, where all is hot.
+constexpr double kMostOfMeasuringPs = 70e3;
+constexpr std::size_t kFewestToTell = 32;  // stretches of a kind
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
   return static_cast<std::uint64_t>(rank.value) << 40U ^ ordinal;
@@ -169,7 +172,22 @@ void Stretches::fit(OfKind& kind) const {
   kind.spread = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / quantile(warm, 0.5);
 }
 
+/// A program that sends twice in a row computes nothing in between: what its shortest kind of stretch takes is taken for
+/// the cost of measuring.
+double Stretches::cost_of_measuring() const {
+  double least = INFINITY;
+  for (const auto& [kind, of] : kinds_) {
+    std::vector<double> times;
+    for (const OfRank& rank : of.ranks)
+      for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
+    if (times.size() >= kFewestToTell) least = std::min(least, std::exp(quantile(std::move(times), kLow)));
+  }
+  if (least > 2 * kMostOfMeasuringPs) return 0;  // no kind is empty, and to none does it matter
+  return std::min(least, kMostOfMeasuringPs);
+}
+
 void Stretches::fit() {
+  of_measuring_ = cost_of_measuring();
   for (auto& [kind, of] : kinds_) fit(of);
   fitted_ = true;
 }
@@ -181,7 +199,6 @@ void Stretches::replicate(std::uint32_t number) {
 
 double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,
                        Estimate estimate) const {
-  constexpr double kAgrees = 0.03;
   const auto found = kinds_.find(place.kind);
   if (found == kinds_.end() || rank.index() >= found->second.ranks.size()) return recorded;
   const OfKind& of = found->second;
@@ -196,15 +213,15 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
     warm = of.levels.as_recorded() ? std::exp(log_warm) : std::min(std::exp(log_warm), of.most);
     const Sample* own = sample_of(rank, ordinal);
     const double measured = own == nullptr ? 0 : static_cast<double>(own->warm.count());
-    if (measured > kLeastShare * recorded && !own->rough &&
-        !(of.levels.constant() && std::abs(std::log(measured / warm)) < kAgrees))
-      warm = measured;
+    if (measured > kLeastShare * recorded && !own->rough)
+      warm = std::exp(
+          of.levels.log_warm_of({recorded_as(rank, place.step, recorded), std::log(measured), false}));
   }
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast.
   if (!of.measured.empty() && warm < kShortPs)
     warm = std::min(warm, static_cast<double>(std::exp(of.ranks[rank.index()].log_low)));
-  warm = std::min(warm, recorded);
+  warm = std::max(std::min(warm, recorded) - of_measuring_, 0.0);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;
 }

@@ -4,7 +4,7 @@
 // A kind is where a stretch begins (call path and size of the call before) and ends (call path of the call after), the
 // same on all ranks. What is to be taken out is the host's disturbance, and not what differs between ranks, steps or
 // data: so where the samples of a kind agree, that is what all its stretches take, and where they don't, they form levels,
-// and each stretch has one (levels.hpp). A stretch that was measured itself has its own time. Nothing becomes longer
+// and each stretch has one (levels.hpp). A stretch that was measured itself has the level of its sample. Nothing becomes longer
 // than recorded. A kind without samples keeps the rank's 10 % quantile, and what its steps have more than others: little
 // memory, or nothing that a twin could repeat. docs/clock.md has the evidence.
 //
@@ -127,6 +127,7 @@ class Stretches {
     double spread = 0;
   };
   void fit(OfKind& kind) const;
+  [[nodiscard]] double cost_of_measuring() const;
   [[nodiscard]] static Model model_of(const OfKind& kind);
   [[nodiscard]] const Sample* sample_of(RankId rank, std::uint64_t ordinal) const;
   [[nodiscard]] std::uint64_t chance(std::uint64_t of) const;
@@ -136,6 +137,7 @@ class Stretches {
   std::map<Kind, OfKind> kinds_;
   std::uint64_t random_ = 0x9e3779b97f4a7c15U;
   std::uint32_t replicate_ = 0;
+  double of_measuring_ = 0;  // picoseconds in each stretch
   bool fitted_ = false;
 };
 

@@ -119,13 +119,48 @@ TEST(Stretches, OfFewKindsOfWorkAreTold) {
   EXPECT_NEAR(program.warm(3, 5, 150 * kMicrosecond), 60 * kMicrosecond, 1);
 }
 
-TEST(Stretches, ThatWereMeasuredHaveTheirOwnTime) {
+TEST(Stretches, OfARangeThatWereMeasuredHaveTheirOwnTime) {
   Crowded crowded;
   const auto work = [](int rank, int step) { return (10 + (rank * 7 + step * 13) % 50) * kMicrosecond; };
   const Program program{work, [&](int r, int s) { return crowded(work(r, s)); }, 5};
-  const Sample& sample = program.samples.at(10);
-  EXPECT_EQ(program.warm(sample.rank.value, static_cast<int>(sample.ordinal), 1000 * kMicrosecond),
-            static_cast<double>(sample.warm.count()));
+  for (const Sample& sample : program.samples)
+    EXPECT_NEAR(program.warm(sample.rank.value, static_cast<int>(sample.ordinal), 1000 * kMicrosecond),
+                static_cast<double>(sample.warm.count()), 1);
+}
+
+/// A single twin that was disturbed must not become what all ranks wait for.
+TEST(Stretches, AreNotWhatTheHostDidToTheirOwnTwin) {
+  std::minstd_rand random{1};
+  Crowded crowded;
+  const auto measured = [&](int, int) {
+    return 20 * kMicrosecond * (1 + 0.02 * std::exponential_distribution<>{}(random));
+  };
+  const Program program{measured, [&](int, int) { return crowded(20 * kMicrosecond); }, 15};
+  EXPECT_EQ(program.model(), Model::kConstant);
+  for (const Sample& sample : program.samples)
+    EXPECT_NEAR(program.warm(sample.rank.value, static_cast<int>(sample.ordinal), 1000 * kMicrosecond),
+                20 * kMicrosecond, 0.01 * 20 * kMicrosecond);
+}
+
+TEST(Stretches, InWhichNothingIsComputedTakeNoTime) {
+  // Stretches that end at kHere take what measuring costs, the others 20 us and that.
+  const double cost = 60e3;
+  std::minstd_rand random{1};
+  const auto disturbed = [&](int, int step) {
+    return (step % 2 == 0 ? 0 : 20 * kMicrosecond) + cost * (1 + std::exponential_distribution<>{}(random));
+  };
+  const Program program{[&](int, int step) { return (step % 2 == 0 ? 0 : 20 * kMicrosecond) + cost; },
+                        disturbed, 15};
+  EXPECT_LT(program.stretches->warm({{kThere, kHere, 0}, 5}, RankId{1}, 10, 3 * cost), 0.2 * cost);
+  EXPECT_NEAR(program.warm(3, 7, 63 * kMicrosecond), 20 * kMicrosecond, 0.2 * cost);
+}
+
+/// Done once in a while, and found by one twin: that is the program's.
+TEST(Stretches, ThatTookFarLongerThanAllOthersKeepTheirTime) {
+  const auto work = [](int rank, int step) { return (rank == 1 && step == 53 ? 60 : 20) * kMicrosecond; };
+  const Program program{work, [&](int r, int s) { return 3 * work(r, s); }, 1};
+  EXPECT_NEAR(program.warm(1, 53, 180 * kMicrosecond), 60 * kMicrosecond, 0.1 * kMicrosecond);
+  EXPECT_NEAR(program.warm(1, 51, 60 * kMicrosecond), 20 * kMicrosecond, 0.1 * kMicrosecond);
 }
 
 TEST(Stretches, WithoutSamplesKeepTheRanksLowQuantile) {

@@ -1,6 +1,6 @@
 #include "hypothesis/transform/messages.hpp"
 
-#include "hypothesis/transform/test_program.hpp"
+#include "hypothesis/testing/program.hpp"
 
 namespace nplus1::hypothesis::transform {
 namespace {

@@ -49,7 +49,7 @@ struct Stored : RecordedCall {
 };
 
 Buffer buffer_of(const Stored& call) {
-  return buffer_of(call.event, call.has_detail ? &call.detail : nullptr);
+  return buffer_of(call.event, call.detail_or_null());
 }
 
 /// What is left of a call that is made elsewhere: its computing and its place in recorded time.

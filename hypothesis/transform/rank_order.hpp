@@ -1,6 +1,6 @@
 // Puts each rank's calls into the order in which its process made them: a recording has them in the order in
 // which they were decided, which differs where a rank has several threads. A call that never comes is waited
-// for by as many later ones as hypothesis/event_feed.hpp has it; then they go on without. One thread.
+// for by as many later ones as hypothesis/replay/event_feed.hpp has it; then they go on without. One thread.
 #pragma once
 
 #include <map>

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "hypothesis/transform/test_program.hpp"
+#include "hypothesis/testing/program.hpp"
 
 namespace nplus1::hypothesis::transform {
 namespace {

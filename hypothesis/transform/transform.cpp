@@ -29,7 +29,7 @@ void hand_on(events::EventSink& next, RankId rank, const RecordedCall& call, std
                  exit,
                  call.answer,
                  call.completed,
-                 call.has_detail ? &call.detail : nullptr,
+                 call.detail_or_null(),
                  ordinal});
 }
 

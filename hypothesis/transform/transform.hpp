@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "events/sink.hpp"
-#include "hypothesis/recorded_call.hpp"
+#include "hypothesis/recorded/call.hpp"
 #include "support/result.hpp"
 
 namespace nplus1::hypothesis::transform {

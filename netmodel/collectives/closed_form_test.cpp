@@ -6,8 +6,8 @@
 #include <array>
 #include <bit>
 
-#include "netmodel/collectives/executor.hpp"
 #include "netmodel/collectives/schedule.hpp"
+#include "netmodel/collectives/testing/executor.hpp"
 #include "netmodel/latency_bandwidth/latency_bandwidth.hpp"
 
 namespace nplus1::netmodel {

@@ -11,7 +11,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "netmodel/collectives/executor.hpp"
+#include "netmodel/collectives/testing/executor.hpp"
 #include "netmodel/latency_bandwidth/latency_bandwidth.hpp"
 
 namespace nplus1::netmodel {

@@ -3,7 +3,10 @@
 // as any other. Immutable; all functions may be called from any thread.
 #pragma once
 
+#include <array>
+
 #include "netmodel/network_model.hpp"
+#include "netmodel/parameters.hpp"
 #include "netmodel/specification.hpp"
 
 namespace nplus1::netmodel {
@@ -41,5 +44,12 @@ class LatencyBandwidth final : public NetworkModel {
 /// Keys: latency, bandwidth, eager, handshake.
 [[nodiscard]] Result<std::unique_ptr<NetworkModel>> parse_latency_bandwidth(
     const Specification& specification);
+
+/// The keys of its specification.
+inline constexpr std::array<Parameter, 4> kLatencyBandwidthParameters{
+    {{"latency", Quantity::kTime, Role::kLatency},
+     {"bandwidth", Quantity::kBandwidth, Role::kBandwidth},
+     {"eager", Quantity::kSize, Role::kEagerThreshold},
+     {"handshake", Quantity::kTime}}};
 
 }  // namespace nplus1::netmodel

@@ -6,7 +6,10 @@
 // Immutable; all functions may be called from any thread.
 #pragma once
 
+#include <array>
+
 #include "netmodel/network_model.hpp"
+#include "netmodel/parameters.hpp"
 #include "netmodel/specification.hpp"
 
 namespace nplus1::netmodel {
@@ -60,5 +63,14 @@ class LogGops final : public NetworkModel {
 
 /// Keys: L, o, g, G, O, S, handshake, interfaces.
 [[nodiscard]] Result<std::unique_ptr<NetworkModel>> parse_loggops(const Specification& specification);
+
+/// The keys of its specification.
+inline constexpr std::array<Parameter, 7> kLogGopsParameters{{{"L", Quantity::kTime, Role::kLatency},
+                                                              {"o", Quantity::kTime},
+                                                              {"g", Quantity::kTime},
+                                                              {"G", Quantity::kTime, Role::kTimePerByte},
+                                                              {"O", Quantity::kTime},
+                                                              {"S", Quantity::kSize, Role::kEagerThreshold},
+                                                              {"handshake", Quantity::kTime}}};
 
 }  // namespace nplus1::netmodel

@@ -13,13 +13,24 @@ namespace nplus1::netmodel {
 namespace fs = std::filesystem;
 namespace {
 
-/// Beside the program: BUILD/bin and BUILD/lib, or PREFIX/bin and PREFIX/LIBDIR/nplus1.
+/// The folder of the library that this code is in: of libnplus1.so, if a program of others has linked that.
+fs::path own_folder() {
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&own_folder), &here) == 0 || here.dli_fname == nullptr) return {};
+  return fs::path{here.dli_fname}.parent_path();
+}
+
+/// Beside the program: BUILD/bin and BUILD/lib, or PREFIX/bin and PREFIX/LIBDIR/nplus1. Or beside the library.
 fs::path module_path() {
   if (const char* set = std::getenv("NPLUS1_SIMGRID_MODULE"); set != nullptr && *set != '\0') return set;
   std::error_code error;
   const fs::path prefix = fs::read_symlink("/proc/self/exe", error).parent_path().parent_path();
   for (const char* folder : {"lib", NPLUS1_LIBDIR "/nplus1", "../lib"}) {
     const fs::path candidate = prefix / folder / "libnplus1-simgrid.so";
+    if (fs::exists(candidate, error)) return candidate;
+  }
+  for (const char* folder : {"nplus1", "."}) {
+    const fs::path candidate = own_folder() / folder / "libnplus1-simgrid.so";
     if (fs::exists(candidate, error)) return candidate;
   }
   return "libnplus1-simgrid.so";

@@ -12,7 +12,7 @@
 
 namespace nplus1::netmodel {
 
-/// One network per process, ever (SimGrid's own limit). Errors: a process with an MPI library, no module, a
+/// One platform per process, ever (SimGrid's own limit); with other options `map` a network each. Errors: a process with an MPI library, no module, a
 /// platform that does not fit. Malformed platforms may abort the process: validate_platform() first.
 [[nodiscard]] Result<std::unique_ptr<NetworkModel>> load_platform(const PlatformOptions& options);
 

@@ -19,6 +19,7 @@ struct PlatformOptions {
   double host_speed = 0;
   int ranks = 0;
 
+  friend bool operator==(const PlatformOptions&, const PlatformOptions&) = default;
   /// Whether SimGrid itself shares out the links, not netmodel/flows.
   [[nodiscard]] bool simgrid_solver() const;
 };

@@ -3,6 +3,7 @@
 #include <simgrid/s4u.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "netmodel/simgrid/link_changes.hpp"
@@ -40,15 +41,35 @@ std::string SimgridNetwork::describe() const {
   return text;
 }
 
-Result<std::unique_ptr<NetworkModel>> make_simgrid_network(const PlatformOptions& options) {
+namespace {
+
+/// The process's only engine, with a platform.
+struct Loaded {
+  PlatformOptions options;
+  sg::Engine& engine;
+  std::string why_simgrid;  // has to simulate the messages; empty if netmodel/flows does
+};
+
+/// Ranks may be placed on its hosts anew; for all else it is as it was first asked for.
+const Loaded& loaded_for(const PlatformOptions& options) {
+  static std::optional<Loaded> loaded;
+  PlatformOptions alike = options;
+  if (loaded) alike.map = loaded->options.map;
+  if (loaded && alike == loaded->options) return *loaded;
   sg::Engine& engine = start_engine(options);
   load(engine, options);
+  return loaded.emplace(Loaded{options, engine, needs_simgrid(engine, options)});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<NetworkModel>> make_simgrid_network(const PlatformOptions& options) {
+  const auto& [_, engine, why_simgrid] = loaded_for(options);
   auto hosts = hosts_of_ranks(engine, options);
   if (!hosts) return hosts.error();
   auto protocol = protocol_in_force();
   if (!protocol) return protocol.error();
   std::shared_ptr<const LinkNetwork> links;
-  const std::string why_simgrid = needs_simgrid(engine, options);
   if (!why_simgrid.empty() && std::ranges::any_of(options.settings, LinkChanges::is_ours))
     return Error{"links cannot be changed where SimGrid itself simulates them: " + why_simgrid,
                  "Change the platform's file instead."};

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "netmodel/apart.hpp"
 #include "netmodel/simgrid/load.hpp"
+#include "netmodel/testing/apart.hpp"
 
 namespace nplus1::netmodel {
 namespace {

@@ -1,7 +1,5 @@
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "netmodel/simgrid/module.hpp"
 #include "netmodel/simgrid/module_file.hpp"
 #include "netmodel/text.hpp"
+#include "support/processes/child.hpp"
 
 namespace nplus1::netmodel {
 namespace {
@@ -47,14 +46,6 @@ constexpr char kSeparator = '\0';  // between the words of a child's answer, at 
   }
   [[maybe_unused]] const ssize_t written = write(out, text.data(), text.size());
   _exit(0);  // SimGrid's own end may crash, and tells nothing
-}
-
-std::string read_all(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n = 0; (n = read(fd, buffer, sizeof(buffer))) > 0;)
-    text.append(buffer, static_cast<std::size_t>(n));
-  return text;
 }
 
 /// Without SimGrid's prefix "[12.345] file.cpp:67: [channel/CRITICAL] ".
@@ -105,11 +96,12 @@ Error rejected(const PlatformOptions& options, const std::string& line, const st
   return {names_file ? text : place + ": " + text, remedy.empty() ? usual : remedy};
 }
 
-Result<PlatformReport> understood(const PlatformOptions& options, const std::string& said, int status) {
+Result<PlatformReport> understood(const PlatformOptions& options, const std::string& said,
+                                  const processes::Ending& ending) {
   const std::size_t begin = said.find(kSeparator);
   if (begin == std::string::npos) {
     const LastWords words = last_words(said);
-    const std::string how = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended early";
+    const std::string how = ending.signal != 0 ? strsignal(ending.signal) : "it ended early";
     const std::string& why = words.complaint;
     return rejected(options, words.line,
                     why.empty() ? "SimGrid rejects it without a word (" + how + ")" : why);
@@ -144,18 +136,14 @@ std::optional<Error> unreadable(const PlatformOptions& options) {
 
 Result<PlatformReport> validate_platform(const PlatformOptions& options) {
   if (auto error = unreadable(options)) return *std::move(error);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return Error{"no pipe: " + std::string{std::strerror(errno)}, "Try again."};
-  const pid_t child = fork();
-  if (child == 0) answer(options, ends[1]);
-  close(ends[1]);
-  const std::string said = child < 0 ? std::string{} : read_all(ends[0]);
-  close(ends[0]);
-  int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) < 0)
-    return Error{"no child process: " + std::string{std::strerror(errno)}, "Try again."};
-  return understood(options, said, status);
+  auto pipe = processes::make_pipe();
+  if (!pipe) return Error{"no pipe: " + std::string{std::strerror(errno)}, "Try again."};
+  auto& [out, in] = *pipe;
+  auto child = processes::fork_child([&options, &in = in]() -> int { answer(options, in.get()); });
+  in.close();
+  if (!child) return Error{"no child process: " + std::string{std::strerror(errno)}, "Try again."};
+  const std::string said = processes::read_all(out.get());
+  return understood(options, said, child->wait());
 }
 
 }  // namespace nplus1::netmodel

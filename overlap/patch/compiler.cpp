@@ -1,12 +1,8 @@
 #include "overlap/patch/compiler.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -15,44 +11,19 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "support/processes/programs.hpp"
+
 namespace nplus1::overlap::patch {
 namespace fs = std::filesystem;
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-};
-
 /// Runs a program with its standard output and error read here, and no input.
-Outcome run(const std::vector<std::string>& command, const std::string& directory) {
-  std::array<int, 2> pipe_ends{};
-  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return {};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], 2);
-  if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  std::vector<std::string> words = command;
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t pid = 0;
-  const int failed = posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(pipe_ends[1]);
-  Outcome outcome;
-  std::array<char, 4096> buffer{};
-  ssize_t got = 0;
-  while (failed == 0 && (got = read(pipe_ends[0], buffer.data(), buffer.size())) > 0)
-    outcome.output.append(buffer.data(), static_cast<std::size_t>(got));
-  close(pipe_ends[0]);
-  if (failed != 0) return {127, "cannot start " + command[0]};
-  int status = 0;
-  waitpid(pid, &status, 0);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  return outcome;
+processes::Output run(const std::vector<std::string>& command, const std::string& directory) {
+  constexpr std::chrono::hours kPatience{1};
+  constexpr int kNotStarted = 127;
+  processes::Output output = processes::capture(command, kPatience, true, directory);
+  if (output.exit_code < 0) output = {kNotStarted, "cannot start " + command[0], false};
+  return output;
 }
 
 bool begins(std::string_view word, std::string_view with) {
@@ -105,9 +76,9 @@ const std::vector<std::string>& wrapper_paths(const std::string& compiler) {
   static std::map<std::string, std::vector<std::string>> known;
   const auto [found, fresh] = known.try_emplace(compiler);
   if (fresh) {
-    const Outcome shown = run({compiler, "-show"}, "");
-    if (shown.status == 0)
-      for (const std::string& word : split_words(shown.output))
+    const processes::Output shown = run({compiler, "-show"}, "");
+    if (shown.exit_code == 0)
+      for (const std::string& word : split_words(shown.text))
         if (begins(word, "-I")) found->second.push_back(word);
   }
   return found->second;
@@ -147,6 +118,8 @@ bool says_c89(const std::vector<std::string>& flags) {
 Result<Compilation> from_database(const Request& request, const std::string& unit) {
   const fs::path named = request.compile_commands;
   const fs::path file = fs::is_directory(named) ? named / "compile_commands.json" : named;
+  if (std::error_code unknown; !fs::is_regular_file(file, unknown))
+    return Error{file.string() + " is no file", "give --compile \"FLAGS\" in its place"};
   std::ifstream stream{file};
   const auto database = nlohmann::json::parse(stream, nullptr, false);
   if (!database.is_array())
@@ -246,11 +219,11 @@ std::optional<std::string> complaint(const Compilation& how, const std::string& 
                                    fs::absolute(unit).parent_path().string()};
   command.insert(command.end(), how.flags.begin(), how.flags.end());
   command.push_back(copy.string());
-  Outcome outcome = run(command, how.directory);
+  processes::Output outcome = run(command, how.directory);
   std::error_code ignored;
   fs::remove_all(folder, ignored);
-  if (outcome.status == 0) return std::nullopt;
-  return outcome.output.empty() ? how.compiler + " failed" : outcome.output;
+  if (outcome.exit_code == 0) return std::nullopt;
+  return outcome.text.empty() ? how.compiler + " failed" : outcome.text;
 }
 
 }  // namespace nplus1::overlap::patch

@@ -27,7 +27,10 @@ std::string absolute_path(const std::string& file) {
   return fs::weakly_canonical(fs::absolute(file)).string();
 }
 
+/// A device or a pipe in a source's place would never end.
 std::optional<std::string> content_of(const std::string& file) {
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown)) return std::nullopt;
   std::ifstream stream{file, std::ios::binary};
   if (!stream) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>{stream}, {}};

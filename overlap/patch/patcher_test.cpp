@@ -533,6 +533,21 @@ TEST_F(Patches, AreRefusedForLinesWithoutTheCall) {
   EXPECT_EQ(answer(request).chains[0].refusal->code, "no_source");
 }
 
+TEST_F(Patches, AreRefusedForWhatIsNoFile) {
+  Request request = request_for(in_function(kPair));
+  for (const char* device : {"/dev/zero", "/dev/tty", "/"}) {
+    const std::string link = path() + ".device.c";
+    std::filesystem::create_symlink(device, link);
+    request.chains[0].calls[0].place = {link, 1};
+    request.chains[0].calls[1].place = {link, 2};
+    const auto refusal = answer(request).chains[0].refusal;
+    ASSERT_TRUE(refusal.has_value()) << device;
+    EXPECT_TRUE(refusal->code == "no_source" || refusal->code == "outside")
+        << device << ": " << refusal->code;
+    std::filesystem::remove(link);
+  }
+}
+
 TEST_F(Patches, AreRefusedForSourcesThatDoNotParse) {
   EXPECT_EQ(refused(std::string{kPair} + "  int 3 = x;\n"), "not_parsed");
 }

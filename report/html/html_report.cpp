@@ -111,22 +111,14 @@ std::string page(std::string_view title, const Documents& documents) {
   std::string out{take_until(rest, "@TITLE@")};
   out += escaped_text(title);
   out += take_until(rest, "@DATA@");
-  out += element("patterns", documents.patterns);
-  if (!documents.summary.empty())
-    out += element("summary", without_member(documents.summary, "point_to_point"));
-  out += element("timeline", documents.timeline);
-  out += element("sweep", documents.sweep);
-  out += element("overlap", documents.overlap);
-  out += element("links", documents.links);
-  out += element("clock", documents.clock);
-  if (!documents.collectives.empty())
-    out += element("collectives", fmt::format("{{\"schema\": \"nplus1-collectives/1\", \"findings\": {}}}",
-                                              documents.collectives));
-  out += element("waitstates", documents.waitstates);
-  out += element("whatif", documents.whatif);
-  out += element("after", documents.after);
-  out += element("fixes", documents.fixes);
-  out += element("guidelines", documents.guidelines);
+  for (const auto& [name, json] : documents.all()) {
+    if (name == "summary")
+      out += element(name, without_member(json, "point_to_point"));
+    else if (name == "collectives")
+      out += element(name, fmt::format("{{\"schema\": \"nplus1-collectives/1\", \"findings\": {}}}", json));
+    else
+      out += element(name, json);
+  }
   out += rest;
   return out;
 }

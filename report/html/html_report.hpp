@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "report/files.hpp"
 
@@ -13,21 +15,20 @@ namespace nplus1::report::html {
 
 inline constexpr const char* kReportFile = "report.html";  // in the result folder
 
-/// The JSON texts to show, all valid: of a run (then the patterns are required), or of the guidelines alone.
-struct Documents {
-  std::string_view patterns = {};
-  std::string_view summary = {};
-  std::string_view timeline = {};
-  std::string_view sweep = {};        // of `nplus1 replay --sweep`
-  std::string_view waitstates = {};   // of `nplus1 waitstates`
-  std::string_view whatif = {};       // of `nplus1 whatif`; `timeline` is the one before
-  std::string_view after = {};        // and this the timeline after
-  std::string_view fixes = {};        // of `nplus1 whatif --sweep`
-  std::string_view guidelines = {};   // of `nplus1 guidelines check`
-  std::string_view collectives = {};  // of `nplus1 collectives`
-  std::string_view overlap = {};      // of `nplus1 overlap`
-  std::string_view links = {};        // of a run or replay on a platform
-  std::string_view clock = {};        // of `nplus1 clock`: the interval of the virtual time
+/// The JSON texts to show, all valid, by name: of a run (then "patterns" is required: patterns.json), "summary", "timeline",
+/// "sweep" (nplus1 replay --sweep), "waitstates", "whatif" ("timeline" is the one before, "after" the one after), "fixes"
+/// (nplus1 whatif --sweep), "collectives", "overlap", "links", "clock"; or "guidelines" alone. A module of the page
+/// (report/html/app) finds its document by the name. The texts are not copied.
+class Documents {
+ public:
+  /// Empty ones are left out.
+  void add(std::string_view name, std::string_view json) {
+    if (!json.empty()) all_.emplace_back(name, json);
+  }
+  [[nodiscard]] const std::vector<std::pair<std::string_view, std::string_view>>& all() const { return all_; }
+
+ private:
+  std::vector<std::pair<std::string_view, std::string_view>> all_;
 };
 
 /// The page. Documents of more than 1 MiB are compressed (deflate), the others can be read in the file. The

@@ -23,9 +23,16 @@ std::size_t occurrences(const std::string& text, const std::string& of) {
   return count;
 }
 
+std::string page_of(std::string_view title, std::string_view patterns, std::string_view summary = {}) {
+  Documents documents;
+  documents.add("patterns", patterns);
+  documents.add("summary", summary);
+  return page(title, documents);
+}
+
 TEST(HtmlReport, HoldsItsDocumentsAsTheyAre) {
   const std::string patterns = R"({"ranks": 4, "name": "a"})";
-  const std::string html = page("CG", {patterns, R"({"point_to_point": [1], "clock": "cpu"})"});
+  const std::string html = page_of("CG", patterns, R"({"point_to_point": [1], "clock": "cpu"})");
   EXPECT_EQ(json::parse(content(html, "data-patterns")), json::parse(patterns));
   EXPECT_EQ(json::parse(content(html, "data-summary")), (json{{"clock", "cpu"}}));
   EXPECT_EQ(html.find("id=\"data-timeline\""), html.npos);
@@ -35,18 +42,18 @@ TEST(HtmlReport, HoldsItsDocumentsAsTheyAre) {
 TEST(HtmlReport, NoStringInTheDataCanEndItsElement) {
   const json original{{"name", "</script><script>alert(1)</script><!--\xe2\x80\xa8\xe2\x80\xa9"}};
   const std::string text = original.dump();
-  const std::string html = page("x", {text});
-  EXPECT_EQ(occurrences(html, "</script>"), occurrences(page("x", {"{}"}), "</script>"));
+  const std::string html = page_of("x", text);
+  EXPECT_EQ(occurrences(html, "</script>"), occurrences(page_of("x", "{}"), "</script>"));
   EXPECT_EQ(html.find("\xe2\x80\xa8"), html.npos);
   EXPECT_EQ(json::parse(content(html, "data-patterns")), original);
 }
 
 TEST(HtmlReport, TheTitleIsText) {
-  EXPECT_NE(page("<b>&", {"{}"}).find("<title>&lt;b&gt;&amp;</title>"), std::string::npos);
+  EXPECT_NE(page_of("<b>&", "{}").find("<title>&lt;b&gt;&amp;</title>"), std::string::npos);
 }
 
 TEST(HtmlReport, LoadsNothingFromAnywhere) {
-  const std::string html = page("x", {"{}"});
+  const std::string html = page_of("x", "{}");
   EXPECT_EQ(html.find(" src="), html.npos);
   EXPECT_NE(html.find("default-src 'none'"), html.npos);
 }
@@ -56,7 +63,7 @@ TEST(HtmlReport, LargeDocumentsAreCompressed) {
   for (int i = 0; i < 300000; ++i) large["numbers"].push_back(i % 1000);
   const std::string text = large.dump();
   ASSERT_GT(text.size(), std::size_t{1} << 20U);
-  const std::string html = page("x", {text});
+  const std::string html = page_of("x", text);
   EXPECT_NE(html.find("id=\"data-patterns\" data-encoding=\"deflate\""), html.npos);
   EXPECT_LT(content(html, "data-patterns").size(), text.size() / 4);
 }

@@ -3,7 +3,7 @@
 
 #include "events/mpi_call.hpp"
 #include "netmodel/collectives/selection.hpp"
-#include "simnode/engine/test_world.hpp"
+#include "simnode/engine/testing/world.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {

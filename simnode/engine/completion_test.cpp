@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "simnode/engine/test_world.hpp"
+#include "simnode/engine/testing/world.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {
@@ -286,6 +286,36 @@ TEST(Mprobe, TakesTheMessageForItsReceiveAlone) {
   EXPECT_EQ(world.last(0).answer.size, 22);
   world.mrecv(0, 1, 0);
   EXPECT_EQ(world.last(0).answer.size, 11);
+}
+
+TEST(Mprobe, GetsItsMessageBeforeAReceiveThatAnotherThreadPostsLater) {
+  for (const int source : {1, kAny}) {
+    World world{2, "lsb:latency=1e-06,bandwidth=1e+09,eager=100"};
+    world.thread(0).probe(0, source, 0, events::kTakesMessage);
+    world.thread(1).recv(0, 1, 0);
+    const auto first = world.thread(0).isend(1, 0, 0, 500);
+    const auto second = world.isend(1, 0, 0, 600);
+    world.wait(1, {first, second});
+    world.engine().decide();
+    ASSERT_TRUE(world.returned(0, 1, 0)) << source;
+    EXPECT_EQ(world.last(0, 0).answer.size, 500);
+    EXPECT_EQ(world.last(0, 0).answer.sequence, 0U);
+    EXPECT_EQ(world.last(0, 1).answer.size, 600);
+    world.mrecv(0, 1, 0);
+    EXPECT_TRUE(world.returned(1, 3));
+    EXPECT_EQ(world.engine().counters().order_inversions, 0U);
+  }
+}
+
+TEST(Mprobe, LeavesItsMessageToAReceiveThatAnotherThreadPostedEarlier) {
+  World world{2};
+  world.thread(1).recv(0, 1, 0);
+  world.thread(0).probe(0, 1, 0, events::kTakesMessage);
+  world.send(1, 0, 0, 11);
+  EXPECT_EQ(world.last(0, 1).answer.size, 11);
+  EXPECT_TRUE(world.returned(0, 0, 0)) << "the probe waits";
+  world.compute(2000).send(1, 0, 0, 22);
+  EXPECT_EQ(world.last(0, 0).answer.size, 22);
 }
 
 TEST(Mprobe, OfARendezvousMessageFreesTheSenderWhenReceived) {

@@ -9,7 +9,7 @@
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/flow_protocol/flow_protocol.hpp"
 #include "simnode/engine/replay.hpp"
-#include "simnode/engine/test_world.hpp"
+#include "simnode/engine/testing/world.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {

@@ -61,6 +61,11 @@ void Core::reject(RankId rank) const {
                               std::to_string(ranks_.size()));
 }
 
+void Core::reject(Time clock) {
+  throw std::invalid_argument("a call ends after " + std::to_string(clock.time_since_epoch().count()) +
+                              " ps, beyond the virtual time that there is");
+}
+
 Lane& Core::add_lane(RankId rank, ThreadId thread) {
   const auto index = static_cast<std::uint32_t>(lanes_.size());
   Lane& lane = lanes_.emplace_back();
@@ -368,6 +373,8 @@ void Core::woke(const Lane& lane) {
 }
 
 void Core::finish(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+  if (out.exit > kEndOfTime) [[unlikely]]
+    reject(out.exit);
   lane.clock = out.exit;
   if (options_.weak_progress) was_inside(lane, event.kind, out.exit);
   out.answer.kind = events::AnswerKind::kExit;

@@ -88,6 +88,7 @@ class Core {
     return ranks_[rank.index()];
   }
   [[noreturn]] void reject(RankId rank) const;
+  [[noreturn]] static void reject(Time clock);
   Rank& rank_of(const Lane& lane) { return ranks_[lane.rank.index()]; }
   Lane& lane_of(RankId rank, ThreadId thread) {
     if (thread.value == 0 && rank.index() < ranks_.size()) [[likely]]
@@ -132,6 +133,8 @@ class Core {
   bool send(Lane& lane, const Event& event, Outcome& out);
   void send_rendezvous(Lane& lane, const Event& event, Message& message, Outcome& out);
   bool receive(Lane& lane, const Event& event, Outcome& out);
+  void post(RankId receiver, const Receive& receive);
+  [[nodiscard]] bool is_of_probe(const Receive& receive) const;
   void receive_taken(Lane& lane, const Event& event);
   bool cancelled(Lane& lane, const Event& event, Outcome& out);
   void deliver(RankId destination, const Message& message);
@@ -192,6 +195,8 @@ class Core {
   bool probe(Lane& lane, const Event& event, Outcome& out);
   std::optional<Time> probe_decision_time(Lane& lane, const Event& event, bool& certain);
   void conclude_probe(Lane& lane, const Event& event, Outcome& out);
+  void post_probe(Lane& lane, const Event& event);
+  void probed(RankId receiver, const Receive& probe, const Message& message);
 
   // collective calls
   bool collective(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
@@ -249,6 +254,14 @@ class Core {
   /// Of requests whose transfer others have held up, until they are completed: by rank and number.
   std::unordered_map<std::uint64_t, Duration> held_up_;
 };
+
+/// No clock goes further: that leaves room for adding a time to it. 53 days.
+inline constexpr Time kEndOfTime{Duration{(std::int64_t{1} << 62U) - 1}};
+
+/// MPI_Mprobe, which waits for a message of its own.
+[[nodiscard]] inline bool waits_for_its_own(const events::Event& event) {
+  return event.kind == events::EventKind::kProbe && event.has(events::kTakesMessage);
+}
 
 /// Whether a send completes without its receive.
 [[nodiscard]] inline bool is_eager(const netmodel::NetworkModel& network, const events::Event& event) {

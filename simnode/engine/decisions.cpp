@@ -9,8 +9,9 @@ using events::EventKind;
 
 namespace {
 
+/// One that looks at what waits; MPI_Mprobe waits among the receives.
 bool is_probe(const events::Event& event) {
-  return event.kind == EventKind::kProbe || event.kind == EventKind::kIprobe;
+  return event.kind == EventKind::kIprobe || (event.kind == EventKind::kProbe && !waits_for_its_own(event));
 }
 
 }  // namespace

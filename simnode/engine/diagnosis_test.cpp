@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "simnode/engine/replay.hpp"
-#include "simnode/engine/test_world.hpp"
+#include "simnode/engine/testing/world.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {

@@ -122,16 +122,25 @@ bool Core::receive(Lane& lane, const Event& event, Outcome& out) {
     return false;
   }
   const std::uint64_t id = immediate ? event.request.value : kLaneToken | index_of(lane);
-  const Receive receive{event.comm.value, event.peer_rank(), event.tag, id, lane.entry};
-  Rank& rank = rank_of(lane);
+  post(lane.rank, {event.comm.value, event.peer_rank(), event.tag, id, lane.entry});
+  return false;
+}
+
+void Core::post(RankId receiver, const Receive& receive) {
+  Rank& rank = rank_of(receiver);
   if (receive.source == kAnySource) {
     rank.mailbox.post_undecided(receive);
-    touch(lane.rank);
+    touch(receiver);
   } else if (const auto message = rank.mailbox.post(receive)) {
-    matched(lane.rank, receive, *message);
-    touch(lane.rank);
+    matched(receiver, receive, *message);
+    touch(receiver);
   }
-  return false;
+}
+
+bool Core::is_of_probe(const Receive& receive) const {
+  if ((receive.id & kLaneToken) == 0) return false;
+  const Lane& lane = lanes_[static_cast<std::uint32_t>(receive.id & ~kLaneToken)];
+  return lane.current.kind == EventKind::kProbe && lane.run == Run::kBlocked;
 }
 
 /// The receive of a message that a matching probe took. An unknown one counts as there already.
@@ -161,6 +170,7 @@ Time Core::transferred(RankId receiver, const Receive& receive, const Message& m
 }
 
 void Core::matched(RankId receiver, const Receive& receive, const Message& message) {
+  if (is_of_probe(receive)) return probed(receiver, receive, message);
   const bool handshake = needs_progress(message);
   if (handshake || contention_) report_meeting(receiver, receive, message);
   if (handshake) return shake_hands(receiver, receive, message);

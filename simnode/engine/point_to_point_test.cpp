@@ -1,7 +1,7 @@
 // L = 1000 ns, B = 1 byte/ns unless a test says otherwise: a message of s bytes takes 1000 + s ns.
 #include <gtest/gtest.h>
 
-#include "simnode/engine/test_world.hpp"
+#include "simnode/engine/testing/world.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {
@@ -399,6 +399,15 @@ TEST(PointToPoint, RejectsRanksThatDoNotExist) {
   World world{2};
   EXPECT_THROW(world.send(0, 2, 0, 0), std::invalid_argument);
   EXPECT_THROW(world.send(7, 0, 0, 0), std::invalid_argument);
+}
+
+TEST(PointToPoint, RejectsTimesThatNoClockShows) {
+  World world{2};
+  events::Event computing;
+  computing.kind = events::EventKind::kLocal;
+  computing.compute_ps = (std::int64_t{1} << 62U) - 1;
+  world.engine().push(RankId{0}, computing, {});
+  EXPECT_THROW(world.engine().push(RankId{0}, computing, {}), std::invalid_argument);
 }
 
 }  // namespace

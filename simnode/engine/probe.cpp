@@ -14,6 +14,10 @@ bool Core::probe(Lane& lane, const Event& event, Outcome& out) {
     out.answer.tag = kAnyTag;
     return true;
   }
+  if (waits_for_its_own(event)) {
+    post_probe(lane, event);
+    return false;
+  }
   bool certain = false;
   const std::optional<Time> when = probe_decision_time(lane, event, certain);
   if (certain) {
@@ -24,6 +28,29 @@ bool Core::probe(Lane& lane, const Event& event, Outcome& out) {
   ++rank_of(lane).probing;
   if (when) decisions_.set(decision_of(lane), *when, tie_of(lane));
   return false;
+}
+
+/// MPI_Mprobe takes its message as a receive does, and has its place among the receives that its rank's threads post:
+/// else it would depend on when the engine hears of the message whether the probe gets it or a later receive, and no
+/// recording says that.
+void Core::post_probe(Lane& lane, const Event& event) {
+  lane.poll.reset();
+  block(lane, event, {});
+  post(lane.rank, {event.comm.value, event.peer_rank(), event.tag, kLaneToken | index_of(lane), lane.entry});
+}
+
+/// Its message is kept for the receive that names it.
+void Core::probed(RankId receiver, const Receive& probe, const Message& message) {
+  Rank& rank = rank_of(receiver);
+  rank.taken.emplace(std::pair{message.source, message.sequence}, message);
+  waking_.reset();
+  waking_.answer.flag = 1;
+  waking_.answer.source = message.source.value;
+  waking_.answer.tag = message.tag;
+  waking_.answer.sequence = message.sequence;
+  waking_.answer.size = count(message.size);
+  waking_.exit = std::max(probe.posted, rank.mailbox.visible(message));
+  resume(lanes_[static_cast<std::uint32_t>(probe.id & ~kLaneToken)], waking_);
 }
 
 /// As decision_time() for requests. A named source sends in order: its first message decides at once.

@@ -1,7 +1,7 @@
 // Closed forms: 1 us of latency, 1 byte a nanosecond, messages above 10000 bytes wait for their receive.
 #include <gtest/gtest.h>
 
-#include "simnode/engine/test_world.hpp"
+#include "simnode/engine/testing/world.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {

@@ -14,7 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED and above (MPICH's values)
 constexpr std::chrono::milliseconds kPatience = 20ms;
 constexpr std::chrono::milliseconds kThreadPatience = 1s;
 constexpr std::chrono::milliseconds kPatienceAfterDeath = 3s;
@@ -55,7 +54,7 @@ int threads_of(std::int32_t pid) {
 bool Node::threads_may_run(const std::vector<engine::BlockedThread>& waiting) const {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const Rank& r = ranks_[i];
-    if (r.gone || r.start.threads_provided < kSerialized) continue;
+    if (r.gone || !r.several_threads()) continue;
     const auto mine = std::count_if(waiting.begin(), waiting.end(),
                                     [&](const engine::BlockedThread& b) { return b.rank.index() == i; });
     if (threads_of(r.pid) - r.start.native_threads > mine) return true;
@@ -115,7 +114,7 @@ void Node::tell_deadlock(const std::string& text, RankId first,
 
 bool Node::threads_allowed() const {
   return std::any_of(ranks_.begin(), ranks_.end(),
-                     [](const Rank& r) { return !r.gone && r.start.threads_provided >= kSerialized; });
+                     [](const Rank& r) { return !r.gone && r.several_threads(); });
 }
 
 /// Whether all have been blocked for long enough. A thread may have sent something just before it ended.

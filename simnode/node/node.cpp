@@ -1,6 +1,7 @@
 #include "simnode/node/node.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -23,6 +24,12 @@ constexpr std::size_t kSlotsPerTurn = transport::kEventSlots;
 constexpr int kIdleMs = 2;
 constexpr int kNativeMs = 20;
 constexpr int kAloneMs = 50;  // nobody connected yet, or nobody left
+/// Falling asleep and being woken takes both sides longer than most answers take to be followed by the next event.
+constexpr auto kSpin = 50us;
+constexpr auto kLongYield = 500us;
+constexpr int kSpinsLeftOut = 100;
+/// Looking at a rank reads files of the kernel's, which change no sooner than its clock ticks.
+constexpr auto kBetweenLooks = 250us;
 constexpr std::int32_t kMostRanks = 1 << 20;
 constexpr std::chrono::seconds kRankPatience{10};  // for a rank of ours to take what it asked for
 
@@ -83,7 +90,9 @@ Outcome Node::run(int input) {
       tick_recording();
     }
     flush();
-    if (slots == 0) wait_for_work();
+    const bool idle = slots == 0 && !has_work_soon();
+    if (idle || std::chrono::steady_clock::now() - looked_ > kBetweenLooks) observe();
+    if (idle) wait_for_work();
   }
   while (drain() > 0) {
   }
@@ -97,30 +106,54 @@ Outcome Node::run(int input) {
 
 /// What the engine cannot cope with is a fault of ours, and must not cost more than the rest of the simulation.
 void Node::decide() {
-  if (!engine_ || native_ || abandoned_) return;
-  try {
+  simulate([this] {
     engine_->decide();
-    if (job_over_) return;
+    watch_->follow(*engine_);
+  });
+}
+
+/// What follows from what ranks are seen to do, or from nothing happening.
+void Node::observe() {
+  looked_ = std::chrono::steady_clock::now();
+  if (job_over_) return;
+  simulate([this] {
     watch();
     look_for_deadlock();
     look_for_standstill();
-  } catch (const std::exception& error) {
-    abandon(error.what());
+  });
+  flush();
+}
+
+bool Node::somebody_waits() const {
+  return engine_ && (engine_->state() == engine::State::kWaiting || engine_->somebody_asks());
+}
+
+bool Node::has_input() const {
+  return engine_ && std::any_of(ranks_.begin(), ranks_.end(),
+                                [](const Rank& r) { return r.port && !r.gone && r.port->has_input(); });
+}
+
+/// Where an answer is waited for, what it depends on mostly comes at once: looks for it for a moment, while whoever can
+/// use the core has it. If that is somebody who keeps it, as on a busy host, then who sleeps is let in sooner.
+bool Node::has_work_soon() {
+  if (!segment_ || !somebody_waits()) return false;
+  if (crowded_ > 0) return --crowded_, false;
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  for (auto now = begin; now - begin < kSpin;) {
+    if (has_input()) return true;
+    sched_yield();
+    const auto before = std::exchange(now, Clock::now());
+    if (now - before > kLongYield) crowded_ = kSpinsLeftOut;
   }
+  return has_input();
 }
 
 void Node::wait_for_work() {
-  const bool somebody_waits =
-      engine_ && (engine_->state() == engine::State::kWaiting || engine_->somebody_asks());
   if (segment_) {
-    segment_.header().simulator_sleeping.store(somebody_waits ? 2 : 1, std::memory_order_relaxed);
+    segment_.header().simulator_sleeping.store(somebody_waits() ? 2 : 1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    for (const Rank& r : ranks_) {
-      if (engine_ && r.port && !r.gone && r.port->has_input()) {
-        segment_.header().simulator_sleeping.store(0, std::memory_order_relaxed);
-        return;
-      }
-    }
+    if (has_input()) return segment_.header().simulator_sleeping.store(0, std::memory_order_relaxed);
   }
   epoll_event found[64];
   const int n = epoll_wait(epoll_, found, 64, idle_ms());
@@ -281,12 +314,9 @@ void Node::all_started() {
   options.report_all_matches = settings_.record != Record::kOff;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);
   translator_ = std::make_unique<Translator>(n, *engine_);
-  statistics_ = std::make_unique<patterns::MessageStatistics>(ranks_.size(), network_.get(), &collectives_);
-  timeline_ = std::make_unique<patterns::Timeline>(ranks_.size());
-  sinks_.add(*statistics_);
-  sinks_.add(*timeline_);
-  definitions_.add(*statistics_);
-  definitions_.add(*timeline_);
+  observers_ = std::make_unique<patterns::Observers>(ranks_.size(), network_.get(), &collectives_);
+  observers_->add_to(sinks_);
+  observers_->add_to(definitions_);
   if (writer_) {
     definitions_.add(*writer_);
     if (!settings_.native) recorder_ = std::make_unique<engine::Recorder>(ranks_.size(), *writer_, sinks_);
@@ -302,8 +332,7 @@ void Node::all_started() {
   watch_ = std::make_unique<Watch>(n, clock);
   for (int r = 0; r < n; ++r) {
     Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED and above (MPICH's values)
-    watch_->add(RankId{r}, rank.pid, rank.port->block(), rank.start.threads_provided >= kSerialized,
+    watch_->add(RankId{r}, rank.pid, rank.port->block(), rank.several_threads(),
                 network_->compute_scale(RankId{r}));
   }
   begin_ = std::chrono::steady_clock::now();
@@ -337,11 +366,12 @@ std::size_t Node::drain() {
 }
 
 std::size_t Node::drain(RankId rank) {
-  Rank& r = ranks_[rank.index()];
-  return r.port->read(kSlotsPerTurn, [&](const transport::Slot& slot) {
-    if (!r.port->assembler.take(slot)) return;
+  Port& port = *ranks_[rank.index()].port;
+  return port.read(kSlotsPerTurn, [this, rank](const transport::Slot& slot) {
+    Port& from = *ranks_[rank.index()].port;
+    if (!from.assembler.take(slot)) return;
     test_delay_.pause();
-    take(rank, *r.port);
+    take(rank, from);
   });
 }
 

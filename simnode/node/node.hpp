@@ -14,8 +14,7 @@
 #include "events/sink_list.hpp"
 #include "events/source/source_lines.hpp"
 #include "netmodel/collectives/selection.hpp"
-#include "patterns/message_statistics.hpp"
-#include "patterns/timeline.hpp"
+#include "patterns/observers.hpp"
 #include "simnode/engine/engine.hpp"
 #include "simnode/engine/recorder.hpp"
 #include "simnode/node/door.hpp"
@@ -62,12 +61,21 @@ class Node final : public engine::Listener {
     std::uint16_t last_call = 0;  // and where it was made: of its last event
     CallSiteId last_site{};
     std::uint32_t looks = 0, moves = 0;  // of its host, where that is another (transport::shown_looks)
+
+    /// Several of its threads may call MPI.
+    [[nodiscard]] bool several_threads() const {
+      constexpr int kSerialized = 2;  // MPI_THREAD_SERIALIZED (MPICH's values)
+      return start.threads_provided >= kSerialized;
+    }
   };
 
   void on_exit(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& answer) override;
   void on_meeting(RankId receiver, const events::Answer& answer) override;
 
+  [[nodiscard]] bool somebody_waits() const;
+  [[nodiscard]] bool has_input() const;
+  [[nodiscard]] bool has_work_soon();
   void wait_for_work();
   [[nodiscard]] int idle_ms() const;
   void serve(int fd);
@@ -84,7 +92,18 @@ class Node final : public engine::Listener {
   void all_started();
   std::size_t drain();
   std::size_t drain(RankId rank);
+  /// Does `what` with the engine, if there is anything to be simulated (still).
+  template <class What>
+  void simulate(What&& what) {
+    if (!engine_ || native_ || abandoned_) return;
+    try {
+      what();
+    } catch (const std::exception& error) {
+      abandon(error.what());
+    }
+  }
   void decide();
+  void observe();
   void flush();
   void lose(RankId rank);
   void lose_sight(RankId rank);
@@ -118,6 +137,7 @@ class Node final : public engine::Listener {
   void begin_recording(std::int32_t ranks);
   void take(RankId rank, Port& port);
   void note_crowded_threads();
+  void note_first_withdrawn(std::vector<std::string>& notes) const;
   void note_caught_accesses();
   void take_warm_time(RankId rank, const events::Event& event);
   void take_last(Rank& rank, events::Event& event);
@@ -137,7 +157,6 @@ class Node final : public engine::Listener {
   [[nodiscard]] std::string transport_used() const;
   [[nodiscard]] std::string network_name() const;
   [[nodiscard]] report::RunSummary summary() const;
-  [[nodiscard]] patterns::Patterns communication_patterns() const;
 
   Settings settings_;
   NetworkMaker make_network_;
@@ -157,13 +176,12 @@ class Node final : public engine::Listener {
   int started_ = 0;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<Translator> translator_;
-  std::unique_ptr<patterns::MessageStatistics> statistics_;
+  std::unique_ptr<patterns::Observers> observers_;     // what makes the result folder
   events::SinkList sinks_;                             // what counts every call
   events::SinkList definitions_;                       // these, and the recording
   std::unique_ptr<events::recording::Writer> writer_;  // null where nothing is recorded
   std::unique_ptr<engine::Recorder> recorder_;
   bool recording_trouble_said_ = false;
-  std::unique_ptr<patterns::Timeline> timeline_;
   std::unique_ptr<events::EventSink> native_sink_;  // of native recordings, null in others
   std::unique_ptr<NativeStream> native_;            // likewise
   std::unique_ptr<Watch> watch_;
@@ -171,6 +189,8 @@ class Node final : public engine::Listener {
   std::vector<std::string> notes_;
   bool deadlock_said_ = false;
   Standstill standstill_;
+  int crowded_ = 0;  // so many times it does not look for what comes soon
+  std::chrono::steady_clock::time_point looked_{};
   std::chrono::steady_clock::time_point standstill_looked_{};
   std::optional<std::chrono::steady_clock::time_point> all_blocked_since_;
   events::source::SourceLines source_lines_;

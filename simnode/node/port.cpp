@@ -17,6 +17,7 @@ class SharedMemoryPort final : public Port {
     const std::uint64_t head = block_.event_head.load(std::memory_order_acquire);
     if (head - tail_ > transport::kEventSlots) throw std::runtime_error{"its ring is overfull"};
     const std::size_t n = std::min<std::size_t>(limit, head - tail_);
+    if (n == 0) return 0;
     for (std::size_t i = 0; i < n; ++i) take(block_.events[(tail_ + i) % transport::kEventSlots]);
     tail_ += n;
     block_.event_tail.store(tail_, std::memory_order_release);

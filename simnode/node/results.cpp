@@ -44,7 +44,7 @@ std::string Node::network_name() const {
 
 report::RunSummary Node::summary() const {
   report::RunSummary s;
-  statistics_->fill(s);
+  observers_->statistics().fill(s);
   s.application = application_;
   s.wall_time_s = wall_time_s_;
   s.network = network_name();
@@ -71,15 +71,25 @@ report::RunSummary Node::summary() const {
   s.complete = std::all_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.finalized; });
   if (writer_) s.recording = recording_summary();
   s.notes = notes_;
+  if (counters.forced_decisions > 0) note_first_withdrawn(s.notes);
   if (const std::string refused = door_->refused(); !refused.empty()) s.notes.push_back(refused);
   return s;
 }
 
-patterns::Patterns Node::communication_patterns() const {
-  patterns::Patterns p = statistics_->patterns();
-  p.application = application_;
-  p.network = network_name();
-  return p;
+/// What a user has to look at when decisions had to be forced.
+void Node::note_first_withdrawn(std::vector<std::string>& notes) const {
+  const auto& first = watch_->first_withdrawn();
+  if (!first) return;
+  notes.push_back(fmt::format(
+      "the first decision without proof was one without rank {}{}, after {} ms in which it stood still {}: "
+      "{}",
+      first->rank.value,
+      ranks_[first->rank.index()].several_threads() ? fmt::format(", thread {}", first->thread.value) : "",
+      first->waited.count(), first->inside_mpi ? "inside the MPI library" : "between two MPI calls",
+      first->inside_mpi
+          ? "it may have waited there for a rank that the simulator kept waiting"
+          : "it may have waited for another rank or thread in a way that is not seen (a file, a signal, "
+            "a lock, shared memory)"));
 }
 
 void leave_trouble(const std::string& folder, const Error& error) {
@@ -101,7 +111,7 @@ Outcome Node::write_results() {
   std::filesystem::create_directories(folder, error);
   std::optional<patterns::Observed> observed;
   if (settings_.record != Record::kOff)
-    observed = {communication_patterns(), timeline_->json(), engine_->link_usage()};
+    observed = observers_->observed(application_, network_name(), engine_->link_usage());
   const auto written = patterns::write_result_folder(folder, summary(), observed);
   if (!written) leave_trouble(settings_.output, written.error());
   return written ? Outcome::kWritten : Outcome::kNotWritten;

@@ -6,9 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "events/checked_sink.hpp"
+
 namespace nplus1::simnode::node {
 namespace {
 
+using events::Event;
 using events::EventKind;
 
 /// The lists of an event; how many entries count stands in the event.
@@ -149,6 +152,21 @@ void Translator::define_datatype(RankId rank, const events::Event& event, const 
   if (is_new) sink.on_datatype({DatatypeId{number}, text, event.size});
 }
 
+/// Times and sizes are added up, by the engine and by statistics: so are they here, where their sums are held to what
+/// fits. A file's are in the same bounds (events/checked_sink.hpp).
+void Translator::check_amounts(Rank& rank, const Event& event) {
+  constexpr auto kMostBytes = static_cast<std::int64_t>(events::kMostBytesInAll);
+  const auto bits = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  demand(event.entry_ps >= -events::kLatest && event.entry_ps < events::kLatest, "a call at the time ",
+         bits(event.entry_ps));
+  demand(event.compute_ps >= -events::kLatest && event.compute_ps < events::kLatest - rank.computed_ps,
+         "a computing time of ", bits(event.compute_ps));
+  rank.computed_ps += std::max<std::int64_t>(0, event.compute_ps);
+  demand(event.size >= 0 && event.size <= events::kMostBytes && event.size < kMostBytes - bytes_,
+         "a size of ", bits(event.size));
+  bytes_ += event.size;
+}
+
 bool Translator::take(RankId rank, events::Event& event, std::span<const std::byte> extension,
                       events::EventSink& sink) {
   Rank& r = ranks_[rank.index()];
@@ -179,6 +197,7 @@ bool Translator::take(RankId rank, events::Event& event, std::span<const std::by
                                               : static_cast<std::int64_t>(ranks_.size());
   demand(event.peer >= events::kIntercommRoot && event.peer < peers, "an event with the peer ",
          static_cast<std::uint64_t>(event.peer));
+  check_amounts(r, event);
   event.site = CallSiteId{global(r.sites, event.site.index())};
   return true;
 }

@@ -42,7 +42,9 @@ class Translator {
     Numbers sites;
     Numbers regions;
     Numbers datatypes;
+    std::int64_t computed_ps = 0;  // by all its threads
   };
+  void check_amounts(Rank& rank, const events::Event& event);
   void define_comm(RankId rank, events::Event& event, const events::Extension& extension,
                    events::EventSink& sink);
   void forget_comm(RankId rank, const events::Event& event);
@@ -54,6 +56,7 @@ class Translator {
 
   engine::Engine& engine_;
   std::vector<Rank> ranks_;
+  std::int64_t bytes_ = 0;  // of all messages and collectives
   std::unordered_map<std::uint64_t, CommId> comm_of_key_;
   std::vector<std::size_t> comm_sizes_;
   std::vector<std::size_t> members_left_;  // that have not freed it

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "events/checked_sink.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -161,6 +164,26 @@ TEST_F(TranslatorTest, RefusesKindsAndPeersThatDoNotExist) {
   EXPECT_THROW(give_event(static_cast<EventKind>(200), 1), std::invalid_argument);
   for (const std::int32_t peer : {3, 1 << 30, -4})
     EXPECT_THROW(give_event(EventKind::kSend, peer), std::invalid_argument) << peer;
+}
+
+TEST_F(TranslatorTest, RefusesTimesAndSizesWhoseSumsDoNotFit) {
+  constexpr std::int64_t kHalf = events::kLatest / 2;
+  Event event;
+  event.kind = EventKind::kSend;
+  event.peer = 1;
+  event.compute_ps = kHalf;
+  EXPECT_NO_THROW(give(0, event, nullptr, 0));
+  EXPECT_THROW(give(0, event, nullptr, 0), std::invalid_argument) << "more than any clock shows, together";
+  event.compute_ps = std::numeric_limits<std::int64_t>::min();
+  EXPECT_THROW(give(1, event, nullptr, 0), std::invalid_argument);
+  event.compute_ps = 0;
+  event.entry_ps = events::kLatest;
+  EXPECT_THROW(give(1, event, nullptr, 0), std::invalid_argument);
+  event.entry_ps = 0;
+  for (const std::int64_t size : {std::int64_t{-1}, 2 * events::kMostBytes}) {
+    event.size = size;
+    EXPECT_THROW(give(1, event, nullptr, 0), std::invalid_argument) << size;
+  }
 }
 
 }  // namespace

@@ -70,6 +70,18 @@ bool some_thread_runs(std::int32_t pid) {
   return one_runs;
 }
 
+/// How long the threads that a process has now ran, as the kernel says (nanoseconds).
+std::int64_t running_time_of_all(std::int32_t pid) {
+  std::int64_t sum = 0;
+  each_thread(pid, [&](const std::filesystem::path& thread) {
+    std::ifstream file{thread / "schedstat"};
+    std::int64_t ran = 0;
+    if (file >> ran) sum += ran;
+    return true;
+  });
+  return sum;
+}
+
 }  // namespace
 
 void Watch::add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads, double scale) {
@@ -87,12 +99,16 @@ Watch::Sight Watch::sight_of(const Rank& rank, ThreadId thread) {
   return {cell.tid.load(std::memory_order_acquire), &cell.activity};
 }
 
-std::chrono::microseconds Watch::patience(const Rank& rank, const Sight& sight) const {
+bool Watch::may_spin(const Rank& rank, const Sight& sight) const {
+  return rank.several_threads && !clock_.measured && sight.in_application() && some_thread_runs(rank.pid);
+}
+
+std::chrono::microseconds Watch::patience(const Rank& rank, const Sight& sight, bool may_spin) const {
   const std::chrono::milliseconds inside = clock_.measured ? kNativeGrace : kSteadyNativeGrace;
   if (rank.several_threads) {
     // What waits for other threads of the process sleeps, or spins. Of other hosts nothing is seen.
     if (!sight.in_application()) return rank.block == nullptr ? kSteadyNativeGrace : inside;
-    if (!clock_.measured && some_thread_runs(rank.pid))
+    if (may_spin)
       return std::chrono::microseconds{kRunningThreadGrace} /
              (1 << std::min(rank.withdrawals / kSpinsToHalve, kMostSpinHalvings));
     return std::chrono::microseconds{kThreadGrace} /
@@ -149,6 +165,13 @@ std::uint64_t Watch::said_of(const Rank& r) {
                                   r.block->answer_head.load(std::memory_order_relaxed);
 }
 
+/// Who spins uses CPU time, and who has no core does not: its next call may come when it has one.
+bool Watch::has_spun(const Rank& r, Thread& t, std::chrono::microseconds patience) {
+  const std::int64_t ran = running_time_of_all(r.pid);
+  if (t.spun_from_ns < 0) t.spun_from_ns = ran;
+  return std::chrono::nanoseconds{ran - t.spun_from_ns} >= patience;
+}
+
 bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   Rank& r = ranks_[rank.index()];
   const Sight sight = sight_of(r, thread);
@@ -201,7 +224,9 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
     t.moved = now;
     return true;
   }
-  const auto most = patience(r, sight);
+  const bool spins = may_spin(r, sight);
+  const auto most = patience(r, sight, spins);
+  if (spins && !has_spun(r, t, most)) return false;
   if (now - t.moved < most / 2 || extend(t, most, now) || now - t.moved < most) return false;
   if (computes && runs("/proc/" + std::to_string(r.pid) + "/task/" + std::to_string(sight.tid))) {
     t.wait_anew(now);  // for a core
@@ -209,24 +234,30 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   }
   engine.withdraw(rank);
   ++r.withdrawals;
+  if (!first_withdrawn_)
+    first_withdrawn_ = {rank, thread, !sight.in_application() || place(rank) == Place::kNativeWait,
+                        std::chrono::duration_cast<std::chrono::milliseconds>(now - awaited_since_)};
   t.extensions = 0;
   t.wait_anew(now);
   return true;
 }
 
+void Watch::follow(engine::Engine& engine) {
+  const auto awaited = engine.awaited();
+  const ThreadId thread = engine.awaited_thread();
+  if (awaited == awaited_ && thread == awaited_thread_) return;
+  awaited_ = awaited;
+  awaited_thread_ = thread;
+  awaited_since_ = std::chrono::steady_clock::now();
+  awaited_looks_ = looks_of(awaited);
+  said_ = false;
+  if (awaited) ranks_[awaited->index()].threads[thread].wait_anew(awaited_since_);
+}
+
 void Watch::look(engine::Engine& engine) {
   for (std::size_t i = 0; i <= ranks_.size(); ++i) {
-    const auto awaited = engine.awaited();
-    const ThreadId thread = engine.awaited_thread();
-    if (awaited != awaited_ || thread != awaited_thread_) {
-      awaited_ = awaited;
-      awaited_thread_ = thread;
-      awaited_since_ = std::chrono::steady_clock::now();
-      awaited_looks_ = looks_of(awaited);
-      said_ = false;
-      if (awaited) ranks_[awaited->index()].threads[thread].wait_anew(awaited_since_);
-    }
-    if (!awaited || !look_at(*awaited, thread, engine)) return;
+    follow(engine);
+    if (!awaited_ || !look_at(*awaited_, awaited_thread_, engine)) return;
     engine.decide();
   }
 }

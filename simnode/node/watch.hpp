@@ -40,10 +40,20 @@ class Watch {
   /// of its simulated host, beside the clock's.
   void add(RankId rank, std::int32_t pid, transport::RankBlock* block, bool threads = false,
            double scale = 1.0);
+  /// Patience with a rank begins when the engine begins to wait for it: to be called whenever that may have changed.
+  void follow(engine::Engine& engine);
   /// Looks at the rank that the engine awaits, while there is one and looking helps.
   void look(engine::Engine& engine);
   /// The rank that has been awaited for long, once each; for the watchdog's line.
   [[nodiscard]] std::optional<RankId> long_awaited();
+  /// The first whose decision was not waited for any longer, and how long it had seemed to stand still by then.
+  struct Withdrawn {
+    RankId rank;
+    ThreadId thread;
+    bool inside_mpi = false;
+    std::chrono::milliseconds waited{};
+  };
+  [[nodiscard]] const std::optional<Withdrawn>& first_withdrawn() const { return first_withdrawn_; }
   /// Where the rank is, as far as it can be seen.
   enum class Place : std::uint8_t { kUnknown, kApplication, kMpiCall, kNativeWait };
   [[nodiscard]] Place place(RankId rank) const;
@@ -63,11 +73,14 @@ class Watch {
     std::int64_t starved_ns = -1;  // of all ranks, half of its patience ago; -1: not read yet
     Instant starved_at{};
     int extensions = 0;  // of its patience
+    std::int64_t spun_from_ns =
+        -1;  // CPU time of its process when it was first looked at since `moved`; -1: not yet
 
     /// Its stillness so far says nothing: it may be that it was answered just now, or is about to be.
     void wait_anew(Instant now) {
       moved = now;
       starved_ns = -1;
+      spun_from_ns = -1;
     }
   };
   struct Rank {
@@ -93,8 +106,11 @@ class Watch {
   [[nodiscard]] std::uint32_t looks_of(std::optional<RankId> rank) const;
   /// Events that it has written and answers that it was given, so far.
   [[nodiscard]] static std::uint64_t said_of(const Rank& rank);
+  /// Whether the thread, or another of its rank, may be waiting for one of the rank's by looking again and again.
+  [[nodiscard]] bool may_spin(const Rank& rank, const Sight& sight) const;
+  [[nodiscard]] static bool has_spun(const Rank& rank, Thread& thread, std::chrono::microseconds patience);
   /// How long the thread may seem idle before its rank is withdrawn.
-  [[nodiscard]] std::chrono::microseconds patience(const Rank& rank, const Sight& sight) const;
+  [[nodiscard]] std::chrono::microseconds patience(const Rank& rank, const Sight& sight, bool may_spin) const;
   /// Of all ranks of this host together.
   [[nodiscard]] std::int64_t starved() const;
   /// Near the end of the patience with a rank: whether there was no core for its job for so long that more is due.
@@ -110,6 +126,7 @@ class Watch {
   Instant awaited_since_{};
   std::uint32_t awaited_looks_ = 0;  // of it inside MPI, when it began to be awaited
   bool said_ = false;
+  std::optional<Withdrawn> first_withdrawn_;
 };
 
 }  // namespace nplus1::simnode::node

@@ -1,6 +1,8 @@
 #include "simnode/node/watch.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,33 @@ class IdleProcess {
   }
   IdleProcess(const IdleProcess&) = delete;
   IdleProcess& operator=(const IdleProcess&) = delete;
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+/// Spins on the first core that there is.
+class BusyProcess {
+ public:
+  explicit BusyProcess(int policy) : pid_{fork()} {
+    if (pid_ != 0) return;
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    const sched_param none{};
+    if (sched_setaffinity(0, sizeof(first), &first) != 0 || sched_setscheduler(0, policy, &none) != 0)
+      _exit(1);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (volatile int i = 0;; i = i + 1) {
+    }
+  }
+  ~BusyProcess() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  BusyProcess(const BusyProcess&) = delete;
+  BusyProcess& operator=(const BusyProcess&) = delete;
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
@@ -100,8 +129,13 @@ TEST_F(WatchTest, ARankThatUsesNoCpuIsWithdrawnAndTheDecisionCountedAsForced) {
   Watch watch{3, {.measured = true, .scale = 0}};  // no bound from CPU time
   const IdleProcess idle;
   watch.add(RankId{1}, idle.pid(), &block_);
+  EXPECT_FALSE(watch.first_withdrawn());
   EXPECT_TRUE(decided_within(watch, 5s));
   EXPECT_EQ(engine_.counters().forced_decisions, 1u);
+  ASSERT_TRUE(watch.first_withdrawn());
+  EXPECT_EQ(watch.first_withdrawn()->rank, RankId{1});
+  EXPECT_FALSE(watch.first_withdrawn()->inside_mpi);
+  EXPECT_GE(watch.first_withdrawn()->waited, 200ms);  // its grace
 }
 
 TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
@@ -111,6 +145,8 @@ TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
   Watch watch{3, {.measured = false}};
   watch.add(RankId{1}, getpid(), &block_);
   EXPECT_TRUE(decided_within(watch, 5s));
+  ASSERT_TRUE(watch.first_withdrawn());
+  EXPECT_TRUE(watch.first_withdrawn()->inside_mpi);
 }
 
 /// Half a patience is half a second here.
@@ -167,6 +203,20 @@ TEST_F(WatchTest, AThreadIsAwaitedForLongerWhileItIsInACallOfMpi) {
   EXPECT_FALSE(decided_within(watch, 500ms));
   block_.threads[0].activity = 2;
   EXPECT_TRUE(decided_within(watch, 500ms));
+}
+
+/// Given compute times are to give the same answer on a busy host.
+TEST_F(WatchTest, AThreadThatCouldRunAndHasNoCoreIsNotTakenForOneThatSpins) {
+  wait_for_anybody();
+  const BusyProcess hog{SCHED_OTHER};
+  const BusyProcess starved{SCHED_IDLE};
+  see_thread(0, starved.pid());
+  block_.threads[0].activity = 2;
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, starved.pid(), &block_, true);
+  EXPECT_FALSE(decided_within(watch, 700ms));
+  kill(hog.pid(), SIGSTOP);
+  EXPECT_TRUE(decided_within(watch, 20s)) << "it has spun";
 }
 
 /// What one thread has computed says nothing of another.

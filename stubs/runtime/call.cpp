@@ -7,6 +7,7 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/twins.hpp"
 #include "stubs/twin/twin.hpp"
@@ -259,6 +260,7 @@ void Call::poll_native(const std::function<bool()>& test, RankId peer, const Com
 }
 
 int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer, const Communicator* members) {
+  const QuietErrors errors;
   if (rt.native()) return unlocked([&] { return pmpi::Wait(&native, status); });
   int code = MPI_SUCCESS;
   poll_native(
@@ -273,12 +275,7 @@ int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer, const Com
 
 void Call::await(MPI_Request native, RankId peer, const Communicator* members) {
   if (rt.native()) return;  // the call that frees it waits itself
-  poll_native(
-      [&] {
-        int flag = 0;
-        return pmpi::Request_get_status(native, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
-      },
-      peer, members);
+  poll_native([&] { return is_complete(native); }, peer, members);
 }
 
 }  // namespace nplus1::stubs

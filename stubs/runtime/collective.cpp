@@ -6,8 +6,10 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/collective_forms.hpp"
+#include "stubs/runtime/collective_lengths.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/detached_sends.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
 namespace nplus1::stubs {
@@ -91,6 +93,23 @@ void detach_sends(const Collective& c, Keep& keep, bool persistent = false) {
   if (!c.synchronises && (waits_for_its_own || persistent)) keep.push_back(std::make_shared<DetachedSends>());
 }
 
+template <class Start>
+int begin(CollectiveLengths* lengths, Start&& start) {
+  const CollectiveLengths::Begins begins{lengths};
+  return start();
+}
+
+/// What MPI's own non-blocking form checks of itself.
+std::shared_ptr<CollectiveLengths> checked_of_request(const Collective& c) {
+  return c.receives_exactly ? std::make_shared<CollectiveLengths>(c.receives_exactly) : nullptr;
+}
+
+/// The error of the blocking form at the end of a call that was carried out by the other.
+int report_of_blocking(Call& call, const Collective& c, const CollectiveLengths& lengths, int code) {
+  if (code == MPI_SUCCESS) return code;
+  return call.unlocked([&] { return report(c.comm->handle, lengths.truncated() ? MPI_ERR_TRUNCATE : code); });
+}
+
 /// Starts natively first, so that the data moves while the virtual end is awaited.
 int run_rooted(Call& call, const Collective& c) {
   if (call.rt.native()) {
@@ -100,19 +119,21 @@ int run_rooted(Call& call, const Collective& c) {
   MPI_Request native = MPI_REQUEST_NULL;
   Keep keep;
   detach_sends(c, keep);
-  const int code = c.start(&native, keep);
+  const auto lengths = std::make_shared<CollectiveLengths>(c.receives_exactly);
+  const int code = begin(lengths.get(), [&] { return c.start(&native, keep); });
   if (code != MPI_SUCCESS) return code;
   keep.may_leave = keep.may_leave || moves_nothing_here(c);
   call_has_begun();
   emit(call, c, EventKind::kCollective, kNoRequest, true);
   if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
   if (!keep.may_leave || call.rt.degraded())
-    return call.finish(native, MPI_STATUS_IGNORE, kAnySource, c.comm);
+    return report_of_blocking(call, c, *lengths, call.finish(native, MPI_STATUS_IGNORE, kAnySource, c.comm));
+  const QuietErrors errors;  // who leaves before others have come learns of no error
   int flag = 0;
-  const int tested = pmpi::Test(&native, &flag, MPI_STATUS_IGNORE);
-  if (flag == 0 && tested == MPI_SUCCESS)
-    call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep.objects));
-  return tested;
+  if (pmpi::Test(&native, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0) return MPI_SUCCESS;
+  keep.push_back(lengths);
+  call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep.objects));
+  return MPI_SUCCESS;
 }
 
 void announce(Call& call, const Collective& c, Request& request, bool may_leave) {
@@ -129,7 +150,9 @@ void announce(Call& call, const Collective& c, Request& request, bool may_leave)
 int start_request(Call& call, const Collective& c, Request& request) {
   Keep keep;
   detach_sends(c, keep);
-  const int code = c.start(&request.native, keep);
+  const auto lengths = checked_of_request(c);
+  const int code = begin(lengths.get(), [&] { return c.start(&request.native, keep); });
+  if (lengths != nullptr) keep.push_back(lengths);
   if (code != MPI_SUCCESS) return code;
   call_has_begun();
   request.keep = std::move(keep.objects);
@@ -147,9 +170,11 @@ int start_persistent(Call& call, const Collective& c, Request& request) {
   // beside a root cannot tell.
   const bool all_can_tell = !c.comm->inter || !c.rooted();
   const bool nothing = all_can_tell && moves_nothing_here(c) && !call.rt.native();
-  const int code = nothing ? MPI_SUCCESS : pmpi::Start(&request.app);
+  const auto lengths = checked_of_request(c);
+  const int code = nothing ? MPI_SUCCESS : begin(lengths.get(), [&] { return pmpi::Start(&request.app); });
   if (code != MPI_SUCCESS) return code;
   request.native = nothing ? MPI_REQUEST_NULL : request.app;
+  if (lengths != nullptr) keep.push_back(lengths);
   request.keep = std::move(keep.objects);
   announce(call, c, request, false);
   return MPI_SUCCESS;

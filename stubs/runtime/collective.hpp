@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -40,6 +41,8 @@ struct Collective {
   std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
   std::vector<std::uint32_t> words;  // neighbourhood edges
   bool empty_blocks_travel = false;  // events::kEmptyBlocksTravel
+  /// What the one message that this member receives must have, where MPI checks that (MPI_Bcast).
+  std::optional<std::size_t> receives_exactly;
   /// What a recording shows of the data (docs/formats/events.md, "Detail").
   CallData data;
   /// Nobody can leave before everybody has entered, so the blocking form runs natively, at once.

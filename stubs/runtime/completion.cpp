@@ -4,6 +4,7 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 
 namespace nplus1::stubs {
@@ -60,17 +61,13 @@ void settle_native(Call& call, Request& request) {
       release_send(call, send);
   }
   if (request.kind == RequestKind::kSend && request.copy.buffer() != nullptr) {
-    int flag = 0;
-    pmpi::Request_get_status(request.native, &flag, MPI_STATUS_IGNORE);
-    if (flag != 0) return;
+    if (is_complete(request.native)) return;
     call.rt.leave_in_background(request.native, std::move(request.copy), std::move(request.keep));
     request.native = MPI_REQUEST_NULL;
     return;
   }
   if (request.kind != RequestKind::kSend && may_finish_later(call, request)) {
-    int flag = 0;
-    pmpi::Request_get_status(request.native, &flag, MPI_STATUS_IGNORE);
-    if (flag != 0) return;
+    if (is_complete(request.native)) return;
     call.rt.leave_in_background(request.native, PrivateCopy{}, std::move(request.keep));
     request.native = MPI_REQUEST_NULL;
     return;

@@ -8,29 +8,13 @@
 
 #include "stubs/runtime/own_pages.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/ucx.hpp"
 
 namespace nplus1::stubs {
 namespace {
 
-// UCX 1.x, ucp/api/ucp.h: what is used of it. The library is not built against UCX.
-constexpr std::uint32_t kHasCallback = 1U << 1U, kHasUserData = 1U << 2U, kHasDatatype = 1U << 3U,
-                        kHasMemoryType = 1U << 6U;
 constexpr std::uint64_t kClassMask = 7, kContiguous = 0, kGeneric = 7;
 constexpr unsigned kClassBits = 3;
-
-/// The beginning of ucp_request_param_t.
-struct Parameters {
-  std::uint32_t given = 0;
-  std::uint32_t flags = 0;
-  void* request = nullptr;
-  void (*done)(void* request, std::int8_t status, void* copy) = nullptr;
-  std::uint64_t datatype = 0;
-  void* user_data = nullptr;
-  void* reply_buffer = nullptr;
-  std::int32_t memory_type = 0;
-  void* received = nullptr;
-  void* memory_handle = nullptr;
-};
 
 /// ucp_generic_dt_ops_t.
 struct Packing {
@@ -92,9 +76,9 @@ bool copy_generic(Copy& copy, const void* buffer, std::size_t count, std::uint64
 }
 
 /// Only of main memory: elsewhere the processor cannot read.
-bool copy_payload(Copy& copy, const void* buffer, std::size_t count, const Parameters& p) {
-  if ((p.given & kHasMemoryType) != 0 && p.memory_type != 0) return false;
-  const std::uint64_t type = (p.given & kHasDatatype) != 0 ? p.datatype : std::uint64_t{1} << kClassBits;
+bool copy_payload(Copy& copy, const void* buffer, std::size_t count, const UcxParameters& p) {
+  if ((p.given & kUcxHasMemoryType) != 0 && p.memory_type != 0) return false;
+  const std::uint64_t type = (p.given & kUcxHasDatatype) != 0 ? p.datatype : std::uint64_t{1} << kClassBits;
   if ((type & kClassMask) == kGeneric) return copy_generic(copy, buffer, count, type);
   if ((type & kClassMask) != kContiguous) return false;
   const std::size_t size = count * (type >> kClassBits);
@@ -111,13 +95,6 @@ void release(Copy* copy) noexcept {
 void sent(void* request, std::int8_t, void* copy) {
   free_ucx_request(request);
   release(static_cast<Copy*>(copy));
-}
-
-/// UCX answers with an error as a pointer to one of the last addresses.
-bool is_request(const void* answer) {
-  constexpr std::intptr_t kErrors = 100;
-  const auto value = reinterpret_cast<std::intptr_t>(answer);
-  return answer != nullptr && (value > 0 || value < -kErrors);
 }
 
 }  // namespace
@@ -140,21 +117,21 @@ std::size_t detached_sends() noexcept {
 void* send_detached(TagSend* send, void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag,
                     const void* parameters) noexcept {
   try {
-    Parameters given;
-    std::memcpy(static_cast<void*>(&given), parameters, offsetof(Parameters, received));
+    UcxParameters given;
+    std::memcpy(static_cast<void*>(&given), parameters, offsetof(UcxParameters, received));
     auto copy = std::make_unique<Copy>();
     if (!can_free_ucx_requests() || !copy_payload(*copy, buffer, count, given))
       return send(endpoint, buffer, count, tag, parameters);
-    Parameters own;
-    own.given = kHasCallback | kHasUserData;
-    own.done = sent;
+    UcxParameters own;
+    own.given = kUcxHasCallback | kUcxHasUserData;
+    own.done.sent = sent;
     own.user_data = copy.get();
     under_way.fetch_add(1, std::memory_order_relaxed);
     const void* const memory = copy->memory.get();
     const std::size_t size = copy->size;
     Copy* const kept = copy.release();
     void* const answer = send(endpoint, memory, size, tag, &own);
-    if (is_request(answer)) return nullptr;
+    if (is_ucx_request(answer)) return nullptr;
     release(kept);
     return answer;
   } catch (...) {  // no memory for it

@@ -24,7 +24,8 @@ struct CallState {
   const void* frame = nullptr;   // its stack frame: with `site`, the key of its call path
   bool waits_itself = false;     // a handler polls MPI and sleeps by itself: the progress hook must not
   bool begun = false;  // the call has been told to the simulator, or MPI works on it: it cannot be made again
-  bool refused = false;  // its arguments seem wrong, and MPI is asked
+  bool refused = false;                 // its arguments seem wrong, and MPI is asked
+  void (*show)(bool inside) = nullptr;  // to the simulator, of a rank's thread that has others beside it
   bool foreign = false;  // an exception came out of the MPI library: a callback of the program's threw it
 };
 
@@ -156,6 +157,7 @@ class DepthGuard {
   ~DepthGuard() {
     if (--call_state.depth != 0) return;
     call_state.call = MpiCall::kNone;
+    if (call_state.show != nullptr && active()) call_state.show(false);
     if (const WrapperHooks* hooks = detail::wrapper_hooks.load(std::memory_order_relaxed)) [[unlikely]]
       hooks->leave();
   }
@@ -167,6 +169,8 @@ class DepthGuard {
 
  private:
   static void enter(MpiCall call, const void* site, const void* frame) noexcept {
+    // Who waits for a lock of MPI's, or ours, waits for another thread's call and not in the application.
+    if (call_state.show != nullptr && call != MpiCall::MPI_Wtime && active()) call_state.show(true);
     call_state.call = call;
     call_state.site = site;
     call_state.frame = frame;

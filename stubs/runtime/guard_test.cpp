@@ -70,6 +70,25 @@ __attribute__((noinline)) bool nested_is_observed() {
   return observed_at(2);
 }
 
+/// In every call, observed or not, but for reading the clock, which waits for nobody.
+TEST(DepthGuard, ShowsThatItsThreadIsInsideMpi) {
+  const Active active;
+  static std::vector<bool> shown;
+  shown.clear();
+  call_state.show = [](bool inside) { shown.push_back(inside); };
+  {
+    const DepthGuard outer{MpiCall::MPI_Type_commit, nullptr};
+    const DepthGuard inner{MpiCall::MPI_Type_size, nullptr};
+    EXPECT_EQ(shown, std::vector{true});
+  }
+  EXPECT_EQ(shown, (std::vector{true, false}));
+  {
+    const DepthGuard clock{MpiCall::MPI_Wtime, nullptr};
+    EXPECT_EQ(shown, (std::vector{true, false}));
+  }
+  call_state.show = nullptr;
+}
+
 TEST(DepthGuard, ACallThatWasLeftByLongjmpIsNoneAroundTheNext) {
   const Active active;
   note_callbacks();

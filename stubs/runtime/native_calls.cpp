@@ -1,4 +1,5 @@
 #include "stubs/runtime/native_calls.hpp"
+#include "stubs/runtime/error_hook.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -173,6 +174,7 @@ int test_some(Call& call, const Completing& c, int* outcount, int indices[], MPI
 int finish_receive(Call& call, Request& request, MPI_Status* status) {
   MPI_Status own;
   MPI_Status* told = status == MPI_STATUS_IGNORE ? &own : status;
+  const QuietErrors errors;
   const int code = call.unlocked([&] { return pmpi::Wait(&request.native, told); });
   if (code == MPI_SUCCESS && request.comm) note_message(call, *request.comm, *told);
   return code;

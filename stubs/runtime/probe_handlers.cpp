@@ -2,6 +2,7 @@
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
@@ -222,7 +223,8 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
     outcome.tag = message.tag;
     outcome.size = nplus1::count(message.size);
     outcome.sequence = message.sequence;
-    return call.finish(request->native, status, message.source);
+    const int finished = call.finish(request->native, status, message.source);
+    return call.unlocked([&] { return report(MPI_COMM_WORLD, finished); });  // a message has no communicator
   }
   call.emit(event, nullptr, &data);
   *request_handle = request->native;

@@ -5,6 +5,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
@@ -54,7 +55,7 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
   if (was_there) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
   call.rt.requests.unindex(request.id);
   if (request.app != MPI_REQUEST_NULL) pmpi::Request_free(&request.app);
-  return finished;
+  return call.unlocked([&] { return report(t.comm->handle, finished); });
 }
 
 int nonblocking_receive(const Transfer& t, MPI_Request* handle) {
@@ -100,7 +101,10 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
   announce_receive(call, in, receive, EventKind::kIrecv);
   Request* both[] = {&send, &receive};
   end_all(call, both);
-  if (call.rt.native()) return end_natively(call, send, receive, status);
+  if (call.rt.native()) {
+    code = end_natively(call, send, receive, status);
+    return call.unlocked([&] { return report(in.comm->handle, code); });
+  }
   if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
   code = call.finish(receive.native, status, receive.peer);
   if (Accesses* accesses = call.rt.accesses()) {
@@ -115,7 +119,7 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
     release_send(call, send);
   call.rt.requests.unindex(receive.id);
   if (receive.app != MPI_REQUEST_NULL) pmpi::Request_free(&receive.app);
-  return code;
+  return call.unlocked([&] { return report(in.comm->handle, code); });
 }
 
 /// One handle for both halves: the receive's, with the send as its partner.

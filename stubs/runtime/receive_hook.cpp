@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "stubs/runtime/collective_lengths.hpp"
 #include "stubs/runtime/ucx.hpp"
 
 namespace nplus1::stubs {
@@ -9,8 +10,7 @@ namespace {
 
 constinit thread_local bool receives_from_one __attribute__((tls_model("initial-exec"))) = false;
 
-/// MPIR_TAG_ERROR_BIT and MPIR_TAG_PROC_FAILURE_BIT of MPICH 4, in UCX's tag.
-constexpr std::uint64_t kErrorBits = std::uint64_t{3} << 29U;
+constexpr std::uint64_t kErrorBits = kUcxErrorBit | kUcxFailedBit;
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};
 
 }  // namespace
@@ -36,7 +36,8 @@ extern "C" __attribute__((visibility("default"))) void* ucp_tag_recv_nbx(void* w
                                                                          std::size_t count, std::uint64_t tag,
                                                                          std::uint64_t mask,
                                                                          const void* parameters) {
-  using Receive = void*(void*, void*, std::size_t, std::uint64_t, std::uint64_t, const void*);
-  static Receive* const next = nplus1::stubs::find_in_ucx<Receive>("ucp_tag_recv_nbx");
-  return next(worker, buffer, count, tag, nplus1::stubs::mask_of_receive(tag, mask), parameters);
+  using nplus1::stubs::TagReceive;
+  static TagReceive* const next = nplus1::stubs::find_in_ucx<TagReceive>("ucp_tag_recv_nbx");
+  return nplus1::stubs::receive_watched(next, worker, buffer, count, tag,
+                                        nplus1::stubs::mask_of_receive(tag, mask), parameters);
 }

@@ -6,6 +6,7 @@
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
@@ -96,11 +97,9 @@ void cancel_held(Call& call, Request& request) {
 }
 
 bool was_cancelled(MPI_Request native) {
-  int flag = 0;
   int cancelled = 0;
   MPI_Status status;
-  pmpi::Request_get_status(native, &flag, &status);
-  if (flag != 0) pmpi::Test_cancelled(&status, &cancelled);
+  if (is_complete(native, &status)) pmpi::Test_cancelled(&status, &cancelled);
   return cancelled != 0;
 }
 

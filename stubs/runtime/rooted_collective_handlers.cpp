@@ -49,6 +49,7 @@ Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm co
     c.size = payload_bytes(count, type);
   }
   c.leaves_early = is_me(c, root);
+  if (intra(c) && !c.leaves_early) c.receives_exactly = static_cast<std::size_t>(c.size);
   c.blocking = [=] { return pmpi::Bcast(buffer, count, type, root, comm); };
   const std::size_t receivers = c.comm == nullptr ? 0 : members(c);
   const bool at_root = is_me(c, root);

@@ -270,6 +270,8 @@ class alignas(4096) Runtime {
   void expect_others() { expects_others_.store(true, std::memory_order_relaxed); }
   /// Marks the change between application and MPI, for the simulator's bound on a running rank.
   void set_inside(bool inside);
+  /// The same of the calling thread alone, without a lock.
+  static void show_thread(bool inside);
   /// Whether receives of this rank wait for the simulator to match them.
   [[nodiscard]] bool waits_for_decisions() const { return undecided_ > 0; }
   void count_undecided(Communicator& comm, int change);
@@ -281,7 +283,7 @@ class alignas(4096) Runtime {
 
  private:
   struct SleepState {
-    std::int64_t nanoseconds = 200'000;
+    std::int64_t nanoseconds = 0;  // of the last sleep
     std::uint32_t sleeps = 0;
     std::uint32_t ticket = 0;
     bool armed = false;  // a ticket is held: sleep next

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "stubs/runtime/collective_lengths.hpp"
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/ucx.hpp"
@@ -75,6 +76,7 @@ FreeRequest* request_free() noexcept {
 /// A message of the program's own is none of a collective's.
 void* send(void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag, const void* parameters) {
   static TagSend* const next = find_in_ucx<TagSend>("ucp_tag_send_nbx");
+  begins_with(tag);
   return sends_detached || (detaches_sends() && sending_to == kNobody)
              ? send_detached(next, endpoint, buffer, count, tag, parameters)
              : next(endpoint, buffer, count, tag, parameters);

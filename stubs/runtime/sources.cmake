@@ -13,6 +13,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/capture.cpp
   runtime/clock_functions.cpp
   runtime/collective.cpp
+  runtime/collective_lengths.cpp
   runtime/communicator_handlers.cpp
   runtime/communicators.cpp
   runtime/completion.cpp
@@ -20,6 +21,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/datatypes.cpp
   runtime/detached_sends.cpp
   runtime/environment_handlers.cpp
+  runtime/error_hook.cpp
   runtime/exchange_collective_handlers.cpp
   runtime/instrumented_functions.cpp
   runtime/leaving.cpp

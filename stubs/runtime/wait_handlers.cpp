@@ -5,6 +5,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/progress_hook.hpp"
@@ -90,8 +91,9 @@ void note_error(Request& request, int code) {
   if (code != MPI_SUCCESS) request.when_complete = nullptr;
 }
 
-/// Completes one virtually finished request natively.
-int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
+/// Completes one virtually finished request natively; reports no error.
+int complete_quietly(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
+  const QuietErrors errors;
   settle_native(call, request);
   int code = MPI_SUCCESS;
   if (request.native == MPI_REQUEST_NULL)
@@ -104,12 +106,27 @@ int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* 
   return code;
 }
 
+/// MPI_Wait and MPI_Test. MPICH's requests of single messages do not know their communicator.
+int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
+  const bool knows = request.comm && (request.persistent || request.kind == RequestKind::kCollective);
+  const MPI_Comm comm = knows ? request.comm->handle : MPI_COMM_WORLD;
+  const int code = complete_quietly(call, handle, request, status);
+  return code == MPI_SUCCESS ? code : call.unlocked([&] { return report(comm, code); });
+}
+
+/// MPI_Waitany and MPI_Testany.
+int complete_any(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
+  const int code = complete_quietly(call, handle, request, status);
+  return code == MPI_SUCCESS ? code : call.unlocked([&] { return report(MPI_COMM_WORLD, code); });
+}
+
 /// After an error MPICH may leave the requests behind it as they are (MPI_ERR_PENDING), although they are complete: this one
 /// has ended in virtual time.
 void complete_pending(MPI_Request& native, MPI_Status* status, bool persistent) {
   const bool told = status != MPI_STATUS_IGNORE;
   const bool pending = told ? status->MPI_ERROR == MPI_ERR_PENDING : !persistent;
   if (native == MPI_REQUEST_NULL || !pending) return;
+  const QuietErrors errors;
   const int code = pmpi::Wait(&native, status);
   if (told) status->MPI_ERROR = code;
 }
@@ -154,13 +171,13 @@ int complete_some_native(Call& call, MPI_Request handles[], const Selection& s,
     const auto at = static_cast<std::size_t>(chosen[k]);
     indices[k] = s.positions[at];
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[k];
-    codes.push_back(complete_one(call, handles[indices[k]], *s.requests[at], status));
+    codes.push_back(complete_quietly(call, handles[indices[k]], *s.requests[at], status));
     if (codes.back() != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
   }
   if (result == MPI_ERR_IN_STATUS && statuses != MPI_STATUSES_IGNORE) {
     for (std::size_t k = 0; k < codes.size(); ++k) statuses[k].MPI_ERROR = codes[k];
   }
-  return result;
+  return result == MPI_SUCCESS ? result : call.unlocked([&] { return report(MPI_COMM_WORLD, result); });
 }
 
 std::vector<int> words_as_positions(const ThreadState& thread, int n) {
@@ -219,9 +236,7 @@ std::vector<int> test(Call& call, const Selection& s, CompletionMode mode, std::
 bool first_native(const std::vector<Request*>& requests, std::vector<int>& ready) {
   ready.clear();
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    int flag = 0;
-    pmpi::Request_get_status(requests[i]->native, &flag, MPI_STATUS_IGNORE);
-    if (flag != 0) ready.push_back(static_cast<int>(i));
+    if (is_complete(requests[i]->native)) ready.push_back(static_cast<int>(i));
   }
   return !ready.empty();
 }
@@ -306,10 +321,10 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
     std::vector<int> ready;
     call.poll_native([&] { return first_native(s.requests, ready); });
     *index = s.positions[static_cast<std::size_t>(ready.front())];
-    return complete_one(call, handles[*index], *s.requests[static_cast<std::size_t>(ready.front())], status);
+    return complete_any(call, handles[*index], *s.requests[static_cast<std::size_t>(ready.front())], status);
   }
   *index = s.positions[static_cast<std::size_t>(chosen)];
-  return complete_one(call, handles[*index], *s.requests[static_cast<std::size_t>(chosen)], status);
+  return complete_any(call, handles[*index], *s.requests[static_cast<std::size_t>(chosen)], status);
 }
 
 int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
@@ -366,8 +381,7 @@ int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) 
     for (int i = 0; i < count; ++i) {
       if (handles[i] == MPI_REQUEST_NULL || is_ours(handles[i])) continue;
       *flag = 0;
-      const int code = pmpi::Request_get_status(handles[i], flag, MPI_STATUS_IGNORE);
-      if (code != MPI_SUCCESS || *flag == 0) return code;
+      if (!is_complete(handles[i])) return MPI_SUCCESS;
     }
   }
   Call call;
@@ -395,7 +409,7 @@ int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status*
   *index = MPI_UNDEFINED;
   if (done.empty()) return MPI_SUCCESS;
   *index = s.positions[static_cast<std::size_t>(done.front())];
-  return complete_one(call, handles[*index], *s.requests[static_cast<std::size_t>(done.front())], status);
+  return complete_any(call, handles[*index], *s.requests[static_cast<std::size_t>(done.front())], status);
 }
 
 int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {

@@ -46,6 +46,13 @@ bool is_segment(int fd, std::int32_t ranks) {
          static_cast<std::uint64_t>(status.st_size) == Segment::bytes_for(ranks);
 }
 
+/// What is known of the mapping lives as long as it, until the process ends: on a page of its own, not in the program's
+/// heap, where whoever looks for leaks would find it lost.
+Segment::Mapping* Segment::own_page() {
+  void* page = mmap(nullptr, sizeof(Mapping), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return page == MAP_FAILED ? nullptr : static_cast<Mapping*>(page);
+}
+
 /// First without access to any of it: where the program has locked its future memory, the kernel fills each new
 /// mapping with pages at once, but not what cannot be accessed.
 Segment map_segment(int fd, std::int32_t ranks) {
@@ -55,13 +62,15 @@ Segment map_segment(int fd, std::int32_t ranks) {
   if (base == MAP_FAILED) return segment;
   munlock(base, bytes);
   const std::uint64_t open = Segment::arena_begin(ranks) + kArenaStep;
-  if (mprotect(base, open, PROT_READ | PROT_WRITE) != 0) {
+  Segment::Mapping* const known = Segment::own_page();
+  if (known == nullptr || mprotect(base, open, PROT_READ | PROT_WRITE) != 0) {
+    if (known != nullptr) munmap(known, sizeof(Segment::Mapping));
     munmap(base, bytes);
     return segment;
   }
   madvise(base, bytes, MADV_DONTDUMP);
   segment.base_ = static_cast<std::byte*>(base);
-  segment.mapping_ = new Segment::Mapping{ranks, bytes, open};
+  segment.mapping_ = new (known) Segment::Mapping{ranks, bytes, open};
   return segment;
 }
 

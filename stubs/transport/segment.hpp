@@ -137,6 +137,7 @@ class Segment {
     std::uint64_t open;  // so far it can be read and written
   };
   friend Segment map_segment(int fd, std::int32_t ranks);
+  [[nodiscard]] static Mapping* own_page();
   [[nodiscard]] bool open_up_to(std::uint64_t offset) const;
 
   std::byte* base_ = nullptr;

@@ -182,8 +182,12 @@ class Workspace:
         self.scratch.cleanup()
 
     def run(self, command, folder=None, limit=LIMIT):
-        return subprocess.run(["bash", "-c", command], cwd=folder or self.folder, env=self.environment, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False)
+        """When time is up all of its processes are told to end, as mpirun has to be for its ranks to do so."""
+        done = subprocess.run(["timeout", "-k", "20", str(limit), "bash", "-c", command], cwd=folder or self.folder,
+                              env=self.environment, text=True, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if done.returncode in (124, 137):
+            raise AssertionError(f"{command}: not ended after {limit} s\n{done.stdout}{done.stderr}")
+        return done
 
     def need(self, command):
         done = self.run(command)

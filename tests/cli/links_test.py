@@ -83,6 +83,16 @@ class Links(CommandTest):
         self.assertGreater(once, 0)
         self.assertLessEqual(sweep, once)
 
+    def test_a_search_for_a_placement_loads_the_platform_once(self):
+        source = self.record("pairs", 16, [(a, (a + 8) % 16, 60000) for a in range(16)] * 5)
+        platform = self.folder / "platform.xml"
+        platform.write_text((PLATFORMS / "torus.xml").read_text())
+        once = self.opened(platform, "replay", source, "--platform", platform, "-o", "replayed", "--quiet")
+        search = self.opened(platform, "map", source, "--platform", platform, "--replays", "30", "--json", "map.json")
+        self.assertGreaterEqual(json.loads((self.folder / "map.json").read_text())["replays"], 30)
+        self.assertGreater(once, 0)
+        self.assertLessEqual(search, once)
+
     def makespan(self, source, platform, *more):
         return json.loads((self.replayed(source, platform, *more) / "summary.json").read_text())["virtual_time_s"]
 

@@ -73,7 +73,7 @@ def races(nplus1, folder):
         return []
     done = subprocess.run([nplus1, "overlap", folder, "--json", told], capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
-        return [f"nplus1 overlap: {done.stderr.strip()[:160]}"]
+        return [f"nplus1 overlap: exit code {done.returncode}: {done.stderr.strip()[:160]}"]
     return [f"{r['file']}:{r['line']}, {r['offset']} bytes into the buffer of line {r['request_line']}"
             for r in json.loads(told.read_text())["races"]]
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "detector/scenario_world.hpp"
+#include "detector/testing/world.hpp"
 #include "stubs/runtime/kept_parts.hpp"
 
 namespace nplus1::tests {

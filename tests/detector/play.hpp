@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "detector/scenario_world.hpp"
+#include "detector/testing/world.hpp"
 
 namespace nplus1::tests {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "detector/scenario_world.hpp"
+#include "detector/testing/world.hpp"
 
 namespace nplus1::tests {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cli/collective_rounds.hpp"
+#include "analyses/collective_rounds.hpp"
 #include "events/goal/goal.hpp"
 #include "events/time_independent/time_independent.hpp"
 #include "tests/exchange/sample_run.hpp"
@@ -25,12 +25,12 @@ struct Kind {
 
 const Kind kTi{"ti",
                [](const fs::path& p, const events::exchange::Preamble& preamble) {
-                 return events::time_independent::create(p, preamble, cli::collective_rounds);
+                 return events::time_independent::create(p, preamble, analyses::collective_rounds);
                },
                [](const fs::path& p) { return events::time_independent::open(p); }, "actions.txt"};
 const Kind kGoal{"goal",
                  [](const fs::path& p, const events::exchange::Preamble& preamble) {
-                   return events::goal::create(p, preamble, cli::collective_rounds);
+                   return events::goal::create(p, preamble, analyses::collective_rounds);
                  },
                  [](const fs::path& p) { return events::goal::open(p); }, ""};
 
@@ -165,7 +165,7 @@ TEST(Goal, AWorkedExampleReadsAsWritten) {
 /// what follows the wait follows the ends.
 TEST(Goal, WritesTheDependencesThatTheProgramHas) {
   const Scratch scratch;
-  auto exporter = events::goal::create(scratch.path() / "x.goal", {2, {}}, cli::collective_rounds);
+  auto exporter = events::goal::create(scratch.path() / "x.goal", {2, {}}, analyses::collective_rounds);
   ASSERT_TRUE(exporter.ok());
   const auto event = [](EventKind kind, int peer, std::uint32_t request, std::int64_t compute_ns) {
     events::Event e;

@@ -7,6 +7,15 @@ namespace nplus1::fuzz {
 using events::Event;
 using events::EventKind;
 
+namespace {
+
+/// Of extremes, too.
+std::int64_t sum(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+}  // namespace
+
 EventsOf::EventsOf(Choices& choices, std::int32_t ranks, events::EventSink& sink)
     : choices_{choices},
       ranks_{ranks},
@@ -52,7 +61,7 @@ void EventsOf::definition() {
 }
 
 void EventsOf::transfer(Event& e, events::Answer& answer) {
-  e.tag = static_cast<std::int32_t>(choices_.value(4)) - (choices_.once_in(4) ? 1 : 0);
+  e.tag = static_cast<std::int32_t>(sum(choices_.value(4), choices_.once_in(4) ? -1 : 0));
   const bool sends = e.kind == EventKind::kSend || e.kind == EventKind::kIsend;
   if (e.kind == EventKind::kIsend || e.kind == EventKind::kIrecv)
     e.request =
@@ -96,8 +105,8 @@ void EventsOf::collective(Event& e) {
   e.operation = static_cast<std::uint8_t>(choices_.value(19));
   e.comm = CommId{static_cast<std::uint32_t>(choices_.value(static_cast<std::int64_t>(members_.size())))};
   const std::size_t p = e.comm.index() < members_.size() ? members_[e.comm.index()] : 1;
-  e.peer =
-      static_cast<std::int32_t>(choices_.value(static_cast<std::int64_t>(p))) - (choices_.once_in(6) ? 3 : 0);
+  e.peer = static_cast<std::int32_t>(
+      sum(choices_.value(static_cast<std::int64_t>(p)), choices_.once_in(6) ? -3 : 0));
   if (e.kind == EventKind::kIcollective) e.request = RequestId{++requests_[rank_]};
   const std::uint64_t lists = choices_.below(4);
   const std::size_t entries = lists == 1 ? p : lists == 2 ? 2 * p : lists == 3 ? choices_.below(4) : 0;
@@ -121,14 +130,14 @@ void EventsOf::collective(Event& e) {
 void EventsOf::access(Event& e) {
   e.operation = static_cast<std::uint8_t>(16 + choices_.value(4));
   e.aux = static_cast<std::uint64_t>(choices_.value(static_cast<std::int64_t>(ordinals_[rank_]) + 2));
-  e.peer = static_cast<std::int32_t>(choices_.value(4)) - (choices_.once_in(16) ? 9 : 0);
+  e.peer = static_cast<std::int32_t>(sum(choices_.value(4), choices_.once_in(16) ? -9 : 0));
   e.tag = choices_.byte();
   if (choices_.once_in(2)) sizes_.push_back(choices_.value(5000));
 }
 
 void EventsOf::detail(events::Detail& d) {
   d.wall_before_ns = choices_.value(1000);
-  d.wall_entry_ns = d.wall_before_ns + choices_.value(1000);
+  d.wall_entry_ns = sum(d.wall_before_ns, choices_.value(1000));
   d.buffer = static_cast<std::uint64_t>(choices_.value(4096)) * 8;
   d.count = choices_.value(64);
   d.prefix = static_cast<std::uint64_t>(choices_.value(3));
@@ -153,7 +162,7 @@ void EventsOf::row() {
   e.call = static_cast<std::uint16_t>(choices_.value(60));
   e.site = CallSiteId{static_cast<std::uint32_t>(choices_.value(3))};
   e.thread = ThreadId{static_cast<std::uint16_t>(choices_.once_in(10) ? choices_.value(3) : 0)};
-  e.peer = static_cast<std::int32_t>(choices_.value(ranks_)) - (choices_.once_in(8) ? 2 : 0);
+  e.peer = static_cast<std::int32_t>(sum(choices_.value(ranks_), choices_.once_in(8) ? -2 : 0));
   e.size = choices_.value(5000);
   e.aux = static_cast<std::uint64_t>(choices_.value(3));
   e.compute_ps = choices_.value(1000);
@@ -186,10 +195,8 @@ void EventsOf::row() {
       break;
   }
   std::int64_t& clock = clocks_[rank_];
-  e.entry_ps =
-      static_cast<std::int64_t>(static_cast<std::uint64_t>(clock) + static_cast<std::uint64_t>(e.compute_ps));
-  const auto exit = static_cast<std::int64_t>(static_cast<std::uint64_t>(e.entry_ps) +
-                                              static_cast<std::uint64_t>(choices_.value(2000)));
+  e.entry_ps = sum(clock, e.compute_ps);
+  const std::int64_t exit = sum(e.entry_ps, choices_.value(2000));
   clock = exit >= 0 && exit < (std::int64_t{1} << 61U) ? exit : clock;
   answer.exit_ps = exit;
   events::Detail with;
@@ -218,7 +225,7 @@ void EventsOf::match() {
   answer.tag = s.tag;
   answer.sequence = s.sequence;
   answer.size = s.size;
-  answer.exit_ps = clocks_[to] + choices_.value(1000);
+  answer.exit_ps = sum(clocks_[to], choices_.value(1000));
   sink_.on_match(RankId{static_cast<std::int32_t>(to)}, answer);
 }
 

@@ -7,7 +7,7 @@
 
 #include "events/checked_sink.hpp"
 #include "events/definitions_collector.hpp"
-#include "events/recording/scratch_folder.hpp"
+#include "events/recording/testing/scratch_folder.hpp"
 #include "tests/fuzz/events_of.hpp"
 
 namespace nplus1::fuzz {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "events/recording/reader.hpp"
-#include "events/recording/scratch_folder.hpp"
-#include "hypothesis/replay.hpp"
+#include "events/recording/testing/scratch_folder.hpp"
+#include "hypothesis/replay/replay.hpp"
 #include "hypothesis/transform/rank_order.hpp"
 #include "overlap/efficiency.hpp"
 #include "overlap/one_wait.hpp"

@@ -9,7 +9,7 @@
 #include "events/recording/columns.hpp"
 #include "events/recording/format.hpp"
 #include "events/recording/reader.hpp"
-#include "events/recording/scratch_folder.hpp"
+#include "events/recording/testing/scratch_folder.hpp"
 #include "events/recording/writer.hpp"
 #include "tests/fuzz/events_of.hpp"
 #include "tests/fuzz/target.hpp"

@@ -53,7 +53,7 @@ def most_by_chance(trials, chance, level):
 
 
 class FalseFindings(GuidelinesTest):
-    """Data without a violation, drawn from measurements made here and now (guidelines/null_data.hpp)."""
+    """Data without a violation, drawn from measurements made here and now (guidelines/testing/null_data.hpp)."""
 
     def test_are_as_rare_as_stated(self):
         self.guidelines("run", "-q", "-n", 2, "--waits", "yield", "-o", "measured", "--functions", "Reduce,Bcast,Scan,Gather",

@@ -350,6 +350,29 @@ end program
         self.assertLess(first, second)
         self.assertLess(diff.index("MPI_Isend(u, "), diff.index("MPI_Isend(u + 1, "))
 
+    PACKED = HEAD + MAIN + ARRAYS + """
+  char room[64];
+  for (int i = 0; i < 5; ++i) {
+    int at = 0;
+    MPI_Sendrecv(u, 20, MPI_DOUBLE, left, 0, v, 20, MPI_DOUBLE, right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* ONE */
+    MPI_Pack(v + CELL, 1, MPI_DOUBLE, room, sizeof room, &at, MPI_COMM_WORLD); /* PACK */
+    MPI_Allreduce(MPI_IN_PLACE, v + CELL, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD); /* REDUCE */
+    MPI_Sendrecv(u, 20, MPI_DOUBLE, right, 1, w, 20, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* TWO */
+    nplus1_compute(40e-6);
+    u[0] += v[1] + w[2]; /* USE */
+  }
+  sum += u[0];
+""" + END
+
+    def test_calls_on_other_cells_of_the_page_go_by_and_on_the_message_end_the_chain(self):
+        one, two, pack = (line_of(self.PACKED, mark) for mark in ("ONE", "TWO", "PACK"))
+        chain, = self.found(self.PACKED.replace("CELL", "30"))["chains"]
+        self.assertEqual(self.lines(chain), [one, two])
+        chains = self.found(self.PACKED.replace("CELL", "3"))["chains"]
+        self.assertEqual({tuple(self.lines(c)) for c in chains}, {(one,), (two,)})
+        ended = next(c for c in chains if self.lines(c) == [one])
+        self.assertEqual((ended["ended_by"], ended["touch"]["line"]), ("call", pack))
+
     def test_memory_that_is_freed_ends_the_chain(self):
         text = HEAD + MAIN + """
   for (int i = 0; i < 5; ++i) {

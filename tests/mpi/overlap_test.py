@@ -63,6 +63,33 @@ class Overlap(LiveTest):
         self.assertGreater(chain["saving_share"], 0.05)
         self.assertAlmostEqual(chain["saving_share"], same["saving_share"], delta=0.01 * same["saving_share"])
 
+    def test_other_verbs_look_at_the_first_part_of_a_long_recording_too(self):
+        def run(*words):
+            done = subprocess.run([str(NPLUS1), *map(str, words), "-q", "--json", str(file)], capture_output=True, text=True, check=True)
+            return json.loads(file.read_text()), done.stdout
+
+        file = self.folder / "part.json"
+        folders = [self.folder / str(events) for events in (600_000, 300_000)]
+        for folder in folders:
+            folder.mkdir()
+            subprocess.run([str(RECORDINGS), "halo", folder.name, str(folder / "recording")], check=True)
+        chain = self.overlap(folders[0], "--events", 100_000)["chains"][0]
+        grouped = chain["savings"]["grouped"]["asynchronous_s"]
+        one, told = run("whatif", folders[0], "--overlap", chain["id"], "--events", 100_000)
+        self.assertAlmostEqual(one["saved_s"], grouped, delta=1e-6 * grouped)
+        trust = one["before"]["trust"]
+        self.assertIn(f"the first {trust['rows']} of the recording's {trust['rows'] + trust['left_out']} events", told)
+        self.assertNotIn("wait for what never comes", told)
+        sweep, told = run("whatif", folders[0], "--sweep", "--events", 100_000)
+        self.assertEqual((sweep["events"], sweep["left_out"]), (trust["rows"], trust["left_out"]))
+        self.assertIn(f"the first {trust['rows']} of the recording's", told)
+        tried = next(c for c in sweep["candidates"] if c["flags"] == f"--overlap {chain['id']}")
+        self.assertTrue(tried["finished"])
+        self.assertAlmostEqual(tried["saved_s"], grouped, delta=1e-6 * grouped)
+        projected, told = run("overlap", "project", *folders, "--sizes", "2,1", "--size", 2, "--events", 100_000)
+        self.assertEqual(sum("events and matches were looked at" in w for w in projected["warnings"]), 2)
+        self.assertIn("--events 0 takes all of them", told)
+
     def test_the_program_written_by_hand_takes_what_was_predicted(self):
         for network in (NETWORK, LOGGOPS):
             for cells, inner in ((10, 5), (1000, 30), (4000, 100), (20000, 50)):  # the last one waits for its receive

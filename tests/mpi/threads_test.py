@@ -64,13 +64,18 @@ class Same(ReplayTest):
 
     def test_a_matched_probe_and_a_receive_of_another_thread_share_messages(self):
         """Natively, too, each gets what it gets in virtual time: where a send waits for its receive, a receive that got
-        the probe's message instead would leave both waiting."""
-        network = "lsb:latency=1e-6,bandwidth=1e9"
+        the probe's message instead would leave both waiting. A replay gives each what it got."""
+        network, slower = "lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=5e-6,bandwidth=1e8"
         for more, options in ((",eager=0", ()), (",eager=0,handshake=2e-6", ()), ("", ()), ("", ("--direct", "off"))):
             with self.subTest(network=network + more, options=options):
                 run = self.exact("probed_messages", 40, ranks=2, compute="fixed:1e-7", network=network + more,
                                  options=options)
                 self.assertEqual(run.summary["trust"]["order_inversions"], 0)
+                self.assertEqual(self.replay(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+                for words in (("--network", slower + more), ("--decisions", "recorded"), ("--decisions", "adapted")):
+                    again = self.replay(run.folder, *words)
+                    self.assertTrue(again["finished"], words)
+                    self.assertEqual(again["trust"]["order_inversions"], 0, words)
 
 
 class Manners(LiveTest):

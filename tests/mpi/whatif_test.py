@@ -66,9 +66,9 @@ class WhatIf(LiveTest):
         run, mended = self.planted("jitter", "planted", FAST), self.planted("jitter", "mended", FAST)
         sweep = self.whatif(run, "--sweep")["candidates"]
         first = sweep[0]
-        self.assertTrue(first["kind"] == "balance" and first["what"].endswith("each time"), first)
+        self.assertTrue(first["kind"] == "balance" and first["what"].endswith("in each step"), first)
         self.assert_predicts(first["virtual_time_s"], mended, run)
-        over_the_run = [c for c in sweep if c["what"] == "all computing, shared evenly by the ranks"]
+        over_the_run = [c for c in sweep if c["what"] == "balance all computation"]
         self.assertEqual(len(over_the_run), 1)
         self.assertLess(over_the_run[0]["saved_s"], 0.5 * first["saved_s"])
         flags = first["flags"].replace("'", "").split(" ", 1)
@@ -78,7 +78,7 @@ class WhatIf(LiveTest):
         """Measured computing: the asked-for work, and what the host adds."""
         run = self.exact("planted", problem, variant, steps, ranks=8, network=FAST, compute="measured")
         sweep = self.whatif(run, "--sweep")
-        return sweep, next(c for c in sweep["candidates"] if c["what"].startswith("all computing, shared evenly"))
+        return sweep, next(c for c in sweep["candidates"] if c["what"].startswith("balance all computation"))
 
     def test_of_measured_computing_what_a_rank_has_every_time_is_ranked(self):
         sweep, balance = self.swept("imbalance", "planted", 20)
@@ -93,7 +93,7 @@ class WhatIf(LiveTest):
         self.assertLess(balance["systematic_s"], 0.1 * sweep["random_s"])
         noise = [c for c in sweep["candidates"] if c["kind"] == "noise"]
         self.assertTrue(noise and all(c["problem"] is None for c in noise), noise)
-        whole = [c["saved_s"] for c in noise if c["what"].startswith("all computing")]
+        whole = [c["saved_s"] for c in noise if c["what"].endswith("of all computation")]
         self.assertAlmostEqual(whole[0], sweep["random_s"], delta=1e-9)
         # What the list says can be asked for.
         steady = json.loads(self.nplus1_json("whatif", sweep["recording"], "--steady", "all"))
@@ -215,8 +215,8 @@ class WhatIf(LiveTest):
         self.assert_predicts(self.whatif(run, "--network", FAST)["after"]["virtual_time_s"], mended, run)
         sweep = self.whatif(run, "--sweep")["candidates"]
         kinds = {c["what"]: c["saved_s"] for c in sweep if c["kind"] == "network"}
-        self.assertGreater(kinds["the network without latency"], 20 * kinds["the network with unlimited bandwidth"])
-        self.assertGreater(kinds["the network without latency"], 0.5 * self.time_of(run))
+        self.assertGreater(kinds["use the network without latency"], 20 * kinds["use the network with unlimited bandwidth"])
+        self.assertGreater(kinds["use the network without latency"], 0.5 * self.time_of(run))
 
     def on(self, platform):
         """The two hosts have two cores each: there the map says that they hold four ranks."""

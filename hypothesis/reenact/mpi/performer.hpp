@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hypothesis/adaptation.hpp"
+#include "hypothesis/recorded/adaptation.hpp"
 #include "hypothesis/reenact/mpi/collectives.hpp"
 #include "hypothesis/reenact/mpi/communicators.hpp"
 #include "hypothesis/reenact/mpi/large_count.hpp"

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "events/recording/reader.hpp"
-#include "hypothesis/recorded_decisions.hpp"
+#include "hypothesis/recorded/decisions.hpp"
 #include "hypothesis/transform/chain.hpp"
 
 namespace nplus1::hypothesis::reenact {
@@ -30,7 +30,7 @@ class Collector final : public events::EventSink {
     threads_ = std::max<std::size_t>(threads_, recorded.event.thread.index() + 1);
     RecordedCall call;
     call.assign(recorded);
-    call.has_detail = false;
+    call.detail.reset();
     if (options_.deterministic) repeat(recorded, call);
     call.event.compute_ps = pause_before(recorded).count();
     ordered_ = ordered_ && (ordinals_.empty() || recorded.ordinal > ordinals_.back());

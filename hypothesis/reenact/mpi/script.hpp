@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "events/definitions.hpp"
-#include "hypothesis/recorded_call.hpp"
+#include "hypothesis/recorded/call.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "support/result.hpp"
 

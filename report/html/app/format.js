@@ -67,10 +67,10 @@ export function niceStep(step) {
   return steps.find((s) => s >= step) || Math.ceil(step / 1024) * 1024;
 }
 
-/** " < solver.c:40 < :71": from where a call path came; a file is named once. */
+/** ", called from solver.c:40, from line 71": from where a call path came; a file is named once. */
 export function formatCallers(frames) {
-  return frames.slice(1).filter((f) => f.file).map((f, i) =>
-    ` < ${f.file === frames[i].file ? "" : f.file.replace(/^.*\//, "")}:${f.line}`).join("");
+  return frames.slice(1).filter((f) => f.file).map((f, i) => `, ${i === 0 ? "called from" : "from"} ${
+    f.file === frames[i].file ? `line ${f.line}` : `${f.file.replace(/^.*\//, "")}:${f.line}`}`).join("");
 }
 
 /** "solver.c:42", or what else is known of a frame; `full` keeps the folders. */

@@ -140,7 +140,7 @@ function efficiencyCard({ efficiency }) {
   const line = (name, share) => share == null ? null : el("li", {}, `${name}: ${percent(share)}`);
   return el("div", { class: "card" }, el("h3", {}, `Overlap efficiency: ${percent(whole.share)}`),
     el("p", {}, `Of ${formatTime(whole.transfer_s)} in transfer, all ranks together, ${formatTime(whole.hidden_s)} are hidden behind computing of the same rank.`),
-    el("ul", {}, line("of what is non-blocking already", already.share), line("as two replays say", two),
+    el("ul", {}, line("of the messages of non-blocking calls alone", already.share), line("checked by a second replay, with each call waited for at once", two),
       line("what the data allow", bound?.asynchronous), line("the same with MPI's weak progress", bound?.weak)));
 }
 

@@ -161,7 +161,7 @@ function fixesCard({ fixes }) {
   if (!fixes) return null;
   const share = (c) => shareOfRun(c, fixes);
   const best = fixes.candidates.filter((c) => c.leads && share(c) >= LEAST_SAVING).slice(0, MOST_FIXES);
-  const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(worth(c))} (${formatShare(share(c))})`), savedBetween(c), ` less if it were: ${c.what}`));
+  const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(worth(c))} (${formatShare(share(c))})`), savedBetween(c), ` less: ${c.what}`));
   return el("section", { class: "card", id: "fix-first" }, el("h3", {}, "What to fix first"),
     items.length > 0 ? el("ol", {}, items) : null,
     items.length < MOST_FIXES ? el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, ${

@@ -90,5 +90,5 @@ export const fixesSection = {
     columns: [{ label: "saves", value: worth, format: formatTime },
       { label: "of the run", value: (c) => shareOfRun(c, fixes), format: (s) => formatShare(s) },
       ...(fixes.candidates.some((c) => c.saved_between_s) ? [{ label: "in nine cases of ten", value: ({ saved_between_s: s }) => (s ? s.map(formatTime).join(" to ") : "") }] : []),
-      { label: "if it were", value: (c) => c.what + remark(c) }] }), trust("the run", fixes.before)],
+      { label: "by this change", value: (c) => c.what + remark(c) }] }), trust("the run", fixes.before)],
 };

@@ -1,0 +1,29 @@
+// The clock that twins of the ranks have measured (nplus1 run --compute warm, docs/clock.md), for whoever tells of the run.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "hypothesis/clock/stretches.hpp"
+#include "report/json_object.hpp"
+
+namespace nplus1::analyses {
+
+inline constexpr const char* kWarmFolder = "warm";
+inline constexpr const char* kClockFile = "clock.json";
+
+/// What the twins of the run at `source` say of its stretches; none if it had no twins. Throws Stopped.
+[[nodiscard]] std::shared_ptr<hypothesis::clock::Stretches> fitted_stretches(const std::string& source);
+
+/// The results with warm caches that a run with --compute warm left in its folder, or `source` itself: what all that
+/// tells of the run reads.
+[[nodiscard]] std::string with_warm_clock(const std::string& source);
+
+/// The clock's report beside the results at `source`, a run's folder or what it has of that clock; empty: there is none.
+[[nodiscard]] std::string clock_beside(const std::string& source);
+
+/// Adds the interval of the virtual time of the run at `source` (docs/formats/clock.md), from the clock.json beside it;
+/// nothing where the run has none.
+void add_interval(report::JsonObject& document, const std::string& source);
+
+}  // namespace nplus1::analyses

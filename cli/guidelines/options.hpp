@@ -1,0 +1,32 @@
+// The options that all parts of `nplus1 guidelines` that measure have in common.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/guidelines/measure.hpp"
+
+namespace nplus1::cli {
+
+/// What the words of the command line say before they are understood.
+struct MeasuringWords {
+  std::string budget = "5min";
+  std::string sync = "barrier";
+  std::string predict = "rse=0.02,cov_mean=0.01";
+  int nrep = 0;
+  int timeout = 60;
+};
+
+/// Both must outlive the parse.
+void declare_measuring(CLI::App& app, Measuring& measuring, MeasuringWords& words);
+
+/// The inverse of name_of(); barrier for any other word.
+[[nodiscard]] guidelines::Sync sync_of(const std::string& name);
+
+/// 90, 90s, 5min or 1h in seconds. Throws Failure (kUsage).
+[[nodiscard]] double parse_duration(const std::string& text);
+
+/// Turns the words into `measuring`. Throws Failure (kUsage).
+void finish(const MeasuringWords& words, Measuring& measuring);
+
+}  // namespace nplus1::cli

@@ -1,0 +1,103 @@
+#include "cli/guidelines/variants.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "cli/failure.hpp"
+#include "guidelines/follow_up.hpp"
+#include "guidelines/statistics.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+const guidelines::Sample* sample_of(const guidelines::Samples& samples, int processes,
+                                    const std::string& test, std::uint64_t size) {
+  const auto found = samples.find({processes, test, size});
+  return found == samples.end() || found->second.medians.empty() ? nullptr : &found->second;
+}
+
+struct VariantCampaign {
+  Measuring measuring;
+  fs::path file;
+};
+
+Measuring changed(Measuring measuring, const Variant& variant) {
+  for (const auto& variable : variant.environment) measuring.launch.environment.push_back(variable);
+  if (!variant.preload.empty()) {  // in front: it replaces what others wrap
+    const std::string others = measuring.launch.preload;
+    measuring.launch.preload = variant.preload + (others.empty() ? "" : ":") + others;
+  }
+  return measuring;
+}
+
+guidelines::Samples samples_of(const fs::path& file, const guidelines::Catalogue& catalogue, int ranks) {
+  return or_fail(guidelines::read_data(file, catalogue, true, ranks), ExitCode::kNoInput,
+                 "nothing was compared")
+      .native;
+}
+
+}  // namespace
+
+std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured,
+                                                  const std::vector<guidelines::Cell>& cells,
+                                                  const std::vector<Variant>& variants,
+                                                  const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(measured.path / folder, error);
+  std::vector<VariantCampaign> campaigns;
+  for (const Variant& variant : variants)
+    campaigns.push_back(
+        {changed(measured.measuring, variant), measured.path / folder / (variant.name + ".csv")});
+  const int mpiruns = measured.measuring.mpiruns;
+  const double share = measured.measuring.budget / static_cast<double>(variants.size()) / mpiruns;
+  std::set<std::string> said;
+  for (int done = 1; done <= mpiruns; ++done) {
+    for (const auto& [measuring, file] : campaigns) {
+      Measuring part = measuring;  // goes on for one more mpirun
+      part.mpiruns = done;
+      part.budget = share * done;
+      part.quiet = measuring.quiet || done > 1;
+      for (const auto& note : measure(part, cells, file, guidelines::csv_head(settings_of(measuring))))
+        if (said.insert(file.string() + note).second)
+          fmt::print(stderr, "nplus1: {}: {}\n", file.stem().string(), note);
+    }
+  }
+  std::vector<guidelines::Samples> samples;
+  for (const auto& [measuring, file] : campaigns)
+    samples.push_back(samples_of(file, measured.catalogue, measuring.launch.ranks));
+  return samples;
+}
+
+Effect effect_of(const guidelines::Cell& cell, int processes, const guidelines::Samples& before,
+                 const guidelines::Samples& after) {
+  const auto* old_times = sample_of(before, processes, cell.original, cell.size);
+  const auto* new_times = sample_of(after, processes, cell.original, cell.size);
+  Effect effect{kNever, kNever, kNever, 1};
+  if (old_times == nullptr || new_times == nullptr) return effect;
+  effect.before = guidelines::median(old_times->medians);
+  effect.after = guidelines::median(new_times->medians);
+  effect.p = guidelines::rank_sum(old_times->medians, new_times->medians).p;
+  for (const guidelines::TimedTest& test : cell.tests) {
+    if (test.name == cell.original) continue;
+    for (const auto* samples : {&before, &after})
+      if (const auto* times = sample_of(*samples, processes, test.name, cell.size))
+        effect.mock_up = std::min(effect.mock_up, guidelines::median(times->medians));
+  }
+  return effect;
+}
+
+std::vector<guidelines::Cell> violated_patterns(const MeasuredFolder& measured) {
+  guidelines::Analysis patterns = measured.analysis;
+  std::erase_if(patterns.comparisons, [](const guidelines::Comparison& c) {
+    return c.rule != guidelines::Rule::kPattern || c.confirmed == false;
+  });
+  return confirmation_cells(patterns, measured.data, measured.measuring.how.criteria.least);
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,128 @@
+#include "cli/run/launcher.hpp"
+
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <thread>
+
+#include "cli/failure.hpp"
+
+namespace nplus1::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kPollInterval{5};
+constexpr milliseconds kGrace{1000};  // for the simulator to leave after its last file
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP};
+
+std::atomic<pid_t> mpirun_pid{0};
+std::atomic<int> unsent{0};  // a signal that came while there was no mpirun to send it to
+
+// A terminal sends Ctrl-C to mpirun as well, being in the same process group; Hydra takes a second one as
+// "kill". So only signals that a process sent are passed on (si_code <= 0).
+void forward(int signal, siginfo_t* info, void*) {
+  const pid_t pid = mpirun_pid.load(std::memory_order_relaxed);
+  if (pid == 0) unsent.store(signal, std::memory_order_relaxed);
+  if (pid > 0 && info->si_code <= 0) kill(pid, signal);
+}
+
+void forward_signals() {
+  struct sigaction action {};
+  action.sa_sigaction = forward;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  for (const int signal : kForwarded) {
+    struct sigaction old {};
+    sigaction(signal, nullptr, &old);
+    if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays nohup
+  }
+}
+
+pid_t spawn(const std::vector<std::string>& words) {
+  std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  if (error != 0) {
+    throw Failure{ExitCode::kUnavailable,
+                  fmt::format("{} can't be started: {}", words[0], std::strerror(error)), kNothingStarted,
+                  "nplus1 doctor"};
+  }
+  return pid;
+}
+
+int exit_code(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/// The keeper's end tells the simulator's. What else this process adopts ends with 0, or says nothing of use.
+void note_end(int status, int& simulator_code) {
+  if (const int code = exit_code(status); code != 0) simulator_code = code;
+}
+
+/// Reaps children until `pid` ends.
+int wait_for(pid_t pid, int& simulator_code) {
+  while (true) {
+    int status = 0;
+    const pid_t ended = waitpid(-1, &status, 0);
+    if (ended == pid) return exit_code(status);
+    if (ended > 0) note_end(status, simulator_code);
+    if (ended < 0 && errno != EINTR) return static_cast<int>(ExitCode::kSoftware);
+  }
+}
+
+/// Reaps whatever has ended; false when no child is left.
+bool children_left(int& simulator_code) {
+  pid_t ended = 0;
+  int status = 0;
+  do {
+    ended = waitpid(-1, &status, WNOHANG);
+    if (ended > 0) note_end(status, simulator_code);
+  } while (ended > 0 || (ended < 0 && errno == EINTR));
+  return ended == 0;
+}
+
+bool wait_for_simulator(const std::filesystem::path& result, std::chrono::seconds patience, int& code) {
+  auto until = steady_clock::now() + patience;
+  bool written = false;
+  std::error_code error;
+  while (children_left(code)) {
+    if (unsent.load(std::memory_order_relaxed) != 0) return written;  // the user has waited enough
+    if (!written && !result.empty() && std::filesystem::exists(result, error)) {
+      written = true;
+      until = steady_clock::now() + kGrace;
+    }
+    if (steady_clock::now() > until) return written;
+    std::this_thread::sleep_for(kPollInterval);
+  }
+  return true;
+}
+
+}  // namespace
+
+Ended run_job(const std::vector<std::string>& words, const std::filesystem::path& result,
+              std::chrono::seconds patience) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  forward_signals();
+  const pid_t pid = spawn(words);
+  mpirun_pid.store(pid, std::memory_order_relaxed);
+  if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
+  Ended ended;
+  ended.exit_code = wait_for(pid, ended.simulator_code);
+  mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now
+  ended.simulator_done = wait_for_simulator(result, patience, ended.simulator_code);
+  return ended;
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,156 @@
+#include "cli/run/program_check.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "analyses/installation.hpp"
+#include "cli/failure.hpp"
+#include "cli/run/elf_file.hpp"
+#include "support/processes/programs.hpp"
+#include "support/shell.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::chrono::seconds kLoaderLimit{20};
+
+[[noreturn]] void missing(const std::string& program, const std::string& why, const std::string& next) {
+  throw Failure{ExitCode::kNoInput, fmt::format("program '{}' {}", program, why), kNothingStarted, next};
+}
+
+[[noreturn]] void unsuitable(const fs::path& program, const std::string& why, const std::string& consequence,
+                             const std::string& next) {
+  throw Failure{ExitCode::kUnsuitable, fmt::format("program '{}' {}", program.string(), why),
+                consequence + "; " + kNothingStarted, next};
+}
+
+/// Where the program is, or why it can't be run.
+fs::path locate(const std::string& program) {
+  if (program.find('/') == std::string::npos) {
+    fs::path found = analyses::find_in_path(program);
+    if (!found.empty()) return found;
+    struct stat here {};
+    const bool exists = stat(program.c_str(), &here) == 0;
+    missing(program, "was not found in PATH",
+            exists ? fmt::format("there is one in this folder: say ./{}", program)
+                   : "check the name, or give a path");
+  }
+  struct stat status {};
+  if (stat(program.c_str(), &status) != 0) missing(program, std::strerror(errno), "check the path");
+  if (S_ISDIR(status.st_mode)) missing(program, "is a folder", "name the program inside it");
+  if (!S_ISREG(status.st_mode)) missing(program, "is not a regular file", "name an executable file");
+  if (access(program.c_str(), X_OK) != 0) {
+    missing(program, "is not executable", fmt::format("chmod +x {}, or check the path", quote(program)));
+  }
+  return fs::absolute(program);
+}
+
+void refuse_privileged(const fs::path& program) {
+  struct stat status {};
+  if (stat(program.c_str(), &status) != 0) return;
+  const bool setid = (status.st_mode & (S_ISUID | S_ISGID)) != 0;
+  const bool capable = getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
+  if (!setid && !capable) return;
+  unsuitable(
+      program, setid ? "is setuid or setgid" : "has file capabilities",
+      "the loader ignores LD_PRELOAD for such programs, so nplus1 would see nothing",
+      setid ? "run a copy without these bits (cp, then chmod ug-s)" : "run a copy of it (cp drops them)");
+}
+
+void refuse_foreign(const fs::path& program, const ElfFacts& facts) {
+  if (!facts.is_64_bit || !facts.little_endian || facts.machine != own_machine()) {
+    unsuitable(program, facts.is_64_bit ? "was built for another machine" : "is a 32-bit program",
+               "nplus1's library can't be loaded into it", "build it for this machine, 64 bits");
+  }
+  if (facts.interpreter.empty()) {
+    unsuitable(program, "is statically linked", "it ignores LD_PRELOAD, so nplus1 would see nothing",
+               "link it without -static");
+  }
+  if (facts.contains_mpi) {
+    unsuitable(program, "contains an MPI library (it was linked statically)",
+               "its MPI calls never leave the program, so nplus1 would see nothing",
+               "link it with the shared MPICH (mpicc.mpich, libmpich.so)");
+  }
+}
+
+/// The libraries that the loader would load, one "name => path" a line; nothing of the program is executed.
+std::string loader_list(const fs::path& program, const ElfFacts& facts) {
+  return processes::capture({facts.interpreter, "--list", program.string()}, kLoaderLimit, true).text;
+}
+
+bool is_mpich(const std::string& library) {
+  return library.rfind("libmpich", 0) == 0 || library == "libmpi.so.12";  // the MPICH ABI's common name
+}
+
+bool is_other_mpi(const std::string& library) {
+  return library.rfind("libmpi.so", 0) == 0 || library.rfind("libmpi_mpifh.so", 0) == 0 ||
+         library.rfind("libmsmpi", 0) == 0 || library.rfind("libmpi_ibm.so", 0) == 0;
+}
+
+/// "PROGRAM: error while loading shared libraries: LIBRARY: cannot open shared object file: ..."
+void refuse_missing_library(const fs::path& program, const std::string& list) {
+  constexpr std::string_view kSign = "error while loading shared libraries: ";
+  const auto at = list.find(kSign);
+  if (at == std::string::npos) return;
+  const auto start = at + kSign.size();
+  const std::string reason = list.substr(start, list.find('\n', start) - start);
+  unsuitable(program, fmt::format("can't be loaded: {}", reason), "it would not run without nplus1 either",
+             "install the library, or add its folder to LD_LIBRARY_PATH");
+}
+
+/// Judges the list: refuses another MPI; true when MPICH is there.
+bool judge_libraries(const fs::path& program, const std::string& list) {
+  bool mpich = false;
+  std::istringstream lines{list};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words{line};
+    std::string library;
+    words >> library;
+    mpich = mpich || is_mpich(library);
+    if (is_other_mpi(library) && !is_mpich(library)) {
+      unsuitable(program,
+                 fmt::format("is linked with another MPI ({}{})", library,
+                             library == "libmpi.so.40" ? ", Open MPI" : ""),
+                 "nplus1 works with MPICH and its ABI",
+                 "build it with mpicc.mpich, mpicxx.mpich or mpifort.mpich");
+    }
+  }
+  return mpich;
+}
+
+}  // namespace
+
+std::string check_program(const std::string& program) {
+  const fs::path path = locate(program);
+  refuse_privileged(path);
+  const auto facts = read_elf(path);
+  if (!facts) return {};  // a script: what it starts is looked at by nobody before
+  refuse_foreign(path, *facts);
+  const std::string list = loader_list(path, *facts);
+  refuse_missing_library(path, list);
+  if (judge_libraries(path, list)) return {};
+  return fmt::format(
+      "program '{}' is not linked with MPI; it can be observed only if it starts or loads an MPI program",
+      path.string());
+}
+
+void check_programs(const std::vector<Section>& sections, bool elsewhere) {
+  for (const Section& section : sections) {
+    try {
+      const std::string warning = check_program(section.command.front());
+      if (!warning.empty()) fmt::print(stderr, "nplus1: note: {}\n", warning);
+    } catch (const Failure& failure) {
+      const bool mpirun_knows = elsewhere || !section.options.empty();
+      if (!mpirun_knows || failure.code() != ExitCode::kNoInput) throw;
+    }
+  }
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,350 @@
+// `nplus1 run`: checks, makes the result folder, starts mpirun with one rank more, waits for the simulator,
+// and shows its summary.
+#include "cli/run/run.hpp"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+#include "analyses/findings.hpp"
+#include "analyses/installation.hpp"
+#include "analyses/output_folder.hpp"
+#include "cli/failure.hpp"
+#include "cli/host_speed.hpp"
+#include "cli/program.hpp"
+#include "cli/replay/clock.hpp"
+#include "cli/run/findings_text.hpp"
+#include "cli/run/launcher.hpp"
+#include "cli/run/program_check.hpp"
+#include "cli/run/repeat.hpp"
+#include "cli/verbs.hpp"
+#include "cli/words.hpp"
+#include "report/html/html_report.hpp"
+#include "support/processes/children.hpp"
+#include "support/shell.hpp"
+
+namespace nplus1::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::chrono::seconds kPatience{30};
+constexpr const char* kSummary = "summary.txt";  // the simulator writes it last
+constexpr const char* kTrouble = "error.txt";    // why it could not write something
+// Exit codes of nplus1-simnode (simnode/node/main.cpp).
+constexpr int kSimulatorNotWritten = 74, kSimulatorAlone = 75;
+
+constexpr const char* kRunExamples =
+    "  nplus1 run -n 16 -- ./app args                     16 ranks on the default network\n"
+    "  nplus1 run -n 16 --network lsb:latency=5e-6,bandwidth=1e9 -- ./app\n"
+    "  nplus1 run -n 4 -o result -- ./a : -n 2 ./b        two programs, 4 + 2 ranks, results in result/\n"
+    "  nplus1 run -n 8 --compute fixed:1e-6 -- ./app      exactly reproducible virtual times\n"
+    "  nplus1 run -n 64 --mpi-args \"-f hosts\" -- ./app    on the machines in the file hosts\n"
+    "  nplus1 run -n 16 --native -- ./app                 no simulator, but waits that yield the core\n"
+    "  nplus1 run -n 2 --native --record full -- ./app    nor simulator: real times, for replay --reenact\n"
+    "  nplus1 run -n 4 --repeat 6 -- ./app                six times: median and spread of time and savings\n"
+    "  nplus1 run -n 16 --print -- ./app                  only show the mpirun line\n";
+
+std::vector<std::string> mpi_words(const RunOptions& options) {
+  std::vector<std::string> words;
+  for (const std::string& text : options.mpi_args) {
+    const auto more = or_fail(split_words(text), ExitCode::kUsage, kNothingStarted);
+    words.insert(words.end(), more.begin(), more.end());
+  }
+  return words;
+}
+
+/// mpirun options after which a program need not be on this machine, or not at the path given.
+bool runs_elsewhere(const std::vector<std::string>& mpi_args) {
+  constexpr const char* kOptions[] = {"-f",  "-hostfile", "-machinefile", "-hosts", "-host",
+                                      "-wd", "-wdir",     "-path",        "-rmk",   "-launcher"};
+  return std::any_of(mpi_args.begin(), mpi_args.end(), [&](const std::string& word) {
+    return std::any_of(std::begin(kOptions), std::end(kOptions), [&](const char* option) {
+      return word == option || word == std::string{"-"} + option;
+    });
+  });
+}
+
+void append_sections(std::vector<std::string>& line, const std::vector<Section>& sections, bool alone) {
+  for (const Section& section : sections) {
+    if (&section != &sections.front()) line.emplace_back(":");
+    // The simulator's rank, or the writer's, is the last of the job.
+    const int extra = &section == &sections.back() && !alone ? 1 : 0;
+    line.insert(line.end(), {"-np", std::to_string(section.ranks + extra)});
+    line.insert(line.end(), section.options.begin(), section.options.end());
+    line.insert(line.end(), section.command.begin(), section.command.end());
+  }
+}
+
+/// What keeps `folder` from taking another file, as far as can be seen.
+std::string room_in(const fs::path& folder) {
+  struct statvfs room {};
+  if (statvfs(folder.c_str(), &room) != 0) return fmt::format("the folder {} is not there", folder.string());
+  if (room.f_bavail == 0) return fmt::format("no space is left on the disk of {}", folder.string());
+  if (room.f_files != 0 && room.f_favail == 0)
+    return fmt::format("no file more fits on the disk of {} (no inode is left)", folder.string());
+  if (access(folder.c_str(), W_OK) != 0) return fmt::format("{} may not be written to", folder.string());
+  return fmt::format("the disk of {} was full, or a limit on files' sizes was reached", folder.string());
+}
+
+/// Why there is no summary, by how the simulator ended.
+void say_why_nothing(const fs::path& folder, const Ended& ended) {
+  std::string what = "the simulator never started, or ended early";
+  std::string next = "nplus1 doctor, or run again with --verbose";
+  if (ended.simulator_code == kSimulatorNotWritten) {
+    what = "the simulator could not write it: " + room_in(folder);
+    next = "choose another place with -o, or make room";
+  } else if (ended.simulator_code == kSimulatorAlone) {
+    what = "no rank of the application has called MPI_Init, or not all have";
+    next = "nplus1 doctor PROGRAM, if it does call it";
+  } else if (ended.simulator_code > 128) {
+    what = fmt::format("the simulator was ended by signal {} ({})", ended.simulator_code - 128,
+                       strsignal(ended.simulator_code - 128));
+    next = "run again; signal 9 is the kernel's when memory runs out";
+  }
+  fmt::print(stderr,
+             "nplus1: there is no result: {}\n"
+             "  so:   the application ran as if without nplus1\n"
+             "  next: {}\n",
+             what, next);
+}
+
+/// Progress on stderr, the application's own output apart. Errors are said in quiet runs, too.
+void show_summary(const fs::path& folder, const Ended& ended, bool quiet) {
+  std::ifstream file{folder / kSummary};
+  std::ifstream trouble{folder / kTrouble};
+  if (file && !quiet) std::cerr << file.rdbuf() << std::flush;
+  if (trouble) {
+    const std::string reason{std::istreambuf_iterator<char>{trouble}, {}};
+    fmt::print(stderr, "nplus1: {}:\n{}", file ? "the results are not complete" : "there is no result",
+               reason.empty() ? room_in(folder) + "\n" : reason);
+  }
+  if (file || trouble) return;
+  if (ended.simulator_done)
+    say_why_nothing(folder, ended);
+  else
+    fmt::print(stderr, "nplus1: the simulator is not done yet; its results will be in {}\n", folder.string());
+}
+
+std::string application_name(const std::vector<Section>& sections) {
+  return fs::path{sections.front().command.front()}.filename().string();
+}
+
+/// What to fix first. In a process of its own, whose end, however bad, leaves the application's exit code and
+/// the report as the simulator wrote it. It is given what was promised, a tenth of the run's time, and no more:
+/// a busy machine makes it slower than its size says.
+std::string add_findings(const fs::path& folder, double seconds, bool keep_fixes) {
+  const auto find = [&](std::size_t) -> Result<std::string> {
+    const auto found = analyses::add_findings_to_page(folder.string(), seconds, keep_fixes);
+    if (!found) return found.error();
+    return trouble_text(found.value()) + fixes_text(found.value(), folder.string());
+  };
+  const fs::path report = folder / report::html::kReportFile;
+  std::error_code none;
+  const auto without = fs::last_write_time(report, none);
+  const auto found = processes::in_children(1, {.limit = std::chrono::duration<double>(seconds)}, find);
+  if (found) return found.value().front();
+  for (const auto& entry : fs::directory_iterator{folder})  // what it was writing
+    if (entry.path().filename().string().find(".part-") != std::string::npos) fs::remove(entry.path());
+  return fmt::format(
+      "nplus1: report.html lacks {}what to fix: {}\n  next: nplus1 report {}, which takes its time\n",
+      fs::last_write_time(report, none) == without ? "wait states and " : "", found.error().what,
+      folder.string());
+}
+
+/// In a process of its own, as above.
+std::string warm_clock(const fs::path& folder) {
+  const auto find = [&](std::size_t) -> Result<std::string> {
+    try {
+      return clock_lines(folder.string());
+    } catch (const Failure& failure) {
+      return Error{failure.what(), failure.next()};
+    }
+  };
+  const auto found = processes::in_children(1, {.limit = kPatience}, find);
+  if (found) return found.value().front();
+  return fmt::format("nplus1: the clock is as measured: {}\n  next: {}\n", found.error().what,
+                     found.error().remedy);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+bool keeps_results(const RunOptions& options) {
+  return !options.native || records_natively(options);
+}
+
+int print_line(const RunOptions& options, const std::vector<Section>& sections) {
+  std::string output;
+  if (keeps_results(options)) {
+    output = options.output.empty()
+                 ? analyses::preview_next(application_name(sections), total_ranks(sections)).string()
+                 : fs::absolute(options.output).string();
+  }
+  fmt::print("{}\n", join_quoted(or_fail(mpirun_line(options, sections, output), ExitCode::kUnavailable,
+                                         kNothingStarted)));
+  return 0;
+}
+
+/// A replay has nobody to wait for, and SimGrid's steps are then all that it costs.
+void recommend_replay(const RunOptions& options) {
+  const std::string& platform = platform_of(options);
+  if (platform.empty() || options.native || options.quiet) return;
+  fmt::print(
+      stderr,
+      "nplus1: a running program waits for the simulated platform at each step; much faster is to record "
+      "it without --platform, then: nplus1 replay DIR --platform {}\n",
+      join_quoted({platform}));
+}
+
+analyses::OutputFolder result_folder(const RunOptions& options, const std::vector<Section>& sections) {
+  return or_fail(options.output.empty()
+                     ? analyses::OutputFolder::next(application_name(sections), total_ranks(sections))
+                     : analyses::OutputFolder::at(options.output),
+                 ExitCode::kCantCreate, kNothingStarted);
+}
+
+int start(const RunOptions& options, const std::vector<Section>& sections) {
+  std::optional<analyses::OutputFolder> folder;
+  if (keeps_results(options)) {
+    or_fail(analyses::find_simnode(), ExitCode::kUnavailable, kNothingStarted);
+    or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable,
+            kNothingStarted);  // before the folder is made
+    folder = result_folder(options, sections);
+  }
+  const fs::path output = folder ? folder->path() : fs::path{};
+  const auto line =
+      or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable, kNothingStarted);
+  const bool quiet = options.quiet || options.brief;
+  if (!quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  if (!quiet) recommend_replay(options);
+  const auto begin = std::chrono::steady_clock::now();
+  const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
+  if (!folder) return ended.exit_code;
+  constexpr double kShareForFindings = 0.1;
+  const double patience = std::max(options.findings_s, kShareForFindings * seconds_since(begin));
+  const std::string clock =  // first: what is found is told with that clock
+      fs::exists(output / kSummary) && measures_warm_times(options) ? warm_clock(output) : "";
+  const std::string fixes =
+      fs::exists(output / kSummary) ? add_findings(output, patience, options.keep_fixes) : "";
+  show_summary(output, ended, quiet);
+  if (!quiet) fmt::print(stderr, "{}", clock);
+  if (!quiet) fmt::print(stderr, "{}", fixes);
+  if (ended.simulator_done) folder->remove_if_empty();
+  return ended.exit_code;
+}
+
+/// Looking for what to fix may take longer than after a single run: that it is compared is what was asked for.
+constexpr double kPatienceOfRepeated = 10;
+
+int start_repeatedly(const RunOptions& options, const std::vector<Section>& sections, int repetitions) {
+  RunOptions one = options;
+  one.brief = !options.verbose;
+  one.keep_fixes = true;
+  one.findings_s = std::max(options.findings_s, kPatienceOfRepeated);
+  if (options.print) {
+    const fs::path all = options.output.empty()
+                             ? analyses::preview_next(application_name(sections), total_ranks(sections))
+                             : fs::absolute(options.output);
+    for (int i = 1; i <= repetitions; ++i) {
+      one.output = (all / std::to_string(i)).string();
+      print_line(one, sections);
+    }
+    return 0;
+  }
+  fs::path all;
+  std::optional<analyses::OutputFolder> folder;
+  if (keeps_results(options)) {
+    or_fail(analyses::find_simnode(), ExitCode::kUnavailable, kNothingStarted);
+    or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable, kNothingStarted);
+    folder = result_folder(options, sections);
+    all = folder->path();
+  }
+  if (!options.quiet) recommend_replay(options);
+  return repeat(options, repetitions, all, [&](const fs::path& results) {
+    one.output = results.string();
+    return start(one, sections);
+  });
+}
+
+/// The words of the job: what CLI11 left over, then what followed `--`.
+std::vector<std::string> job_words(const CLI::App& verb, const Registration& registration) {
+  std::vector<std::string> words = verb.remaining();
+  if (!words.empty() && words.front().rfind('-', 0) == 0) {
+    throw Failure{ExitCode::kUsage, fmt::format("option {} does not exist", words.front()), kNothingStarted,
+                  "nplus1 run --help lists the options; the program's own options come after it"};
+  }
+  if (!words.empty() && registration.has_dashes) words.emplace_back("--");  // it was the program's
+  words.insert(words.end(), registration.after_dashes.begin(), registration.after_dashes.end());
+  return words;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const std::vector<Section>& sections,
+                                             const std::string& output) {
+  const auto mpirun = analyses::find_mpirun();
+  if (!mpirun) return mpirun.error();
+  const auto stubs = analyses::find_stubs();
+  if (!stubs) return stubs.error();
+  std::vector<std::string> line{mpirun.value().string()};
+  const auto set = [&line](const std::string& name, const std::string& value) {
+    line.insert(line.end(), {"-genv", name, value});
+  };
+  const char* preloaded = std::getenv("LD_PRELOAD");
+  const bool others = preloaded != nullptr && *preloaded != '\0';
+  set("LD_PRELOAD", stubs.value().string() + (others ? std::string{":"} + preloaded : ""));
+  if (!output.empty()) set("NPLUS1_OUTPUT", output);
+  for (const auto& [name, value] : job_environment(options)) set(name, value);
+  const auto extra = mpi_words(options);
+  line.insert(line.end(), extra.begin(), extra.end());
+  append_sections(line, sections, options.native && !records_natively(options));
+  return line;
+}
+
+int run(const RunOptions& given, const std::vector<std::string>& words) {
+  RunOptions options = given;
+  apply_host_speed(options);
+  check_run_options(options);
+  static_cast<void>(repetitions_of(options));
+  if (options.ranks.empty()) {
+    throw Failure{ExitCode::kUsage, "the number of ranks is missing", kNothingStarted,
+                  "nplus1 run -n 16 -- ./app"};
+  }
+  const auto ranks = or_fail(parse_ranks(options.ranks), ExitCode::kUsage, kNothingStarted);
+  const auto sections = or_fail(parse_sections(ranks, words), ExitCode::kUsage, kNothingStarted);
+  check_platform(options, total_ranks(sections));
+  check_recorded_compute(options, total_ranks(sections));
+  check_programs(sections, runs_elsewhere(mpi_words(options)));
+  if (const auto repetitions = repetitions_of(options))
+    return start_repeatedly(options, sections, *repetitions);
+  return options.print ? print_line(options, sections) : start(options, sections);
+}
+
+void add_run(const Registration& registration) {
+  CLI::App* verb =
+      registration.app.add_subcommand("run", "Run an MPI program in virtual time on a simulated network");
+  const auto options = std::make_shared<RunOptions>();
+  declare_run_options(*verb, *options);
+  set_manual(*verb, {"nplus1 run -n N [OPTIONS] -- PROGRAM [ARGUMENTS] [: -n M PROGRAM [ARGUMENTS]]...",
+                     kRunExamples});
+  verb->prefix_command();
+  verb->callback([verb, options, registration] {
+    registration.chosen = [verb, options, registration] {
+      return run(*options, job_words(*verb, registration));
+    };
+  });
+}
+
+}  // namespace nplus1::cli

@@ -1,0 +1,255 @@
+#include "hypothesis/replay/goal_simulation.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <tuple>
+
+namespace nplus1::hypothesis {
+namespace {
+
+using events::goal::Graph;
+using events::goal::kAnybody;
+using events::goal::Operation;
+using events::goal::What;
+
+/// An operation that may start, or the first byte of a message at its receiver.
+struct Next {
+  Time at;
+  std::uint64_t
+      order;  // in which they came up: it decides between those of one instant, however often they are put off
+  bool message = false;
+  std::uint32_t rank;       // where it happens
+  std::uint32_t sender;     // of a message
+  std::uint32_t operation;  // the rank's; of a message: the sender's
+  friend bool operator>(const Next& a, const Next& b) {
+    return std::tie(a.at, a.order) > std::tie(b.at, b.order);
+  }
+};
+
+/// A posted receive, or a message that nobody has asked for yet.
+struct Queued {
+  std::int32_t source;
+  std::int32_t tag;
+  std::uint32_t operation;  // the receive; of a message: the sender's operation
+};
+
+struct Rank {
+  const Graph* graph = nullptr;
+  std::vector<std::uint32_t> awaited;                     // by operation: how much it still waits for
+  std::vector<std::vector<std::uint32_t>> after_start{};  // by operation: who waits for that
+  std::vector<std::vector<std::uint32_t>> after_end{};
+  std::vector<std::uint32_t> free;  // operations that may start now
+  std::deque<Queued> posted;
+  std::deque<Queued> unexpected;
+  std::vector<Time> processors;  // when each is free
+  std::vector<Time> sending;     // and each interface, for the next send
+  std::vector<Time> receiving;
+  std::uint64_t left = 0;  // operations that have not ended
+};
+
+class GoalSimulation {
+ public:
+  GoalSimulation(const std::vector<Graph>& graphs, const netmodel::LogGops& network)
+      : network_{network}, overhead_{network.send_overhead(bytes(1))}, ranks_(graphs.size()) {
+    std::size_t processors = 1;
+    std::size_t interfaces = 1;
+    for (const Graph& graph : graphs)
+      for (const Operation& o : graph.operations) {
+        processors = std::max<std::size_t>(processors, o.cpu + 1U);
+        interfaces = std::max<std::size_t>(interfaces, o.nic + 1U);
+      }
+    for (std::uint32_t r = 0; r < graphs.size(); ++r) {
+      prepare(ranks_[r], graphs[r]);
+      ranks_[r].processors.resize(processors);
+      ranks_[r].sending.resize(interfaces);
+      ranks_[r].receiving.resize(interfaces);
+    }
+    for (std::uint32_t r = 0; r < graphs.size(); ++r) start_free(r);
+  }
+
+  GoalEnds run() {
+    while (!goals_.empty()) {
+      const Next goal = goals_.top();
+      goals_.pop();
+      changed_.clear();
+      go(goal);
+      std::sort(changed_.begin(), changed_.end());
+      changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
+      for (const std::uint32_t rank : changed_) start_free(rank);
+    }
+    GoalEnds ends;
+    ends.messages = messages_;
+    for (const Rank& rank : ranks_) {
+      ends.ends.push_back(*std::max_element(rank.processors.begin(), rank.processors.end()));
+      ends.unreceived += rank.unexpected.size();
+      ends.unfinished += rank.left;
+    }
+    return ends;
+  }
+
+ private:
+  static void prepare(Rank& rank, const Graph& graph) {
+    const std::size_t operations = graph.operations.size();
+    rank.graph = &graph;
+    rank.left = operations;
+    rank.awaited.resize(operations);
+    rank.after_start.resize(operations);
+    rank.after_end.resize(operations);
+    for (const events::goal::Dependence& d : graph.dependences) {
+      ++rank.awaited[d.operation];
+      (d.on_start ? rank.after_start : rank.after_end)[d.on].push_back(d.operation);
+    }
+    for (std::uint32_t i = 0; i < operations; ++i)
+      if (rank.awaited[i] == 0) rank.free.push_back(i);
+  }
+
+  [[nodiscard]] const Operation& of(std::uint32_t rank, std::uint32_t operation) const {
+    return ranks_[rank].graph->operations[operation];
+  }
+
+  /// What may start at once, starts in this order: sends, receives, computing.
+  void start_free(std::uint32_t r) {
+    Rank& rank = ranks_[r];
+    const auto place = [&](std::uint32_t i) {
+      const What what = of(r, i).what;
+      return what == What::kSend ? 0 : what == What::kReceive ? 1 : 2;
+    };
+    std::stable_sort(rank.free.begin(), rank.free.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+    for (const std::uint32_t i : rank.free) {
+      const Operation& o = of(r, i);
+      Time at = rank.processors[o.cpu];
+      if (o.what == What::kSend) at = std::max(at, rank.sending[o.nic]);
+      goals_.push({at, order_++, false, r, 0, i});
+    }
+    rank.free.clear();
+  }
+
+  void let_follow(std::uint32_t r, const std::vector<std::uint32_t>& followers) {
+    for (const std::uint32_t follower : followers)
+      if (--ranks_[r].awaited[follower] == 0) ranks_[r].free.push_back(follower);
+    changed_.push_back(r);
+  }
+  void started(std::uint32_t r, std::uint32_t operation) { let_follow(r, ranks_[r].after_start[operation]); }
+  void ended(std::uint32_t r, std::uint32_t operation) {
+    --ranks_[r].left;
+    let_follow(r, ranks_[r].after_end[operation]);
+  }
+
+  void go(const Next& goal) {
+    if (goal.message) return take(goal);
+    switch (of(goal.rank, goal.operation).what) {
+      case What::kCalc:
+        return compute(goal);
+      case What::kSend:
+        return send(goal);
+      case What::kReceive:
+        return receive(goal);
+    }
+  }
+
+  /// Tries again when what it needs is free; its place among others of that instant stays. Whether it had to.
+  bool put_off(Next goal, Time free) {
+    if (free <= goal.at) return false;
+    goal.at = free;
+    goals_.push(goal);
+    return true;
+  }
+
+  void compute(const Next& goal) {
+    const Operation& o = of(goal.rank, goal.operation);
+    Time& processor = ranks_[goal.rank].processors[o.cpu];
+    if (put_off(goal, processor)) return;
+    processor = goal.at + std::chrono::nanoseconds{o.amount};
+    started(goal.rank, goal.operation);
+    ended(goal.rank, goal.operation);
+  }
+
+  void send(const Next& goal) {
+    const Operation& o = of(goal.rank, goal.operation);
+    Rank& rank = ranks_[goal.rank];
+    if (put_off(goal, std::max(rank.processors[o.cpu], rank.sending[o.nic]))) return;
+    const Bytes size = bytes(o.amount);
+    rank.processors[o.cpu] = goal.at + network_.send_overhead(size);
+    rank.sending[o.nic] = goal.at + network_.occupancy(size);
+    ++messages_;
+    started(goal.rank, goal.operation);
+    goals_.push({goal.at + overhead_ + network_.latency(), order_++, true, static_cast<std::uint32_t>(o.peer),
+                 goal.rank, goal.operation});
+    if (network_.eager(size)) ended(goal.rank, goal.operation);
+  }
+
+  void receive(const Next& goal) {
+    const Operation& o = of(goal.rank, goal.operation);
+    Rank& rank = ranks_[goal.rank];
+    started(goal.rank, goal.operation);
+    const auto message = std::find_if(rank.unexpected.begin(), rank.unexpected.end(),
+                                      [&](const Queued& m) { return fits(o.peer, o.tag, m.source, m.tag); });
+    if (message == rank.unexpected.end()) {
+      rank.posted.push_back({o.peer, o.tag, goal.operation});
+      return;
+    }
+    const Queued met = *message;
+    rank.unexpected.erase(message);
+    release(static_cast<std::uint32_t>(met.source), met.operation, goal.at, o);
+    ended(goal.rank, goal.operation);
+  }
+
+  static bool fits(std::int32_t wanted_source, std::int32_t wanted_tag, std::int32_t source,
+                   std::int32_t tag) {
+    return (wanted_source == kAnybody || wanted_source == source) &&
+           (wanted_tag == kAnybody || wanted_tag == tag);
+  }
+
+  /// The sender of a message above S goes on when that has met its receive. `by` names processor and interface.
+  void release(std::uint32_t sender, std::uint32_t operation, Time at, const Operation& by) {
+    if (network_.eager(bytes(of(sender, operation).amount))) return;
+    Rank& rank = ranks_[sender];
+    rank.processors[by.cpu] = std::max(rank.processors[by.cpu], at);
+    rank.sending[by.nic] = std::max(rank.sending[by.nic], at);
+    ended(sender, operation);
+  }
+
+  /// The receiver's processor is busy with a message from its first byte to its last.
+  void take(const Next& goal) {
+    const Operation& o = of(goal.sender, goal.operation);
+    Rank& rank = ranks_[goal.rank];
+    if (put_off(goal, std::max(rank.processors[o.cpu], rank.receiving[o.nic]))) return;
+    const Bytes size = bytes(o.amount);
+    rank.processors[o.cpu] =
+        goal.at + std::max(network_.receive_overhead(size), overhead_ + network_.bytes_take(size));
+    rank.receiving[o.nic] = goal.at + network_.occupancy(size);
+    const auto source = static_cast<std::int32_t>(goal.sender);
+    const auto posted = std::find_if(rank.posted.begin(), rank.posted.end(),
+                                     [&](const Queued& p) { return fits(p.source, p.tag, source, o.tag); });
+    if (posted == rank.posted.end()) {
+      rank.unexpected.push_back({source, o.tag, goal.operation});
+      return;
+    }
+    const std::uint32_t met = posted->operation;
+    rank.posted.erase(posted);
+    release(goal.sender, goal.operation, goal.at, o);
+    ended(goal.rank, met);
+  }
+
+  const netmodel::LogGops& network_;
+  Duration overhead_;
+  std::vector<Rank> ranks_;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> goals_;
+  std::vector<std::uint32_t> changed_;
+  std::uint64_t order_ = 0;
+  std::uint64_t messages_ = 0;
+};
+
+}  // namespace
+
+GoalEnds simulate(const std::vector<Graph>& graphs, netmodel::LogGops::Parameters parameters) {
+  parameters.both_interfaces = true;
+  const netmodel::LogGops network{parameters};
+  return GoalSimulation{graphs, network}.run();
+}
+
+}  // namespace nplus1::hypothesis

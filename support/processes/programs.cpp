@@ -1,0 +1,138 @@
+#include "support/processes/programs.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+
+#include "support/processes/child.hpp"
+
+namespace nplus1::processes {
+namespace {
+
+using std::chrono::steady_clock;
+
+pid_t spawn(const std::vector<std::string>& words, int output, bool with_errors,
+            const std::string& directory) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  if (with_errors) {
+    posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  pid_t pid = -1;
+  if (posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ) != 0) pid = -1;
+  posix_spawn_file_actions_destroy(&actions);
+  return pid;
+}
+
+/// Reads until end of file or `until`; false when the time was up.
+bool drain(int input, steady_clock::time_point until, std::string& text) {
+  std::array<char, 4096> buffer{};
+  while (true) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now()).count();
+    if (left <= 0) return false;
+    pollfd wait{input, POLLIN, 0};
+    if (poll(&wait, 1, static_cast<int>(left)) < 0 && errno != EINTR) return true;
+    if (wait.revents == 0) continue;
+    const ssize_t got = read(input, buffer.data(), buffer.size());
+    if (got <= 0) return true;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+Output capture(const std::vector<std::string>& words, std::chrono::seconds limit, bool with_errors,
+               const std::string& directory) {
+  Output output;
+  auto pipe = make_pipe();
+  if (!pipe) return output;
+  auto& [out, in] = *pipe;
+  const pid_t pid = spawn(words, in.get(), with_errors, directory);
+  in.close();
+  if (pid <= 0) return output;
+  Child child{pid};
+  output.timed_out = !drain(out.get(), steady_clock::now() + limit, output.text);
+  if (output.timed_out) kill(pid, SIGTERM);
+  output.exit_code = child.wait().shell_code();
+  return output;
+}
+
+namespace {
+
+/// fork and not posix_spawn, for the wish to die with the parent.
+std::optional<Child> start_following(const std::vector<std::string>& words, int output) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  constexpr int kNotStarted = 127;
+  return fork_child([&] {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+    dup2(output, STDOUT_FILENO);
+    execvp(arguments[0], arguments.data());
+    return kNotStarted;
+  });
+}
+
+/// Hands over the whole lines of `text` and keeps the rest.
+void take_lines(std::string& text, const std::function<void(const std::string&)>& on_line) {
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != text.npos; end = text.find('\n', begin)) {
+    on_line(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  text.erase(0, begin);
+}
+
+/// False when nothing came for `patience`.
+bool read_lines(int input, std::chrono::seconds patience,
+                const std::function<void(const std::string&)>& on_line) {
+  std::array<char, 65536> buffer{};
+  std::string text;
+  while (true) {
+    pollfd wait{input, POLLIN, 0};
+    const int ready = poll(&wait, 1, static_cast<int>(std::chrono::milliseconds{patience}.count()));
+    if (ready == 0) return false;
+    if (ready < 0 && errno == EINTR) continue;
+    const ssize_t got = read(input, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return true;
+    text.append(buffer.data(), static_cast<std::size_t>(got));
+    take_lines(text, on_line);
+  }
+}
+
+}  // namespace
+
+Streamed stream(const std::vector<std::string>& words, std::chrono::seconds patience,
+                const std::function<void(const std::string&)>& on_line) {
+  Streamed streamed;
+  auto pipe = make_pipe();
+  if (!pipe) return streamed;
+  auto& [out, in] = *pipe;
+  auto child = start_following(words, in.get());
+  in.close();
+  if (!child) return streamed;
+  streamed.silent = !read_lines(out.get(), patience, on_line);
+  streamed.exit_code = (streamed.silent ? child->stop() : child->wait()).shell_code();
+  return streamed;
+}
+
+}  // namespace nplus1::processes
