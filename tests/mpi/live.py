@@ -113,6 +113,18 @@ class LiveTest(unittest.TestCase):
             summary = json.loads((folder / "summary.json").read_text(), parse_float=Decimal)
         return Run(done.stdout, done.stderr, done.returncode, summary, folder)
 
+    def until_heard(self, saying, run):
+        """`run()`, a Run, until its output has `saying`; the exit code is the same each time. Hydra may end before it has passed
+        on what a rank said last that ends the job, bare as well."""
+        codes = set()
+        for _ in range(20):
+            done = run()
+            codes.add(done.code)
+            self.assertEqual(len(codes), 1, codes)
+            if saying in done.stdout + done.stderr:
+                return done
+        self.fail(f"never said: {saying}")
+
     def exact(self, *words, ranks=None, network="lsb:latency=1e-3,bandwidth=1e6", compute="fixed:0", options=(), more=None,
               **named):
         """A complete run with given compute costs. Without `ranks`: a script with one argument per rank."""

@@ -4,7 +4,7 @@ import json
 import pathlib
 import subprocess
 
-from live import MPIRUN, NPLUS1, LiveTest, environment
+from live import NPLUS1, LiveTest, Run, environment
 from overlap_scenarios_test import END, MAIN
 
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
@@ -35,17 +35,18 @@ class Measuring(LiveTest):
         subprocess.run([compiler, *flags, f"-I{INCLUDE}", "-o", program, source], check=True)
         return program
 
-    def measure(self, program, *arguments, ranks=2):
-        """Runs bare and measured: what the program says and how it ends is the same. The measurement, None if there is none."""
-        bare = subprocess.run([MPIRUN, "-np", str(ranks), program, *arguments], cwd=self.folder, env=environment(),
-                              capture_output=True, text=True, timeout=120, check=False)
+    def observe_measuring(self, program, *arguments, ranks=2):
         output = self.folder / f"measured-{len(list(self.folder.iterdir()))}"
         done = subprocess.run([NPLUS1, "overlap", "measure", "-n", str(ranks), "-o", output, "--", program, *arguments],
                               cwd=self.folder, env=environment(), capture_output=True, text=True, timeout=300, check=False)
-        self.assertEqual((done.stdout, done.returncode), (bare.stdout, bare.returncode), done.stderr)
+        return Run(done.stdout, done.stderr, done.returncode, None, output)
+
+    def measure(self, program, *arguments, ranks=2):
+        """Runs bare and measured: what the program says and how it ends is the same. The measurement."""
+        bare, done = self.bare(ranks, program, *arguments), self.observe_measuring(program, *arguments, ranks=ranks)
+        self.assertEqual((done.stdout, done.code), (bare.stdout, bare.code), done.stderr)
         self.screen = done.stderr
-        file = output / "overlap-measured.json"
-        return json.loads(file.read_text()) if file.exists() else None
+        return json.loads((done.folder / "overlap-measured.json").read_text())
 
     def chain(self, measured, *lines):
         found = [c for c in measured["chains"] if [p["line"] for p in c["contexts"]] == list(lines)]
@@ -241,7 +242,10 @@ static void on_fault(int number) {
 """
         program = self.build(text)
         self.measure(program)
-        self.assertIsNone(self.measure(program, "fault"))
+        bare = self.until_heard("caught\n", lambda: self.bare(2, program, "fault"))
+        done = self.until_heard("caught\n", lambda: self.observe_measuring(program, "fault"))
+        self.assertEqual((done.stdout, done.code), (bare.stdout, bare.code), done.stderr)
+        self.assertFalse((done.folder / "overlap-measured.json").exists())
 
     def test_a_program_with_threads_is_left_as_it_is(self):
         text = HEAD + "#include <pthread.h>\n#include <time.h>\nstatic void* idle(void* p) { struct timespec t = {9, 0}; nanosleep(&t, 0); return p; }\n" + MAIN + """

@@ -64,21 +64,11 @@ class UnequalLengths(LiveTest):
                     self.assertEqual(fails(ours[case]), fails(what), case)
 
     def test_a_fatal_error_has_the_same_exit_code_and_name(self):
-        """Hydra may end before it has passed on what a rank said last, bare as well: so each is run until it was heard."""
         for operation, name in (("bcast", "internal_Bcast"), ("gather", "internal_Gather")):
-            bare = [self.bare(2, "unequal_lengths", operation, "fatal")]
-            while "Fatal error in " + name not in bare[-1].stdout + bare[-1].stderr:
-                self.assertLess(len(bare), 20, "MPICH never says what failed")
-                bare.append(self.bare(2, "unequal_lengths", operation, "fatal"))
-            codes = {run.code for run in bare}
-            self.assertEqual(len(codes), 1)
-            self.assertGreater(min(codes), 0)
-            for _ in range(20):
-                ours = self.observe(2, "unequal_lengths", operation, "fatal", code=bare[0].code)
-                if "Fatal error in " + name in ours.stdout + ours.stderr:
-                    break
-            else:
-                self.fail("the error is never told under nplus1")
+            words, said = (2, "unequal_lengths", operation, "fatal"), "Fatal error in " + name
+            bare = self.until_heard(said, lambda words=words: self.bare(*words))
+            self.assertGreater(bare.code, 0)
+            self.until_heard(said, lambda words=words, code=bare.code: self.observe(*words, code=code))
 
     def test_a_receive_that_is_too_short_calls_the_handler_that_it_calls_bare(self):
         def lines(run):
