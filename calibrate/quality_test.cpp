@@ -13,7 +13,7 @@ using Samples = std::vector<Sample>;
 
 /// As the measuring program's: powers of two up to 4 MiB, and three quarters of each.
 template <class Time>
-Samples sampled(Time time) {
+Samples single_samples(Time time) {
   Samples samples;
   for (double size = 1; size <= 4 << 20; size *= 2) {
     for (const double s : {size, 1.5 * size})
@@ -49,7 +49,7 @@ Predict by_heart(const Samples& samples) {
 Samples noisy(unsigned seed, double sigma) {
   std::mt19937 random{seed};
   std::normal_distribution<double> noise{1, sigma};
-  return sampled([&](double s) { return two_protocols(s) * noise(random); });
+  return single_samples([&](double s) { return two_protocols(s) * noise(random); });
 }
 
 std::vector<double> first_integers(std::size_t n) {
@@ -139,7 +139,7 @@ TEST(Quality, OfAModelThatOnlyKnowsItsSizesByHeartShowsInWhatItStates) {
 
 TEST(Quality, OfOneLineForTwoProtocolsIsAsStatedAndOfNoUse) {
   const Quality q =
-      quality(sampled([](double s) { return s < 16384 ? 5e-7 + s * 3e-10 : 4e-5 + s * 1e-10; }), line);
+      quality(single_samples([](double s) { return s < 16384 ? 5e-7 + s * 3e-10 : 4e-5 + s * 1e-10; }), line);
   EXPECT_GT(q.held_back.median, kUseful);
   EXPECT_FALSE(q.holds());
 }
@@ -167,7 +167,7 @@ TEST(Quality, NoticesThatAQuarterOfTheSizesBetweenIsFarOffAlthoughTheMedianIsNot
 }
 
 TEST(Quality, OfExactTimesIsNotSpoiltByRounding) {
-  const Quality q = quality(sampled(two_protocols), pieces);
+  const Quality q = quality(single_samples(two_protocols), pieces);
   EXPECT_TRUE(q.holds());
   EXPECT_LT(q.held_back.worst, 0.01);
 }

@@ -41,21 +41,20 @@ endif()
 
 # Several sources compiled as one take less than half the time to build, and more to rebuild after a change: for users
 # and continuous integration (tools/build.sh), not for development. Names in unnamed namespaces must then be unique in
-# a library that is BATCHED; a source for which that makes no sense opts out with SKIP_UNITY_BUILD_INCLUSION.
-option(NPLUS1_UNITY "Compile the sources of the larger libraries in batches" OFF)
+# a target; a source for which that makes no sense opts out with SKIP_UNITY_BUILD_INCLUSION.
+option(NPLUS1_UNITY "Compile the sources of each target in batches" OFF)
+set(CMAKE_UNITY_BUILD ${NPLUS1_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
-# nplus1_library(name sources... [DEPENDS targets...] [BATCHED]): static library nplus1_<name>, alias nplus1::<name>.
+# nplus1_library(name sources... [DEPENDS targets...]): static library nplus1_<name>, alias nplus1::<name>.
 # Without sources it is an interface library. Built when something that is built links it: what only tests link takes
 # no time where there are none.
 function(nplus1_library name)
-  cmake_parse_arguments(arg "BATCHED" "" "DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
   set(target nplus1_${name})
   if(arg_UNPARSED_ARGUMENTS)
     add_library(${target} STATIC EXCLUDE_FROM_ALL ${arg_UNPARSED_ARGUMENTS})
     target_link_libraries(${target} PUBLIC nplus1::options ${arg_DEPENDS})
-    if(arg_BATCHED)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ${NPLUS1_UNITY} UNITY_BUILD_BATCH_SIZE 8)
-    endif()
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE nplus1::options ${arg_DEPENDS})

@@ -19,7 +19,6 @@ namespace nplus1::detector {
 namespace {
 
 using LineId = std::size_t;
-using Group = std::vector<std::int32_t>;
 
 /// The lines that messages are sent from, numbered; of each message its line, so that nobody need look at it again.
 class Lines {

@@ -23,7 +23,7 @@ Key key_of(const Verdict& v) {
   return {v.kind, v.operation, v.ranks, v.certainty == Certainty::kPossible};
 }
 
-struct Group {
+struct Listed {
   SourceLines source;
   std::vector<Instance> instances;
 };
@@ -35,9 +35,9 @@ class Report {
 
   void add(std::vector<Instance> found) {
     found = without_neighbours(transfers_, std::move(found));
-    std::map<Key, Group> groups;
+    std::map<Key, Listed> groups;
     for (Instance& i : found) {
-      Group& group = groups[key_of(i.verdict)];
+      Listed& group = groups[key_of(i.verdict)];
       add_new(group.source, parts_.lines_of(i));
       group.instances.push_back(std::move(i));
     }
@@ -47,7 +47,7 @@ class Report {
     std::vector<Finding> findings;
     std::map<Alike, std::vector<std::vector<Finding>>> alike;  // of each kind, parts of one finding each
     for (auto& [key, groups] : groups_)
-      for (Group& group : groups) {
+      for (Listed& group : groups) {
         // In the order in which they were sent, whichever cluster they were found in.
         std::ranges::stable_sort(group.instances, {}, [](const Instance& i) { return i.transfers.front(); });
         Finding f = parts_.part(group.instances);
@@ -63,8 +63,8 @@ class Report {
   }
 
  private:
-  static void add_group(std::vector<Group>& known, Group group) {
-    const auto shares_line = [&](const Group& other) {
+  static void add_group(std::vector<Listed>& known, Listed group) {
+    const auto shares_line = [&](const Listed& other) {
       return std::ranges::find_first_of(other.source.lines, group.source.lines) != other.source.lines.end();
     };
     const auto same = std::ranges::find_if(known, shares_line);
@@ -98,7 +98,7 @@ class Report {
   const events::DefinitionsCollector& definitions_;
   Keep keep_;
   FindingParts parts_;
-  std::map<Key, std::vector<Group>> groups_;
+  std::map<Key, std::vector<Listed>> groups_;
 };
 
 std::size_t explained(const std::vector<Instance>& found) {

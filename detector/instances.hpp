@@ -19,6 +19,9 @@ inline constexpr std::size_t kMostInOneRound = 300'000;
 /// From so many messages on, parts of payloads are not looked for where whole ones explain most of it.
 inline constexpr std::size_t kMostForTheRest = 200'000;
 
+/// Of ranks, ascending.
+using Group = std::vector<std::int32_t>;
+
 struct Instance {
   Verdict verdict;
   TransferList transfers;         // in the order in which they were sent

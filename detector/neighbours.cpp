@@ -10,8 +10,6 @@
 namespace nplus1::detector {
 namespace {
 
-using Group = std::vector<std::int32_t>;
-
 /// At least so many small groups that overlap without being equal are neighbours' exchanges.
 constexpr std::size_t kOverlappingGroups = 3;
 /// More groups than this are not compared one by one.

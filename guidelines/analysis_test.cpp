@@ -16,10 +16,6 @@ Catalogue catalogue_of(const std::string& text) {
 const char* const kGather = R"([{"orig": "Gather", "mock": "Gather_with_Allgather"}])";
 const char* const kBcast = R"([{"orig": "Bcast"}])";
 
-Sample exactly(double seconds) {
-  return {{0}, {seconds}, {}, 1, 0};
-}
-
 Analysis analyse_native(const char* catalogue, Samples samples, const Judging& judging = {}) {
   Data data;
   data.native = std::move(samples);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "guidelines/testing/synthetic.hpp"
+
 namespace nplus1::guidelines {
 namespace {
 
@@ -29,10 +31,6 @@ class Program {
  private:
   CallCounter counter_;
 };
-
-Sample exactly(double seconds) {
-  return {{0}, {seconds}, {}, 1, 0};
-}
 
 /// On 4 processes: Bcast(1024) is 3 us slower than one mock-up and 1 us than another; Bcast(8) is not.
 Analysis bcast_analysis() {

@@ -20,6 +20,7 @@
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/load.hpp"
 #include "netmodel/testing/apart.hpp"
+#include "netmodel/testing/two_ranks.hpp"
 
 namespace nplus1::netmodel {
 namespace {
@@ -116,9 +117,6 @@ std::vector<Case> cases() {
           platform("SMPI", smpi_alone, 1, smpi_steps()),
           platform("IB", smpi_alone, 1.35, smpi_steps())};
 }
-
-constexpr RankId kA{0};
-constexpr RankId kB{1};
 
 /// No answer exceeds this: docs/networks.md.
 constexpr double kLongest = 1e6;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "overlap/place_json.hpp"
 #include "overlap/results.hpp"
 
 namespace nplus1::overlap {
@@ -18,15 +19,6 @@ constexpr std::size_t kMostListed = 256;
 
 double seconds_of(std::int64_t ps) {
   return kSecond * static_cast<double>(ps);
-}
-
-Json json_of(const Place& place) {
-  Json json;
-  if (!place.function.empty()) json["function"] = place.function;
-  json["file"] = place.file.empty() ? Json(nullptr) : Json(place.file);
-  json["line"] = place.line == 0 ? Json(nullptr) : Json(place.line);
-  if (place.file.empty()) json["address"] = place.address;
-  return json;
 }
 
 const char* name(Toucher by) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "overlap/measured.hpp"
+#include "overlap/place_json.hpp"
 #include "report/exact_time.hpp"
 
 namespace nplus1::overlap {
@@ -94,15 +95,6 @@ std::string chain_text(const MeasuredChain& chain) {
     line(fmt::format("once around, with all that is between: {} as written, {} non-blocking",
                      with_interval(chain.round_blocking), with_interval(chain.round_deferred)));
   return text;
-}
-
-Json json_of(const Place& place) {
-  Json json;
-  if (!place.function.empty()) json["function"] = place.function;
-  json["file"] = place.file.empty() ? Json(nullptr) : Json(place.file);
-  json["line"] = place.line == 0 ? Json(nullptr) : Json(place.line);
-  if (place.file.empty()) json["address"] = place.address;
-  return json;
 }
 
 Json json_of(const Measured& m) {

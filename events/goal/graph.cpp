@@ -16,10 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRemedy = "docs/formats/exchange.md has the grammar; make the file again if it was cut";
 
-struct Wrong {
-  std::string what;
-};
-
 using Labels = std::unordered_map<std::string, std::uint32_t>;
 
 /// Words of a line; a colon, and the braces, are words.

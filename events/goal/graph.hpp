@@ -17,6 +17,14 @@ namespace nplus1::events::goal {
 
 enum class What : unsigned char { kCalc, kSend, kReceive };
 
+/// GOAL's unit of time is the nanosecond.
+inline constexpr std::int64_t kPicosecondsPerUnit = 1000;
+
+/// Thrown by what reads a file, and caught there: what is wrong with it.
+struct Wrong {
+  std::string what;
+};
+
 /// Of a receive: from whom, and with which tag, is open.
 inline constexpr std::int32_t kAnybody = -1;
 

@@ -15,12 +15,6 @@ namespace fs = std::filesystem;
 using exchange::Imported;
 using exchange::UntimedEvents;
 
-constexpr std::int64_t kPicosecondsPerUnit = 1000;
-
-struct Wrong {
-  std::string what;
-};
-
 /// The operations, each after what it requires; else in the order of the file.
 std::vector<std::uint32_t> sorted(const Graph& graph) {
   const std::size_t count = graph.operations.size();

@@ -5,6 +5,7 @@
 
 #include "events/exchange/new_file.hpp"
 #include "events/goal/goal.hpp"
+#include "events/goal/graph.hpp"
 
 namespace nplus1::events::goal {
 namespace {
@@ -17,7 +18,6 @@ using exchange::NewFile;
 using exchange::NewFolder;
 
 constexpr std::size_t kBuffer = 16 << 10;
-constexpr std::int64_t kPicosecondsPerUnit = 1000;
 
 /// A rank's part, spooled to a file of its own until all ranks are known.
 class Part {

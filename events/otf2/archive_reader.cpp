@@ -10,17 +10,13 @@
 #include "events/otf2/guarded.hpp"
 #include "events/otf2/location_reader.hpp"
 #include "events/otf2/otf2.hpp"
+#include "events/otf2/quiet.hpp"
 #include "events/text/text.hpp"
 
 namespace nplus1::events::otf2 {
 namespace {
 
 namespace fs = std::filesystem;
-
-OTF2_ErrorCode ignore_error(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*,
-                            va_list) {
-  return code;
-}
 
 struct CloseReader {
   void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
@@ -98,7 +94,7 @@ class Merge {
 };
 
 std::vector<std::string> read_archive(const fs::path& anchor, int descriptor) {
-  OTF2_Error_RegisterCallback(ignore_error, nullptr);
+  keep_library_quiet();
   if (const auto sound = verify_checksums(anchor.parent_path()); !sound) throw Damaged{sound.error().what};
   const Reader reader{OTF2_Reader_Open(anchor.c_str())};
   if (reader == nullptr) throw Damaged{"the OTF2 library cannot open it"};

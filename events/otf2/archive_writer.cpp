@@ -12,6 +12,7 @@
 #include "events/otf2/collectives.hpp"
 #include "events/otf2/definition_writer.hpp"
 #include "events/otf2/otf2.hpp"
+#include "events/otf2/quiet.hpp"
 
 namespace nplus1::events::otf2 {
 namespace {
@@ -35,7 +36,7 @@ struct DeleteList {
   void operator()(OTF2_AttributeList* list) const { OTF2_AttributeList_Delete(list); }
 };
 
-std::uint64_t ps(Time time) {
+std::uint64_t timestamp(Time time) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(time.time_since_epoch().count(), 0));
 }
 
@@ -96,7 +97,7 @@ class ArchiveWriter final : public exchange::Exporter {
     return (static_cast<std::uint64_t>(rank.index()) << 32) | request.value;
   }
   static std::uint64_t forward(Location& location, Time time) {
-    return location.last_time = std::max(location.last_time, ps(time));
+    return location.last_time = std::max(location.last_time, timestamp(time));
   }
   Location& location(RankId rank, ThreadId thread);
   OTF2_RegionRef region(const Event& event) {
@@ -354,16 +355,10 @@ Result<Exported> ArchiveWriter::close() {
   return result;
 }
 
-/// OTF2 prints its errors; what they mean for the user is in our results.
-OTF2_ErrorCode ignore_error(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code, const char*,
-                            va_list) {
-  return code;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<exchange::Exporter>> create(const fs::path& path, const exchange::Preamble& preamble) {
-  OTF2_Error_RegisterCallback(ignore_error, nullptr);
+  keep_library_quiet();
   auto folder = NewFolder::create(path);
   if (!folder) return folder.error();
   OTF2_Archive* archive =

@@ -58,10 +58,6 @@ std::uint64_t bits(T field) {
   return static_cast<std::uint64_t>(field);
 }
 
-std::int64_t ps(Time time) {
-  return time.time_since_epoch().count();
-}
-
 }  // namespace
 
 const std::vector<Attribute>& attributes() {
@@ -91,7 +87,7 @@ std::optional<std::size_t> attribute_named(const std::string& name) {
 
 Values values_of(const TimedEvent& event) {
   const Detail detail = event.detail == nullptr ? Detail{} : *event.detail;
-  const Rest rest{ps(event.exit), event.ordinal, static_cast<std::uint8_t>(event.detail != nullptr)};
+  const Rest rest{picoseconds(event.exit), event.ordinal, static_cast<std::uint8_t>(event.detail != nullptr)};
   Values values;
   values.reserve(attributes().size());
   visit_all(event.event, event.answer, detail, rest,
@@ -113,11 +109,11 @@ void set_values(const Values& values, exchange::StoredEvent& event) {
 
 exchange::StoredEvent predict(Time entry, Time exit, Time last_exit) {
   exchange::StoredEvent event;
-  event.event.entry_ps = ps(entry);
-  event.event.compute_ps = ps(entry) - ps(last_exit);
+  event.event.entry_ps = picoseconds(entry);
+  event.event.compute_ps = picoseconds(entry) - picoseconds(last_exit);
   event.exit = exit;
   event.answer.kind = AnswerKind::kExit;
-  event.answer.exit_ps = ps(exit);
+  event.answer.exit_ps = picoseconds(exit);
   return event;
 }
 

@@ -38,6 +38,11 @@ void set_values(const Values& values, exchange::StoredEvent& event);
 /// Adds those values that differ from the prediction; the kind always, which marks an event as ours.
 void add_attributes(const Values& values, const Values& predicted, OTF2_AttributeList* list);
 
+/// The time as a number, of a field of ours.
+[[nodiscard]] inline std::int64_t picoseconds(Time time) {
+  return time.time_since_epoch().count();
+}
+
 /// The number in `value`, whatever its width; nullopt if `type` is no integer.
 [[nodiscard]] std::optional<std::uint64_t> integer(OTF2_Type type, OTF2_AttributeValue value);
 

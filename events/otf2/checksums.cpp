@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRemedy = "convert the recording again, or copy the archive again";
+constexpr const char* kCopyAgain = "convert the recording again, or copy the archive again";
 
 std::string checksum(const fs::path& file) {
   std::ifstream stream{file, std::ios::binary};
@@ -42,7 +42,7 @@ std::string list_of(const fs::path& folder) {
 }
 
 Error damaged(const fs::path& file, const std::string& how) {
-  return {file.string() + ": " + how, kRemedy};
+  return {file.string() + ": " + how, kCopyAgain};
 }
 
 }  // namespace

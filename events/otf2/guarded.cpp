@@ -23,7 +23,7 @@ using exchange::Imported;
 using exchange::Importer;
 using processes::Descriptor;
 
-constexpr const char* kRemedy =
+constexpr const char* kReadOrCopyAgain =
     "the archive is damaged or was not closed: copy or make it again (otf2-print shows what can be read)";
 constexpr char kEndMark = '.';  // the status that begins with it is a list of what is missing, not an error
 
@@ -91,10 +91,10 @@ class GuardedImporter final : public Importer {
   Result<Imported> read(EventSink& sink) override {
     auto imported = rows_->read(sink);
     if (!imported && imported.error().what.find(": there is ") != std::string::npos)
-      return Error{name_ + imported.error().what.substr(imported.error().what.find(": ")), kRemedy};
+      return Error{name_ + imported.error().what.substr(imported.error().what.find(": ")), kReadOrCopyAgain};
     std::string said = child_->result(limits_);
-    if (said.front() != kEndMark) return Error{name_ + ": " + said, kRemedy};
-    if (!imported) return Error{name_ + imported.error().what.substr(name_.size()), kRemedy};
+    if (said.front() != kEndMark) return Error{name_ + ": " + said, kReadOrCopyAgain};
+    if (!imported) return Error{name_ + imported.error().what.substr(name_.size()), kReadOrCopyAgain};
     for (std::size_t at = 1; at < said.size();) {
       const std::size_t end = std::min(said.find('\n', at + 1), said.size());
       imported.value().missing.push_back(said.substr(at + 1, end - at - 1));
@@ -129,7 +129,7 @@ Result<std::unique_ptr<Importer>> read_guarded(const fs::path& archive, const Li
   status_in.close();
   auto child = std::make_unique<ReadingChild>(std::move(*process), std::move(status_out));
   auto rows = text::open(rows_out.release(), archive.string(), text::Syntax::kCsv);
-  if (!rows) return Error{archive.string() + ": " + child->result(limits), kRemedy};
+  if (!rows) return Error{archive.string() + ": " + child->result(limits), kReadOrCopyAgain};
   return std::unique_ptr<Importer>{
       std::make_unique<GuardedImporter>(std::move(rows).value(), std::move(child), archive.string(), limits)};
 }

@@ -11,10 +11,6 @@ namespace {
 
 using exchange::StoredEvent;
 
-std::int64_t ps(Time time) {
-  return time.time_since_epoch().count();
-}
-
 SendMode mode_of(MpiCall call) {
   const std::string_view rest = name(call).substr(4);
   if (rest[0] == 'S' && rest[1] == 's') return SendMode::kSynchronous;
@@ -277,7 +273,7 @@ void LocationReader::received(const Message& message, std::uint64_t request, con
     match.source = posted.peer;
     match.tag = posted.tag;
     match.size = posted.size;
-    match.exit_ps = ps(now_);
+    match.exit_ps = picoseconds(now_);
   }
   items_.push_back({now_, {}, true, match, false});
 }

@@ -9,6 +9,11 @@
 
 namespace nplus1::guidelines {
 
+/// One measurement without any noise, in one mpirun.
+[[nodiscard]] inline Sample exactly(double seconds) {
+  return {{0}, {seconds}, {}, 1, 0};
+}
+
 /// Run-times are log-normal around their truth; each mpirun shifts all of a test's times at a size by a
 /// factor of its own (between-mpirun spreads of 12 to 17 % were seen), and some repetitions are spikes.
 struct Noise {

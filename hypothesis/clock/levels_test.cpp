@@ -8,7 +8,7 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr std::uint32_t kRanks = 64, kSteps = 20;
+constexpr std::uint32_t kManyRanks = 64, kFewSteps = 20;
 
 /// Stretches of work that differs, on a host that makes them longer by half on average, and every n-th with a twin.
 struct Host {
@@ -17,8 +17,8 @@ struct Host {
     std::exponential_distribution<> longer{2.5};
     std::exponential_distribution<> error{1 / twin_error};
     unsigned n = 0;
-    for (std::uint32_t s = 0; s < kSteps; ++s)
-      for (std::uint32_t r = 0; r < kRanks; ++r) {
+    for (std::uint32_t s = 0; s < kFewSteps; ++s)
+      for (std::uint32_t r = 0; r < kManyRanks; ++r) {
         const double warm = std::log(1e7 * work(r, s));
         const Recorded recorded{r, s, static_cast<float>(warm + longer(random))};
         if (n++ % each == 0)

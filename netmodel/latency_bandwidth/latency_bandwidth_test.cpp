@@ -2,20 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "netmodel/testing/two_ranks.hpp"
+
 namespace nplus1::netmodel {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
-
-constexpr RankId kA{0};
-constexpr RankId kB{1};
-
-std::unique_ptr<NetworkModel> network(std::string_view specification) {
-  auto model = parse(specification);
-  EXPECT_TRUE(model.ok()) << specification;
-  return std::move(model).value();
-}
 
 TEST(LatencyBandwidth, TakesLatencyPlusSizeOverBandwidth) {
   const auto lsb = network("lsb:latency=5us,bandwidth=1GBps");

@@ -5,21 +5,13 @@
 #include <random>
 
 #include "netmodel/latency_bandwidth/latency_bandwidth.hpp"
+#include "netmodel/testing/two_ranks.hpp"
 
 namespace nplus1::netmodel {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
-
-constexpr RankId kA{0};
-constexpr RankId kB{1};
-
-std::unique_ptr<NetworkModel> network(std::string_view specification) {
-  auto model = parse(specification);
-  EXPECT_TRUE(model.ok()) << specification;
-  return std::move(model).value();
-}
 
 TEST(LogGops, ChargesEachParameterWhereItBelongs) {
   const auto model = network("loggops:L=3us,o=1us,g=2us,G=1ns,O=0.5ns,S=64KiB");

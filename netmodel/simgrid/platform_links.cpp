@@ -27,8 +27,6 @@ T setting(const char* key) {
   return simgrid::config::get_value<T>(key);
 }
 
-/// SMPI's tag, communicator and source.
-constexpr double kEnvelope = 16;
 /// What a message takes of the links on the way back: its acknowledgements.
 constexpr double kBack = 0.05;
 
@@ -204,7 +202,7 @@ Result<std::shared_ptr<const LinkNetwork>> links_of(const sg::Engine& engine, st
   network->factors = [rate = std::move(rate).value(), latency = std::move(latency).value()](double size) {
     return Factors{latency.at(size), rate.at(size)};
   };
-  network->envelope = kEnvelope;
+  network->envelope = kEnvelopeBytes;
   return std::shared_ptr<const LinkNetwork>{std::move(network)};
 }
 

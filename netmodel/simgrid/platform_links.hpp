@@ -2,6 +2,7 @@
 // module.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@ class Host;
 }  // namespace simgrid::s4u
 
 namespace nplus1::netmodel {
+
+/// What SMPI adds to each message: tag, communicator and source.
+inline constexpr std::uint64_t kEnvelopeBytes = 16;
 
 /// Why SimGrid itself has to simulate this platform with these options; empty if netmodel/flows can.
 [[nodiscard]] std::string needs_simgrid(const simgrid::s4u::Engine& engine, const PlatformOptions& options);

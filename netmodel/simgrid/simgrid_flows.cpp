@@ -11,13 +11,13 @@
 #include <string>
 #include <string_view>
 
+#include "netmodel/simgrid/platform_links.hpp"
+
 namespace nplus1::netmodel {
 namespace {
 
 namespace sg = simgrid::s4u;
 
-/// SMPI's: tag, communicator, source.
-constexpr std::uint64_t kEnvelope = 16;
 /// SimGrid 3.32 loses what does not fit into ns-3's send buffer, and aborts.
 constexpr std::uint64_t kLargestOfNs3 = 131'072;
 
@@ -118,7 +118,7 @@ void SimgridFlows::begin(const FlowStart& start) {
   if (start.id >= comms_.size()) comms_.resize(start.id + 1);
   const sg::CommPtr comm =
       sg::Comm::sendto_init(hosts_[start.source.index()], hosts_[start.destination.index()]);
-  const std::uint64_t size = static_cast<std::uint64_t>(count(start.size)) + kEnvelope;
+  const std::uint64_t size = static_cast<std::uint64_t>(count(start.size)) + kEnvelopeBytes;
   if (ns3_ && size > kLargestOfNs3)
     throw MessageRefused{"SimGrid's ns-3 carries messages of up to 131056 bytes, and one has " +
                          std::to_string(count(start.size))};

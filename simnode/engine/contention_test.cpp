@@ -230,8 +230,8 @@ TEST(Contention, ReleasesSendsThatOnlyTheProtocolHoldsBack) {
 }
 
 /// Each rank's program: a few rounds of receives from and sends to random partners, and an Allreduce.
-struct Program final : Streams {
-  explicit Program(int ranks, unsigned seed)
+struct Rounds final : Streams {
+  explicit Rounds(int ranks, unsigned seed)
       : streams(static_cast<std::size_t>(ranks)), next_(streams.size()) {
     std::mt19937 random{seed};
     std::vector<std::uint32_t> requests(streams.size());
@@ -293,11 +293,11 @@ TEST(Contention, GivesTheSameTimesLiveInAnyOrderAndReplayed) {
   constexpr int kRanks = 6;
   for (unsigned seed = 1; seed <= 20; ++seed) {
     World replayed = world(kRanks);
-    Program whole{kRanks, seed};
+    Rounds whole{kRanks, seed};
     ASSERT_EQ(replay(replayed.engine(), kRanks, whole), State::kFinished);
     std::mt19937 random{seed * 77};
     World live = world(kRanks);
-    Program program{kRanks, seed};
+    Rounds program{kRanks, seed};
     for (bool moved = true; moved;) {  // a rank that is free makes its next call; who, is chance
       moved = false;
       std::vector<int> order{0, 1, 2, 3, 4, 5};

@@ -8,7 +8,7 @@ namespace {
 
 using events::SendMode;
 
-constexpr const char* kRendezvous = "lsb:latency=1e-06,bandwidth=1e+09,eager=100,handshake=2e-06";
+constexpr const char* kHandshake = "lsb:latency=1e-06,bandwidth=1e+09,eager=100,handshake=2e-06";
 
 TEST(PointToPoint, PingPongTakesTwiceLatencyPlusTransferPerRound) {
   World world{2};
@@ -43,7 +43,7 @@ TEST(PointToPoint, AnEagerSendReturnsAtOnce) {
 }
 
 TEST(PointToPoint, RendezvousWaitsForTheReceiver) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   world.send(0, 1, 0, 500);
   EXPECT_TRUE(world.returned(0, 0));
   world.compute(40000).recv(1, 0, 0);
@@ -52,7 +52,7 @@ TEST(PointToPoint, RendezvousWaitsForTheReceiver) {
 }
 
 TEST(PointToPoint, RendezvousWaitsForTheSender) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   world.recv(1, 0, 0);
   world.compute(40000).send(0, 1, 0, 500);
   EXPECT_EQ(world.exit(0), ns(40000 + 2000 + 1500));
@@ -60,7 +60,7 @@ TEST(PointToPoint, RendezvousWaitsForTheSender) {
 }
 
 TEST(PointToPoint, RendezvousStartsWhenTheNonBlockingReceiveIsPosted) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   const auto request = world.compute(1000).irecv(1, 0, 0);
   world.send(0, 1, 0, 500);
   world.compute(50000).wait(1, {request});
@@ -69,7 +69,7 @@ TEST(PointToPoint, RendezvousStartsWhenTheNonBlockingReceiveIsPosted) {
 }
 
 TEST(PointToPoint, ANonBlockingRendezvousSendCompletesInItsWait) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   const auto request = world.isend(0, 1, 0, 500);
   EXPECT_EQ(world.exit(0), ns(0));
   world.compute(10).wait(0, {request});
@@ -79,7 +79,7 @@ TEST(PointToPoint, ANonBlockingRendezvousSendCompletesInItsWait) {
 }
 
 TEST(PointToPoint, SynchronousSendsWaitHoweverSmallAndBufferedOnesNever) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   world.send(0, 1, 0, 5000, SendMode::kBuffered);
   EXPECT_TRUE(world.returned(0, 1));
   world.send(0, 1, 0, 0, SendMode::kSynchronous);
@@ -220,7 +220,7 @@ events::Event cancelled_send(int to, std::uint32_t request, std::uint64_t sequen
 }
 
 TEST(PointToPoint, ACancelledSendIsNoMessage) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   const auto first = world.isend(0, 1, 0, 500);
   world.isend(0, 1, 0, 300);
   world.compute(5).push(0, cancelled_send(1, first, 0));
@@ -233,7 +233,7 @@ TEST(PointToPoint, ACancelledSendIsNoMessage) {
 }
 
 TEST(PointToPoint, CancellingWhatTheEngineHasMatchedIsCounted) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   const auto sent = world.isend(0, 1, 0, 500);
   world.isend(0, 1, 9, 500);
   world.recv(1, 0, 0);
@@ -256,7 +256,7 @@ TEST(PointToPoint, FreeingARequestThatIsCompleteChangesNoTimes) {
 }
 
 TEST(PointToPoint, AFreedRequestCompletesByItself) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   const auto request = world.isend(0, 1, 0, 500);
   world.about(0, events::EventKind::kRequestFree, request);
   world.recv(1, 0, 0);
@@ -374,7 +374,7 @@ TEST(PointToPoint, AThreadWaitsForARequestThatAnotherHasStarted) {
 
 /// As where a replay's send waits for its receive and the recorded one's did not.
 TEST(PointToPoint, WhoeverAllWaitForGoesOutOfTurn) {
-  World world{2, kRendezvous};
+  World world{2, kHandshake};
   world.thread(0).send(0, 1, 0, 500);
   world.send(0, 1, 1, 8);
   world.thread(1).send(0, 1, 2, 8);  // behind the one before in the stream

@@ -23,6 +23,7 @@
 #include <link.h>
 
 #include "stubs/access/mappings.hpp"
+#include "stubs/access/signal_context.hpp"
 #include "stubs/access/state.hpp"
 #include "stubs/runtime/thread_clock.hpp"
 
@@ -49,16 +50,6 @@ namespace nplus1::stubs::access {
 namespace {
 
 constexpr unsigned long kRestorer = 0x04000000;
-constexpr greg_t kTrapFlag = 0x100;
-constexpr std::size_t kOurStack = 1 << 18;
-
-greg_t* registers(void* context) {
-  return static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-}
-
-unsigned long& mask_of(void* context) {
-  return *reinterpret_cast<unsigned long*>(&static_cast<ucontext_t*>(context)->uc_sigmask);
-}
 
 /// A system call, its arguments, and the pages that were opened for them.
 struct Arguments {

@@ -11,23 +11,14 @@
 
 #include "stubs/access/mappings.hpp"
 #include "stubs/access/operand_size.hpp"
+#include "stubs/access/signal_context.hpp"
 #include "stubs/access/state.hpp"
 #include "stubs/runtime/thread_clock.hpp"
 
 namespace nplus1::stubs::access {
 namespace {
 
-constexpr greg_t kTrapFlag = 0x100;
 constexpr greg_t kWriteError = 2;  // of a page fault's error code
-constexpr int kOurStack = 1 << 18;
-
-greg_t* registers(void* context) {
-  return static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-}
-
-unsigned long& mask_of(void* context) {
-  return *reinterpret_cast<unsigned long*>(&static_cast<ucontext_t*>(context)->uc_sigmask);
-}
 
 /// Handlers make system calls as they like; the program's are dispatched again when they return.
 class Handling {

@@ -172,13 +172,13 @@ void finish() {
 }
 
 /// An operation of the program's own may look at any memory.
-bool is_builtin(MPI_Op op) {
+bool is_builtin_operation(MPI_Op op) {
   return static_cast<unsigned>(op) >> 30U == 1;
 }
 
 /// `buffer` is written, `read` only read.
 void work(const void* read, const void* buffer, MPI_Count count, MPI_Datatype type, MPI_Op op) {
-  if (!is_builtin(op)) return instance->end(EndedBy::kCall);
+  if (!is_builtin_operation(op)) return instance->end(EndedBy::kCall);
   instance->works_on(read, count, type, false);
   instance->works_on(buffer, count, type, true);
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kWarning = kUcxErrorBit;
 constexpr std::uint64_t kMask = ~(kUcxErrorBit | kUcxFailedBit);
 /// Communicator 5, rank 1, operation 7.
-constexpr std::uint64_t kTag = std::uint64_t{5} << 48U | std::uint64_t{1} << 32U | 7;
+constexpr std::uint64_t kPartOfCollective = std::uint64_t{5} << 48U | std::uint64_t{1} << 32U | 7;
 
 /// What MPI's callback was told, and what UCX was given.
 struct Seen {
@@ -48,22 +48,22 @@ Seen comes(std::uint64_t tag, std::int8_t status, std::size_t length, std::uint6
 std::shared_ptr<CollectiveLengths> watching(std::optional<std::size_t> exactly = std::nullopt) {
   auto lengths = std::make_shared<CollectiveLengths>(exactly);
   const CollectiveLengths::Begins begins{lengths.get()};
-  begins_with(kTag);
+  begins_with(kPartOfCollective);
   return lengths;
 }
 
 TEST(CollectiveLengths, AMessageThatFitsIsPassedOnAsItIs) {
   const auto lengths = watching(100);
-  const Seen seen = comes(kTag, 0, 100);
-  EXPECT_EQ(seen.tag, kTag);
+  const Seen seen = comes(kPartOfCollective, 0, 100);
+  EXPECT_EQ(seen.tag, kPartOfCollective);
   EXPECT_EQ(seen.length, 100);
   EXPECT_FALSE(lengths->failed());
 }
 
 TEST(CollectiveLengths, ATruncatedMessageFailsTheOperation) {
   const auto lengths = watching();
-  const Seen seen = comes(kTag, kUcxTruncated, 200);
-  EXPECT_EQ(seen.tag, kTag | kWarning);
+  const Seen seen = comes(kPartOfCollective, kUcxTruncated, 200);
+  EXPECT_EQ(seen.tag, kPartOfCollective | kWarning);
   EXPECT_EQ(seen.status, kUcxTruncated);
   EXPECT_TRUE(lengths->failed());
   EXPECT_TRUE(lengths->truncated());
@@ -72,42 +72,42 @@ TEST(CollectiveLengths, ATruncatedMessageFailsTheOperation) {
 TEST(CollectiveLengths, AShorterMessageIsAnErrorOnlyWhereItsLengthIsKnown) {
   {
     const auto lengths = watching();
-    EXPECT_EQ(comes(kTag, 0, 40).tag, kTag);
+    EXPECT_EQ(comes(kPartOfCollective, 0, 40).tag, kPartOfCollective);
     EXPECT_FALSE(lengths->failed());
   }
   const auto lengths = watching(100);
-  EXPECT_EQ(comes(kTag, 0, 40).tag, kTag | kWarning);
+  EXPECT_EQ(comes(kPartOfCollective, 0, 40).tag, kPartOfCollective | kWarning);
   EXPECT_TRUE(lengths->failed());
   EXPECT_FALSE(lengths->truncated());
 }
 
 TEST(CollectiveLengths, AWarningOfAnotherMemberFailsTheOperation) {
   const auto lengths = watching();
-  EXPECT_EQ(comes(kTag, 0, 100, kWarning).tag, kTag | kWarning);
+  EXPECT_EQ(comes(kPartOfCollective, 0, 100, kWarning).tag, kPartOfCollective | kWarning);
   EXPECT_TRUE(lengths->failed());
   EXPECT_FALSE(lengths->truncated());
 }
 
 TEST(CollectiveLengths, LaterMessagesOfTheOperationFromOtherMembersAreWatchedToo) {
   const auto lengths = watching();
-  const std::uint64_t from_another = kTag + (std::uint64_t{2} << 32U);
+  const std::uint64_t from_another = kPartOfCollective + (std::uint64_t{2} << 32U);
   EXPECT_EQ(comes(from_another, kUcxTruncated, 9).tag, from_another | kWarning);
   EXPECT_TRUE(lengths->failed());
 }
 
 TEST(CollectiveLengths, OtherOperationsAndEndedOnesAreLeftAlone) {
   auto lengths = watching(100);
-  EXPECT_EQ(comes(kTag + 1, kUcxTruncated, 9).tag, kTag + 1);
+  EXPECT_EQ(comes(kPartOfCollective + 1, kUcxTruncated, 9).tag, kPartOfCollective + 1);
   EXPECT_FALSE(lengths->failed());
   lengths.reset();
-  EXPECT_EQ(comes(kTag, kUcxTruncated, 9).tag, kTag);
+  EXPECT_EQ(comes(kPartOfCollective, kUcxTruncated, 9).tag, kPartOfCollective);
 }
 
 TEST(CollectiveLengths, AReceiveThatUcxDoesNotTakeLeavesNothingBehind) {
   const auto lengths = watching();
   UcxParameters parameters;
   parameters.given = kUcxHasCallback | kUcxHasUserData | kUcxNeverAtOnce;
-  EXPECT_EQ(receive_watched(refusing, nullptr, nullptr, 0, kTag, kMask, &parameters), nullptr);
+  EXPECT_EQ(receive_watched(refusing, nullptr, nullptr, 0, kPartOfCollective, kMask, &parameters), nullptr);
   EXPECT_EQ(lengths.use_count(), 1);
 }
 

@@ -11,7 +11,7 @@
 namespace nplus1::stubs {
 namespace {
 
-constinit thread_local int quiet __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local int silenced __attribute__((tls_model("initial-exec"))) = 0;
 /// MPI's own object of the last error's communicator.
 constinit thread_local void* communicator_of_error __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -25,16 +25,16 @@ Return* next() noexcept {
 
 /// A call within a callback of the program's has its own errors.
 int return_error(void* communicator, const char* function, int code) {
-  if (quiet == 0 || call_state.depth > 1) return next()(communicator, function, code);
+  if (silenced == 0 || call_state.depth > 1) return next()(communicator, function, code);
   communicator_of_error = communicator;
   return code;
 }
 
 QuietErrors::QuietErrors() noexcept {
-  ++quiet;
+  ++silenced;
 }
 QuietErrors::~QuietErrors() {
-  --quiet;
+  --silenced;
 }
 
 int report(MPI_Comm comm, int code) {

@@ -39,6 +39,14 @@ struct Planted {
   void combine(int rank, std::int64_t into, std::int64_t from, std::int64_t n);
 };
 
+inline constexpr std::int64_t kVector = Planted::kVector;
+inline constexpr std::int64_t kSpare = Planted::kSpare;
+
+/// The rank of the member that comes so many after the root.
+[[nodiscard]] inline int at(const Planted& o, int relative) {
+  return o.rank(o.root + relative);
+}
+
 struct Algorithm {
   std::string name;
   void (*run)(Planted&);

@@ -6,13 +6,6 @@
 namespace nplus1::tests {
 namespace {
 
-constexpr std::int64_t kVector = Planted::kVector;
-constexpr std::int64_t kSpare = Planted::kSpare;
-
-int at(const Planted& o, int relative) {
-  return o.rank(o.root + relative);
-}
-
 void pass(Planted& o, int from, int to, std::int64_t place, std::int64_t n, int tag = 0) {
   o.y.send({from, place, n, to, place}, tag);
 }

@@ -7,13 +7,6 @@
 namespace nplus1::tests {
 namespace {
 
-constexpr std::int64_t kVector = Planted::kVector;
-constexpr std::int64_t kSpare = Planted::kSpare;
-
-int at(const Planted& o, int relative) {
-  return o.rank(o.root + relative);
-}
-
 /// What `from` has at `place`, combined with what lies there at `to`.
 void add_at(Planted& o, int from, int to, std::int64_t place, std::int64_t n, int tag = 0) {
   o.y.send({from, place, n, to, kSpare}, tag);

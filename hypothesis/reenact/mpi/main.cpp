@@ -23,7 +23,7 @@ namespace {
 
 enum Exit { kOk = 0, kUsage = 64, kNoInput = 66, kCantCreate = 73 };
 
-struct Arguments {
+struct Words {
   ScriptOptions script;
   double patience = 0;  // 0: by the longest that the recording has
   std::string result;
@@ -87,7 +87,7 @@ int rank_of_me() {
 }
 
 /// Everybody's script, or everybody leaves; rank 0 says why, of the first that has none.
-Script script_of_me(const Arguments& arguments) {
+Script script_of_me(const Words& arguments) {
   const int rank = rank_of_me();
   auto script = read_script(arguments.script, RankId{rank});
   int failed = script ? std::numeric_limits<int>::max() : rank;
@@ -149,7 +149,7 @@ void check_sizes(const Script& script) {
 }
 
 /// Nobody waits longer than others compute, or than they waited when recorded; three times that is stuck.
-double patience(const Arguments& arguments, const Script& script) {
+double patience(const Words& arguments, const Script& script) {
   if (arguments.patience > 0) return arguments.patience;
   constexpr double kLeast = 10;
   double longest = seconds(std::max(script.longest, script.recorded_end));
@@ -185,7 +185,7 @@ double sum(const std::vector<double>& values) {
   return total;
 }
 
-std::string json(const Arguments& arguments, const Everybody& all, std::size_t shared) {
+std::string json(const Words& arguments, const Everybody& all, std::size_t shared) {
   nlohmann::ordered_json object;
   object["schema"] = "nplus1-reenact/1";
   object["recording"] = arguments.script.recording.string();
@@ -202,7 +202,7 @@ std::string json(const Arguments& arguments, const Everybody& all, std::size_t s
   return object.dump(2) + "\n";
 }
 
-void write(const Arguments& arguments, const std::string& text) {
+void write(const Words& arguments, const std::string& text) {
   if (arguments.result.empty()) {
     std::cout << text << std::flush;
     return;
@@ -218,7 +218,7 @@ void write(const Arguments& arguments, const std::string& text) {
 
 /// With memory for the largest message.
 Performer performer_or_fail(Script& script, const LiveCommunicators& communicators, std::size_t largest,
-                            const Arguments& arguments, Watchdog& watchdog) {
+                            const Words& arguments, Watchdog& watchdog) {
   try {
     return {script, communicators, largest, !arguments.script.deterministic, watchdog};
   } catch (const std::bad_alloc&) {
@@ -231,7 +231,7 @@ Performer performer_or_fail(Script& script, const LiveCommunicators& communicato
   }
 }
 
-void reenact(const Arguments& arguments) {
+void reenact(const Words& arguments) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const auto recorded = recorded_ranks(arguments.script.recording);
@@ -255,7 +255,7 @@ void reenact(const Arguments& arguments) {
 }
 
 int run(int argc, char** argv) {
-  Arguments arguments;
+  Words arguments;
   CLI::App app{"Performs a recorded program's communication again"};
   app.add_option("recording", arguments.script.recording, "Result folder of a run, or a recording")
       ->required();
