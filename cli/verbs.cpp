@@ -19,6 +19,7 @@ void add_verbs(const Registration& registration) {
   add_guidelines(registration);
   add_diff(registration);
   add_convert(registration);
+  add_check(registration);
   add_doctor(registration);
   add_demo(registration);
   use_settings_file(registration.app);

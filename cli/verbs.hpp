@@ -32,6 +32,7 @@ void add_overlap(const Registration& registration);
 void add_map(const Registration& registration);
 void add_whatif(const Registration& registration);
 void add_diff(const Registration& registration);
+void add_check(const Registration& registration);
 void add_doctor(const Registration& registration);
 void add_convert(const Registration& registration);
 void add_demo(const Registration& registration);

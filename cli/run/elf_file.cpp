@@ -43,16 +43,31 @@ bool defines(Elf* elf, Elf_Scn* table, const GElf_Shdr& header, std::string_view
   return false;
 }
 
-/// PMPI_Init, not MPI_Init: a program with a profiling wrapper of its own defines MPI_Init too.
-bool contains_mpi(Elf* elf) {
+bool defines(Elf* elf, std::string_view wanted) {
   for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
        section = elf_nextscn(elf, section)) {
     GElf_Shdr header{};
     if (gelf_getshdr(section, &header) == nullptr) continue;
     const bool table = header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM;
-    if (table && defines(elf, section, header, "PMPI_Init")) return true;
+    if (table && defines(elf, section, header, wanted)) return true;
   }
   return false;
+}
+
+std::vector<std::string> imported_by(Elf* elf) {
+  std::vector<std::string> names;
+  for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
+       section = elf_nextscn(elf, section)) {
+    GElf_Shdr header{};
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNSYM) continue;
+    Elf_Data* const data = elf_getdata(section, nullptr);
+    GElf_Sym symbol{};
+    for (int i = 1; data != nullptr && gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
+      if (symbol.st_shndx == SHN_UNDEF && name != nullptr) names.emplace_back(name);
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -72,7 +87,11 @@ std::optional<ElfFacts> read_elf(const std::filesystem::path& file) {
   if (gelf_getehdr(elf.get(), &header) == nullptr) return std::nullopt;
   facts.machine = header.e_machine;
   facts.interpreter = interpreter_of(elf.get());
-  facts.contains_mpi = contains_mpi(elf.get());
+  // With a P: a program with a profiling wrapper of its own defines MPI_Init too.
+  facts.contains_mpi = defines(elf.get(), "PMPI_Init");
+  for (const char* name : {"pmpi_init_", "pmpi_init_f08_", "mpi_init_f08_"})
+    facts.binds_fortran = facts.binds_fortran || defines(elf.get(), name);
+  facts.imported = imported_by(elf.get());
   return facts;
 }
 

@@ -85,6 +85,17 @@ std::string loader_list(const fs::path& program, const ElfFacts& facts) {
   return processes::capture({facts.interpreter, "--list", program.string()}, kLoaderLimit, true).text;
 }
 
+std::vector<fs::path> paths_in(const std::string& list) {
+  std::vector<fs::path> paths;
+  std::istringstream lines{list};
+  for (std::string line; std::getline(lines, line);) {
+    const auto begin = line.find('/'), end = line.rfind(" (0x");
+    if (begin != std::string::npos && end != std::string::npos && begin < end)
+      paths.emplace_back(line.substr(begin, end - begin));
+  }
+  return paths;
+}
+
 bool is_mpich(const std::string& library) {
   return library.rfind("libmpich", 0) == 0 || library == "libmpi.so.12";  // the MPICH ABI's common name
 }
@@ -139,6 +150,21 @@ std::string check_program(const std::string& program) {
   return fmt::format(
       "program '{}' is not linked with MPI; it can be observed only if it starts or loads an MPI program",
       path.string());
+}
+
+ProgramFiles files_of_program(const std::string& program) {
+  ProgramFiles result;
+  const bool library =
+      fs::path{program}.filename().string().find(".so") != std::string::npos && fs::exists(program);
+  if (!library) result.note = check_program(program);
+  const fs::path path = library ? fs::absolute(program) : locate(program);
+  auto facts = read_elf(path);
+  if (!facts && library) missing(program, "is no library that can be read", "check the path");
+  result.files.push_back(path);
+  if (!facts) return result;
+  if (library) facts->interpreter = read_elf("/proc/self/exe")->interpreter;
+  for (fs::path& file : paths_in(loader_list(path, *facts))) result.files.push_back(std::move(file));
+  return result;
 }
 
 void check_programs(const std::vector<Section>& sections, bool elsewhere) {
