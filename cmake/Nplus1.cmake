@@ -9,6 +9,11 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+# Where tools/package.sh puts the libraries that an archive brings with it; an installation has no such folder. DT_RPATH,
+# since what those libraries load themselves lies there, too.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}/nplus1/private")
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+add_link_options(LINKER:--disable-new-dtags)
 find_package(Threads REQUIRED)
 
 option(NPLUS1_TESTS "Build tests and benchmarks too (needs GoogleTest; users and packagers need neither)" ON)
