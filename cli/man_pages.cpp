@@ -1,10 +1,12 @@
-// Prints the man pages, built from the same declarations as --help: `nplus1-man-pages FOLDER`.
+// Writes what is made of the declarations that --help shows: `nplus1-man-pages FOLDER` makes FOLDER/man and
+// FOLDER/completions.
 #include <fmt/core.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "cli/completions.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
 
@@ -72,12 +74,20 @@ bool print_page(const std::filesystem::path& folder, CLI::App& app, const std::s
   return !out.fail();
 }
 
+bool write(const std::filesystem::path& file, const std::string& text) {
+  std::ofstream out{file};
+  out << text;
+  out.close();
+  return !out.fail();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 64;
-  const std::filesystem::path folder{argv[1]};
-  std::filesystem::create_directories(folder);
+  const std::filesystem::path folder = std::filesystem::path{argv[1]} / "man";
+  const std::filesystem::path completions = std::filesystem::path{argv[1]} / "completions";
+  for (const auto& needed : {folder, completions}) std::filesystem::create_directories(needed);
   CLI::App app;
   nplus1::cli::Action unused;
   nplus1::cli::describe_program(app);
@@ -89,5 +99,8 @@ int main(int argc, char** argv) {
     for (CLI::App* subverb : nplus1::cli::verbs_of(*verb))
       good = print_page(folder, *subverb, name + "-" + subverb->get_name()) && good;
   }
+  good = write(completions / "nplus1", nplus1::cli::bash_completions(app)) && good;
+  good = write(completions / "_nplus1", nplus1::cli::zsh_completions(app)) && good;
+  good = write(completions / "nplus1.fish", nplus1::cli::fish_completions(app)) && good;
   return good ? 0 : 73;
 }
