@@ -43,6 +43,15 @@ Result<fs::path> find_stubs() {
                    {"lib/libnplus1-stubs.so", NPLUS1_LIBDIR "/nplus1/libnplus1-stubs.so"});
 }
 
+Result<fs::path> find_open_mpi_stubs() {
+  auto found = find_part("the library libnplus1-openmpi.so", "NPLUS1_OPENMPI_STUBS",
+                         {"lib/libnplus1-openmpi.so", NPLUS1_LIBDIR "/nplus1/libnplus1-openmpi.so"});
+  if (!found)
+    return Error{"nplus1 was built without Open MPI: " + found.error().what,
+                 "build nplus1 where Open MPI is (Debian: libopenmpi-dev), or the program with mpicc.mpich"};
+  return found;
+}
+
 Result<fs::path> find_overlap_stubs() {
   return find_part("the library libnplus1-overlap.so", "NPLUS1_OVERLAP_STUBS",
                    {"lib/libnplus1-overlap.so", NPLUS1_LIBDIR "/nplus1/libnplus1-overlap.so"});
@@ -105,18 +114,35 @@ Result<fs::path> find_example(const std::string& name) {
                "build everything (cmake --build BUILD) or reinstall"};
 }
 
-Result<fs::path> find_mpirun() {
-  if (const char* set = std::getenv("NPLUS1_MPIRUN"); set != nullptr && *set != '\0') {
+namespace {
+
+/// The file that `variable` names, or the first of `names` in PATH.
+Result<fs::path> find_starter(const char* variable, std::initializer_list<const char*> names,
+                              const Error& otherwise) {
+  if (const char* set = std::getenv(variable); set != nullptr && *set != '\0') {
     const fs::path found = find_in_path(set);
     if (!found.empty()) return found;
-    return Error{std::string{"NPLUS1_MPIRUN names "} + set + ", which is not an executable file",
-                 "unset NPLUS1_MPIRUN or correct it"};
+    return Error{std::string{variable} + " names " + set + ", which is not an executable file",
+                 std::string{"unset "} + variable + " or correct it"};
   }
-  for (const char* name : {"mpirun.mpich", "mpiexec.hydra", "mpirun"}) {
+  for (const char* name : names) {
     const fs::path found = find_in_path(name);
     if (!found.empty()) return found;
   }
-  return Error{"MPICH's mpirun is not installed", "apt-get install mpich, or set NPLUS1_MPIRUN"};
+  return otherwise;
+}
+
+}  // namespace
+
+Result<fs::path> find_mpirun() {
+  return find_starter("NPLUS1_MPIRUN", {"mpirun.mpich", "mpiexec.hydra", "mpirun"},
+                      {"MPICH's mpirun is not installed", "apt-get install mpich, or set NPLUS1_MPIRUN"});
+}
+
+Result<fs::path> find_open_mpi_mpirun() {
+  return find_starter(
+      "NPLUS1_OPENMPI_MPIRUN", {"mpirun.openmpi", "orterun", "mpirun"},
+      {"Open MPI's mpirun is not installed", "apt-get install openmpi-bin, or set NPLUS1_OPENMPI_MPIRUN"});
 }
 
 fs::path find_in_path(const std::string& name) {

@@ -15,6 +15,10 @@ namespace nplus1::analyses {
 /// libnplus1-stubs.so, the library that the ranks preload (NPLUS1_STUBS overrides).
 [[nodiscard]] Result<std::filesystem::path> find_stubs();
 
+/// libnplus1-openmpi.so, the same for programs that are linked with Open MPI (NPLUS1_OPENMPI_STUBS overrides). It is there
+/// only if Open MPI was when nplus1 was built.
+[[nodiscard]] Result<std::filesystem::path> find_open_mpi_stubs();
+
 /// libnplus1-overlap.so, which the ranks of `nplus1 overlap measure` preload (NPLUS1_OVERLAP_STUBS overrides).
 [[nodiscard]] Result<std::filesystem::path> find_overlap_stubs();
 
@@ -47,6 +51,9 @@ namespace nplus1::analyses {
 
 /// MPICH's mpirun, by full path: NPLUS1_MPIRUN, mpirun.mpich, mpiexec.hydra, mpirun.
 [[nodiscard]] Result<std::filesystem::path> find_mpirun();
+
+/// Open MPI's mpirun, by full path: NPLUS1_OPENMPI_MPIRUN, mpirun.openmpi, orterun, mpirun.
+[[nodiscard]] Result<std::filesystem::path> find_open_mpi_mpirun();
 
 /// `name` in PATH; empty when it is not there.
 [[nodiscard]] std::filesystem::path find_in_path(const std::string& name);

@@ -15,7 +15,7 @@ packages="
 if [ "${1:-}" = --tests ]; then
   packages="$packages
     make iproute2 pkg-config libgtest-dev libbenchmark-dev clang-format-14 clang-14
-    openmpi-bin libopenmpi-dev
+    openmpi-bin libopenmpi-dev python3-mpi4py
     otf2-tools python3-otf2
     zsh fish
     chromium chromium-driver

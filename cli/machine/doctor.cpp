@@ -100,6 +100,25 @@ Finding check_libmpich() {
   return {Grade::kGood, fmt::format("libmpich: {}, with UCX: waits yield the core", path), ""};
 }
 
+/// Programs that are linked with Open MPI run where nplus1 was built with it and its mpirun is there; MPICH's need
+/// neither.
+Finding check_open_mpi() {
+  const auto stubs = analyses::find_open_mpi_stubs();
+  if (!stubs)
+    return {Grade::kLimited, "Open MPI: not for its programs; " + stubs.error().what, stubs.error().remedy};
+  const auto mpirun = analyses::find_open_mpi_mpirun();
+  if (!mpirun) return {Grade::kLimited, "Open MPI: " + mpirun.error().what, mpirun.error().remedy};
+  const processes::Output version = processes::capture({mpirun.value().string(), "--version"}, kQuick, true);
+  const std::string line = first_line_with(
+      version.text, version.text.find("OpenRTE") == std::string::npos ? "Open MPI" : "OpenRTE");
+  if (line.empty())
+    return {Grade::kLimited, fmt::format("Open MPI: {} is not its mpirun", mpirun.value().string()),
+            "apt-get install openmpi-bin, or set NPLUS1_OPENMPI_MPIRUN"};
+  return {Grade::kGood,
+          fmt::format("Open MPI: for its programs, too; {}, {}", mpirun.value().string(), last_word(line)),
+          ""};
+}
+
 Finding check_shared_memory() {
   struct statvfs info {};
   if (statvfs("/dev/shm", &info) != 0) {
@@ -165,6 +184,7 @@ int diagnose() {
       [] { return check_part("stubs", analyses::find_stubs()); },
       [] { return check_part("simulator", analyses::find_simnode()); },
       check_libmpich,
+      check_open_mpi,
       check_shared_memory,
       check_cores,
       check_clock,

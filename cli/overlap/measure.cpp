@@ -124,7 +124,11 @@ int measure_overlap(const MeasureWords& words, const std::vector<std::string>& c
                   kNothingStarted, "nplus1 overlap measure -n 4 -- ./app"};
   const auto ranks = or_fail(parse_ranks(words.ranks), ExitCode::kUsage, kNothingStarted);
   const auto sections = or_fail(parse_sections(ranks, command), ExitCode::kUsage, kNothingStarted);
-  check_programs(sections, !words.mpi_args.empty());
+  if (check_programs(sections, !words.mpi_args.empty()) == MpiLibrary::kOpenMpi)
+    throw Failure{
+        ExitCode::kUnsuitable,
+        "overlap measure is not there for programs linked with Open MPI: it defers messages inside MPICH",
+        kNothingStarted, "build the program with mpicc.mpich, or ask nplus1 overlap of a recorded run"};
   static_cast<void>(measuring_line(words, sections, {}));  // before a folder is made
   const std::string application = fs::path{sections.front().command.front()}.filename().string();
   std::error_code error;

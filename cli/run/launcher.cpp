@@ -66,8 +66,12 @@ int exit_code(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// The keeper's end tells the simulator's. What else this process adopts ends with 0, or says nothing of use.
-void note_end(int status, int& simulator_code) {
+/// Whose end tells the simulator's; 0: a keeper's, which this process adopts. What else it adopts then ends with 0, or says
+/// nothing of use.
+pid_t simulator_pid = 0;
+
+void note_end(pid_t ended, int status, int& simulator_code) {
+  if (simulator_pid != 0 && ended != simulator_pid) return;
   if (const int code = exit_code(status); code != 0) simulator_code = code;
 }
 
@@ -77,7 +81,7 @@ int wait_for(pid_t pid, int& simulator_code) {
     int status = 0;
     const pid_t ended = waitpid(-1, &status, 0);
     if (ended == pid) return exit_code(status);
-    if (ended > 0) note_end(status, simulator_code);
+    if (ended > 0) note_end(ended, status, simulator_code);
     if (ended < 0 && errno != EINTR) return static_cast<int>(ExitCode::kSoftware);
   }
 }
@@ -88,7 +92,7 @@ bool children_left(int& simulator_code) {
   int status = 0;
   do {
     ended = waitpid(-1, &status, WNOHANG);
-    if (ended > 0) note_end(status, simulator_code);
+    if (ended > 0) note_end(ended, status, simulator_code);
   } while (ended > 0 || (ended < 0 && errno == EINTR));
   return ended == 0;
 }
@@ -112,15 +116,17 @@ bool wait_for_simulator(const std::filesystem::path& result, std::chrono::second
 }  // namespace
 
 Ended run_job(const std::vector<std::string>& words, const std::filesystem::path& result,
-              std::chrono::seconds patience) {
+              std::chrono::seconds patience, const Beside& beside) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   forward_signals();
+  simulator_pid = beside.simulator;
   const pid_t pid = spawn(words);
   mpirun_pid.store(pid, std::memory_order_relaxed);
   if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
   Ended ended;
   ended.exit_code = wait_for(pid, ended.simulator_code);
   mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now
+  if (beside.on_end) beside.on_end();
   ended.simulator_done = wait_for_simulator(result, patience, ended.simulator_code);
   return ended;
 }

@@ -1,8 +1,11 @@
 // Starts mpirun, passes signals on, and waits for the simulator, which outlives mpirun by a moment.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,12 +17,18 @@ struct Ended {
   int simulator_code = 0;      // its exit code, as its keeper passes it on; 128 + signal if a signal ended it
 };
 
+/// A simulator that this process has started itself.
+struct Beside {
+  pid_t simulator = 0;           // 0: a keeper of the job's has one, whose end this process adopts
+  std::function<void()> on_end;  // called when mpirun has ended
+};
+
 /// Runs `words` with this process's stdin, stdout and stderr, and returns mpirun's exit code. This process
 /// adopts orphans of the job (PR_SET_CHILD_SUBREAPER), so that the simulator, a grandchild in a session of
 /// its own, is waited for: until no child is left or, if a child of the application stays, until `result`
 /// exists; at most `patience`. SIGINT, SIGTERM and SIGHUP sent to this process are forwarded to mpirun. Call
 /// once per process. Throws Failure when mpirun can't be started.
 [[nodiscard]] Ended run_job(const std::vector<std::string>& words, const std::filesystem::path& result,
-                            std::chrono::seconds patience);
+                            std::chrono::seconds patience, const Beside& beside = {});
 
 }  // namespace nplus1::cli

@@ -12,9 +12,10 @@ namespace {
 
 /// Where things are, which holds for every job; all other settings are the outer job's.
 constexpr std::string_view kPlaces[] = {
-    "NPLUS1_ANALYSERS",      "NPLUS1_CATALOGUE",   "NPLUS1_CONFIG",  "NPLUS1_GUIDELINES_RUNNER",
-    "NPLUS1_MEASURE",        "NPLUS1_MPIRUN",      "NPLUS1_REENACT", "NPLUS1_SIMNODE",
-    "NPLUS1_SIMGRID_MODULE", "NPLUS1_SIMNODE_LOG", "NPLUS1_STUBS",   "NPLUS1_TUNED"};
+    "NPLUS1_ANALYSERS",      "NPLUS1_CATALOGUE",     "NPLUS1_CONFIG",         "NPLUS1_GUIDELINES_RUNNER",
+    "NPLUS1_MEASURE",        "NPLUS1_MPIRUN",        "NPLUS1_REENACT",        "NPLUS1_SIMNODE",
+    "NPLUS1_OPENMPI_MPIRUN", "NPLUS1_OPENMPI_STUBS", "NPLUS1_SIMGRID_MODULE", "NPLUS1_SIMNODE_LOG",
+    "NPLUS1_STUBS",          "NPLUS1_TUNED"};
 
 bool is_setting_of_job(std::string_view name) {
   constexpr std::string_view kOurs = "NPLUS1_";
@@ -35,12 +36,13 @@ void forget_settings_of_job() {
 }  // namespace
 
 std::string without_stubs(std::string_view preloaded) {
-  constexpr std::string_view kStubs = "libnplus1-stubs.so";
+  constexpr std::string_view kStubs = "libnplus1-stubs.so", kOpenMpiStubs = "libnplus1-openmpi.so";
   std::string others;
   while (!preloaded.empty()) {
     const std::size_t end = std::min(preloaded.find_first_of(": "), preloaded.size());
     const std::string_view one = preloaded.substr(0, end);
-    const bool stubs = one.substr(one.rfind('/') + 1) == kStubs;  // npos + 1 is 0
+    const std::string_view file = one.substr(one.rfind('/') + 1);  // npos + 1 is 0
+    const bool stubs = file == kStubs || file == kOpenMpiStubs;
     if (!one.empty() && !stubs) others.append(others.empty() ? "" : ":").append(one);
     preloaded.remove_prefix(std::min(end + 1, preloaded.size()));
   }
@@ -48,7 +50,8 @@ std::string without_stubs(std::string_view preloaded) {
 }
 
 void leave_outer_job(char** argv) {
-  if (std::getenv("NPLUS1_SHRUNK") == nullptr) return;
+  // What marks the processes of a job, under Hydra and under Open MPI's mpirun.
+  if (std::getenv("NPLUS1_SHRUNK") == nullptr && std::getenv("NPLUS1_JOB") == nullptr) return;
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string others = without_stubs(preloaded == nullptr ? "" : preloaded);
   if (others.empty())

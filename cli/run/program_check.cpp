@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 
 #include "analyses/installation.hpp"
@@ -76,7 +77,7 @@ void refuse_foreign(const fs::path& program, const ElfFacts& facts) {
   if (facts.contains_mpi) {
     unsuitable(program, "contains an MPI library (it was linked statically)",
                "its MPI calls never leave the program, so nplus1 would see nothing",
-               "link it with the shared MPICH (mpicc.mpich, libmpich.so)");
+               "link it with a shared one (mpicc.mpich, libmpich.so; mpicc.openmpi, libmpi.so)");
   }
 }
 
@@ -100,6 +101,10 @@ bool is_mpich(const std::string& library) {
   return library.rfind("libmpich", 0) == 0 || library == "libmpi.so.12";  // the MPICH ABI's common name
 }
 
+bool is_open_mpi(const std::string& library) {
+  return library == "libmpi.so.40" || library.rfind("libmpi_mpifh.so.40", 0) == 0;
+}
+
 bool is_other_mpi(const std::string& library) {
   return library.rfind("libmpi.so", 0) == 0 || library.rfind("libmpi_mpifh.so", 0) == 0 ||
          library.rfind("libmsmpi", 0) == 0 || library.rfind("libmpi_ibm.so", 0) == 0;
@@ -116,47 +121,78 @@ void refuse_missing_library(const fs::path& program, const std::string& list) {
              "install the library, or add its folder to LD_LIBRARY_PATH");
 }
 
-/// Judges the list: refuses another MPI; true when MPICH is there.
-bool judge_libraries(const fs::path& program, const std::string& list) {
-  bool mpich = false;
+/// Judges the list: refuses another MPI; empty where there is none.
+std::optional<MpiLibrary> judge_libraries(const fs::path& program, const std::string& list) {
+  std::optional<MpiLibrary> found;
   std::istringstream lines{list};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words{line};
     std::string library;
     words >> library;
-    mpich = mpich || is_mpich(library);
-    if (is_other_mpi(library) && !is_mpich(library)) {
-      unsuitable(program,
-                 fmt::format("is linked with another MPI ({}{})", library,
-                             library == "libmpi.so.40" ? ", Open MPI" : ""),
-                 "nplus1 works with MPICH and its ABI",
+    if (is_mpich(library)) {
+      found = MpiLibrary::kMpich;
+    } else if (is_open_mpi(library)) {
+      found = found.value_or(MpiLibrary::kOpenMpi);
+    } else if (is_other_mpi(library)) {
+      unsuitable(program, fmt::format("is linked with another MPI ({})", library),
+                 "nplus1 works with MPICH and its ABI, and with Open MPI 4",
                  "build it with mpicc.mpich, mpicxx.mpich or mpifort.mpich");
     }
   }
-  return mpich;
+  return found;
+}
+
+/// "#!/usr/bin/python3 -u", "#!/usr/bin/env python3": the interpreter's path; empty if it is none of Python's, or not there.
+fs::path python_of_script(const fs::path& script) {
+  std::ifstream file{script};
+  std::string line;
+  if (!std::getline(file, line) || line.rfind("#!", 0) != 0) return {};
+  std::istringstream words{line.substr(2)};
+  std::string interpreter;
+  words >> interpreter;
+  if (fs::path{interpreter}.filename() == "env") words >> interpreter;
+  return fs::path{interpreter}.filename().string().rfind("python", 0) == 0
+             ? analyses::find_in_path(interpreter)
+             : fs::path{};
+}
+
+std::optional<MpiLibrary> library_of_python(const fs::path& interpreter) {
+  const fs::path module = interpreter.empty() ? fs::path{} : mpi4py_of(interpreter);
+  if (module.empty()) return std::nullopt;
+  const auto facts = read_elf(interpreter);  // the loader is the interpreter's
+  const auto of_env = facts ? facts : read_elf("/usr/bin/env");
+  if (!of_env) return std::nullopt;
+  return judge_libraries(module, loader_list(module, *of_env));
 }
 
 }  // namespace
 
-std::string check_program(const std::string& program) {
+CheckedProgram check_program(const std::string& program) {
   const fs::path path = locate(program);
   refuse_privileged(path);
   const auto facts = read_elf(path);
-  if (!facts) return {};  // a script: what it starts is looked at by nobody before
+  const bool is_python =
+      path.filename().string().rfind("python", 0) == 0;  // itself, or a script that chooses one
+  if (!facts)                                            // what else a script starts is not looked at
+    return {library_of_python(is_python ? path : python_of_script(path)), {}};
   refuse_foreign(path, *facts);
   const std::string list = loader_list(path, *facts);
   refuse_missing_library(path, list);
-  if (judge_libraries(path, list)) return {};
-  return fmt::format(
-      "program '{}' is not linked with MPI; it can be observed only if it starts or loads an MPI program",
-      path.string());
+  if (const auto library = judge_libraries(path, list)) return {library, {}};
+  if (is_python)
+    if (const auto library = library_of_python(path)) return {library, {}};
+  return {
+      std::nullopt,
+      fmt::format(
+          "program '{}' is not linked with MPI; it can be observed only if it starts or loads an MPI program",
+          path.string())};
 }
 
 ProgramFiles files_of_program(const std::string& program) {
   ProgramFiles result;
   const bool library =
       fs::path{program}.filename().string().find(".so") != std::string::npos && fs::exists(program);
-  if (!library) result.note = check_program(program);
+  if (!library) result.note = check_program(program).warning;
   const fs::path path = library ? fs::absolute(program) : locate(program);
   auto facts = read_elf(path);
   if (!facts && library) missing(program, "is no library that can be read", "check the path");
@@ -167,16 +203,25 @@ ProgramFiles files_of_program(const std::string& program) {
   return result;
 }
 
-void check_programs(const std::vector<Section>& sections, bool elsewhere) {
+MpiLibrary check_programs(const std::vector<Section>& sections, bool elsewhere) {
+  std::optional<MpiLibrary> library;
   for (const Section& section : sections) {
     try {
-      const std::string warning = check_program(section.command.front());
-      if (!warning.empty()) fmt::print(stderr, "nplus1: note: {}\n", warning);
+      const std::string& program = section.command.front();
+      const CheckedProgram checked = check_program(program);
+      if (!checked.warning.empty()) fmt::print(stderr, "nplus1: note: {}\n", checked.warning);
+      if (library && checked.library && *library != *checked.library)
+        unsuitable(program,
+                   fmt::format("is linked with {}, and one before it with {}", name_of(*checked.library),
+                               name_of(*library)),
+                   "one mpirun cannot start both", "build all programs of the job with the same MPI");
+      if (checked.library) library = checked.library;
     } catch (const Failure& failure) {
       const bool mpirun_knows = elsewhere || !section.options.empty();
       if (!mpirun_knows || failure.code() != ExitCode::kNoInput) throw;
     }
   }
+  return library.value_or(MpiLibrary::kMpich);
 }
 
 }  // namespace nplus1::cli

@@ -2,17 +2,25 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/run/job.hpp"
+#include "cli/run/mpi_library.hpp"
 
 namespace nplus1::cli {
 
-/// Throws Failure (kNoInput, kUnsuitable) that names the program, why it can't be observed, and what to do.
-/// Returns a warning, or an empty string, for what can't be known from outside: a script, or a program that
-/// shows no MPI library and may load one later.
-[[nodiscard]] std::string check_program(const std::string& program);
+/// What can be known of a program from outside.
+struct CheckedProgram {
+  /// Empty for a script, and for a program that may load MPI, or start who does.
+  std::optional<MpiLibrary> library;
+  std::string warning;  // may be empty
+};
+
+/// Throws Failure (kNoInput, kUnsuitable) that names the program, why it can't be observed, and what to do. Of a Python
+/// interpreter, or a script of one, the library is that of its mpi4py.
+[[nodiscard]] CheckedProgram check_program(const std::string& program);
 
 /// A program's own file, or a shared library's, and then those that the loader would load with it; check_program()'s warning.
 struct ProgramFiles {
@@ -25,7 +33,8 @@ struct ProgramFiles {
 
 /// check_program() for every section; warnings go to stderr. Sections that name other hosts, working folders
 /// or search paths, and all of them when `elsewhere` says that mpirun's own options do, are left to mpirun
-/// where the program is not found here.
-void check_programs(const std::vector<Section>& sections, bool elsewhere);
+/// where the program is not found here. Returns the library that the job's programs are linked with, MPICH where none
+/// shows. Throws Failure (kUnsuitable) where two differ.
+MpiLibrary check_programs(const std::vector<Section>& sections, bool elsewhere);
 
 }  // namespace nplus1::cli

@@ -1,5 +1,5 @@
-// `nplus1 run`: checks, makes the result folder, starts mpirun with one rank more, waits for the simulator,
-// and shows its summary.
+// `nplus1 run`: checks, makes the result folder, starts mpirun with one rank more (MPICH's; Open MPI's with the simulator
+// beside it), waits for the simulator, and shows its summary.
 #include "cli/run/run.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +28,7 @@
 #include "cli/run/launcher.hpp"
 #include "cli/run/program_check.hpp"
 #include "cli/run/repeat.hpp"
+#include "cli/run/simulator_beside.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "report/html/html_report.hpp"
@@ -37,6 +38,8 @@
 namespace nplus1::cli {
 namespace fs = std::filesystem;
 namespace {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE
 
 constexpr std::chrono::seconds kPatience{30};
 constexpr const char* kSummary = "summary.txt";  // the simulator writes it last
@@ -62,6 +65,24 @@ std::vector<std::string> mpi_words(const RunOptions& options) {
     words.insert(words.end(), more.begin(), more.end());
   }
   return words;
+}
+
+/// What nplus1 does for MPICH's programs only.
+void refuse_for_open_mpi(const RunOptions& options, const std::vector<Section>& sections) {
+  const auto refuse = [](const std::string& what, const std::string& why, const std::string& next) {
+    throw Failure{ExitCode::kUnsuitable, what + " is not there for programs linked with Open MPI: " + why,
+                  kNothingStarted, next};
+  };
+  if (const std::string option = option_of_hosts(mpi_words(options), sections); !option.empty())
+    refuse(option, "their simulator is reached on this host only",
+           "leave it out, or build the program with mpicc.mpich");
+  if (options.accesses)
+    refuse("--record-accesses",
+           "Open MPI lets a peer read messages out of the program's memory, whose pages would be closed",
+           "leave it out, or build the program with mpicc.mpich");
+  if (measures_warm_times(options))
+    refuse("--compute warm", "twins measure beside MPICH's ranks only",
+           "use --compute measured, or build the program with mpicc.mpich");
 }
 
 /// mpirun options after which a program need not be on this machine, or not at the path given.
@@ -215,6 +236,33 @@ analyses::OutputFolder result_folder(const RunOptions& options, const std::vecto
                  ExitCode::kCantCreate, kNothingStarted);
 }
 
+/// The ranks', with what the user preloads.
+std::string preload_of(const fs::path& stubs) {
+  const char* others = std::getenv("LD_PRELOAD");
+  return stubs.string() + (others != nullptr && *others != '\0' ? std::string{":"} + others : "");
+}
+
+Variables variables_of(const RunOptions& options, const std::string& output) {
+  Variables variables;
+  if (!output.empty()) variables.emplace_back("NPLUS1_OUTPUT", output);
+  for (const auto& variable : job_environment(options)) variables.push_back(variable);
+  return variables;
+}
+
+/// Of a job of Open MPI's that is simulated or recorded. The ranks find it by their environment, which nobody but this
+/// user can read, unlike a command line.
+std::unique_ptr<SimulatorBeside> simulator_beside(const RunOptions& options,
+                                                  const std::vector<Section>& sections,
+                                                  const std::string& output) {
+  unsetenv("NPLUS1_MEETING");
+  if (options.library != MpiLibrary::kOpenMpi || output.empty()) return nullptr;
+  const fs::path program = or_fail(analyses::find_simnode(), ExitCode::kUnavailable, kNothingStarted);
+  auto made =
+      std::make_unique<SimulatorBeside>(program, total_ranks(sections), variables_of(options, output));
+  if (!made->word().empty()) setenv("NPLUS1_MEETING", made->word().c_str(), 1);
+  return made;
+}
+
 int start(const RunOptions& options, const std::vector<Section>& sections) {
   std::optional<analyses::OutputFolder> folder;
   if (keeps_results(options)) {
@@ -230,7 +278,10 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   if (!quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   if (!quiet) recommend_replay(options);
   const auto begin = std::chrono::steady_clock::now();
-  const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience);
+  const auto simulator = simulator_beside(options, sections, output.string());
+  Beside beside;
+  if (simulator) beside = {simulator->process(), [&] { simulator->finish(); }};
+  const Ended ended = run_job(line, folder ? output / kSummary : fs::path{}, kPatience, beside);
   if (!folder) return ended.exit_code;
   constexpr double kShareForFindings = 0.1;
   const double patience = std::max(options.findings_s, kShareForFindings * seconds_since(begin));
@@ -294,19 +345,20 @@ std::vector<std::string> job_words(const CLI::App& verb, const Registration& reg
 
 Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const std::vector<Section>& sections,
                                              const std::string& output) {
+  const bool open_mpi = options.library == MpiLibrary::kOpenMpi;
+  const auto stubs = open_mpi ? analyses::find_open_mpi_stubs() : analyses::find_stubs();
+  if (!stubs) return stubs.error();
+  if (open_mpi)
+    return open_mpi_line(preload_of(stubs.value()), variables_of(options, output), mpi_words(options),
+                         sections);
   const auto mpirun = analyses::find_mpirun();
   if (!mpirun) return mpirun.error();
-  const auto stubs = analyses::find_stubs();
-  if (!stubs) return stubs.error();
   std::vector<std::string> line{mpirun.value().string()};
   const auto set = [&line](const std::string& name, const std::string& value) {
     line.insert(line.end(), {"-genv", name, value});
   };
-  const char* preloaded = std::getenv("LD_PRELOAD");
-  const bool others = preloaded != nullptr && *preloaded != '\0';
-  set("LD_PRELOAD", stubs.value().string() + (others ? std::string{":"} + preloaded : ""));
-  if (!output.empty()) set("NPLUS1_OUTPUT", output);
-  for (const auto& [name, value] : job_environment(options)) set(name, value);
+  set("LD_PRELOAD", preload_of(stubs.value()));
+  for (const auto& [name, value] : variables_of(options, output)) set(name, value);
   const auto extra = mpi_words(options);
   line.insert(line.end(), extra.begin(), extra.end());
   append_sections(line, sections, options.native && !records_natively(options));
@@ -326,7 +378,10 @@ int run(const RunOptions& given, const std::vector<std::string>& words) {
   const auto sections = or_fail(parse_sections(ranks, words), ExitCode::kUsage, kNothingStarted);
   check_platform(options, total_ranks(sections));
   check_recorded_compute(options, total_ranks(sections));
-  check_programs(sections, runs_elsewhere(mpi_words(options)));
+  options.library = check_programs(sections, runs_elsewhere(mpi_words(options)));
+  if (options.mpi != "auto")
+    options.library = options.mpi == "openmpi" ? MpiLibrary::kOpenMpi : MpiLibrary::kMpich;
+  if (options.library == MpiLibrary::kOpenMpi) refuse_for_open_mpi(options, sections);
   if (const auto repetitions = repetitions_of(options))
     return start_repeatedly(options, sections, *repetitions);
   return options.print ? print_line(options, sections) : start(options, sections);

@@ -254,6 +254,12 @@ void declare_run_options(CLI::App& verb, RunOptions& options) {
       ->type_name("WORDS")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb.add_option("--mpi", options.mpi,
+                  "The MPI library of the programs: auto (what they are linked with; of scripts, MPICH), "
+                  "mpich or openmpi")
+      ->envname("NPLUS1_MPI")
+      ->type_name("WHICH")
+      ->check(CLI::IsMember({"auto", "mpich", "openmpi"}));
   verb.add_flag("--native", options.native,
                 "No simulation: the program as it is, with waits that yield the core; with --record full or "
                 "patterns its real times are recorded");

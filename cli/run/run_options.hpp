@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/run/mpi_library.hpp"
+
 namespace nplus1::cli {
 
 /// An option that the preloaded library and the simulator read as an environment variable.
@@ -25,6 +27,8 @@ struct RunOptions {
   std::string ranks;
   std::string output;
   std::vector<std::string> mpi_args;
+  std::string mpi = "auto";                 // auto, mpich or openmpi
+  MpiLibrary library = MpiLibrary::kMpich;  // what that comes to, once the programs have been looked at
   bool virtual_clocks = false;
   bool native = false;
   bool accesses = false;

@@ -2,9 +2,13 @@
 """Writes the C++ around every MPI function from the table and the prototypes of the MPI at hand.
 
     generate.py --table functions.txt --header mpi.h --header mpi_proto.h --header mpio.h --output DIR
+    generate.py --table functions.txt --header OPENMPI/mpi.h --beyond MPICH/mpi_proto.h --output DIR
 
 DIR gets
-    pmpi.hpp       nplus1::stubs::pmpi::X: calls the MPI library's PMPI_X
+    pmpi.hpp       nplus1::stubs::pmpi::X: calls the MPI library's PMPI_X. What the table models and only `--beyond`
+                   declares (the large counts and other calls of MPI 4) is there too, so that the runtime is one for all
+                   libraries: with counts narrowed to int, or as a function that says MPI_ERR_UNSUPPORTED_OPERATION. No
+                   wrapper leads to the latter.
     handlers.hpp   nplus1::stubs::handlers::X: what the runtime implements
     wrappers_N.cpp the exported MPI_X and PMPI_X
     fallback.cpp   weak handlers that call pmpi::X (for building before the runtime is complete)
@@ -34,6 +38,10 @@ class Parameter:
     name: str  # "counts"
     type: str  # canonical, for telling overloads apart: "const int*"
 
+    def written_type(self):
+        """As the header has it: "const int []"."""
+        return " ".join(re.sub(rf"\b{self.name}\b", " ", self.declaration).split())
+
 
 @dataclass
 class Function:
@@ -43,6 +51,8 @@ class Function:
     variadic: bool
     entry: Entry = None
     cpp_name: str = ""  # in pmpi:: and handlers::
+    is_beyond: bool = False  # the library at hand does not have it
+    null_status: bool = False  # MPI_STATUS_IGNORE is a null pointer
 
     def declarations(self):
         return ", ".join(p.declaration for p in self.parameters)
@@ -93,7 +103,7 @@ def read_headers(paths):
 def parse_functions(text, typedefs):
     """Every prototype `RESULT MPI_X(...)`, by name; PMPI_X is the same function."""
     functions = {}
-    for match in re.finditer(r"(?<![\w*])([A-Za-z_]\w*)\s+(MPIX?_\w+)\s*\(([^()]*)\)\s*(?:MPICH_|ROMIO_|;)", text):
+    for match in re.finditer(r"(?<![\w*])([A-Za-z_]\w*)\s+(MPIX?_\w+)\s*\(([^()]*)\)\s*(?:MPICH_|ROMIO_|__mpi_|;)", text):
         result, name, inside = match.groups()
         if result in ("typedef", "return") or name in functions:
             continue
@@ -114,14 +124,22 @@ def parse_parameter(declaration, typedefs, function):
     return Parameter(declaration, name, re.sub(r"\s*([*\[\]])\s*", r"\1", type_name).strip())
 
 
+def ignores_null(paths):
+    """Whether the headers define MPI_STATUS_IGNORE as a null pointer."""
+    definition = re.compile(r"#[ \t]*define[ \t]+MPI_STATUS_IGNORE[ \t]+(.*)")
+    values = [m.group(1) for p in paths for m in definition.finditer(p.read_text())]
+    return any(re.search(r"\b0\b", v) for v in values)
+
+
 def integer_typedefs(text):
     """{"MPI_Count": "long", ...}: two functions that differ in these names only are no overloads."""
     return {name: " ".join(base.split())
             for base, name in re.findall(r"typedef\s+((?:unsigned\s+)?(?:int|long|long\s+long))\s+(MPI_\w+)\s*;", text)}
 
 
-def select(table, functions):
-    """The functions to wrap, in order of the table, with their C++ names."""
+def select(table, functions, beyond):
+    """The functions to wrap, and those that are modelled and only in `beyond`, in order of the table, with their C++
+    names. Without `beyond`, the library must have all that the table does not flag `absent`."""
     problems = [f"{n}: in the headers, but not in the table" for n in functions_without_entry(table, functions)]
     chosen = []
     for name, entry in table.items():
@@ -130,7 +148,11 @@ def select(table, functions):
         if name in functions:
             functions[name].entry = entry
             chosen.append(functions[name])
-        elif "absent" not in entry.flags:
+        elif name in beyond:
+            if entry.kind == "modelled" or is_narrowable(beyond[name], functions):
+                beyond[name].entry, beyond[name].is_beyond = entry, True
+                chosen.append(beyond[name])
+        elif "absent" not in entry.flags and not beyond:
             problems.append(f"{name}: in the table, but the headers declare it nowhere (flag it `absent`?)")
     if problems:
         sys.exit("\n".join(problems))
@@ -138,8 +160,9 @@ def select(table, functions):
     return chosen
 
 
-# Declared by MPICH's headers, exported by no library of the package.
-DECLARED_ONLY = re.compile(r"MPI_DUP_FN|MPI_Status_(c2f08|f082c|f082f|f2f08)|MPI_Info_(c2f|f2c)|MPI_(Conversion|CONVERSION)\w*")
+# Declared by MPICH's headers and exported by no library of the package; or conversions of handles, which are macros of
+# MPICH's and functions of Open MPI's that nobody takes part in but the caller.
+DECLARED_ONLY = re.compile(r"MPI_DUP_FN|MPI_Status_(c2f08|f082c|f082f|f2f08)|MPI_\w+_(c2f|f2c)|MPI_(Conversion|CONVERSION)\w*")
 
 
 def functions_without_entry(table, functions):
@@ -161,7 +184,9 @@ def name_functions(functions):
 BANNER = "// Generated by stubs/generator/generate.py from stubs/table/functions.txt: do not edit.\n"
 
 
-def pmpi_function(f):
+def pmpi_function(f, all_functions):
+    if f.is_beyond:
+        return made_of_others(f, all_functions)
     variadic = ", ..." if f.variadic else ""
     return (f"inline {f.result} {f.cpp_name}({f.declarations()}) {{\n"
             f"  using Function = {f.result}({f.declarations()}{variadic});\n"
@@ -170,12 +195,51 @@ def pmpi_function(f):
             f"  inside.has_returned = true;\n  return outcome;\n}}\n")
 
 
+def with_small_counts(f, all_functions):
+    """The form of `f` with counts of type int, and what is to be done for each parameter to call that."""
+    small = all_functions.get(f.name[:-2]) if f.name.endswith("_c") else None
+    if small is None or len(small.parameters) != len(f.parameters):
+        return None, [None]
+    return small, [narrowed(large, own) for large, own in zip(f.parameters, small.parameters)]
+
+
+def is_narrowable(f, all_functions):
+    return None not in with_small_counts(f, all_functions)[1]
+
+
+def made_of_others(f, all_functions):
+    """A function that the library lacks: the form with counts of type int, where they fit."""
+    small, steps = with_small_counts(f, all_functions)
+    head = f"inline {f.result} {f.cpp_name}({f.declarations()}) {{\n"
+    if None in steps:
+        unused = "".join(f"  static_cast<void>({p.name});\n" for p in f.parameters)
+        return f"{head}{unused}  return MPI_ERR_UNSUPPORTED_OPERATION;\n}}\n"
+    before, arguments, after = zip(*steps)
+    return (f"{head}{''.join(before)}  const {f.result} outcome = {small.cpp_name}({', '.join(arguments)});\n"
+            f"{''.join(after)}  return outcome;\n}}\n")
+
+
+def narrowed(large, own):
+    """(what is to be done before, the argument, what is to be done after) for a parameter; None for arrays of counts."""
+    given, wanted = large.written_type(), own.written_type()
+    if given == wanted:
+        return "", large.name, ""
+    if (given, wanted) == ("MPI_Count", "int"):
+        check = f"  if (!detail::fits({large.name})) [[unlikely]] return MPI_ERR_COUNT;\n"
+        return check, f"static_cast<int>({large.name})", ""
+    if (given, wanted) == ("MPI_Count *", "int *"):
+        mine = f"narrow_{large.name}"
+        return f"  int {mine} = static_cast<int>(*{large.name});\n", f"&{mine}", f"  *{large.name} = {mine};\n"
+    return None
+
+
 def write_pmpi(functions):
+    by_name = {f.name: f for f in functions if not f.is_beyond}
     return (BANNER + "// The MPI library's own functions, without MPI_: pmpi::Send(...) calls the next PMPI_Send in lookup\n"
             "// order, never a wrapper. Callable from any thread, at any time after the library was loaded. What a callback of\n"
             "// the program's throws (an error handler of C++) passes through, marked as the program's own.\n"
             "#pragma once\n\n#include <mpi.h>\n\n#include \"stubs/table/next.hpp\"\n\nnamespace nplus1::stubs::pmpi {\n\n"
-            + "".join(pmpi_function(f) for f in functions) + "\n}  // namespace nplus1::stubs::pmpi\n")
+            + "".join(pmpi_function(f, by_name) for f in sorted(functions, key=lambda f: f.is_beyond)) + "\n}  // namespace nplus1::stubs::pmpi\n")
 
 
 def handler(f):
@@ -223,15 +287,18 @@ def variadic_body(f, call, real):
 
 def guarded_call(f, real, handled):
     """Nothing that the handler throws comes out; and it gets no null pointer where the result is to go."""
-    results = [p.name for p in f.parameters if is_result(p)] if "always" not in f.entry.flags else []
+    results = [p.name for p in f.parameters if is_result(p, f.null_status)] if "always" not in f.entry.flags else []
     check = f"  if ({' || '.join(f'{name} == nullptr' for name in results)}) [[unlikely]] return {real};\n" if results else ""
     done = "0" if f.result == "double" else "MPI_SUCCESS"
     return (check + f"  try {{\n{handled}  }} catch (...) {{\n"
             f"    if (!is_to_be_made_plainly()) return {done};\n  }}\n  return made_plainly({real});\n")
 
 
-def is_result(parameter):
-    """A handle, status or number that MPI writes to: null is an error, which MPI reports."""
+def is_result(parameter, null_status):
+    """A handle, status or number that MPI writes to: null is an error, which MPI reports. But for a status whose null is
+    MPI_STATUS_IGNORE."""
+    if null_status and parameter.type == "MPI_Status*":
+        return False
     return re.fullmatch(r"(MPI_\w+|int) ?\*\w+", parameter.declaration) is not None
 
 
@@ -271,12 +338,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--table", type=pathlib.Path, required=True)
     parser.add_argument("--header", type=pathlib.Path, action="append", required=True)
+    parser.add_argument("--beyond", type=pathlib.Path, action="append", default=[])
     parser.add_argument("--output", type=pathlib.Path, required=True)
     options = parser.parse_args()
-    text = read_headers(options.header)
-    functions = select(read_table(options.table), parse_functions(text, integer_typedefs(text)))
-    write(options.output / "pmpi.hpp", write_pmpi(functions))
-    write(options.output / "handlers.hpp", write_handlers(functions))
+    text, more = read_headers(options.header), read_headers(options.beyond)
+    typedefs = integer_typedefs(text + more)  # those that tell overloads apart, the same for all libraries
+    everything = select(read_table(options.table), parse_functions(text, typedefs), parse_functions(more, typedefs))
+    functions = [f for f in everything if not f.is_beyond]
+    for f in functions:
+        f.null_status = ignores_null(options.header)
+    write(options.output / "pmpi.hpp", write_pmpi(everything))
+    write(options.output / "handlers.hpp", write_handlers(everything))
     write(options.output / "fallback.cpp", write_fallback(functions))
     for part in range(PARTS):
         write(options.output / f"wrappers_{part}.cpp", write_wrappers(functions[part::PARTS]))

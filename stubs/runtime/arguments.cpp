@@ -4,25 +4,16 @@
 #include <cstdint>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 
 namespace nplus1::stubs {
 namespace {
 
-MPI_Comm quiet = MPI_COMM_NULL;
-
-// MPICH's handles: what they are made of, and of what kind the object is.
-constexpr unsigned kBuiltin = 1;
-constexpr unsigned kGroup = 2;
-unsigned storage_of(int handle) {
-  return static_cast<unsigned>(handle) >> 30U;
-}
-unsigned kind_of(int handle) {
-  return static_cast<unsigned>(handle) >> 26U & 0xfU;
-}
+MPI_Comm quiet{};  // begin_checks() makes it
 
 /// Data that a null pointer stands for: a type with absolute addresses, or one without any data.
 bool has_its_own_address(MPI_Datatype type) {
-  if (storage_of(type) == kBuiltin) return false;
+  if (library::is_builtin(type)) return false;
   MPI_Count size = 0;
   MPI_Count first = 0;
   MPI_Count span = 0;
@@ -39,7 +30,7 @@ void begin_checks() {
 }
 
 void end_checks() {
-  if (quiet != MPI_COMM_NULL) pmpi::Comm_free(&quiet);
+  if (quiet != MPI_Comm{} && quiet != MPI_COMM_NULL) pmpi::Comm_free(&quiet);
 }
 
 MPI_Comm quiet_self() {
@@ -48,9 +39,7 @@ MPI_Comm quiet_self() {
 
 bool usable(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return false;
-  if (storage_of(type) == kBuiltin) return true;
-  int size = 0;
-  return pmpi::Pack_size(1, type, quiet, &size) == MPI_SUCCESS;
+  return library::is_builtin(type) || library::is_committed(type, quiet);
 }
 
 void check_data(const void* buffer, MPI_Count count, MPI_Datatype type, bool notes) {
@@ -62,8 +51,8 @@ void check_data(const void* buffer, MPI_Count count, MPI_Datatype type, bool not
 void check_operation(MPI_Datatype type, MPI_Op op) {
   // Most programs use one pair. Handles of MPI's own are never given to others.
   static std::atomic<std::uint64_t> last{0};
-  const bool own = storage_of(type) == kBuiltin && storage_of(op) == kBuiltin;
-  const std::uint64_t pair = std::uint64_t{static_cast<unsigned>(type)} << 32U | static_cast<unsigned>(op);
+  const bool own = library::is_builtin(type) && library::is_builtin(op);
+  const std::uint64_t pair = library::number_of_pair(type, op);
   if (own && last.load(std::memory_order_relaxed) == pair) return;
   int from = 0;
   int to = 0;
@@ -72,7 +61,7 @@ void check_operation(MPI_Datatype type, MPI_Op op) {
 }
 
 bool is_group(MPI_Group group) {
-  return group != MPI_GROUP_NULL && storage_of(group) != 0 && kind_of(group) == kGroup;
+  return library::is_group(group);
 }
 
 }  // namespace nplus1::stubs

@@ -31,7 +31,7 @@ void note_memory(const void* buffer, MPI_Count count, MPI_Datatype type);
 void note_block(const void* buffer, MPI_Count displacement, MPI_Count count, MPI_Datatype type);
 /// The operation of a reduction of elements of `type`.
 void check_operation(MPI_Datatype type, MPI_Op op);
-/// A group's handle, by what MPICH's handles look like.
+/// A group's handle, by what the library's handles look like.
 [[nodiscard]] bool is_group(MPI_Group group);
 
 /// The blocks of a v-form: `n` of them at `buffer`.

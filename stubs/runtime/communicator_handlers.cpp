@@ -6,6 +6,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/collective.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
@@ -216,11 +217,8 @@ int Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
   return create_from(comm, made, kFromParent, [=] { return pmpi::Comm_split(comm, color, key, made); });
 }
 int Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made) {
-  const bool known_type = type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||
-                          type == MPI_COMM_TYPE_HW_UNGUIDED || type == MPIX_COMM_TYPE_NEIGHBORHOOD ||
-                          type == MPI_UNDEFINED;
   return create_from(
-      comm, made, kFromParent, [=] { refuse_if(!known_type); },
+      comm, made, kFromParent, [=] { refuse_if(type != MPI_UNDEFINED && !library::is_split_type(type)); },
       [=] { return pmpi::Comm_split_type(comm, type, key, info, made); });
 }
 int Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,

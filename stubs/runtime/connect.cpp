@@ -16,9 +16,9 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
-#include "stubs/runtime/keeper.hpp"
-#include "stubs/runtime/keeper_pmi.hpp"
+#include "stubs/runtime/launcher.hpp"
 #include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/role.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
 #include "stubs/runtime/twins.hpp"
@@ -31,36 +31,10 @@ using transport::Hello;
 using transport::Start;
 using transport::Welcome;
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string{} : std::string{value};
-}
-
 int processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-/// What the keeper published through Hydra; nothing where no simulator came up. MPI's own PMI client is at rest.
-/// One rank alone passes no barrier in MPI_Init, and what is published arrives with the second: so it passes them here.
-std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
-  constexpr int kBarriersUntilPublished = 2;
-  const std::string descriptor = environment("PMI_FD");
-  if (descriptor.empty()) return std::nullopt;
-  const int fd = std::atoi(descriptor.c_str());
-  LineReader reader{fd};
-  const auto ask = [&](const std::string& command) {
-    if (!write_all(fd, command + "\n")) return std::string{};
-    return reader.next(std::chrono::milliseconds{5000}).value_or(std::string{});
-  };
-  const std::string space = value_of(ask("cmd=get_my_kvsname"), "kvsname");
-  for (int barriers = 0;; ++barriers) {
-    const std::string value = value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
-    const auto meeting = transport::Meeting::parse(value);
-    if (meeting || ranks > 1 || barriers == kBarriersUntilPublished) return meeting;
-    if (ask("cmd=barrier_in").empty()) return std::nullopt;
-  }
 }
 
 /// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp
@@ -156,23 +130,6 @@ void say_why_not(const Hello& me, const Line& line, int first) {
                me.rank, line.trouble.c_str());
 }
 
-/// One empty message to everybody, so that the send hook knows all endpoints. In big jobs it learns as it
-/// goes.
-void introduce(const Hello& me) {
-  constexpr std::int32_t kMostRanks = 128;
-  begin_learning_endpoints(me.ranks);
-  if (me.ranks > kMostRanks) return;
-  std::vector<MPI_Request> requests;
-  for (std::int32_t k = 1; k < me.ranks; ++k) {
-    const std::int32_t to = (me.rank + k) % me.ranks;
-    const std::int32_t from = (me.rank + me.ranks - k) % me.ranks;
-    const SendingTo hint{to};
-    pmpi::Irecv(nullptr, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, &requests.emplace_back());
-    pmpi::Isend(nullptr, 0, MPI_BYTE, to, 0, MPI_COMM_WORLD, &requests.emplace_back());
-  }
-  pmpi::Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-}
-
 }  // namespace
 
 /// Time begins for all at the moment at which the last has come this far.
@@ -189,8 +146,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   pmpi::Comm_size(MPI_COMM_WORLD, &hello.ranks);
   hello.pid = getpid();
   Line line = open_line(hello);
-  // Where the simulator's rank is alone on its host, no proxy tells its keepers when the job ends.
-  if (hello.rank == 0 && !on_one_host()) announce_beginning(process_manager());
+  if (hello.rank == 0) note_beginning();
   const int cores = processors();
 
   const bool joined = line.socket >= 0;
@@ -239,7 +195,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->mailbox_ = semantics::Mailbox{rt->network_->minimum_latency()};
   rt->sent_to_.assign(static_cast<std::size_t>(hello.ranks), 0);
   rt->native_ = line.welcome.config.native != 0;
-  if (!rt->native_) introduce(hello);
+  if (!rt->native_) introduce_ranks(hello.rank, hello.ranks);
   if (rt->native_ && hello.ranks <= all[2]) wait_as_mpi_does();
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();

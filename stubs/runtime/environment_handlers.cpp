@@ -12,7 +12,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
-#include "stubs/runtime/keeper.hpp"
+#include "stubs/runtime/role.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
 #include "stubs/runtime/unmodelled.hpp"

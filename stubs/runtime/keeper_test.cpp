@@ -18,6 +18,7 @@
 
 #include "stubs/runtime/keeper_pmi.hpp"
 #include "stubs/runtime/keeper_simulator.hpp"
+#include "stubs/runtime/role.hpp"
 
 namespace nplus1::stubs {
 namespace {

@@ -1,17 +1,17 @@
 // Ranks that end without MPI_Finalize: by _exit(), exit() or the end of main. Hydra takes the end of such a rank's
 // connection for a failure and kills all others, also those that would have ended in the next millisecond: the job's
 // exit code is decided by who is faster. So a rank waits a moment for the others. Where all end, each takes its leave of
-// Hydra as MPI_Finalize would have, and the exit codes are the program's own; else Hydra does what it does bare.
+// Hydra as MPI_Finalize would have, and the exit codes are the program's own; else Hydra does what it does bare. Under
+// Open MPI's starter all is as bare.
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "stubs/access/watch.hpp"
 #include "stubs/runtime/guard.hpp"
-#include "stubs/runtime/keeper.hpp"
-#include "stubs/runtime/keeper_pmi.hpp"
+#include "stubs/runtime/launcher.hpp"
+#include "stubs/runtime/role.hpp"
 #include "stubs/runtime/runtime.hpp"
 
 #ifdef NPLUS1_COVERAGE
@@ -23,20 +23,13 @@ namespace {
 
 constexpr int kMomentMs = 1000;
 
-void take_leave_of_hydra(int descriptor) {
-  LineReader lines{descriptor};
-  if (!write_all(descriptor, "cmd=finalize\n")) return;
-  [[maybe_unused]] const auto answer = lines.next(std::chrono::milliseconds{kMomentMs});
-}
-
 /// Not in a child of vfork(), which sees the rank's memory.
 void end_as_others_do() noexcept {
   if (!active() || getpid() != own_process()) return;
   set_active(false);
   access::end();
   try {
-    const int descriptor = process_manager();
-    if (descriptor >= 0 && runtime()->end_together(kMomentMs)) take_leave_of_hydra(descriptor);
+    if (takes_leave() && runtime()->end_together(kMomentMs)) take_leave();
   } catch (...) {  // no memory for a line: as bare
   }
 }

@@ -3,6 +3,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/own_part.hpp"
 #include "stubs/runtime/receive_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
@@ -10,12 +11,11 @@
 namespace nplus1::stubs {
 namespace {
 
-/// Whether MPICH finishes a send without its receiver, so that the application's own buffer will do. A message to
+/// Whether MPI finishes a send without its receiver, so that the application's own buffer will do. A message to
 /// oneself, however short, it keeps until that is received.
 bool natively_eager(const Transfer& t, RankId destination, MPI_Count size) {
-  constexpr MPI_Count kNativeEager = 8192;
   return t.mode == events::SendMode::kBuffered || destination == kProcNull ||
-         (size <= kNativeEager && destination != runtime()->me());
+         (size <= library::kNativeEager && destination != runtime()->me());
 }
 
 int native_send(const Transfer& t, const void* buffer, MPI_Count count, MPI_Datatype type,

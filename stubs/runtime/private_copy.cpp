@@ -4,9 +4,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/own_pages.hpp"
 
 namespace nplus1::stubs {
@@ -112,6 +114,7 @@ PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type,
 void PrivateCopy::copy_packed(const void* buffer, MPI_Count count, MPI_Datatype type) noexcept {
   MPI_Count size = 0;
   MPI_Count position = 0;
+  if (!std::in_range<library::Count>(payload_bytes(count, type))) return;
   if (pmpi::Pack_size(count, type, quiet_self(), &size) != MPI_SUCCESS || !reserve(size)) return;
   if (pack(buffer, count, type, memory_.get(), size, position) != MPI_SUCCESS) return;
   address_ = memory_.get();

@@ -1,4 +1,5 @@
-// How ranks wait inside the MPI library: MPICH over UCX spins in ucp_worker_progress, which we interpose.
+// How ranks wait inside the MPI library: MPICH over UCX spins in ucp_worker_progress, Open MPI in opal_progress, which we
+// interpose.
 // Idle polls yield, then sleep, so that more ranks than cores run well; with a core for each, they sleep much
 // later. Makes no MPI call.
 #pragma once

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "stubs/runtime/guard.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/own_part.hpp"
 #include "stubs/runtime/regions.hpp"
 #include "stubs/runtime/runtime.hpp"
@@ -34,7 +35,7 @@ NPLUS1_EXPORT void nplus1_send_to_self(const void* buffer, int count, MPI_Dataty
 NPLUS1_EXPORT void nplus1_send_to_self_f(const void* buffer, int count, MPI_Fint datatype) {
   const void* site = __builtin_return_address(0);
   const void* frame = __builtin_frame_address(0);
-  guarded([=] { record_own_part(buffer, count, MPI_Type_f2c(datatype), site, frame); });
+  guarded([=] { record_own_part(buffer, count, library::type_of_fortran(datatype), site, frame); });
 }
 NPLUS1_EXPORT int nplus1_active(void) {
   return active() ? 1 : 0;

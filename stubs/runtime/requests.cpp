@@ -2,18 +2,9 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 
 namespace nplus1::stubs {
-namespace {
-
-/// MPICH's builtin requests, which stand for any operation that was complete when it was started, have kind 1
-/// in the handle's two upper bits.
-bool is_shared(MPI_Request handle) {
-  return static_cast<unsigned>(handle) >> 30 == 1;
-}
-
-}  // namespace
-
 std::unique_ptr<Request> RequestTable::make() {
   if (pool_.empty()) return std::make_unique<Request>();
   std::unique_ptr<Request> request = std::move(pool_.back());
@@ -22,7 +13,7 @@ std::unique_ptr<Request> RequestTable::make() {
 }
 
 Request& RequestTable::insert(MPI_Request& handle, std::unique_ptr<Request> request) {
-  if (is_shared(handle) || by_handle_.count(handle) != 0) {
+  if (library::is_shared(handle) || by_handle_.count(handle) != 0) {
     if (spare_handles_.empty()) {
       pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, quiet_self(), &handle);
     } else {

@@ -2,8 +2,11 @@
 //
 // A rank that receives nothing from others leaves when its virtual time says so: its send data then goes into
 // a private copy (research: natively the root of a 32 KiB Bcast stays inside until its late peer enters).
+#include <utility>
+
 #include "stubs/runtime/collective_arguments.hpp"
 #include "stubs/runtime/collective_forms.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/own_block.hpp"
 
 namespace nplus1::stubs {
@@ -14,13 +17,13 @@ namespace {
 /// Blocks of `count` elements that begin `stride` elements after each other.
 struct EqualBlocks {
   EqualBlocks(std::size_t members, MPI_Count count, MPI_Count stride)
-      : counts(members, count), places(members) {
+      : counts(members, static_cast<library::Count>(count)), places(members) {
     for (std::size_t i = 0; i < members; ++i)
-      places[i] = static_cast<MPI_Aint>(stride * static_cast<MPI_Count>(i));
+      places[i] = static_cast<library::Displacement>(stride * static_cast<MPI_Count>(i));
   }
 
-  std::vector<MPI_Count> counts;
-  std::vector<MPI_Aint> places;
+  std::vector<library::Count> counts;
+  std::vector<library::Displacement> places;
 };
 
 /// MPI's own Ibcast of a large vector keeps everybody inside until the last member has entered, who may be
@@ -32,8 +35,8 @@ int from_root(const void* blocks, MPI_Count count, MPI_Count stride, MPI_Datatyp
               MPI_Request* request, Keep& keep) {
   const auto each = std::make_shared<EqualBlocks>(members, count, stride);
   keep.push_back(each);
-  return pmpi::Iscatterv(blocks, each->counts.data(), each->places.data(), type, mine, my_count, my_type,
-                         root, comm, request);
+  return pmpi::Iscatterv(blocks, each->counts.data(), each->places.data(), type, mine,
+                         static_cast<library::Count>(my_count), my_type, root, comm, request);
 }
 
 template <class C, class D>
@@ -83,9 +86,9 @@ int bcast_init(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm
   return make_persistent(
       std::move(c), request,
       [&] {
-        return pmpi::Scatterv_init(buffer, each->counts.data(), each->places.data(), type,
-                                   at_root ? MPI_IN_PLACE : buffer, at_root ? 0 : n, type, root, comm, info,
-                                   request);
+        return pmpi::Scatterv_init(
+            buffer, each->counts.data(), each->places.data(), type, at_root ? MPI_IN_PLACE : buffer,
+            static_cast<library::Count>(at_root ? 0 : n), type, root, comm, info, request);
       },
       std::move(keep));
 }
@@ -180,7 +183,7 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
   const MPI_Count given = c.size == 0 ? 0 : sendcount;
   const MPI_Count taken = c.size == 0 ? 0 : recvcount;
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
-    if (blocks == 0)
+    if (blocks == 0 || !std::in_range<library::Displacement>(blocks * sendcount))
       return pmpi::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request);
     const auto members = static_cast<std::size_t>(blocks);
     const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, sendcount * blocks, sendtype, false) : nullptr;

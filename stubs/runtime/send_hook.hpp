@@ -9,8 +9,8 @@
 
 namespace nplus1::stubs {
 
-/// Prepares for `ranks` ranks; before that nothing is learned and nobody is woken. Called once.
-void begin_learning_endpoints(std::int32_t ranks);
+/// Lets rank `me` learn which endpoints lead to the `ranks` ranks; before that nobody is woken. Called once, by all ranks.
+void introduce_ranks(std::int32_t me, std::int32_t ranks);
 
 /// Wakes the target of this thread's last one-sided transfer, while one is remembered: a large transfer takes
 /// many steps of both sides. Any thread; costs a few nanoseconds if there is none.

@@ -1,4 +1,4 @@
-# The runtime's sources, relative to stubs/ (guard, keeper, progress_hook and what needs no MPI are listed there).
+# The runtime's sources, relative to stubs/ (guard, keeper, progress and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
   access/dispatch.cpp
   access/faults.cpp
@@ -13,15 +13,12 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/capture.cpp
   runtime/clock_functions.cpp
   runtime/collective.cpp
-  runtime/collective_lengths.cpp
   runtime/communicator_handlers.cpp
   runtime/communicators.cpp
   runtime/completion.cpp
   runtime/connect.cpp
   runtime/datatypes.cpp
-  runtime/detached_sends.cpp
   runtime/environment_handlers.cpp
-  runtime/error_hook.cpp
   runtime/exchange_collective_handlers.cpp
   runtime/instrumented_functions.cpp
   runtime/leaving.cpp
@@ -34,7 +31,6 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/probe_handlers.cpp
   runtime/public_api.cpp
   runtime/receive_handlers.cpp
-  runtime/receive_hook.cpp
   runtime/recording_handlers.cpp
   runtime/reducing_collective_handlers.cpp
   runtime/regions.cpp
@@ -44,7 +40,6 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/rooted_collective_handlers.cpp
   runtime/runtime.cpp
   runtime/send_handlers.cpp
-  runtime/send_hook.cpp
   runtime/settings.cpp
   runtime/thread_clock.cpp
   runtime/threads.cpp
@@ -52,4 +47,21 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/typemaps.cpp
   runtime/wait_handlers.cpp
   runtime/wall_clock.cpp
+)
+# What is done for one MPI library only, or in another way for each.
+set(NPLUS1_STUBS_MPICH_SOURCES
+  runtime/collective_lengths.cpp
+  runtime/detached_sends.cpp
+  runtime/error_hook.cpp
+  runtime/hydra.cpp
+  runtime/receive_hook.cpp
+  runtime/send_hook.cpp
+)
+set(NPLUS1_STUBS_OPEN_MPI_SOURCES
+  openmpi/error_hook.cpp
+  openmpi/launcher.cpp
+  openmpi/no_hooks.cpp
+  openmpi/progress_hook.cpp
+  openmpi/role.cpp
+  openmpi/special_addresses.cpp
 )

@@ -6,6 +6,7 @@
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/progress_hook.hpp"
@@ -106,21 +107,28 @@ int complete_quietly(Call& call, MPI_Request& handle, Request& request, MPI_Stat
   return code;
 }
 
-/// MPI_Wait and MPI_Test. MPICH's requests of single messages do not know their communicator.
+/// MPI_Wait and MPI_Test.
 int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
-  const bool knows = request.comm && (request.persistent || request.kind == RequestKind::kCollective);
+  const bool knows = request.comm && (library::kMessagesKnowTheirCommunicator || request.persistent ||
+                                      request.kind == RequestKind::kCollective);
   const MPI_Comm comm = knows ? request.comm->handle : MPI_COMM_WORLD;
   const int code = complete_quietly(call, handle, request, status);
   return code == MPI_SUCCESS ? code : call.unlocked([&] { return report(comm, code); });
 }
 
-/// MPI_Waitany and MPI_Testany.
-int complete_any(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
-  const int code = complete_quietly(call, handle, request, status);
-  return code == MPI_SUCCESS ? code : call.unlocked([&] { return report(MPI_COMM_WORLD, code); });
+/// Where MPI_Waitany and its like report an error of `request`.
+MPI_Comm reported_at(const Request& request) {
+  return library::kMessagesKnowTheirCommunicator && request.comm ? request.comm->handle : MPI_COMM_WORLD;
 }
 
-/// After an error MPICH may leave the requests behind it as they are (MPI_ERR_PENDING), although they are complete: this one
+/// MPI_Waitany and MPI_Testany.
+int complete_any(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
+  const MPI_Comm comm = reported_at(request);
+  const int code = complete_quietly(call, handle, request, status);
+  return code == MPI_SUCCESS ? code : call.unlocked([&] { return report(comm, code); });
+}
+
+/// After an error MPI may leave the requests behind it as they are (MPI_ERR_PENDING), although they are complete: this one
 /// has ended in virtual time.
 void complete_pending(MPI_Request& native, MPI_Status* status, bool persistent) {
   const bool told = status != MPI_STATUS_IGNORE;
@@ -165,19 +173,24 @@ int complete_all_native(Call& call, int count, MPI_Request handles[], const Sele
 /// if one failed.
 int complete_some_native(Call& call, MPI_Request handles[], const Selection& s,
                          const std::vector<int>& chosen, int indices[], MPI_Status statuses[]) {
-  int result = MPI_SUCCESS;
+  int first = MPI_SUCCESS;  // error, and where MPI reports it
+  MPI_Comm comm = MPI_COMM_WORLD;
   std::vector<int> codes;
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const auto at = static_cast<std::size_t>(chosen[k]);
     indices[k] = s.positions[at];
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[k];
+    const MPI_Comm own = reported_at(*s.requests[at]);
     codes.push_back(complete_quietly(call, handles[indices[k]], *s.requests[at], status));
-    if (codes.back() != MPI_SUCCESS) result = MPI_ERR_IN_STATUS;
+    if (first == MPI_SUCCESS && codes.back() != MPI_SUCCESS) first = codes.back(), comm = own;
   }
-  if (result == MPI_ERR_IN_STATUS && statuses != MPI_STATUSES_IGNORE) {
+  if (first == MPI_SUCCESS) return first;
+  if (statuses != MPI_STATUSES_IGNORE)
     for (std::size_t k = 0; k < codes.size(); ++k) statuses[k].MPI_ERROR = codes[k];
-  }
-  return result == MPI_SUCCESS ? result : call.unlocked([&] { return report(MPI_COMM_WORLD, result); });
+  if (!library::kMessagesKnowTheirCommunicator)
+    return call.unlocked([&] { return report(comm, MPI_ERR_IN_STATUS); });
+  call.unlocked([&] { return report(comm, first); });
+  return MPI_ERR_IN_STATUS;
 }
 
 std::vector<int> words_as_positions(const ThreadState& thread, int n) {
@@ -268,7 +281,7 @@ int unmodelled(Function&& function) {
 namespace handlers {
 
 int Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
-  refuse_if(count > 0 && statuses == nullptr);
+  refuse_if(count > 0 && library::lacks_statuses(statuses));
   const Selection s = select_locked(count, handles);
   if (s.requests.empty())
     return s.foreign ? unmodelled([&] { return pmpi::Waitall(count, handles, statuses); })
@@ -328,7 +341,7 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
 }
 
 int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
-  refuse_if(incount > 0 && (indices == nullptr || statuses == nullptr));
+  refuse_if(incount > 0 && (indices == nullptr || library::lacks_statuses(statuses)));
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty())
     return s.foreign
@@ -374,7 +387,7 @@ int Test(MPI_Request* handle, int* flag, MPI_Status* status) {
 }
 
 int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
-  refuse_if(count > 0 && statuses == nullptr);
+  refuse_if(count > 0 && library::lacks_statuses(statuses));
   const Selection s = select_locked(count, handles);
   if (s.requests.empty()) return pmpi::Testall(count, handles, flag, statuses);
   if (s.foreign) {
@@ -413,7 +426,7 @@ int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status*
 }
 
 int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
-  refuse_if(incount > 0 && (indices == nullptr || statuses == nullptr));
+  refuse_if(incount > 0 && (indices == nullptr || library::lacks_statuses(statuses)));
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty()) return pmpi::Testsome(incount, handles, outcount, indices, statuses);
   if (s.foreign) {

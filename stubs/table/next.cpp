@@ -10,30 +10,24 @@
 
 namespace nplus1::stubs::pmpi {
 
-void* next_symbol(const char* name) noexcept {
-  if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  // RTLD_NEXT sees the global scope only. RTLD_NOLOAD: never bring an MPI library into a program without one.
+namespace {
+
+/// The global scope is not all there is. RTLD_NOLOAD: never bring an MPI library into a program without one.
+void* in_local_library(const char* name) noexcept {
   void* library = dlopen(NPLUS1_MPI_SONAME, RTLD_LAZY | RTLD_NOLOAD);
   return library == nullptr ? nullptr : dlsym(library, name);
 }
 
-namespace {
-
-int* special_address(const char* name) noexcept {
-  const auto* variable = static_cast<int* const*>(next_symbol(name));
-  return variable == nullptr ? nullptr : *variable;
-}
-
 }  // namespace
 
-int* unweighted() noexcept {
-  static int* const address = special_address("MPI_UNWEIGHTED");
-  return address;
+void* next_symbol(const char* name) noexcept {
+  void* found = dlsym(RTLD_NEXT, name);
+  return found != nullptr ? found : in_local_library(name);
 }
 
-int* weights_empty() noexcept {
-  static int* const address = special_address("MPI_WEIGHTS_EMPTY");
-  return address;
+void* variable(const char* name) noexcept {
+  void* found = dlsym(RTLD_DEFAULT, name);
+  return found != nullptr ? found : in_local_library(name);
 }
 
 namespace detail {

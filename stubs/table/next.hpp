@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 
 #include "events/mpi_call.hpp"
 
@@ -14,8 +15,12 @@ namespace nplus1::stubs::pmpi {
 /// somebody opened with RTLD_LOCAL (as mpi4py does). Null if there is none.
 [[nodiscard]] void* next_symbol(const char* name) noexcept;
 
+/// The variable `name` of the MPI library's, as the program sees it: a program that is linked with the library may have a
+/// copy of its own, which the library uses, too. Null if there is none.
+[[nodiscard]] void* variable(const char* name) noexcept;
+
 /// The MPI library's special addresses, without linking to it: compare neighbour weights against these, or
-/// pass them.
+/// pass them. Implemented once for each MPI library (mpich/special_addresses.cpp, openmpi/special_addresses.cpp).
 [[nodiscard]] int* unweighted() noexcept;
 [[nodiscard]] int* weights_empty() noexcept;
 
@@ -37,6 +42,12 @@ struct InMpi {
   InMpi(const InMpi&) = delete;
   InMpi& operator=(const InMpi&) = delete;
 };
+
+/// Whether a count may be passed to a form with counts of type int.
+template <class Count>
+inline bool fits(Count count) noexcept {
+  return count >= std::numeric_limits<int>::min() && count <= std::numeric_limits<int>::max();
+}
 
 /// Fills `functions[call]`.
 void* resolve(events::MpiCall call) noexcept;

@@ -142,17 +142,17 @@ class Programs(CommandTest):
         self.refuse(UNSUITABLE, "setuid")
 
     def test_other_mpi(self):
-        self.compile("libmpi.so.40", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
-        self.compile("bad", "int MPI_Init(void); int main(void) { return MPI_Init(); }", "-L.", "-l:libmpi.so.40",
+        self.compile("libmpi.so.20", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.20")
+        self.compile("bad", "int MPI_Init(void); int main(void) { return MPI_Init(); }", "-L.", "-l:libmpi.so.20",
                      "-Wl,-rpath,$ORIGIN")
-        self.refuse(UNSUITABLE, "libmpi.so.40, Open MPI")
+        self.refuse(UNSUITABLE, "libmpi.so.20")
 
     def test_other_mpi_behind_another_library(self):
-        self.compile("libmpi.so.40", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
+        self.compile("libmpi.so.20", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.20")
         self.compile("libwork.so", "int MPI_Init(void); int work(void) { return MPI_Init(); }", "-shared", "-fPIC", "-L.",
-                     "-l:libmpi.so.40", "-Wl,-rpath,$ORIGIN")
+                     "-l:libmpi.so.20", "-Wl,-rpath,$ORIGIN")
         self.compile("bad", "int work(void); int main(void) { return work(); }", "-L.", "-lwork", "-Wl,-rpath,$ORIGIN")
-        self.refuse(UNSUITABLE, "libmpi.so.40")
+        self.refuse(UNSUITABLE, "libmpi.so.20")
 
     def test_missing_library(self):
         self.compile("libwork.so", "int work(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libwork.so")

@@ -2,7 +2,8 @@
 """Holds the table of MPI functions against the installed MPI and against the built library.
 
     check_stubs.py table     --table functions.txt --calls mpi_calls.def --mpi libmpich.so
-    check_stubs.py exports   --table functions.txt --exports exports.txt --library libnplus1-stubs.so
+    check_stubs.py exports   --table functions.txt --exports exports.txt --library libnplus1-stubs.so [--mpi libmpi.so]
+                             with --mpi: wrappers only of what that library has, but for extensions
     check_stubs.py objects   OBJECT...     no object calls a wrapper of ours
     check_stubs.py fallbacks OBJECT...     no weak fallback is left without a real definition
 One line per finding; exit code 1 if there is any.
@@ -72,6 +73,8 @@ def check_exports(options):
     table = read_table(options.table)
     wrapped = {prefix + n for n, words in table.items() if words[0] != "skip" and "absent" not in words
                for prefix in ("", "P")}
+    if options.mpi:
+        wrapped &= {s.name for s in symbols(options.mpi, "-D", "--defined-only") if "MPIX_" not in s.name}
     may_be = wrapped | {"P" + n for n in table} | set(table)
     patterns = read_lines(options.exports)
     exported = {s.name for s in symbols(options.library, "-D", "--defined-only")}

@@ -96,14 +96,23 @@ static void complete(MPI_Request* request) {
   if (form == kPersistent) MPI_Request_free(request);
 }
 
+/* Persistent ones are of MPI 4. */
+#if MPI_VERSION >= 4
+#define PERSISTENT(Name, ...) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request)
+enum { kForms = 3 };
+#else
+#define PERSISTENT(Name, ...) MPI_Abort(MPI_COMM_WORLD, 1)
+enum { kForms = 2 };
+#endif
+
 /* The call in its form. */
-#define FORMS(Name, name, ...)                                                        \
-  do {                                                                                \
-    MPI_Request request = MPI_REQUEST_NULL;                                           \
-    if (form == kBlocking) MPI_##Name(__VA_ARGS__);                                   \
-    if (form == kImmediate) MPI_I##name(__VA_ARGS__, &request);                       \
-    if (form == kPersistent) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request); \
-    if (form != kBlocking) complete(&request);                                        \
+#define FORMS(Name, name, ...)                                  \
+  do {                                                          \
+    MPI_Request request = MPI_REQUEST_NULL;                     \
+    if (form == kBlocking) MPI_##Name(__VA_ARGS__);             \
+    if (form == kImmediate) MPI_I##name(__VA_ARGS__, &request); \
+    if (form == kPersistent) PERSISTENT(Name, __VA_ARGS__);     \
+    if (form != kBlocking) complete(&request);                  \
   } while (0)
 
 static void barrier(MPI_Comm comm, int root) {
@@ -313,6 +322,7 @@ static void comm_idup(MPI_Comm comm, int root) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   use(&made);
 }
+#if MPI_VERSION >= 4
 static void comm_idup_with_info(MPI_Comm comm, int root) {
   (void)root;
   MPI_Comm made;
@@ -321,6 +331,7 @@ static void comm_idup_with_info(MPI_Comm comm, int root) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   use(&made);
 }
+#endif
 static void comm_split(MPI_Comm comm, int root) {
   MPI_Comm made;
   MPI_Comm_split(comm, me % 3 == 2 && root % 2 ? MPI_UNDEFINED : me % 3, -me, &made);
@@ -358,6 +369,7 @@ static void comm_create_group(MPI_Comm comm, int root) {
   }
   MPI_Group_free(&group);
 }
+#if MPI_VERSION >= 4
 static void comm_create_from_group(MPI_Comm comm, int root) {
   (void)root;
   MPI_Comm made;
@@ -368,6 +380,7 @@ static void comm_create_from_group(MPI_Comm comm, int root) {
   }
   MPI_Group_free(&group);
 }
+#endif
 static void comm_disconnect(MPI_Comm comm, int root) {
   (void)root;
   MPI_Comm made;
@@ -544,12 +557,14 @@ static const struct {
               {"Comm_dup", comm_dup, 1},
               {"Comm_dup_with_info", comm_dup_with_info, 1},
               {"Comm_idup", comm_idup, 1},
+#if MPI_VERSION >= 4
               {"Comm_idup_with_info", comm_idup_with_info, 1},
+              {"Comm_create_from_group", comm_create_from_group, 1},
+#endif
               {"Comm_split", comm_split, 1},
               {"Comm_split_type", comm_split_type, 1},
               {"Comm_create", comm_create, 1},
               {"Comm_create_group", comm_create_group, 1},
-              {"Comm_create_from_group", comm_create_from_group, 1},
               {"Comm_disconnect", comm_disconnect, 1},
               {"Cart_create", cart_create, 1},
               {"Graph_create", graph_create, 1},
@@ -635,7 +650,7 @@ static void allocate(int largest) {
 static void perform_all(const char* list, const char* sizes, char** manners, int kinds_of_manners) {
   static char* alone = "alone";
   for (int which = 0; which < kKinds; ++which)
-    for (int f = 0; f < kCalls[which].forms; ++f) {
+    for (int f = 0; f < kCalls[which].forms && f < kForms; ++f) {
       form = (enum form)f;
       call_name = name_of(which, form);
       if (!asked_for(list, call_name)) continue;

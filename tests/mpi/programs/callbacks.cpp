@@ -77,8 +77,12 @@ int duplicate(int way, MPI_Comm* made) {
   if (way == 0) return MPI_Comm_dup(MPI_COMM_WORLD, made);
   if (way == 1) return MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, made);
   MPI_Request request;
+#if MPI_VERSION >= 4
   const int code = way == 2 ? MPI_Comm_idup(MPI_COMM_WORLD, made, &request)
                             : MPI_Comm_idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, made, &request);
+#else
+  const int code = MPI_Comm_idup(MPI_COMM_WORLD, made, &request);
+#endif
   return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 

@@ -126,10 +126,12 @@ static void other_forms(void) {
        finish(MPI_Iscatter(a, 1, I, b, 1, I, 0, W, &request)))
   CASE(finish(MPI_Ireduce_scatter(a, b, negative, I, MPI_SUM, W, &request)),
        finish(MPI_Ireduce_scatter(a, b, counts, I, MPI_SUM, W, &request)))
+#if MPI_VERSION >= 4
   CASE(started(MPI_Allreduce_init(a, b, 1, I, MPI_OP_NULL, W, MPI_INFO_NULL, &request)),
        started(MPI_Allreduce_init(a, b, 1, I, MPI_SUM, W, MPI_INFO_NULL, &request)))
   CASE(started(MPI_Bcast_init(a, 1, I, -1, W, MPI_INFO_NULL, &request)),
        started(MPI_Bcast_init(a, 1, I, 0, W, MPI_INFO_NULL, &request)))
+#endif
 }
 
 static void communicators(void) {

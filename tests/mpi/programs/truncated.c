@@ -64,7 +64,11 @@ static int receive(const char* way, int count) {
     return MPI_Mrecv(buffer, count, MPI_BYTE, &message, &status);
   }
   if (is(way, "isendrecv"))
+#if MPI_VERSION >= 4
     MPI_Isendrecv(buffer, 4, MPI_BYTE, 0, 1, buffer + 50000, count, MPI_BYTE, 0, 0, duplicate, &request);
+#else
+    return MPI_Sendrecv(buffer, 4, MPI_BYTE, 0, 1, buffer + 50000, count, MPI_BYTE, 0, 0, duplicate, &status);
+#endif
   else if (is(way, "persist")) {
     MPI_Recv_init(buffer, count, MPI_BYTE, 0, 0, duplicate, &request);
     MPI_Start(&request);

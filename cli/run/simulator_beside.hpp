@@ -1,0 +1,37 @@
+// The simulator of an Open MPI job, which `nplus1 run` starts itself, beside mpirun. (Of an MPICH job, its last rank does:
+// stubs/runtime/keeper.hpp.) It leaves when the last holder of its stdin has closed it: at the end of this object, or of
+// this process, however that ends.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/processes/child.hpp"
+
+namespace nplus1::cli {
+
+class SimulatorBeside {
+ public:
+  /// Starts `program` for a job of `ranks` ranks with the variables of `environment`, and waits until it can be
+  /// reached. It has a session of its own: ^C ends mpirun, and the simulator writes what it has. Where it cannot be
+  /// started or does not get ready, word() is empty, and the job runs as if without nplus1.
+  SimulatorBeside(const std::filesystem::path& program, int ranks,
+                  const std::vector<std::pair<std::string, std::string>>& environment);
+
+  /// How the ranks reach it, a secret (stubs/transport/meeting.hpp).
+  [[nodiscard]] const std::string& word() const { return word_; }
+  /// 0 where none was started.
+  [[nodiscard]] pid_t process() const { return process_; }
+  /// The job is over: it writes its results, and ends. It is a child of this process, to be waited for.
+  void finish() { input_.close(); }
+
+ private:
+  processes::Descriptor input_;
+  processes::Descriptor output_;  // stays open: what it prints later must not kill it
+  pid_t process_ = 0;
+  std::string word_;
+};
+
+}  // namespace nplus1::cli

@@ -1,0 +1,67 @@
+// MPICH 4: handles are numbers whose upper bits say what they are made of, and of what kind the object is.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "stubs/pmpi.hpp"
+
+namespace nplus1::stubs::library {
+
+/// MPICH finishes a send of so many bytes without its receiver.
+inline constexpr MPI_Count kNativeEager = 8192;
+/// Hydra says there how many processes of the job it started on this host.
+inline constexpr const char* kRanksHere = "MPI_LOCALNRANKS";
+
+/// Counts and displacements of a native collective that carries another.
+using Count = MPI_Count;
+using Displacement = MPI_Aint;
+
+constexpr unsigned kBuiltin = 1;
+constexpr unsigned kGroup = 2;
+inline unsigned storage_of(int handle) {
+  return static_cast<unsigned>(handle) >> 30U;
+}
+inline unsigned kind_of(int handle) {
+  return static_cast<unsigned>(handle) >> 26U & 0xfU;
+}
+
+/// One of MPI's own types or operations: such a handle is never given to another.
+inline bool is_builtin(int type_or_operation) {
+  return storage_of(type_or_operation) == kBuiltin;
+}
+/// A number for a pair of builtin handles.
+inline std::uint64_t number_of_pair(MPI_Datatype type, MPI_Op op) {
+  return std::uint64_t{static_cast<unsigned>(type)} << 32U | static_cast<unsigned>(op);
+}
+inline bool is_group(MPI_Group group) {
+  return group != MPI_GROUP_NULL && storage_of(group) != 0 && kind_of(group) == kGroup;
+}
+/// MPICH's builtin requests stand for any operation that was complete when it was started.
+inline bool is_shared(MPI_Request handle) {
+  return storage_of(handle) == kBuiltin;
+}
+/// An error: MPI_STATUSES_IGNORE is another address.
+inline bool lacks_statuses(const MPI_Status* statuses) {
+  return statuses == nullptr;
+}
+/// What MPI_Comm_split_type takes, besides MPI_UNDEFINED.
+inline bool is_split_type(int type) {
+  return type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||
+         type == MPI_COMM_TYPE_HW_UNGUIDED || type == MPIX_COMM_TYPE_NEIGHBORHOOD;
+}
+/// Whether an error of a single message is reported at its communicator by MPI_Wait: MPICH's requests do not know it.
+inline constexpr bool kMessagesKnowTheirCommunicator = false;
+
+inline MPI_Datatype type_of_fortran(MPI_Fint handle) {
+  return MPI_Type_f2c(handle);
+}
+
+/// Whether `type` is valid and committed, by a check of MPI's own on `quiet`, which returns errors.
+inline bool is_committed(MPI_Datatype type, MPI_Comm quiet) {
+  int size = 0;
+  return pmpi::Pack_size(1, type, quiet, &size) == MPI_SUCCESS;
+}
+
+}  // namespace nplus1::stubs::library

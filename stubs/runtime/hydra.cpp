@@ -1,0 +1,50 @@
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <string>
+
+#include "stubs/runtime/keeper.hpp"
+#include "stubs/runtime/keeper_pmi.hpp"
+#include "stubs/runtime/launcher.hpp"
+
+namespace nplus1::stubs {
+
+/// What the keeper published through Hydra; nothing where no simulator came up. MPI's own PMI client is at rest.
+/// One rank alone passes no barrier in MPI_Init, and what is published arrives with the second: so it passes them here.
+std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
+  constexpr int kBarriersUntilPublished = 2;
+  const char* const descriptor = std::getenv("PMI_FD");
+  if (descriptor == nullptr || *descriptor == '\0') return std::nullopt;
+  const int fd = std::atoi(descriptor);
+  LineReader reader{fd};
+  const auto ask = [&](const std::string& command) {
+    if (!write_all(fd, command + "\n")) return std::string{};
+    return reader.next(std::chrono::milliseconds{5000}).value_or(std::string{});
+  };
+  const std::string space = value_of(ask("cmd=get_my_kvsname"), "kvsname");
+  for (int barriers = 0;; ++barriers) {
+    const std::string value = value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
+    const auto meeting = transport::Meeting::parse(value);
+    if (meeting || ranks > 1 || barriers == kBarriersUntilPublished) return meeting;
+    if (ask("cmd=barrier_in").empty()) return std::nullopt;
+  }
+}
+
+/// Where the simulator's rank is alone on its host, no proxy tells its keepers when the job ends.
+void note_beginning() {
+  if (!on_one_host()) announce_beginning(process_manager());
+}
+
+bool takes_leave() noexcept {
+  return process_manager() >= 0;
+}
+
+void take_leave() {
+  constexpr std::chrono::milliseconds kMoment{1000};
+  LineReader lines{process_manager()};
+  if (!write_all(process_manager(), "cmd=finalize\n")) return;
+  [[maybe_unused]] const auto answer = lines.next(kMoment);
+}
+
+}  // namespace nplus1::stubs
