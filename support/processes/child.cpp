@@ -67,16 +67,19 @@ Ending Child::wait() {
   return ending_of(status);
 }
 
+std::optional<Ending> Child::ended() {
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) == 0) return std::nullopt;
+  pid_ = 0;
+  return ending_of(status);
+}
+
 Ending Child::stop() {
   constexpr int kMostLooks = 100;
   constexpr useconds_t kBetween = 50'000;
   kill(pid_, SIGTERM);
   for (int look = 0; look < kMostLooks; ++look) {
-    int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) != 0) {
-      pid_ = 0;
-      return ending_of(status);
-    }
+    if (const auto ending = ended()) return *ending;
     usleep(kBetween);
   }
   kill(pid_, SIGKILL);

@@ -63,6 +63,8 @@ class Child {
   [[nodiscard]] pid_t pid() const { return pid_; }
   /// Waits for its end.
   Ending wait();
+  /// How it has ended; nothing while it runs.
+  [[nodiscard]] std::optional<Ending> ended();
   /// Asks it to end, and ends it if it has not within some five seconds.
   Ending stop();
 

@@ -9,7 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "support/processes/child.hpp"
 
@@ -75,19 +77,63 @@ Output capture(const std::vector<std::string>& words, std::chrono::seconds limit
 
 namespace {
 
-/// fork and not posix_spawn, for the wish to die with the parent.
-std::optional<Child> start_following(const std::vector<std::string>& words, int output) {
+/// The program, in place of this process.
+int execute(const std::vector<std::string>& words, int output) {
+  constexpr int kNotStarted = 127;
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
-  constexpr int kNotStarted = 127;
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  execvp(arguments[0], arguments.data());
+  return kNotStarted;
+}
+
+sigset_t set_of(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  return set;
+}
+
+/// Waits for the program, and ends it when this process is told to end: first by SIGTERM, so that it can end what it has
+/// started, and some seconds later by SIGKILL. (An mpirun that is told to end while it starts may never do so.) Returns
+/// its exit code.
+int attend(Child program) {
+  constexpr timespec kGrace{4, 0};  // less than Child::stop() has for this process
+  const sigset_t awaited = set_of({SIGCHLD, SIGTERM, SIGHUP});
+  bool told = false;
+  for (;;) {
+    if (const auto ending = program.ended()) return ending->shell_code();
+    const int signal = sigtimedwait(&awaited, nullptr, told ? &kGrace : nullptr);
+    if (signal == SIGTERM || signal == SIGHUP) {
+      if (!told) kill(program.pid(), SIGTERM);
+      told = true;
+    } else if (signal < 0 && errno == EAGAIN) {
+      kill(program.pid(), SIGKILL);
+    }
+  }
+}
+
+/// Between this process and the program is one that ends it when this one ends, however it does.
+std::optional<Child> start_attended(const std::vector<std::string>& words, int output) {
+  const pid_t parent = getpid();
   return fork_child([&] {
+    const sigset_t held = set_of({SIGCHLD, SIGTERM, SIGHUP, SIGINT});
+    sigset_t before;
+    sigprocmask(SIG_BLOCK, &held, &before);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-    dup2(output, STDOUT_FILENO);
-    execvp(arguments[0], arguments.data());
-    return kNotStarted;
+    constexpr int kNotStarted = 127;
+    if (getppid() != parent) return kNotStarted;
+    auto program = fork_child(
+        [&] {
+          sigprocmask(SIG_SETMASK, &before, nullptr);
+          return execute(words, output);
+        },
+        Follows::kKillWithParent);
+    close_range(STDERR_FILENO + 1, ~0U, 0);  // the output, whose end is then seen, and what is open by chance
+    return program ? attend(std::move(*program)) : kNotStarted;
   });
 }
 
@@ -127,7 +173,7 @@ Streamed stream(const std::vector<std::string>& words, std::chrono::seconds pati
   auto pipe = make_pipe();
   if (!pipe) return streamed;
   auto& [out, in] = *pipe;
-  auto child = start_following(words, in.get());
+  auto child = start_attended(words, in.get());
   in.close();
   if (!child) return streamed;
   streamed.silent = !read_lines(out.get(), patience, on_line);

@@ -25,8 +25,8 @@ struct Streamed {
 };
 
 /// Runs `words` and hands over each line of its stdout as it comes; its stdin is empty, its stderr ours. A
-/// child that prints nothing for `patience` is sent SIGTERM, and SIGKILL 5 s later. What a signal to us does
-/// to the child is left to the terminal; if this process is killed, the child gets SIGTERM.
+/// child that prints nothing for `patience` is sent SIGTERM, and SIGKILL 4 s later; so it is if this process is
+/// ended or killed. An interrupt of the terminal's reaches it by itself.
 [[nodiscard]] Streamed stream(const std::vector<std::string>& words, std::chrono::seconds patience,
                               const std::function<void(const std::string&)>& on_line);
 
