@@ -39,8 +39,8 @@ if(NPLUS1_COVERAGE)
   set(not_the_stubs $<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,nplus1-stubs>>)
   target_compile_definitions(nplus1_options INTERFACE NPLUS1_COVERAGE)
   target_compile_options(nplus1_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--coverage -fprofile-update=atomic
-    -fprofile-abs-path> $<$<AND:$<COMPILE_LANGUAGE:CXX>,${not_the_stubs}>:SHELL:-include
-    "${PROJECT_SOURCE_DIR}/tools/coverage/exits.hpp">)
+    -fprofile-abs-path>
+    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,${not_the_stubs}>:SHELL:-include \"${PROJECT_SOURCE_DIR}/tools/coverage/exits.hpp\">")
   target_link_options(nplus1_options INTERFACE --coverage)
 endif()
 
