@@ -203,7 +203,7 @@ ProgramFiles files_of_program(const std::string& program) {
   return result;
 }
 
-MpiLibrary check_programs(const std::vector<Section>& sections, bool elsewhere) {
+std::optional<MpiLibrary> check_programs(const std::vector<Section>& sections, bool elsewhere) {
   std::optional<MpiLibrary> library;
   for (const Section& section : sections) {
     try {
@@ -221,7 +221,7 @@ MpiLibrary check_programs(const std::vector<Section>& sections, bool elsewhere) 
       if (!mpirun_knows || failure.code() != ExitCode::kNoInput) throw;
     }
   }
-  return library.value_or(MpiLibrary::kMpich);
+  return library;
 }
 
 }  // namespace nplus1::cli

@@ -33,8 +33,8 @@ struct ProgramFiles {
 
 /// check_program() for every section; warnings go to stderr. Sections that name other hosts, working folders
 /// or search paths, and all of them when `elsewhere` says that mpirun's own options do, are left to mpirun
-/// where the program is not found here. Returns the library that the job's programs are linked with, MPICH where none
+/// where the program is not found here. Returns the library that the job's programs are linked with; empty where none
 /// shows. Throws Failure (kUnsuitable) where two differ.
-MpiLibrary check_programs(const std::vector<Section>& sections, bool elsewhere);
+std::optional<MpiLibrary> check_programs(const std::vector<Section>& sections, bool elsewhere);
 
 }  // namespace nplus1::cli

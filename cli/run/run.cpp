@@ -1,5 +1,5 @@
-// `nplus1 run`: checks, makes the result folder, starts mpirun with one rank more (MPICH's; Open MPI's with the simulator
-// beside it), waits for the simulator, and shows its summary.
+// `nplus1 run`: checks, makes the result folder, starts mpirun with one rank more (MPICH's; other launchers with the
+// simulator beside them), waits for the simulator, and shows its summary.
 #include "cli/run/run.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +26,8 @@
 #include "cli/replay/clock.hpp"
 #include "cli/run/findings_text.hpp"
 #include "cli/run/launcher.hpp"
+#include "cli/run/launcher_line.hpp"
+#include "cli/run/output_name.hpp"
 #include "cli/run/program_check.hpp"
 #include "cli/run/repeat.hpp"
 #include "cli/run/simulator_beside.hpp"
@@ -42,8 +44,9 @@ namespace {
 using Variables = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE
 
 constexpr std::chrono::seconds kPatience{30};
-constexpr const char* kSummary = "summary.txt";  // the simulator writes it last
-constexpr const char* kTrouble = "error.txt";    // why it could not write something
+constexpr const char* kMeeting = "NPLUS1_MEETING";  // how ranks find the simulator beside their launcher
+constexpr const char* kSummary = "summary.txt";     // the simulator writes it last
+constexpr const char* kTrouble = "error.txt";       // why it could not write something
 // Exit codes of nplus1-simnode (simnode/node/main.cpp).
 constexpr int kSimulatorNotWritten = 74, kSimulatorAlone = 75;
 
@@ -53,6 +56,10 @@ constexpr const char* kRunExamples =
     "  nplus1 run -n 4 -o result -- ./a : -n 2 ./b        two programs, 4 + 2 ranks, results in result/\n"
     "  nplus1 run -n 8 --compute fixed:1e-6 -- ./app      exactly reproducible virtual times\n"
     "  nplus1 run -n 64 --mpi-args \"-f hosts\" -- ./app    on the machines in the file hosts\n"
+    "  nplus1 run -- srun -n 16 ./app                     by a launcher's own line: mpirun, mpiexec, srun, "
+    "flux run\n"
+    "  nplus1 run -o 'result-%j-%t' -- mpirun -n 4 ./app  the job's number and the date in the folder's "
+    "name\n"
     "  nplus1 run -n 16 --native -- ./app                 no simulator, but waits that yield the core\n"
     "  nplus1 run -n 2 --native --record full -- ./app    nor simulator: real times, for replay --reenact\n"
     "  nplus1 run -n 4 --repeat 6 -- ./app                six times: median and spread of time and savings\n"
@@ -249,17 +256,29 @@ Variables variables_of(const RunOptions& options, const std::string& output) {
   return variables;
 }
 
-/// Of a job of Open MPI's that is simulated or recorded. The ranks find it by their environment, which nobody but this
+/// Whether all processes that the launcher starts are ranks. (Hydra starts the simulator's as well.)
+bool starts_ranks_alone(const RunOptions& options) {
+  return options.library == MpiLibrary::kOpenMpi ||
+         (options.launcher && options.launcher->kind != LauncherKind::kHydra);
+}
+
+/// Nobody knows beforehand which hosts Slurm and its like give the job.
+bool may_leave_this_host(const RunOptions& options) {
+  return options.launcher && options.launcher->kind != LauncherKind::kHydra &&
+         options.launcher->kind != LauncherKind::kOpenMpi;
+}
+
+/// Of a job that is simulated or recorded. The ranks find it by their environment, which nobody but this
 /// user can read, unlike a command line.
 std::unique_ptr<SimulatorBeside> simulator_beside(const RunOptions& options,
                                                   const std::vector<Section>& sections,
                                                   const std::string& output) {
-  unsetenv("NPLUS1_MEETING");
-  if (options.library != MpiLibrary::kOpenMpi || output.empty()) return nullptr;
+  unsetenv(kMeeting);
+  if (!starts_ranks_alone(options) || output.empty()) return nullptr;
   const fs::path program = or_fail(analyses::find_simnode(), ExitCode::kUnavailable, kNothingStarted);
-  auto made =
-      std::make_unique<SimulatorBeside>(program, total_ranks(sections), variables_of(options, output));
-  if (!made->word().empty()) setenv("NPLUS1_MEETING", made->word().c_str(), 1);
+  auto made = std::make_unique<SimulatorBeside>(program, total_ranks(sections), variables_of(options, output),
+                                                may_leave_this_host(options));
+  if (!made->word().empty()) setenv(kMeeting, made->word().c_str(), 1);
   return made;
 }
 
@@ -341,6 +360,56 @@ std::vector<std::string> job_words(const CLI::App& verb, const Registration& reg
   return words;
 }
 
+/// The job in nplus1's own words, or in those of a launcher that the line begins with.
+std::vector<Section> sections_of(RunOptions& options, const std::vector<std::string>& words) {
+  std::optional<std::int32_t> ranks;
+  if (!options.ranks.empty()) ranks = or_fail(parse_ranks(options.ranks), ExitCode::kUsage, kNothingStarted);
+  options.launcher = or_fail(launcher_of(words), ExitCode::kUsage, kNothingStarted);
+  if (options.launcher) {
+    if (!options.mpi_args.empty())
+      throw Failure{ExitCode::kUsage,
+                    "--mpi-args is for lines that nplus1 makes, and this one is a launcher's own",
+                    kNothingStarted, "write the options into the line, behind " + words.front()};
+    const auto own = static_cast<std::ptrdiff_t>(options.launcher->words.size());
+    return or_fail(take_apart(*options.launcher, {words.begin() + own, words.end()}, ranks), ExitCode::kUsage,
+                   kNothingStarted)
+        .sections;
+  }
+  if (!ranks)
+    throw Failure{ExitCode::kUsage, "the number of ranks is missing", kNothingStarted,
+                  "nplus1 run -n 16 -- ./app"};
+  return or_fail(parse_sections(*ranks, words), ExitCode::kUsage, kNothingStarted);
+}
+
+/// The library whose programs only this launcher starts; empty where it starts both's.
+std::optional<MpiLibrary> library_of_launcher(const std::optional<Launcher>& launcher) {
+  if (launcher && launcher->kind == LauncherKind::kHydra) return MpiLibrary::kMpich;
+  if (launcher && launcher->kind == LauncherKind::kOpenMpi) return MpiLibrary::kOpenMpi;
+  return std::nullopt;
+}
+
+/// srun's --multi-prog names a file of programs where others name a program.
+bool names_programs_in_a_file(const std::vector<Section>& sections) {
+  const auto& options = sections.front().options;
+  return std::find(options.begin(), options.end(), "--multi-prog") != options.end();
+}
+
+MpiLibrary library_of(const RunOptions& options, const std::vector<Section>& sections) {
+  std::optional<MpiLibrary> library;
+  if (!names_programs_in_a_file(sections))
+    library = check_programs(sections, runs_elsewhere(mpi_words(options)));
+  if (options.mpi != "auto") library = options.mpi == "openmpi" ? MpiLibrary::kOpenMpi : MpiLibrary::kMpich;
+  const auto started = library_of_launcher(options.launcher);
+  if (library && started && *library != *started)
+    throw Failure{
+        ExitCode::kUnsuitable,
+        fmt::format("{} is {}'s, and the program is linked with {}", options.launcher->words.front(),
+                    name_of(*started), name_of(*library)),
+        std::string{"each of its processes would be a job by itself; "} + kNothingStarted,
+        *library == MpiLibrary::kOpenMpi ? "start it by mpirun.openmpi" : "start it by mpirun.mpich"};
+  return library.value_or(started.value_or(MpiLibrary::kMpich));
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const std::vector<Section>& sections,
@@ -348,12 +417,23 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
   const bool open_mpi = options.library == MpiLibrary::kOpenMpi;
   const auto stubs = open_mpi ? analyses::find_open_mpi_stubs() : analyses::find_stubs();
   if (!stubs) return stubs.error();
+  if (options.launcher && starts_ranks_alone(options)) {
+    std::vector<std::string> handed_on;
+    if (keeps_results(options)) handed_on.emplace_back(kMeeting);
+    return observed_line({*options.launcher, sections}, preload_of(stubs.value()),
+                         variables_of(options, output), handed_on);
+  }
   if (open_mpi)
     return open_mpi_line(preload_of(stubs.value()), variables_of(options, output), mpi_words(options),
                          sections);
-  const auto mpirun = analyses::find_mpirun();
-  if (!mpirun) return mpirun.error();
-  std::vector<std::string> line{mpirun.value().string()};
+  std::vector<std::string> line;
+  if (options.launcher) {
+    line = options.launcher->words;
+  } else {
+    const auto mpirun = analyses::find_mpirun();
+    if (!mpirun) return mpirun.error();
+    line.push_back(mpirun.value().string());
+  }
   const auto set = [&line](const std::string& name, const std::string& value) {
     line.insert(line.end(), {"-genv", name, value});
   };
@@ -370,17 +450,12 @@ int run(const RunOptions& given, const std::vector<std::string>& words) {
   apply_host_speed(options);
   check_run_options(options);
   static_cast<void>(repetitions_of(options));
-  if (options.ranks.empty()) {
-    throw Failure{ExitCode::kUsage, "the number of ranks is missing", kNothingStarted,
-                  "nplus1 run -n 16 -- ./app"};
-  }
-  const auto ranks = or_fail(parse_ranks(options.ranks), ExitCode::kUsage, kNothingStarted);
-  const auto sections = or_fail(parse_sections(ranks, words), ExitCode::kUsage, kNothingStarted);
+  const auto sections = sections_of(options, words);
+  options.output =
+      or_fail(expand_output_name(options.output, total_ranks(sections)), ExitCode::kUsage, kNothingStarted);
   check_platform(options, total_ranks(sections));
   check_recorded_compute(options, total_ranks(sections));
-  options.library = check_programs(sections, runs_elsewhere(mpi_words(options)));
-  if (options.mpi != "auto")
-    options.library = options.mpi == "openmpi" ? MpiLibrary::kOpenMpi : MpiLibrary::kMpich;
+  options.library = library_of(options, sections);
   if (options.library == MpiLibrary::kOpenMpi) refuse_for_open_mpi(options, sections);
   if (const auto repetitions = repetitions_of(options))
     return start_repeatedly(options, sections, *repetitions);

@@ -233,10 +233,15 @@ std::string& passed(RunOptions& options, std::string_view flag) {
 
 void declare_run_options(CLI::App& verb, RunOptions& options) {
   verb.add_option("-n,--ranks", options.ranks,
-                  "Ranks that the application sees (the first program's, with ':')")
+                  "Ranks that the application sees (the first program's, with ':'); not needed where a "
+                  "launcher's line "
+                  "follows that says it")
       ->envname("NPLUS1_RANKS")
       ->type_name("N");
-  verb.add_option("-o,--output", options.output, "New folder for the results (default: nplus1-APP-N-K)")
+  verb.add_option("-o,--output", options.output,
+                  "New folder for the results (default: nplus1-APP-N-K); %j is the job's number, %t date and "
+                  "time, %n "
+                  "the ranks, %h this host, %% a percent sign")
       ->envname("NPLUS1_OUTPUT")
       ->type_name("DIR");
   declare_passed(verb, options);

@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cli/run/launcher_line.hpp"
 #include "cli/run/mpi_library.hpp"
 
 namespace nplus1::cli {
@@ -29,6 +31,7 @@ struct RunOptions {
   std::vector<std::string> mpi_args;
   std::string mpi = "auto";                 // auto, mpich or openmpi
   MpiLibrary library = MpiLibrary::kMpich;  // what that comes to, once the programs have been looked at
+  std::optional<Launcher> launcher;  // the user's own line is of this one; empty: nplus1 makes the line
   bool virtual_clocks = false;
   bool native = false;
   bool accesses = false;

@@ -15,11 +15,13 @@ namespace {
 
 constexpr std::chrono::seconds kReadyLimit{60};
 
-/// Its own variables come first: of two of a name the first counts. None of MPI's is needed.
+/// Its own variables come first: of two of a name the first counts. None of MPI's is needed. It takes a world that is not
+/// all here for one on several hosts, as Hydra would have said.
 std::vector<std::string> environment_of(int ranks,
-                                        const std::vector<std::pair<std::string, std::string>>& environment) {
-  const std::string world = std::to_string(ranks + 1);
-  std::vector<std::string> all{"NPLUS1_WORLD=" + world, "MPI_LOCALNRANKS=" + world};
+                                        const std::vector<std::pair<std::string, std::string>>& environment,
+                                        bool other_hosts) {
+  const std::string world = std::to_string(ranks + 1), here = other_hosts ? "1" : world;
+  std::vector<std::string> all{"NPLUS1_WORLD=" + world, "MPI_LOCALNRANKS=" + here};
   for (const auto& [name, value] : environment) all.push_back(name + "=" + value);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text{*variable};
@@ -81,12 +83,13 @@ std::string first_line_from(int descriptor) {
 }  // namespace
 
 SimulatorBeside::SimulatorBeside(const std::filesystem::path& program, int ranks,
-                                 const std::vector<std::pair<std::string, std::string>>& environment) {
+                                 const std::vector<std::pair<std::string, std::string>>& environment,
+                                 bool other_hosts) {
   auto input = processes::make_pipe();
   auto output = processes::make_pipe();
   if (!input || !output) return;
-  process_ =
-      launch(program.string(), environment_of(ranks, environment), input->first.get(), output->second.get());
+  process_ = launch(program.string(), environment_of(ranks, environment, other_hosts), input->first.get(),
+                    output->second.get());
   if (process_ == 0) return;
   input_ = std::move(input->second);
   output_ = std::move(output->first);

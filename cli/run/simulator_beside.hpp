@@ -1,5 +1,5 @@
-// The simulator of an Open MPI job, which `nplus1 run` starts itself, beside mpirun. (Of an MPICH job, its last rank does:
-// stubs/runtime/keeper.hpp.) It leaves when the last holder of its stdin has closed it: at the end of this object, or of
+// The simulator of a job whose launcher starts the ranks alone (Open MPI's mpirun, srun ...), which `nplus1 run` starts
+// itself, beside it. (Of a job of Hydra's, its last rank does: stubs/runtime/keeper.hpp.) It leaves when the last holder of its stdin has closed it: at the end of this object, or of
 // this process, however that ends.
 #pragma once
 
@@ -15,10 +15,10 @@ namespace nplus1::cli {
 class SimulatorBeside {
  public:
   /// Starts `program` for a job of `ranks` ranks with the variables of `environment`, and waits until it can be
-  /// reached. It has a session of its own: ^C ends mpirun, and the simulator writes what it has. Where it cannot be
+  /// reached, over TCP too where ranks may be on `other_hosts`. It has a session of its own: ^C ends mpirun, and the simulator writes what it has. Where it cannot be
   /// started or does not get ready, word() is empty, and the job runs as if without nplus1.
   SimulatorBeside(const std::filesystem::path& program, int ranks,
-                  const std::vector<std::pair<std::string, std::string>>& environment);
+                  const std::vector<std::pair<std::string, std::string>>& environment, bool other_hosts);
 
   /// How the ranks reach it, a secret (stubs/transport/meeting.hpp).
   [[nodiscard]] const std::string& word() const { return word_; }

@@ -78,6 +78,88 @@ class Line(CommandTest):
         self.assertEqual(variables["LD_PRELOAD"], f"{self.folder}/stubs.so:libm.so.6")
 
 
+class LaunchersOwnLine(CommandTest):
+    """`nplus1 run -- mpirun -n 4 ./app`: the launchers are stand-ins in PATH, but the names are the real ones'."""
+
+    def setUp(self):
+        super().setUp()
+        self.set("NPLUS1_OPENMPI_STUBS", self.write("openmpi.so", ""))
+        self.set("PATH", f"{self.folder}:{self.environment['PATH']}")
+        for name in ("srun", "flux", "prun"):
+            self.script(name, "exit 0")
+        for name in ("SLURM_NTASKS", "SLURM_EXPORT_ENV", "SLURM_JOB_ID"):
+            self.environment.pop(name, None)
+
+    def line(self, *words):
+        result = self.nplus1("run", "--print", *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return shlex.split(result.stdout)
+
+    def says(self, name, version):
+        self.script(name, f'[ "$1" = --version ] && echo "{version}"; exit 0')
+
+    def test_hydras_gets_our_variables_and_one_rank_more(self):
+        self.script("mpiexec.hydra", "exit 0")
+        line = self.line("--", "mpiexec.hydra", "-f", "my hosts", "-n", "4", "-genv", "A", "b", "./app", "-n", "3")
+        self.assertEqual(line[:4], ["mpiexec.hydra", "-genv", "LD_PRELOAD", str(self.folder / "stubs.so")])
+        self.assertEqual(line[-10:], ["-np", "5", "-f", "my hosts", "-genv", "A", "b", "./app", "-n", "3"])
+
+    def test_mpirun_is_whose_it_says_it_is(self):
+        self.says("mpirun", "HYDRA build details:")
+        self.assertEqual(self.line("--", "mpirun", "-n", "2", "./app")[-3:], ["-np", "3", "./app"])
+        self.says("mpirun", "mpirun (Open MPI) 4.1.4")
+        line = self.line("--", "mpirun", "-n", "2", "--bind-to", "none", "./app")
+        self.assertEqual(line, ["/usr/bin/env", f"NPLUS1_OUTPUT={self.folder}/nplus1-app-2-1", "mpirun", "--bind-to",
+                                "none", "-x", f"LD_PRELOAD={self.folder}/openmpi.so", "-n", "2", "./app"])
+        self.says("mpirun", "Intel(R) MPI Library")
+        refused = self.nplus1("run", "--", "mpirun", "-n", "2", "./app")
+        self.assertEqual((refused.returncode, len(refused.stderr.splitlines())), (64, 3), refused.stderr)
+        self.assertIn("neither", refused.stderr)
+
+    def test_what_slurm_hands_to_the_ranks(self):
+        line = self.line("--network", "lsb", "--", "srun", "--mpi=pmi2", "-n16", "./app")
+        self.assertEqual(line[0], "/usr/bin/env")
+        self.assertEqual(line[1:line.index("srun")],
+                         [f"NPLUS1_OUTPUT={self.folder}/nplus1-app-16-1", "NPLUS1_NETWORK=lsb"])
+        self.assertEqual(line[line.index("srun"):],
+                         ["srun", "--mpi=pmi2", "--export=ALL,NPLUS1_OUTPUT,NPLUS1_NETWORK,NPLUS1_MEETING,"
+                          f"LD_PRELOAD={self.folder}/stubs.so", "-n", "16", "./app"])
+
+    def test_flux_and_prun(self):
+        self.assertIn(f"--env=LD_PRELOAD={self.folder}/stubs.so", self.line("--", "flux", "run", "-n", "2", "./app"))
+        self.assertIn("NPLUS1_MEETING", self.line("--mpi", "openmpi", "--", "prun", "-n", "2", "./app"))
+
+    def test_the_ranks_may_be_said_before_it(self):
+        self.script("mpiexec.hydra", "exit 0")
+        self.assertEqual(self.line("-n", "4", "--", "mpiexec.hydra", "./app")[-3:], ["-np", "5", "./app"])
+        self.assertEqual(self.line("-n", "4", "--", "mpiexec.hydra", "-np", "4", "./app")[-3:], ["-np", "5", "./app"])
+
+    def test_what_cannot_be_taken_apart(self):
+        self.script("mpiexec.hydra", f"touch {self.folder}/started")
+        for mention, words in (("how many ranks", ["./app"]), ("-frobnicate", ["-frobnicate", "-n", "2", "./app"]),
+                               ("told of 4 ranks", ["-n", "2", "./app"]), ("LD_PRELOAD", ["-genv", "LD_PRELOAD", "x",
+                                                                                         "-n", "2", "./app"]),
+                               ("program", ["-n", "2"]), ("configfile", ["-configfile", "f"])):
+            said = ["-n", "4"] if mention.startswith("told") else []
+            self.assert_refused(64, mention, "run", *said, "--", "mpiexec.hydra", *words)
+        self.assert_refused(64, "--mpi-args", "run", "--mpi-args", "-l", "--", "mpiexec.hydra", "-n", "2", "./app")
+        self.assert_refused(64, "flux run", "run", "--", "flux", "batch", "./app")
+        self.assert_refused(69, "srun", "run", "--", "/nowhere/srun", "-n", "2", "./app")
+        self.assert_refused(65, "Open MPI", "run", "--mpi", "openmpi", "--", "mpiexec.hydra", "-n", "2", "./app")
+        self.assertFalse((self.folder / "started").exists())
+
+
+class OutputName(CommandTest):
+    def test_job_and_ranks_in_the_name(self):
+        self.set("SLURM_JOB_ID", "4711")
+        result = self.nplus1("run", "--print", "-n", "2", "-o", "r-%j-%n-%%", "--", "./app")
+        self.assertIn(f"{self.folder}/r-4711-2-%", result.stdout, result.stderr)
+
+    def test_what_stands_for_nothing(self):
+        self.assert_refused(64, "%q", "run", "-n", "2", "-o", "r-%q", "--", "./app")
+        self.assert_refused(64, "'%'", "run", "-n", "2", "-o", "r-%", "--", "./app")
+
+
 class Run(CommandTest):
     """mpirun is a stand-in that does what the test says."""
 
