@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "support/result.hpp"
+#include "support/stopped.hpp"
 
 namespace nplus1::cli {
 
@@ -45,7 +46,8 @@ inline constexpr const char* kNothingStarted = "nothing was started";
 inline constexpr const char* kNothingShown = "nothing is shown";
 
 /// The error as a Failure: with the exit code of its fault, or `otherwise` where it names none.
-[[nodiscard]] inline Failure failure_of(const Error& error, ExitCode otherwise, const char* consequence) {
+[[nodiscard]] inline Failure failure_of(const Error& error, ExitCode otherwise,
+                                        const std::string& consequence) {
   ExitCode code = otherwise;
   if (error.fault == Fault::kUsage) code = ExitCode::kUsage;
   if (error.fault == Fault::kUnsuitable) code = ExitCode::kUnsuitable;
@@ -61,6 +63,17 @@ template <class T>
 T or_fail(Result<T> result, ExitCode otherwise, const char* consequence) {
   if (!result) throw failure_of(result.error(), otherwise, consequence);
   return std::move(result).value();
+}
+
+/// What `work` returns; what stops it as a Failure, with its own consequence or else this one.
+template <class Work>
+auto done_or_fail(const Work& work, ExitCode otherwise, const char* consequence) {
+  try {
+    return work();
+  } catch (const Stopped& stopped) {
+    throw failure_of(stopped.error(), otherwise,
+                     stopped.consequence().empty() ? consequence : stopped.consequence());
+  }
 }
 
 }  // namespace nplus1::cli

@@ -5,15 +5,12 @@
 namespace nplus1::guidelines {
 namespace {
 
-constexpr Sync kSyncs[] = {Sync::kBarrier, Sync::kWindow, Sync::kRoundTime};
-
 bool read_sync(std::istream& in, Sync& sync) {
   std::string name;
   in >> name;
-  for (const Sync candidate : kSyncs) {
-    if (name == name_of(candidate)) return sync = candidate, true;
-  }
-  return false;
+  const auto named = sync_of(name);
+  if (named) sync = *named;
+  return named.has_value();
 }
 
 bool read_threshold(std::istream& in, std::optional<double>& threshold) {
@@ -80,6 +77,12 @@ void write_threshold(std::ostream& out, const std::optional<double>& threshold) 
 
 const char* name_of(Sync sync) {
   return sync == Sync::kBarrier ? "barrier" : sync == Sync::kWindow ? "window" : "round-time";
+}
+
+std::optional<Sync> sync_of(const std::string& name) {
+  for (const Sync candidate : {Sync::kBarrier, Sync::kWindow, Sync::kRoundTime})
+    if (name == name_of(candidate)) return candidate;
+  return std::nullopt;
 }
 
 std::string plan_text(const Plan& plan) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,5 +63,7 @@ struct ParsedPlan {
 
 /// "barrier", "window", "round-time".
 [[nodiscard]] const char* name_of(Sync sync);
+/// The inverse; nothing for other words.
+[[nodiscard]] std::optional<Sync> sync_of(const std::string& name);
 
 }  // namespace nplus1::guidelines

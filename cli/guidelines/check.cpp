@@ -5,12 +5,10 @@
 #include <map>
 #include <memory>
 
+#include "analyses/guidelines/judge.hpp"
 #include "cli/failure.hpp"
 #include "cli/guidelines/guidelines.hpp"
 #include "cli/program.hpp"
-#include "events/recording/reader.hpp"
-#include "guidelines/analysis.hpp"
-#include "guidelines/application.hpp"
 #include "guidelines/findings_output.hpp"
 #include "report/files.hpp"
 #include "report/html/html_report.hpp"
@@ -19,7 +17,6 @@ namespace nplus1::cli {
 namespace {
 
 namespace fs = std::filesystem;
-namespace recording = events::recording;
 using guidelines::Analysis;
 using guidelines::Correction;
 using guidelines::Method;
@@ -43,15 +40,11 @@ const std::map<std::string, Correction> kCorrections{{"none", Correction::kNone}
                                                      {"holm", Correction::kHolm}};
 
 struct CheckWords {
-  std::string source;
-  CatalogueWords catalogue;
-  guidelines::Judging judging;
+  analyses::JudgingOptions options;
   std::string method = "rank-sum";
   std::string correction = "bh";
   bool legacy_split = false;
   bool no_filter = false;
-  int processes = 0;
-  std::string application;
   std::string json;
   std::string html;
   std::string profiles;
@@ -59,20 +52,14 @@ struct CheckWords {
   bool all = false;
 };
 
-guidelines::Judging judging_of(const CheckWords& words) {
-  guidelines::Judging judging = words.judging;
-  judging.method = kMethods.at(words.method);
-  judging.correction = kCorrections.at(words.correction);
-  judging.split_factor = words.legacy_split ? guidelines::kLegacySplitFactor : judging.least_ratio;
-  return judging;
-}
-
-guidelines::ApplicationGains gains_of(const std::string& source, const Analysis& analysis) {
-  auto reader = or_fail(recording::Reader::open(source), ExitCode::kNoInput, "nothing is judged");
-  guidelines::CallCounter counter;
-  const recording::Coverage coverage = or_fail(reader.read(counter), ExitCode::kNoInput, "nothing is judged");
-  if (!coverage.complete) fmt::print(stderr, "recording: {}\n", coverage.text());
-  return guidelines::gains_of(analysis, counter.calls());
+analyses::JudgingOptions options_of(const CheckWords& words) {
+  analyses::JudgingOptions options = words.options;
+  options.judging.method = kMethods.at(words.method);
+  options.judging.correction = kCorrections.at(words.correction);
+  options.judging.split_factor =
+      words.legacy_split ? guidelines::kLegacySplitFactor : options.judging.least_ratio;
+  options.filter = !words.no_filter;
+  return options;
 }
 
 void write(const fs::path& file, const std::string& text) {
@@ -83,7 +70,7 @@ void write(const fs::path& file, const std::string& text) {
 /// In the folder of the measurements, unless told otherwise; a single file's results are only printed.
 fs::path place_of(const std::string& named, const CheckWords& words, const char* name) {
   if (!named.empty()) return named;
-  return fs::is_directory(words.source) ? fs::path{words.source} / name : fs::path{};
+  return fs::is_directory(words.options.source) ? fs::path{words.options.source} / name : fs::path{};
 }
 
 void write_profiles(const fs::path& folder, const Analysis& analysis) {
@@ -107,28 +94,14 @@ void write_results(const CheckWords& words, const Analysis& analysis, const guid
   if (!words.profiles.empty()) write_profiles(words.profiles, analysis);
 }
 
-/// Whether a CI job should fail for it. The split rule compares medians without a test: it has to be
-/// confirmed.
-bool stands(const guidelines::Comparison& c) {
-  const bool tested = c.rule != guidelines::Rule::kSplit;
-  return c.verdict == guidelines::Verdict::kViolated && c.confirmed.value_or(tested);
-}
-
 int check(const CheckWords& words) {
-  const guidelines::Catalogue catalogue = catalogue_of(words.catalogue, words.source);
-  const auto data = or_fail(guidelines::read_data(words.source, catalogue, !words.no_filter, words.processes),
-                            ExitCode::kNoInput, "nothing is judged");
-  const Analysis analysis = analyse(catalogue, data, judging_of(words));
-  guidelines::Context context{words.source, nullptr, words.all};
-  guidelines::ApplicationGains gains;
-  if (!words.application.empty()) {
-    gains = gains_of(words.application, analysis);
-    context.application = &gains;
-  }
-  fmt::print("{}", analysis_text(analysis, context));
-  write_results(words, analysis, context);
-  const bool violated = std::any_of(analysis.comparisons.begin(), analysis.comparisons.end(), stands);
-  return words.fail_on_violation && violated ? kViolated : static_cast<int>(ExitCode::kOk);
+  const analyses::JudgedGuidelines judged = done_or_fail(
+      [&] { return analyses::judge_guidelines(options_of(words)); }, ExitCode::kNoInput, "nothing is judged");
+  if (!judged.coverage.empty()) fmt::print(stderr, "recording: {}\n", judged.coverage);
+  const guidelines::Context context{words.options.source, judged.gains ? &*judged.gains : nullptr, words.all};
+  fmt::print("{}", analysis_text(*judged.analysis, context));
+  write_results(words, *judged.analysis, context);
+  return words.fail_on_violation && judged.violated() ? kViolated : static_cast<int>(ExitCode::kOk);
 }
 
 template <class Map>
@@ -139,10 +112,11 @@ std::vector<std::string> names_of(const Map& map) {
 }
 
 void declare_judging(CLI::App& verb, CheckWords& words) {
-  verb.add_option("--alpha", words.judging.alpha, "Violated where the corrected p is at most this [0.05]")
+  verb.add_option("--alpha", words.options.judging.alpha,
+                  "Violated where the corrected p is at most this [0.05]")
       ->check(CLI::Range(1e-6, 0.5))
       ->type_name("P");
-  verb.add_option("--least-ratio", words.judging.least_ratio,
+  verb.add_option("--least-ratio", words.options.judging.least_ratio,
                   "Slowdowns up to this factor are no violations; also the split rule's tolerance [1.05]")
       ->check(CLI::Range(1.0, 1000.0))
       ->type_name("FACTOR");
@@ -156,20 +130,22 @@ void declare_judging(CLI::App& verb, CheckWords& words) {
       ->check(CLI::IsMember(names_of(kCorrections)))
       ->type_name("NAME");
   verb.add_flag("--legacy-split", words.legacy_split, "Split rule as PGMPI 1.0.0 computes it: factor 2.05");
-  verb.add_flag("--without-copies", words.judging.without_copies, "Count no local copies of the mock-ups");
+  verb.add_flag("--without-copies", words.options.judging.without_copies,
+                "Count no local copies of the mock-ups");
   verb.add_flag("--no-filter", words.no_filter, "Keep outliers among the repetitions (no Tukey filter)");
 }
 
 void declare(CLI::App& verb, CheckWords& words) {
-  verb.add_option("source", words.source, "Folder of measurements, or one file")
+  verb.add_option("source", words.options.source, "Folder of measurements, or one file")
       ->type_name("DIR|FILE")
       ->required();
-  declare_catalogue(verb, words.catalogue);
+  declare_catalogue(verb, words.options.catalogue);
   declare_judging(verb, words);
-  verb.add_option("--processes", words.processes, "Number of processes, of files that don't say it")
+  verb.add_option("--processes", words.options.processes, "Number of processes, of files that don't say it")
       ->check(CLI::PositiveNumber)
       ->type_name("P");
-  verb.add_option("--application", words.application, "Weigh the violations by this program's own calls")
+  verb.add_option("--application", words.options.application,
+                  "Weigh the violations by this program's own calls")
       ->type_name("DIR|RECORDING");
   verb.add_flag(
       "--fail-on-violation", words.fail_on_violation,

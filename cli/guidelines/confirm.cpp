@@ -4,12 +4,12 @@
 
 #include <memory>
 
+#include "analyses/guidelines/follow_up.hpp"
 #include "cli/failure.hpp"
-#include "cli/guidelines/folder.hpp"
 #include "cli/guidelines/guidelines.hpp"
 #include "cli/guidelines/options.hpp"
+#include "cli/guidelines/watch.hpp"
 #include "cli/program.hpp"
-#include "guidelines/follow_up.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 constexpr const char* kGuidelinesConfirmExamples =
     "  nplus1 guidelines run -n 8 -o measured\n"
     "  nplus1 guidelines confirm measured      then `check measured` says what was confirmed\n";
-constexpr const char* kFile = "confirmation.csv";
 
 struct ConfirmWords {
   std::string folder;
@@ -38,21 +37,17 @@ void print_verdicts(const guidelines::Analysis& analysis) {
 }
 
 int confirm(const ConfirmWords& words) {
-  MeasuredFolder measured = open_measured(words.folder);
-  Measuring& measuring = measured.measuring;
-  measuring.budget = parse_duration(words.budget);
-  measuring.quiet = words.quiet;
-  const auto cells = confirmation_cells(measured.analysis, measured.data, measuring.how.criteria.least);
-  if (cells.empty()) {
-    check_nothing_was_missed(measured);
+  const double budget = parse_duration(words.budget);
+  const analyses::Confirmation confirmation = done_or_fail(
+      [&] { return analyses::confirm_violations(words.folder, budget, measuring_watch(words.quiet)); },
+      ExitCode::kNoInput, "nothing was measured");
+  if (confirmation.undecided) {
+    print_undecided(*confirmation.undecided);
     fmt::print("no guideline was found violated: there is nothing to confirm\n");
     return static_cast<int>(ExitCode::kOk);
   }
-  guidelines::Settings settings = settings_of(measuring);
-  settings[guidelines::kPurpose] = guidelines::kConfirmation;
-  for (const auto& note : measure(measuring, cells, measured.path / kFile, guidelines::csv_head(settings)))
-    fmt::print(stderr, "nplus1: {}\n", note);
-  print_verdicts(open_measured(words.folder).analysis);
+  for (const auto& note : confirmation.notes) fmt::print(stderr, "nplus1: {}\n", note);
+  print_verdicts(confirmation.analysis);
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -62,13 +62,7 @@ guidelines::Criteria criteria_of(const std::string& text) {
 
 }  // namespace
 
-guidelines::Sync sync_of(const std::string& name) {
-  for (const auto sync : {guidelines::Sync::kWindow, guidelines::Sync::kRoundTime})
-    if (name == name_of(sync)) return sync;
-  return guidelines::Sync::kBarrier;
-}
-
-void declare_measuring(CLI::App& app, Measuring& m, MeasuringWords& words) {
+void declare_measuring(CLI::App& app, analyses::Measuring& m, MeasuringWords& words) {
   app.add_option("-n,--ranks", m.launch.ranks, "Ranks")
       ->required()
       ->check(CLI::Range(1, 1 << 20))
@@ -104,7 +98,7 @@ void declare_measuring(CLI::App& app, Measuring& m, MeasuringWords& words) {
       ->check(CLI::Range(1, 86400))
       ->type_name("S");
   app.add_option("--preload", m.launch.preload, "A library that the ranks preload")->type_name("FILE");
-  app.add_flag("-q,--quiet", m.quiet, "No progress");
+  app.add_flag("-q,--quiet", words.quiet, "No progress");
 }
 
 double parse_duration(const std::string& text) {
@@ -113,9 +107,9 @@ double parse_duration(const std::string& text) {
   return seconds;
 }
 
-void finish(const MeasuringWords& words, Measuring& m) {
+void finish(const MeasuringWords& words, analyses::Measuring& m) {
   m.budget = parse_duration(words.budget);
-  m.how.sync = sync_of(words.sync);
+  m.how.sync = guidelines::sync_of(words.sync).value_or(guidelines::Sync::kBarrier);
   m.how.criteria = criteria_of(words.predict);
   m.patience = std::chrono::seconds{words.timeout};
   if (words.nrep > 0) m.repetitions = words.nrep;

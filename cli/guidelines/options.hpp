@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "cli/guidelines/measure.hpp"
+#include "analyses/guidelines/measure.hpp"
 
 namespace nplus1::cli {
 
@@ -15,18 +15,16 @@ struct MeasuringWords {
   std::string predict = "rse=0.02,cov_mean=0.01";
   int nrep = 0;
   int timeout = 60;
+  bool quiet = false;
 };
 
 /// Both must outlive the parse.
-void declare_measuring(CLI::App& app, Measuring& measuring, MeasuringWords& words);
-
-/// The inverse of name_of(); barrier for any other word.
-[[nodiscard]] guidelines::Sync sync_of(const std::string& name);
+void declare_measuring(CLI::App& app, analyses::Measuring& measuring, MeasuringWords& words);
 
 /// 90, 90s, 5min or 1h in seconds. Throws Failure (kUsage).
 [[nodiscard]] double parse_duration(const std::string& text);
 
 /// Turns the words into `measuring`. Throws Failure (kUsage).
-void finish(const MeasuringWords& words, Measuring& measuring);
+void finish(const MeasuringWords& words, analyses::Measuring& measuring);
 
 }  // namespace nplus1::cli

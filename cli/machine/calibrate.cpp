@@ -17,10 +17,10 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
 #include "support/processes/programs.hpp"
+#include "support/processes/words.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -54,7 +54,8 @@ std::string measure(const CalibrateOptions& options) {
   std::vector<std::string> line{
       or_fail(analyses::find_mpirun(), ExitCode::kUnavailable, kNothingMeasured).string(), "-np",
       std::to_string(options.ranks)};
-  for (std::string& word : or_fail(split_words(options.mpi_args), ExitCode::kUsage, kNothingMeasured))
+  for (std::string& word :
+       or_fail(processes::split_words(options.mpi_args), ExitCode::kUsage, kNothingMeasured))
     line.push_back(std::move(word));
   line.push_back(or_fail(analyses::find_measure(), ExitCode::kUnavailable, kNothingMeasured).string());
   line.push_back(std::to_string(options.repetitions));

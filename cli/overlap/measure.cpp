@@ -17,10 +17,10 @@
 #include "cli/run/job.hpp"
 #include "cli/run/launcher.hpp"
 #include "cli/run/program_check.hpp"
-#include "cli/words.hpp"
 #include "events/source/source_lines.hpp"
 #include "overlap/measured.hpp"
 #include "report/files.hpp"
+#include "support/processes/words.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -55,7 +55,7 @@ std::vector<std::string> measuring_line(const MeasureWords& words, const std::ve
   set("LD_PRELOAD", ours + (before.empty() ? "" : ":" + before));
   set("NPLUS1_MEASURED", raw.string());
   set("NPLUS1_MEASURED_PRELOAD", before);
-  for (std::string& word : or_fail(split_words(words.mpi_args), ExitCode::kUsage, kNothingStarted))
+  for (std::string& word : or_fail(processes::split_words(words.mpi_args), ExitCode::kUsage, kNothingStarted))
     line.push_back(std::move(word));
   for (const Section& section : sections) {
     if (&section != &sections.front()) line.emplace_back(":");

@@ -11,10 +11,10 @@
 #include "analyses/installation.hpp"
 #include "cli/failure.hpp"
 #include "cli/replay/replay.hpp"
-#include "cli/words.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "report/files.hpp"
 #include "support/processes/programs.hpp"
+#include "support/processes/words.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -65,7 +65,8 @@ std::vector<std::string> command_line(const ReplayWords& words, int ranks, const
         or_fail(analyses::find_stubs(), ExitCode::kUnavailable, kNothingReenacted).string();
     line.insert(line.end(), {"-genv", "LD_PRELOAD", stubs, "-genv", "NPLUS1_NATIVE", "1"});
   }
-  for (std::string& word : or_fail(split_words(words.mpi_args), ExitCode::kUsage, kNothingReenacted))
+  for (std::string& word :
+       or_fail(processes::split_words(words.mpi_args), ExitCode::kUsage, kNothingReenacted))
     line.push_back(std::move(word));
   line.push_back(or_fail(analyses::find_reenact(), ExitCode::kUnavailable, kNothingReenacted).string());
   line.insert(line.end(), {fs::absolute(words.source).string(), "--result", result.string()});

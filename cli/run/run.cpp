@@ -32,9 +32,9 @@
 #include "cli/run/repeat.hpp"
 #include "cli/run/simulator_beside.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
 #include "report/html/html_report.hpp"
 #include "support/processes/children.hpp"
+#include "support/processes/words.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -68,7 +68,7 @@ constexpr const char* kRunExamples =
 std::vector<std::string> mpi_words(const RunOptions& options) {
   std::vector<std::string> words;
   for (const std::string& text : options.mpi_args) {
-    const auto more = or_fail(split_words(text), ExitCode::kUsage, kNothingStarted);
+    const auto more = or_fail(processes::split_words(text), ExitCode::kUsage, kNothingStarted);
     words.insert(words.end(), more.begin(), more.end());
   }
   return words;

@@ -1,4 +1,4 @@
-#include "cli/guidelines/variants.hpp"
+#include "analyses/guidelines/variants.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <limits>
 #include <set>
 
-#include "cli/failure.hpp"
 #include "guidelines/follow_up.hpp"
 #include "guidelines/statistics.hpp"
+#include "support/stopped.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::analyses {
 namespace fs = std::filesystem;
 namespace {
 
@@ -37,8 +37,7 @@ Measuring changed(Measuring measuring, const Variant& variant) {
 }
 
 guidelines::Samples samples_of(const fs::path& file, const guidelines::Catalogue& catalogue, int ranks) {
-  return or_fail(guidelines::read_data(file, catalogue, true, ranks), ExitCode::kNoInput,
-                 "nothing was compared")
+  return need(guidelines::read_data(file, catalogue, true, ranks), Fault::kInput, "nothing was compared")
       .native;
 }
 
@@ -47,7 +46,7 @@ guidelines::Samples samples_of(const fs::path& file, const guidelines::Catalogue
 std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured,
                                                   const std::vector<guidelines::Cell>& cells,
                                                   const std::vector<Variant>& variants,
-                                                  const std::string& folder) {
+                                                  const std::string& folder, const VariantsWatch& watch) {
   std::error_code error;
   fs::create_directories(measured.path / folder, error);
   std::vector<VariantCampaign> campaigns;
@@ -56,16 +55,16 @@ std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured
         {changed(measured.measuring, variant), measured.path / folder / (variant.name + ".csv")});
   const int mpiruns = measured.measuring.mpiruns;
   const double share = measured.measuring.budget / static_cast<double>(variants.size()) / mpiruns;
+  const MeasuringWatch later{{}, watch.prints, {}};  // the lines of a variant's mpiruns are alike
   std::set<std::string> said;
   for (int done = 1; done <= mpiruns; ++done) {
     for (const auto& [measuring, file] : campaigns) {
       Measuring part = measuring;  // goes on for one more mpirun
       part.mpiruns = done;
       part.budget = share * done;
-      part.quiet = measuring.quiet || done > 1;
-      for (const auto& note : measure(part, cells, file, guidelines::csv_head(settings_of(measuring))))
-        if (said.insert(file.string() + note).second)
-          fmt::print(stderr, "nplus1: {}: {}\n", file.stem().string(), note);
+      const std::string head = guidelines::csv_head(settings_of(measuring));
+      for (const auto& note : measure(part, cells, file, head, done > 1 ? later : watch))
+        if (said.insert(file.string() + note).second && watch.note) watch.note(file.stem().string(), note);
     }
   }
   std::vector<guidelines::Samples> samples;
@@ -100,4 +99,4 @@ std::vector<guidelines::Cell> violated_patterns(const MeasuredFolder& measured) 
   return confirmation_cells(patterns, measured.data, measured.measuring.how.criteria.least);
 }
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::analyses

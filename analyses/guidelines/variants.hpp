@@ -1,15 +1,15 @@
 // The same cells measured under different conditions (an algorithm setting, a preloaded library), to see what
-// a change is good for. One thread; throws Failure.
+// a change is good for. One thread; throws Stopped.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cli/guidelines/folder.hpp"
+#include "analyses/guidelines/folder.hpp"
 #include "guidelines/advice.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::analyses {
 
 struct Variant {
   std::string name;  // of its file: "Reduce-binomial"
@@ -17,12 +17,18 @@ struct Variant {
   std::string preload;
 };
 
+struct VariantsWatch : MeasuringWatch {
+  std::function<void(const std::string& variant, const std::string& note)>
+      note;  // what could not be measured
+};
+
 /// Each into `folder`/NAME.csv below the measured folder, which is gone on with where it exists. They take
 /// turns, an mpirun of each, so that a disturbance hits all alike; `measured`'s budget is for all together.
 [[nodiscard]] std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured,
                                                                 const std::vector<guidelines::Cell>& cells,
                                                                 const std::vector<Variant>& variants,
-                                                                const std::string& folder);
+                                                                const std::string& folder,
+                                                                const VariantsWatch& watch);
 
 /// One original at one size: how long before and after, in seconds, medians over mpiruns.
 struct Effect {
@@ -42,4 +48,4 @@ struct Effect {
 /// Cells of the pattern violations that fresh measurements have not refuted.
 [[nodiscard]] std::vector<guidelines::Cell> violated_patterns(const MeasuredFolder& measured);
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::analyses

@@ -1,4 +1,4 @@
-#include "cli/guidelines/folder.hpp"
+#include "analyses/guidelines/folder.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,10 @@
 #include <charconv>
 #include <optional>
 
-#include "cli/failure.hpp"
-#include "cli/guidelines/guidelines.hpp"
-#include "cli/guidelines/options.hpp"
+#include "analyses/guidelines/catalogue.hpp"
+#include "support/stopped.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::analyses {
 namespace fs = std::filesystem;
 namespace {
 
@@ -32,8 +31,9 @@ int number_of(const Settings& settings, const std::string& key, int otherwise) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error == std::errc{} && rest == end) return number;
-  throw Failure{ExitCode::kNoInput, fmt::format("the measurement's setting {}={} is no number", key, text),
-                "nothing was measured", "correct that line of the file, or measure anew"};
+  throw Stopped{{fmt::format("the measurement's setting {}={} is no number", key, text),
+                 "correct that line of the file, or measure anew", Fault::kInput},
+                "nothing was measured"};
 }
 
 /// How many of its mpiruns a measurement has; nothing if all.
@@ -59,7 +59,7 @@ Measuring measuring_of(const Settings& settings) {
   for (const auto& [key, value] : settings)
     if (key.rfind(kEnvironment, 0) == 0)
       m.launch.environment.emplace_back(key.substr(std::string{kEnvironment}.size()), value);
-  m.how.sync = sync_of(text_of(settings, "sync"));
+  m.how.sync = guidelines::sync_of(text_of(settings, "sync")).value_or(guidelines::Sync::kBarrier);
   m.mpiruns = number_of(settings, "mpiruns", m.mpiruns);
   return m;
 }
@@ -70,19 +70,17 @@ std::string MeasuredFolder::library() const {
   return text_of(data.settings, guidelines::kMpiLibrary);
 }
 
-void check_nothing_was_missed(const MeasuredFolder& measured) {
+Undecided undecided_in(const MeasuredFolder& measured) {
   if (const auto so_far = mpiruns_so_far(measured))
-    throw Failure{ExitCode::kNoInput,
-                  fmt::format("the measurement in {} is not finished: it is in mpirun {} of {}",
-                              measured.path.string(), *so_far, measured.measuring.mpiruns),
-                  "no violation is found so far, which says nothing yet",
-                  "finish it: the same nplus1 guidelines run, with -o " + measured.path.string()};
+    throw Stopped{
+        {fmt::format("the measurement in {} is not finished: it is in mpirun {} of {}",
+                     measured.path.string(), *so_far, measured.measuring.mpiruns),
+         "finish it: the same nplus1 guidelines run, with -o " + measured.path.string(), Fault::kInput},
+        "no violation is found so far, which says nothing yet"};
   const auto undecided = std::count_if(
       measured.analysis.comparisons.begin(), measured.analysis.comparisons.end(),
       [](const guidelines::Comparison& c) { return c.verdict == guidelines::Verdict::kUndecided; });
-  if (undecided > 0)
-    fmt::print("{} comparisons are undecided, with {} mpiruns: a violation would show from {} on (--runs)\n",
-               undecided, measured.analysis.fewest_runs, measured.analysis.runs_needed);
+  return {static_cast<std::size_t>(undecided), measured.analysis.fewest_runs, measured.analysis.runs_needed};
 }
 
 MeasuredFolder open_measured(const std::string& folder) {
@@ -90,16 +88,16 @@ MeasuredFolder open_measured(const std::string& folder) {
   measured.path = fs::absolute(folder);
   measured.catalogue = catalogue_of({}, measured.path);
   auto data = guidelines::read_data(measured.path, measured.catalogue, true, 0);
-  if (!data)
-    throw Failure{ExitCode::kNoInput, data.error().what, "nothing was measured", data.error().remedy};
+  if (!data) throw Stopped{{data.error().what, data.error().remedy, Fault::kInput}, "nothing was measured"};
   measured.data = std::move(data).value();
   measured.analysis = analyse(measured.catalogue, measured.data, {});
   measured.measuring = measuring_of(measured.data.settings);
   if (measured.analysis.simulated_only || measured.measuring.launch.ranks < 1)
-    throw Failure{ExitCode::kUsage, folder + " was not measured natively by nplus1 guidelines run",
-                  "there is nothing to measure again",
-                  "measure first: nplus1 guidelines run -n N -o DIR (simulated times are exact anyway)"};
+    throw Stopped{{folder + " was not measured natively by nplus1 guidelines run",
+                   "measure first: nplus1 guidelines run -n N -o DIR (simulated times are exact anyway)",
+                   Fault::kUsage},
+                  "there is nothing to measure again"};
   return measured;
 }
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::analyses

@@ -1,4 +1,4 @@
-#include "cli/guidelines/launch.hpp"
+#include "analyses/guidelines/launch.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <thread>
 
 #include "analyses/installation.hpp"
-#include "cli/failure.hpp"
-#include "cli/words.hpp"
 #include "support/processes/programs.hpp"
+#include "support/processes/words.hpp"
+#include "support/stopped.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::analyses {
 namespace fs = std::filesystem;
 namespace {
 
@@ -30,10 +30,10 @@ fs::path our_runner_for(const std::string& mpirun) {
   const auto says = [&](const char* name) { return version.find(name) != version.npos; };
   const bool open_mpi = says("Open MPI") || says("OpenRTE");
   if (!open_mpi && !says("HYDRA") && !says("MPICH"))
-    throw Failure{ExitCode::kUnavailable, mpirun + " is neither MPICH's nor Open MPI's", kNothingStarted,
-                  kBuild};
-  auto found = analyses::find_guidelines_runner(open_mpi);
-  if (!found) throw Failure{ExitCode::kUnavailable, found.error().what, kNothingStarted, kBuild};
+    throw Stopped{{mpirun + " is neither MPICH's nor Open MPI's", kBuild, Fault::kUnavailable},
+                  "nothing was started"};
+  auto found = find_guidelines_runner(open_mpi);
+  if (!found) throw Stopped{{found.error().what, kBuild, Fault::kUnavailable}, "nothing was started"};
   return std::move(found).value();
 }
 
@@ -41,17 +41,17 @@ std::string runner_of(const Launch& launch, const std::string& mpirun) {
   if (launch.runner.empty()) return our_runner_for(mpirun).string();
   std::error_code error;
   if (fs::is_regular_file(launch.runner, error)) return fs::absolute(launch.runner).string();
-  throw Failure{ExitCode::kNoInput, launch.runner + " is no file", kNothingStarted,
-                "build it as docs/guidelines.md says, and name it with --runner"};
+  throw Stopped{{launch.runner + " is no file",
+                 "build it as docs/guidelines.md says, and name it with --runner", Fault::kInput},
+                "nothing was started"};
 }
 
 std::string mpirun_of(const Launch& launch) {
-  if (launch.mpirun.empty())
-    return or_fail(analyses::find_mpirun(), ExitCode::kUnavailable, kNothingStarted).string();
-  const fs::path found = analyses::find_in_path(launch.mpirun);
+  if (launch.mpirun.empty()) return need(find_mpirun(), Fault::kUnavailable, "nothing was started").string();
+  const fs::path found = find_in_path(launch.mpirun);
   if (!found.empty()) return found.string();
-  throw Failure{ExitCode::kUnavailable, launch.mpirun + " is no executable file", kNothingStarted,
-                "correct --mpirun"};
+  throw Stopped{{launch.mpirun + " is no executable file", "correct --mpirun", Fault::kUnavailable},
+                "nothing was started"};
 }
 
 /// `env NAME=VALUE ...`, which every mpirun understands as a program: mpirun itself must not be preloaded.
@@ -60,7 +60,7 @@ Words environment_words(const Launch& launch) {
   std::string preload = launch.preload;
   if (yields(launch)) {
     preload += (preload.empty() ? "" : ":") +
-               or_fail(analyses::find_stubs(), ExitCode::kUnavailable, kNothingStarted).string();
+               need(find_stubs(), Fault::kUnavailable, "nothing was started").string();
     variables.emplace_back("NPLUS1_NATIVE", "1");
   }
   if (!preload.empty()) variables.emplace_back("LD_PRELOAD", preload);
@@ -74,7 +74,7 @@ Words environment_words(const Launch& launch) {
 Words simulated(const Launch& launch, const fs::path& result) {
   std::error_code error;
   const bool platform = fs::is_regular_file(launch.simulate, error);
-  Words line{(analyses::executable_folder() / "nplus1").string(),
+  Words line{(executable_folder() / "nplus1").string(),
              "run",
              "-n",
              std::to_string(launch.ranks),
@@ -87,7 +87,7 @@ Words simulated(const Launch& launch, const fs::path& result) {
              result.string(),
              platform ? "--platform" : "--network",
              launch.simulate};
-  append(line, or_fail(split_words(launch.simulate_options), ExitCode::kUsage, kNothingStarted));
+  append(line, need(processes::split_words(launch.simulate_options), Fault::kUsage, "nothing was started"));
   if (!launch.mpi_args.empty()) append(line, {"--mpi-args", launch.mpi_args});
   append(line, {"--", runner_of(launch, mpirun_of({}))});
   return line;
@@ -96,7 +96,7 @@ Words simulated(const Launch& launch, const fs::path& result) {
 Words native(const Launch& launch) {
   const std::string mpirun = mpirun_of(launch);
   Words line{mpirun};
-  append(line, or_fail(split_words(launch.mpi_args), ExitCode::kUsage, kNothingStarted));
+  append(line, need(processes::split_words(launch.mpi_args), Fault::kUsage, "nothing was started"));
   append(line, {"-np", std::to_string(launch.ranks)});
   append(line, environment_words(launch));
   line.push_back(runner_of(launch, mpirun));
@@ -118,4 +118,4 @@ Words launch_line(const Launch& launch, const fs::path& plan, const fs::path& re
   return line;
 }
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::analyses

@@ -7,9 +7,9 @@
 
 #include "support/result.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::processes {
 
 /// Splits at white space; '...', "..." and \x protect it. No variables, no globs. Fails on an open quote.
 [[nodiscard]] Result<std::vector<std::string>> split_words(std::string_view text);
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::processes

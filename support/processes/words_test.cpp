@@ -1,9 +1,9 @@
-#include "cli/words.hpp"
+#include "support/processes/words.hpp"
 #include "support/shell.hpp"
 
 #include <gtest/gtest.h>
 
-namespace nplus1::cli {
+namespace nplus1::processes {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -36,4 +36,4 @@ TEST(Words, PlainWordsStayReadable) {
 }
 
 }  // namespace
-}  // namespace nplus1::cli
+}  // namespace nplus1::processes

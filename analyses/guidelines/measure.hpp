@@ -1,10 +1,11 @@
 // Measures guidelines: starts mpirun after mpirun of nplus1-guidelines-runner, and keeps what it prints in
-// files that survive a kill at any moment. For the verbs `nplus1 guidelines run`, `confirm`, `advise` and
-// `tune`. One thread; throws Failure.
+// files that survive a kill at any moment. What running, confirming, advising and tuning have in common. One
+// thread; throws Stopped.
 #pragma once
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +13,7 @@
 
 #include "guidelines/campaign.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::analyses {
 
 /// Where and how the measuring program runs.
 struct Launch {
@@ -35,7 +36,20 @@ struct Measuring {
   double budget = 300;                // seconds
   std::optional<int> repetitions;     // instead of a prediction
   std::chrono::seconds patience{60};  // for a single line of the measuring program
-  bool quiet = false;
+};
+
+/// How far a measurement has come.
+struct MeasuringStep {
+  std::size_t done = 0, all = 0;  // cells, of all mpiruns
+  double left = 0;                // seconds, by the pace so far
+  std::string what;               // came out last
+};
+
+/// Who wants to know of a measurement while it goes on. Any may be empty.
+struct MeasuringWatch {
+  std::function<void(const std::vector<std::string>& line)> starts;  // the first mpirun of several like it
+  std::function<void(const std::string& line)> prints;  // what the ranks print beside measurements
+  std::function<void(const MeasuringStep&)> step;
 };
 
 inline constexpr const char* kLooks = "nrep.csv";
@@ -52,15 +66,16 @@ inline constexpr const char* kHockneyPerByte = "hockney_s_per_byte";
 [[nodiscard]] guidelines::Allotment decide_repetitions(const Measuring& measuring,
                                                        std::vector<guidelines::Cell>& cells,
                                                        const std::filesystem::path& folder,
-                                                       const std::string& head);
+                                                       const std::string& head, const MeasuringWatch& watch);
 
 /// Measures the cells in each of the mpiruns, into `file`, which begins with `head`; goes on where it was
 /// left. What could not be measured, for people.
 [[nodiscard]] std::vector<std::string> measure(const Measuring& measuring,
                                                const std::vector<guidelines::Cell>& cells,
-                                               const std::filesystem::path& file, const std::string& head);
+                                               const std::filesystem::path& file, const std::string& head,
+                                               const MeasuringWatch& watch);
 
 /// The settings of `measuring` that a result depends on, for csv_head().
 [[nodiscard]] guidelines::Settings settings_of(const Measuring& measuring);
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::analyses

@@ -1,9 +1,9 @@
-#include "cli/words.hpp"
+#include "support/processes/words.hpp"
 
 #include <algorithm>
 #include <cctype>
 
-namespace nplus1::cli {
+namespace nplus1::processes {
 namespace {
 
 /// Reads one word from `text`, which starts with its first character; false when a quote stays open.
@@ -42,4 +42,4 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   }
 }
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::processes

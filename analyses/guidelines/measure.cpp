@@ -1,23 +1,22 @@
-#include "cli/guidelines/measure.hpp"
+#include "analyses/guidelines/measure.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <limits>
 
+#include "analyses/guidelines/launch.hpp"
 #include "analyses/trust.hpp"
-#include "cli/failure.hpp"
-#include "cli/guidelines/launch.hpp"
 #include "guidelines/journal.hpp"
 #include "guidelines/pacing.hpp"
 #include "report/files.hpp"
 #include "report/trust.hpp"
 #include "support/processes/programs.hpp"
 #include "support/shell.hpp"
+#include "support/stopped.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::analyses {
 namespace fs = std::filesystem;
 namespace {
 
@@ -31,29 +30,23 @@ using std::chrono::steady_clock;
 
 constexpr double kShareOfPrediction = 0.25;  // of the budget
 
-/// One line on a terminal, with the time left by the pace so far.
-class Progress {
+/// The time left by the pace so far, for whoever watches.
+class Pace {
  public:
-  Progress(std::size_t all, std::size_t done, bool quiet)
-      : all_{all}, before_{done}, done_{done}, shown_{!quiet && isatty(STDERR_FILENO) != 0} {}
+  Pace(std::size_t all, std::size_t done, const MeasuringWatch& watch)
+      : all_{all}, before_{done}, done_{done}, watch_{watch} {}
 
   void step(const std::string& what) {
     ++done_;
-    if (!shown_) return;
+    if (!watch_.step) return;
     const double spent = std::chrono::duration<double>(steady_clock::now() - begin_).count();
     const double left = spent / static_cast<double>(done_ - before_) * static_cast<double>(all_ - done_);
-    fmt::print(stderr, "\r\x1b[Knplus1: {} of {}, {}: about {} left", done_, all_, what, duration(left));
-    if (done_ == all_) fmt::print(stderr, "\r\x1b[K");
+    watch_.step({done_, all_, left, what});
   }
 
  private:
-  static std::string duration(double seconds) {
-    const auto s = static_cast<long>(seconds + 0.5);
-    return s >= 60 ? fmt::format("{} min {} s", s / 60, s % 60) : fmt::format("{} s", s);
-  }
-
   std::size_t all_, before_, done_;
-  bool shown_;
+  const MeasuringWatch& watch_;
   steady_clock::time_point begin_ = steady_clock::now();
 };
 
@@ -68,11 +61,12 @@ class Campaign {
   using Rows = std::string (*)(const FinishedCell&);
 
   Campaign(const Measuring& measuring, const std::vector<Cell>& cells, fs::path file, const std::string& head,
-           Rows rows)
+           Rows rows, const MeasuringWatch& watch)
       : measuring_{measuring},
+        watch_{watch},
         cells_{cells},
         file_{std::move(file)},
-        journal_{or_fail(Journal::open(file_, head), ExitCode::kCantCreate, "nothing was measured")},
+        journal_{need(Journal::open(file_, head), Fault::kOutput, "nothing was measured")},
         rows_{rows} {}
 
   /// In about `seconds`, less the part that was measured before.
@@ -84,13 +78,13 @@ class Campaign {
       whole += remaining(i).empty() ? 1 : 0;
     }
     const std::size_t all = cells_.size() * static_cast<std::size_t>(mpiruns);
-    Progress progress{all, done, measuring_.quiet};
+    Pace pace{all, done, watch_};
     pacing_ = {seconds * static_cast<double>(all - done) / static_cast<double>(std::max<std::size_t>(1, all)),
                mpiruns - whole};
     for (int i = 0; i < mpiruns; ++i) {
       const std::size_t before = remaining(i).size();
       const auto begin = steady_clock::now();
-      for (auto left = remaining(i); !left.empty(); left = remaining(i)) run_once(i, left, progress);
+      for (auto left = remaining(i); !left.empty(); left = remaining(i)) run_once(i, left, pace);
       const double took = std::chrono::duration<double>(steady_clock::now() - begin).count();
       if (before > 0) pacing_.took(took, static_cast<double>(before) / static_cast<double>(cells_.size()));
       if (before == cells_.size() && i + 1 < mpiruns && no_more_fits(i + 1, took, seconds)) {
@@ -151,7 +145,7 @@ class Campaign {
                     fmt::format("{} {} {}", mpirun_, finished.original, finished.size));
   }
 
-  void run_once(int mpirun, const std::vector<Cell>& left, Progress& progress) {
+  void run_once(int mpirun, const std::vector<Cell>& left, Pace& pace) {
     mpirun_ = mpirun;
     guidelines::Plan plan = measuring_.how;
     plan.mpirun = mpirun;
@@ -165,22 +159,21 @@ class Campaign {
         cell.repetitions = pacing_.repetitions(cell.repetitions, measuring_.how.criteria.least);
     }
     if (const auto written = report::write_file(plan_path(), plan_text(plan)); !written)
-      throw Failure{ExitCode::kCantCreate, written.error().what, "nothing was measured",
-                    written.error().remedy};
+      throw Stopped{{written.error().what, written.error().remedy, Fault::kOutput}, "nothing was measured"};
     const fs::path result = next_result_folder();
     const auto line = launch_line(measuring_.launch, plan_path(), result);
-    if (!measuring_.quiet && !shown_) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+    if (watch_.starts && !shown_) watch_.starts(line);
     shown_ = true;
     RunnerLines lines{mpirun, measuring_.launch.ranks};
     std::size_t done = 0;
     const processes::Streamed ended =
         processes::stream(line, measuring_.patience, [&](const std::string& text) {
-          if (!lines.take(text)) fmt::print(stderr, "{}\n", text);
+          if (!lines.take(text) && watch_.prints) watch_.prints(text);
           const auto finished = lines.take_finished();
           if (!finished) return;
           keep(*finished, lines);
           ++done;
-          progress.step(fmt::format("mpirun {}, {} of {} B", mpirun + 1, finished->original, finished->size));
+          pace.step(fmt::format("mpirun {}, {} of {} B", mpirun + 1, finished->original, finished->size));
         });
     if (!result.empty()) keep_doubts(result, ended, join_quoted(line));
     if (done < left.size()) give_up(left[done], lines, ended, join_quoted(line));
@@ -190,9 +183,9 @@ class Campaign {
   /// are none.
   void keep_doubts(const fs::path& result, const processes::Streamed& ended, const std::string& line) {
     if (ended.exit_code == guidelines::kNotSimulated)
-      throw Failure{ExitCode::kUnavailable, "the simulator did not start, or ended early",
-                    "the times since then were not kept", "see why: " + line};
-    const hypothesis::RunTrust trust = analyses::run_trust(result.string());
+      throw Stopped{{"the simulator did not start, or ended early", "see why: " + line, Fault::kUnavailable},
+                    "the times since then were not kept"};
+    const hypothesis::RunTrust trust = run_trust(result.string());
     std::vector<std::string> doubts;
     if (trust.run)
       doubts = report::doubts(*trust.run);
@@ -212,10 +205,10 @@ class Campaign {
   void give_up(const Cell& cell, const RunnerLines& lines, const processes::Streamed& ended,
                const std::string& line) {
     if (lines.library().empty())
-      throw Failure{ExitCode::kUnavailable,
-                    ended.silent ? "mpirun gave no sign of life"
-                                 : fmt::format("mpirun ended with exit code {}", ended.exit_code),
-                    "nothing was measured", "see why: " + line};
+      throw Stopped{{ended.silent ? "mpirun gave no sign of life"
+                                  : fmt::format("mpirun ended with exit code {}", ended.exit_code),
+                     "see why: " + line, Fault::kUnavailable},
+                    "nothing was measured"};
     const double patience = static_cast<double>(measuring_.patience.count());
     std::string text;
     // If it is not known which test it was, none is tried again: measuring must come to an end.
@@ -253,6 +246,7 @@ class Campaign {
   }
 
   const Measuring& measuring_;
+  const MeasuringWatch& watch_;
   const std::vector<Cell>& cells_;
   fs::path file_;
   Journal journal_;
@@ -282,14 +276,15 @@ std::string threshold_text(const std::optional<double>& threshold) {
 }  // namespace
 
 guidelines::Allotment decide_repetitions(const Measuring& measuring, std::vector<Cell>& cells,
-                                         const fs::path& folder, const std::string& head) {
+                                         const fs::path& folder, const std::string& head,
+                                         const MeasuringWatch& watch) {
   if (measuring.repetitions) {
     for (Cell& cell : cells) cell.repetitions = *measuring.repetitions;
     return {};
   }
   const auto begin = steady_clock::now();
   const fs::path file = folder / kLooks;
-  (void)Campaign{measuring, cells, file, head + guidelines::looks_head(), look_rows}.run(
+  (void)Campaign{measuring, cells, file, head + guidelines::looks_head(), look_rows, watch}.run(
       1, kShareOfPrediction * measuring.budget);
   const double spent = std::chrono::duration<double>(steady_clock::now() - begin).count();
   std::ifstream in{file, std::ios::binary};
@@ -304,8 +299,8 @@ guidelines::Allotment decide_repetitions(const Measuring& measuring, std::vector
 }
 
 std::vector<std::string> measure(const Measuring& measuring, const std::vector<Cell>& cells,
-                                 const fs::path& file, const std::string& head) {
-  return Campaign{measuring, cells, file, head, time_rows}.run(measuring.mpiruns, measuring.budget);
+                                 const fs::path& file, const std::string& head, const MeasuringWatch& watch) {
+  return Campaign{measuring, cells, file, head, time_rows, watch}.run(measuring.mpiruns, measuring.budget);
 }
 
 guidelines::Settings settings_of(const Measuring& measuring) {
@@ -337,4 +332,4 @@ guidelines::Settings settings_of(const Measuring& measuring) {
   return settings;
 }
 
-}  // namespace nplus1::cli
+}  // namespace nplus1::analyses
