@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -14,12 +15,14 @@
 #include "cli/verbs.hpp"
 #include "events/recording/reader.hpp"
 #include "overlap/measured.hpp"
+#include "report/files.hpp"
 #include "report/html/html_report.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace {
 
+constexpr const char* kNothingPatched = "no patch is written";
 constexpr const char* kNoOverlap = "nothing was analysed, nothing is written";
 
 constexpr const char* kOverlapExamples =
@@ -65,6 +68,21 @@ void add_measured(const OverlapWords& words, const analyses::OverlapSource& sour
   }
 }
 
+/// Text for the terminal.
+std::string written_patch(const OverlapWords& words, const analyses::OverlapSource& source,
+                          overlap::Results& results) {
+  const analyses::Patch patch =
+      or_fail(analyses::patch_chains(words.compiled, source, results), ExitCode::kSoftware, kNothingPatched);
+  if (patch.chains == 0)
+    return fmt::format("No patch is written: no blocking chain saves {:g} % of the run (--at-least)\n",
+                       words.percent);
+  if (patch.diff.empty()) return "No patch is written: every chain was refused\n";
+  or_fail(report::write_file(words.patch, patch.diff), ExitCode::kCantCreate, kNothingPatched);
+  return fmt::format("Patch: {}; apply it in {}: patch -p1 < {}\n", words.patch,
+                     patch.root.empty() ? "." : patch.root,
+                     quote(std::filesystem::absolute(words.patch).string()));
+}
+
 int show_overlap(const OverlapWords& words) {
   if (words.words.source.empty())
     throw Failure{ExitCode::kUsage, "there is no recording to analyse", kNoOverlap,
@@ -79,7 +97,7 @@ int show_overlap(const OverlapWords& words) {
               ExitCode::kNoInput, kNoOverlap);
   if (words.efficiency) results.accesses = false;
   add_measured(words, source, results);
-  const std::string patched = words.patch.empty() ? std::string{} : patch_chains(words, source, results);
+  const std::string patched = words.patch.empty() ? std::string{} : written_patch(words, source, results);
   const std::string json = overlap::overlap_json(results, *source.survey, *source.analysis);
   report::html::Documents documents;
   documents.add("overlap", json);
@@ -114,11 +132,11 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
       verb.add_option("--patch", words.patch,
                       "Write the findings as a patch of the source (C, C++) to this file (replaces it)")
           ->type_name("FILE");
-  verb.add_option("--compile-commands", words.compile_commands,
+  verb.add_option("--compile-commands", words.compiled.compile_commands,
                   "How the source is compiled: a compile_commands.json, or its folder")
       ->needs(patch)
       ->type_name("FILE");
-  verb.add_option("--compile", words.compile, "How the source is compiled: flags for all files")
+  verb.add_option("--compile", words.compiled.compile, "How the source is compiled: flags for all files")
       ->needs(patch)
       ->type_name("FLAGS");
   verb.add_flag("--efficiency", words.efficiency,

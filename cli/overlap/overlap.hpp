@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analyses/overlap.hpp"
+#include "analyses/patch.hpp"
 #include "cli/replay/replay.hpp"
 #include "cli/verbs.hpp"
 
@@ -19,7 +20,7 @@ struct OverlapWords : analyses::OverlapOptions {
   double percent = 5;  // of the run that a finding saves
   std::string progress_word = "asynchronous";
   std::string patch;  // file for the diff
-  std::string compile_commands, compile;
+  analyses::PatchOptions compiled;
   bool addresses = false;  // instead of source lines
 
   /// The options, once the words are known.
@@ -37,10 +38,5 @@ void add_overlap_measure(CLI::App& parent, const Registration& registration);
 
 /// The measurement beside a recording; empty where there is none.
 [[nodiscard]] std::string measured_text_in(const std::string& source);
-
-/// Asks for patches of the findings, notes them with their chains, and writes them to `words.patch`. Text for the
-/// terminal. Throws Failure.
-[[nodiscard]] std::string patch_chains(const OverlapWords& words, const analyses::OverlapSource& source,
-                                       overlap::Results& results);
 
 }  // namespace nplus1::cli

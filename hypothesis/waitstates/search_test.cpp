@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hypothesis/testing/wait_states_world.hpp"
+#include "hypothesis/waitstates/report.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -273,6 +274,16 @@ TEST(WaitStates, MessageWithoutItsOtherHalfCountsAsUnresolved) {
   const auto r = search.result();
   EXPECT_EQ(r.unresolved_calls, 1U);
   EXPECT_EQ(states_text(r.total), "transfer 9");
+}
+
+TEST(WaitStates, ComputingIsToldByTheCallThatEndsIt) {
+  Activity computing;
+  computing.kind = "computing";
+  EXPECT_EQ(activity_title(computing), "computing before the call at unknown");
+  computing.frames.push_back({"/app", "", 0x10, "main", "/src/halo.c", 39});
+  EXPECT_EQ(activity_title(computing), "computing before the call in main (halo.c:39)");
+  computing.region = "solve";
+  EXPECT_EQ(activity_title(computing), "computing in region solve");
 }
 
 }  // namespace

@@ -141,7 +141,10 @@ std::string activity_title(const Activity& a) {
   const std::string place = patterns::place_of(site);
   const std::string region = a.region.empty() ? "" : fmt::format(" in region {}", a.region);
   if (!a.computing()) return fmt::format("{} at {}{}", a.kind, place, region);
-  return a.region.empty() ? "computing before " + place : "computing" + region;
+  if (!a.region.empty()) return "computing" + region;
+  const bool named =
+      !site.frames.empty() && !site.frames.front().function.empty();  // "before main" would be another place
+  return fmt::format("computing before the call {} {}", named ? "in" : "at", place);
 }
 
 std::string wait_states_text(const WaitStateResults& results, report::TextStyle style) {

@@ -76,7 +76,8 @@ bool sends(const RunActivity& a) {
   return false;
 }
 
-/// "all computation", or "the computation before solve (cg.c:42)", of a subject "computing before solve (cg.c:42)".
+/// "all computation", or "the computation before the call in solve (cg.c:42)", of a subject "computing before the call in
+/// solve (cg.c:42)".
 std::string computation(const std::string& subject) {
   return subject.empty() ? "all computation" : "the computation" + subject.substr(kComputing.size());
 }

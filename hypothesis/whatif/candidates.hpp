@@ -23,7 +23,7 @@ enum class Purpose : std::uint8_t { kAdvice, kSteady, kSteadyBalanced };
 
 struct Candidate {
   std::string kind;   // "balance", "network", "messages", "replace", "exchange", "collectives", "overlap"
-  std::string what;   // for people: "balance the computation before solve (cg.c:42)"
+  std::string what;   // for people: "balance the computation before the call in solve (cg.c:42)"
   std::string flags;  // of nplus1 whatif, as a shell takes them
   std::vector<transform::Step> steps;
   std::string network, collectives;  // empty: as recorded

@@ -1,4 +1,4 @@
-// `nplus1 overlap --patch`: asks nplus1-patch for the changes of the source that the findings stand for.
+// Asks nplus1-patch for the changes of the source that the findings stand for.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,21 +13,18 @@
 #include <utility>
 
 #include "analyses/installation.hpp"
-#include "cli/failure.hpp"
-#include "cli/overlap/overlap.hpp"
+#include "analyses/patch.hpp"
 #include "events/mpi_call.hpp"
 #include "overlap/patch/request.hpp"
-#include "report/files.hpp"
 #include "support/processes/programs.hpp"
 #include "support/shell.hpp"
+#include "support/stopped.hpp"
 
-namespace nplus1::cli {
+namespace nplus1::analyses {
 namespace {
 
 namespace fs = std::filesystem;
 namespace patch = overlap::patch;
-
-constexpr const char* kNothingPatched = "no patch is written";
 
 patch::Wait wait_of(const overlap::OneWait& wait) {
   switch (wait.where) {
@@ -48,8 +45,7 @@ bool is_watched(const overlap::MessageEnd& end) {
 }
 
 /// What the recording says of the finding's calls, in the order of its chain.
-std::vector<patch::Call> calls_of(const analyses::OverlapSource& source,
-                                  const overlap::ChainFinding& finding) {
+std::vector<patch::Call> calls_of(const OverlapSource& source, const overlap::ChainFinding& finding) {
   struct Seen {
     bool sends = false, receives = false, any_source = false, watched = true;
   };
@@ -81,7 +77,7 @@ std::vector<patch::Call> calls_of(const analyses::OverlapSource& source,
 }
 
 /// Sources must be no newer than the program that was recorded.
-void add_sources(const analyses::OverlapSource& source, const overlap::Chain& chain,
+void add_sources(const OverlapSource& source, const overlap::Chain& chain,
                  std::map<std::string, patch::SourceState>& all) {
   for (const overlap::Context& context : chain.contexts) {
     const events::CallPath* path = source.survey->names().call_path(CallSiteId{context.site});
@@ -96,12 +92,12 @@ void add_sources(const analyses::OverlapSource& source, const overlap::Chain& ch
   }
 }
 
-patch::Request request_of(const OverlapWords& words, const analyses::OverlapSource& source,
+patch::Request request_of(const PatchOptions& options, const OverlapSource& source,
                           overlap::Results& results) {
   constexpr std::size_t kMostCalls = 1000;  // that somebody has written one after the other
   patch::Request request;
-  request.compile_commands = words.compile_commands;
-  if (!words.compile.empty()) request.flags = words.compile;
+  request.compile_commands = options.compile_commands;
+  if (!options.compile.empty()) request.flags = options.compile;
   std::map<std::string, patch::SourceState> sources;
   std::set<std::size_t> included;  // in what is asked for already
   for (overlap::ChainFinding& f : results.chains) {
@@ -126,12 +122,12 @@ patch::Request request_of(const OverlapWords& words, const analyses::OverlapSour
 
 patch::Answer asked(const patch::Request& request) {
   constexpr std::chrono::seconds kLimit{300};
-  const auto program = or_fail(analyses::find_patcher(), ExitCode::kUnavailable, kNothingPatched);
+  const auto program = need(find_patcher(), Fault::kUnavailable);
   std::string name = (fs::temp_directory_path() / "nplus1-patch-XXXXXX").string();
   const int file = mkstemp(name.data());
   if (file < 0)
-    throw Failure{ExitCode::kCantCreate, "cannot write to " + fs::temp_directory_path().string(),
-                  kNothingPatched, "set TMPDIR to a folder with room"};
+    throw Stopped{{"cannot write to " + fs::temp_directory_path().string(),
+                   "set TMPDIR to a folder with room", Fault::kOutput}};
   close(file);
   std::ofstream{name} << to_json(request);
   const processes::Output output =
@@ -139,23 +135,14 @@ patch::Answer asked(const patch::Request& request) {
   std::error_code ignored;
   fs::remove(name, ignored);
   if (output.exit_code != 0)
-    throw Failure{ExitCode::kUnsuitable,
-                  fmt::format("nplus1-patch ended with exit code {}{}", output.exit_code,
-                              output.text.empty() ? "" : ": " + output.text),
-                  kNothingPatched,
-                  "say how the program is compiled: --compile-commands DIR, or --compile 'FLAGS'"};
-  return or_fail(patch::parse_answer(output.text), ExitCode::kSoftware, kNothingPatched);
+    throw Stopped{{fmt::format("nplus1-patch ended with exit code {}{}", output.exit_code,
+                               output.text.empty() ? "" : ": " + output.text),
+                   "say how the program is compiled: --compile-commands DIR, or --compile 'FLAGS'",
+                   Fault::kUnsuitable}};
+  return need(patch::parse_answer(output.text), Fault::kBug);
 }
 
-}  // namespace
-
-std::string patch_chains(const OverlapWords& words, const analyses::OverlapSource& source,
-                         overlap::Results& results) {
-  const patch::Request request = request_of(words, source, results);
-  if (request.chains.empty())
-    return fmt::format("No patch is written: no blocking chain saves {:g} % of the run (--at-least)\n",
-                       words.percent);
-  const patch::Answer answer = asked(request);
+void note_answers(const patch::Answer& answer, const OverlapSource& source, overlap::Results& results) {
   for (overlap::ChainFinding& f : results.chains)
     for (const patch::ChainAnswer& c : answer.chains) {
       if (c.id != overlap::chain_name(source.analysis->chains[f.chain])) continue;
@@ -168,10 +155,19 @@ std::string patch_chains(const OverlapWords& words, const analyses::OverlapSourc
                           : fmt::format(" ({}:{})", c.refusal->place.file, c.refusal->place.line));
       if (!c.advice.empty()) f.not_patched += "; " + c.advice;
     }
-  if (answer.diff.empty()) return fmt::format("No patch is written: every chain was refused\n");
-  or_fail(report::write_file(words.patch, answer.diff), ExitCode::kCantCreate, kNothingPatched);
-  return fmt::format("Patch: {}; apply it in {}: patch -p1 < {}\n", words.patch,
-                     answer.root.empty() ? "." : answer.root, quote(fs::absolute(words.patch).string()));
 }
 
-}  // namespace nplus1::cli
+}  // namespace
+
+Result<Patch> patch_chains(const PatchOptions& options, const OverlapSource& source,
+                           overlap::Results& results) {
+  return attempt([&] {
+    const patch::Request request = request_of(options, source, results);
+    if (request.chains.empty()) return Patch{};
+    patch::Answer answer = asked(request);
+    note_answers(answer, source, results);
+    return Patch{request.chains.size(), std::move(answer.diff), std::move(answer.root)};
+  });
+}
+
+}  // namespace nplus1::analyses

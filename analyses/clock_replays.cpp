@@ -1,0 +1,185 @@
+#include "analyses/clock_replays.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "analyses/clock.hpp"
+#include "hypothesis/clock/interval.hpp"
+#include "hypothesis/clock/warm_clock.hpp"
+#include "hypothesis/transform/what_exists.hpp"
+#include "hypothesis/whatif/analysis.hpp"
+#include "report/exact_time.hpp"
+#include "report/files.hpp"
+#include "report/json_object.hpp"
+#include "support/processes/children.hpp"
+#include "support/stopped.hpp"
+
+namespace nplus1::analyses {
+namespace fs = std::filesystem;
+namespace {
+
+using hypothesis::clock::KindReport;
+using hypothesis::clock::Stretches;
+using report::exact_seconds;
+
+/// Replays with other samples, for the interval; none of a recording that is larger.
+constexpr std::size_t kReplicates = 16;
+constexpr std::uint64_t kMostReplicated = std::uint64_t{64} << 20U;
+/// What a twin may be wrong by in all its stretches alike, as a share: mostly the core's speed, which changes by the minute
+/// (docs/benchmarks.md has what it was calibrated on).
+constexpr double kSystematic = 0.025;
+
+Duration computing_of(const hypothesis::ReplayResult& result) {
+  Duration sum{};
+  for (const auto& rank : result.ranks) sum += rank.compute;
+  return sum;
+}
+
+class ClockReplays {
+ public:
+  ClockReplays(const ReplaySettings& settings, const std::optional<ReplayFolder>& folder)
+      : settings_{settings},
+        folder_{folder},
+        reader_{need(events::recording::Reader::open(settings.source))},
+        recorded_{hypothesis::recorded_settings(reader_.properties())},
+        samples_{need(hypothesis::clock::samples_of(reader_.properties()))} {
+    if (samples_.empty())
+      throw Stopped{
+          {settings.source + " has no stretch that a twin has measured",
+           "record the run with nplus1 run --compute warm (docs/clock.md says when twins are not possible)",
+           Fault::kInput}};
+  }
+
+  WarmTimes run() {
+    WarmTimes clocks;
+    clocks.samples = samples_.size();
+    clocks.ranks = reader_.header().ranks;
+    const auto stretches = fitted_stretches(settings_.source);
+    const std::size_t replicates = reader_.bytes() > kMostReplicated ? 0 : kReplicates;
+    const auto ends = need(processes::in_children(2 + replicates, {.jobs = jobs_of({})},
+                                                  [&](std::size_t i) { return end_of(i, stretches); }));
+    std::tie(clocks.measured, clocks.computing_measured) = ends[0];
+    std::tie(clocks.lowest, std::ignore) = ends[1];
+    clocks.lowest =
+        from_seconds(seconds(clocks.lowest) * (1 - 1.645 * kSystematic));  // the shortest may be too long
+    const auto best = replay(stretches, folder_ ? &*folder_ : nullptr);
+    clocks.estimate = best.makespan().time_since_epoch();
+    clocks.computing_warm = computing_of(best);
+    clocks.kinds = stretches->report();
+    std::vector<double> others;
+    for (std::size_t i = 2; i < ends.size(); ++i) others.push_back(seconds(ends[i].first));
+    std::tie(clocks.from, clocks.to) = interval(clocks, others);
+    need(play_recording(settings_.source)(clocks.names, true));
+    clocks.finished = best.state == simnode::engine::State::kFinished;
+    return clocks;
+  }
+
+ private:
+  static std::pair<Duration, Duration> interval(const WarmTimes& clocks, const std::vector<double>& others) {
+    if (others.empty()) return {clocks.lowest, clocks.measured};
+    const auto around = hypothesis::clock::interval(seconds(clocks.estimate), others, kSystematic);
+    return {std::clamp(from_seconds(around.from), clocks.lowest, clocks.estimate),
+            std::clamp(from_seconds(around.to), clocks.estimate, clocks.measured)};
+  }
+
+  /// Makespan and computing, in a process of its own: SimGrid allows one simulation per process. 0: as measured, 1: at
+  /// least, then replicates.
+  Result<std::pair<Duration, Duration>> end_of(std::size_t which,
+                                               const std::shared_ptr<Stretches>& stretches) {
+    reader_ = need(events::recording::Reader::open(settings_.source));
+    if (which > 1) stretches->replicate(static_cast<std::uint32_t>(which - 1));
+    const auto result = replay(which == 0 ? nullptr : stretches, nullptr,
+                               which == 1 ? Stretches::Estimate::kLowest : Stretches::Estimate::kBest);
+    return std::pair{result.makespan().time_since_epoch(), computing_of(result)};
+  }
+
+  hypothesis::ReplayResult replay(const std::shared_ptr<Stretches>& stretches, const ReplayFolder* folder,
+                                  Stretches::Estimate estimate = Stretches::Estimate::kBest) {
+    const auto prepared = prepare_replay(settings_, recorded_, reader_.header().ranks);
+    hypothesis::transform::Chain chain;
+    if (stretches) {
+      need(chain.add(std::make_unique<hypothesis::clock::WarmClock>(stretches, estimate),
+                     play_recording(settings_.source)));
+      prepared->options.hypothesis = &chain;
+      prepared->options.decisions = hypothesis::Decisions::kAdapted;
+      prepared->compute = "warm";
+    }
+    return folder == nullptr ? need(hypothesis::replay(reader_, prepared->options))
+                             : replay_into_folder(settings_, *folder, recorded_, *prepared, reader_);
+  }
+
+  const ReplaySettings& settings_;
+  const std::optional<ReplayFolder>& folder_;
+  events::recording::Reader reader_;
+  hypothesis::RecordedSettings recorded_;
+  std::vector<hypothesis::clock::Sample> samples_;
+};
+
+/// The folder's summary was written before the interval was known.
+void add_interval_to_summary(const fs::path& summary, const std::string& folder) {
+  std::ifstream in{summary, std::ios::binary};
+  if (!in) return;
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  report::JsonObject last;
+  add_interval(last, folder);
+  const std::string member = last.document();  // "{\n  ...\n}\n"
+  const std::size_t end = text.rfind("\n}");
+  constexpr std::size_t kBrace = 2;
+  if (end == text.npos || member.size() <= 2 * kBrace + 1) return;
+  text.replace(end, kBrace, ",\n" + member.substr(kBrace, member.size() - kBrace - 1));
+  need(report::write_file(summary, text), Fault::kOutput,
+       "the summary lacks the interval of its virtual time");
+}
+
+}  // namespace
+
+WarmTimes warm_times(const ReplaySettings& settings, const std::optional<ReplayFolder>& folder) {
+  return ClockReplays{settings, folder}.run();
+}
+
+std::string clock_json(const std::string& source, const WarmTimes& clocks) {
+  report::JsonObject object;
+  object.text("schema", "nplus1-clock/1");
+  object.text("recording", source);
+  object.raw("virtual_time_s", exact_seconds(clocks.estimate));
+  object.raw("from_s", exact_seconds(clocks.from));
+  object.raw("to_s", exact_seconds(clocks.to));
+  object.raw("lowest_s", exact_seconds(clocks.lowest));
+  object.raw("measured_s", exact_seconds(clocks.measured));
+  object.raw("computing_s", exact_seconds(clocks.computing_warm));
+  object.raw("computing_measured_s", exact_seconds(clocks.computing_measured));
+  object.number("samples", clocks.samples);
+  object.truth("finished", clocks.finished);
+  object.list("kinds", clocks.kinds, [&](const KindReport& k) {
+    report::JsonObject kind;
+    kind.text("after",
+              k.kind.after == 0 ? "" : hypothesis::transform::place_of_path(k.kind.after, clocks.names));
+    kind.text("before", hypothesis::transform::place_of_path(k.kind.before, clocks.names));
+    kind.real("size", static_cast<double>(k.kind.size));
+    kind.number("count", k.count);
+    kind.number("samples", k.samples);
+    kind.text("model", hypothesis::clock::name(k.model));
+    kind.real("measured_s", 1e-12 * k.recorded_ps);
+    kind.real("warm_s", 1e-12 * k.warm_ps);
+    kind.real("spread", k.spread);
+    return kind.inner();
+  });
+  return object.document();
+}
+
+WarmTimes leave_warm_results(const std::string& folder) {
+  ReplaySettings settings;
+  settings.source = folder;
+  const std::string output = (fs::path{folder} / kWarmFolder).string();
+  WarmTimes times = warm_times(settings, ReplayFolder{output, true});
+  need(report::write_file(fs::path{folder} / kClockFile, clock_json(folder, times)), Fault::kOutput,
+       "the clock's report is missing");
+  add_interval_to_summary(fs::path{output} / "summary.json", output);
+  return times;
+}
+
+}  // namespace nplus1::analyses
