@@ -16,6 +16,7 @@ if [ "${1:-}" = --tests ]; then
   packages="$packages
     make iproute2 pkg-config libgtest-dev libbenchmark-dev clang-format-14 clang-14
     openmpi-bin libopenmpi-dev python3-mpi4py
+    slurm-wlm munge
     otf2-tools python3-otf2
     zsh fish
     chromium chromium-driver

@@ -147,6 +147,15 @@ void say_why_nothing(const fs::path& folder, const Ended& ended) {
              what, next);
 }
 
+/// The usual reason under Slurm, which no rank can see.
+void say_what_srun_needs(const RunOptions& options) {
+  if (!options.launcher || options.launcher->kind != LauncherKind::kSlurm) return;
+  fmt::print(stderr,
+             "nplus1: srun makes each process a job by itself where it is not told of the MPI library\n"
+             "  so:   if each said that it is rank 0 of 1, they were no ranks of one job\n"
+             "  next: srun --mpi=pmi2 for MPICH, --mpi=pmix for Open MPI (srun --mpi=list)\n");
+}
+
 /// Progress on stderr, the application's own output apart. Errors are said in quiet runs, too.
 void show_summary(const fs::path& folder, const Ended& ended, bool quiet) {
   std::ifstream file{folder / kSummary};
@@ -309,6 +318,7 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const std::string fixes =
       fs::exists(output / kSummary) ? add_findings(output, patience, options.keep_fixes) : "";
   show_summary(output, ended, quiet);
+  if (ended.simulator_done && !fs::exists(output / kSummary)) say_what_srun_needs(options);
   if (!quiet) fmt::print(stderr, "{}", clock);
   if (!quiet) fmt::print(stderr, "{}", fixes);
   if (ended.simulator_done) folder->remove_if_empty();

@@ -1,7 +1,7 @@
 #include "stubs/runtime/launcher.hpp"
 
-#include "stubs/openmpi/role.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/beside.hpp"
 
 namespace nplus1::stubs {
 

@@ -4,15 +4,30 @@
 #include <cstdlib>
 #include <string>
 
+#include "stubs/pmpi.hpp"
+#include "stubs/runtime/beside.hpp"
 #include "stubs/runtime/keeper.hpp"
 #include "stubs/runtime/keeper_pmi.hpp"
 #include "stubs/runtime/launcher.hpp"
 
 namespace nplus1::stubs {
 
+namespace {
+
+/// Spawned processes inherit the word, and are no ranks of the job that it is for.
+std::optional<transport::Meeting> meeting_beside() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  pmpi::Comm_get_parent(&parent);
+  if (parent != MPI_COMM_NULL) return std::nullopt;
+  return transport::Meeting::parse(meeting_word());
+}
+
+}  // namespace
+
 /// What the keeper published through Hydra; nothing where no simulator came up. MPI's own PMI client is at rest.
 /// One rank alone passes no barrier in MPI_Init, and what is published arrives with the second: so it passes them here.
 std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
+  if (!meeting_word().empty()) return meeting_beside();
   constexpr int kBarriersUntilPublished = 2;
   const char* const descriptor = std::getenv("PMI_FD");
   if (descriptor == nullptr || *descriptor == '\0') return std::nullopt;
@@ -33,7 +48,7 @@ std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
 
 /// Where the simulator's rank is alone on its host, no proxy tells its keepers when the job ends.
 void note_beginning() {
-  if (!on_one_host()) announce_beginning(process_manager());
+  if (process_manager() >= 0 && !on_one_host()) announce_beginning(process_manager());
 }
 
 bool takes_leave() noexcept {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "stubs/runtime/beside.hpp"
 #include "stubs/runtime/keeper_pair.hpp"
 #include "stubs/runtime/keeper_simulator.hpp"
 #include "stubs/runtime/role.hpp"
@@ -65,6 +66,11 @@ std::string start_time(pid_t process) {
 constinit int connection = -1;
 constinit bool one_host = true;
 
+/// Whether another launcher has started this process, for which `nplus1 run` has left a word.
+bool is_beside() {
+  return std::getenv("NPLUS1_MEETING") != nullptr && job_name().empty() && !job_of_launcher().empty();
+}
+
 /// The world shrinks once per job: children and wrapped programs inherit a marked environment.
 Role set_up() {
   const auto pmi = read_pmi();
@@ -89,6 +95,7 @@ Role set_up() {
 }  // namespace
 
 Role decide_role() {
+  if (is_beside()) return decide_role_beside(job_of_launcher());
   connection = environment_number("PMI_FD").value_or(-1);
   const Role decided = set_up();
   one_host = environment_number("MPI_LOCALNRANKS") == environment_number("NPLUS1_WORLD");

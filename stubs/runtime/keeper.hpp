@@ -1,4 +1,5 @@
-// The set-up of a process before `main`, when our library is preloaded under Hydra (MPICH's mpirun): rank n
+// The set-up of a process before `main`, when our library is preloaded under Hydra (MPICH's mpirun; under other launchers
+// that of beside.hpp): rank n
 // of n+1 becomes the keeper (two processes: keeper_pair.hpp), which starts the simulator and answers Hydra's barriers; the others see a world
 // of n (PMI_SIZE stays n, as it is when the program runs without us). It happens in a constructor (role.hpp); programs
 // without Hydra's PMI-1 are left alone. Never fails: trouble means kPassive.

@@ -1,0 +1,139 @@
+"""Jobs that Slurm starts: `nplus1 run -- srun -n 4 ./app`. They do what they do bare, and their virtual times are those of
+the same programs under mpirun. Slurm is the test's own (slurm.py).
+
+Environment (set by ctest): NPLUS1_OPENMPI_TEST_PROGRAMS, the folder of the programs built by Open MPI's compilers."""
+import os
+import pathlib
+import tempfile
+import unittest
+
+import slurm
+from live import LiveTest, NPLUS1, path_of, wait_until
+
+OPEN_MPI = pathlib.Path(os.environ.get("NPLUS1_OPENMPI_TEST_PROGRAMS", "."))
+LIMIT = 200
+SAME = ("ranks", "virtual_time_s", "rank_end_s", "compute_s", "point_to_point", "collectives", "message_sizes", "unmodelled")
+EXACT = ("--network", "lsb:latency=1e-6,bandwidth=1e9", "--compute", "fixed:1e-6")
+
+
+class SlurmTest(LiveTest):
+    """Two nodes on this host; each has a slurmd, and both the host's name."""
+
+    @classmethod
+    def setUpClass(cls):
+        if slurm.why_not():
+            raise unittest.SkipTest(slurm.why_not())
+        folder = tempfile.TemporaryDirectory(prefix="nplus1-slurm-")
+        cls.addClassCleanup(folder.cleanup)
+        try:
+            cls.slurm = slurm.Slurm(folder.name).__enter__()
+        except slurm.NotUp as log:
+            raise unittest.SkipTest(f"Slurm does not come up here: {log}") from log
+        cls.addClassCleanup(cls.slurm.stop)
+
+    def run_command(self, command, more=None, input=None, timeout=LIMIT):
+        return super().run_command(command, {**self.slurm.environment, **(more or {})}, input, timeout)
+
+    def srun(self, ranks, *words, options=("--mpi=pmi2", "-N2")):
+        return ["srun", *options, "-n", str(ranks), path_of(words[0]), *map(str, words[1:])]
+
+    def command(self, ranks, *words, options=(), output=None):
+        if not self.by_slurm:
+            return super().command(ranks, *words, options=options, output=output)
+        output = ("-o", output) if output else ()
+        return [str(w) for w in (NPLUS1, "run", "-q", *output, *options, "--", *self.srun(ranks, *words,
+                                                                                         options=self.step))]
+
+    by_slurm = True
+    step = ("--mpi=pmi2", "-N2")
+
+    def as_mpirun(self, ranks, *words, options=()):
+        """Both ways agree on all that is exact."""
+        runs = []
+        for self.by_slurm in (True, False):
+            runs.append(self.observe(ranks, *words, options=(*EXACT, *options)))
+        ours, others = runs
+        self.by_slurm = True
+        self.assertEqual(sorted(ours.stdout.splitlines()), sorted(others.stdout.splitlines()))
+        self.assertIsNotNone(ours.summary, ours.stderr)
+        self.assertEqual(ours.summary["trust"]["active_ranks"], ranks)
+        self.assertEqual(ours.summary["trust"]["clock_mismatches"], 0)
+        for key in SAME:
+            self.assertEqual(ours.summary[key], others.summary[key], f"{words} {options}: {key}")
+        return ours
+
+
+class Mpich(SlurmTest):
+    def test_languages(self):
+        for program in ("hello_c", "hello_cpp", "hello_mpifh", "hello_mpi", "hello_f08"):
+            with self.subTest(program=program):
+                self.as_mpirun(4, program)
+
+    def test_examples(self):
+        for words in (("halo", 5, 1000), ("cg_traffic",), ("master_worker",), ("waitany",)):
+            with self.subTest(program=words[0]):
+                self.as_mpirun(4, *words)
+
+    def test_over_tcp(self):
+        self.assertEqual(self.as_mpirun(4, "halo", 5, 1000, options=("--transport", "tcp")).summary["transport"], "tcp")
+
+    def test_native_recordings(self):
+        run = self.observe(2, "halo", 5, 1000, options=("--native", "--record", "full"))
+        self.assertTrue(run.summary["complete"], run.stderr)
+
+    def test_exit_codes_are_sruns(self):
+        for words in (("sh", "-c", "exit 5"), ("sh", "-c", f"{path_of('plain')} who me; exit 5")):
+            bare = self.run_command(self.srun(2, *words))
+            run = self.observe(2, *words, code=None)
+            self.assertEqual((run.code, sorted(run.stdout)), (bare.returncode, sorted(bare.stdout)), run.stderr)
+
+    def test_a_deadlock_is_proved(self):
+        run = self.observe(2, "script", "recv 1 4", "recv 0 4", code=None)
+        self.assertIn("deadlock", run.stderr)
+        self.assertNotEqual(run.code, 0)
+
+    def test_processes_that_are_jobs_by_themselves(self):
+        """srun that is not told of the MPI library: bare, each has a world of one rank."""
+        self.step = ("-N2",)
+        run = self.observe(2, "hello_c")
+        self.assertEqual(run.stdout, "rank 0 of 1, checksum 1, token 0\n" * 2)
+        self.assertIn("--mpi=pmi2", run.stderr)
+        self.assertIsNone(run.summary)
+
+    def test_mpirun_in_an_allocation(self):
+        folder = self.folder / "r-%j"
+        done = self.run_command(["salloc", "-Q", "-N2", "-n4", str(NPLUS1), "run", "-q", "-o", str(folder), "--",
+                                 "mpirun.mpich", "-n", "4", path_of("hello_c")])
+        self.assertEqual(len(done.stdout.splitlines()), 4, done.stderr)
+        (made,) = self.folder.glob("r-*")
+        self.assertRegex(made.name, "r-[0-9]+$")
+        self.assertTrue((made / "summary.json").exists())
+
+    def test_no_process_stays(self):
+        self.observe(2, "hello_c")
+
+        def left():
+            return [p for p in pathlib.Path("/proc").glob("[0-9]*/environ") if str(self.folder).encode() in read(p)]
+        self.assertEqual(wait_until(lambda: not left()), True)
+
+
+@unittest.skipUnless((OPEN_MPI / "hello_c").exists(), "nplus1 was built without Open MPI")
+class OpenMpi(SlurmTest):
+    """On one node: of two with the same host name Open MPI takes the shared memory for its own."""
+    step = ("--mpi=pmix", "-N1")
+
+    def test_as_by_mpirun(self):
+        for words in (("hello_c",), ("hello_cpp",), ("hello_f08",), ("halo", 5, 1000), ("waitany",)):
+            with self.subTest(program=words[0]):
+                self.as_mpirun(4, OPEN_MPI / words[0], *words[1:])
+
+
+def read(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+if __name__ == "__main__":
+    unittest.main()
