@@ -170,7 +170,34 @@ bool CheckedSink::check_lists(const TimedEvent& event) {
     return false;
   if (is_collective(event.event.kind)) return check_collective(event);
   if (is_access(event.event)) return check_access(event);
+  if (event.event.kind == EventKind::kOneSided || event.event.kind == EventKind::kWindowSync)
+    return check_one_sided(event);
   return true;
+}
+
+/// A window is a communicator; a group's members are ranks.
+bool CheckedSink::check_one_sided(const TimedEvent& event) {
+  const Event& e = event.event;
+  const Members* const known = members_of(e.comm);
+  const bool moves = e.kind == EventKind::kOneSided;
+  const auto last = moves ? static_cast<std::uint8_t>(OneSidedOperation::kCompareAndSwap)
+                          : static_cast<std::uint8_t>(WindowSync::kFlushLocalAll);
+  if (!demand(e.operation <= last, "there is no one-sided operation", e.operation) ||
+      !demand(is_rank(e.peer) || e.peer == kProcNull.value, "there is no target", e.peer) ||
+      !demand(known != nullptr && index_of(*known, event.rank) >= 0, "there is no window", e.comm.value))
+    return false;
+  if (moves)
+    return demand(is_size(as_signed(e.aux)), "a transfer of", as_signed(e.aux)) && add_bytes(e.size, 1) &&
+           add_bytes(as_signed(e.aux), 1);
+  const bool asks_all = e.window_sync() == WindowSync::kLockAll || e.window_sync() == WindowSync::kUnlockAll;
+  const std::size_t words = event.extension.words.size();
+  if (!demand(e.aux == words, "a group whose members are not", as_signed(e.aux)) ||
+      !demand(!asks_all || budget_.take(known->size), "more locks than the file has room for, of window",
+              e.comm.value))
+    return false;
+  return std::all_of(event.extension.words.begin(), event.extension.words.end(), [&](std::uint32_t member) {
+    return demand(is_rank(member), "there is no rank", member);
+  });
 }
 
 bool CheckedSink::check_access(const TimedEvent& event) {
@@ -303,7 +330,7 @@ bool CheckedSink::check_detail(const TimedEvent& event) {
 bool CheckedSink::holds(const TimedEvent& event) {
   const Event& e = event.event;
   if (!demand(is_rank(event.rank.value), "there is no rank", event.rank.value)) return false;
-  if (e.kind > EventKind::kWarmTime) return false;  // a newer version's
+  if (e.kind > kLastEventKind) return false;  // a newer version's
   const bool between_two = is_one_of(kSends, e.kind) || is_one_of(kReceives, e.kind);
   return demand(belongs_in_a_file(e.kind), "there is no kind of event", static_cast<int>(e.kind)) &&
          demand(!between_two || is_peer(e), "there is no peer", e.peer) &&

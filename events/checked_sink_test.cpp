@@ -115,6 +115,25 @@ TEST(CheckedSink, RefusesAPositionBehindTheListOfRequests) {
   EXPECT_NE(changed(of_kind(EventKind::kSend), [](Made& m) { m.completed = {0}; }), "");
 }
 
+TEST(CheckedSink, RefusesOneSidedCallsThatDoNotFitTheirWindow) {
+  Made put = of_kind(EventKind::kOneSided);
+  put.event.comm = CommId{1};
+  EXPECT_EQ(changed(put, [](Made& m) { m.event.peer = kProcNull.value; }), "");
+  EXPECT_EQ(changed(put, [](Made& m) { m.event.peer = 4; }), "there is no target 4");
+  EXPECT_EQ(changed(put, [](Made& m) { m.event.operation = 6; }), "there is no one-sided operation 6");
+  EXPECT_EQ(changed(put, [](Made& m) { m.event.comm = CommId{3}; }), "there is no window 3");
+  EXPECT_EQ(changed(put, [](Made& m) { m.rank = RankId{2}; }), "there is no window 1");
+  EXPECT_EQ(changed(put, [](Made& m) { m.event.aux = std::uint64_t{1} << 48U; }),
+            "a transfer of 281474976710656");
+  Made post = of_kind(EventKind::kWindowSync);
+  post.event.operation = static_cast<std::uint8_t>(WindowSync::kPost);
+  post.event.aux = 2;
+  post.words = {0, 3};
+  EXPECT_EQ(changed(post, [](Made& m) { m.words[1] = 4; }), "there is no rank 4");
+  EXPECT_EQ(changed(post, [](Made& m) { m.words.pop_back(); }), "a group whose members are not 2");
+  EXPECT_EQ(changed(post, [](Made& m) { m.event.operation = 14; }), "there is no one-sided operation 14");
+}
+
 TEST(CheckedSink, RefusesSizesThatNoProcessCouldHold) {
   for (const std::int64_t size :
        {std::int64_t{-1}, kMostBytes + 1, std::numeric_limits<std::int64_t>::max()}) {

@@ -55,6 +55,52 @@ enum class EventKind : std::uint8_t {
   // Between rank and simulator only: the computing before the rank's event number `aux` takes `compute_ps` when its
   // data are in the caches, as a twin of the process has measured (docs/clock.md).
   kWarmTime,
+  // One-sided communication; `comm` is the window, which has a communicator of its own for the simulator. Here, because
+  // recordings of older versions know the others by their numbers.
+  kOneSided,  // put, get, accumulate ...: OneSidedOperation; `size` bytes to the target `peer`, `aux` bytes back
+  kWindowSync,  // fence, post, start, lock, flush ...: see WindowSync; extension: u32 world ranks of a group
+};
+inline constexpr EventKind kLastEventKind = EventKind::kWindowSync;
+
+/// A call that the engine gives its end: all of MPI's but regions, pauses, and what is not modelled.
+[[nodiscard]] constexpr bool is_modelled_call(EventKind kind) {
+  return (kind >= EventKind::kSend && kind <= EventKind::kIcollective) || kind == EventKind::kOneSided ||
+         kind == EventKind::kWindowSync;
+}
+
+/// What a kOneSided does at its target (MPI 4.0, section 12.3).
+enum class OneSidedOperation : std::uint8_t {
+  kPut,
+  kGet,
+  kAccumulate,
+  kGetAccumulate,
+  kFetchAndOp,
+  kCompareAndSwap,
+};
+
+/// A kWindowSync (MPI 4.0, section 12.5). `peer` is the target of a kLock, kUnlock, kFlush or kFlushLocal.
+enum class WindowSync : std::uint8_t {
+  kFence,
+  kPost,      // words: the origins
+  kStart,     // words: the targets
+  kComplete,  // likewise
+  kWait,      // words: the origins
+  kTest,      // likewise
+  kLock,      // `tag`: LockMode
+  kLockAll,   // likewise
+  kUnlock,
+  kUnlockAll,
+  kFlush,
+  kFlushAll,
+  kFlushLocal,
+  kFlushLocalAll,
+};
+
+/// `tag` of a kLock or kLockAll.
+enum LockMode : std::int32_t {
+  kSharedLock = 0,
+  kExclusiveLock = 1,
+  kLockWithoutAsking = 2,  // MPI_MODE_NOCHECK: the program knows that nobody else holds one
 };
 
 /// Which requests a kWait or kTest event completes.
@@ -86,7 +132,7 @@ enum EventFlag : std::uint8_t {
 struct Event {
   EventKind kind{};
   std::uint8_t flags{};      // EventFlag
-  std::uint8_t operation{};  // SendMode | CompletionMode | CollectiveKind, by kind
+  std::uint8_t operation{};  // SendMode | CompletionMode | CollectiveKind | ..., by kind
   std::uint8_t reserved{};
   ThreadId thread{};
   std::uint16_t call{};  // MpiCall: the function the application called
@@ -108,6 +154,8 @@ struct Event {
   [[nodiscard]] SendMode send_mode() const { return static_cast<SendMode>(operation); }
   [[nodiscard]] CompletionMode completion_mode() const { return static_cast<CompletionMode>(operation); }
   [[nodiscard]] CollectiveKind collective() const { return static_cast<CollectiveKind>(operation); }
+  [[nodiscard]] OneSidedOperation one_sided() const { return static_cast<OneSidedOperation>(operation); }
+  [[nodiscard]] WindowSync window_sync() const { return static_cast<WindowSync>(operation); }
   [[nodiscard]] bool has(EventFlag f) const { return (flags & f) != 0; }
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);

@@ -12,6 +12,7 @@ std::vector<std::string> known_layers() {
   std::vector<std::string> names{std::string{kPointToPoint}};
   for (std::size_t kind = 0; kind + 1 < kCollectiveKinds; ++kind)
     names.emplace_back(layer_name(static_cast<CollectiveKind>(kind)));
+  names.insert(names.end(), kOneSidedLayers.begin(), kOneSidedLayers.end());
   std::sort(names.begin() + 1, names.end());
   return names;
 }

@@ -1,6 +1,7 @@
 // Layers of traffic, alone or together (docs/formats/patterns.md). Pure functions.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,11 @@
 namespace nplus1::patterns {
 
 inline constexpr std::string_view kPointToPoint = "point_to_point";
+/// Of one-sided communication, by events::OneSidedOperation.
+inline constexpr std::array<std::string_view, 6> kOneSidedLayers{
+    "one_sided_put",          "one_sided_get",
+    "one_sided_accumulate",   "one_sided_get_accumulate",
+    "one_sided_fetch_and_op", "one_sided_compare_and_swap"};
 /// Patterns::wire, as a layer that is shown by itself: it has the others' messages in it.
 inline constexpr std::string_view kWire = "wire";
 

@@ -13,11 +13,11 @@ using events::EventKind;
 /// Whether a call's time beyond its own overhead is waiting.
 bool waits(EventKind kind) {
   return kind == EventKind::kSend || kind == EventKind::kRecv || kind == EventKind::kWait ||
-         kind == EventKind::kProbe || kind == EventKind::kCollective;
+         kind == EventKind::kProbe || kind == EventKind::kCollective || kind == EventKind::kWindowSync;
 }
 
 bool is_call(EventKind kind) {
-  return kind >= EventKind::kSend && kind <= EventKind::kIcollective && kind != EventKind::kCancelled;
+  return events::is_modelled_call(kind) && kind != EventKind::kCancelled;
 }
 
 }  // namespace
@@ -71,6 +71,7 @@ void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& 
   if (event.kind == EventKind::kSend || event.kind == EventKind::kIsend) count_message(timed, call);
   if (event.kind == EventKind::kCollective || event.kind == EventKind::kIcollective)
     count_collective(timed, rank, call);
+  if (event.kind == EventKind::kOneSided) count_one_sided(timed, call);
   if (Communicators::Entry* comm = communicators_.find(event.comm)) {
     ++comm->calls;
     comm->messages += call.messages;
@@ -125,6 +126,17 @@ void MessageStatistics::count_message(const events::TimedEvent& timed, Call& cal
   bins_.add_message(event.entry(), event.size);
   call.messages = 1;
   call.bytes = static_cast<std::uint64_t>(event.size);
+}
+
+/// From the origin to the target, whichever way the bytes go: both together.
+void MessageStatistics::count_one_sided(const events::TimedEvent& timed, Call& call) {
+  const events::Event& event = timed.event;
+  if (event.peer < 0 || event.operation >= kOneSidedLayers.size()) return;
+  std::unique_ptr<LayerCounts>& layer = one_sided_layers_[event.operation];
+  if (!layer) layer = std::make_unique<LayerCounts>(ranks_.size());
+  const std::int64_t bytes = event.size + static_cast<std::int64_t>(event.aux);
+  add(*layer, timed.rank, event.peer_rank(), bytes, timed.detail);
+  call.bytes = static_cast<std::uint64_t>(bytes);
 }
 
 void MessageStatistics::add(LayerCounts& layer, RankId from, RankId to, std::int64_t size,

@@ -15,6 +15,7 @@
 #include "patterns/call_sites.hpp"
 #include "patterns/collective_fans.hpp"
 #include "patterns/communicators.hpp"
+#include "patterns/layers.hpp"
 #include "patterns/own_overhead.hpp"
 #include "patterns/pair_counts.hpp"
 #include "patterns/patterns.hpp"
@@ -95,6 +96,7 @@ class MessageStatistics : public events::EventSink {
   void count_call(const events::TimedEvent& event, RankCounts& rank, Time end);
   bool begins_call(const events::TimedEvent& event, RankCounts& rank);
   void count_message(const events::TimedEvent& event, Call& call);
+  void count_one_sided(const events::TimedEvent& event, Call& call);
   void count_collective(const events::TimedEvent& event, RankCounts& rank, Call& call);
   std::uint64_t count_fan(const events::TimedEvent& event);
   void add(LayerCounts& layer, RankId from, RankId to, std::int64_t size, const events::Detail* detail);
@@ -109,6 +111,7 @@ class MessageStatistics : public events::EventSink {
   std::vector<RankCounts> ranks_;
   LayerCounts point_to_point_;
   std::array<std::unique_ptr<LayerCounts>, kCollectiveKinds> collective_layers_;
+  std::array<std::unique_ptr<LayerCounts>, kOneSidedLayers.size()> one_sided_layers_;  // by operation
   std::map<CollectiveKey, CollectiveCounts> collectives_;
   Communicators communicators_;
   CallSites sites_;

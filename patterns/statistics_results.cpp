@@ -53,6 +53,8 @@ std::vector<Layer> MessageStatistics::layers() const {
   for (std::size_t kind = 0; kind < kCollectiveKinds; ++kind)
     if (collective_layers_[kind])
       add(layer_name(static_cast<CollectiveKind>(kind)), *collective_layers_[kind]);
+  for (std::size_t operation = 0; operation < kOneSidedLayers.size(); ++operation)
+    if (one_sided_layers_[operation]) add(kOneSidedLayers[operation], *one_sided_layers_[operation]);
   std::sort(layers.begin() + 1, layers.end(), [](const Layer& a, const Layer& b) { return a.name < b.name; });
   return layers;
 }

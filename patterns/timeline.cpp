@@ -18,6 +18,7 @@ std::optional<Activity> activity_of(EventKind kind) {
   switch (kind) {
     case EventKind::kSend:
     case EventKind::kIsend:
+    case EventKind::kOneSided:
       return Activity::kSend;
     case EventKind::kRecv:
     case EventKind::kIrecv:
@@ -25,6 +26,7 @@ std::optional<Activity> activity_of(EventKind kind) {
     case EventKind::kTest:
     case EventKind::kProbe:
     case EventKind::kIprobe:
+    case EventKind::kWindowSync:
       return Activity::kReceive;
     case EventKind::kCollective:
     case EventKind::kIcollective:

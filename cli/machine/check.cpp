@@ -32,7 +32,6 @@ struct CheckWords {
 /// What the kinds of functions.txt are called.
 std::string title_of(std::string_view kind) {
   static const std::map<std::string_view, std::string> titles{
-      {"rma", "one-sided communication"},
       {"io", "files"},
       {"spawn", "dynamic processes"},
       {"partitioned", "partitioned communication"},

@@ -8,7 +8,7 @@
 namespace nplus1::events::exchange {
 namespace {
 
-constexpr std::array<std::string_view, 23> kKinds{"none",
+constexpr std::array<std::string_view, 27> kKinds{"none",
                                                   "send",
                                                   "isend",
                                                   "recv",
@@ -30,11 +30,20 @@ constexpr std::array<std::string_view, 23> kKinds{"none",
                                                   "site_define",
                                                   "region_define",
                                                   "datatype_define",
-                                                  "finalize"};
-static_assert(kKinds.size() == static_cast<std::size_t>(EventKind::kFinalize) + 1);
+                                                  "finalize",
+                                                  "outcome",
+                                                  "warm_time",
+                                                  "one_sided",
+                                                  "window_sync"};
+static_assert(kKinds.size() == static_cast<std::size_t>(kLastEventKind) + 1);
 
 constexpr std::array<std::string_view, 5> kAnswers{"none", "exit", "match", "notice", "deadlock"};
 constexpr std::array<std::string_view, 4> kSendModes{"standard", "synchronous", "buffered", "ready"};
+constexpr std::array<std::string_view, 6> kOneSidedOperations{
+    "put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"};
+constexpr std::array<std::string_view, 14> kWindowSyncs{
+    "fence",    "post",   "start",      "complete", "wait",      "test",        "lock",
+    "lock_all", "unlock", "unlock_all", "flush",    "flush_all", "flush_local", "flush_local_all"};
 constexpr std::array<std::string_view, 3> kCompletionModes{"all", "any", "some"};
 
 std::span<const std::string_view> operations(EventKind kind) {
@@ -48,6 +57,10 @@ std::span<const std::string_view> operations(EventKind kind) {
     case EventKind::kCollective:
     case EventKind::kIcollective:
       return kCollectiveNames;
+    case EventKind::kOneSided:
+      return kOneSidedOperations;
+    case EventKind::kWindowSync:
+      return kWindowSyncs;
     default:
       return {};
   }

@@ -99,6 +99,10 @@ void Flattener::flatten(const StoredEvent& stored) {
     case EventKind::kIprobe:
       lost_.insert("probes");
       break;
+    case EventKind::kOneSided:
+    case EventKind::kWindowSync:
+      lost_.insert("one-sided communication");
+      break;
     case EventKind::kUnmodelledEnter:
       lost_.insert("calls that nplus1 does not model");
       break;

@@ -20,7 +20,7 @@ bool is_call_at(const Numbers& at, const Event& event) {
   const bool exchange =
       call == events::MpiCall::MPI_Sendrecv || call == events::MpiCall::MPI_Sendrecv_replace;
   if (exchange && event.kind != EventKind::kWait) return false;
-  return event.kind >= EventKind::kSend && event.kind <= EventKind::kIcollective;
+  return events::is_modelled_call(event.kind);
 }
 
 class Insert final : public Transform {

@@ -16,14 +16,13 @@ bool has_clock(EventKind kind) {
 }
 
 bool is_call(EventKind kind) {
-  return kind >= EventKind::kSend && kind <= EventKind::kIcollective && kind != EventKind::kCancelled &&
-         kind != EventKind::kRequestFree;
+  return events::is_modelled_call(kind) && kind != EventKind::kCancelled && kind != EventKind::kRequestFree;
 }
 
 /// As patterns::MessageStatistics has it, so that the sums are the same.
 bool waits(EventKind kind) {
   return kind == EventKind::kSend || kind == EventKind::kRecv || kind == EventKind::kWait ||
-         kind == EventKind::kProbe || kind == EventKind::kCollective;
+         kind == EventKind::kProbe || kind == EventKind::kCollective || kind == EventKind::kWindowSync;
 }
 
 bool failed_poll(const events::TimedEvent& timed) {

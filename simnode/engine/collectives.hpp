@@ -41,6 +41,8 @@ class Collectives {
 
   /// Throws std::invalid_argument unless the communicator is defined and `rank` belongs to it.
   void require_member(CommId comm, RankId rank) const { (void)index_of(communicator(comm), rank); }
+  /// In group order. Throws as require_member does.
+  [[nodiscard]] const std::vector<RankId>& members(CommId comm) const { return communicator(comm).members; }
   /// `rank` enters its next collective on event.comm. Appends to `done` all members whose end became known.
   void enter(RankId rank, const events::Event& event, const events::Extension& extension, Time entry,
              std::uint64_t token, std::vector<Done>& done);

@@ -54,6 +54,7 @@ void Core::transfer(RankId receiver, const Receive& receive, const Message& mess
 bool Core::advance_flows() {
   Time until = running_bound();
   if (!decisions_.empty()) until = std::min(until, decisions_.top().time);
+  until = std::min(until, windows_.next_due());
   if (!progress_.asleep.empty()) until = std::min(until, progress_.asleep.begin()->first);
   const auto& ended = contention_->advance(until);
   if (ended.empty()) return false;
@@ -66,6 +67,11 @@ bool Core::advance_flows() {
 void Core::flow_ended(const netmodel::Flows::Completion& completion) {
   const auto [id, at, held_up] = completion;
   Transfer& transfer = (*contention_)[id];
+  if (transfer.leg != 0) {
+    const std::uint32_t leg = transfer.leg;
+    contention_->release(id);
+    return landed(windows_.take_leg(leg), at, held_up);
+  }
   if (!transfer.collective && !transfer.matched) {
     transfer.state = Transfer::State::kArrived;
     transfer.at = at;

@@ -37,8 +37,9 @@ struct Transfer {
   semantics::Message message{};
   semantics::Receive receive{};
   CollectiveMessage part{};
-  Time at{};           // kArrived: when
-  Duration held_up{};  // kArrived: by others on its links
+  std::uint32_t leg = 0;  // of one-sided communication, by its place in Windows; 0: none
+  Time at{};              // kArrived: when
+  Duration held_up{};     // kArrived: by others on its links
 };
 
 class Contention {

@@ -301,6 +301,10 @@ bool Core::dispatch(Lane& lane, const Event& event, const Extension& extension, 
     case EventKind::kCollective:
     case EventKind::kIcollective:
       return collective(lane, event, extension, out);
+    case EventKind::kOneSided:
+      return one_sided(lane, event, out);
+    case EventKind::kWindowSync:
+      return window_sync(lane, event, extension, out);
     case EventKind::kUnmodelledEnter:
       lane.current = event;
       set_run(lane, Run::kOutside);

@@ -26,6 +26,7 @@
 #include "simnode/engine/indexed_heap.hpp"
 #include "simnode/engine/lane.hpp"
 #include "simnode/engine/progress.hpp"
+#include "simnode/engine/windows.hpp"
 
 namespace nplus1::simnode::engine {
 
@@ -51,6 +52,7 @@ class Core {
   bool ready(RankId rank) const;
   std::optional<RankId> next_woken();
   Collectives& collectives() { return collectives_; }
+  Windows& windows() { return windows_; }
   std::optional<netmodel::LinkUsage> link_usage() const;
 
  private:
@@ -202,6 +204,30 @@ class Core {
   bool collective(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
   void complete_members();
 
+  // one_sided.cpp
+  bool one_sided(Lane& lane, const Event& event, Outcome& out);
+  bool window_sync(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
+  bool post_window(Lane& lane, const Event& event, const Extension& extension, Outcome& out);
+  void look_at_syncs(RankId rank, CommId window);
+  void go_on_in_sync(Lane& lane);
+  void wait_for_notices(Lane& lane, WindowLeg::What what);
+  void take_notices(Lane& lane, WindowLeg::What what);
+  void end_test(Lane& lane, bool succeeds);
+  void end_transfers(Lane& lane);
+  void enter_fence(const Lane& lane, Time at);
+  void return_from_sync(Lane& lane);
+  bool holds_lock(CommId window, RankId origin, RankId target);
+  void ask_for_locks(Lane& lane);
+  void granted(const WindowLeg& leg, Time at);
+  void grant_lock(CommId window, RankId target, Time at);
+  bool decide_one_sided();
+  [[nodiscard]] std::vector<RankId> window_awaits(const Lane& lane);
+  Time send_leg(Lane& lane, WindowLeg leg, Time at);
+  void answer_leg(const WindowLeg& leg, Time at);
+  void start_leg(const WindowLeg& leg, Time at);
+  void landed(const WindowLeg& leg, Time at, Duration held_up = {});
+  void transfer_landed(const WindowLeg& leg, Time at, Duration held_up);
+
   // decisions.cpp
   void touch(RankId rank);
   void refresh();
@@ -223,6 +249,7 @@ class Core {
   void explain_requests(Lane& lane, BlockedThread& blocked);
   std::optional<Stuck> stuck_send(Lane& lane);
   std::size_t outside_or_withdrawn() const;
+  [[nodiscard]] bool waits_for_time() const;
 
   const netmodel::NetworkModel& network_;
   Listener& listener_;
@@ -244,6 +271,7 @@ class Core {
   std::size_t withdrawn_ = 0;      // ranks
   std::size_t waiting_turns_ = 0;  // lanes
   Counters counters_;
+  Windows windows_;             // one-sided communication
   Progress progress_;           // with Options::weak_progress
   std::uint64_t numbered_ = 0;  // of the send being started: its number + 1, if it has one already
   Outcome scratch_;             // of the call being dispatched

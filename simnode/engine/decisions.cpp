@@ -117,6 +117,7 @@ RankId Core::rank_of_decision(const IndexedHeap::Entry& decision) const {
 void Core::decide() {
   for (refresh();; refresh()) {
     if (contention_ && advance_flows()) continue;
+    if (decide_one_sided()) continue;
     if (wake_handshake()) continue;
     if (decisions_.empty() || !safe(decisions_.top())) {
       if (let_go_out_of_turn()) continue;

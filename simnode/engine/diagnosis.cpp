@@ -11,16 +11,19 @@ using events::EventKind;
 State Core::state() {
   refresh();
   if (active_ + blocked_ == 0) return State::kFinished;
-  if (!decisions_.empty() || !progress_.asleep.empty() || (contention_ && !contention_->idle()))
-    return State::kWaiting;
+  if (waits_for_time()) return State::kWaiting;
   return active_ == 0 ? State::kAllBlocked : State::kRunning;
+}
+
+/// Whether something is decided when virtual time has come so far.
+bool Core::waits_for_time() const {
+  return !decisions_.empty() || !progress_.asleep.empty() || windows_.next_due() != kNever ||
+         (contention_ && !contention_->idle());
 }
 
 std::optional<RankId> Core::awaited() {
   refresh();
-  const bool waiting =
-      !decisions_.empty() || !progress_.asleep.empty() || (contention_ && !contention_->idle());
-  if (!waiting || running_bound() == kNever) return std::nullopt;
+  if (!waits_for_time() || running_bound() == kNever) return std::nullopt;
   return lanes_[running_.top().item].rank;
 }
 
@@ -65,6 +68,9 @@ BlockedThread Core::explain(Lane& lane) {
       break;
     case EventKind::kCollective:
       blocked.awaits = collectives_.awaited(lane.current.comm, lane.rank, kLaneToken | index_of(lane));
+      break;
+    case EventKind::kWindowSync:
+      blocked.awaits = window_awaits(lane);
       break;
     default:
       explain_requests(lane, blocked);

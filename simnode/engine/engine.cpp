@@ -20,6 +20,7 @@ void Engine::define_communicator(CommId comm, std::vector<RankId> group, std::ve
 
 void Engine::forget_communicator(CommId comm) {
   core_->collectives().forget(comm);
+  core_->windows().forget(comm);
 }
 
 void Engine::push(RankId rank, const events::Event& event, const events::Extension& extension) {

@@ -16,14 +16,6 @@ namespace nplus1::simnode::engine {
 
 using events::EventKind;
 
-namespace {
-
-bool is_inside_mpi(EventKind kind) {
-  return kind >= EventKind::kSend && kind <= EventKind::kIcollective;
-}
-
-}  // namespace
-
 /// Whether the transfer needs both ranks: not where the message is buffered or under way already.
 bool Core::needs_progress(const Message& message) const {
   if (!options_.weak_progress || !message.rendezvous) return false;
@@ -106,7 +98,7 @@ void Core::was_inside(const Lane& lane, EventKind kind, Time exit) {
   const std::uint32_t index = index_of(lane);
   Progress::OfLane& own = progress_.of(index);
   if (own.waiting.empty() && rank_of(lane).requests.size() == 0) own.calls.clear();
-  if (is_inside_mpi(kind)) own.calls.push_back({lane.entry, exit});
+  if (events::is_modelled_call(kind)) own.calls.push_back({lane.entry, exit});
   if (!own.waiting.empty()) progress_.stirred.push_back(index);
 }
 
@@ -137,6 +129,7 @@ bool Core::wake_handshake() {
   if (progress_.asleep.empty()) return false;
   const auto [at, place] = *progress_.asleep.begin();
   if (!decisions_.empty() && decisions_.top().time < at) return false;
+  if (windows_.next_due() < at) return false;
   const Time bound = running_bound();
   if (bound != kNever && bound + latency_ <= at) return false;
   progress_.asleep.erase(progress_.asleep.begin());

@@ -170,7 +170,8 @@ void Translator::check_amounts(Rank& rank, const Event& event) {
 bool Translator::take(RankId rank, events::Event& event, std::span<const std::byte> extension,
                       events::EventSink& sink) {
   Rank& r = ranks_[rank.index()];
-  demand(event.kind <= EventKind::kWarmTime, "an event of the kind ", static_cast<std::uint64_t>(event.kind));
+  demand(event.kind <= events::kLastEventKind, "an event of the kind ",
+         static_cast<std::uint64_t>(event.kind));
   switch (event.kind) {
     case EventKind::kCommDefine:
       define_comm(rank, event, lists_of(event, extension), sink);

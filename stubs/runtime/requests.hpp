@@ -19,7 +19,7 @@ namespace nplus1::stubs {
 
 class Call;
 
-enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective };
+enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective, kOneSided };
 
 /// A point-to-point operation's arguments, kept where it is started later (persistent, or held for a match).
 struct Arguments {

@@ -35,6 +35,7 @@
 #include "stubs/runtime/settings.hpp"
 #include "stubs/runtime/thread_clock.hpp"
 #include "stubs/runtime/wall_clock.hpp"
+#include "stubs/runtime/windows.hpp"
 #include "stubs/transport/channel.hpp"
 #include "stubs/transport/inbox.hpp"
 #include "stubs/transport/last_words.hpp"
@@ -145,6 +146,7 @@ class alignas(4096) Runtime {
 
   Lock lock;
   Communicators communicators;
+  Windows windows;
   RequestTable requests;
 
   // --- the line to the simulator (with the lock held) ---

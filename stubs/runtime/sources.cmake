@@ -43,10 +43,12 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/settings.cpp
   runtime/thread_clock.cpp
   runtime/threads.cpp
+  runtime/transfer_handlers.cpp
   runtime/twins.cpp
   runtime/typemaps.cpp
   runtime/wait_handlers.cpp
   runtime/wall_clock.cpp
+  runtime/window_handlers.cpp
 )
 # What is done for one MPI library only, or in another way for each.
 set(NPLUS1_STUBS_MPICH_SOURCES

@@ -101,6 +101,23 @@ void EventsOf::completion(Event& e, events::Answer& answer) {
   answer.index = completed_.empty() ? -1 : static_cast<std::int32_t>(completed_.front());
 }
 
+void EventsOf::one_sided(Event& e) {
+  const auto ranks = static_cast<std::int64_t>(clocks_.size());
+  e.comm = CommId{static_cast<std::uint32_t>(choices_.value(static_cast<std::int64_t>(members_.size())))};
+  e.peer = static_cast<std::int32_t>(sum(choices_.value(ranks), choices_.once_in(6) ? -2 : 0));
+  if (e.kind == EventKind::kOneSided) {
+    e.operation = static_cast<std::uint8_t>(choices_.value(6));
+    e.aux = static_cast<std::uint64_t>(choices_.value(5000));
+    if (choices_.once_in(3)) e.request = RequestId{++requests_[rank_]};
+    return;
+  }
+  e.operation = static_cast<std::uint8_t>(choices_.value(14));
+  e.tag = static_cast<std::int32_t>(choices_.value(4));
+  for (std::uint64_t i = choices_.below(3); i > 0; --i)
+    words_.push_back(static_cast<std::uint32_t>(choices_.value(ranks)));
+  e.aux = words_.size();
+}
+
 void EventsOf::collective(Event& e) {
   e.operation = static_cast<std::uint8_t>(choices_.value(19));
   e.comm = CommId{static_cast<std::uint32_t>(choices_.value(static_cast<std::int64_t>(members_.size())))};
@@ -159,6 +176,8 @@ void EventsOf::row() {
   events::Answer answer;
   answer.kind = events::AnswerKind::kExit;
   e.kind = static_cast<EventKind>(choices_.value(23));
+  if (e.kind == EventKind::kNone && choices_.once_in(2))
+    e.kind = choices_.once_in(2) ? EventKind::kOneSided : EventKind::kWindowSync;
   e.call = static_cast<std::uint16_t>(choices_.value(60));
   e.site = CallSiteId{static_cast<std::uint32_t>(choices_.value(3))};
   e.thread = ThreadId{static_cast<std::uint16_t>(choices_.once_in(10) ? choices_.value(3) : 0)};
@@ -187,6 +206,10 @@ void EventsOf::row() {
     case EventKind::kCancelled:
     case EventKind::kRequestFree:
       e.request = RequestId{static_cast<std::uint32_t>(choices_.value(requests_[rank_] + 1))};
+      break;
+    case EventKind::kOneSided:
+    case EventKind::kWindowSync:
+      one_sided(e);
       break;
     case EventKind::kLocal:
       if (accesses_) access(e);

@@ -1,7 +1,15 @@
-"""One-sided communication is not modelled, but goes on: a target that waits for something in virtual time lets it in."""
+"""One-sided communication: times that can be worked out by hand (docs/one_sided.md; L = 1 ms, B = 1 MB/s), what MPI
+refuses, replays, and a target that waits for something in virtual time and lets transfers in."""
+import collections
+import json
+import pathlib
 import unittest
+from decimal import Decimal
 
-from live import LiveTest
+from live import NPLUS1, LiveTest
+
+PLATFORMS = pathlib.Path(__file__).resolve().parents[2] / "platforms"
+WAYS = ((), ("--direct", "off"), ("--transport", "tcp"))
 
 
 class OneSided(LiveTest):
@@ -15,6 +23,85 @@ class OneSided(LiveTest):
         self.assertTrue(simulated["complete"])
         # A target that sleeps between looks at the MPI library takes some 13 s, on an idle machine too.
         self.assertLess(took["simulated"], 4 + 5 * took["native"])
+
+    def times(self, scenario, ranks=2, **named):
+        """{(rank, call): microseconds of each such call}, the same in every way; nothing is unmodelled or forced."""
+        all_ways = []
+        for way in WAYS:
+            run = self.exact("windows", scenario, ranks=ranks, options=(*way, "--record", "full"), **named)
+            self.assertEqual(run.summary["unmodelled"]["calls"], 0)
+            self.assertEqual(run.summary["trust"]["order_inversions"], 0)
+            found = collections.defaultdict(list)
+            for line in run.stdout.splitlines():
+                rank, call, value = line.split()
+                found[int(rank), call].append(int(value))
+            all_ways.append((dict(found), run.summary["rank_end_s"]))
+            self.assertEqual(self.replayed(run.folder), run.summary["rank_end_s"])
+        self.assertEqual(all_ways[1:], all_ways[:1] * (len(WAYS) - 1))
+        return all_ways[0][0]
+
+    def replayed(self, folder, *options):
+        done = self.run_command([str(NPLUS1), "replay", str(folder), "--json", str(self.folder / "replay.json"), *options])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "replay.json").read_text(), parse_float=Decimal)["rank_end_s"]
+
+    def test_fences(self):
+        times = self.times("fence")
+        self.assertEqual(times[0, "put"], [0])
+        # A barrier of two is a message each way. A put of 2 ms and its acknowledgement come before it at the origin,
+        # whose barrier then finds the target's message.
+        self.assertEqual(times[0, "fence"], [1000, 3000, 3000])
+        self.assertEqual(times[1, "fence"], [1000, 4000, 3000])
+
+    def test_groups(self):
+        times = self.times("groups")
+        self.assertEqual(times[0, "start"], [1000])
+        self.assertEqual(times[0, "complete"], [3000])
+        self.assertEqual(times[1, "post"], [0])
+        self.assertEqual(times[1, "wait"], [1000 + 3000 + 1000])
+
+    def test_locks_are_held_in_turn(self):
+        times = self.times("turns", ranks=4)
+        held = 3000 + 1000  # the put, its acknowledgement, and the word that the lock is free
+        self.assertEqual(sorted(times[rank, "lock"] for rank in (1, 2, 3)),
+                         [[2000 + turn * (held + 1000)] for turn in range(3)])
+        for rank in (1, 2, 3):
+            self.assertEqual((times[rank, "put"], times[rank, "unlock"]), ([0], [3000]))
+
+    def test_an_exclusive_lock_keeps_updates_apart(self):
+        self.times("locks", ranks=4)
+
+    def test_requests(self):
+        times = self.times("requests")
+        self.assertEqual(times[0, "waitall"], [1000 + 2000])  # the get; the put's buffer was copied
+        self.assertEqual(times[0, "flush"], [0])
+        self.assertEqual(times[0, "nobody"], [0])
+
+    def test_fetching_forms(self):
+        times = self.times("fetch")
+        self.assertEqual(times[1, "flush"], [2008])
+        self.assertEqual(times[0, "flush"], [2008, 2004, 2012])
+
+    def test_what_mpi_refuses_is_as_bare(self):
+        bare = self.bare(2, "windows", "errors")
+        for way in WAYS:
+            run = self.exact("windows", "errors", ranks=2, options=way)
+            self.assertEqual(sorted(run.stdout.splitlines()), sorted(bare.stdout.splitlines()))
+
+    def test_a_replay_on_a_platform_is_what_a_run_there_is(self):
+        platform = ("--platform", str(PLATFORMS / "cluster64.xml"))
+        for scenario, ranks in (("fence", 2), ("groups", 2), ("turns", 4), ("fetch", 2)):
+            with self.subTest(scenario):
+                there = self.observe(ranks, "windows", scenario, options=("--compute", "fixed:0", "--record", "full", *platform))
+                self.assertEqual(self.replayed(there.folder), there.summary["rank_end_s"])
+                here = self.exact("windows", scenario, ranks=ranks, options=("--record", "full"))
+                if scenario != "groups":  # how often is looked depends on the network
+                    self.assertEqual(self.replayed(here.folder, *platform), there.summary["rank_end_s"])
+
+    def test_native_recordings_are_replayed(self):
+        for scenario in ("fence", "groups", "locks", "requests"):
+            run = self.observe(2, "windows", scenario, options=("--native", "--record", "full"))
+            self.assertEqual(len(self.replayed(run.folder, "--network", "lsb")), 2)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // Steps with windows: fences, post-start-complete-wait, locks. Who reaches what is disjoint or accumulated, so that the
-// outcome is determined. nplus1 passes these calls through (docs/architecture.md), so no times follow from them.
+// outcome is determined, and so are the times: locks are granted in the order of virtual time.
 #include "tests/random_programs/script.hpp"
 
 namespace random_programs {

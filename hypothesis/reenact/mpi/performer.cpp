@@ -41,6 +41,8 @@ bool is_silent(EventKind kind) {
     case EventKind::kRegionBegin:
     case EventKind::kRegionEnd:
     case EventKind::kFinalize:
+    case EventKind::kOneSided:
+    case EventKind::kWindowSync:
       return true;
     default:
       return false;

@@ -71,6 +71,12 @@ class Collector final : public events::EventSink {
       script_.unmodelled += pause;
       ++script_.unmodelled_calls;
     }
+    const bool one_sided = event.kind == EventKind::kOneSided || event.kind == EventKind::kWindowSync;
+    if (one_sided && recorded.exit != events::kUnfinished) {
+      pause += recorded.exit - event.entry();  // windows are not made again
+      script_.unmodelled += recorded.exit - event.entry();
+      ++script_.unmodelled_calls;
+    }
     if (recorded.exit != events::kUnfinished) {
       script_.longest = std::max({script_.longest, recorded.exit - event.entry(), pause});
       last_exit_ = recorded.exit;
