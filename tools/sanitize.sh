@@ -19,7 +19,7 @@ mkdir -p -m 1777 "$findings"
 # Into files: what tests do with the standard error of programs would hide it. The scenario of a full descriptor table, or
 # a child that is killed, leaves nothing behind; leaks are looked for where processes end by themselves.
 common=log_path=$findings/report:abort_on_error=0:exitcode=99
-export ASAN_OPTIONS="$common:detect_leaks=1:allocator_may_return_null=1:handle_segv=1"
+export ASAN_OPTIONS="$common:detect_leaks=1:allocator_may_return_null=1:handle_segv=1:verify_asan_link_order=0"
 export UBSAN_OPTIONS="$common:print_stacktrace=1"
 export TSAN_OPTIONS="$common:second_deadlock_stack=1"
 

@@ -38,7 +38,7 @@ struct ThreadWatch {
   std::uint64_t retry_pc = 0, retry_address = 0;
   unsigned retries = 0;
 };
-extern constinit thread_local ThreadWatch this_watch __attribute__((tls_model("initial-exec")));
+extern constinit thread_local ThreadWatch this_watch;
 
 /// The kernel's own form of an action.
 struct KernelAction {

@@ -10,9 +10,9 @@
 namespace nplus1::stubs {
 namespace {
 
-constinit thread_local int calls_are_quiet __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local int calls_are_quiet = 0;
 /// The function in whose name the next error is reported; null: MPI's own word.
-constinit thread_local const char* reporting_as __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local const char* reporting_as = nullptr;
 
 using Invoke = int(void* handler, void* object, int type, int code, const char* function);
 

@@ -17,7 +17,7 @@ using Progress = void();
 
 /// The thread is in opal_progress, and what that has found.
 enum class Look : unsigned char { kNone, kFound, kVain };
-constinit thread_local Look look __attribute__((tls_model("initial-exec"))) = Look::kNone;
+constinit thread_local Look look = Look::kNone;
 
 /// opal_progress belongs to a library that Open MPI's brings along, in its own scope where that is a local one.
 void* in_open_mpi(const char* name) noexcept {

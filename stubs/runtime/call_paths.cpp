@@ -17,7 +17,7 @@ struct Stack {
   std::uintptr_t low = 1;
   std::uintptr_t high = 0;
 };
-constinit thread_local Stack stack __attribute__((tls_model("initial-exec")));
+constinit thread_local Stack stack;
 
 void measure_stack() {
   pthread_attr_t attributes;

@@ -9,7 +9,7 @@
 namespace nplus1::stubs {
 namespace {
 
-constinit thread_local CollectiveLengths* beginning __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local CollectiveLengths* beginning = nullptr;
 
 /// How many operations are known by a tag: none costs a load.
 std::atomic<std::size_t> known{0};

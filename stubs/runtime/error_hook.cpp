@@ -11,9 +11,9 @@
 namespace nplus1::stubs {
 namespace {
 
-constinit thread_local int silenced __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local int silenced = 0;
 /// MPI's own object of the last error's communicator.
-constinit thread_local void* communicator_of_error __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local void* communicator_of_error = nullptr;
 
 using Return = int(void* communicator, const char* function, int code);
 Return* next() noexcept {

@@ -29,8 +29,7 @@ struct CallState {
   bool foreign = false;  // an exception came out of the MPI library: a callback of the program's threw it
 };
 
-// initial-exec: a fixed offset from the thread pointer, which a preloaded library may count on.
-extern constinit thread_local CallState call_state __attribute__((tls_model("initial-exec")));
+extern constinit thread_local CallState call_state;
 
 class Runtime;
 

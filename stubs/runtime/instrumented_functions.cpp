@@ -35,7 +35,7 @@ struct Profile {
   std::vector<Open> open;
   std::unordered_map<void*, Function> functions;
 };
-constinit thread_local Profile* profile __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local Profile* profile = nullptr;
 
 struct ProfileOwner {
   ~ProfileOwner() { delete std::exchange(profile, nullptr); }

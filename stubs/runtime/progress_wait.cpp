@@ -16,7 +16,7 @@ namespace nplus1::stubs {
 
 namespace detail {
 constinit std::atomic<std::uint32_t> moves{0};
-constinit thread_local unsigned idle_polls __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local unsigned idle_polls = 0;
 }  // namespace detail
 
 namespace {

@@ -11,7 +11,7 @@ namespace nplus1::stubs {
 
 namespace detail {
 extern constinit std::atomic<std::uint32_t> moves;
-extern constinit thread_local unsigned idle_polls __attribute__((tls_model("initial-exec")));
+extern constinit thread_local unsigned idle_polls;
 }  // namespace detail
 
 /// Nothing was found. Yields whenever the thread finds nothing for long; sleeps only within one long MPI call: a program

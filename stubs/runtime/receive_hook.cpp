@@ -8,7 +8,7 @@
 namespace nplus1::stubs {
 namespace {
 
-constinit thread_local bool receives_from_one __attribute__((tls_model("initial-exec"))) = false;
+constinit thread_local bool receives_from_one = false;
 
 constexpr std::uint64_t kErrorBits = kUcxErrorBit | kUcxFailedBit;
 constexpr std::uint64_t kAllBits = ~std::uint64_t{0};

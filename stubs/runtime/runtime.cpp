@@ -35,7 +35,7 @@ constexpr std::int64_t kLongestSleepNs = 20'000'000;
 constexpr std::int64_t kFirstBackgroundSleepNs = 200'000;
 constexpr std::int64_t kLongestBackgroundSleepNs = 3'200'000;
 
-constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local ThreadState* this_thread = nullptr;
 
 /// Hydra drops what it has not read when it ends a job: waits, not for ever, until it has read all, and
 /// passed it on.

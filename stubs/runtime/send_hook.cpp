@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::int32_t kNobody = -1;
 
-constinit thread_local std::int32_t sending_to __attribute__((tls_model("initial-exec"))) = kNobody;
-constinit thread_local bool sends_detached __attribute__((tls_model("initial-exec"))) = false;
-constinit thread_local std::int32_t target __attribute__((tls_model("initial-exec"))) = kNobody;
+constinit thread_local std::int32_t sending_to = kNobody;
+constinit thread_local bool sends_detached = false;
+constinit thread_local std::int32_t target = kNobody;
 
 /// Endpoint -> rank. Filled by any thread, never emptied; as many endpoints as ranks, so it stays half empty.
 struct Table {

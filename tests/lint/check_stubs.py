@@ -4,7 +4,7 @@
     check_stubs.py table     --table functions.txt --calls mpi_calls.def --mpi libmpich.so
     check_stubs.py exports   --table functions.txt --exports exports.txt --library libnplus1-stubs.so [--mpi libmpi.so]
                              with --mpi: wrappers only of what that library has, but for extensions
-    check_stubs.py objects   OBJECT...     no object calls a wrapper of ours
+    check_stubs.py objects   OBJECT...     no object calls a wrapper of ours, or looks up thread-local memory
     check_stubs.py fallbacks OBJECT...     no weak fallback is left without a real definition
 One line per finding; exit code 1 if there is any.
 """
@@ -93,6 +93,8 @@ def check_objects(options):
         for symbol in symbols(path):
             if symbol.kind in "Uu" and is_mpi(symbol.name):
                 yield f"{path}: refers to {symbol.name}: our own wrapper, or data that is not linked; use pmpi::"
+            if symbol.name == "__tls_get_addr":
+                yield f"{path}: looks up thread-local memory in the program's heap (stubs/CMakeLists.txt says why not)"
 
 
 def check_fallbacks(options):

@@ -7,7 +7,7 @@ from recorded import LOCAL, SOURCES, RecordedTest
 
 FIRST_WRITE, EARLY_TOUCH = 17, 19
 CORRECT = ("signals", "signals_on_stack", "jumps", "timer", "children", "in_place", "nothing", "huge", "stack", "twice",
-           "pending", "threads", "thread_memory", "kernel")
+           "pending", "threads", "thread_memory", "thread_table", "kernel")
 EXAMPLES = ((4, "cg_traffic"), (4, "halo", 20, 20000), (3, "hello_c"), (3, "hello_cpp"), (3, "hello_f08"), (3, "hello_mpi"),
             (3, "hello_mpifh"), (4, "imbalance", 4, 1), (5, "master_worker", 40, 10),
             (4, "overlap_1d", "blocking", 4000, 20, 0), (4, "overlap_1d", "by_hand", 4000, 20, 0), (4, "ping_pong", 50, 3000),

@@ -444,6 +444,44 @@ static void thread_memory(void) {
   free(out);
 }
 
+/* A thread's table of thread-local memory, which glibc keeps in the heap, among messages: the thread touches what lies
+ * on a closed page, and whoever looks at that must not need the table. */
+enum { kBeside = 32, kBlock = 1200 };
+static char* cell;
+
+static void* touches(void* argument) {
+  pthread_barrier_wait(&turn);
+  for (int i = 0; i < 5; i++) cell[kBlock / 2]++;
+  pthread_barrier_wait(&turn);
+  return argument;
+}
+
+static void thread_table(void) {
+  unsigned char* blocks[2 * kBeside];
+  MPI_Request requests[2 * kBeside];
+  unsigned char out[kBlock];
+  long total = 0;
+  memset(out, 3 + rank, sizeof out);
+  pthread_barrier_init(&turn, NULL, 2);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < kBeside; i++) blocks[i] = malloc(kBlock);
+    cell = calloc(1, kBlock);
+    pthread_t thread;
+    pthread_create(&thread, NULL, touches, NULL);
+    for (int i = kBeside; i < 2 * kBeside; i++) blocks[i] = malloc(kBlock);
+    for (int i = 0; i < 2 * kBeside; i++)
+      MPI_Irecv(blocks[i], kBlock, MPI_BYTE, 1 - rank, i, MPI_COMM_WORLD, &requests[i]);
+    pthread_barrier_wait(&turn);
+    pthread_barrier_wait(&turn);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 2 * kBeside; i++) MPI_Send(out, kBlock, MPI_BYTE, 1 - rank, i, MPI_COMM_WORLD);
+    MPI_Waitall(2 * kBeside, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 2 * kBeside; i++) total += blocks[i][i] + blocks[i][kBlock - 1];
+    total += cell[kBlock / 2];
+  }
+  printf("%ld\n", total);
+}
+
 /* Vectors of system calls, and addresses that are wrong, in watched pages. */
 static void kernel(void) {
   char* data = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -513,6 +551,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "pending") == 0) pending();
   if (strcmp(what, "threads") == 0) threads();
   if (strcmp(what, "thread_memory") == 0) thread_memory();
+  if (strcmp(what, "thread_table") == 0) thread_table();
   if (strcmp(what, "kernel") == 0) kernel();
   if (strcmp(what, "more_than_comes") == 0) more_than_comes();
   MPI_Finalize();
