@@ -64,6 +64,27 @@ std::string steps(const std::vector<Place>& places) {
   return patterns;
 }
 
+/// An array of "word:description".
+std::string zsh_array(const char* name, const std::vector<Entry>& entries) {
+  std::string text = fmt::format("      {}=(\n", name);
+  for (const Entry& entry : entries) {
+    std::string described = entry.word + ":";
+    for (const char c : entry.description) described += c == ':' ? std::string{"\\:"} : std::string{c};
+    text += fmt::format("        {}\n", quote(described));
+  }
+  return text + "      )\n";
+}
+
+/// When a place's words are offered. `with_verbs`: the verbs that have verbs of their own; `run` behind them is another verb.
+std::string fish_condition(const Place& place, const std::string& with_verbs) {
+  if (place.path.empty()) return "__fish_use_subcommand";
+  if (const auto space = place.path.find(' '); space != std::string::npos)
+    return fmt::format("__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}",
+                       place.path.substr(0, space), place.path.substr(space + 1));
+  return fmt::format("__fish_seen_subcommand_from {}{}", place.path,
+                     place.verbs.empty() ? "; and not __fish_seen_subcommand_from" + with_verbs : "");
+}
+
 }  // namespace
 
 std::string bash_completions(CLI::App& app) {
@@ -115,17 +136,7 @@ std::string zsh_completions(CLI::App& app) {
       steps(places));
   for (const Place& place : places) {
     text += fmt::format("    ({})\n", quote(place.path));
-    for (const auto& [name, list] :
-         {std::pair{"verbs", &place.verbs}, std::pair{"options", &place.options}}) {
-      text += fmt::format("      {}=(\n", name);
-      for (const Entry& entry : *list) {
-        std::string described = entry.word + ":";
-        for (const char c : entry.description) described += c == ':' ? std::string{"\\:"} : std::string{c};
-        text += fmt::format("        {}\n", quote(described));
-      }
-      text += "      )\n";
-    }
-    text += "      ;;\n";
+    text += zsh_array("verbs", place.verbs) + zsh_array("options", place.options) + "      ;;\n";
   }
   return text +
          "  esac\n"
@@ -139,24 +150,17 @@ std::string zsh_completions(CLI::App& app) {
 std::string fish_completions(CLI::App& app) {
   const auto places = places_of(app);
   std::string text = "# Completions of nplus1 for fish.\n";
-  std::string with_verbs;  // of their own: `run` behind them is another verb
+  std::string with_verbs;
   for (const Place& place : places)
     if (!place.path.empty() && !place.verbs.empty()) with_verbs += " " + place.path;
   for (const Place& place : places) {
-    std::string condition = "__fish_use_subcommand";
-    if (const auto space = place.path.find(' '); space != std::string::npos) {
-      condition = fmt::format("__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}",
-                              place.path.substr(0, space), place.path.substr(space + 1));
-    } else if (!place.path.empty()) {
-      condition = fmt::format("__fish_seen_subcommand_from {}", place.path);
-      if (place.verbs.empty()) condition += "; and not __fish_seen_subcommand_from" + with_verbs;
-    }
+    const std::string condition = quote(fish_condition(place, with_verbs));
     for (const Entry& verb : place.verbs)
-      text += fmt::format("complete -c nplus1 -n {} -a {} -d {}\n", quote(condition), verb.word,
+      text += fmt::format("complete -c nplus1 -n {} -a {} -d {}\n", condition, verb.word,
                           quote(verb.description));
     for (const Entry& option : place.options) {
       const bool is_long = option.word.starts_with("--");
-      text += fmt::format("complete -c nplus1 -n {} {} {} -d {}\n", quote(condition), is_long ? "-l" : "-s",
+      text += fmt::format("complete -c nplus1 -n {} {} {} -d {}\n", condition, is_long ? "-l" : "-s",
                           option.word.substr(is_long ? 2 : 1), quote(option.description));
     }
   }
