@@ -17,6 +17,7 @@ if [ "${1:-}" = --tests ]; then
     make iproute2 pkg-config libgtest-dev libbenchmark-dev clang-format-14 clang-14
     openmpi-bin libopenmpi-dev python3-mpi4py
     slurm-wlm munge
+    tcl
     otf2-tools python3-otf2
     zsh fish
     chromium chromium-driver

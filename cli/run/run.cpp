@@ -74,14 +74,27 @@ std::vector<std::string> mpi_words(const RunOptions& options) {
   return words;
 }
 
+/// Whether all processes that the launcher starts are ranks. (Hydra starts the simulator's as well.)
+bool starts_ranks_alone(const RunOptions& options) {
+  return options.library == MpiLibrary::kOpenMpi ||
+         (options.launcher && options.launcher->kind != LauncherKind::kHydra);
+}
+
+/// Nobody knows beforehand which hosts Slurm and its like give the job.
+bool may_leave_this_host(const RunOptions& options) {
+  return options.launcher && options.launcher->kind != LauncherKind::kHydra &&
+         options.launcher->kind != LauncherKind::kOpenMpi;
+}
+
 /// What nplus1 does for MPICH's programs only.
 void refuse_for_open_mpi(const RunOptions& options, const std::vector<Section>& sections) {
   const auto refuse = [](const std::string& what, const std::string& why, const std::string& next) {
     throw Failure{ExitCode::kUnsuitable, what + " is not there for programs linked with Open MPI: " + why,
                   kNothingStarted, next};
   };
-  if (const std::string option = option_of_hosts(mpi_words(options), sections); !option.empty())
-    refuse(option, "their simulator is reached on this host only",
+  const std::string option = option_of_hosts(mpi_words(options), sections);
+  if (!option.empty() && !may_leave_this_host(options))
+    refuse(option, "mpirun hands nothing of the simulator's to other hosts",
            "leave it out, or build the program with mpicc.mpich");
   if (options.accesses)
     refuse("--record-accesses",
@@ -263,18 +276,6 @@ Variables variables_of(const RunOptions& options, const std::string& output) {
   if (!output.empty()) variables.emplace_back("NPLUS1_OUTPUT", output);
   for (const auto& variable : job_environment(options)) variables.push_back(variable);
   return variables;
-}
-
-/// Whether all processes that the launcher starts are ranks. (Hydra starts the simulator's as well.)
-bool starts_ranks_alone(const RunOptions& options) {
-  return options.library == MpiLibrary::kOpenMpi ||
-         (options.launcher && options.launcher->kind != LauncherKind::kHydra);
-}
-
-/// Nobody knows beforehand which hosts Slurm and its like give the job.
-bool may_leave_this_host(const RunOptions& options) {
-  return options.launcher && options.launcher->kind != LauncherKind::kHydra &&
-         options.launcher->kind != LauncherKind::kOpenMpi;
 }
 
 /// Of a job that is simulated or recorded. The ranks find it by their environment, which nobody but this

@@ -4,12 +4,14 @@ the same programs under mpirun. Slurm is the test's own (slurm.py).
 Environment (set by ctest): NPLUS1_OPENMPI_TEST_PROGRAMS, the folder of the programs built by Open MPI's compilers."""
 import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
 import slurm
-from live import LiveTest, NPLUS1, path_of, wait_until
+from live import LiveTest, NPLUS1, environment, path_of, wait_until
 
+STAGE = pathlib.Path(__file__).with_name("two_hosts.sh")
 OPEN_MPI = pathlib.Path(os.environ.get("NPLUS1_OPENMPI_TEST_PROGRAMS", "."))
 LIMIT = 200
 SAME = ("ranks", "virtual_time_s", "rank_end_s", "compute_s", "point_to_point", "collectives", "message_sizes", "unmodelled")
@@ -128,11 +130,56 @@ class OpenMpi(SlurmTest):
                 self.as_mpirun(4, OPEN_MPI / words[0], *words[1:])
 
 
+class TwoHosts(LiveTest):
+    """Two hosts of this machine, each with its own name, network and slurmd; nothing is shared but the files."""
+    NODES = ("ha=ha=10.77.0.1", "hb=hb=10.77.0.2")
+
+    @classmethod
+    def setUpClass(cls):
+        if slurm.why_not():
+            raise unittest.SkipTest(slurm.why_not())
+        if subprocess.run([STAGE, "true"], check=False).returncode == 77:
+            raise unittest.SkipTest("namespaces may not be made here")
+
+    def observed(self, *step):
+        folder = self.folder / f"result-{len(list(self.folder.iterdir()))}"
+        done = self.run_command(
+            [str(STAGE), "env", f"SLURM_NEIGHBOUR={STAGE} hb exec", slurm.__file__, *self.NODES, "--", str(NPLUS1), "run",
+             "-q", "-o", str(folder), *EXACT, "--", "srun", *step], timeout=LIMIT)
+        if done.returncode == slurm.SKIPPED:
+            self.skipTest(f"Slurm does not come up here: {done.stderr}")
+        return done, folder
+
+    def same_as_here(self, program, *step):
+        done, folder = self.observed(*step, program)
+        here = self.observe(4, program, options=EXACT)
+        self.assertEqual((done.returncode, sorted(done.stdout.splitlines())), (0, sorted(here.stdout.splitlines())),
+                         done.stderr)
+        summary = read_summary(folder)
+        self.assertEqual(summary["trust"]["active_ranks"], 4)
+        self.assertEqual(summary["transport"], "shm+tcp")
+        for key in SAME:
+            self.assertEqual(summary[key], here.summary[key], key)
+
+    def test_virtual_times_are_those_of_one_host(self):
+        self.same_as_here(path_of("hello_c"), "--mpi=pmi2", "-N2", "-n4")
+
+    @unittest.skipUnless((OPEN_MPI / "hello_c").exists(), "nplus1 was built without Open MPI")
+    def test_open_mpi(self):
+        self.same_as_here(str(OPEN_MPI / "hello_c"), "--mpi=pmix", "-N2", "-n4")
+
+
 def read(path):
     try:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+def read_summary(folder):
+    import json
+    from decimal import Decimal
+    return json.loads((folder / "summary.json").read_text(), parse_float=Decimal)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ case $1 in
     done
     exit $code ;;
   *)
-    unshare --map-root-user --net --mount --uts true 2>/dev/null || exit 77
-    exec unshare --map-root-user --net --mount --uts "$0" --inside "$@" ;;
+    user=  # root needs no namespace of users, in which daemons may not give up groups
+    unshare --net --mount --uts true 2>/dev/null || user=--map-root-user
+    unshare $user --net --mount --uts true 2>/dev/null || exit 77
+    exec unshare $user --net --mount --uts "$0" --inside "$@" ;;
 esac
