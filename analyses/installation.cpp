@@ -57,6 +57,11 @@ Result<fs::path> find_overlap_stubs() {
                    {"lib/libnplus1-overlap.so", NPLUS1_LIBDIR "/nplus1/libnplus1-overlap.so"});
 }
 
+Result<fs::path> find_statistics_stubs() {
+  return find_part("the library libnplus1-statistics.so", "NPLUS1_STATISTICS_STUBS",
+                   {"lib/libnplus1-statistics.so", NPLUS1_LIBDIR "/nplus1/libnplus1-statistics.so"});
+}
+
 Result<fs::path> find_simnode() {
   return find_part("the simulator nplus1-simnode", "NPLUS1_SIMNODE",
                    {"bin/nplus1-simnode", "libexec/nplus1-simnode"});

@@ -19,6 +19,9 @@ namespace nplus1::analyses {
 /// only if Open MPI was when nplus1 was built.
 [[nodiscard]] Result<std::filesystem::path> find_open_mpi_stubs();
 
+/// libnplus1-statistics.so, which the ranks of `nplus1 run --patterns-only` preload (NPLUS1_STATISTICS_STUBS overrides).
+[[nodiscard]] Result<std::filesystem::path> find_statistics_stubs();
+
 /// libnplus1-overlap.so, which the ranks of `nplus1 overlap measure` preload (NPLUS1_OVERLAP_STUBS overrides).
 [[nodiscard]] Result<std::filesystem::path> find_overlap_stubs();
 

@@ -8,9 +8,12 @@
 
 #include "analyses/trust.hpp"
 #include "events/recording/reader.hpp"
+#include "events/source/source_lines.hpp"
+#include "events/statistics/pages.hpp"
 #include "hypothesis/recorded/settings.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
+#include "patterns/counted.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/patterns_json.hpp"
 #include "report/trust.hpp"
@@ -44,6 +47,35 @@ PatternsSource from_recording(recording::Reader reader, const std::string& colle
   return source;
 }
 
+/// With source lines, where the program is still the one that ran.
+std::vector<patterns::SiteFrame> with_lines(const std::vector<patterns::SiteFrame>& frames,
+                                            events::source::SourceLines& lines) {
+  std::vector<patterns::SiteFrame> resolved;
+  for (const patterns::SiteFrame& frame : frames) {
+    events::Frame asked;
+    asked.module = frame.module;
+    asked.offset = frame.offset;
+    for (const events::Frame& f : lines.resolve(asked))
+      resolved.push_back({f.function, f.file, f.line, f.module, f.offset});
+  }
+  return resolved;
+}
+
+PatternsSource from_statistics(const fs::path& given) {
+  const auto pages = need(events::statistics::read_pages(given));
+  PatternsSource source{patterns::counted_patterns(pages),
+                        "times are real times of a run without simulation"};
+  events::source::SourceLines lines;
+  for (patterns::CallSiteUse& site : source.patterns.call_sites) site.frames = with_lines(site.frames, lines);
+  std::uint64_t lost = 0;
+  for (const auto& page : pages) lost += page.header.lost;
+  if (lost > 0) source.note += fmt::format("; {} counts found no room, and are missing", lost);
+  const std::size_t ranks = source.patterns.ranks();
+  if (pages.size() < ranks)
+    source.note += fmt::format("; only {} of {} ranks have left any", pages.size(), ranks);
+  return source;
+}
+
 bool has_elements(const patterns::Patterns& patterns) {
   return patterns.layers.front().elements.has_value();
 }
@@ -55,6 +87,7 @@ PatternsSource load(const std::string& path, bool details, const std::string& co
     throw Stopped{{fmt::format("there is no {}", path),
                    "give the folder that nplus1 run made, or a recording", Fault::kInput}};
   }
+  if (events::statistics::is_statistics(given)) return from_statistics(given);
   const bool is_json = given.extension() == ".json";
   if (!collectives.empty()) return from_recording(need(recording::Reader::open(given)), collectives);
   const fs::path file = is_json ? given : given / patterns::kPatternsFile;

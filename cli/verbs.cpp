@@ -8,6 +8,7 @@ void add_verbs(const Registration& registration) {
   add_run(registration);
   add_report(registration);
   add_patterns(registration);
+  add_where(registration);
   add_collectives(registration);
   add_replay(registration);
   add_clock(registration);

@@ -22,6 +22,7 @@ struct Registration {
 void add_run(const Registration& registration);
 void add_report(const Registration& registration);
 void add_patterns(const Registration& registration);
+void add_where(const Registration& registration);
 void add_collectives(const Registration& registration);
 void add_replay(const Registration& registration);
 void add_clock(const Registration& registration);

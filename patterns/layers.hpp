@@ -23,6 +23,8 @@ inline constexpr std::string_view kWire = "wire";
 
 /// Sets the layer's sums from its matrix.
 void add_up(Layer& layer);
+/// Each rank's messages sent and received, and with how many others, of the point-to-point layer.
+void add_traffic(const Layer& point_to_point, std::vector<RankTotals>& totals);
 /// Adds matrix, sums and sizes in bytes.
 void add(Layer& into, const Layer& from);
 

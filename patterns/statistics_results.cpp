@@ -9,27 +9,6 @@
 namespace nplus1::patterns {
 namespace {
 
-/// Distinct other ranks: senders ascend, so a column's sources come in order.
-void count_degrees(const Layer& layer, std::vector<RankTotals>& ranks) {
-  std::vector<std::vector<std::int32_t>> partners(ranks.size());
-  for (const MatrixRow& row : layer.rows) {
-    for (const Cell& cell : row.cells) {
-      if (cell.destination == row.source) continue;
-      const auto from = static_cast<std::size_t>(row.source);
-      const auto to = static_cast<std::size_t>(cell.destination);
-      ++ranks[from].destinations;
-      ++ranks[to].sources;
-      partners[from].push_back(cell.destination);
-      partners[to].push_back(row.source);
-    }
-  }
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    std::sort(partners[r].begin(), partners[r].end());
-    const auto end = std::unique(partners[r].begin(), partners[r].end());
-    ranks[r].partners = static_cast<std::uint64_t>(end - partners[r].begin());
-  }
-}
-
 std::vector<report::CollectiveCount> counts(const std::vector<CollectiveUse>& uses) {
   std::vector<report::CollectiveCount> counts;
   for (const CollectiveUse& use : uses)
@@ -70,17 +49,7 @@ std::vector<RankTotals> MessageStatistics::rank_totals(const Layer& point_to_poi
     totals[r].waiting = counts.waiting;
     totals[r].collective_calls = counts.collective_calls;
   }
-  for (const MatrixRow& row : point_to_point.rows) {
-    RankTotals& from = totals[static_cast<std::size_t>(row.source)];
-    for (const Cell& cell : row.cells) {
-      RankTotals& to = totals[static_cast<std::size_t>(cell.destination)];
-      from.messages_sent += cell.messages;
-      from.bytes_sent += cell.bytes;
-      to.messages_received += cell.messages;
-      to.bytes_received += cell.bytes;
-    }
-  }
-  count_degrees(point_to_point, totals);
+  add_traffic(point_to_point, totals);
   return totals;
 }
 

@@ -28,6 +28,7 @@
 #include "cli/run/launcher.hpp"
 #include "cli/run/launcher_line.hpp"
 #include "cli/run/output_name.hpp"
+#include "cli/run/patterns_only.hpp"
 #include "cli/run/program_check.hpp"
 #include "cli/run/repeat.hpp"
 #include "cli/run/simulator_beside.hpp"
@@ -61,6 +62,8 @@ constexpr const char* kRunExamples =
     "  nplus1 run -o 'result-%j-%t' -- mpirun -n 4 ./app  the job's number and the date in the folder's "
     "name\n"
     "  nplus1 run -n 16 --native -- ./app                 no simulator, but waits that yield the core\n"
+    "  nplus1 run -n 16 --patterns-only -- ./app          statistics only: patterns and time in MPI, "
+    "natively\n"
     "  nplus1 run -n 2 --native --record full -- ./app    nor simulator: real times, for replay --reenact\n"
     "  nplus1 run -n 4 --repeat 6 -- ./app                six times: median and spread of time and savings\n"
     "  nplus1 run -n 16 --print -- ./app                  only show the mpirun line\n";
@@ -96,6 +99,8 @@ void refuse_for_open_mpi(const RunOptions& options, const std::vector<Section>& 
   if (!option.empty() && !may_leave_this_host(options))
     refuse(option, "mpirun hands nothing of the simulator's to other hosts",
            "leave it out, or build the program with mpicc.mpich");
+  if (options.patterns_only)
+    refuse("--patterns-only", "its library is built for MPICH only", "build the program with mpicc.mpich");
   if (options.accesses)
     refuse("--record-accesses",
            "Open MPI lets a peer read messages out of the program's memory, whose pages would be closed",
@@ -232,7 +237,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 bool keeps_results(const RunOptions& options) {
-  return !options.native || records_natively(options);
+  return options.patterns_only || !options.native || records_natively(options);
 }
 
 int print_line(const RunOptions& options, const std::vector<Section>& sections) {
@@ -272,6 +277,7 @@ std::string preload_of(const fs::path& stubs) {
 }
 
 Variables variables_of(const RunOptions& options, const std::string& output) {
+  if (options.patterns_only) return counting_environment(options, output);
   Variables variables;
   if (!output.empty()) variables.emplace_back("NPLUS1_OUTPUT", output);
   for (const auto& variable : job_environment(options)) variables.push_back(variable);
@@ -295,7 +301,7 @@ std::unique_ptr<SimulatorBeside> simulator_beside(const RunOptions& options,
 int start(const RunOptions& options, const std::vector<Section>& sections) {
   std::optional<analyses::OutputFolder> folder;
   if (keeps_results(options)) {
-    or_fail(analyses::find_simnode(), ExitCode::kUnavailable, kNothingStarted);
+    if (!options.patterns_only) or_fail(analyses::find_simnode(), ExitCode::kUnavailable, kNothingStarted);
     or_fail(mpirun_line(options, sections, ""), ExitCode::kUnavailable,
             kNothingStarted);  // before the folder is made
     folder = result_folder(options, sections);
@@ -306,6 +312,12 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const bool quiet = options.quiet || options.brief;
   if (!quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
   if (!quiet) recommend_replay(options);
+  if (options.patterns_only) {
+    const Ended counted = run_job(line, {}, kPatience);
+    show_counts(output, quiet);
+    folder->remove_if_empty();
+    return counted.exit_code;
+  }
   const auto begin = std::chrono::steady_clock::now();
   const auto simulator = simulator_beside(options, sections, output.string());
   Beside beside;
@@ -426,11 +438,13 @@ MpiLibrary library_of(const RunOptions& options, const std::vector<Section>& sec
 Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const std::vector<Section>& sections,
                                              const std::string& output) {
   const bool open_mpi = options.library == MpiLibrary::kOpenMpi;
-  const auto stubs = open_mpi ? analyses::find_open_mpi_stubs() : analyses::find_stubs();
+  const auto stubs = options.patterns_only ? analyses::find_statistics_stubs()
+                     : open_mpi            ? analyses::find_open_mpi_stubs()
+                                           : analyses::find_stubs();
   if (!stubs) return stubs.error();
-  if (options.launcher && starts_ranks_alone(options)) {
+  if (options.launcher && (options.patterns_only || starts_ranks_alone(options))) {
     std::vector<std::string> handed_on;
-    if (keeps_results(options)) handed_on.emplace_back(kMeeting);
+    if (keeps_results(options) && !options.patterns_only) handed_on.emplace_back(kMeeting);
     return observed_line({*options.launcher, sections}, preload_of(stubs.value()),
                          variables_of(options, output), handed_on);
   }
@@ -452,7 +466,7 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
   for (const auto& [name, value] : variables_of(options, output)) set(name, value);
   const auto extra = mpi_words(options);
   line.insert(line.end(), extra.begin(), extra.end());
-  append_sections(line, sections, options.native && !records_natively(options));
+  append_sections(line, sections, options.patterns_only || (options.native && !records_natively(options)));
   return line;
 }
 
@@ -460,6 +474,7 @@ int run(const RunOptions& given, const std::vector<std::string>& words) {
   RunOptions options = given;
   apply_host_speed(options);
   check_run_options(options);
+  check_patterns_only(options);
   static_cast<void>(repetitions_of(options));
   const auto sections = sections_of(options, words);
   options.output =

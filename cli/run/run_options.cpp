@@ -268,6 +268,15 @@ void declare_run_options(CLI::App& verb, RunOptions& options) {
   verb.add_flag("--native", options.native,
                 "No simulation: the program as it is, with waits that yield the core; with --record full or "
                 "patterns its real times are recorded");
+  verb.add_flag(
+      "--patterns-only", options.patterns_only,
+      "No simulation, no further rank: the program as it is natively, and who sends whom how much, and "
+      "the time in MPI by call site, counted; `nplus1 where DIR/statistics` says where its ranks are");
+  verb.add_option(
+          "--hang-after", options.hang_after,
+          "With --patterns-only: say on stderr where all ranks are, where one has been in or outside of "
+          "the same MPI call for so long")
+      ->type_name("TIME");
   verb.add_option(
           "--repeat", options.repeat,
           "Run it so many times, results in DIR/1, DIR/2 ...; median and spread of the virtual time and "

@@ -34,6 +34,8 @@ struct RunOptions {
   std::optional<Launcher> launcher;  // the user's own line is of this one; empty: nplus1 makes the line
   bool virtual_clocks = false;
   bool native = false;
+  bool patterns_only = false;
+  std::string hang_after;  // a time, with or without its unit s
   bool accesses = false;
   bool quiet = false;
   bool verbose = false;

@@ -44,6 +44,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/thread_clock.cpp
   runtime/threads.cpp
   runtime/transfer_handlers.cpp
+  runtime/topology_neighbors.cpp
   runtime/twins.cpp
   runtime/typemaps.cpp
   runtime/wait_handlers.cpp

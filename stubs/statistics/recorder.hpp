@@ -1,0 +1,172 @@
+// What a rank counts, and says of itself, in its page (events/statistics/page.hpp): made at the end of MPI_Init, written
+// by the handlers of libnplus1-statistics.so around the program's own MPI calls, which they make unchanged.
+// From any thread. Nothing here waits for anybody but for a moment for another thread of the process, calls MPI where the
+// program's call has failed, or throws; where the page's tables are full, counts are lost, and their number is kept.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "events/mpi_call.hpp"
+#include "events/statistics/page.hpp"
+#include "stubs/runtime/call_paths.hpp"
+#include "stubs/runtime/communicators.hpp"
+#include "stubs/runtime/guard.hpp"
+#include "support/collective_kind.hpp"
+
+namespace nplus1::stubs::statistics {
+
+namespace page = events::statistics;
+
+/// A communicator as the page has it.
+struct CommUse {
+  const stubs::Communicator* known = nullptr;
+  page::Communicator* counts = nullptr;  // null: the table is full
+  page::Live* live = nullptr;            // likewise
+  std::uint32_t size = 0;
+  std::uint32_t members = 0;  // of the page
+  std::uint32_t ranges = 0;
+  std::atomic<std::uint64_t> collectives{0};         // begun
+  [[nodiscard]] std::int32_t world(int peer) const;  // -1: any; -2: none
+};
+
+/// A collective as messages between members (patterns/collective_fans.hpp), or as what is left of it for the counts.
+struct Fan {
+  CollectiveKind kind{};
+  MpiCall call = MpiCall::kNone;  // of a persistent operation: what made it; kNone: the call under way
+  std::int32_t root = -1;         // member index, as events have it
+  std::int32_t root_world = -2;   // the other end of the messages; -2: this rank has none
+  std::optional<std::int64_t> to_root;
+  std::optional<std::int64_t> from_root;
+  bool unplaced = false;
+  struct Edge {
+    std::int32_t peer;
+    std::int64_t bytes;
+  };
+  std::vector<Edge> edges;  // of neighbourhoods
+};
+
+/// What is known of a request, for who waits for it.
+struct RequestUse {
+  std::int32_t peer = -2;
+  page::WaitKind kind = page::WaitKind::kNone;
+  MpiCall call = MpiCall::kNone;
+  std::uint64_t communicator = 0;  // of a collective: as in page::ThreadState
+  std::uint64_t ordinal = 0;
+  std::uint32_t members = 0;
+  std::uint32_t ranges = 0;
+};
+
+/// What starting a persistent request does.
+struct Prepared {
+  RequestUse use;
+  CommUse* comm = nullptr;
+  std::int64_t bytes = 0;
+  std::optional<Fan> fan;
+};
+
+/// A thread that calls MPI.
+struct Thread {
+  page::ThreadState* state = nullptr;
+  std::unique_ptr<CallPaths> paths;
+  std::vector<std::uint32_t> numbers;  // by CallPaths' own
+  struct Seen {
+    MPI_Comm comm{};
+    std::uint64_t generation = 0;
+    CommUse* use = nullptr;
+  };
+  static constexpr std::size_t kSeen = 8;
+  Seen seen[kSeen]{};
+  ~Thread();
+};
+
+class Recorder {
+ public:
+  /// Collective over MPI_COMM_WORLD. Null, after one message for the job, where no page can be had.
+  static Recorder* make(int thread_level);
+
+  [[nodiscard]] Thread& thread();
+  [[nodiscard]] std::uint32_t path(Thread& thread, const void* site, const void* frame);
+
+  /// Null for handles that are not known yet: they may be no communicators.
+  [[nodiscard]] CommUse* find(Thread& thread, MPI_Comm comm);
+  /// Of a valid handle, new if need be: of one that a call of MPI's has just accepted.
+  [[nodiscard]] CommUse* find_or_add(Thread& thread, MPI_Comm comm);
+  CommUse* add_communicator(MPI_Comm comm, std::uint64_t parent, std::uint64_t creation);
+  void forget(MPI_Comm comm);
+
+  void note_request(MPI_Request request, const RequestUse& use);
+  [[nodiscard]] RequestUse request(MPI_Request request) const;
+  void prepare(MPI_Request request, Prepared prepared);
+  [[nodiscard]] const Prepared* prepared(MPI_Request request);
+  void unprepare(MPI_Request request);
+
+  void message(std::uint64_t layer, bool incoming, std::int32_t peer, std::int64_t bytes);
+  /// Bytes of the fan's messages.
+  std::uint64_t count_fan(const Fan& fan);
+  void count_collective(MpiCall call, bool blocking, const Fan& fan, std::uint32_t size, std::uint64_t bytes,
+                        std::uint64_t ticks);
+  page::Site* site(std::uint32_t path, MpiCall call, std::uint32_t comm_size);
+  void lose() noexcept;
+
+  /// Gathers all pages into one file of rank 0's, and removes them. Collective; before MPI_Finalize.
+  void finish();
+
+  [[nodiscard]] page::Header& header() { return *header_; }
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+
+ private:
+  friend struct Thread;
+  Recorder() = default;
+  template <class Entry>
+  [[nodiscard]] Entry* table(page::TableKind kind) {
+    return reinterpret_cast<Entry*>(reinterpret_cast<char*>(header_) +
+                                    header_->tables[static_cast<std::size_t>(kind)].offset);
+  }
+  [[nodiscard]] std::uint32_t entries(page::TableKind kind) const {
+    return header_->tables[static_cast<std::size_t>(kind)].entries;
+  }
+  bool map_page(int rank, int ranks);
+  std::uint32_t intern(const std::string& frames);
+  std::uint32_t intern_members(const std::vector<std::int32_t>& members, std::uint32_t& ranges);
+  CommUse* use_of(const stubs::Communicator& known);
+  page::Live* live_slot(std::uint64_t key);
+  [[nodiscard]] std::string squeezed();
+  bool write_joined(const std::string& own, int ranks);
+
+  page::Header* header_ = nullptr;
+  MPI_Comm own_ = MPI_COMM_NULL;
+  std::string base_;    // of the job's file
+  std::string folder_;  // of the pages
+  std::string file_;    // this rank's page; empty: memory of its own
+  std::mutex lock_;
+  Communicators communicators_;
+  std::unordered_map<const stubs::Communicator*, std::unique_ptr<CommUse>> uses_;
+  std::unordered_map<MPI_Comm, CommUse*> by_handle_;
+  std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> member_lists_;  // by hash
+  std::atomic<std::uint64_t> generation_{1};
+  std::unordered_map<std::string, std::uint32_t> paths_;
+  std::unordered_map<MPI_Request, std::unique_ptr<Prepared>> prepared_;
+  struct RequestSlot {
+    std::uint64_t handle = 0;
+    RequestUse use;
+  };
+  static constexpr std::size_t kRequestSets = 8192, kRequestWays = 4;
+  RequestSlot* requests_ = nullptr;  // as large as the whole, untouched where no request was
+};
+
+/// Lives until the process ends; null before MPI_Init and where there is no page.
+[[nodiscard]] Recorder* recorder();
+void set_recorder(Recorder* recorder);
+
+[[nodiscard]] std::int64_t bytes_of(MPI_Count count, MPI_Datatype type);
+
+}  // namespace nplus1::stubs::statistics
