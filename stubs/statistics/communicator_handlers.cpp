@@ -154,6 +154,12 @@ int Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
 int Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* made) {
   return create_from(comm, made, [=] { return pmpi::Intercomm_merge(comm, high, made); });
 }
+int Comm_idup(MPI_Comm comm, MPI_Comm* made, MPI_Request* request) {
+  return create_unseen([=] { return pmpi::Comm_idup(comm, made, request); });
+}
+int Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made, MPI_Request* request) {
+  return create_unseen([=] { return pmpi::Comm_idup_with_info(comm, info, made, request); });
+}
 int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   return create_unseen([=] { return pmpi::Comm_create_group(comm, group, tag, made); });
 }

@@ -42,6 +42,9 @@ NOT_RUN = [
     (r"LIB\.so|libtuned\.so", NOT_HERE, "made by guidelines tune, which is only begun; tests/mpi/guidelines_test.py uses one"),
     (r"--map mapped/map", NOT_HERE, "what the line before would have written; tests/cli/links_test.py uses one"),
     (r"^mpirun\.mpich -genv LD_PRELOAD \.\.\./", NOT_HERE, "has ... for a path; nplus1 run --print shows the line"),
+    (r"^nplus1 where ", NOT_HERE, "needs a job that runs: tests/mpi/statistics_test.py has some"),
+    (r"^mpirun -genv LD_PRELOAD PREFIX/", NOT_HERE, "an installed library: tests/mpi/statistics_test.py preloads the built one"),
+    (r"nplus1-statistics-app-16-1\.n1stat", NOT_HERE, "what the line before would have written"),
     (r"nplus1-cg-16-1", NOT_HERE, "needs the NAS benchmarks"),
 ]
 # Exit codes other than 0 that are an answer.

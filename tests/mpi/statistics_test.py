@@ -50,7 +50,7 @@ class Statistics(unittest.TestCase):
 
     def test_the_counts_are_those_of_an_ordinary_run(self):
         jobs = [(4, EXAMPLES, "cg_traffic"), (4, EXAMPLES, "halo", "5", "1000"), (3, EXAMPLES, "wavefront", "5"),
-                (2, EXAMPLES, "ping_pong", "20", "100"), (4, PROGRAMS, "all_collectives"), (3, EXAMPLES, "hello_mpifh"),
+                (2, EXAMPLES, "ping_pong", "20", "100"), (4, PROGRAMS, "all_collectives", "all", "4,20000", "alone"), (3, EXAMPLES, "hello_mpifh"),
                 (3, EXAMPLES, "hello_mpi"), (3, EXAMPLES, "hello_f08")]
         for number, (ranks, folder, *words) in enumerate(jobs):
             with self.subTest(words):
@@ -59,17 +59,21 @@ class Statistics(unittest.TestCase):
                                          program_folder=folder)
                 self.assertTrue(matrices(simulated))
                 self.assertEqual(matrices(counted), matrices(simulated))
-                self.assertEqual(calls(counted), calls(simulated))
+                if words[0] != "all_collectives":  # of persistent ones the simulator knows the operation only
+                    self.assertEqual(calls(counted), calls(simulated))
+                self.assertEqual(counted["unplaced_messages"], 0)
                 self.assertTrue(counted["complete"])
 
     def test_times_and_sub_communicators_and_refused_calls(self):
         counted = self.run_job("late", 3, "hangs", "late", "3000", options=["--patterns-only"])
         p2p = counted["layers"][0]
         self.assertEqual([(r["source"], r["destinations"], r["messages"]) for r in p2p["rows"]], [(0, [2], [1])])
-        barrier = next(c for c in counted["call_sites"] if c["call"] == "MPI_Barrier")
-        self.assertEqual(barrier["calls"], 3)
-        self.assertGreaterEqual(barrier["time_s"], 2 * 0.2)  # two ranks wait for the third
-        self.assertGreaterEqual(barrier["longest_s"], 0.2)
+        reduction = next(c for c in counted["call_sites"] if c["call"] == "MPI_Allreduce")
+        self.assertEqual(reduction["calls"], 3)
+        # Two ranks wait for the third, which sleeps 0.2 s; they may leave the barrier before it a little later than it does.
+        self.assertGreaterEqual(reduction["time_s"], 2 * 0.1)
+        self.assertGreaterEqual(reduction["longest_s"], 0.15)
+        self.assertLessEqual(reduction["time_s"], counted["totals"]["mpi_s"])
         dup = next(c for c in counted["communicator_calls"] if c["name"] == "MPI_Comm_dup")
         self.assertEqual(dup["calls_per_rank"], [3000] * 3)
         self.assertLess((self.folder / "late/statistics.n1stat").stat().st_size, 30000)

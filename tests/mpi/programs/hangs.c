@@ -1,6 +1,6 @@
 /* hangs WHICH: ways not to end, for `nplus1 where`. The test ends the job.
    cycle: each rank receives from the next. mismatch: rank 0 in MPI_Allreduce, the others in MPI_Barrier. computing: rank 1
-   never comes to the barrier. late N: rank 1 sleeps 0.2 s before a barrier, N communicators are made and freed. */
+   never comes to the barrier. late N: rank 1 sleeps 0.2 s between a barrier and MPI_Allreduce, N communicators are made and freed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,8 +39,9 @@ static void late(int rank, int ranks, int communicators) {
   if (rank == ranks - 1) MPI_Recv(&y, 1, MPI_INT, ranks - 1, 0, reversed, MPI_STATUS_IGNORE);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Send(&x, 1, MPI_INT, ranks + 5, 0, MPI_COMM_WORLD); /* refused: no message */
-  if (rank == 1) usleep(200000);
   MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) usleep(200000);
+  MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm_free(&reversed);
 }
 
