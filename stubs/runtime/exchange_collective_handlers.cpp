@@ -279,6 +279,7 @@ int Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
 
 NPLUS1_COLLECTIVES(int, int)
 NPLUS1_COLLECTIVES(MPI_Count, MPI_Aint)
+#undef NPLUS1_COLLECTIVES
 
 }  // namespace handlers
 }  // namespace nplus1::stubs

@@ -275,6 +275,7 @@ namespace handlers {
 
 NPLUS1_COLLECTIVES(int, int)
 NPLUS1_COLLECTIVES(MPI_Count, MPI_Aint)
+#undef NPLUS1_COLLECTIVES
 
 }  // namespace handlers
 }  // namespace nplus1::stubs
