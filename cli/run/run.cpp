@@ -442,7 +442,7 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
                      : open_mpi            ? analyses::find_open_mpi_stubs()
                                            : analyses::find_stubs();
   if (!stubs) return stubs.error();
-  if (options.launcher && (options.patterns_only || starts_ranks_alone(options))) {
+  if (options.launcher && starts_ranks_alone(options)) {
     std::vector<std::string> handed_on;
     if (keeps_results(options) && !options.patterns_only) handed_on.emplace_back(kMeeting);
     return observed_line({*options.launcher, sections}, preload_of(stubs.value()),
