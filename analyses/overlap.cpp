@@ -179,9 +179,9 @@ class OverlapTrials {
   }
   /// How many chains may be tried, so that all replays together stay below a number of events.
   [[nodiscard]] std::size_t affordable() const {
-    constexpr std::uint64_t kMostReplayed = 120'000'000;
+    constexpr std::uint64_t kReplayable = 120'000'000;
     constexpr std::size_t kUsual = 12, kReplaysOfAChain = 4;
-    const std::uint64_t replays = kMostReplayed / std::max<std::uint64_t>(1, source_.rows);
+    const std::uint64_t replays = kReplayable / std::max<std::uint64_t>(1, source_.rows);
     const std::uint64_t others = cases_.size(), each = kReplaysOfAChain * (weak_ ? 2U : 1U);
     return static_cast<std::size_t>(
         std::clamp<std::uint64_t>(replays > others ? (replays - others) / each : 0, 1, kUsual));
