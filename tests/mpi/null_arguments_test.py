@@ -17,11 +17,12 @@ BY_NAME = {"dest": "MPI_PROC_NULL", "source": "MPI_PROC_NULL", "root": "0", "tag
            "color": "0", "key": "0", "reorder": "0", "high": "0", "split_type": "MPI_COMM_TYPE_SHARED",
            "status": "MPI_STATUS_IGNORE", "array_of_statuses": "MPI_STATUSES_IGNORE", "comm": "grid", "comm_old": "grid",
            "sendtypes": "types", "recvtypes": "types", "op": "MPI_SUM", "info": "MPI_INFO_NULL", "group": "group",
+           "target_rank": "0", "target_disp": "0", "size": "64",
            "indx": "zeros", "degrees": "ones", "destinations": "zeros", "sources": "zeros", "dims": "ones"}
-BY_TYPE = {"int": "1", "MPI_Count": "1", "MPI_Datatype": "MPI_INT", "MPI_Comm": "grid", "MPI_Request": "MPI_REQUEST_NULL",
-           "MPI_Message": "MPI_MESSAGE_NULL"}
+BY_TYPE = {"int": "1", "MPI_Count": "1", "MPI_Aint": "1", "MPI_Datatype": "MPI_INT", "MPI_Comm": "grid", "MPI_Request": "MPI_REQUEST_NULL",
+           "MPI_Message": "MPI_MESSAGE_NULL", "MPI_Win": "window"}
 POINTERS = {"MPI_Request*": "&request", "MPI_Comm*": "&made", "MPI_Status*": "MPI_STATUS_IGNORE", "int*": "&number",
-            "MPI_Count*": "&large", "MPI_Aint*": "places", "MPI_Message*": "&message", "void*": "buffer",
+            "MPI_Count*": "&large", "MPI_Aint*": "places", "MPI_Message*": "&message", "MPI_Win*": "&made_window", "void*": "buffer",
             "MPI_Datatype*": "&type", "int[]": "ones", "MPI_Count[]": "large_ones", "MPI_Aint[]": "places",
             "MPI_Request[]": "&request", "MPI_Status[]": "MPI_STATUSES_IGNORE"}
 PROGRAM = """
@@ -34,7 +35,7 @@ PROGRAM = """
 #include <unistd.h>
 static sigjmp_buf back;
 static void crash(int signal) { siglongjmp(back, signal); }
-static char buffer[1 << 16], other[1 << 16];
+static char buffer[1 << 16], other[1 << 16], memory[1 << 10];
 static int ones[64], zeros[64], number;
 static MPI_Count large_ones[64], large;
 static MPI_Aint places[64];
@@ -43,6 +44,7 @@ static MPI_Comm grid, made;
 static MPI_Request request;
 static MPI_Message message;
 static MPI_Group group;
+static MPI_Win window, made_window;
 static void reset(void) {
   type = MPI_INT, made = MPI_COMM_NULL, request = MPI_REQUEST_NULL, message = MPI_MESSAGE_NULL;
   for (int i = 0; i < 64; ++i) ones[i] = 1, zeros[i] = 0, large_ones[i] = 1, places[i] = 0, types[i] = MPI_INT;
@@ -67,6 +69,9 @@ int main(int argc, char** argv) {
   MPI_Cart_create(MPI_COMM_WORLD, 1, ones, ones, 0, &grid);
   MPI_Comm_set_errhandler(grid, MPI_ERRORS_RETURN);
   MPI_Comm_group(MPI_COMM_WORLD, &group);
+  MPI_Win_create(memory, sizeof(memory), 1, MPI_INFO_NULL, grid, &window);
+  MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+  MPI_Win_lock_all(0, window);
   for (int i = 0; i < %d; ++i) {
     char name[32];
     sprintf(name, " %%d ", i);
@@ -86,6 +91,8 @@ int main(int argc, char** argv) {
     MPI_Error_class(code, &class);
     printf("%%d\\n", class);
   }
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
   MPI_Finalize();
   return 0;
 }
