@@ -8,32 +8,6 @@ namespace {
 
 using events::EventKind;
 
-enum class Shape { kBarrier, kFromRoot, kToRoot, kPrefix, kNeighbors, kAll };
-
-Shape shape_of(CollectiveKind kind) {
-  switch (kind) {
-    case CollectiveKind::kBarrier:
-    case CollectiveKind::kSynchronize:
-      return Shape::kBarrier;
-    case CollectiveKind::kBcast:
-    case CollectiveKind::kScatter:
-    case CollectiveKind::kScatterv:
-      return Shape::kFromRoot;
-    case CollectiveKind::kReduce:
-    case CollectiveKind::kGather:
-    case CollectiveKind::kGatherv:
-      return Shape::kToRoot;
-    case CollectiveKind::kScan:
-    case CollectiveKind::kExscan:
-      return Shape::kPrefix;
-    case CollectiveKind::kNeighborAllgather:
-    case CollectiveKind::kNeighborAlltoall:
-      return Shape::kNeighbors;
-    default:
-      return Shape::kAll;
-  }
-}
-
 const Partner kNobody{};
 
 template <class Member>
@@ -120,6 +94,41 @@ void settle_all(const std::vector<Member>& members, WaitState state, const Tell&
 
 }  // namespace
 
+enum class CollectiveCalls::Shape : std::uint8_t {
+  kBarrier,
+  kFence,
+  kFromRoot,
+  kToRoot,
+  kPrefix,
+  kNeighbors,
+  kAll
+};
+
+CollectiveCalls::Shape CollectiveCalls::shape_of(const events::Event& event) {
+  if (event.kind == EventKind::kWindowSync) return Shape::kFence;
+  switch (event.collective()) {
+    case CollectiveKind::kBarrier:
+    case CollectiveKind::kSynchronize:
+      return Shape::kBarrier;
+    case CollectiveKind::kBcast:
+    case CollectiveKind::kScatter:
+    case CollectiveKind::kScatterv:
+      return Shape::kFromRoot;
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kGather:
+    case CollectiveKind::kGatherv:
+      return Shape::kToRoot;
+    case CollectiveKind::kScan:
+    case CollectiveKind::kExscan:
+      return Shape::kPrefix;
+    case CollectiveKind::kNeighborAllgather:
+    case CollectiveKind::kNeighborAlltoall:
+      return Shape::kNeighbors;
+    default:
+      return Shape::kAll;
+  }
+}
+
 CollectiveCalls::CollectiveCalls(std::size_t ranks) : communicators_(1) {
   communicators_[0].size = ranks;
   communicators_[0].calls.resize(ranks);
@@ -163,8 +172,8 @@ bool CollectiveCalls::enter(const events::TimedEvent& timed, const Path& path, c
   member = {
       true, event.peer, timed.rank, event.entry(), event.kind == EventKind::kCollective ? timed.exit : kNever,
       path, waiter,     {}};
-  call.kind = event.collective();
-  if (shape_of(call.kind) == Shape::kNeighbors && timed.extension.words.size() >= 2) {
+  call.shape = shape_of(event);
+  if (call.shape == Shape::kNeighbors && timed.extension.words.size() >= 2) {
     const auto words = timed.extension.words.subspan(2);
     member.sources.assign(
         words.begin(), words.begin() + std::min<std::ptrdiff_t>(timed.extension.words[0], std::ssize(words)));
@@ -181,7 +190,7 @@ bool CollectiveCalls::enter(const events::TimedEvent& timed, const Path& path, c
 
 void CollectiveCalls::settle(const Communicator& communicator, const Call& call, const Tell& tell) {
   const std::vector<Member>& members = call.members;
-  Shape shape = shape_of(call.kind);
+  Shape shape = call.shape;
   const bool rooted = shape == Shape::kFromRoot || shape == Shape::kToRoot;
   if (communicator.between_groups && !rooted) shape = Shape::kAll;  // priced as a synchronisation of both
   const Member* root = rooted ? root_of(members, communicator.between_groups) : nullptr;
@@ -198,6 +207,8 @@ void CollectiveCalls::settle(const Communicator& communicator, const Call& call,
       return settle_prefix(members, tell);
     case Shape::kNeighbors:
       return settle_neighbors(members, tell);
+    case Shape::kFence:
+      return settle_all(members, WaitState::kWaitAtFence, tell);
     case Shape::kBarrier:
       return settle_all(members, WaitState::kWaitAtBarrier, tell);
     case Shape::kAll:

@@ -1,4 +1,4 @@
-// Collective calls in progress: ties the members' calls together (the k-th of each member on a communicator
+// Collective calls in progress, fences of windows among them: ties the members' calls together (the k-th of each member on a communicator
 // belongs to the k-th of the others) and says, once all have come, whom each waited for. Memory per member of
 // a call that not all have entered yet. Not thread-safe.
 #pragma once
@@ -36,8 +36,9 @@ class CollectiveCalls {
     Waiter waiter;
     std::vector<std::uint32_t> sources;  // neighbourhoods only
   };
+  enum class Shape : std::uint8_t;
   struct Call {
-    CollectiveKind kind{};
+    Shape shape{};
     std::size_t present = 0;
     std::vector<Member> members;
   };
@@ -50,6 +51,7 @@ class CollectiveCalls {
     std::deque<Call> in_progress;
   };
 
+  static Shape shape_of(const events::Event& event);
   static Call& next_call(Communicator& communicator, std::size_t member);
   static void settle(const Communicator& communicator, const Call& call, const Tell& tell);
 

@@ -24,21 +24,25 @@ enum class WaitState : std::uint8_t {
   kNxNCompletion,
   kWaitAtBarrier,
   kBarrierCompletion,
+  kWaitAtFence,
+  kLatePost,
+  kEarlyWait,
+  kLockContention,
   kContention,
 };
-inline constexpr std::size_t kWaitStates = 11;
+inline constexpr std::size_t kWaitStates = 15;
 
 /// "late_sender": the key in JSON is this with "_s" behind it.
 inline constexpr std::array<std::string_view, kWaitStates> kWaitStateNames{
-    "late_sender",      "late_receiver",      "late_broadcast", "early_reduce",
-    "late_contributor", "early_scan",         "wait_at_nxn",    "nxn_completion",
-    "wait_at_barrier",  "barrier_completion", "contention"};
+    "late_sender",   "late_receiver", "late_broadcast", "early_reduce",    "late_contributor",
+    "early_scan",    "wait_at_nxn",   "nxn_completion", "wait_at_barrier", "barrier_completion",
+    "wait_at_fence", "late_post",     "early_wait",     "lock_contention", "contention"};
 
 /// For people.
 inline constexpr std::array<const char*, kWaitStates> kWaitStateTitles{
-    "late sender",      "late receiver",      "late broadcast", "early reduce",
-    "late contributor", "early scan",         "wait at NxN",    "NxN completion",
-    "wait at barrier",  "barrier completion", "contention"};
+    "late sender",   "late receiver", "late broadcast", "early reduce",    "late contributor",
+    "early scan",    "wait at NxN",   "NxN completion", "wait at barrier", "barrier completion",
+    "wait at fence", "late post",     "early wait",     "lock contention", "contention"};
 
 /// Waiting for each kind.
 using WaitTimes = std::array<Duration, kWaitStates>;

@@ -69,6 +69,8 @@ void WaitStates::find_partners(const events::TimedEvent& timed, Lane& lane, Call
     case EventKind::kCollective:
     case EventKind::kIcollective:
       return collective(timed, lane, call, place);
+    case EventKind::kWindowSync:
+      return synchronize_window(timed, lane, call, place);
     default:
       return;
   }
@@ -247,6 +249,35 @@ void WaitStates::collective(const events::TimedEvent& timed, const Lane& lane, C
   if (place != kNoPlace) ++call.unresolved;
   const Waiter waiter{place == kNoPlace ? Waiter::Kind::kNobody : Waiter::Kind::kCall, place};
   if (!collectives_.enter(timed, lane.path, waiter, tell_) && place != kNoPlace) --call.unresolved;
+}
+
+void WaitStates::synchronize_window(const events::TimedEvent& timed, const Lane& lane, Call& call,
+                                    std::uint32_t place) {
+  using events::WindowSync;
+  const bool waits = place != kNoPlace;
+  const Waiter waiter{waits ? Waiter::Kind::kCall : Waiter::Kind::kNobody, place};
+  switch (timed.event.window_sync()) {
+    case WindowSync::kFence:
+      return collective(timed, lane, call, place);
+    case WindowSync::kPost:
+    case WindowSync::kComplete:
+      return windows_.give_notices(timed, lane.path, tell_);
+    case WindowSync::kTest:
+      if (timed.answer.flag == 0) return;
+      [[fallthrough]];
+    case WindowSync::kStart:
+    case WindowSync::kWait:
+      if (waits) ++call.unresolved;
+      if (!windows_.take_notices(timed, waiter, tell_) && waits) --call.unresolved;
+      return;
+    case WindowSync::kLock:
+    case WindowSync::kLockAll:
+      if (!waits || timed.answer.aux == 0) return;  // nobody held it
+      ++call.unresolved;
+      return windows_.await_release(timed, waiter, tell_);
+    default:
+      return;  // for transfers of its own
+  }
 }
 
 void WaitStates::complete(const events::TimedEvent& timed, Call& call, std::uint32_t place) {

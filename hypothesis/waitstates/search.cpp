@@ -30,6 +30,12 @@ bool failed_poll(const events::TimedEvent& timed) {
   return (kind == EventKind::kTest || kind == EventKind::kIprobe) && timed.answer.flag == 0;
 }
 
+bool gives_lock_back(const events::Event& event) {
+  if (event.kind != EventKind::kWindowSync) return false;
+  const events::WindowSync what = event.window_sync();
+  return what == events::WindowSync::kUnlock || what == events::WindowSync::kUnlockAll;
+}
+
 /// Files may claim anything: no transfer is held up for longer than its call.
 Duration held_up(const events::Answer& answer) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -104,6 +110,7 @@ void WaitStates::on_event(const events::TimedEvent& timed) {
     calls_[place] = std::move(call);
     track(timed, lane, calls_[place], place);
   }
+  if (gives_lock_back(event)) windows_.release(timed, lane.path, tell_);
   lane.end = std::max(lane.end, timed.exit);
 }
 
@@ -135,7 +142,7 @@ void WaitStates::count(const events::TimedEvent& timed, const Lane& lane, Call& 
   const Duration own = own_.of(timed);
   if (waits(event.kind)) {
     call.waiting = std::max(Duration::zero(), time - own);
-    call.held_up = held_up(timed.answer);
+    if (event.kind != EventKind::kWindowSync) call.held_up = held_up(timed.answer);
   }
   for (Tally* tally : {&rows_[call.row], &rank_tallies_[timed.rank.index()]}) {
     ++tally->calls;

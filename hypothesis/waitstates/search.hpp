@@ -18,6 +18,7 @@
 #include "hypothesis/waitstates/results.hpp"
 #include "hypothesis/waitstates/rows.hpp"
 #include "hypothesis/waitstates/table.hpp"
+#include "hypothesis/waitstates/windows.hpp"
 #include "netmodel/network_model.hpp"
 #include "patterns/own_overhead.hpp"
 
@@ -146,6 +147,7 @@ class WaitStates : public events::EventSink {
   void post_receive(const events::TimedEvent& event, const Lane& lane);
   void probe(const events::TimedEvent& event, Lane& lane, Call& call);
   void collective(const events::TimedEvent& event, const Lane& lane, Call& call, std::uint32_t place);
+  void synchronize_window(const events::TimedEvent& event, const Lane& lane, Call& call, std::uint32_t place);
   void complete(const events::TimedEvent& event, Call& call, std::uint32_t place);
   void complete_one(RequestKey key, Call& call, std::uint32_t place);
   void poll(const events::TimedEvent& event, const Call& call);
@@ -186,6 +188,7 @@ class WaitStates : public events::EventSink {
   Slab<Request> requests_;
   Slab<Call> calls_;  // put aside
   CollectiveCalls collectives_;
+  WindowCalls windows_;
   CollectiveCalls::Tell tell_;
   patterns::OwnOverhead own_;
   std::vector<PathShare> of_late_, of_waiting_;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "simnode/engine/testing/world.hpp"
+#include "simnode/engine/testing/window_calls.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {
@@ -14,32 +14,6 @@ using events::EventKind;
 using events::OneSidedOperation;
 using events::WindowSync;
 using List = World::List;
-
-Event transfer(int target, std::int64_t there, std::int64_t back, std::uint32_t request = 0) {
-  Event e = World::transfer(EventKind::kOneSided, target, 0, there);
-  e.aux = static_cast<std::uint64_t>(back);
-  e.operation = static_cast<std::uint8_t>(back > 0 ? OneSidedOperation::kGet : OneSidedOperation::kPut);
-  e.request = RequestId{request};
-  return e;
-}
-
-Event sync_event(WindowSync what, int target = 0, int tag = 0) {
-  Event e = World::transfer(EventKind::kWindowSync, target, tag, 0);
-  e.operation = static_cast<std::uint8_t>(what);
-  return e;
-}
-
-void sync(World& world, int rank, WindowSync what, int target = 0, int tag = 0) {
-  world.push(rank, sync_event(what, target, tag));
-}
-void sync(World& world, int rank, WindowSync what, const List& group) {
-  Event e = sync_event(what);
-  e.aux = group.size();
-  world.push(rank, e, {group, {}});
-}
-void put(World& world, int rank, int target, std::int64_t size) {
-  world.push(rank, transfer(target, size, 0));
-}
 
 TEST(OneSided, APutIsThereWhenAMessageWouldBeAndItsOriginDoesNotWait) {
   World world{2};
