@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 6> kOneSidedLayers{
     "one_sided_put",          "one_sided_get",
     "one_sided_accumulate",   "one_sided_get_accumulate",
     "one_sided_fetch_and_op", "one_sided_compare_and_swap"};
+inline constexpr std::string_view kOneSidedPrefix = "one_sided_";
 /// Patterns::wire, as a layer that is shown by itself: it has the others' messages in it.
 inline constexpr std::string_view kWire = "wire";
 

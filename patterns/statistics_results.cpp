@@ -117,6 +117,10 @@ void MessageStatistics::fill(report::RunSummary& summary) const {
   summary.ranks = static_cast<std::uint32_t>(ranks_.size());
   summary.messages = matrix_of(sent, ranks_.size(), &Cell::messages);
   summary.bytes = matrix_of(sent, ranks_.size(), &Cell::bytes);
+  summary.one_sided.clear();
+  for (const Layer& layer : all.layers)
+    if (layer.name.starts_with(kOneSidedPrefix))
+      summary.one_sided.push_back({layer.name.substr(kOneSidedPrefix.size()), layer.messages, layer.bytes});
   summary.message_sizes.clear();
   for (std::size_t b = 0; b < kSizeBuckets; ++b) {
     const auto limit = bucket_limit(b);

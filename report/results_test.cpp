@@ -24,6 +24,7 @@ RunSummary two_ranks() {
   summary.messages.add(RankId{0}, RankId{1}, 3);
   summary.bytes = RankMatrix{2};
   summary.bytes.add(RankId{0}, RankId{1}, 4096);
+  summary.one_sided = {{"put", 5, 100}, {"fetch_and_op", 2, 32}};
   summary.collectives = {{"MPI_Bcast", 2, 1, {4, 4}}, {"MPI_Barrier", 2, std::nullopt, {1, 0}}};
   summary.message_sizes = {{bytes(16), 1}, {std::nullopt, 2}};
   summary.rank_end = {kTimeZero + milliseconds{20}, kTimeZero + milliseconds{10}};
@@ -46,6 +47,7 @@ TEST(SummaryJson, HoldsEveryFieldOfTheSchema) {
   EXPECT_DOUBLE_EQ(read["virtual_time_s"], 0.02);
   EXPECT_EQ(read["point_to_point"]["messages"], (json{{0, 3}, {0, 0}}));
   EXPECT_EQ(read["point_to_point"]["bytes"][0][1], 4096);
+  EXPECT_EQ(read["one_sided"][1], (json{{"operation", "fetch_and_op"}, {"transfers", 2}, {"bytes", 32}}));
   EXPECT_EQ(read["collectives"][0],
             (json{{"name", "MPI_Bcast"}, {"comm_size", 2}, {"root", 1}, {"calls_per_rank", {4, 4}}}));
   EXPECT_TRUE(read["collectives"][1]["root"].is_null());
@@ -100,9 +102,10 @@ TEST(Heatmap, ManyRanksShareCellsAndNothingIsLost) {
 
 TEST(SummaryText, ShowsTimesCountsAndImbalance) {
   const std::string text = summary_text(two_ranks(), "results", {.unicode = false});
-  for (const char* wanted : {"./app on 2 ranks", "20 ms", "3 messages", "4 KiB", "MPI_Bcast", "0 to 1",
-                             "imbalance (most / mean - 1) 50.0 %", "load balance (mean / most) 66.7 %",
-                             "2 of 2 ranks", "results/"}) {
+  for (const char* wanted :
+       {"./app on 2 ranks", "20 ms", "3 messages", "4 KiB", "MPI_Bcast", "0 to 1",
+        "One-sided: 7 transfers, 132 B (put 5, fetch_and_op 2)", "imbalance (most / mean - 1) 50.0 %",
+        "load balance (mean / most) 66.7 %", "2 of 2 ranks", "results/"}) {
     EXPECT_NE(text.find(wanted), std::string::npos) << wanted << "\n" << text;
   }
   EXPECT_EQ(text.find("INCOMPLETE"), std::string::npos);

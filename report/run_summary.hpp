@@ -27,7 +27,14 @@ struct SizeBucket {
   std::uint64_t count = 0;
 };
 
-/// Calls that the simulator passes through without modelling them (RMA, MPI-IO, ...).
+/// Transfers of one kind between windows, all pairs together.
+struct OneSidedCount {
+  std::string operation;  // "put", "get", "accumulate", ...
+  std::uint64_t transfers = 0;
+  std::uint64_t bytes = 0;  // both ways
+};
+
+/// Calls that the simulator passes through without modelling them (MPI-IO, ...).
 struct Unmodelled {
   struct Calls {
     std::string name;
@@ -73,8 +80,9 @@ struct RunSummary {
   std::string transport;     // "shm", "tcp", "shm+tcp"
   bool direct = false;       // time stamps went straight to the receiver
 
-  RankMatrix messages;  // point-to-point messages
-  RankMatrix bytes;     // and their payload
+  RankMatrix messages;                   // point-to-point messages
+  RankMatrix bytes;                      // and their payload
+  std::vector<OneSidedCount> one_sided;  // without those that there are none of
   std::vector<CollectiveCount> collectives;
   std::vector<CollectiveCount>
       communicator_calls;  // Comm_split and the like: collective, but without payload

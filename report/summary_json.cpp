@@ -32,6 +32,11 @@ std::string collective(const CollectiveCount& count) {
                      Object::joined(count.calls_per_rank, number));
 }
 
+std::string transfers(const OneSidedCount& count) {
+  return fmt::format("{{\"operation\": {}, \"transfers\": {}, \"bytes\": {}}}",
+                     Object::quoted(count.operation), count.transfers, count.bytes);
+}
+
 std::string bucket(const SizeBucket& sizes) {
   const std::string upper = sizes.upper ? std::to_string(count(*sizes.upper)) : "null";
   return fmt::format("{{\"upper_bytes\": {}, \"count\": {}}}", upper, sizes.count);
@@ -88,6 +93,7 @@ std::string summary_json(const RunSummary& summary) {
   object.real("wall_time_s", summary.wall_time_s);
   add_settings(object, summary);
   object.raw("point_to_point", point_to_point(summary));
+  object.list("one_sided", summary.one_sided, transfers, ",");
   object.list("collectives", summary.collectives, collective, ",");
   object.list("communicator_calls", summary.communicator_calls, collective, ",");
   object.list("message_sizes", summary.message_sizes, bucket, ",\n    ");

@@ -31,11 +31,24 @@ void add_head(Page& page, const RunSummary& s) {
             s.clock_reason.empty() ? "" : " (" + s.clock_reason + ")", s.compute, s.protocol);
 }
 
+void add_one_sided(Page& page, const RunSummary& s) {
+  if (s.one_sided.empty()) return;
+  std::string kinds;
+  std::uint64_t transfers = 0, bytes = 0;
+  for (const OneSidedCount& count : s.one_sided) {
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count.operation, count.transfers);
+    transfers += count.transfers;
+    bytes += count.bytes;
+  }
+  page.line("One-sided: {} transfers, {} ({})", transfers, readable_bytes(static_cast<double>(bytes)), kinds);
+}
+
 void add_densities(Page& page, const RunSummary& s, TextStyle style) {
   page.line("");
+  add_one_sided(page, s);
+  if (s.messages.total() == 0) return page.line("Point-to-point: no messages");
   page.line("Point-to-point: {} messages, {} (row = sender, column = receiver; dark = much)",
             s.messages.total(), readable_bytes(static_cast<double>(s.bytes.total())));
-  if (s.messages.total() == 0) return;
   const auto messages = heatmap(s.messages, style);
   const auto bytes = heatmap(s.bytes, style);
   if (s.ranks > kSideBySide) {

@@ -55,7 +55,14 @@ export function meanOf(column, { from, to }) {
   return sum / (to - from);
 }
 
-export const layerLabel = (name) => name.replace(/_/g, " ").replace(/^./, (c) => c.toUpperCase()).replace("Point to point", "Point-to-point");
+export const layerLabel = (name) => name.replace(/_/g, " ").replace(/^./, (c) => c.toUpperCase()).replace("Point to point", "Point-to-point").replace("One sided", "One-sided");
+
+/** The sums of what goes between windows: null if there is nothing. */
+export function oneSided(layers) {
+  const between = layers.filter(({ name }) => name.startsWith("one_sided_"));
+  const sum = (key) => between.reduce((all, layer) => all + layer[key], 0);
+  return between.length > 0 ? { transfers: sum("messages"), bytes: sum("bytes") } : null;
+}
 
 /** What a change is ranked by: of a balance, what rank or step have every time; the rest comes and goes. */
 export const worth = (candidate) => candidate.systematic_s ?? candidate.saved_s;

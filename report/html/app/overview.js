@@ -1,7 +1,7 @@
 // The first screen: what ran, where the time went, what to look at first, and how far to believe it.
 
 import { barList, columns, legend } from "./charts.js";
-import { intervalOf, meanOf, rankGroups, shareOf, shareOfRun, worth } from "./data.js";
+import { intervalOf, meanOf, oneSided, rankGroups, shareOf, shareOfRun, worth } from "./data.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
 import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
@@ -23,7 +23,8 @@ function timeNote(ranks, interval) {
   return `${between(interval)}; at least ${formatTime(interval.lowest)}, as measured ${formatTime(interval.highest)}`;
 }
 
-function tiles({ totals, imbalance, ranks, virtual_time_s: time }, interval) {
+function tiles({ totals, imbalance, layers, ranks, virtual_time_s: time }, interval) {
+  const windows = oneSided(layers);
   const spent = totals.compute_s + totals.mpi_s;
   const most = imbalance.most_loaded_rank;
   return el("dl", { class: "tiles" },
@@ -33,7 +34,8 @@ function tiles({ totals, imbalance, ranks, virtual_time_s: time }, interval) {
     tile("Waiting", formatShare(totals.waiting_s, spent), `${formatTime(totals.waiting_s / ranks)} a rank`),
     tile("Imbalance", formatShare(imbalance.compute), most == null ? "nobody computed" :
       `max / mean - 1; rank ${most} computes longest, ${formatTime(imbalance.compute_time_s)} over the mean`),
-    tile("Messages", formatCount(totals.messages_sent), `${formatBytes(totals.bytes_sent)} point-to-point`),
+    windows && totals.messages_sent === 0 ? null : tile("Messages", formatCount(totals.messages_sent), `${formatBytes(totals.bytes_sent)} point-to-point`),
+    windows ? tile("One-sided", formatCount(windows.transfers), `${formatBytes(windows.bytes)} put, got and accumulated`) : null,
     tile("Collectives", formatCount(totals.collective_calls / ranks), "calls a rank"));
 }
 
