@@ -41,6 +41,24 @@ class WaitStates(LiveTest):
                 run = self.observe(ranks, EXAMPLES / program, *words)
                 self.check_sums(run, self.waitstates(run))
 
+    def test_a_lock_held_by_others_is_contention_until_their_unlock_returns(self):
+        run = self.exact("windows", "turns", ranks=4, options=("--record", "full"))
+        found = self.waitstates(run)
+        self.check_sums(run, found)
+        # Of three origins the k-th has the lock 2000 + 5000 k us after asking, the unlock before it returned at 5000 k.
+        # A call of MPI_Wtime costs some ns.
+        self.assertAlmostEqual(float(found["total"]["wait_states"]["lock_contention_s"]), 0.015, delta=1e-6)
+        self.assertIn("lock contention", self.screen)
+
+    def test_windows_of_random_programs_leave_nothing_unexplained(self):
+        for seed in (7300001, 7300002, 7300009):
+            with self.subTest(seed):
+                run = self.observe(2 + seed % 7, "random_program", seed, 6, 30, "--one-sided",
+                                   options=("--compute", "fixed:1e-6", "--record", "full"))
+                found = self.waitstates(run)
+                self.check_sums(run, found)
+                self.assertGreater(found["total"]["wait_states"]["wait_at_fence_s"], 0)
+
     def test_imbalance_is_caused_by_the_heavy_ranks_computing(self):
         run = self.observe(8, EXAMPLES / "imbalance", "5", "100")
         found = self.waitstates(run)
