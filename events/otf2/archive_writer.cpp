@@ -11,6 +11,7 @@
 #include "events/otf2/checksums.hpp"
 #include "events/otf2/collectives.hpp"
 #include "events/otf2/definition_writer.hpp"
+#include "events/otf2/one_sided.hpp"
 #include "events/otf2/otf2.hpp"
 #include "events/otf2/quiet.hpp"
 
@@ -108,6 +109,7 @@ class ArchiveWriter final : public exchange::Exporter {
   void write_lists(Location& at, const TimedEvent& event);
   void write_start(Location& at, const TimedEvent& event);
   void write_end(Location& at, const TimedEvent& event);
+  void write_sync_end(Location& at, const TimedEvent& event);
   void write_completions(Location& at, const TimedEvent& event);
   void write_completion(Location& at, RankId rank, std::uint32_t request);
   void write_receive(Location& at, const Event& posted, const Answer& match, RequestId request);
@@ -124,6 +126,7 @@ class ArchiveWriter final : public exchange::Exporter {
   std::int32_t ranks_;
   std::map<OTF2_LocationRef, Location> locations_;
   std::unordered_map<std::uint64_t, Started> started_;
+  OneSidedRecords one_sided_;
   std::uint64_t events_ = 0;
   std::uint64_t unused_matches_ = 0;
 };
@@ -235,6 +238,13 @@ void ArchiveWriter::write_start(Location& at, const TimedEvent& event) {
     case EventKind::kIcollective:
       OTF2_EvtWriter_NonBlockingCollectiveRequest(at.writer, nullptr, at.last_time, e.request.value);
       break;
+    case EventKind::kOneSided:
+      if (const auto window = definitions_.window(e.comm); window && e.peer >= 0)
+        one_sided_.write_transfer(at.writer, at.last_time, event, {*window, receiver});
+      break;
+    case EventKind::kWindowSync:
+      if (definitions_.window(e.comm)) OneSidedRecords::write_sync_start(at.writer, at.last_time, event);
+      break;
     default:
       break;
   }
@@ -252,9 +262,20 @@ void ArchiveWriter::write_end(Location& at, const TimedEvent& event) {
     case EventKind::kTest:
       write_completions(at, event);
       break;
+    case EventKind::kWindowSync:
+      write_sync_end(at, event);
+      break;
     default:
       break;
   }
+}
+
+void ArchiveWriter::write_sync_end(Location& at, const TimedEvent& event) {
+  const Event& e = event.event;
+  const auto window = definitions_.window(e.comm);
+  if (!window) return;
+  const std::uint32_t target = e.peer < 0 ? 0 : in_communicator(e.comm, e.peer);
+  one_sided_.write_sync_end(at.writer, at.last_time, event, {*window, target});
 }
 
 void ArchiveWriter::write_receive(Location& at, const Event& posted, const Answer& match, RequestId request) {

@@ -158,6 +158,11 @@ void DefinitionWriter::write_regions() {
   }
 }
 
+std::optional<OTF2_RmaWinRef> DefinitionWriter::window(CommId id) {
+  if (communicator(id) == nullptr) return std::nullopt;
+  return windows_.try_emplace(id.value, static_cast<OTF2_RmaWinRef>(windows_.size())).first->second;
+}
+
 OTF2_GroupRef DefinitionWriter::write_group(const std::vector<RankId>& members) {
   std::vector<std::uint64_t> ranks;
   for (const RankId member : members) ranks.push_back(member.index());
@@ -179,6 +184,15 @@ void DefinitionWriter::write_communicators() {
     OTF2_GlobalDefWriter_WriteComm(writer_, id, name, write_group(communicator.members), OTF2_UNDEFINED_COMM,
                                    OTF2_COMM_FLAG_NONE);
   }
+  write_windows();
+}
+
+void DefinitionWriter::write_windows() {
+  std::vector<std::uint32_t> in_order(windows_.size());
+  for (const auto& [id, window] : windows_) in_order[window] = id;
+  for (OTF2_RmaWinRef window = 0; window < in_order.size(); ++window)
+    OTF2_GlobalDefWriter_WriteRmaWin(writer_, window, number("window ", in_order[window]), in_order[window],
+                                     OTF2_RMA_WIN_FLAG_NONE);
 }
 
 void DefinitionWriter::write_paths() {

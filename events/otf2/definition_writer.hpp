@@ -31,6 +31,8 @@ class DefinitionWriter {
   explicit DefinitionWriter(std::int32_t ranks) : ranks_{ranks} {}
 
   void add(const Communicator& communicator) { communicators_[communicator.id.value] = communicator; }
+  /// The window that a communicator is, too. Empty if that was never defined.
+  [[nodiscard]] std::optional<OTF2_RmaWinRef> window(CommId id);
   void add(const CallPath& path);
   void add(const Region& region) { user_regions_[region.id.value] = region.name; }
   void add_property(const std::string& key, const std::string& value) { properties_[key] = value; }
@@ -58,6 +60,7 @@ class DefinitionWriter {
   void write_places(const std::vector<Location>& locations);
   void write_regions();
   void write_communicators();
+  void write_windows();
   OTF2_GroupRef write_group(const std::vector<RankId>& members);
   void write_paths();
   OTF2_RegionRef function(const Frame& frame);
@@ -72,6 +75,8 @@ class DefinitionWriter {
   std::int32_t ranks_;
   std::unordered_map<std::string, OTF2_StringRef> strings_;
   std::map<std::uint32_t, Communicator> communicators_;
+  std::map<std::uint32_t, OTF2_RmaWinRef>
+      windows_;  // in the order of their use, as readers want their numbers
   struct Path {
     CallPath path;
     std::vector<OTF2_CallingContextRef> contexts;  // innermost first, as the frames

@@ -98,6 +98,23 @@ class OneSided(LiveTest):
                 if scenario != "groups":  # how often is looked depends on the network
                     self.assertEqual(self.replayed(here.folder, *platform), there.summary["rank_end_s"])
 
+    def test_otf2_has_each_transfer_and_its_end(self):
+        run = self.exact("windows", "fetch", ranks=2, options=("--record", "full"))
+        for source, name in ((run.folder, "run.otf2"), (run.folder, "run.jsonl"), ("run.otf2", "back.n1r")):
+            done = self.run_command([str(NPLUS1), "convert", "-q", str(self.folder / source), "-o", str(self.folder / name)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+        printed = self.run_command(["otf2-print", str(self.folder / "run.otf2" / "traces.otf2")])
+        self.assertEqual((printed.returncode, printed.stderr), (0, ""))
+        records = collections.Counter(line.split()[0] for line in printed.stdout.splitlines() if line.startswith("RMA_"))
+        lines = [json.loads(line) for line in (self.folder / "run.jsonl").read_text().splitlines()]
+        told = collections.Counter(line["operation"] for line in lines if line.get("kind") in ("one_sided", "window_sync"))
+        self.assertGreater(told["fetch_and_op"], 0)
+        atomic = sum(told[name] for name in ("accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"))
+        self.assertEqual((records["RMA_PUT"], records["RMA_GET"], records["RMA_ATOMIC"]), (told["put"], told["get"], atomic))
+        self.assertEqual(records["RMA_OP_COMPLETE_REMOTE"], told["put"] + told["get"] + atomic)
+        self.assertEqual((records["RMA_ACQUIRE_LOCK"], records["RMA_RELEASE_LOCK"]), (told["lock"], told["unlock"]))
+        self.assertEqual(self.replayed(self.folder / "back.n1r"), run.summary["rank_end_s"])
+
     def test_native_recordings_are_replayed(self):
         for scenario in ("fence", "groups", "locks", "requests"):
             run = self.observe(2, "windows", scenario, options=("--native", "--record", "full"))
