@@ -3,5 +3,5 @@
 # On a bare Debian 12, as root or with sudo. Arguments go to `nplus1 demo` (e.g. -o DIR).
 set -eu
 cd "$(dirname "$0")"
-tools/build.sh
+tools/build.sh --demo
 exec build/bin/nplus1 demo "$@"

@@ -23,7 +23,6 @@ using overlap::EfficiencyResult;
 using overlap::Hidden;
 using overlap::Plan;
 using overlap::ProgressKind;
-using overlap::Replayed;
 using overlap::Variant;
 
 constexpr const char* kAccessesProperty = "accesses";
@@ -34,7 +33,7 @@ enum class ReplayOf : std::uint8_t { kAsWritten, kWaitedAtOnce, kChains, kPlan }
 struct OverlapCase {
   ReplayOf what{};
   ProgressKind progress{};
-  std::optional<Replayed>* into = nullptr;
+  std::optional<overlap::Replayed>* into = nullptr;
   bool efficiency = false;                           // all of it, not the sum alone
   const std::vector<std::size_t>* chains = nullptr;  // kChains
   Variant variant{};                                 // kChains
@@ -48,7 +47,7 @@ struct OverlapCase {
 struct OverlapReplay {
   enum class How : std::uint8_t { kReplayed, kChangesNothing, kAsGrouped };
   How how = How::kReplayed;
-  Replayed times{};
+  overlap::Replayed times{};
   EfficiencyResult efficiency{};  // in full where that was asked for
   static constexpr auto kMembers =
       std::tuple{&OverlapReplay::how, &OverlapReplay::times, &OverlapReplay::efficiency};
@@ -92,7 +91,7 @@ OverlapReplay replay_overlap(const OverlapOptions& options, const OverlapSource&
   how.weak_progress = c.progress == ProgressKind::kWeak;
   how.sink = &sink;
   const auto result = need(hypothesis::replay(reader, how));
-  Replayed& r = replayed.times;
+  overlap::Replayed& r = replayed.times;
   r.makespan_s = seconds(result.makespan().time_since_epoch());
   r.finished = result.state == simnode::engine::State::kFinished;
   for (const auto& rank : result.ranks)
@@ -198,7 +197,7 @@ class OverlapTrials {
   }
   /// No rank reaches its MPI_Finalize in a part of a recording. A change is compared where it comes as far as the
   /// program as written, but for what waits for calls behind the part's end.
-  [[nodiscard]] bool comes_as_far(const OverlapCase& c, const Replayed& replayed) const {
+  [[nodiscard]] bool comes_as_far(const OverlapCase& c, const overlap::Replayed& replayed) const {
     constexpr double kEnough = 0.999;
     const auto& written = results_.as_written[index(c.progress)];
     return !written || static_cast<double>(replayed.events) >= kEnough * static_cast<double>(written->events);

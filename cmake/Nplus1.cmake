@@ -50,6 +50,14 @@ endif()
 option(NPLUS1_UNITY "Compile the sources of each target in batches" OFF)
 set(CMAKE_UNITY_BUILD ${NPLUS1_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+# Of libraries more go into a batch than of tests: each batch parses the same headers and instantiates the same templates
+# again. With 28 no compiler takes more than 1.5 GB; half the number takes a quarter longer (docs/benchmarks.md).
+set(NPLUS1_UNITY_BATCH 28 CACHE STRING "Sources of a library that are compiled together at most")
+
+# nplus1_large_batches(targets...): batches of NPLUS1_UNITY_BATCH sources.
+function(nplus1_large_batches)
+  set_target_properties(${ARGN} PROPERTIES UNITY_BUILD_BATCH_SIZE ${NPLUS1_UNITY_BATCH})
+endfunction()
 
 # nplus1_lightly_optimised(targets...): -O1 in releases. For what parses, prints, or calls what computes, and for tests:
 # optimising the templates of other libraries takes up to a third of a build and gains nothing there.
@@ -68,6 +76,7 @@ function(nplus1_library name)
   if(arg_UNPARSED_ARGUMENTS)
     add_library(${target} STATIC EXCLUDE_FROM_ALL ${arg_UNPARSED_ARGUMENTS})
     target_link_libraries(${target} PUBLIC nplus1::options ${arg_DEPENDS})
+    nplus1_large_batches(${target})
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE nplus1::options ${arg_DEPENDS})

@@ -96,7 +96,7 @@ Finding FindingParts::part(const std::vector<Instance>& instances) const {
 
 namespace {
 
-void unite(Finding& into, const Finding& more) {
+void join(Finding& into, const Finding& more) {
   std::vector<std::uint32_t> group_of;  // of its groups, among all
   for (const auto& ranks : more.groups) {
     const auto known = std::ranges::find(into.groups, ranks);
@@ -149,7 +149,7 @@ Finding whole(std::vector<Finding> parts, const events::DefinitionsCollector& de
   const auto begin = [](const Finding& f) { return f.occurrences.front().sent_at; };
   std::ranges::sort(parts, {}, begin);
   Finding all = std::move(parts.front());
-  for (std::size_t i = 1; i < parts.size(); ++i) unite(all, parts[i]);
+  for (std::size_t i = 1; i < parts.size(); ++i) join(all, parts[i]);
   std::ranges::stable_sort(all.occurrences, {}, &Occurrence::sent_at);
   if (keep == Keep::kFirst) all.occurrences.resize(1);
   conclude(all, definitions, world);

@@ -101,7 +101,7 @@ class Report {
   std::map<Key, std::vector<Listed>> groups_;
 };
 
-std::size_t explained(const std::vector<Instance>& found) {
+std::size_t credibly_explained(const std::vector<Instance>& found) {
   std::size_t sum = 0;
   for (const Instance& i : found)
     if (i.verdict.certainty > Certainty::kPossible) sum += i.transfers.size();
@@ -112,15 +112,15 @@ std::size_t explained(const std::vector<Instance>& found) {
 std::vector<std::vector<Instance>> best(const Transfers& transfers, const Cluster& cluster) {
   std::vector<std::vector<Instance>> whole;
   whole.push_back(find_instances(transfers, cluster));
-  if (cluster.parts.empty() || explained(whole.front()) == cluster.transfers.size()) return whole;
+  if (cluster.parts.empty() || credibly_explained(whole.front()) == cluster.transfers.size()) return whole;
   std::vector<std::vector<Instance>> parts;
   std::size_t by_parts = 0;
   for (const Cluster& part : cluster.parts)
     for (auto& found : best(transfers, part)) {
-      by_parts += explained(found);
+      by_parts += credibly_explained(found);
       parts.push_back(std::move(found));
     }
-  return by_parts > explained(whole.front()) ? parts : whole;
+  return by_parts > credibly_explained(whole.front()) ? parts : whole;
 }
 
 bool has_line(const events::Frame& f) {

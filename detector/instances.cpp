@@ -268,7 +268,7 @@ void add_empty(const Transfers& transfers, const TransferList& list, const Prove
     std::ranges::sort(part, {}, [&](TransferIndex i) { return transfers.all[i].sent_at; });
 }
 
-std::size_t explained(const std::vector<Instance>& found) {
+std::size_t transfers_of(const std::vector<Instance>& found) {
   std::size_t sum = 0;
   for (const Instance& i : found) sum += i.transfers.size();
   return sum;
@@ -279,7 +279,7 @@ bool says_more(const std::vector<Instance>& a, const std::vector<Instance>& b) {
   const auto worth = [](const std::vector<Instance>& found) {
     std::uint64_t bytes = 0;
     for (const Instance& i : found) bytes += i.verdict.bytes;
-    return std::tuple{explained(found), bytes, -static_cast<std::ptrdiff_t>(found.size())};
+    return std::tuple{transfers_of(found), bytes, -static_cast<std::ptrdiff_t>(found.size())};
   };
   return worth(a) > worth(b);
 }
@@ -292,7 +292,7 @@ struct Explained {
 
 /// Where more than a third of what an operation's calls send is unexplained, it may be accident.
 void doubt(const Transfers& transfers, const TransferList& list, std::vector<Instance>& found) {
-  if (3 * explained(found) >= 2 * list.size()) return;
+  if (3 * transfers_of(found) >= 2 * list.size()) return;
   std::unordered_map<CallSiteId, Explained> sites;
   for (const TransferIndex i : list) ++sites[transfers.all[i].send_site].all;
   for (const Instance& instance : found)
@@ -417,10 +417,10 @@ std::vector<Instance> find_instances(const Transfers& transfers, const Cluster& 
   if (!rounds.empty() && !may_be_accident(rounds)) return rounds;
   const std::size_t all = cluster.transfers.size();
   auto found = merged(transfers, by_payloads(transfers, cluster));
-  if (!rounds.empty()) return explained(found) == all ? found : rounds;
+  if (!rounds.empty()) return transfers_of(found) == all ? found : rounds;
   // Where payloads explain most of it, parts of payloads are looked for only where that does not take long.
-  const bool most = 3 * explained(found) >= 2 * all;
-  if (!most || (all < kMostForTheRest && (explained(found) < all || has_parts(transfers, found)))) {
+  const bool most = 3 * transfers_of(found) >= 2 * all;
+  if (!most || (all < kMostForTheRest && (transfers_of(found) < all || has_parts(transfers, found)))) {
     auto others = merged(transfers, by_lineage(transfers, cluster));
     if (says_more(others, found)) found = std::move(others);
   }

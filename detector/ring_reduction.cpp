@@ -7,7 +7,7 @@
 namespace nplus1::detector {
 namespace {
 
-constexpr std::size_t kNone = ~std::size_t{0};
+constexpr std::size_t kNobody = ~std::size_t{0};
 constexpr unsigned kOfSimpleNumber = 8;  // bits: 0, 1, 0.5, ...
 
 /// Who sends to whom, and what, in the order of sending; each member only to its successor.
@@ -18,20 +18,20 @@ struct Ring {
 
 std::optional<Ring> ring_of(const Case& c) {
   const std::size_t p = c.members();
-  std::vector<std::size_t> next(p, kNone);
+  std::vector<std::size_t> next(p, kNobody);
   std::vector<std::vector<const Transfer*>> sent(p);
   for (std::size_t i = 0; i < c.list.size(); ++i) {
     const Transfer& t = c.at(i);
     if (t.captured()) continue;
     const std::size_t from = c.data.member(t.source);
     const std::size_t to = c.data.member(t.destination);
-    if (next[from] != kNone && next[from] != to) return std::nullopt;
+    if (next[from] != kNobody && next[from] != to) return std::nullopt;
     next[from] = to;
     sent[from].push_back(&t);
   }
   Ring ring;
   for (std::size_t m = 0; ring.order.size() < p; m = next[m]) {
-    if (m == kNone || std::ranges::find(ring.order, m) != ring.order.end()) return std::nullopt;
+    if (m == kNobody || std::ranges::find(ring.order, m) != ring.order.end()) return std::nullopt;
     ring.order.push_back(m);
     std::ranges::sort(sent[m], {}, &Transfer::sent_at);
     ring.sent_by.push_back(std::move(sent[m]));

@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "guidelines/finite_json.hpp"
 
 namespace nplus1::guidelines {
 namespace {
@@ -26,10 +27,6 @@ std::string best_text(const Advice& advice) {
       advice.size, best->setting.algorithm, 1e6 * advice.before, 1e6 * best->seconds,
       advice.before / best->seconds, hockney, 1e6 * advice.mock_up,
       advice.removes_violation(*best) ? "violation gone" : "still violated");
-}
-
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
 }
 
 Json tried_json(const Advice& advice, const TriedSetting& one) {

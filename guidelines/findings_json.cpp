@@ -1,16 +1,12 @@
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "guidelines/findings_output.hpp"
+#include "guidelines/finite_json.hpp"
 
 namespace nplus1::guidelines {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
-}
 
 template <class T>
 Json optional(const std::optional<T>& value) {

@@ -6,7 +6,7 @@
 namespace nplus1::patterns {
 namespace {
 
-constexpr std::size_t kMostRows = 1024;  // more cannot be told apart on a screen
+constexpr std::size_t kMostTimelineRows = 1024;  // more cannot be told apart on a screen
 constexpr std::size_t kFewestBins = 64;
 constexpr std::size_t kMostBins = 1024;
 constexpr Duration kNarrowest{1'000'000};  // 1 us: doubled as often as the run's length asks for
@@ -15,7 +15,7 @@ constexpr Duration kNarrowest{1'000'000};  // 1 us: doubled as often as the run'
 
 TimelineBins::TimelineBins(std::size_t ranks, std::size_t budget, Time origin)
     : ranks_{ranks},
-      group_{std::max<std::size_t>(1, (ranks + kMostRows - 1) / kMostRows)},
+      group_{std::max<std::size_t>(1, (ranks + kMostTimelineRows - 1) / kMostTimelineRows)},
       per_row_{std::clamp(budget / std::max<std::size_t>(1, rows()), kFewestBins, kMostBins) &
                ~std::size_t{1}},
       origin_{origin},

@@ -51,8 +51,8 @@ struct Completion {
 /// When a call that entered at `entry` and waits for all of `completions` returns: they are taken in order of
 /// time, each costing its overhead. Reorders `completions`.
 [[nodiscard]] inline Time complete_all(Time entry, std::span<Completion> completions) {
-  constexpr std::size_t kFew = 16;  // std::stable_sort allocates; most waits are short
-  if (completions.size() > kFew) {
+  constexpr std::size_t kShort = 16;  // std::stable_sort allocates; most waits are short
+  if (completions.size() > kShort) {
     std::stable_sort(completions.begin(), completions.end(),
                      [](const Completion& a, const Completion& b) { return a.at < b.at; });
   } else {

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kCheckSchema = "nplus1-check/1";
 constexpr std::size_t kWidth = 100;
 
-struct CheckWords {
+struct CallsWords {
   std::string program;
   std::string json;
 };
@@ -64,7 +64,7 @@ std::vector<std::string> names_of(const MpiImports& found, Treatment treatment, 
   return names;
 }
 
-void print(const CheckWords& words, const MpiImports& found) {
+void print(const CallsWords& words, const MpiImports& found) {
   const auto counted = names_of(found, Treatment::kUnmodelled);
   if (found.functions.empty() && found.unknown.empty()) {
     fmt::print("{} imports no MPI function.\n", words.program);
@@ -94,7 +94,7 @@ void print(const CheckWords& words, const MpiImports& found) {
     fmt::print("A run prints the share of virtual time that calls which are not modelled have taken.\n");
 }
 
-std::string json_of(const CheckWords& words, const MpiImports& found) {
+std::string json_of(const CallsWords& words, const MpiImports& found) {
   nlohmann::ordered_json json;
   json["schema"] = kCheckSchema;
   json["program"] = words.program;
@@ -111,7 +111,7 @@ std::string json_of(const CheckWords& words, const MpiImports& found) {
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-int check(const CheckWords& words) {
+int check_calls(const CallsWords& words) {
   const ProgramFiles files = files_of_program(words.program);
   if (!files.note.empty()) fmt::print(stderr, "nplus1: note: {}\n", files.note);
   const MpiImports found = mpi_imports(files.files);
@@ -131,11 +131,11 @@ void add_check(const Registration& registration) {
   CLI::App* verb = registration.app.add_subcommand(
       "check", "Say which of a program's MPI functions take virtual time, without running it");
   set_manual(*verb, {"nplus1 check PROGRAM [--json FILE]", "  nplus1 check ./app\n"});
-  const auto words = std::make_shared<CheckWords>();
+  const auto words = std::make_shared<CallsWords>();
   verb->add_option("PROGRAM", words->program, "A program, or a shared library")->required();
   verb->add_option("--json", words->json, "Also write the lists to this file (replaces it)")
       ->type_name("FILE");
-  verb->callback([registration, words] { registration.chosen = [words] { return check(*words); }; });
+  verb->callback([registration, words] { registration.chosen = [words] { return check_calls(*words); }; });
 }
 
 }  // namespace nplus1::cli

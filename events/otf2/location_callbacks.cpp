@@ -11,86 +11,88 @@ using Ticks = OTF2_TimeStamp;
 using List = OTF2_AttributeList*;
 using Code = OTF2_CallbackCode;
 
-LocationReader& self_of(void* data) {
+LocationReader& reader_of(void* data) {
   return *static_cast<LocationReader*>(data);
 }
 
 Code on_unknown(Location, Ticks ticks, std::uint64_t, void* data, List) {
-  return self_of(data).guarded(ticks, [](LocationReader&) {});
+  return reader_of(data).guarded(ticks, [](LocationReader&) {});
 }
 Code on_enter(Location, Ticks ticks, std::uint64_t, void* data, List list, OTF2_RegionRef region) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.enter(region, list); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.enter(region, list); });
 }
 Code on_leave(Location, Ticks ticks, std::uint64_t, void* data, List list, OTF2_RegionRef) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.leave(list); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.leave(list); });
 }
 Code on_int(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_ParameterRef parameter,
             std::int64_t value) {
-  return self_of(data).guarded(
+  return reader_of(data).guarded(
       ticks, [&](LocationReader& self) { self.parameter(parameter, static_cast<std::uint64_t>(value)); });
 }
 Code on_unsigned(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_ParameterRef parameter,
                  std::uint64_t value) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.parameter(parameter, value); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.parameter(parameter, value); });
 }
 Code on_send(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t receiver,
              OTF2_CommRef comm, std::uint32_t tag, std::uint64_t size) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.sent({receiver, comm, tag, size}); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) {
+    self.sent({receiver, comm, tag, size});
+  });
 }
 Code on_isend(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t receiver,
               OTF2_CommRef comm, std::uint32_t tag, std::uint64_t size, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) {
     self.sent({receiver, comm, tag, size}, request);
   });
 }
 Code on_isend_complete(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.send_completed(request); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.send_completed(request); });
 }
 Code on_irecv_request(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.receive_posted(request); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.receive_posted(request); });
 }
 Code on_recv(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint32_t sender, OTF2_CommRef comm,
              std::uint32_t tag, std::uint64_t size) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) {
     self.received({sender, comm, tag, size});
   });
 }
 Code on_irecv(Location, Ticks ticks, std::uint64_t, void* data, List list, std::uint32_t sender,
               OTF2_CommRef comm, std::uint32_t tag, std::uint64_t size, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) {
     self.received({sender, comm, tag, size}, request, list);
   });
 }
 Code on_test(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.tested(request); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.tested(request); });
 }
 Code on_cancelled(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.cancelled(request); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.cancelled(request); });
 }
 Code on_collective(Location, Ticks ticks, std::uint64_t, void* data, List, OTF2_CollectiveOp operation,
                    OTF2_CommRef comm, std::uint32_t root, std::uint64_t sent, std::uint64_t received) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) {
     self.collective({operation, comm, root, {sent, received}});
   });
 }
 Code on_collective_request(Location, Ticks ticks, std::uint64_t, void* data, List, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) { self.collective_posted(request); });
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) { self.collective_posted(request); });
 }
 Code on_collective_complete(Location, Ticks ticks, std::uint64_t, void* data, List,
                             OTF2_CollectiveOp operation, OTF2_CommRef comm, std::uint32_t root,
                             std::uint64_t sent, std::uint64_t received, std::uint64_t request) {
-  return self_of(data).guarded(ticks, [&](LocationReader& self) {
+  return reader_of(data).guarded(ticks, [&](LocationReader& self) {
     self.collective({operation, comm, root, {sent, received}}, request);
   });
 }
 
-struct DeleteCallbacks {
+struct DeleteEventCallbacks {
   void operator()(OTF2_EvtReaderCallbacks* callbacks) const { OTF2_EvtReaderCallbacks_Delete(callbacks); }
 };
-using Callbacks = std::unique_ptr<OTF2_EvtReaderCallbacks, DeleteCallbacks>;
+using EventCallbacks = std::unique_ptr<OTF2_EvtReaderCallbacks, DeleteEventCallbacks>;
 
-Callbacks make_callbacks() {
-  Callbacks all{OTF2_EvtReaderCallbacks_New()};
+EventCallbacks make_event_callbacks() {
+  EventCallbacks all{OTF2_EvtReaderCallbacks_New()};
   OTF2_EvtReaderCallbacks_SetUnknownCallback(all.get(), on_unknown);
   OTF2_EvtReaderCallbacks_SetEnterCallback(all.get(), on_enter);
   OTF2_EvtReaderCallbacks_SetLeaveCallback(all.get(), on_leave);
@@ -117,7 +119,7 @@ LocationReader::LocationReader(OTF2_Reader* reader, const DefinitionReader& defi
   events_ = OTF2_Reader_GetEvtReader(reader, place.location);
   if (events_ == nullptr)
     throw Damaged{"the events of location " + std::to_string(place.location) + " cannot be opened"};
-  OTF2_Reader_RegisterEvtCallbacks(reader, events_, make_callbacks().get(), this);
+  OTF2_Reader_RegisterEvtCallbacks(reader, events_, make_event_callbacks().get(), this);
 }
 
 void LocationReader::close() {

@@ -15,7 +15,7 @@ using report::readable;
 constexpr std::size_t kMostRows = 10;
 constexpr std::size_t kBarWidth = 20;
 
-double ratio(Duration part, Duration whole) {
+double share(Duration part, Duration whole) {
   return whole > Duration::zero() ? seconds(part) / seconds(whole) : 0;
 }
 
@@ -59,11 +59,11 @@ void add_states(Page& page, const WaitStateResults& r, report::TextStyle style) 
   const Duration all = r.total.waiting + r.total.polling;
   const Duration run = r.virtual_time * static_cast<std::int64_t>(r.ranks.size());
   page.line("");
-  page.line("Waiting: {} in all, {} of the ranks' time", readable(all), percent(ratio(all, run)));
+  page.line("Waiting: {} in all, {} of the ranks' time", readable(all), percent(share(all, run)));
   const auto line = [&](const char* name, Duration time) {
     if (time == Duration::zero()) return;
-    page.line("  {:<22}{:>10} {:>8}  {}", name, readable(time), percent(ratio(time, all)),
-              report::bar(ratio(time, all), kBarWidth, style));
+    page.line("  {:<22}{:>10} {:>8}  {}", name, readable(time), percent(share(time, all)),
+              report::bar(share(time, all), kBarWidth, style));
   };
   for (std::size_t s = 0; s < kWaitStates; ++s) {
     line(kWaitStateTitles[s], r.total.states[s]);
@@ -110,7 +110,7 @@ void add_critical_path(Page& page, const WaitStateResults& r) {
   for (std::size_t i = 0; i < std::min(kMostRows, order.size()); ++i) {
     const Activity& a = *order[i];
     page.line("  {:>10}{:>9}{:>12}  {}", readable(a.tally.on_critical_path),
-              percent(ratio(a.tally.on_critical_path, r.virtual_time)), readable(a.critical_imbalance),
+              percent(share(a.tally.on_critical_path, r.virtual_time)), readable(a.critical_imbalance),
               activity_title(a));
   }
 }

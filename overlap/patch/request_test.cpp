@@ -58,8 +58,13 @@ TEST(PatchRequest, ThatIsNoneIsAnErrorThatNamesTheKey) {
 
 TEST(PatchAnswer, ComesBackFromItsJsonAsItWas) {
   Answer answer{.root = "/src", .diff = "--- a/x\n", .chains = {}};
-  ChainAnswer patched{.id = "2", .diff = "--- a/x\n", .wait = {"/src/a.c", 80}, .notes = {"moved"}};
-  ChainAnswer refused{.id = "3"};
+  ChainAnswer patched;
+  patched.id = "2";
+  patched.diff = "--- a/x\n";
+  patched.wait = {"/src/a.c", 80};
+  patched.notes = {"moved"};
+  ChainAnswer refused;
+  refused.id = "3";
   refused.refusal.emplace();
   refused.refusal->place = {"/src/b.f90", 4};
   refused.refusal->code = "fortran";

@@ -9,7 +9,7 @@
 namespace nplus1::stubs {
 namespace {
 
-MPI_Comm quiet{};  // begin_checks() makes it
+MPI_Comm checker{};  // begin_checks() makes it
 
 /// Data that a null pointer stands for: a type with absolute addresses, or one without any data.
 bool has_its_own_address(MPI_Datatype type) {
@@ -25,21 +25,21 @@ bool has_its_own_address(MPI_Datatype type) {
 }  // namespace
 
 void begin_checks() {
-  pmpi::Comm_dup(MPI_COMM_SELF, &quiet);
-  pmpi::Comm_set_errhandler(quiet, MPI_ERRORS_RETURN);
+  pmpi::Comm_dup(MPI_COMM_SELF, &checker);
+  pmpi::Comm_set_errhandler(checker, MPI_ERRORS_RETURN);
 }
 
 void end_checks() {
-  if (quiet != MPI_Comm{} && quiet != MPI_COMM_NULL) pmpi::Comm_free(&quiet);
+  if (checker != MPI_Comm{} && checker != MPI_COMM_NULL) pmpi::Comm_free(&checker);
 }
 
 MPI_Comm quiet_self() {
-  return quiet;
+  return checker;
 }
 
 bool usable(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return false;
-  return library::is_builtin(type) || library::is_committed(type, quiet);
+  return library::is_builtin(type) || library::is_committed(type, checker);
 }
 
 void check_data(const void* buffer, MPI_Count count, MPI_Datatype type, bool notes) {
@@ -56,7 +56,7 @@ void check_operation(MPI_Datatype type, MPI_Op op) {
   if (own && last.load(std::memory_order_relaxed) == pair) return;
   int from = 0;
   int to = 0;
-  refuse_if(!usable(type) || pmpi::Allreduce(&from, &to, 0, type, op, quiet) != MPI_SUCCESS);
+  refuse_if(!usable(type) || pmpi::Allreduce(&from, &to, 0, type, op, checker) != MPI_SUCCESS);
   if (own) last.store(pair, std::memory_order_relaxed);
 }
 

@@ -15,7 +15,7 @@
 namespace nplus1::stubs {
 namespace {
 
-constexpr int kYieldsBeforeSleep = 16;
+constexpr int kLooksBeforeSleep = 16;
 /// Bytes whose hash costs more than reading the CPU clock.
 constexpr std::size_t kMuchToHash = 8192;
 
@@ -241,20 +241,20 @@ void Call::exit_at(Time t) {
 
 void Call::poll_native(const std::function<bool()>& test, RankId peer, const Communicator* members) {
   for (int i = 0; !test(); ++i) {
-    if (i == kYieldsBeforeSleep) rt.set_native_wait(thread, true);
-    if (i < kYieldsBeforeSleep) {
+    if (i == kLooksBeforeSleep) rt.set_native_wait(thread, true);
+    if (i < kLooksBeforeSleep) {
       held_.unlock();
       sched_yield();
     } else {
       rt.absorb();  // a match decided elsewhere may need its native receive posted now
       rt.nudge(peer);
       // All may have to push a collective; more and more seldom, as the one who is late may be computing.
-      if (members != nullptr && is_rare(i - kYieldsBeforeSleep)) rt.nudge(*members);
+      if (members != nullptr && is_rare(i - kLooksBeforeSleep)) rt.nudge(*members);
       held_.unlock();
       rt.idle();
     }
     held_.lock();
-    if (i >= kYieldsBeforeSleep && rt.has_background()) rt.progress_background(4);
+    if (i >= kLooksBeforeSleep && rt.has_background()) rt.progress_background(4);
   }
   rt.set_native_wait(thread, false);
 }

@@ -28,8 +28,8 @@ std::optional<std::string> text_at(const char* address) {
   while (length + 1 < sizeof(text) && ::write(ends[1], address + length, 1) == 1 &&
          ::read(ends[0], text + length, 1) == 1 && text[length] != '\0')
     ++length;
-  close(ends[0]);
-  close(ends[1]);
+  ::close(ends[0]);
+  ::close(ends[1]);
   if (length == 0 || length + 1 == sizeof(text)) return std::nullopt;
   return std::string{text, length};
 }

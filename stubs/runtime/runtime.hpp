@@ -469,4 +469,11 @@ class Call {
   Outcome outcome_;
 };
 
+/// Null for a window that the simulator was not told of. Takes the runtime's lock.
+[[nodiscard]] inline Window* find_window(MPI_Win handle) {
+  Runtime& rt = *runtime();
+  const std::lock_guard guard{rt.lock};
+  return rt.windows.find(handle);
+}
+
 }  // namespace nplus1::stubs

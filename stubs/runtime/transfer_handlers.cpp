@@ -19,12 +19,6 @@ struct Moved {
   Payload shown;        // of the origin's, for recordings
 };
 
-Window* find_window(MPI_Win handle) {
-  Runtime& rt = *runtime();
-  const std::lock_guard guard{rt.lock};
-  return rt.windows.find(handle);
-}
-
 void announce(Call& call, const Window& window, int target, const Moved& moved, RequestId request) {
   call_has_begun();
   events::Event event;

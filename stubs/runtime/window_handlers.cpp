@@ -25,12 +25,6 @@ constexpr bool kWindowsAreModelled = true;
 
 constexpr std::uint64_t kWindow = 0x77696e646f77;  // tells windows from other things made of a communicator
 
-Window* find_window(MPI_Win handle) {
-  Runtime& rt = *runtime();
-  const std::lock_guard guard{rt.lock};
-  return rt.windows.find(handle);
-}
-
 template <class Native>
 int pass(Native&& native) {
   const UnmodelledScope scope{current_call()};
