@@ -12,21 +12,20 @@ namespace nplus1::analyses {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
-json document(const fs::path& file) {
+nlohmann::json document(const fs::path& file) {
   std::ifstream in{file};
-  return in ? json::parse(in, nullptr, false) : json{};
+  return in ? nlohmann::json::parse(in, nullptr, false) : nlohmann::json{};
 }
 
-std::uint64_t count(const json& object, const char* key) {
+std::uint64_t count(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
 }
 
 /// What `nplus1 replay --reenact` has left in a run's folder.
 std::optional<double> reenactment_deviation(const fs::path& folder) {
-  const json found = document(folder / "reenact.json");
+  const nlohmann::json found = document(folder / "reenact.json");
   if (!found.is_object() || !found.contains("deviation_percent") || !found["deviation_percent"].is_number())
     return std::nullopt;
   return found["deviation_percent"].get<double>() / 100;
@@ -34,7 +33,7 @@ std::optional<double> reenactment_deviation(const fs::path& folder) {
 
 /// Whether the run whose summary is in `folder` recorded what `source` names: the folder, the recording's folder
 /// in it, or its file.
-bool is_of(const json& summary, const fs::path& folder, const fs::path& source) {
+bool is_of(const nlohmann::json& summary, const fs::path& folder, const fs::path& source) {
   std::error_code error;
   if (fs::equivalent(folder, source, error)) return true;
   const auto recording = summary.find("recording");
@@ -45,7 +44,7 @@ bool is_of(const json& summary, const fs::path& folder, const fs::path& source) 
   return fs::equivalent(recorded, source, error) || fs::equivalent(recorded, source.parent_path(), error);
 }
 
-report::Trust trust_in(const json& said) {
+report::Trust trust_in(const nlohmann::json& said) {
   report::Trust trust;
   trust.active_ranks = count(said, "active_ranks");
   trust.events = count(said, "events");
@@ -71,7 +70,7 @@ hypothesis::RunTrust run_trust(const std::string& source) {
   fs::path folder = given.has_filename() ? given : given.parent_path();
   constexpr int kLevels = 3;  // the file, its folder, the result folder
   for (int level = 0; level < kLevels; ++level, folder = folder.parent_path()) {
-    const json summary = document(folder / "summary.json");
+    const nlohmann::json summary = document(folder / "summary.json");
     if (!summary.is_object() || !summary.contains("trust") || !summary["trust"].is_object()) continue;
     if (!is_of(summary, folder, given)) continue;
     trust.run = trust_in(summary["trust"]);

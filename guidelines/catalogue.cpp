@@ -14,7 +14,6 @@
 namespace nplus1::guidelines {
 namespace {
 
-using nlohmann::json;
 
 constexpr const char* kForm =
     R"(entries look like {"orig": "Gather", "mock": "Gather_with_Allgather", "msizes": [1, 1024]})";
@@ -43,7 +42,7 @@ std::vector<std::size_t> entry_lines(const std::string& text) {
 }
 
 /// What is wrong with the members of an entry, or nothing.
-std::optional<std::string> member_fault(const json& entry) {
+std::optional<std::string> member_fault(const nlohmann::json& entry) {
   if (!entry.is_object()) return "is no object";
   for (const auto& [key, value] : entry.items()) {
     const bool text = key == "orig" || key == "mock" || key == "bound" || key == "set";
@@ -55,10 +54,10 @@ std::optional<std::string> member_fault(const json& entry) {
   return std::nullopt;
 }
 
-std::optional<std::string> size_fault(const json& entry) {
+std::optional<std::string> size_fault(const nlohmann::json& entry) {
   if (!entry.contains("msizes")) return std::nullopt;
-  const json& sizes = entry["msizes"];
-  const auto is_size = [](const json& size) { return size.is_number_unsigned(); };
+  const nlohmann::json& sizes = entry["msizes"];
+  const auto is_size = [](const nlohmann::json& size) { return size.is_number_unsigned(); };
   if (!sizes.is_array() || sizes.empty() || !std::all_of(sizes.begin(), sizes.end(), is_size))
     return "'msizes' is no list of whole numbers";
   return std::nullopt;
@@ -71,7 +70,7 @@ std::optional<std::string> name_fault(const Guideline& g) {
   return std::nullopt;
 }
 
-Guideline guideline_of(const json& entry) {
+Guideline guideline_of(const nlohmann::json& entry) {
   Guideline g;
   g.original = canonical_name(entry["orig"].get<std::string>());
   g.mock_up = canonical_name(entry.value("mock", ""));
@@ -84,7 +83,7 @@ Guideline guideline_of(const json& entry) {
 }
 
 /// "line 3, column 5: unexpected ..." of the parser's message.
-std::string parser_words(const json::exception& error) {
+std::string parser_words(const nlohmann::json::exception& error) {
   constexpr std::string_view kAt = "parse error at ";
   const std::string what = error.what();
   const std::size_t at = what.find(kAt);
@@ -118,17 +117,17 @@ const std::vector<std::uint64_t>& default_sizes() {
 }
 
 Result<Catalogue> parse_catalogue(const std::string& text, const std::string& name) {
-  json document;
+  nlohmann::json document;
   try {
-    document = json::parse(text);
-  } catch (const json::exception& error) {  // numbers that are too large have a kind of their own
+    document = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {  // numbers that are too large have a kind of their own
     return Error{fmt::format("{} is no JSON: {}", name, parser_words(error)), kForm};
   }
   if (!document.is_array()) return Error{name + ", line 1: the catalogue is no list", kForm};
   const std::vector<std::size_t> lines = entry_lines(text);
   Catalogue catalogue;
   for (std::size_t i = 0; i < document.size(); ++i) {
-    const json& entry = document[i];
+    const nlohmann::json& entry = document[i];
     std::optional<std::string> fault = member_fault(entry);
     if (!fault) fault = size_fault(entry);
     if (!fault) fault = name_fault(catalogue.guidelines.emplace_back(guideline_of(entry)));
