@@ -51,7 +51,7 @@ option(NPLUS1_UNITY "Compile the sources of each target in batches" OFF)
 set(CMAKE_UNITY_BUILD ${NPLUS1_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 # Of libraries more go into a batch than of tests: each batch parses the same headers and instantiates the same templates
-# again. With 28 no compiler takes more than 1.5 GB; half the number takes a quarter longer (docs/benchmarks.md).
+# again. With 28 no compiler takes more than 1.5 GB (docs/benchmarks.md, Building).
 set(NPLUS1_UNITY_BATCH 28 CACHE STRING "Sources of a library that are compiled together at most")
 
 # nplus1_large_batches(targets...): batches of NPLUS1_UNITY_BATCH sources.

@@ -14,7 +14,6 @@
 namespace nplus1::guidelines {
 namespace {
 
-
 constexpr const char* kForm =
     R"(entries look like {"orig": "Gather", "mock": "Gather_with_Allgather", "msizes": [1, 1024]})";
 constexpr std::string_view kWith = "_with_";

@@ -47,7 +47,9 @@ class BusyProcess {
     if (sched_setaffinity(0, sizeof(first), &first) != 0 || sched_setscheduler(0, policy, &none) != 0)
       _exit(1);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (volatile int i = 0;;) i = 1;
+    volatile bool busy = true;
+    while (busy) {
+    }
   }
   ~BusyProcess() {
     kill(pid_, SIGKILL);
