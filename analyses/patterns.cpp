@@ -63,7 +63,7 @@ std::vector<patterns::SiteFrame> with_lines(const std::vector<patterns::SiteFram
 
 PatternsSource from_statistics(const fs::path& given) {
   const auto pages = need(events::statistics::read_pages(given));
-  PatternsSource source{patterns::counted_patterns(pages),
+  PatternsSource source{need(patterns::counted_patterns(pages)),
                         "times are real times of a run without simulation"};
   events::source::SourceLines lines;
   for (patterns::CallSiteUse& site : source.patterns.call_sites) site.frames = with_lines(site.frames, lines);

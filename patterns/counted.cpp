@@ -1,6 +1,7 @@
 #include "patterns/counted.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <tuple>
@@ -21,6 +22,42 @@ namespace page = events::statistics;
 using page::RankPage;
 
 constexpr std::size_t kMostCommunicatorsListed = 1000, kMostSitesListed = 5000;
+
+/// Sums of all ranks must fit where they are summed: picoseconds, and counts of 64 bits.
+struct Sums {
+  double seconds = 0, counts = 0;
+
+  void add(const RankPage& rank) {
+    const double tick = rank.header.ns_per_tick * 1e-9;
+    for (const page::Site& s : rank.sites) {
+      seconds += (static_cast<double>(s.ticks) + static_cast<double>(s.longest_ticks)) * tick;
+      add_counts({s.calls, s.messages, s.bytes});
+    }
+    for (const page::Collective& c : rank.collectives) {
+      seconds += static_cast<double>(c.ticks) * tick;
+      add_counts({c.calls, c.bytes});
+    }
+    for (const page::Communicator& c : rank.communicators) {
+      seconds += (static_cast<double>(c.ticks) + static_cast<double>(c.waiting_ticks)) * tick;
+      add_counts({c.messages, c.bytes, c.collective_calls});
+    }
+    for (const page::Peer& p : rank.peers) add_counts({p.messages, p.bytes});
+    for (const page::Size& s : rank.sizes) {
+      counts += static_cast<double>(s.bytes) * static_cast<double>(s.count);
+      add_counts({s.bytes, s.count});
+    }
+    const page::Header& h = rank.header;
+    std::int64_t last = std::max(h.end_tick, h.begin_tick);
+    for (const page::ThreadState& t : rank.threads) last = std::max(last, t.since_tick);
+    seconds += (static_cast<double>(last) - static_cast<double>(h.begin_tick)) * tick;
+  }
+  [[nodiscard]] bool fit() const { return seconds < 4e6 && counts < 4e18; }  // of 9.2e6 s and 9.2e18
+
+ private:
+  void add_counts(std::initializer_list<std::uint64_t> all) {
+    for (const std::uint64_t n : all) counts += static_cast<double>(n);
+  }
+};
 
 Duration time_of(const RankPage& rank, std::uint64_t ticks) {
   return Duration{static_cast<std::int64_t>(static_cast<double>(ticks) * rank.header.ns_per_tick * 1000.0)};
@@ -262,7 +299,12 @@ void add_call_sites(const std::vector<RankPage>& pages, Patterns& patterns) {
 
 }  // namespace
 
-Patterns counted_patterns(const std::vector<RankPage>& pages) {
+Result<Patterns> counted_patterns(const std::vector<RankPage>& pages) {
+  Sums sums;
+  for (const RankPage& rank : pages) sums.add(rank);
+  if (!sums.fit())
+    return Error{"the times or counts of all ranks together are beyond what can be summed (46 days, 4e18)",
+                 "nplus1 where shows what each rank does"};
   Patterns patterns;
   const auto ranks = static_cast<std::size_t>(pages.front().header.ranks);
   const std::string program = pages.front().header.program;

@@ -6,10 +6,12 @@
 
 #include "events/statistics/pages.hpp"
 #include "patterns/patterns.hpp"
+#include "support/result.hpp"
 
 namespace nplus1::patterns {
 
 /// Call sites have their modules and offsets, no source lines. `application` is set.
-[[nodiscard]] Patterns counted_patterns(const std::vector<events::statistics::RankPage>& pages);
+/// An error where sums over all ranks would not fit: 46 days, 4e18 bytes.
+[[nodiscard]] Result<Patterns> counted_patterns(const std::vector<events::statistics::RankPage>& pages);
 
 }  // namespace nplus1::patterns

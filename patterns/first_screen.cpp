@@ -96,7 +96,7 @@ std::string stacked(const std::vector<Duration>& parts, Duration whole, report::
   std::size_t drawn = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     sum += parts[i];
-    const auto until = static_cast<std::size_t>(std::min(1.0, ratio(sum, whole)) * kBarWidth + 0.5);
+    const auto until = static_cast<std::size_t>(std::clamp(ratio(sum, whole), 0.0, 1.0) * kBarWidth + 0.5);
     for (; drawn < until; ++drawn) text += style.unicode ? kUnicode[i] : kAscii[i];
   }
   return text + std::string(kBarWidth - drawn, ' ');
@@ -245,7 +245,8 @@ void add_sites_by_time(Page& page, const Patterns& p) {
     if (s.time <= Duration::zero()) break;
     page.line("  {:<15}{:>9} {:>7} {:>9} {:>9} {:>9}  {}", s.call, readable(s.time),
               percent(ratio(s.time, all)), readable(s.waiting), s.calls,
-              readable(s.time / static_cast<std::int64_t>(s.calls)), fitting(place_of(s)));
+              readable(s.time / static_cast<std::int64_t>(std::max<std::uint64_t>(s.calls, 1))),
+              fitting(place_of(s)));
   }
 }
 
@@ -256,7 +257,7 @@ void add_sites_by_bytes(Page& page, const Patterns& p) {
   page.line("Call sites by bytes           bytes     calls        mean   place");
   for (std::size_t i = 0; i < std::min(kMostSitesByBytes, sites.size()); ++i) {
     const CallSiteUse& s = *sites[i];
-    if (s.bytes == 0) break;
+    if (s.bytes == 0 || s.calls == 0) break;
     page.line("  {:<22}{:>11}{:>10}{:>12}   {}", s.call, size_text(s.bytes), s.calls,
               readable_bytes(static_cast<double>(s.bytes) / static_cast<double>(s.calls)),
               fitting(place_of(s)));

@@ -1,5 +1,6 @@
 """`nplus1 run --patterns-only`, the preloaded library by itself, and `nplus1 where`: counts are those of an ordinary run of
 the same program, times those that the program takes by itself, and hung jobs are told from outside."""
+import collections
 import json
 import os
 import pathlib
@@ -9,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from random import Random
 
 from live import NPLUS1
 
@@ -156,6 +158,28 @@ class Statistics(unittest.TestCase):
             said = process.stderr.readline()
             self.assertNotEqual(said, "")
         self.assertIsNone(process.poll())
+
+    def test_damaged_files_are_read_or_refused_in_three_lines(self):
+        self.run_job("whole", 3, "halo", "3", "100", options=["--patterns-only"], program_folder=EXAMPLES)
+        whole = (self.folder / "whole" / "statistics.n1stat").read_bytes()
+        random, codes = Random(7), collections.Counter()
+        for number in range(60):
+            damaged, place = bytearray(whole), random.randrange(len(whole) - 64)
+            if number % 3 == 0:
+                damaged[place // 8 * 8:place // 8 * 8 + 8] = random.choice([b"\xff" * 8, b"\0" * 8, b"\xff\xff\xff\x7f\0\0\0\0"])
+            elif number % 3 == 1:
+                damaged[place:place + 64] = damaged[random.randrange(len(whole) - 64):][:64]
+            else:
+                damaged = damaged[:place]
+            file = self.folder / "damaged.n1stat"
+            file.write_bytes(damaged)
+            for verb in ("where", "patterns"):
+                done = subprocess.run([NPLUS1, verb, file], capture_output=True, text=True, errors="replace", timeout=PATIENCE_S)
+                codes[done.returncode] += 1
+                self.assertIn(done.returncode, (0, 66), f"{number}: {verb}: {done.stderr}")
+                if done.returncode == 66:
+                    self.assertRegex(done.stderr, r"^nplus1: .*\n  so: .*\n  next: .*\n$")
+        self.assertGreater(min(codes[0], codes[66]), 10)
 
     def test_a_place_that_cannot_be_written_is_said_once_and_the_program_goes_on(self):
         blocked = self.folder / "file"
