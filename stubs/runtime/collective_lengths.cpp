@@ -25,8 +25,8 @@ Register& all() {
 
 /// The communicator and the operation's number in it: without the sender, and without the bits of warnings.
 std::uint64_t operation_of(std::uint64_t tag) {
-  constexpr std::uint64_t kContext = std::uint64_t{0xffff} << 48U, kTag = kUcxFailedBit - 1;
-  return tag & (kContext | kTag);
+  constexpr std::uint64_t kContext = std::uint64_t{0xffff} << 48U, kTagBits = kUcxFailedBit - 1;
+  return tag & (kContext | kTagBits);
 }
 
 std::shared_ptr<CollectiveLengths> lengths_of(std::uint64_t tag) {

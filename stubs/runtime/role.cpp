@@ -58,14 +58,14 @@ Transport transport_asked_for() {
 }
 
 /// Settings that are asked for after the environment has forgotten them.
-constinit Transport wanted = Transport::kAny;
+constinit Transport transport_wanted = Transport::kAny;
 constinit bool output_is_named = false;
 constinit bool wants_quiet = false;
 constinit pid_t process = 0;
 
 void read_settings() {
   process = getpid();
-  wanted = transport_asked_for();
+  transport_wanted = transport_asked_for();
   output_is_named = std::getenv("NPLUS1_OUTPUT") != nullptr;
   const char* quiet = std::getenv("NPLUS1_QUIET");
   wants_quiet = quiet != nullptr && *quiet != '0' && *quiet != '\0';
@@ -118,7 +118,7 @@ Role role() noexcept {
 }
 
 Transport wanted_transport() noexcept {
-  return wanted;
+  return transport_wanted;
 }
 
 bool names_output_itself() noexcept {
