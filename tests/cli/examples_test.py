@@ -37,7 +37,7 @@ NOT_RUN = [
     (r"calibrate -n 2 --mpi-args", NOT_HERE, "needs two machines, a and b"),
     (r"guidelines run .*--mpirun", NOT_HERE, "another MPI library: tests/mpi/guidelines_test.py measures under Open MPI"),
     (r"guidelines (check|advise|tune) (openmpi|other|mine)", NOT_HERE, "what the line before would have measured"),
-    (r"^\./demo\.sh|^\./test\.sh|^cmake|^tools/(check_format|coverage|sanitize)", NOT_HERE, "builds; cli.live runs nplus1 demo"),
+    (r"^\./demo\.sh|^\./test\.sh|^cmake|^tools/(build|check_format|coverage|sanitize)", NOT_HERE, "builds; cli.live runs nplus1 demo"),
     (r"^cd share/nplus1|^mpicxx ", NOT_HERE, "cli.install builds the installed sources"),
     (r"LIB\.so|libtuned\.so", NOT_HERE, "made by guidelines tune, which is only begun; tests/mpi/guidelines_test.py uses one"),
     (r"--map mapped/map", NOT_HERE, "what the line before would have written; tests/cli/links_test.py uses one"),
@@ -51,8 +51,8 @@ NOT_RUN = [
 # Exit codes other than 0 that are an answer.
 ANSWERS = [(r"^nplus1 diff", {0, 1}), (r"--fail-if", {0, 2}), (r"--fail-on-violation", {0, 1})]
 
-# Options of launchers, which documents speak of as such.
-OF_LAUNCHERS = {"--ntasks", "--app", "--export"}
+# Options of launchers and compilers, which documents speak of as such.
+OF_OTHERS = {"--ntasks", "--app", "--export", "--param"}
 
 COMMAND = re.compile(r"(build/bin/)?nplus1 [a-z]|mpirun[. ]|tail |man |cmake |cd |mpicxx|\./\w|bench/|tools/")
 
@@ -321,7 +321,7 @@ class Examples(unittest.TestCase):
                 else:
                     text = everywhere + (benchmarks if where == "docs/benchmarks.md" else "")
                 for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", re.sub('"[^"]*"', "", mention).split(" -- ")[0]):
-                    if option in OF_LAUNCHERS:
+                    if option in OF_OTHERS:
                         continue
                     self.assertTrue(re.search(rf"{option}\b", text), f"{mention} in {where}: {option} is in no --help")
 

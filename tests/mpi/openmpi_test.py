@@ -128,10 +128,16 @@ class AsBare(OpenMpiTest):
 
     def test_a_fatal_error_names_the_programs_call(self):
         words = ("script", "send 1 100", "recv 0 4")
-        bare, run = self.bare(2, *words), self.observe(2, self.of(words[0]), *words[1:], code=None)
-        self.assertEqual(run.code, bare.returncode)
-        self.assertIn("An error occurred in MPI_Recv", bare.stderr)
-        self.assertIn("An error occurred in MPI_Recv", run.stderr)
+        saying = "An error occurred in MPI_Recv"
+
+        def bare():
+            done = self.bare(2, *words)
+            done.code = done.returncode
+            return done
+
+        # ORTE may lose the message when both ranks end at once ("Data unpack would read past end of buffer").
+        ours = self.until_heard(saying, lambda: self.observe(2, self.of(words[0]), *words[1:], code=None))
+        self.assertEqual(ours.code, self.until_heard(saying, bare).code)
 
     def test_functions_of_the_programs(self):
         for way in ("longjmp", "throw", "refuse"):
