@@ -269,7 +269,10 @@ void Recorder::finish() {
   pmpi::Bcast(&sound, 1, MPI_INT, 0, own_);
   if (sound != 0 && !file_.empty()) unlink(file_.c_str());
   pmpi::Barrier(own_);
-  if (sound != 0) rmdir(folder_.c_str());  // by the last rank of each host
+  if (sound != 0) {
+    unlink((folder_ + "/said").c_str());  // of nplus1 where, if the job has said where it is
+    rmdir(folder_.c_str());               // by the last rank of each host
+  }
   pmpi::Comm_free(&own_);
 }
 
