@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <unordered_map>
 
 #include "events/mpi_call.hpp"
 #include "events/source/source_lines.hpp"
@@ -61,7 +62,10 @@ const page::ThreadState* telling(const page::RankPage& rank) {
 
 class Looker {
  public:
-  explicit Looker(std::vector<page::RankPage> pages) : pages_{std::move(pages)} {}
+  explicit Looker(std::vector<page::RankPage> pages) : pages_{std::move(pages)} {
+    for (const page::RankPage& rank : pages_)
+      for (const page::Live& live : rank.live) begun_[live.key].emplace(rank.header.rank, live.collectives);
+  }
 
   RankPlace place(const page::RankPage& rank, const std::vector<page::RankPage>& before) {
     RankPlace p;
@@ -89,14 +93,15 @@ class Looker {
     return all.empty() ? "" : lines_.call_returning_to(all.front().module, all.front().offset);
   }
 
+  /// `before` is by rank.
   static bool moved(const page::RankPage& rank, const std::vector<page::RankPage>& before) {
-    for (const page::RankPage& old : before) {
-      if (old.header.rank != rank.header.rank) continue;
-      if (old.threads.size() != rank.threads.size()) return true;
-      for (std::size_t i = 0; i < old.threads.size(); ++i)
-        if (old.threads[i].sequence != rank.threads[i].sequence) return true;
-    }
-    return false;
+    const auto old = std::lower_bound(
+        before.begin(), before.end(), rank.header.rank,
+        [](const page::RankPage& page, std::int32_t number) { return page.header.rank < number; });
+    if (old == before.end() || old->header.rank != rank.header.rank) return false;
+    return !std::equal(
+        old->threads.begin(), old->threads.end(), rank.threads.begin(), rank.threads.end(),
+        [](const page::ThreadState& a, const page::ThreadState& b) { return a.sequence == b.sequence; });
   }
 
   void who(const page::RankPage& rank, const page::ThreadState& t, RankPlace& p) const {
@@ -126,16 +131,15 @@ class Looker {
 
   [[nodiscard]] bool has_entered(std::int32_t member, std::uint64_t communicator,
                                  std::uint64_t ordinal) const {
-    for (const page::RankPage& rank : pages_) {
-      if (rank.header.rank != member) continue;
-      for (const page::Live& live : rank.live)
-        if (live.key == communicator) return live.collectives >= ordinal;
-      return false;
-    }
-    return false;
+    const auto ranks = begun_.find(communicator);
+    if (ranks == begun_.end()) return false;
+    const auto rank = ranks->second.find(member);
+    return rank != ranks->second.end() && rank->second >= ordinal;
   }
 
   std::vector<page::RankPage> pages_;
+  /// By communicator and rank: how many collectives the rank has begun.
+  std::map<std::uint64_t, std::unordered_map<std::int32_t, std::uint64_t>> begun_;
   events::source::SourceLines lines_;
 };
 

@@ -22,6 +22,8 @@ namespace page = events::statistics;
 using page::RankPage;
 
 constexpr std::size_t kMostCommunicatorsListed = 1000, kMostSitesListed = 5000;
+/// Numbers in memory, of one kind: a file may claim any number of ranks.
+constexpr std::size_t kMostNumbers = std::size_t{1} << 26U;
 
 /// Sums of all ranks must fit where they are summed: picoseconds, and counts of 64 bits.
 struct Sums {
@@ -219,18 +221,43 @@ void add_collectives(const std::vector<RankPage>& pages, std::size_t ranks, Patt
     (use.layer ? patterns.collectives : patterns.communicator_calls).push_back(std::move(use));
 }
 
+/// A communicator's members as text, once for each list: all ranks of a job name the same ones.
+class MemberLists {
+ public:
+  /// Null where all lists together are longer than those of a real job.
+  const std::string* list(const RankPage& rank, const page::Communicator& c) {
+    const std::size_t at = c.members - std::size_t{1};
+    const bool sound = c.members > 0 && at <= rank.ranges.size() && c.ranges <= rank.ranges.size() - at;
+    const auto* first = reinterpret_cast<const char*>(rank.ranges.data() + (sound ? at : 0));
+    const std::string key{first, sound ? c.ranges * sizeof(page::MemberRange) : 0};
+    const auto known = lists_.find(key);
+    if (known != lists_.end()) return &known->second;
+    std::vector<RankId> members;
+    for (const std::int32_t m : rank.members(c.members, c.ranges)) members.emplace_back(m);
+    members_ += members.size();
+    if (members_ > kMostNumbers / 4) return nullptr;
+    return &lists_.emplace(key, rank_list(members)).first->second;
+  }
+
+ private:
+  std::map<std::string, std::string> lists_;
+  std::size_t members_ = 0;
+};
+
 /// Communicators with the same members are one here. Numbered in the order of their members, after the world.
-void add_communicators(const std::vector<RankPage>& pages, std::size_t ranks, Patterns& patterns) {
+/// False where they are too many.
+bool add_communicators(const std::vector<RankPage>& pages, std::size_t ranks, Patterns& patterns) {
   std::vector<RankId> world;
   for (std::size_t r = 0; r < ranks; ++r) world.emplace_back(static_cast<std::int32_t>(r));
   const std::string all = rank_list(world);
+  MemberLists lists;
   std::map<std::tuple<bool, std::string, std::uint32_t>, CommunicatorUse> used;
   for (const RankPage& rank : pages) {
     for (const page::Communicator& c : rank.communicators) {
       if (c.ticks == 0) continue;
-      std::vector<RankId> members;
-      for (const std::int32_t m : rank.members(c.members, c.ranges)) members.emplace_back(m);
-      const std::string list = rank_list(members);
+      const std::string* const known = lists.list(rank, c);
+      if (known == nullptr) return false;
+      const std::string& list = *known;
       CommunicatorUse& use = used[{list != all || c.first_group > 0, list, c.first_group}];
       use.size = c.size;
       use.first_group = c.first_group;
@@ -248,11 +275,12 @@ void add_communicators(const std::vector<RankPage>& pages, std::size_t ranks, Pa
     patterns.communicators.push_back(std::move(use));
   }
   const std::size_t n = patterns.communicators.size();
-  if (n <= kMostCommunicatorsListed) return;
+  if (n <= kMostCommunicatorsListed) return true;
   std::stable_sort(patterns.communicators.begin(), patterns.communicators.end(),
                    [](const CommunicatorUse& a, const CommunicatorUse& b) { return a.time > b.time; });
   patterns.communicators.resize(kMostCommunicatorsListed);
   patterns.communicators_left_out = n - kMostCommunicatorsListed;
+  return true;
 }
 
 std::vector<SiteFrame> frames_of_path(const std::string& text) {
@@ -297,6 +325,21 @@ void add_call_sites(const std::vector<RankPage>& pages, Patterns& patterns) {
   patterns.call_sites.resize(kMostSitesListed);
 }
 
+/// What is kept for each rank: its totals, and its calls of each collective.
+bool fits_in_memory(const std::vector<RankPage>& pages) {
+  constexpr std::size_t kColumns = 16;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> collectives;
+  for (const RankPage& rank : pages)
+    for (const page::Collective& c : rank.collectives) collectives.emplace(c.key, c.root);
+  const auto ranks = static_cast<std::size_t>(pages.front().header.ranks);
+  return ranks <= kMostNumbers / (kColumns + collectives.size());
+}
+
+Error too_large() {
+  return {"there are more ranks, collectives or members of communicators than patterns can be made of",
+          "nplus1 where shows what each rank does"};
+}
+
 }  // namespace
 
 Result<Patterns> counted_patterns(const std::vector<RankPage>& pages) {
@@ -305,17 +348,19 @@ Result<Patterns> counted_patterns(const std::vector<RankPage>& pages) {
   if (!sums.fit())
     return Error{"the times or counts of all ranks together are beyond what can be summed (46 days, 4e18)",
                  "nplus1 where shows what each rank does"};
+  if (!fits_in_memory(pages)) return too_large();
   Patterns patterns;
   const auto ranks = static_cast<std::size_t>(pages.front().header.ranks);
   const std::string program = pages.front().header.program;
   patterns.application = program.substr(program.find_last_of('/') + 1);
+  patterns.real_time = true;
   patterns.complete = pages.size() == ranks && std::all_of(pages.begin(), pages.end(), [](const RankPage& p) {
                         return p.header.state == page::PageState::kFinalized;
                       });
   patterns.layers = layers_of(pages);
   patterns.rank = totals_of(pages, patterns.layers.front(), ranks);
   add_collectives(pages, ranks, patterns);
-  add_communicators(pages, ranks, patterns);
+  if (!add_communicators(pages, ranks, patterns)) return too_large();
   add_call_sites(pages, patterns);
   for (const RankPage& rank : pages) patterns.unplaced_messages += rank.header.unplaced;
   patterns.over_time = TimeBins{ranks}.result();

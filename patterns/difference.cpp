@@ -55,7 +55,10 @@ std::vector<Change> totals(const Patterns& a, const Patterns& b) {
           count("point-to-point messages", x.messages_sent, y.messages_sent),
           count("point-to-point bytes", x.bytes_sent, y.bytes_sent, Unit::kBytes),
           count("collective calls", x.collective_calls, y.collective_calls),
-          time("virtual time", a.virtual_time(), b.virtual_time()),
+          time(a.real_time && b.real_time   ? "real time"
+               : a.real_time || b.real_time ? "time of the run"
+                                            : "virtual time",
+               a.virtual_time(), b.virtual_time()),
           time("computing, all ranks", x.compute, y.compute),
           time("in MPI, all ranks", x.mpi, y.mpi),
           time("waiting, all ranks", x.waiting, y.waiting)};

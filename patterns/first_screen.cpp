@@ -36,8 +36,8 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 void add_head(Page& page, const Patterns& p) {
-  page.line("{} on {} ranks: {} of virtual time{}", p.application.empty() ? "The run" : p.application,
-            p.ranks(), readable(p.virtual_time()),
+  page.line("{} on {} ranks: {} of {} time{}", p.application.empty() ? "The run" : p.application, p.ranks(),
+            readable(p.virtual_time()), p.real_time ? "real" : "virtual",
             p.complete ? "" : " (INCOMPLETE: not all ranks reached MPI_Finalize)");
   if (!p.network.empty()) page.line("  network {}", p.network);
 }

@@ -161,6 +161,7 @@ struct Patterns {
   std::string application;
   std::string network;
   bool complete = false;
+  bool real_time = false;        // counted natively: no virtual time is meant anywhere
   std::vector<RankTotals> rank;  // one for each rank
   std::vector<Layer> layers;
   std::optional<Layer> wire;

@@ -186,6 +186,7 @@ std::string patterns_json(const Patterns& patterns) {
   object.text("network", patterns.network);
   object.number("ranks", patterns.ranks());
   object.truth("complete", patterns.complete);
+  if (patterns.real_time) object.text("clock", "real");
   object.raw("virtual_time_s", exact_seconds(patterns.virtual_time()));
   object.raw("totals", totals(patterns.totals()));
   object.raw("rank", rank_columns(patterns.rank));

@@ -241,6 +241,7 @@ Patterns patterns(const json& document) {
   p.application = get<std::string>(document, "application");
   p.network = get<std::string>(document, "network");
   p.complete = get<bool>(document, "complete");
+  p.real_time = document.contains("clock") && get<std::string>(document, "clock") == "real";
   const auto n = get<std::size_t>(document, "ranks");
   p.rank = rank_totals(member(document, "rank"), n);
   p.layers = list<Layer>(document, "layers", [n](const json& l) { return layer(l, n); });

@@ -8,12 +8,13 @@
 #endif
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <sstream>
+#include <system_error>
 
 namespace nplus1::events::statistics {
 namespace fs = std::filesystem;
@@ -75,7 +76,7 @@ Result<RankPage> parse(const fs::path& file, const char* data, std::uint64_t byt
   Header& h = page.header;
   if (std::memcmp(h.magic, kMagic, sizeof kMagic) != 0)
     return broken(file, "no page of statistics begins here");
-  if (h.version > kVersion)
+  if (h.version != kVersion)
     return Error{file.string() + " is of version " + std::to_string(h.version) + " of the format",
                  "read it with the nplus1 that wrote it, or a newer one"};
   if (h.page_bytes < sizeof(Header) || h.page_bytes > bytes) return broken(file, "a rank's page is cut off");
@@ -116,12 +117,26 @@ Result<RankPage> parse(const fs::path& file, const char* data, std::uint64_t byt
   return page;
 }
 
-/// Whole: a page that its rank has mapped is read as a file is.
+/// Whole: a page that its rank has mapped is read as a file is. At once: a job has thousands of 2 MB.
 Result<std::string> content(const fs::path& file) {
-  std::ifstream in{file, std::ios::binary};
-  if (!in) return Error{file.string() + " cannot be read", "check its name and permissions"};
-  std::string data{std::istreambuf_iterator<char>{in}, {}};
-  if (in.bad()) return Error{file.string() + " cannot be read", "check the disk"};
+  // Not blocking: a pipe in the place of a file must not hang us.
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status {};
+  if (descriptor < 0 || ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    const std::string why = descriptor < 0 ? std::generic_category().message(errno) : "it is no regular file";
+    if (descriptor >= 0) ::close(descriptor);
+    return Error{file.string() + " cannot be read: " + why, "check its name and permissions"};
+  }
+  std::string data(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t taken = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(descriptor, data.data() + taken, data.size() - taken);
+    if (got > 0) taken += static_cast<std::size_t>(got);
+  } while (taken < data.size() && (got > 0 || (got < 0 && errno == EINTR)));
+  ::close(descriptor);
+  if (got < 0) return Error{file.string() + " cannot be read", "check the disk"};
+  data.resize(taken);
   return data;
 }
 
@@ -201,6 +216,7 @@ bool is_statistics(const fs::path& path) {
     for (fs::directory_iterator at{path, error}, end; !error && at != end; at.increment(error))
       if (is_number(at->path().filename().string()) && at->is_regular_file(error)) file = at->path();
   }
+  if (!fs::is_regular_file(file, error)) return false;
   char magic[sizeof kMagic] = {};
   std::ifstream in{file, std::ios::binary};
   return in.read(magic, sizeof magic) && std::memcmp(magic, kMagic, sizeof magic) == 0;

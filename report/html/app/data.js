@@ -72,6 +72,11 @@ export function shareOf(seconds, { before }) {
   return before.virtual_time_s > 0 ? seconds / before.virtual_time_s : 0;
 }
 
+/** What the run's times are: natively counted ones are real. */
+export function timeName(patterns) {
+  return patterns.clock === "real" ? "real time" : "virtual time";
+}
+
 /** The interval of the run's virtual time: { from, to } in nine cases of ten, and its ends; null where it is not known. The
  * page's times must be of that clock: those as measured have no interval. */
 export function intervalOf({ clock, patterns }) {

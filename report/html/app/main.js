@@ -3,7 +3,7 @@
 
 import { collectivesSection } from "./collectives.js";
 import { communication } from "./communication.js";
-import { intervalOf, loadData } from "./data.js";
+import { intervalOf, loadData, timeName } from "./data.js";
 import { button, download, el } from "./dom.js";
 import { redrawAll } from "./figure.js";
 import { formatTime, plural } from "./format.js";
@@ -48,7 +48,7 @@ function runHeader(data) {
   const interval = intervalOf(data);
   const range = interval ? ` (${formatTime(interval.from)} to ${formatTime(interval.to)})` : "";
   return { title: patterns.application || "MPI program", complete: Boolean(patterns.complete),
-    facts: [plural(patterns.ranks, "rank"), patterns.network, `${formatTime(patterns.virtual_time_s)} of virtual time${range}`] };
+    facts: [plural(patterns.ranks, "rank"), patterns.network, `${formatTime(patterns.virtual_time_s)} of ${timeName(patterns)}${range}`] };
 }
 
 function header(data) {

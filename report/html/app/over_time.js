@@ -91,7 +91,8 @@ export const overTime = {
   title: "Over time",
   render({ patterns }) {
     const over = patterns.over_time;
-    if (over.messages.length === 0) return [el("p", { class: "empty card" }, "No virtual time has passed.")];
+    if (over.messages.length === 0) return [el("p", { class: "empty card" }, patterns.clock === "real"
+      ? "Ranks that count by themselves keep sums alone: nothing is known of when." : "No virtual time has passed.")];
     const note = `Each bar is ${formatTime(over.bin_s)} of virtual time.`;
     const counts = (key) => (i) => [over[key][i]];
     const share = (i) => [over.compute_s[i], Math.max(0, over.mpi_s[i] - over.waiting_s[i]), over.waiting_s[i]].map((s) => s / over.bin_s);

@@ -1,7 +1,7 @@
 // The first screen: what ran, where the time went, what to look at first, and how far to believe it.
 
 import { barList, columns, legend } from "./charts.js";
-import { intervalOf, meanOf, oneSided, rankGroups, shareOf, shareOfRun, worth } from "./data.js";
+import { intervalOf, meanOf, oneSided, rankGroups, shareOf, shareOfRun, timeName, worth } from "./data.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
 import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
@@ -23,12 +23,17 @@ function timeNote(ranks, interval) {
   return `${between(interval)}; at least ${formatTime(interval.lowest)}, as measured ${formatTime(interval.highest)}`;
 }
 
-function tiles({ totals, imbalance, layers, ranks, virtual_time_s: time }, interval) {
+function capitalized(text) {
+  return text[0].toUpperCase() + text.slice(1);
+}
+
+function tiles(patterns, interval) {
+  const { totals, imbalance, layers, ranks, virtual_time_s: time } = patterns;
   const windows = oneSided(layers);
   const spent = totals.compute_s + totals.mpi_s;
   const most = imbalance.most_loaded_rank;
   return el("dl", { class: "tiles" },
-    tile("Virtual time", formatTime(time), timeNote(ranks, interval)),
+    tile(capitalized(timeName(patterns)), formatTime(time), timeNote(ranks, interval)),
     tile("Computing", formatShare(totals.compute_s, spent), `${formatTime(totals.compute_s / ranks)} a rank`),
     tile("In MPI", formatShare(totals.mpi_s, spent), `${formatTime(totals.mpi_s / ranks)} a rank`),
     tile("Waiting", formatShare(totals.waiting_s, spent), `${formatTime(totals.waiting_s / ranks)} a rank`),
@@ -61,7 +66,7 @@ function timeFigure(patterns) {
       sumsThreads(patterns) ? "Ranks have several threads; a bar is their sum, which may be longer than the run." : ""].join(" ").trim() || null,
     controls: legend(TIME_KEYS),
     draw: (body, width) => columns(body, width, items, { label: "Time per rank", keys: TIME_KEYS, format: formatTime,
-      xLabel: size > 1 ? "first rank of the group" : "rank", yLabel: "virtual time", height: 260 }),
+      xLabel: size > 1 ? "first rank of the group" : "rank", yLabel: timeName(patterns), height: 260 }),
     table: () => ({ columns: [{ label: "rank" }, ...TIME_KEYS.map((k) => ({ label: `${k.label} (s)`, format: formatTime }))],
       rows: rankGroups(patterns.ranks, patterns.ranks).map((g) => [g.from, ...timeOf(patterns, g)]) }),
   });
@@ -111,7 +116,9 @@ export function trustLines(trust, complete, ranks) {
 function trustCard({ patterns, summary }) {
   const lines = trustLines(summary && summary.trust, patterns.complete, patterns.ranks);
   const unmodelled = patterns.unmodelled;
-  lines.push({ good: unmodelled.calls === 0, text: unmodelled.calls === 0 ? "All calls were modelled." :
+  const natively = "The ranks counted natively: nothing was simulated.";
+  if (patterns.clock === "real") lines.push({ good: true, text: natively });
+  else lines.push({ good: unmodelled.calls === 0, text: unmodelled.calls === 0 ? "All calls were modelled." :
     `${plural(unmodelled.calls, "call")} not modelled, ${formatShare(unmodelled.share)} of the time: ` +
     unmodelled.by_name.map((c) => `${c.name} (${formatExact(c.count)})`).join(", ") + "." });
   if (patterns.unplaced_messages > 0) lines.push({ good: false, text:
@@ -142,7 +149,7 @@ function factsCard({ patterns, summary, clock }) {
   const s = summary || {};
   const facts = [["Program", patterns.application || s.application], ["Ranks", formatExact(patterns.ranks)],
     ["Network", patterns.network || s.network],
-    ["Virtual time", `${formatTime(patterns.virtual_time_s)} (${patterns.virtual_time_s} s)`],
+    [capitalized(timeName(patterns)), `${formatTime(patterns.virtual_time_s)} (${patterns.virtual_time_s} s)`],
     ...intervalFacts(intervalOf({ patterns, clock })),
     ["Wall time", s.wall_time_s == null ? null : formatTime(s.wall_time_s)],
     ["Clock", s.clock && (s.clock_reason ? `${s.clock} (${s.clock_reason})` : s.clock)],

@@ -1,0 +1,169 @@
+// A job's file of statistics, sound and damaged, from its bytes to its patterns.
+#include "patterns/counted.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+
+#include "events/mpi_call.hpp"
+#include "events/statistics/testing/page_bytes.hpp"
+#include "patterns/difference.hpp"
+#include "patterns/first_screen.hpp"
+#include "patterns/patterns_json.hpp"
+
+namespace nplus1::patterns {
+namespace {
+
+namespace fs = std::filesystem;
+namespace page = events::statistics;
+using events::MpiCall;
+using page::MadePage;
+
+constexpr auto kSend = static_cast<std::uint16_t>(MpiCall::MPI_Send);
+constexpr auto kAllreduce = static_cast<std::uint16_t>(MpiCall::MPI_Allreduce);
+
+class Counted : public testing::Test {
+ protected:
+  Counted() { fs::create_directories(folder_); }
+  ~Counted() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] fs::path file(const std::string& bytes) const {
+    const fs::path path = folder_ / "job.n1stat";
+    std::ofstream{path, std::ios::binary} << bytes;
+    return path;
+  }
+  /// Empty: it is sound.
+  [[nodiscard]] std::string refusal(const std::string& bytes) const {
+    const auto pages = page::read_pages(file(bytes));
+    if (!pages) return pages.error().what;
+    const auto patterns = counted_patterns(pages.value());
+    return patterns ? "" : patterns.error().what;
+  }
+  [[nodiscard]] Result<Patterns> patterns(const std::string& bytes) const {
+    const auto pages = page::read_pages(file(bytes));
+    return pages ? counted_patterns(pages.value()) : pages.error();
+  }
+
+  fs::path folder_ = fs::temp_directory_path() / ("nplus1-counted-" + std::to_string(::getpid()));
+};
+
+/// Rank 0 has sent three messages of 8 bytes to rank 1; a tick is half a nanosecond.
+MadePage sender() {
+  MadePage made{0, 2};
+  made.sites = {{page::site_key(0, kSend), 2, 3, 4000, 2000, 3, 24, 9, 8}};
+  made.peers = {{page::peer_key(page::kPointToPointLayer, false, 1), 3, 24}};
+  made.sizes = {{page::kPointToPointLayer + 1, 8, 3}};
+  made.communicators = {{7, 1, 1, 2, 0, 3, 24, 0, 4000, 4000}};
+  return made;
+}
+
+TEST_F(Counted, IsWhatTheRanksHaveCounted) {
+  const auto counted = patterns(sender().bytes() + MadePage{1, 2}.bytes());
+  ASSERT_TRUE(counted.ok()) << counted.error().what;
+  const Patterns& p = counted.value();
+  EXPECT_TRUE(p.complete);
+  EXPECT_EQ(p.application, "app");
+  ASSERT_EQ(p.layers.front().rows.size(), 1U);
+  EXPECT_EQ(p.layers.front().rows[0].cells, (std::vector<Cell>{{1, 3, 24}}));
+  EXPECT_EQ(p.layers.front().sizes.sum, 24U);
+  ASSERT_EQ(p.call_sites.size(), 1U);
+  EXPECT_EQ(p.call_sites[0].call, "MPI_Send");
+  EXPECT_EQ(p.call_sites[0].calls, 3U);
+  EXPECT_EQ(p.call_sites[0].time, from_seconds(2e-6));
+  EXPECT_EQ(p.call_sites[0].longest, from_seconds(1e-6));
+  EXPECT_EQ(p.virtual_time(), from_seconds(1));
+  EXPECT_EQ(p.rank[0].compute, from_seconds(1) - from_seconds(2e-6));
+  ASSERT_EQ(p.communicators.size(), 1U);
+  EXPECT_EQ(p.communicators[0].members, "0,1");
+}
+
+TEST_F(Counted, ItsTimesAreSaidToBeRealAlsoWhenReadBack) {
+  const auto counted = patterns(sender().bytes() + MadePage{1, 2}.bytes());
+  ASSERT_TRUE(counted.ok());
+  const fs::path json = folder_ / "patterns.json";
+  std::ofstream{json} << patterns_json(counted.value());
+  const auto again = read_patterns(json);
+  ASSERT_TRUE(again.ok()) << again.error().what;
+  for (const Patterns* p : {&counted.value(), &again.value()}) {
+    const std::string screen = first_screen(*p, {});
+    EXPECT_NE(screen.find("app on 2 ranks: 1 s of real time"), screen.npos) << screen;
+    EXPECT_EQ(screen.find("virtual"), screen.npos) << screen;
+  }
+  Patterns simulated = counted.value();
+  simulated.real_time = false;
+  EXPECT_NE(first_screen(simulated, {}).find("of virtual time"), std::string::npos);
+  EXPECT_EQ(patterns_json(simulated).find("\"clock\""), std::string::npos);
+}
+
+TEST_F(Counted, NoCutOffFileIsRead) {
+  const std::string whole = sender().bytes();
+  for (std::size_t size = 0; size < whole.size(); size += 7)
+    ASSERT_NE(refusal(whole.substr(0, size)), "") << size;
+  EXPECT_EQ(refusal(whole), "");
+  EXPECT_NE(refusal(whole + whole).find("there twice"), std::string::npos);
+  EXPECT_NE(refusal(whole + "x"), "");
+}
+
+TEST_F(Counted, OtherVersionsAreRefused) {
+  for (const std::uint32_t version : {0U, page::kVersion + 1, ~0U}) {
+    MadePage made = sender();
+    made.header.version = version;
+    EXPECT_NE(refusal(made.bytes()).find("of version " + std::to_string(version)), std::string::npos);
+  }
+}
+
+/// 2^24 ranks with a thousand collectives would be 128 GB of calls per rank.
+TEST_F(Counted, MoreRanksThanMemoryHasRoomForAreRefused) {
+  MadePage made{0, 1 << 24};
+  for (std::uint32_t size = 1; size <= 1000; ++size)
+    made.collectives.push_back({page::collective_key(kAllreduce, true, 1, size), 0, 1, 8, 1});
+  EXPECT_NE(refusal(made.bytes()).find("more ranks"), std::string::npos);
+  made.header.ranks = 1000;
+  EXPECT_EQ(refusal(made.bytes()), "");
+}
+
+/// Each of many communicators claims four million members, in 28 bytes of file.
+TEST_F(Counted, EndlessListsOfMembersAreRefusedAndTheSameListCostsOnce) {
+  MadePage made{0, 2};
+  constexpr std::uint32_t kMany = 200, kMembers = 1U << 20U;
+  made.ranges.clear();
+  for (std::uint32_t i = 0; i < kMany; ++i) {
+    made.ranges.push_back({0, 0, kMembers + i});
+    made.communicators.push_back({i + 1, i + 1, 1, 2, 0, 1, 1, 1, 1, 1});
+  }
+  EXPECT_NE(refusal(made.bytes()).find("members of communicators"), std::string::npos);
+  for (auto& range : made.ranges) range = {0, 1, 2};
+  EXPECT_EQ(refusal(made.bytes()), "");
+  const auto counted = patterns(made.bytes());
+  ASSERT_TRUE(counted.ok());
+  EXPECT_EQ(counted.value().communicators.size(), 1U);
+}
+
+TEST_F(Counted, AMemberListOutsideItsTableIsEmpty) {
+  for (const auto& [members, ranges] : {std::pair{2U, 1U}, {1U, ~0U}, {~0U, 1U}, {0U, 1U}}) {
+    MadePage made = sender();
+    made.communicators[0].members = members;
+    made.communicators[0].ranges = ranges;
+    EXPECT_EQ(refusal(made.bytes()), "") << members << " " << ranges;
+  }
+}
+
+TEST_F(Counted, WhatIsNoFileIsRefusedAtOnce) {
+  const fs::path pipe = folder_ / "pipe", job = folder_ / "job";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(page::is_statistics(pipe));
+  EXPECT_FALSE(page::read_pages(pipe).ok());
+  fs::create_directories(job / "0");
+  EXPECT_FALSE(page::read_pages(job).ok());
+  fs::remove(job / "0");
+  ASSERT_EQ(::mkfifo((job / "0").c_str(), 0600), 0);
+  EXPECT_FALSE(page::is_statistics(job));
+  EXPECT_FALSE(page::read_pages(job).ok());
+}
+
+}  // namespace
+}  // namespace nplus1::patterns
