@@ -1,5 +1,6 @@
 """`nplus1 run --record-accesses`, and programs whose signals, processes and memory are easily broken by it: they behave
 as without, and where they are correct no race is reported. Also all examples."""
+import os
 import unittest
 
 from live import NPLUS1
@@ -56,6 +57,10 @@ class HardAccesses(RecordedTest):
         self.assertEqual(recording.frames(races[0])[0]["line"], line("race"))
         writes = {e["aux"]: recording.frames(e)[0]["line"] for e in self.accesses(recording, FIRST_WRITE) if e["rank"] == 0}
         self.assertEqual(writes, {sends[1]: line("race"), sends[0]: line("write")})
+
+    def test_no_example_is_left_out(self):
+        built = {p.name for p in (NPLUS1.parent / "examples").iterdir() if p.is_file() and os.access(p, os.X_OK)}
+        self.assertEqual(built, {program for _, program, *_ in EXAMPLES})
 
     def test_every_example_says_and_returns_what_it_does_without(self):
         for ranks, *words in EXAMPLES:

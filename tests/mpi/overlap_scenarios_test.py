@@ -107,6 +107,45 @@ class Scenarios(LiveTest):
   sum += u[0];
 """ + END
 
+    HALO_2D = HEAD + MAIN + """
+  const int n = 300; /* rows of 2400 bytes and columns of the same, whose hulls overlap */
+  double* grid = (double*)aligned_alloc(4096, (size_t)304 * 304 * 8);
+  for (int i = 0; i < 304 * 304; ++i) grid[i] = rank + i % 7;
+  MPI_Datatype column;
+  MPI_Type_vector(n, 1, 304, MPI_DOUBLE, &column);
+  MPI_Type_commit(&column);
+  const int x = rank % 2, y = rank / 2, beside = 2 * y + 1 - x, above = 2 * (1 - y) + x; /* of 2 x 2, a torus */
+  for (int i = 0; i < 4; ++i) {
+    MPI_Sendrecv(grid + 305, n, MPI_DOUBLE, above, 1, grid + 301 * 304 + 1, n, MPI_DOUBLE, above, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* A */
+    MPI_Sendrecv(grid + 300 * 304 + 1, n, MPI_DOUBLE, above, 2, grid + 1, n, MPI_DOUBLE, above, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* B */
+    MPI_Sendrecv(grid + 305, 1, column, beside, 3, grid + 304 + 301, 1, column, beside, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* C */
+    MPI_Sendrecv(grid + 304 + 300, 1, column, beside, 4, grid + 304, 1, column, beside, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* D */
+    nplus1_compute(200e-6);
+    grid[305] += grid[1] + grid[304] + grid[301 * 304 + 1] + grid[304 + 301]; /* USE */
+  }
+  sum += grid[305];
+""" + END
+
+    def test_a_halo_of_four_exchanges_in_two_dimensions_is_one_chain_of_eight_requests(self):
+        chain, = self.found(self.HALO_2D, ranks=4)["chains"]
+        self.assertEqual(self.lines(chain), [line_of(self.HALO_2D, f"/* {mark} */") for mark in "ABCD"])
+        self.assertEqual((chain["requests"], chain["count"], chain["touch"]["line"]), (8, 16, line_of(self.HALO_2D, "USE")))
+
+    def test_an_early_read_of_what_was_received_makes_two_chains_of_each_time_around(self):
+        text = self.RING.replace("/* ONE */", "/* ONE */\n    sum += v[3]; /* READ */")
+        one, two, read, use = (line_of(text, f"/* {mark} */") for mark in ("ONE", "TWO", "READ", "USE"))
+        chains = {tuple(self.lines(c)): c for c in self.found(text)["chains"]}
+        self.assertEqual({lines: (c["count"], c["touch"]["line"]) for lines, c in chains.items()}, {(one,): (15, read), (two,): (15, use)})
+        self.assertEqual(chains[one,]["touch"]["offset"], 3 * 8)
+
+    def test_an_early_write_of_what_was_sent_ends_the_chain_and_an_early_read_does_not(self):
+        for early, ends in (("u[2] += 1;", True), ("sum += u[2];", False)):
+            with self.subTest(early=early):
+                text = self.RING.replace("/* ONE */", f"/* ONE */\n    {early} /* EARLY */")
+                one, two, at, use = (line_of(text, f"/* {mark} */") for mark in ("ONE", "TWO", "EARLY", "USE"))
+                chains = {tuple(self.lines(c)): c["touch"]["line"] for c in self.found(text)["chains"]}
+                self.assertEqual(chains, {(one,): at, (two,): use} if ends else {(one, two): use})
+
     def test_edges_to_nobody_belong_to_the_chain_and_cost_nothing(self):
         found = self.found(self.EDGES, ranks=4)
         one, two, use = (line_of(self.EDGES, mark) for mark in ("ONE", "TWO", "USE"))

@@ -50,6 +50,11 @@ class Overlap(Report):
         self.assertIn("Overlap efficiency", text)
         self.assertIn("MPI_Sendrecv at overlap_1d.c:72", text)
 
+    def test_what_recording_the_accesses_took_is_there(self):
+        text = self.browser.value("document.querySelector('#panel-overlap [data-card=access-cost]').textContent")
+        self.assertIn(self.document["accesses"]["cost"], text)
+        self.assertRegex(text, r"[1-9]\d* faults \(.* single steps .* changes of protection")
+
 
 class Chains(Report):
     """The view with as many chains as a program may have."""

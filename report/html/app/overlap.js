@@ -154,6 +154,10 @@ function listOf(title, items, text) {
   return items.length === 0 ? null : el("div", { class: "card" }, el("h3", {}, title), el("ul", {}, items.map((i) => el("li", {}, text(i)))));
 }
 
+/** What watching the messages' memory took in the run, by kind: a recording for the efficiency alone has none. */
+const costCard = ({ accesses }) => accesses?.cost ? el("div", { class: "card", "data-card": "access-cost" }, el("h3", {}, "What recording the accesses took"),
+  el("p", {}, `${accesses.cost}.`)) : null;
+
 export const overlapSection = {
   id: "overlap", title: "Overlap",
   available: (data) => data.overlap != null,
@@ -164,6 +168,6 @@ export const overlapSection = {
       `${r.request_file ? `${baseName(r.request_file)}:${r.request_line}` : "?"} ${r.of === "receive" ? "receives" : "sends"} (${plural(r.count, "time")})`);
     const fixed = listOf("Cannot be deferred", overlap.not_deferrable, (n) => `${callOf(n)} (${formatCount(n.count)} ×): ${n.reason}`);
     return [efficiencyCard(overlap), races, overlap.chains.length > 0 ? chainsTable(overlap) : null,
-      ...drawn.map(chainFigure), sitesTable(overlap), fixed];
+      ...drawn.map(chainFigure), sitesTable(overlap), fixed, costCard(overlap)];
   },
 };
