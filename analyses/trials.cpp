@@ -77,7 +77,7 @@ std::vector<Trial> by_hand_trials(const FixOptions& options, std::vector<std::st
 RunMessages look_at_messages(const hypothesis::transform::Play& play,
                              const hypothesis::RecordedSettings& recorded, std::vector<Trial>& found) {
   RunMessages messages;
-  std::set<std::uint32_t> unknown;
+  std::set<std::uint32_t> unknown, with_data;
   std::map<std::pair<std::int32_t, std::uint64_t>, std::size_t> of_message;  // place in `found`
   for (std::size_t i = 0; i < found.size(); ++i)
     for (const auto& instance : found[i].by_hand)
@@ -86,6 +86,7 @@ RunMessages look_at_messages(const hypothesis::transform::Play& play,
   hypothesis::transform::ExchangeSurvey survey{
       recorded.call_interval, [&](const MessageCalls& m) {
         (m.content == 0 ? unknown : messages.known).insert(m.send_site);
+        (m.size == 0 ? messages.empty : with_data).insert(m.send_site);
         const auto by_hand = of_message.find({m.source, m.sent});
         if (by_hand == of_message.end()) return;
         sites[by_hand->second].insert(m.send_site);
@@ -94,6 +95,7 @@ RunMessages look_at_messages(const hypothesis::transform::Play& play,
   need(play(survey, false));
   survey.finish();
   for (const std::uint32_t site : unknown) messages.known.erase(site);
+  for (const std::uint32_t site : with_data) messages.empty.erase(site);
   for (std::size_t i = 0; i < found.size(); ++i)
     found[i].candidate.sites.assign(sites[i].begin(), sites[i].end());
   messages.exchanges = survey.exchanges();

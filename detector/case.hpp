@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "detector/verdict.hpp"
@@ -74,6 +75,10 @@ inline std::uint64_t longest_message(const Case& c) {
   for (std::size_t i = 0; i < c.list.size(); ++i)
     if (!c.at(i).captured()) bytes = std::max(bytes, c.at(i).content.bytes);
   return bytes;
+}
+
+inline double log2_of_factorial(std::size_t n) {
+  return std::lgamma(static_cast<double>(n) + 1) / std::log(2.0);
 }
 
 }  // namespace nplus1::detector

@@ -156,6 +156,9 @@ void add_messages(const std::vector<RunActivity>& activities, const RunMessages&
     };
     add("messages", "leave out the messages of " + place.title, {"delete", {{"sends", from}}, "--delete"});
     all.back().bound = true;
+    if (std::all_of(place.paths.begin(), place.paths.end(),
+                    [&](std::uint32_t path) { return messages.empty.contains(path); }))
+      continue;
     for (const Replacement& r : kReplacements) {
       const bool told = known && r.contents[0] != '\0';
       if (!known && std::string_view{r.contents} == "different") continue;  // nobody can say that they are

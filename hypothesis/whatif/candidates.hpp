@@ -49,7 +49,8 @@ struct RunActivity {
 /// What a pass over the recording has found about its messages.
 struct RunMessages {
   std::vector<transform::ExchangeSites> exchanges;
-  std::set<std::uint32_t> known;     // call paths of sends of whose messages the recording has the contents
+  std::set<std::uint32_t> known;  // call paths of sends of whose messages the recording has the contents
+  std::set<std::uint32_t> empty;  // and of those whose messages have none: signals, which no operation moves
   std::set<std::uint32_t> combined;  // and of those in a collective that is certain
 };
 

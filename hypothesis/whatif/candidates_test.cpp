@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 namespace nplus1::hypothesis {
@@ -20,6 +21,21 @@ TEST(Candidates, AreAlgorithmsThatMpiLibrariesHave) {
     EXPECT_TRUE(proposed("linear")) << kind;
     EXPECT_FALSE(proposed("simgrid_linear")) << kind;
   }
+}
+
+TEST(Candidates, MessagesWithoutDataAreNoOperationThatMovesSome) {
+  RunMessages messages;
+  messages.empty = {7};
+  const std::vector<RunActivity> sends{{"MPI_Send at a.c:3", "MPI_Send", "", 7, 10, 2.0},
+                                       {"MPI_Send at a.c:9", "MPI_Send", "", 8, 10, 2.0}};
+  std::set<std::string> replaced;
+  std::size_t left_out = 0;
+  for (const Candidate& c : candidates_of(sends, messages, {})) {
+    if (c.kind == "replace") replaced.insert(c.flags.substr(0, std::string{"--replace 'sends=#8"}.size()));
+    left_out += c.kind == "messages" ? 1U : 0U;
+  }
+  EXPECT_EQ(replaced, std::set<std::string>{"--replace 'sends=#8"});
+  EXPECT_EQ(left_out, 2U);  // what a signal costs is told all the same
 }
 
 std::vector<Candidate> of_purpose(Purpose purpose, const std::string& compute) {

@@ -349,6 +349,28 @@ TEST(Broadcasts, FromAWorkQueueReachEverybody) {
   }
 }
 
+/// The first example of a broadcast in many tutorials: rank 0 sends 100 to everybody, once. Any of them could have known.
+TEST(Constants, ThatOneRankTellsAllOthersAreAPossibleBroadcast) {
+  for (const int ranks : {3, 6, 16}) {
+    const auto found = played(ranks, World::Type::kInt32, Values::kSame, [&](Play& y) {
+      y.w.put(0, 0, 100);
+      for (int r = 1; r < ranks; ++r) y.send({0, 0, 1, r, 0});
+    });
+    ASSERT_EQ(found.size(), 1U) << ranks;
+    EXPECT_EQ(found[0].kind, CollectiveKind::kBcast) << text(found);
+    EXPECT_EQ(found[0].certainty, Certainty::kPossible) << text(found);
+    EXPECT_EQ(found[0].roots, std::vector<std::int32_t>{0}) << text(found);
+  }
+}
+
+TEST(Constants, OfSeveralPlacesOrForSomeOnlyAreNoBroadcast) {
+  const auto found = played(6, World::Type::kInt32, Values::kSame, [&](Play& y) {
+    for (int at = 0; at < 6; ++at) y.w.put(0, at, 100);
+    for (int r = 1; r < 6; ++r) y.send({0, r, 1, r, 0});  // each from a place of its own
+  });
+  EXPECT_TRUE(found.empty()) << text(found);
+}
+
 /// NPB CG's sums in the rows of a grid, by recursive doubling: called from two places, 25 times and 375.
 TEST(Rows, OfAGridAreOneFindingWithAllThatWasCalledFromTwoPlaces) {
   const auto found = played(16, World::Type::kDouble, Values::kMany, [&](Play& y) {
