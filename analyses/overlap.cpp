@@ -84,7 +84,8 @@ OverlapReplay replay_overlap(const OverlapOptions& options, const OverlapSource&
   auto chain = need(hypothesis::transform::Chain::build({}, play, recorded.call_interval));
   if (c.scales) need(chain.add(overlap::scaled(source.survey, c.scales), play));
   if (*plan) need(chain.add(overlap::rearranged(c.scaled ? c.scaled : source.survey, *plan), play));
-  overlap::Efficiency sink{static_cast<std::size_t>(reader.header().ranks), *prepared->network};
+  overlap::Efficiency sink{static_cast<std::size_t>(reader.header().ranks), *prepared->network,
+                           overlap::one_path_for_each_line(*source.survey)};
   hypothesis::ReplayOptions how = prepared->options;
   how.hypothesis = &chain;
   how.decisions = hypothesis::Decisions::kAdapted;

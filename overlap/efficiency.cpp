@@ -137,7 +137,8 @@ EfficiencyResult Efficiency::result() {
     std::map<std::uint32_t, std::vector<Transfer>> sites, regions;
     std::vector<Transfer> non_blocking;
     for (const Transfer& t : rank.transfers) {
-      sites[t.site].push_back(t);
+      const auto standing = standing_.find(t.site);
+      sites[standing == standing_.end() ? t.site : standing->second].push_back(t);
       regions[t.region].push_back(t);
       if (t.non_blocking) non_blocking.push_back(t);
     }

@@ -37,7 +37,7 @@ struct EfficiencyResult {
   Hidden whole;         // all messages
   Hidden non_blocking;  // those whose call does not wait
   std::vector<Hidden> ranks;
-  std::map<std::uint32_t, Hidden> sites;    // by call path of the post: all ranks
+  std::map<std::uint32_t, Hidden> sites;    // by place of the post, as Standing has them: all ranks
   std::map<std::uint32_t, Hidden> regions;  // by region of the post; 0: in none
   std::int64_t in_mpi = 0;                  // picoseconds of all threads
   std::uint64_t events = 0;                 // that came
@@ -49,8 +49,11 @@ struct EfficiencyResult {
 
 class Efficiency final : public events::EventSink {
  public:
+  /// Of call paths that are one place for the user, the one that stands for all; who is not in it stands for itself.
+  using Standing = std::unordered_map<std::uint32_t, std::uint32_t>;
   /// `network` says which messages wait for their receive; must outlive the sink.
-  Efficiency(std::size_t ranks, const netmodel::NetworkModel& network) : network_{network}, ranks_(ranks) {}
+  Efficiency(std::size_t ranks, const netmodel::NetworkModel& network, Standing sites = {})
+      : network_{network}, standing_{std::move(sites)}, ranks_(ranks) {}
 
   void on_event(const events::TimedEvent& event) override;
   void on_match(RankId receiver, const events::Answer& match) override;
@@ -110,6 +113,7 @@ class Efficiency final : public events::EventSink {
   [[nodiscard]] Hidden measured(const Rank& rank, std::vector<Transfer>& of) const;
 
   const netmodel::NetworkModel& network_;
+  Standing standing_;
   std::vector<Rank> ranks_;
   std::uint64_t events_ = 0;
   std::unordered_map<Key, Message, KeyHash> messages_;

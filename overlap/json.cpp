@@ -182,8 +182,10 @@ Json efficiency(const Results& results, const Survey& survey) {
   constexpr auto kAll = static_cast<std::size_t>(Variant::kPerRequest);
   for (const ProgressKind kind : {ProgressKind::kAsynchronous, ProgressKind::kWeak})
     if (const auto& replayed = results.all[kAll][static_cast<std::size_t>(kind)];
-        replayed && replayed->finished)
-      bound[name(kind)] = replayed->whole.transfer > 0 ? Json(replayed->whole.share()) : Json(nullptr);
+        replayed && replayed->finished) {
+      const auto share = results.bound(kind);
+      bound[name(kind)] = share ? Json(*share) : Json(nullptr);
+    }
   json["bound"] = bound;
   json["ranks"] = Json::array();
   for (const Hidden& h : results.efficiency.ranks) json["ranks"].push_back(share_of(h));
@@ -244,8 +246,8 @@ std::string overlap_json(const Results& results, const Survey& survey, const Ana
     json["races"].push_back(std::move(row));
   }
   json["not_deferrable"] = Json::array();
-  for (const NotDeferrable& n : analysis.not_deferrable) {
-    Json row = json_of(place_of_call(survey, n.context));
+  for (const NotDeferrableLine& n : not_deferrable_lines(survey, analysis)) {
+    Json row = json_of(n.place);
     row["reason"] = n.reason;
     row["count"] = n.count;
     json["not_deferrable"].push_back(std::move(row));

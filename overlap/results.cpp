@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "events/mpi_call.hpp"
 
@@ -78,6 +79,14 @@ double Results::saving_s(const ChainFinding& finding) const {
   return variant ? *saved_s(finding.alone, *variant, progress) : 0;
 }
 
+std::optional<double> Results::bound(ProgressKind kind) const {
+  const auto& as_is = as_written[static_cast<std::size_t>(kind)];
+  const auto& moved = all[static_cast<std::size_t>(Variant::kPerRequest)][static_cast<std::size_t>(kind)];
+  if (!moved || !moved->finished || moved->whole.transfer == 0) return std::nullopt;
+  const double legal = moved->whole.share();
+  return as_is && as_is->finished ? std::max(legal, as_is->whole.share()) : legal;
+}
+
 std::optional<TwoReplays> Results::two_replays() const {
   const auto& as_is = as_written[static_cast<std::size_t>(ProgressKind::kAsynchronous)];
   if (!as_is || !at_once || !as_is->finished || !at_once->finished || at_once->whole.transfer == 0)
@@ -112,6 +121,32 @@ Place place_of_call(const Survey& survey, const Context& context) {
   Place place = place_of_site(survey, context.site);
   place.function = events::name(static_cast<events::MpiCall>(context.call));
   return place;
+}
+
+std::vector<NotDeferrableLine> not_deferrable_lines(const Survey& survey, const Analysis& analysis) {
+  std::vector<NotDeferrableLine> lines;
+  std::map<std::tuple<std::string, std::string, std::uint32_t, std::string, std::string>, std::size_t> known;
+  for (const NotDeferrable& n : analysis.not_deferrable) {
+    const Place place = place_of_call(survey, n.context);
+    const auto [at, first] =
+        known.try_emplace({place.function, place.file, place.line, place.address, n.reason}, lines.size());
+    if (first) lines.push_back({place, n.reason, 0});
+    lines[at->second].count += n.count;
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
+  return lines;
+}
+
+Efficiency::Standing one_path_for_each_line(const Survey& survey) {
+  Efficiency::Standing standing;
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> first;
+  for (const auto& [id, path] : survey.names().call_paths()) {
+    const Place place = place_of_site(survey, id.value);
+    if (place.file.empty() || place.line == 0) continue;
+    standing[id.value] = first.try_emplace({place.file, place.line}, id.value).first->second;
+  }
+  return standing;
 }
 
 std::string short_text(const Place& place) {

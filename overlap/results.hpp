@@ -98,6 +98,9 @@ struct Results {
   [[nodiscard]] bool is_finding(const ChainFinding& finding) const {
     return saving_s(finding) > 0 && share(saving_s(finding)) >= at_least;
   }
+  /// The most of the time in transfer that its data allow to hide: with each request as early and as late as is legal, or as
+  /// it is, if that is more (requests that are open for longer are in transfer for longer). Nothing where it was not replayed.
+  [[nodiscard]] std::optional<double> bound(ProgressKind kind) const;
   /// What the two replays say; nothing where they were not made or nothing was in transfer.
   [[nodiscard]] std::optional<TwoReplays> two_replays() const;
 };
@@ -120,6 +123,19 @@ void sort_by_saving(Results& results);
 [[nodiscard]] std::optional<Place> caller_of(const Survey& survey, const Context& context);
 /// Sixteen hexadecimal digits.
 [[nodiscard]] std::string chain_name(const Chain& chain);
+
+/// Calls at one line that cannot be deferred for one reason, however they are reached.
+struct NotDeferrableLine {
+  Place place;
+  std::string reason;
+  std::uint64_t count = 0;
+};
+/// Most calls first.
+[[nodiscard]] std::vector<NotDeferrableLine> not_deferrable_lines(const Survey& survey,
+                                                                  const Analysis& analysis);
+
+/// Of call paths that end in one line, the one that stands for all.
+[[nodiscard]] Efficiency::Standing one_path_for_each_line(const Survey& survey);
 
 /// Whether some call of some chain has a source line.
 [[nodiscard]] bool has_source_lines(const Survey& survey, const Analysis& analysis);

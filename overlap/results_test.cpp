@@ -1,5 +1,6 @@
 #include "overlap/results.hpp"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "overlap/testing/program.hpp"
@@ -65,6 +66,45 @@ TEST(OverlapResults, TheDocumentHasWhatItsFormatSays) {
   EXPECT_TRUE(chain["patch"].is_null());
   EXPECT_EQ(chain["instance"]["requests"].size(), 2U);
   EXPECT_TRUE(json["races"].empty());
+}
+
+/// Requests that are open for longer are in transfer for longer: the share may fall.
+TEST(OverlapResults, TheBoundIsNeverLessThanWhatIsHiddenAsItIs) {
+  Sample sample{0.1};
+  sample.results.efficiency.whole = {1000, 990};
+  for (auto& written : sample.results.as_written) written = Replayed{1, 0, {1000, 990}, 0, true};
+  constexpr auto kAll = static_cast<std::size_t>(Variant::kPerRequest);
+  for (auto& moved : sample.results.all[kAll]) moved = Replayed{0.9, 0, {2000, 1100}, 0, true};
+  EXPECT_DOUBLE_EQ(*sample.results.bound(ProgressKind::kAsynchronous), 0.99);
+  EXPECT_NE(sample.text().find("Its data allow no more"), std::string::npos);
+  EXPECT_DOUBLE_EQ(sample.json()["efficiency"]["bound"]["asynchronous"].get<double>(), 0.99);
+  for (auto& moved : sample.results.all[kAll]) moved = Replayed{0.9, 0, {2000, 1999}, 0, true};
+  EXPECT_DOUBLE_EQ(*sample.results.bound(ProgressKind::kWeak), 0.9995);
+  EXPECT_NE(sample.text().find("Its data would allow"), std::string::npos);
+}
+
+TEST(OverlapResults, CallsOfOneLineAreToldOnceHoweverTheyAreReached) {
+  OverlapProgram p{2};
+  for (const std::uint32_t path : {72U, 172U, 172U}) {
+    p.line(0, path);
+    p.line(1, 73);
+    p.send(0, 1, 0);
+    p.called(0, MpiCall::MPI_Send);
+    p.receive(1, 0);
+    p.called(1, MpiCall::MPI_Recv);
+  }
+  p.record();
+  p.survey();
+  std::map<std::string, std::uint64_t> counts;
+  for (const NotDeferrableLine& l : not_deferrable_lines(p.surveyed(), p.analysis()))
+    counts[l.place.function + " " + short_text(l.place)] += l.count;
+  EXPECT_EQ(counts, (std::map<std::string, std::uint64_t>{{"MPI_Recv program.c:73", 3},
+                                                          {"MPI_Send program.c:72", 3}}));
+  EXPECT_EQ(not_deferrable_lines(p.surveyed(), p.analysis()).size(), 2U);
+  const auto standing = one_path_for_each_line(p.surveyed());
+  EXPECT_EQ(standing.at(172), 72U);
+  EXPECT_EQ(standing.at(72), 72U);
+  EXPECT_EQ(standing.at(73), 73U);
 }
 
 TEST(OverlapResults, WhatDoesNotEndSavesNothing) {

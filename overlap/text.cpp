@@ -136,13 +136,17 @@ std::string two_replays_text(const TwoReplays& two) {
 
 /// What would be hidden if everything were moved as far as is legal.
 std::string bound_text(const Results& r) {
-  const auto& bound = r.all[static_cast<std::size_t>(Variant::kPerRequest)];
-  if (!bound[0] || !bound[0]->finished) return {};
+  const auto bound = r.bound(ProgressKind::kAsynchronous);
+  if (!bound) return {};
+  if (*bound <= r.efficiency.whole.share())
+    return "  Its data allow no more: nothing more is hidden with each request posted as early and waited "
+           "for as late as "
+           "is legal\n";
   std::string text = fmt::format(
       "  Its data would allow {}, with each request posted as early and waited for as late as is legal",
-      percent(bound[0]->whole.share()));
-  if (bound[1] && bound[1]->finished)
-    text += fmt::format(" ({} with MPI's weak progress)", percent(bound[1]->whole.share()));
+      percent(*bound));
+  if (const auto weak = r.bound(ProgressKind::kWeak))
+    text += fmt::format(" ({} with MPI's weak progress)", percent(*weak));
   return text + "\n";
 }
 
@@ -185,15 +189,15 @@ std::string races_text(const Survey& survey, const Analysis& analysis) {
 }
 
 std::string not_deferrable_text(const Survey& survey, const Analysis& analysis) {
-  if (analysis.not_deferrable.empty()) return "";
+  const auto lines = not_deferrable_lines(survey, analysis);
+  if (lines.empty()) return "";
   std::string text = "\nCannot be deferred\n";
-  for (std::size_t i = 0; i < std::min(kMostLines, analysis.not_deferrable.size()); ++i) {
-    const NotDeferrable& n = analysis.not_deferrable[i];
-    text += fmt::format("  {} ({} time{}): {}\n", title(survey, {n.context}), n.count,
+  for (std::size_t i = 0; i < std::min(kMostLines, lines.size()); ++i) {
+    const NotDeferrableLine& n = lines[i];
+    text += fmt::format("  {} at {} ({} time{}): {}\n", n.place.function, short_text(n.place), n.count,
                         n.count == 1 ? "" : "s", n.reason);
   }
-  if (analysis.not_deferrable.size() > kMostLines)
-    text += fmt::format("  and {} more (--json)\n", analysis.not_deferrable.size() - kMostLines);
+  if (lines.size() > kMostLines) text += fmt::format("  and {} more (--json)\n", lines.size() - kMostLines);
   return text;
 }
 

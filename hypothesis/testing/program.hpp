@@ -30,7 +30,7 @@ class TestProgram {
   /// As `nplus1 run --compute fixed:`: each call from here on has so much computing more before it.
   void charge_calls(std::int64_t us) { charge_ = us * kUs; }
   void compute(std::int32_t rank, std::int64_t us) { pending_[index(rank)] += us * kUs; }
-  /// The call path of the rank's calls from here on: "program.c:LINE" in function "fLINE".
+  /// The call path of the rank's calls from here on: "program.c:LINE" in function "fLINE"; of 100 + LINE the same, called from main.
   void line(std::int32_t rank, std::uint32_t line) { sites_[index(rank)] = line; }
   void send(std::int32_t rank, std::int32_t to, std::int64_t bytes, std::int32_t tag = 0) {
     message(events::EventKind::kSend, rank, to, bytes, tag);
@@ -106,9 +106,12 @@ class TestProgram {
 
   [[nodiscard]] Play play() const {
     return [this](events::EventSink& sink, bool definitions_only) -> Result<Done> {
-      for (std::uint32_t l = 1; l < 100; ++l)
+      for (std::uint32_t l = 1; l < 100; ++l) {
+        const events::Frame frame{"/bin/program", "", l, "f" + std::to_string(l), "/src/program.c", l};
+        sink.on_call_path({CallSiteId{l}, {frame}});
         sink.on_call_path(
-            {CallSiteId{l}, {{"/bin/program", "", l, "f" + std::to_string(l), "/src/program.c", l}}});
+            {CallSiteId{100 + l}, {frame, {"/bin/program", "", 500, "main", "/src/program.c", 500}}});
+      }
       sink.on_region({RegionId{1}, "solve"});
       sink.on_region({RegionId{2}, "exchange"});
       if (!definitions_only) play_events(sink);
