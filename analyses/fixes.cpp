@@ -62,7 +62,6 @@ struct TriedChange {
   [[nodiscard]] bool replayed() const { return how == How::kReplayed; }
 };
 
-constexpr const char* kTooLate = "the time for it was up";
 constexpr const char* kTooLong = "all changes together would be replays of too many events (--events)";
 /// No change of a sweep is begun that brings all replays together beyond so many events; a few are tried in any case.
 constexpr std::uint64_t kMostReplayed = 120'000'000;
@@ -271,7 +270,7 @@ std::vector<TriedChange> try_all(const FixOptions& options, const std::vector<Tr
   for (std::size_t turn = 0; turn < trials.size(); ++turn) {
     TriedChange& result = results[order[turn]];
     if (turn < tried_at_all) result = std::move(in_turns[turn]);
-    if (result.how == TriedChange::How::kLate) result.reason = turn < tried_at_all ? kTooLate : kTooLong;
+    if (result.how == TriedChange::How::kLate) result.reason = turn < tried_at_all ? processes::kTimeIsUp : kTooLong;
     if (run.left_out > 0) result.point.finished = comes_as_far(result.point, run);
   }
   return results;

@@ -228,8 +228,10 @@ std::string warm_clock(const fs::path& folder) {
   };
   const auto found = processes::in_children(1, {.limit = kPatience}, find);
   if (found) return found.value().front();
+  const bool late = found.error().what == processes::kTimeIsUp;
   return fmt::format("nplus1: the clock is as measured: {}\n  next: {}\n", found.error().what,
-                     found.error().remedy);
+                     late ? fmt::format("nplus1 clock {}, which takes its time", quote(folder.string()))
+                          : found.error().remedy);
 }
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {

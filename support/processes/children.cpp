@@ -64,7 +64,7 @@ class Pool {
       for (const Running& child : running_) waiting.push_back({child.pipe.get(), POLLIN, 0});
       const int ready = poll(waiting.data(), waiting.size(), milliseconds_left());
       if (ready == 0 && milliseconds_left() == 0)
-        return Error{"the time for it was up", "do it by itself, which has no limit"};
+        return Error{kTimeIsUp, "do it by itself, which has no limit"};
       if (ready < 0) continue;  // a signal
       for (std::size_t i = 0; i < waiting.size(); ++i)
         if (waiting[i].revents != 0 && !receive(running_[i])) return take(i);

@@ -21,6 +21,9 @@ struct Conditions {
   std::optional<std::chrono::steady_clock::time_point> until{};  // no task is begun later
 };
 
+/// What went wrong where `limit` ended all.
+inline constexpr const char* kTimeIsUp = "the time for it was up";
+
 /// Task number i: its result, as bytes of any kind.
 using Work = std::function<Result<std::string>(std::size_t)>;
 
