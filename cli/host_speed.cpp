@@ -36,11 +36,10 @@ std::string comparison_words(const calibrate::HostComparison& c) {
 }
 
 void scale_compute(RunOptions& options, double factor) {
-  std::string& compute = passed(options, "--compute");
-  const auto times = semantics::parse_compute(compute.empty() ? "measured" : compute);
-  if (!times || times.value().mode != semantics::ComputeMode::kMeasured || times.value().warm)
-    refuse_given("'" + compute + "'", kNothingStarted);
-  compute = fmt::format("scale:{:.17g}", times.value().scale * factor);
+  const semantics::ComputeTimes& times = options.settings.compute_times;
+  if (times.mode != semantics::ComputeMode::kMeasured || times.warm)
+    refuse_given("'" + options.settings.compute + "'", kNothingStarted);
+  give(options, "--compute", fmt::format("scale:{:.17g}", times.scale * factor));
 }
 
 void scale_compute(ReplayWords& words, double factor) {
@@ -79,12 +78,12 @@ HostSpeed host_speed_of(const std::string& text, const char* consequence) {
 }
 
 void apply_host_speed(RunOptions& options) {
-  std::string& text = passed(options, "--host-speed");
-  const HostSpeed host = host_speed_of(text, kNothingStarted);
+  const HostSpeed host = host_speed_of(given(options, "--host-speed"), kNothingStarted);
   if (host.words.empty()) return;
-  text = host.speed;
+  give(options, "--host-speed", host.speed);
   unsetenv("NPLUS1_HOST_SPEED");  // the ranks get what it comes to
   if (host.speed.empty()) scale_compute(options, host.factor);
+  understand(options);
   if (!options.quiet) fmt::print(stderr, "{}", host.words);
 }
 

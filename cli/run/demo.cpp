@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <string_view>
 
 #include "analyses/installation.hpp"
 #include "cli/failure.hpp"
@@ -55,9 +54,7 @@ void add_demo(const Registration& registration) {
   const auto options = std::make_shared<RunOptions>();
   options->ranks = kRanks;
   options->findings_s = 30;  // what to fix is what the demo is for, also on a busy machine
-  options->passed.resize(passed_options().size());
-  for (std::size_t i = 0; i < options->passed.size(); ++i)
-    if (std::string_view{passed_options()[i].flag} == "--network") options->passed[i] = kNetwork;
+  give(*options, "--network", kNetwork);
   verb->add_option("-o,--output", options->output, "New folder for the results")->type_name("DIR");
   verb->callback(
       [registration, options] { registration.chosen = [options] { return demonstrate(*options); }; });

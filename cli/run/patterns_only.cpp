@@ -36,12 +36,9 @@ void check_patterns_only(const RunOptions& options) {
              "add --patterns-only, or leave it out");
   }
   if (!options.patterns_only) return;
-  const char* other = options.virtual_clocks ? "--virtual-clocks"
-                      : options.accesses     ? "--record-accesses"
-                                             : nullptr;
-  if (!options.repeat.empty()) other = "--repeat";
-  for (std::size_t i = 0; i < options.passed.size(); ++i)
-    if (!options.passed[i].empty()) other = passed_options()[i].flag;
+  const char* other = options.repeat.empty() ? nullptr : "--repeat";
+  for (std::size_t i = 0; i < options.given.size(); ++i)
+    if (!options.given[i].value().empty()) other = simnode::settings::run_options()[i].flag;
   if (other != nullptr)
     refuse(fmt::format("--patterns-only counts what the program does natively, and {} is of a simulation",
                        other),

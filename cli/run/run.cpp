@@ -101,7 +101,7 @@ void refuse_for_open_mpi(const RunOptions& options, const std::vector<Section>& 
            "leave it out, or build the program with mpicc.mpich");
   if (options.patterns_only)
     refuse("--patterns-only", "its library is built for MPICH only", "build the program with mpicc.mpich");
-  if (options.accesses)
+  if (options.settings.accesses)
     refuse("--record-accesses",
            "Open MPI lets a peer read messages out of the program's memory, whose pages would be closed",
            "leave it out, or build the program with mpicc.mpich");
@@ -474,6 +474,7 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
 
 int run(const RunOptions& given, const std::vector<std::string>& words) {
   RunOptions options = given;
+  understand(options);
   apply_host_speed(options);
   check_run_options(options);
   check_patterns_only(options);

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "semantics/time_settings.hpp"
 #include "stubs/transport/channel.hpp"
 
 namespace nplus1::simnode::node {

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "netmodel/network_model.hpp"
+
 namespace nplus1::simnode::node {
 namespace {
 
