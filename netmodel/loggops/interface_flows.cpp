@@ -12,7 +12,7 @@ Time& InterfaceFlows::of(std::vector<Time>& free_from, RankId rank) {
 }
 
 /// One that lies behind starts after what has happened, and not after the instant up to which the engine has looked: how far
-/// that is depends on which rank was heard of first (a send that was released, Core::release_rendezvous, lies behind).
+/// that is depends on which rank was heard of first (a send that was released, Buffering, lies behind).
 void InterfaceFlows::start(FlowId id, RankId source, RankId destination, Bytes size, Time at,
                            std::uint32_t cause) {
   const Duration handshake = model_.eager(size) ? Duration{} : model_.handshake();

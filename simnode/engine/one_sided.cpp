@@ -1,11 +1,14 @@
-// One-sided communication in virtual time. Equations, their sources and what is assumed of the hardware: docs/one_sided.md.
-//
-// What depends on who is first (locks, MPI_Win_test) is decided as wildcards are: earliest first, once nobody can act
-// before. So are the ends of flushes and unlocks, although they are known earlier: an origin that looks at a target's
-// memory again and again would else run ahead of those whose transfers it waits for.
-#include <algorithm>
+#include "simnode/engine/one_sided.hpp"
 
-#include "simnode/engine/core.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "semantics/timing.hpp"
+#include "simnode/engine/calls.hpp"
+#include "simnode/engine/collective_calls.hpp"
+#include "simnode/engine/completions.hpp"
+#include "simnode/engine/contention.hpp"
+#include "simnode/engine/lanes.hpp"
 
 namespace nplus1::simnode::engine {
 
@@ -32,15 +35,15 @@ bool is_local(WindowSync what) {
 }  // namespace
 
 /// A transfer's origin goes on when it has told its network interface.
-bool Core::one_sided(Lane& lane, const Event& event, Outcome& out) {
-  collectives_.require_member(event.comm, lane.rank);
+bool OneSided::transfer(Lane& lane, const events::Event& event, Outcome& out) {
+  collectives_.members().require_member(event.comm, lane.rank);
   lane.poll.reset();
   const RankId target = event.peer_rank();
-  if (target != kProcNull) rank_of(target);  // must exist, before anything changes
+  if (target != kProcNull) lanes_.rank_of(target);  // must exist, before anything changes
   const bool has_request = event.request != kNoRequest;
-  if (has_request) add_request(lane, event, Request::Kind::kOneSided);
+  if (has_request) completions_.add(lane, event, Request::Kind::kOneSided);
   if (target == kProcNull) {
-    if (has_request) complete_request(lane.rank, event.request, lane.entry, {});
+    if (has_request) completions_.complete(lane.rank, event.request, lane.entry, {});
     return true;
   }
   out.exit = lane.entry + network_.send_overhead(event.payload());
@@ -55,24 +58,30 @@ bool Core::one_sided(Lane& lane, const Event& event, Outcome& out) {
   leg.reuse = leg.back > Bytes{}         ? Reuse::kBack
               : network_.eager(leg.size) ? Reuse::kAtOnce
                                          : Reuse::kAtTarget;
-  Window& window = windows_.of(event.comm);
-  for (const RankId of : {target, WindowLeg::kNobody}) {
-    OneSidedTransfers& transfers = window.transfers[{lane.rank, of}];
-    ++transfers.at_target;
-    if (leg.reuse != Reuse::kAtOnce)
-      ++transfers.at_origin;
-    else
-      transfers.reusable = std::max(transfers.reusable, out.exit);
-  }
-  if (has_request && leg.reuse == Reuse::kAtOnce) complete_request(lane.rank, event.request, out.exit, {});
+  has_started(leg, out.exit);
+  if (has_request && leg.reuse == Reuse::kAtOnce)
+    completions_.complete(lane.rank, event.request, out.exit, {});
   const Time entry = lane.entry;
-  finish(lane, event, {}, out);  // told before what follows from it
+  calls_.finish(lane, event, {}, out);  // told before what follows from it
   send_leg(lane, leg, entry);
   return false;
 }
 
+/// A transfer that starts; its origin's call returns at `exit`.
+void OneSided::has_started(const WindowLeg& leg, Time exit) {
+  Window& window = windows_.of(leg.window);
+  for (const RankId of : {leg.to, WindowLeg::kNobody}) {
+    OneSidedTransfers& transfers = window.transfers[{leg.from, of}];
+    ++transfers.at_target;
+    if (leg.reuse != Reuse::kAtOnce)
+      ++transfers.at_origin;
+    else
+      transfers.reusable = std::max(transfers.reusable, exit);
+  }
+}
+
 /// A leg that a lane's processor starts at `at`: when that goes on.
-Time Core::send_leg(Lane& lane, WindowLeg leg, Time at) {
+Time OneSided::send_leg(Lane& lane, WindowLeg leg, Time at) {
   if (contention_) {
     const Time ready = at + network_.send_overhead(leg.size);
     start_leg(leg, ready);
@@ -85,12 +94,12 @@ Time Core::send_leg(Lane& lane, WindowLeg leg, Time at) {
 }
 
 /// A leg that a network interface answers with.
-void Core::answer_leg(const WindowLeg& leg, Time at) {
+void OneSided::answer_leg(const WindowLeg& leg, Time at) {
   if (contention_) return start_leg(leg, at);
   landed(leg, at + network_.transit(leg.from, leg.to, leg.size));
 }
 
-void Core::start_leg(const WindowLeg& leg, Time at) {
+void OneSided::start_leg(const WindowLeg& leg, Time at) {
   Transfer flow;
   flow.receiver = leg.to;
   flow.message.site = leg.site;
@@ -98,7 +107,7 @@ void Core::start_leg(const WindowLeg& leg, Time at) {
   contention_->start(flow, leg.from, leg.to, leg.size, at);
 }
 
-void Core::landed(const WindowLeg& leg, Time at, Duration held_up) {
+void OneSided::landed(const WindowLeg& leg, Time at, Duration held_up) {
   Window& window = windows_.of(leg.window);
   switch (leg.what) {
     case What::kToTarget:
@@ -115,20 +124,23 @@ void Core::landed(const WindowLeg& leg, Time at, Duration held_up) {
       return windows_.reschedule(leg.window, leg.to);
     case What::kGrant:
       return granted(leg, at);
-    case What::kRelease: {
-      WindowLock& lock = window.locks[leg.to];
-      const auto holder = lock.holders.find(leg.from);
-      if (holder == lock.holders.end()) return;  // one without asking
-      Time& until = holder->second ? lock.exclusive_until : lock.shared_until;
-      until = std::max(until, at);
-      lock.last = leg.from;
-      lock.holders.erase(holder);
-      return windows_.reschedule(leg.window, leg.to);
-    }
+    case What::kRelease:
+      return released(leg, at);
   }
 }
 
-void Core::transfer_landed(const WindowLeg& leg, Time at, Duration held_up) {
+void OneSided::released(const WindowLeg& leg, Time at) {
+  WindowLock& lock = windows_.of(leg.window).locks[leg.to];
+  const auto holder = lock.holders.find(leg.from);
+  if (holder == lock.holders.end()) return;  // one without asking
+  Time& until = holder->second ? lock.exclusive_until : lock.shared_until;
+  until = std::max(until, at);
+  lock.last = leg.from;
+  lock.holders.erase(holder);
+  windows_.reschedule(leg.window, leg.to);
+}
+
+void OneSided::transfer_landed(const WindowLeg& leg, Time at, Duration held_up) {
   const bool back = leg.what == What::kBack;
   const RankId origin = back ? leg.to : leg.from;
   const bool reusable = leg.reuse == (back ? Reuse::kBack : Reuse::kAtTarget);
@@ -143,7 +155,7 @@ void Core::transfer_landed(const WindowLeg& leg, Time at, Duration held_up) {
     --transfers.at_target;
     transfers.complete = std::max(transfers.complete, at);
   }
-  if (reusable && leg.request != kNoRequest) complete_request(origin, leg.request, at, {}, held_up);
+  if (reusable && leg.request != kNoRequest) completions_.complete(origin, leg.request, at, {}, held_up);
   if (reusable || back) look_at_syncs(origin, leg.window);
   if (back) return;
   WindowLeg answer = leg;
@@ -153,19 +165,21 @@ void Core::transfer_landed(const WindowLeg& leg, Time at, Duration held_up) {
   answer_leg(answer, at);
 }
 
-bool Core::window_sync(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
-  collectives_.require_member(event.comm, lane.rank);
-  for (const std::uint32_t member : extension.words) rank_of(RankId{static_cast<std::int32_t>(member)});
+bool OneSided::synchronise(Lane& lane, const events::Event& event, const events::Extension& extension,
+                           Outcome& out) {
+  collectives_.members().require_member(event.comm, lane.rank);
+  for (const std::uint32_t member : extension.words)
+    lanes_.rank_of(RankId{static_cast<std::int32_t>(member)});
   const WindowSync what = event.window_sync();
   if (names_target(what)) {
     if (event.peer_rank() == kProcNull) return true;
-    rank_of(event.peer_rank());
+    lanes_.rank_of(event.peer_rank());
   }
   if (what != WindowSync::kTest) lane.poll.reset();
   if (asks_for_lock(what) && (event.tag & events::kLockWithoutAsking) != 0) return true;
-  if (what == WindowSync::kPost) return post_window(lane, event, extension, out);
-  windows_.sync(index_of(lane)) = {};
-  block(lane, event, extension);
+  if (what == WindowSync::kPost) return post(lane, event, extension, out);
+  windows_.sync(lanes_.index_of(lane)) = {};
+  calls_.block(lane, event, extension);
   if (asks_for_lock(what))
     ask_for_locks(lane);
   else
@@ -173,11 +187,12 @@ bool Core::window_sync(Lane& lane, const Event& event, const Extension& extensio
   return false;
 }
 
-bool Core::post_window(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+bool OneSided::post(Lane& lane, const events::Event& event, const events::Extension& extension,
+                    Outcome& out) {
   const std::vector<std::uint32_t> origins{extension.words.begin(), extension.words.end()};
   Time at = lane.entry;
   out.exit = at + network_.send_overhead(Bytes{}) * static_cast<std::int64_t>(origins.size());
-  finish(lane, event, extension, out);
+  calls_.finish(lane, event, extension, out);
   WindowLeg notice;
   notice.what = What::kPost;
   notice.window = event.comm;
@@ -191,8 +206,8 @@ bool Core::post_window(Lane& lane, const Event& event, const Extension& extensio
 }
 
 /// What the rank's threads wait for on this window may have come.
-void Core::look_at_syncs(RankId rank, CommId window) {
-  const std::vector<std::uint32_t>& lanes = rank_of(rank).lanes;
+void OneSided::look_at_syncs(RankId rank, CommId window) {
+  const std::vector<std::uint32_t>& lanes = lanes_.rank_of(rank).lanes;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     if (lanes[i] == kNoLane) continue;
     Lane& lane = lanes_[lanes[i]];
@@ -202,8 +217,8 @@ void Core::look_at_syncs(RankId rank, CommId window) {
   }
 }
 
-void Core::go_on_in_sync(Lane& lane) {
-  Windows::Sync& sync = windows_.sync(index_of(lane));
+void OneSided::go_on_in_sync(Lane& lane) {
+  Windows::Sync& sync = windows_.sync(lanes_.index_of(lane));
   const WindowSync what = lane.current.window_sync();
   if (sync.in_barrier || (sync.due && what != WindowSync::kTest)) return;
   switch (what) {
@@ -218,10 +233,10 @@ void Core::go_on_in_sync(Lane& lane) {
 }
 
 /// Those of all members of the call's group.
-void Core::wait_for_notices(Lane& lane, What what) {
+void OneSided::wait_for_notices(Lane& lane, What what) {
   Window& window = windows_.of(lane.current.comm);
   auto& notices = what == What::kPost ? window.posted : window.completed;
-  Windows::Sync& sync = windows_.sync(index_of(lane));
+  Windows::Sync& sync = windows_.sync(lanes_.index_of(lane));
   const bool tests = lane.current.window_sync() == WindowSync::kTest;
   sync.ready = lane.entry;
   bool all = true;
@@ -239,14 +254,14 @@ void Core::wait_for_notices(Lane& lane, What what) {
   if (!all) {
     if (!tests) return;
     sync.due = true;
-    return windows_.set_due({lane.entry, false, lane.current.comm.value, index_of(lane)});
+    return windows_.set_due({lane.entry, false, lane.current.comm.value, lanes_.index_of(lane)});
   }
   take_notices(lane, what);
   sync.waited = sync.ready - lane.entry;
   return_from_sync(lane);
 }
 
-void Core::take_notices(Lane& lane, What what) {
+void OneSided::take_notices(Lane& lane, What what) {
   Window& window = windows_.of(lane.current.comm);
   auto& notices = what == What::kPost ? window.posted : window.completed;
   for (const std::uint32_t word : lane.words) {
@@ -256,63 +271,62 @@ void Core::take_notices(Lane& lane, What what) {
   }
 }
 
-void Core::end_test(Lane& lane, bool succeeds) {
-  windows_.drop_due({lane.entry, false, lane.current.comm.value, index_of(lane)});
-  waking_.reset();
-  waking_.exit = lane.entry;
+void OneSided::end_test(Lane& lane, bool succeeds) {
+  windows_.drop_due({lane.entry, false, lane.current.comm.value, lanes_.index_of(lane)});
+  Outcome& waking = calls_.waking();
+  waking.exit = lane.entry;
   if (succeeds) {
     take_notices(lane, What::kComplete);
     lane.poll.reset();
-    waking_.answer.flag = 1;
+    waking.answer.flag = 1;
   } else {
-    failed_poll(lane, waking_);
+    failed_poll(lane, waking);
   }
-  resume(lane, waking_);
+  calls_.resume(lane, waking);
 }
 
 /// The calls that wait for transfers of the rank's own: fences, MPI_Win_complete, flushes and unlocks.
-void Core::end_transfers(Lane& lane) {
+void OneSided::end_transfers(Lane& lane) {
   const WindowSync what = lane.current.window_sync();
   const RankId target = names_target(what) ? lane.current.peer_rank() : WindowLeg::kNobody;
   const OneSidedTransfers& transfers = windows_.of(lane.current.comm).transfers[{lane.rank, target}];
   if ((is_local(what) ? transfers.at_origin : transfers.at_target) != 0) return;
-  Windows::Sync& sync = windows_.sync(index_of(lane));
+  Windows::Sync& sync = windows_.sync(lanes_.index_of(lane));
   sync.ready = std::max(lane.entry, is_local(what) ? transfers.reusable : transfers.complete);
   if (what == WindowSync::kFence) {
     sync.in_barrier = true;
-    return enter_fence(lane, sync.ready);
+    return collectives_.enter_barrier(lane, sync.ready);
   }
   if (what == WindowSync::kComplete || sync.ready == lane.entry) return return_from_sync(lane);
   sync.due = true;
-  windows_.set_due({sync.ready, false, lane.current.comm.value, index_of(lane)});
+  windows_.set_due({sync.ready, false, lane.current.comm.value, lanes_.index_of(lane)});
 }
 
-void Core::enter_fence(const Lane& lane, Time at) {
-  Event barrier = lane.current;
-  barrier.kind = EventKind::kCollective;
-  barrier.operation = static_cast<std::uint8_t>(CollectiveKind::kBarrier);
-  barrier.peer = -1;
-  collectives_.enter(lane.rank, barrier, {}, at, kLaneToken | index_of(lane), done_);
-  complete_members();
-}
-
-/// What the call tells others leaves at its end.
-void Core::return_from_sync(Lane& lane) {
-  const Windows::Sync sync = windows_.sync(index_of(lane));
-  const Event call = lane.current;
+/// Whom the call tells something at its end.
+std::vector<RankId> OneSided::told_by(const Lane& lane) {
+  const events::Event& call = lane.current;
   const WindowSync what = call.window_sync();
   std::vector<RankId> told;
   if (what == WindowSync::kComplete)
     for (const std::uint32_t word : lane.words) told.emplace_back(static_cast<std::int32_t>(word));
   if (what == WindowSync::kUnlock) told.push_back(call.peer_rank());
-  if (what == WindowSync::kUnlockAll) told = collectives_.members(call.comm);
+  if (what == WindowSync::kUnlockAll) told = collectives_.members().members(call.comm);
   if (what == WindowSync::kUnlock || what == WindowSync::kUnlockAll)
     std::erase_if(told, [&](RankId target) { return !holds_lock(call.comm, lane.rank, target); });
-  waking_.reset();
-  waking_.exit = sync.ready + network_.send_overhead(Bytes{}) * static_cast<std::int64_t>(told.size());
-  waking_.answer.source = sync.awaited == WindowLeg::kNobody ? 0 : sync.awaited.value;
-  waking_.answer.aux = static_cast<std::uint64_t>(sync.waited.count());
-  resume(lane, waking_);
+  return told;
+}
+
+/// What the call tells others leaves at its end.
+void OneSided::return_from_sync(Lane& lane) {
+  const Windows::Sync sync = windows_.sync(lanes_.index_of(lane));
+  const events::Event call = lane.current;
+  const WindowSync what = call.window_sync();
+  const std::vector<RankId> told = told_by(lane);
+  Outcome& waking = calls_.waking();
+  waking.exit = sync.ready + network_.send_overhead(Bytes{}) * static_cast<std::int64_t>(told.size());
+  waking.answer.source = sync.awaited == WindowLeg::kNobody ? 0 : sync.awaited.value;
+  waking.answer.aux = static_cast<std::uint64_t>(sync.waited.count());
+  calls_.resume(lane, waking);
   WindowLeg leg;
   leg.what = what == WindowSync::kComplete ? What::kComplete : What::kRelease;
   leg.window = call.comm;
@@ -325,20 +339,20 @@ void Core::return_from_sync(Lane& lane) {
   }
 }
 
-bool Core::holds_lock(CommId window, RankId origin, RankId target) {
+bool OneSided::holds_lock(CommId window, RankId origin, RankId target) {
   const auto& locks = windows_.of(window).locks;
   const auto found = locks.find(target);
   return found != locks.end() && found->second.holders.count(origin) != 0;
 }
 
-void Core::ask_for_locks(Lane& lane) {
-  const Event call = lane.current;
+void OneSided::ask_for_locks(Lane& lane) {
+  const events::Event call = lane.current;
   std::vector<RankId> targets;
   if (call.window_sync() == WindowSync::kLock)
     targets.push_back(call.peer_rank());
   else
-    targets = collectives_.members(call.comm);
-  Windows::Sync& sync = windows_.sync(index_of(lane));
+    targets = collectives_.members().members(call.comm);
+  Windows::Sync& sync = windows_.sync(lanes_.index_of(lane));
   sync.grants = static_cast<std::uint32_t>(targets.size());
   sync.ready = lane.entry;
   WindowLeg request;
@@ -346,7 +360,7 @@ void Core::ask_for_locks(Lane& lane) {
   request.exclusive = call.tag == events::kExclusiveLock;
   request.window = call.comm;
   request.from = lane.rank;
-  request.lane = index_of(lane);
+  request.lane = lanes_.index_of(lane);
   request.site = call.site.value;
   Time at = lane.entry;
   for (const RankId target : targets) {
@@ -355,7 +369,7 @@ void Core::ask_for_locks(Lane& lane) {
   }
 }
 
-void Core::granted(const WindowLeg& leg, Time at) {
+void OneSided::granted(const WindowLeg& leg, Time at) {
   Lane& lane = lanes_[leg.lane];
   if (lane.run != Run::kBlocked) return;  // its rank died
   Windows::Sync& sync = windows_.sync(leg.lane);
@@ -368,7 +382,7 @@ void Core::granted(const WindowLeg& leg, Time at) {
 }
 
 /// The first in a lock's queue gets it.
-void Core::grant_lock(CommId window, RankId target, Time at) {
+void OneSided::grant_lock(CommId window, RankId target, Time at) {
   WindowLock& lock = windows_.of(window).locks[target];
   lock.due.reset();
   const WindowLock::Request request = *lock.queue.begin();
@@ -386,40 +400,28 @@ void Core::grant_lock(CommId window, RankId target, Time at) {
   answer_leg(grant, at);
 }
 
-/// What comes first in virtual time stands, if nobody can act before. False: that cannot be said yet, or something else
-/// comes first.
-bool Core::decide_one_sided() {
-  const Time at = windows_.next_due();
-  if (at == kNever) return false;
-  if (!decisions_.empty() && decisions_.top().time < at) return false;
-  if (!progress_.asleep.empty() && progress_.asleep.begin()->first < at) return false;
-  const Time bound = running_bound();
-  if (bound != kNever && bound + latency_ <= at) return false;
-  if (outside_or_withdrawn() != 0) ++counters_.forced_decisions;
+void OneSided::decide_next() {
   const Windows::Due due = windows_.take_due();
-  if (due.is_lock) {
-    grant_lock(CommId{due.window}, RankId{static_cast<std::int32_t>(due.who)}, at);
-  } else if (Lane& lane = lanes_[due.who]; lane.run == Run::kBlocked) {
-    if (lane.current.window_sync() == WindowSync::kTest)
-      end_test(lane, false);
-    else
-      return_from_sync(lane);
-  }
-  drain();
-  return true;
+  if (due.is_lock) return grant_lock(CommId{due.window}, RankId{static_cast<std::int32_t>(due.who)}, due.at);
+  Lane& lane = lanes_[due.who];
+  if (lane.run != Run::kBlocked) return;
+  if (lane.current.window_sync() == WindowSync::kTest)
+    end_test(lane, false);
+  else
+    return_from_sync(lane);
 }
 
-/// Whom a blocked call waits for.
-std::vector<RankId> Core::window_awaits(const Lane& lane) {
+std::vector<RankId> OneSided::awaited(const Lane& lane) {
   std::vector<RankId> awaits;
   const WindowSync what = lane.current.window_sync();
-  if (windows_.sync(index_of(lane)).in_barrier)
-    return collectives_.awaited(lane.current.comm, lane.rank, kLaneToken | index_of(lane));
+  if (windows_.sync(lanes_.index_of(lane)).in_barrier)
+    return collectives_.members().awaited(lane.current.comm, lane.rank, token_of_lane(lanes_.index_of(lane)));
   Window& window = windows_.of(lane.current.comm);
   if (asks_for_lock(what)) {
     for (const auto& [target, lock] : window.locks) {
-      const bool asked = std::any_of(lock.queue.begin(), lock.queue.end(),
-                                     [&](const auto& request) { return request.lane == index_of(lane); });
+      const bool asked = std::any_of(lock.queue.begin(), lock.queue.end(), [&](const auto& request) {
+        return request.lane == lanes_.index_of(lane);
+      });
       for (const auto& [holder, exclusive] : lock.holders)
         if (asked) awaits.push_back(holder);
     }

@@ -6,39 +6,47 @@
 // the thread that made it.
 //
 // Whether a thread that is blocked in a call is still in it at a later time is a decision like others: it stands
-// once nobody can act early enough to let the thread go before (core.hpp).
+// once nobody can act early enough to let the thread go before (decisions.hpp).
+#include "simnode/engine/progress.hpp"
+
 #include <algorithm>
 #include <optional>
 
-#include "simnode/engine/core.hpp"
+#include "simnode/engine/flow_transfers.hpp"
+#include "simnode/engine/lanes.hpp"
+#include "simnode/engine/point_to_point.hpp"
 
 namespace nplus1::simnode::engine {
 
 using events::EventKind;
 
-/// Whether the transfer needs both ranks: not where the message is buffered or under way already.
-bool Core::needs_progress(const Message& message) const {
-  if (!options_.weak_progress || !message.rendezvous) return false;
-  return !contention_ || (message.user != 0 && (message.user & kFlowToken) == 0);
-}
+namespace {
 
-/// The lane that a request, or a call of its own, belongs to.
-std::uint32_t Core::lane_of_token(RankId rank, std::uint64_t token) {
-  if ((token & kLaneToken) != 0) return static_cast<std::uint32_t>(token & ~kLaneToken);
-  const Request* request = rank_of(rank).requests.find(RequestId{static_cast<std::uint32_t>(token)});
-  return index_of(lane_of(rank, ThreadId{request == nullptr ? std::uint16_t{0} : request->thread}));
-}
-
-bool Core::waits_for(const Lane& lane, std::uint64_t token) {
-  if ((token & kLaneToken) != 0) return true;
+bool waits_for(const Lane& lane, Token token) {
+  if (is_of_lane(token)) return true;
   if (lane.current.kind != EventKind::kWait || !lane.waits_for_all) return false;
   return std::find(lane.words.begin(), lane.words.end(), static_cast<std::uint32_t>(token)) !=
          lane.words.end();
 }
 
+}  // namespace
+
+Progress::Progress(const Parts& parts)
+    : network_{parts.network},
+      lanes_{parts.lanes},
+      point_to_point_{parts.point_to_point},
+      flows_{parts.flows},
+      weak_{parts.options.weak_progress},
+      contention_{parts.contention != nullptr} {}
+
+Progress::OfLane& Progress::of(std::uint32_t lane) {
+  if (lane >= of_lanes_.size()) of_lanes_.resize(lane + 1);
+  return of_lanes_[lane];
+}
+
 /// The first time from `at` on at which the lane is inside MPI, if that is known.
-std::optional<Time> Core::inside_from(std::uint32_t index, Time at, std::uint64_t token) {
-  const std::vector<Inside>& calls = progress_.of(index).calls;
+std::optional<Time> Progress::inside_from(std::uint32_t index, Time at, Token token) {
+  const std::vector<Inside>& calls = of(index).calls;
   const auto call =
       std::lower_bound(calls.begin(), calls.end(), at, [](const Inside& c, Time t) { return c.exit < t; });
   if (call != calls.end()) return std::max(call->entry, at);
@@ -51,7 +59,8 @@ std::optional<Time> Core::inside_from(std::uint32_t index, Time at, std::uint64_
   return std::nullopt;
 }
 
-void Core::shake_hands(RankId receiver, const Receive& receive, const Message& message) {
+void Progress::shake_hands(RankId receiver, const semantics::Receive& receive,
+                           const semantics::Message& message) {
   const Time announced = message.at + network_.transit(message.source, receiver, Bytes{});
   Handshake handshake;
   handshake.receiver = receiver;
@@ -63,7 +72,7 @@ void Core::shake_hands(RankId receiver, const Receive& receive, const Message& m
 }
 
 /// Whose turn it is was inside MPI at `when`.
-void Core::shaken(Handshake& handshake, Time when) {
+void Progress::shaken(Handshake& handshake, Time when) {
   if (when > handshake.at) handshake.begin = when;
   if (handshake.answered) return begin_transfer(handshake);
   handshake.answered = true;
@@ -71,74 +80,69 @@ void Core::shaken(Handshake& handshake, Time when) {
   go_on(handshake);
 }
 
-void Core::go_on(Handshake handshake) {
-  const std::uint64_t token = handshake.answered ? handshake.message.user : handshake.receive.id;
+void Progress::go_on(Handshake handshake) {
+  const Token token = handshake.answered ? handshake.message.user : handshake.receive.id;
   const RankId rank = handshake.answered ? handshake.message.source : handshake.receiver;
-  handshake.lane = lane_of_token(rank, token);
+  handshake.lane = point_to_point_.lane_of(rank, token);
   const std::optional<Time> when = inside_from(handshake.lane, handshake.at, token);
   if (!when) return park(handshake);
   shaken(handshake, *when);
 }
 
-void Core::park(const Handshake& handshake) {
-  const std::uint32_t place = progress_.add(handshake);
-  progress_.of(handshake.lane).waiting.push_back(place);
-  if (lanes_[handshake.lane].run == Run::kBlocked) progress_.asleep.insert({handshake.at, place});
+void Progress::park(const Handshake& handshake) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(table_.size()));
+    table_.emplace_back();
+  }
+  const std::uint32_t place = free_.back();
+  free_.pop_back();
+  table_[place] = handshake;
+  of(handshake.lane).waiting.push_back(place);
+  if (lanes_[handshake.lane].run == Run::kBlocked) asleep_.insert({handshake.at, place});
 }
 
-void Core::begin_transfer(Handshake& handshake) {
+void Progress::begin_transfer(Handshake& handshake) {
   handshake.message.at = handshake.begin;
-  if (contention_) return transfer(handshake.receiver, handshake.receive, handshake.message);
-  arrived(handshake.receiver, handshake.receive, handshake.message,
-          transferred(handshake.receiver, handshake.receive, handshake.message));
+  if (contention_) return flows_.start(handshake.receiver, handshake.receive, handshake.message);
+  point_to_point_.arrived(
+      handshake.receiver, handshake.receive, handshake.message,
+      point_to_point_.transferred(handshake.receiver, handshake.receive, handshake.message));
 }
 
-/// A call of the lane has returned.
-void Core::was_inside(const Lane& lane, EventKind kind, Time exit) {
-  const std::uint32_t index = index_of(lane);
-  Progress::OfLane& own = progress_.of(index);
-  if (own.waiting.empty() && rank_of(lane).requests.size() == 0) own.calls.clear();
+void Progress::was_inside(const Lane& lane, EventKind kind, Time exit) {
+  const std::uint32_t index = lanes_.index_of(lane);
+  OfLane& own = of(index);
+  if (own.waiting.empty() && lanes_.rank_of(lane).requests.size() == 0) own.calls.clear();
   if (events::is_modelled_call(kind)) own.calls.push_back({lane.entry, exit});
-  if (!own.waiting.empty()) progress_.stirred.push_back(index);
+  if (!own.waiting.empty()) stirred_.push_back(index);
 }
 
-/// The lane has entered a call that blocks.
-void Core::is_inside(const Lane& lane) {
-  const std::uint32_t index = index_of(lane);
-  if (!progress_.of(index).waiting.empty()) progress_.stirred.push_back(index);
+void Progress::is_inside(const Lane& lane) {
+  const std::uint32_t index = lanes_.index_of(lane);
+  if (!of(index).waiting.empty()) stirred_.push_back(index);
 }
 
-/// What waited for lanes that have moved on.
-void Core::stir() {
-  while (!progress_.stirred.empty()) {
-    const std::uint32_t index = progress_.stirred.back();
-    progress_.stirred.pop_back();
-    const std::vector<std::uint32_t> waiting = std::exchange(progress_.of(index).waiting, {});
+void Progress::stir() {
+  while (!stirred_.empty()) {
+    const std::uint32_t index = stirred_.back();
+    stirred_.pop_back();
+    const std::vector<std::uint32_t> waiting = std::exchange(of(index).waiting, {});
     for (const std::uint32_t place : waiting) {
-      const Handshake handshake = progress_.table[place];
-      progress_.asleep.erase({handshake.at, place});
-      progress_.free.push_back(place);
+      const Handshake handshake = table_[place];
+      asleep_.erase({handshake.at, place});
+      free_.push_back(place);
       go_on(handshake);
     }
   }
 }
 
-/// The earliest blocked lane that something waits for is still in its call at that time, if nobody can let it go
-/// before. False: that cannot be said yet, or a decision comes first.
-bool Core::wake_handshake() {
-  if (progress_.asleep.empty()) return false;
-  const auto [at, place] = *progress_.asleep.begin();
-  if (!decisions_.empty() && decisions_.top().time < at) return false;
-  if (windows_.next_due() < at) return false;
-  const Time bound = running_bound();
-  if (bound != kNever && bound + latency_ <= at) return false;
-  progress_.asleep.erase(progress_.asleep.begin());
-  Handshake handshake = progress_.table[place];
-  progress_.free.push_back(place);
-  std::erase(progress_.of(handshake.lane).waiting, place);
+void Progress::wake() {
+  const std::uint32_t place = asleep_.begin()->second;
+  asleep_.erase(asleep_.begin());
+  Handshake handshake = table_[place];
+  free_.push_back(place);
+  std::erase(of(handshake.lane).waiting, place);
   shaken(handshake, handshake.at);
-  drain();
-  return true;
 }
 
 }  // namespace nplus1::simnode::engine

@@ -5,7 +5,7 @@
 // follows it in the stream where the first call's thread is still blocked in the call before. Where both send to the same
 // rank, match the same messages, or use the same request, the order of the stream holds, and the later call is kept, too.
 // That is no deadlock in a live run: the earlier call was made because all that came before it had returned, so nothing
-// that it waits for needs the later one. Under a changed network it may (Core::let_go_out_of_turn).
+// that it waits for needs the later one. Under a changed network it may (Turns::let_one_go_out_of_turn).
 //
 // One for each rank with several threads. A look costs as much as there are threads with earlier calls on the same
 // messages; of a receive or probe from any source or with any tag, as there are kinds of receives kept.

@@ -1,9 +1,13 @@
-// Requests, and the calls that wait for them or test them (MPI 4.0, section 3.7).
+#include "simnode/engine/completions.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-#include "simnode/engine/core.hpp"
+#include "simnode/engine/agenda.hpp"
+#include "simnode/engine/calls.hpp"
+#include "simnode/engine/decisions.hpp"
+#include "simnode/engine/lanes.hpp"
 
 namespace nplus1::simnode::engine {
 
@@ -26,10 +30,10 @@ std::uint64_t held_up_key(RankId rank, RequestId id) {
 
 }  // namespace
 
-void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
+void Completions::add(Lane& lane, const events::Event& event, Request::Kind kind) {
   if (event.request == kNoRequest) [[unlikely]]  // which stands for a free place
     reject_unnumbered(lane.rank);
-  Request& request = rank_of(lane).requests.insert(event.request);
+  Request& request = lanes_.rank_of(lane).requests.insert(event.request);
   request.kind = kind;
   request.report_match = event.has(events::kReportMatch);
   request.synchronous = kind == Request::Kind::kSend && event.send_mode() == events::SendMode::kSynchronous;
@@ -37,9 +41,9 @@ void Core::add_request(Lane& lane, const Event& event, Request::Kind kind) {
   request.pending() = {0, event.comm, event.peer};
 }
 
-/// Remembers how long a request's transfer was held up: only where it was, so that others pay nothing.
-void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhead, Duration held_up) {
-  RequestTable& requests = rank_of(rank).requests;
+/// How long a transfer was held up is kept only where it was, so that others pay nothing.
+void Completions::complete(RankId rank, RequestId id, Time at, Duration overhead, Duration held_up) {
+  RequestTable& requests = lanes_.rank_of(rank).requests;
   Request* request = requests.find(id);
   if (request == nullptr || request->known) return;
   if (request->freed) return requests.erase(id);
@@ -52,12 +56,13 @@ void Core::complete_request(RankId rank, RequestId id, Time at, Duration overhea
   if (!lane.waits_for_all) {
     lane.tally.complete(at, lane.entry);
     if (lane.unknown == 0) lane.tally = tally(lane, lane.words);  // an id may stand there twice
-    return reconsider(lane);
+    return decisions_.reconsider(lane);
   }
-  if (lane.unknown == 0 && lane.run == Run::kBlocked) decide_lane(lane);  // nothing to tally: all are known
+  if (lane.unknown == 0 && lane.run == Run::kBlocked)
+    decisions_.decide_lane(lane);  // nothing to tally: all are known
 }
 
-Duration Core::take_held_up(RankId rank, RequestId id) {
+Duration Completions::take_held_up(RankId rank, RequestId id) {
   if (held_up_.empty()) return {};
   const auto found = held_up_.find(held_up_key(rank, id));
   if (found == held_up_.end()) return {};
@@ -66,9 +71,9 @@ Duration Core::take_held_up(RankId rank, RequestId id) {
   return held_up;
 }
 
-bool Core::free_request(Lane& lane, const Event& event, Outcome& out) {
+bool Completions::free(Lane& lane, const events::Event& event, Outcome& out) {
   out.exit = lane.entry;
-  RequestTable& requests = rank_of(lane).requests;
+  RequestTable& requests = lanes_.rank_of(lane).requests;
   Request* request = requests.find(event.request);
   if (request == nullptr) return true;
   if (request->known) {
@@ -80,7 +85,8 @@ bool Core::free_request(Lane& lane, const Event& event, Outcome& out) {
   return true;
 }
 
-bool Core::wait(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
+bool Completions::wait(Lane& lane, const events::Event& event, const events::Extension& extension,
+                       Outcome& out) {
   bool certain = false;
   std::optional<Time> when;
   if (waits_for_all(event)) {
@@ -95,13 +101,13 @@ bool Core::wait(Lane& lane, const Event& event, const Extension& extension, Outc
     conclude(lane, event, extension.words, out);
     return true;
   }
-  block(lane, event, extension);
-  if (when) decisions_.set(decision_of(lane), *when, tie_of(lane));
+  calls_.block(lane, event, extension);
+  if (when) agenda_.plan(lane, *when);
   return false;
 }
 
-Tally Core::tally(Lane& lane, std::span<const std::uint32_t> ids) {
-  RequestTable& requests = rank_of(lane).requests;
+Tally Completions::tally(Lane& lane, Ids ids) {
+  RequestTable& requests = lanes_.rank_of(lane).requests;
   Tally t;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Request* request = requests.find(RequestId{ids[i]});
@@ -121,31 +127,30 @@ Tally Core::tally(Lane& lane, std::span<const std::uint32_t> ids) {
 }
 
 /// Has the lane told when the requests' completions become known.
-void Core::await(Lane& lane, const Event& event, std::span<const std::uint32_t> ids) {
-  RequestTable& requests = rank_of(lane).requests;
+void Completions::await(Lane& lane, const events::Event& event, Ids ids) {
+  RequestTable& requests = lanes_.rank_of(lane).requests;
   lane.unknown = 0;
   lane.waits_for_all = waits_for_all(event);
   for (const std::uint32_t id : ids) {
     Request* request = requests.find(RequestId{id});
     if (request == nullptr || request->known || request->waiter != kNoLane) continue;
-    request->waiter = index_of(lane);
+    request->waiter = lanes_.index_of(lane);
     ++lane.unknown;
   }
 }
 
-void Core::forget(Lane& lane, std::span<const std::uint32_t> ids) {
+void Completions::forget(Lane& lane, Ids ids) {
   if (lane.unknown == 0) return;
-  RequestTable& requests = rank_of(lane).requests;
+  RequestTable& requests = lanes_.rank_of(lane).requests;
   for (const std::uint32_t id : ids) {
     Request* request = requests.find(RequestId{id});
-    if (request != nullptr && request->waiter == index_of(lane)) request->waiter = kNoLane;
+    if (request != nullptr && request->waiter == lanes_.index_of(lane)) request->waiter = kNoLane;
   }
   lane.unknown = 0;
 }
 
-/// The virtual time after which the call's outcome is fixed, given what is known; none while nothing is.
-/// `certain`: it is fixed now.
-std::optional<Time> Core::decision_time(const Lane& lane, const Event& event, const Tally& t, bool& certain) {
+std::optional<Time> Completions::decision_time(const Lane& lane, const events::Event& event, const Tally& t,
+                                               bool& certain) {
   const CompletionMode mode = event.completion_mode();
   certain = t.unknown == 0;
   if (event.kind == EventKind::kWait) {
@@ -157,8 +162,7 @@ std::optional<Time> Core::decision_time(const Lane& lane, const Event& event, co
   return mode == CompletionMode::kAny ? std::min(lane.entry, t.first) : lane.entry;
 }
 
-/// Fixes the outcome from what is known: unknown completions come too late to matter.
-void Core::conclude(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, Outcome& out) {
+void Completions::conclude(Lane& lane, const events::Event& event, Ids ids, Outcome& out) {
   out.exit = lane.entry;
   out.answer.index = -1;
   out.answer.flag = 1;
@@ -179,29 +183,29 @@ void Core::conclude(Lane& lane, const Event& event, std::span<const std::uint32_
   forget(lane, ids);
 }
 
-void Core::failed_poll(Lane& lane, Outcome& out) {
+void failed_poll(Lane& lane, Outcome& out) {
   out.answer.flag = 0;
   out.exit = lane.entry + lane.poll.next();
 }
 
-void Core::conclude_all(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,
-                        Outcome& out) {
+void Completions::conclude_all(Lane& lane, const events::Event& event, Ids ids, const Tally& t,
+                               Outcome& out) {
   if (t.by_entry < t.active) return failed_poll(lane, out);
   if (!event.has(events::kKeepsRequests)) complete_all(lane, ids, out);
   lane.poll.reset();
 }
 
-void Core::complete_all(Lane& lane, std::span<const std::uint32_t> ids, Outcome& out) {
+void Completions::complete_all(Lane& lane, Ids ids, Outcome& out) {
   lane.poll.reset();
-  RequestTable& requests = rank_of(lane).requests;
-  if (completions_.size() < ids.size()) completions_.resize(ids.size());
+  RequestTable& requests = lanes_.rank_of(lane).requests;
+  if (of_call_.size() < ids.size()) of_call_.resize(ids.size());
   std::size_t count = 0;
   const bool any_held_up = !held_up_.empty();
   Time last = Time::min();  // what came last let the call return
   for (const std::uint32_t id : ids) {
     Request* request = requests.find(RequestId{id});
     if (request == nullptr) continue;
-    completions_[count++] = {request->at(), request->done().overhead};
+    of_call_[count++] = {request->at(), request->done().overhead};
     if (any_held_up) {
       const Duration held_up = take_held_up(lane.rank, RequestId{id});
       if (std::exchange(last, std::max(last, request->at())) <= request->at())
@@ -209,17 +213,17 @@ void Core::complete_all(Lane& lane, std::span<const std::uint32_t> ids, Outcome&
     }
     requests.erase(request);
   }
-  out.exit = semantics::complete_all(lane.entry, std::span{completions_}.first(count));
+  out.exit = semantics::complete_all(lane.entry, std::span{of_call_}.first(count));
 }
 
-void Core::conclude_any(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,
-                        Outcome& out) {
+void Completions::conclude_any(Lane& lane, const events::Event& event, Ids ids, const Tally& t,
+                               Outcome& out) {
   if (event.kind == EventKind::kTest && t.first > lane.entry) return failed_poll(lane, out);
   lane.poll.reset();
   out.answer.index = t.position;
   out.completed.push_back(static_cast<std::uint32_t>(t.position));
   if (event.has(events::kKeepsRequests)) return;
-  RequestTable& requests = rank_of(lane).requests;
+  RequestTable& requests = lanes_.rank_of(lane).requests;
   const RequestId id{ids[static_cast<std::size_t>(t.position)]};
   out.answer.request = id;
   out.exit = std::max(lane.entry, t.first) + requests.find(id)->done().overhead;
@@ -227,47 +231,26 @@ void Core::conclude_any(Lane& lane, const Event& event, std::span<const std::uin
   requests.erase(id);
 }
 
-void Core::conclude_some(Lane& lane, const Event& event, std::span<const std::uint32_t> ids, const Tally& t,
-                         Outcome& out) {
+void Completions::conclude_some(Lane& lane, const events::Event& event, Ids ids, const Tally& t,
+                                Outcome& out) {
   out.answer.index = 0;
   if (event.kind == EventKind::kTest && t.first > lane.entry) return failed_poll(lane, out);
   lane.poll.reset();
   const Time until = std::max(lane.entry, t.first);
-  RequestTable& requests = rank_of(lane).requests;
-  completions_.clear();
+  RequestTable& requests = lanes_.rank_of(lane).requests;
+  of_call_.clear();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Request* request = requests.find(RequestId{ids[i]});
     if (request == nullptr || !request->known || request->at() > until) continue;
     out.completed.push_back(static_cast<std::uint32_t>(i));
-    completions_.push_back({request->done().at, request->done().overhead});
+    of_call_.push_back({request->done().at, request->done().overhead});
     if (event.has(events::kKeepsRequests)) continue;
     const Duration held_up = take_held_up(lane.rank, RequestId{ids[i]});
     if (request->at() == t.first) out.answer.aux = static_cast<std::uint64_t>(held_up.count());
     requests.erase(RequestId{ids[i]});
   }
   out.answer.index = static_cast<std::int32_t>(out.completed.size());
-  if (!event.has(events::kKeepsRequests)) out.exit = semantics::complete_all(lane.entry, completions_);
-}
-
-bool Core::collective(Lane& lane, const Event& event, const Extension& extension, Outcome& out) {
-  collectives_.require_member(event.comm, lane.rank);  // before anything changes
-  const bool immediate = event.kind == EventKind::kIcollective;
-  out.exit = lane.entry;
-  lane.poll.reset();
-  if (immediate)
-    add_request(lane, event, Request::Kind::kCollective);
-  else
-    block(lane, event, extension);
-  const std::uint64_t token = immediate ? event.request.value : kLaneToken | index_of(lane);
-  collectives_.enter(lane.rank, event, extension, lane.entry, token, done_);
-  complete_members();
-  return immediate;
-}
-
-void Core::complete_members() {
-  for (std::size_t i = 0; i < done_.size(); ++i)
-    complete_token(done_[i].rank, done_[i].token, done_[i].at, done_[i].held_up);
-  done_.clear();
+  if (!event.has(events::kKeepsRequests)) out.exit = semantics::complete_all(lane.entry, of_call_);
 }
 
 }  // namespace nplus1::simnode::engine

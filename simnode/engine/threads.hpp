@@ -1,0 +1,34 @@
+// Threads that a rank's others make and wait for (events/thread_change.hpp). Private to the engine.
+#pragma once
+
+#include "events/event.hpp"
+#include "simnode/engine/call.hpp"
+#include "simnode/engine/lane.hpp"
+#include "simnode/engine/parts.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::simnode::engine {
+
+class Threads {
+ public:
+  explicit Threads(const Parts& parts)
+      : lanes_{parts.lanes}, calls_{parts.calls}, trust_entry_{parts.options.trust_entry} {}
+
+  /// Who made the thread; null: not known.
+  [[nodiscard]] Lane* creator_of(const Lane& lane, const events::Event& event);
+  /// When a thread begins, whose own clock has come to `computed`: not before its creator has made it.
+  [[nodiscard]] Time start(Lane& lane, const events::Event& event, Time computed);
+  /// The creator of a thread has come to where it makes it. What the thread did has waited for that: messages that its
+  /// creator sent before are before its own.
+  void bear(Lane& born, const events::Event& event);
+  /// Who waits for a thread goes on when that one has ended, and not before it in virtual time. False: it has to wait.
+  bool join(Lane& lane, const events::Event& event, Outcome& out);
+  void release_joiners(const Lane& ended);
+
+ private:
+  Lanes& lanes_;
+  Calls& calls_;
+  const bool trust_entry_;
+};
+
+}  // namespace nplus1::simnode::engine
