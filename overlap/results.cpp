@@ -20,14 +20,23 @@ std::string base_name(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-/// The first six, and how many more.
+/// Each once, with how often it is there: the first six, and how many more.
 template <class Text>
 std::string listed(const std::vector<Context>& contexts, const Text& text_of) {
   constexpr std::size_t kMost = 6;
+  std::vector<std::pair<std::string, std::size_t>> calls;
+  std::map<std::string, std::size_t> known;
+  for (const Context& context : contexts) {
+    const auto [at, first] = known.try_emplace(text_of(context), calls.size());
+    if (first) calls.emplace_back(at->first, 0);
+    ++calls[at->second].second;
+  }
   std::string text;
-  for (std::size_t i = 0; i < std::min(kMost, contexts.size()); ++i)
-    text += (i == 0 ? "" : ", ") + text_of(contexts[i]);
-  if (contexts.size() > kMost) text += fmt::format(" and {} more", contexts.size() - kMost);
+  for (std::size_t i = 0; i < std::min(kMost, calls.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + calls[i].first;
+    if (calls[i].second > 1) text += fmt::format(" ({} times)", calls[i].second);
+  }
+  if (calls.size() > kMost) text += fmt::format(" and {} more", calls.size() - kMost);
   return text;
 }
 

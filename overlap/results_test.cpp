@@ -107,6 +107,22 @@ TEST(OverlapResults, CallsOfOneLineAreToldOnceHoweverTheyAreReached) {
   EXPECT_EQ(standing.at(73), 73U);
 }
 
+TEST(OverlapResults, ATitleNamesEachCallOnce) {
+  OverlapProgram p{2};
+  p.survey();
+  const auto call = [](std::uint32_t line) {
+    Context context{};
+    context.site = line;
+    context.call = static_cast<std::uint16_t>(MpiCall::MPI_Send);
+    return context;
+  };
+  EXPECT_EQ(title(p.surveyed(), {call(40), call(40), call(41), call(40)}),
+            "MPI_Send at program.c:40 (3 times), MPI_Send at program.c:41");
+  EXPECT_EQ(title(p.surveyed(), {call(1), call(2), call(3), call(4), call(5), call(6), call(7), call(7)}),
+            "MPI_Send at program.c:1, MPI_Send at program.c:2, MPI_Send at program.c:3, "
+            "MPI_Send at program.c:4, MPI_Send at program.c:5, MPI_Send at program.c:6 and 1 more");
+}
+
 TEST(OverlapResults, WhatDoesNotEndSavesNothing) {
   Sample sample{0.5};
   for (auto& kind : sample.results.chains[0].alone[0]) kind->finished = false;

@@ -13,16 +13,24 @@ const CHARACTER = 6.8;
 const LABEL_GAP = 8;
 const ROW = 26;
 const MOST_DRAWN = 12;
+/** Of a chain's requests; the figure's table has all that the document has. */
+const MOST_ROWS = 24;
 const ENDINGS = { touch: "its data are used", overlap: "another message uses the memory", call: "a call needs it complete",
   finalize: "the program ends" };
 
 const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);
 const placeOf = (p) => p == null ? "" : p.file ? `${baseName(p.file)}:${p.line}` : p.address || "?";
 const callOf = (c) => `${c.function} at ${placeOf(c)}`;
-/** A chain can have hundreds of calls; its details name them all. */
+/** A chain can have hundreds of calls, many of them at the same line: each once, with how often; its details name them all. */
 const MOST_NAMED = 4;
-const titleOf = ({ contexts, contexts_in_all: inAll = contexts.length }) => contexts.slice(0, MOST_NAMED).map(callOf).join(", ") +
-  (inAll > MOST_NAMED ? ` and ${formatCount(inAll - MOST_NAMED)} more` : "");
+function titleOf({ contexts, contexts_in_all: inAll = contexts.length }) {
+  const times = new Map();
+  for (const c of contexts) times.set(callOf(c), (times.get(callOf(c)) ?? 0) + 1);
+  const named = [...times].slice(0, MOST_NAMED);
+  const left = inAll - named.reduce((sum, [, count]) => sum + count, 0);
+  return named.map(([call, count]) => count > 1 ? `${call} (${formatCount(count)} times)` : call).join(", ") +
+    (left > 0 ? ` and ${formatCount(left)} more` : "");
+}
 const percent = (share) => share == null ? "–" : formatShare(share);
 
 /** What is drawn: from a little before the first post to a little behind the last use. */
@@ -47,12 +55,12 @@ const labelRoom = (requests, width) =>
   Math.min(0.4 * width, LABEL_GAP + 4 + CHARACTER * Math.max(...requests.map((r) => labelOf(r).length)));
 
 function drawChain(body, width, chain) {
-  const { requests } = chain.instance;
+  const requests = chain.instance.requests.slice(0, MOST_ROWS);
   const left = labelRoom(requests, width);
   const characters = Math.floor((left - LABEL_GAP) / CHARACTER);
   const height = MARGIN.top + MARGIN.bottom + ROW * requests.length;
   const svg = newSvg(body, width, height, `${titleOf(chain)}: requests in time`);
-  const [from, to] = extent(chain.instance);
+  const [from, to] = extent({ ...chain.instance, requests });
   const x = d3.scaleLinear().domain([from, to]).range([left, width - MARGIN.right]).clamp(true);
   const origin = Math.min(...requests.map((r) => r.post_s));
   svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - MARGIN.bottom})`)
@@ -92,7 +100,8 @@ function chainFigure(chain, i) {
   return figure({
     title: `${titleOf(chain)}: saves ${formatTime(chain.saving_s)} (${percent(chain.saving_share)})`, name: `chain-${i + 1}`, wide: true,
     note: `One of ${plural(chain.count, "time")} on ${plural(chain.ranks, "rank")}, at rank ${rank}. It ends where ${ENDINGS[chain.ended_by]}` +
-      `${placeOf(chain.ending) ? ` (${placeOf(chain.ending)})` : ""}.${merged}`,
+      `${placeOf(chain.ending) ? ` (${placeOf(chain.ending)})` : ""}.${merged}` +
+      (requests.length > MOST_ROWS ? ` The first ${MOST_ROWS} of ${formatCount(requests.length)} requests are drawn; the table has all.` : ""),
     controls: legend([{ label: "from post to completion", color: "--messages" }, { label: "waiting in MPI", color: "--waiting" },
       { label: "could be posted and waited for in here", color: "--overlap-window" }, { label: "◆ first use of the data", color: "--ink" }]),
     draw: (body, width) => drawChain(body, width, chain),
