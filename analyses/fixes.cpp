@@ -270,7 +270,8 @@ std::vector<TriedChange> try_all(const FixOptions& options, const std::vector<Tr
   for (std::size_t turn = 0; turn < trials.size(); ++turn) {
     TriedChange& result = results[order[turn]];
     if (turn < tried_at_all) result = std::move(in_turns[turn]);
-    if (result.how == TriedChange::How::kLate) result.reason = turn < tried_at_all ? processes::kTimeIsUp : kTooLong;
+    if (result.how == TriedChange::How::kLate)
+      result.reason = turn < tried_at_all ? processes::kTimeIsUp : kTooLong;
     if (run.left_out > 0) result.point.finished = comes_as_far(result.point, run);
   }
   return results;
