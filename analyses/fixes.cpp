@@ -63,6 +63,8 @@ struct TriedChange {
 };
 
 constexpr const char* kTooLong = "all changes together would be replays of too many events (--events)";
+constexpr const char* kStandsStill =
+    "with it some ranks wait for what never comes: what the program does next depends on what is changed";
 /// No change of a sweep is begun that brings all replays together beyond so many events; a few are tried in any case.
 constexpr std::uint64_t kMostReplayed = 120'000'000;
 constexpr std::size_t kAlwaysTried = 16;
@@ -130,12 +132,6 @@ std::optional<double> systematic_of(const std::vector<Trial>& trials, const std:
   if (steady == nullptr || balanced == nullptr)
     return c.ranks_differ ? std::nullopt : std::optional<double>{0};
   return hypothesis::systematic_part(fix.saved_s, steady->point.makespan, balanced->point.makespan);
-}
-
-/// No rank comes to its end in a part of a recording, but a change comes as far as the run as it was.
-bool comes_as_far(const PointResult& point, const hypothesis::ReplayTrust& run) {
-  constexpr double kEnough = 0.999;
-  return static_cast<double>(point.ended) >= kEnough * static_cast<double>(run.calls_ended);
 }
 
 /// By problem; of a collective's algorithms the best alone.
@@ -272,7 +268,14 @@ std::vector<TriedChange> try_all(const FixOptions& options, const std::vector<Tr
     if (turn < tried_at_all) result = std::move(in_turns[turn]);
     if (result.how == TriedChange::How::kLate)
       result.reason = turn < tried_at_all ? processes::kTimeIsUp : kTooLong;
-    if (run.left_out > 0) result.point.finished = comes_as_far(result.point, run);
+    if (!result.replayed()) continue;
+    const bool far = hypothesis::comes_as_far({result.point.finished, result.point.ended},
+                                              {run.finished, run.calls_ended}, run.left_out > 0);
+    if (run.left_out > 0) result.point.finished = far;
+    if (!far) {  // how long it takes until it stands still is no saving
+      result.how = TriedChange::How::kDoesNotApply;
+      result.reason = kStandsStill;
+    }
   }
   return results;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <string_view>
 #include <unordered_map>
 
 namespace nplus1::events::source {
@@ -24,8 +25,20 @@ Dwfl_Callbacks offline() {
   return callbacks;
 }
 
+/// gfortran's name of a procedure in a module, "__solver_MOD_sweep", as "solver::sweep"; else nothing.
+std::string of_fortran_module(std::string_view name) {
+  constexpr std::string_view kBegin = "__", kBetween = "_MOD_";
+  const std::size_t between = name.find(kBetween);
+  if (name.substr(0, kBegin.size()) != kBegin || between == std::string_view::npos ||
+      between == kBegin.size())
+    return {};
+  return std::string{name.substr(kBegin.size(), between - kBegin.size())} +
+         "::" + std::string{name.substr(between + kBetween.size())};
+}
+
 std::string readable(const char* name) {
   if (name == nullptr) return {};
+  if (std::string fortran = of_fortran_module(name); !fortran.empty()) return fortran;
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text{abi::__cxa_demangle(name, nullptr, nullptr, &status),
                                                     std::free};

@@ -34,6 +34,16 @@ extern "C" __attribute__((noinline, visibility("default"))) const void* its_call
   return an_inlined_function(line);
 }
 
+// As gfortran calls a procedure of a module.
+extern "C" __attribute__((noinline, visibility("default"))) const void* sweep(int* line) asm(
+    "__solver_MOD_sweep");
+const void* sweep(int* line) {
+  *line = __LINE__ + 1;
+  const void* here = where_i_return_to();
+  asm volatile("" ::: "memory");
+  return here;
+}
+
 namespace nplus1::events::source {
 namespace {
 
@@ -56,6 +66,14 @@ TEST(SourceLines, NameFunctionFileAndLineOfACall) {
   SourceLines lines;
   EXPECT_EQ(lines.call_returning_to(this_program(), offset_of(address)),
             "a_known_function (source_lines_test.cpp:" + std::to_string(line) + ")");
+}
+
+TEST(SourceLines, NameProceduresOfFortranModulesAsPeopleDo) {
+  int line = 0;
+  const void* address = sweep(&line);
+  SourceLines lines;
+  EXPECT_EQ(lines.call_returning_to(this_program(), offset_of(address)),
+            "solver::sweep (source_lines_test.cpp:" + std::to_string(line) + ")");
 }
 
 TEST(SourceLines, ExpandInlinedFunctionsIntoFramesOfTheSameAddress) {

@@ -34,6 +34,16 @@ struct Fix {
   [[nodiscard]] double worth_s() const { return systematic_s.value_or(saved_s); }
 };
 
+/// How far a replay came: whether every rank reached its end, and how many calls returned.
+struct Reached {
+  bool finished = false;
+  std::uint64_t calls_ended = 0;
+};
+
+/// Whether a changed run comes to where the run as it was came, so that their times can be compared. Of a `part` of a recording
+/// no rank reaches its end; there nearly as many calls must return.
+[[nodiscard]] bool comes_as_far(Reached changed, Reached run, bool part);
+
 /// What a balance of some computing saves of what is systematic: `steady` is the run without what comes and goes,
 /// `steady_balanced` that balanced. At least nothing, at most `saved_s`.
 [[nodiscard]] double systematic_part(double saved_s, Duration steady, Duration steady_balanced);

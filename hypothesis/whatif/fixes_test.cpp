@@ -76,6 +76,15 @@ TEST(Fixes, TheSystematicPartIsWhatBalancingTheSteadyRunSavesAndNoMore) {
   EXPECT_EQ(systematic_part(-0.001, ms(90), ms(70)), 0);
 }
 
+TEST(Fixes, WhatStandsStillHasNoTimeToCompare) {
+  EXPECT_TRUE(comes_as_far({true, 100}, {true, 100}, false));
+  EXPECT_TRUE(comes_as_far({true, 90}, {true, 100}, false));  // calls are gone, all ranks end
+  EXPECT_FALSE(comes_as_far({false, 90}, {true, 100}, false));
+  EXPECT_TRUE(comes_as_far({false, 90}, {false, 100}, false));  // nor did the run
+  EXPECT_TRUE(comes_as_far({false, 1000}, {false, 1000}, true));
+  EXPECT_FALSE(comes_as_far({false, 998}, {false, 1000}, true));
+}
+
 TEST(Fixes, BoundsAndReplaysThatDoNotEndAreNoAdvice) {
   Fix bound = fix("messages", "not sent", 9, "", {3});
   bound.bound = true;

@@ -147,7 +147,12 @@ Result<Side> parse_side(std::string_view text, const std::string& name) try {
   side.ranks = static_cast<std::size_t>(number(document, "ranks"));
   read_metrics(document, side);
   read_activities(document, side);
-  if (document.contains("trust")) side.trust = trust_line(document["trust"]);
+  if (document.contains("trust")) {
+    const json& trust = document["trust"];
+    side.trust = trust_line(trust);
+    if (trust.contains("finished") && !says(trust, "finished"))
+      side.stuck = trust.value("blocked_ranks", json::array()).size();
+  }
   return side;
 } catch (const json::exception&) {
   return Error{name + " is not what nplus1 waitstates or nplus1 whatif writes", "write it again"};

@@ -27,7 +27,8 @@ struct Side {
   /// communication_efficiency, serialisation, transfer), as far as they are known.
   std::map<std::string, double, std::less<>> metrics;
   std::vector<SideActivity> activities;
-  std::string trust;  // one line; empty if nothing is said
+  std::string trust;      // one line; empty if nothing is said
+  std::size_t stuck = 0;  // ranks that wait for what never comes: all numbers are of the time until then
 
   [[nodiscard]] std::optional<double> metric(std::string_view name) const;
 };

@@ -54,6 +54,21 @@ TEST(Side, ReadsBackWhatWasWritten) {
       "known (its summary.json is not there)");
 }
 
+TEST(Side, OfAReplayThatDoesNotEndIsNotComparedWithoutAWord) {
+  Analysis stuck = analysis();
+  stuck.replay.state = simnode::engine::State::kAllBlocked;
+  stuck.replay.blocked = {RankId{0}, RankId{1}};
+  const auto before = parse_side(with_trust(analysis()), "x");
+  const auto after = parse_side(with_trust(stuck), "x");
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_EQ(before.value().stuck, 0U);
+  EXPECT_EQ(after.value().stuck, 2U);
+  const std::string text = comparison_text(before.value(), after.value(), "before", "after");
+  EXPECT_EQ(text.find("after: 2 ranks wait for what never comes"), 0U) << text;
+  EXPECT_EQ(comparison_text(before.value(), before.value(), "before", "after").find("never"),
+            std::string::npos);
+}
+
 TEST(Side, SaysWhatTheRunAndItsReplayRelyOn) {
   RunTrust run;
   run.run = report::Trust{};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "hypothesis/waitstates/kinds.hpp"
 #include "report/exact_time.hpp"
@@ -91,6 +92,10 @@ std::string change_text(double before, double after) {
 std::string comparison_text(const Side& before, const Side& after, const std::string& left,
                             const std::string& right) {
   Page page;
+  for (const auto& [side, name] : {std::pair{&before, &left}, std::pair{&after, &right}})
+    if (side->stuck > 0)
+      page.line("{}: {} rank{} for what never comes, so that its numbers are of the time until then", *name,
+                side->stuck, side->stuck == 1 ? " waits" : "s wait");
   page.line("{:<28}{:>12}{:>12}{:>12}", "", left, right, "change");
   add_times(page, before, after);
   add_efficiencies(page, before, after);
