@@ -125,7 +125,7 @@ void tell_status_use(const MPI_Status* status) {
 }
 
 void Accesses::begin_call(Call& call) {
-  first_ordinals_[call.thread.id.value] = call.rt.next_ordinal();
+  first_ordinals_[call.thread.id.value] = call.rt.line.next_ordinal();
   access::checkpoint(&call.thread.clock, ps(call.entry()));
   const std::string_view name = events::name(current_call());
   if (!suspended_ && shares_memory(name)) {
@@ -173,7 +173,7 @@ void Accesses::free(Call& call, Request& request) {
   } else if (request.native != MPI_REQUEST_NULL) {
     std::vector<std::shared_ptr<void>> keep{
         std::shared_ptr<void>(nullptr, [shadow](void*) { shadow->give_back(); })};
-    call.rt.leave_in_background(request.native, PrivateCopy{}, std::move(keep));
+    call.rt.background.leave(request.native, PrivateCopy{}, std::move(keep));
     request.native = MPI_REQUEST_NULL;
   }
 }
@@ -193,7 +193,7 @@ void Accesses::fills_status(const Request& request, const MPI_Status* status) {
   record.who = events::Toucher::kMpiCall;
   record.ordinal = request.watched.ordinal;
   record.tick = ticks();
-  if (const ThreadState* thread = Runtime::thread_if_known()) record.clock = &thread->clock;
+  if (const ThreadState* thread = ThreadStates::mine_if_known()) record.clock = &thread->clock;
   access::add_record(record);
 }
 
@@ -214,8 +214,9 @@ void Accesses::flush(Call& call) {
     events::Event event = event_of(record.which, record.who, record.write, record.inexact);
     event.aux = record.ordinal;
     event.size = static_cast<std::int64_t>(record.offset);
-    event.site =
-        record.path.size == 0 ? call.site() : call.rt.call_paths().id_of(record.path.at, record.path.size);
+    event.site = record.path.size == 0
+                     ? call.site()
+                     : call.rt.instruments.call_paths().id_of(record.path.at, record.path.size);
     call.emit_access(event, Time{Duration{record.at_ps}}, record.tick, nullptr);
   }
 }
@@ -223,10 +224,10 @@ void Accesses::flush(Call& call) {
 void Accesses::tell_last_touch(Call& call, const access::Touch& touch, std::uint64_t bytes) {
   if (!is_recorded(call)) return;
   events::Event event = event_of(events::Access::kLastTouch, touch.who, touch.write, touch.inexact);
-  event.aux = call.rt.next_ordinal() + 1;  // the event after this one
+  event.aux = call.rt.line.next_ordinal() + 1;  // the event after this one
   event.size = static_cast<std::int64_t>(std::min(touch.offset, bytes));
-  event.site =
-      touch.path.size == 0 ? call.site() : call.rt.call_paths().id_of(touch.path.at, touch.path.size);
+  event.site = touch.path.size == 0 ? call.site()
+                                    : call.rt.instruments.call_paths().id_of(touch.path.at, touch.path.size);
   if (event.site.value == 0) event.site = call.site();
   const std::int64_t distance = touch.open ? 0 : std::max<std::int64_t>(0, ps(call.entry()) - touch.until_ps);
   call.emit_access(event, kTimeZero, ticks(), &distance);
@@ -250,7 +251,7 @@ void Accesses::use(Call& call, const Payload& data, bool receives, bool nonblock
   flush(call);
   tell_last_touch(call, last, cells.high() - cells.low());
   // The path of the call is not known to the log: its id is enough where the call is still the last one.
-  request.watched = {buffer, call.rt.next_ordinal(), receives};
+  request.watched = {buffer, call.rt.line.next_ordinal(), receives};
   if (wildcard) wildcards_.insert(&request);
   if (!nonblocking) {
     ending_.push_back(request.watched);
@@ -301,7 +302,7 @@ void Accesses::touched(Call& call, const Payload& data) {
   if (!access::begun()) return;
   // Whether it is read or written is not known here: a write conflicts with all.
   access::touched_by_call(typemaps_.cells(data.buffer, data.count, data.type), true, true, ps(call.entry()),
-                          call.rt.next_ordinal());
+                          call.rt.line.next_ordinal());
 }
 
 void Accesses::sum_up(transport::LastWords& words) const {

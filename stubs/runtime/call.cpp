@@ -43,7 +43,7 @@ Runtime& Call::observer() {
 Call::Call(bool first) : Call{observer(), first} {}
 
 Call::Call(Runtime& r, bool first)
-    : rt{r}, saved_errno_{errno}, entry_tick_{ticks()}, held_{r.lock}, thread{r.thread()} {
+    : rt{r}, saved_errno_{errno}, entry_tick_{ticks()}, held_{r.lock}, thread{r.threads.mine()} {
   if (Twins* twins = rt.twins()) twins->called(thread.clock.was_given_time());
   now_ = thread.clock.base() + computed(first);
   if (rt.native()) {  // in this order: the wall clock does not run backwards
@@ -52,30 +52,30 @@ Call::Call(Runtime& r, bool first)
   }
   thread.in_call = true;
   thread.inside = now_;
-  rt.set_inside(true);
+  rt.threads.set_inside(true);
   if (thread.is_owed_an_answer) await_owed_answer();
-  site_ = rt.site_id();
+  site_ = rt.instruments.site_id();
   if (Accesses* accesses = rt.accesses()) accesses->begin_call(*this);
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
   call_state.waits_itself = true;
-  if (rt.has_background()) rt.progress_background(2);
+  if (rt.background.has_any()) rt.background.progress(2);
 }
 
 Call::~Call() {
   call_state.waits_itself = false;
   if (rt.native()) leave_natively();
   if (Accesses* accesses = rt.accesses()) accesses->end_call(*this);
-  rt.set_inside(false);
+  rt.threads.set_inside(false);
   thread.in_call = false;
-  rt.start_clock(thread,
-                 std::max(now_, thread.inside));  // a callback may have read the clock: it does not run back
+  rt.threads.start_clock(
+      thread, std::max(now_, thread.inside));  // a callback may have read the clock: it does not run back
   errno = saved_errno_;
 }
 
 Duration Call::computed(bool first) {
   const ComputeMode mode = rt.settings().compute;
   const bool table = mode == ComputeMode::kTable;
-  const Duration rule = table ? rt.table_length(current_call(), call_site()) : Duration{-1};
+  const Duration rule = table ? rt.instruments.table_length(current_call(), call_site()) : Duration{-1};
   const Time base = thread.clock.base();
   const Duration shown = thread.clock.shown();
   const Duration measured = thread.clock.stop(rule, first, entry_tick_);
@@ -136,9 +136,9 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
       more.wall_entry_ns = rt.native_zero() + event.entry_ps / 1000;
       more.wall_before_ns = more.wall_entry_ns - event.compute_ps / 1000;
     }
-    rt.write(event, extension, &more);
+    rt.line.write(event, extension, &more);
   } else {
-    rt.write(event, extension);
+    rt.line.write(event, extension);
   }
   thread.reported = now_;
   thread.clock.next_begins_after(event.site.value, event.size);
@@ -167,7 +167,7 @@ void Call::emit_access(events::Event event, Time at, std::int64_t tick, const st
   }
   events::Detail detail;
   detail.wall_before_ns = detail.wall_entry_ns = thread.wall.at(tick);
-  rt.write(event, distance == nullptr ? nullptr : slot, &detail);
+  rt.line.write(event, distance == nullptr ? nullptr : slot, &detail);
   thread.reported = at;
 }
 
@@ -214,11 +214,11 @@ void Call::tell(const events::Answer& answer, const std::vector<std::uint32_t>& 
   event.thread = thread.id;
   event.aux = completed.size();
   event.extension = static_cast<std::uint32_t>(slots.size() / kWords);
-  rt.write(event, slots.data());
+  rt.line.write(event, slots.data());
 }
 
 std::optional<events::Answer> Call::await_answer(bool ring) {
-  if (ring && !rt.degraded()) rt.ring();
+  if (ring && !rt.degraded()) rt.line.ring();
   const bool came = !rt.degraded() && wait([this] { return thread.answer.has_value(); });
   thread.is_owed_an_answer = false;
   return came ? thread.answer : std::nullopt;
@@ -241,22 +241,22 @@ void Call::exit_at(Time t) {
 
 void Call::poll_native(const std::function<bool()>& test, RankId peer, const Communicator* members) {
   for (int i = 0; !test(); ++i) {
-    if (i == kLooksBeforeSleep) rt.set_native_wait(thread, true);
+    if (i == kLooksBeforeSleep) rt.threads.set_native_wait(thread, true);
     if (i < kLooksBeforeSleep) {
       held_.unlock();
       sched_yield();
     } else {
       rt.absorb();  // a match decided elsewhere may need its native receive posted now
-      rt.nudge(peer);
+      rt.line.nudge(peer);
       // All may have to push a collective; more and more seldom, as the one who is late may be computing.
-      if (members != nullptr && is_rare(i - kLooksBeforeSleep)) rt.nudge(*members);
+      if (members != nullptr && is_rare(i - kLooksBeforeSleep)) rt.line.nudge(*members);
       held_.unlock();
       rt.idle();
     }
     held_.lock();
-    if (i >= kLooksBeforeSleep && rt.has_background()) rt.progress_background(4);
+    if (i >= kLooksBeforeSleep && rt.background.has_any()) rt.background.progress(4);
   }
-  rt.set_native_wait(thread, false);
+  rt.threads.set_native_wait(thread, false);
 }
 
 int Call::finish(MPI_Request& native, MPI_Status* status, RankId peer, const Communicator* members) {

@@ -24,7 +24,7 @@ Function* real(const char* name) {
 /// The calling thread's clock if it is in the application's code; null inside MPI and on foreign threads.
 ThreadClock* application_clock() {
   if (!active() || call_state.depth != 0) return nullptr;
-  ThreadState* thread = Runtime::thread_if_known();
+  ThreadState* thread = ThreadStates::mine_if_known();
   return thread == nullptr ? nullptr : &thread->clock;
 }
 
@@ -32,7 +32,7 @@ ThreadClock* virtual_clock() {
   ThreadClock* clock = application_clock();
   if (clock == nullptr) return nullptr;
   if (runtime()->settings().virtual_clocks) return clock;
-  runtime()->note_clock_read(false);
+  runtime()->clocks.note_read(false);
   return nullptr;
 }
 
@@ -60,7 +60,7 @@ int sleep_until_virtual(ThreadClock& clock, clockid_t id, const timespec& now, c
 }
 
 timespec virtual_now(ThreadClock& clock, clockid_t id) {
-  const std::int64_t ns = runtime()->origin_ns(id) + clock.read().time_since_epoch().count() / 1000;
+  const std::int64_t ns = runtime()->clocks.origin_ns(id) + clock.read().time_since_epoch().count() / 1000;
   return {ns / 1'000'000'000, ns % 1'000'000'000};
 }
 

@@ -82,7 +82,7 @@ int native_then_virtual(Call& call, const std::function<int()>& native) {
 
 int run_synchronising(Call& call, const Collective& c) {
   emit(call, c, EventKind::kCollective, kNoRequest, true);
-  if (call.rt.last_to_arrive(*c.comm)) call.rt.ring();
+  if (call.rt.line.last_to_arrive(*c.comm)) call.rt.line.ring();
   return native_then_virtual(call, [&] { return call.unlocked(c.blocking); });
 }
 
@@ -132,14 +132,14 @@ int run_rooted(Call& call, const Collective& c) {
   int flag = 0;
   if (pmpi::Test(&native, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0) return MPI_SUCCESS;
   keep.push_back(lengths);
-  call.rt.leave_in_background(native, PrivateCopy{}, std::move(keep.objects));
+  call.rt.background.leave(native, PrivateCopy{}, std::move(keep.objects));
   return MPI_SUCCESS;
 }
 
 void announce(Call& call, const Collective& c, Request& request, bool may_leave) {
   request.kind = RequestKind::kCollective;
   request.comm = c.comm->shared_from_this();
-  request.id = call.rt.next_request_id();
+  request.id = call.rt.messages.next_request_id();
   request.active = true;
   request.may_leave = may_leave;
   request.peer = kAnySource;
@@ -198,7 +198,7 @@ std::shared_ptr<Communicator> persistent_communicator(Runtime& rt, const Communi
   own->first_group = comm.first_group;
   own->local = comm.local;
   own->remote = comm.remote;
-  rt.define(*own);
+  rt.line.define(*own);
   return own;
 }
 
@@ -262,13 +262,13 @@ int synchronize(Call& call, const Communicator& comm, const std::function<int()>
     events::Event event = synchronisation(comm);
     event.flags = events::kNeedsAnswer;
     call.emit(event);
-    call.rt.ring();
+    call.rt.line.ring();
   };
   if (told == nullptr || !callbacks_exist() || call.rt.native()) {
     tell();
     return native_then_virtual(call, native);
   }
-  LateWord word{tell, call.rt.thread()};
+  LateWord word{tell, call.rt.threads.mine()};
   const int code = native();
   *told = word.said() || code == MPI_SUCCESS;
   if (!*told) return code;
@@ -287,7 +287,7 @@ int synchronize_in_turn(Call& call, std::span<const std::shared_ptr<Communicator
     else
       call.emit_next(event);
   }
-  call.rt.ring();
+  call.rt.line.ring();
   return native_then_virtual(call, native);
 }
 

@@ -18,7 +18,7 @@ enum Creation : std::uint64_t { kFromParent = 1, kFromGroup = 2, kIntercomm = 3,
 
 void add_and_define(Call& call, MPI_Comm comm, std::uint64_t parent, std::uint64_t creation) {
   if (comm == MPI_COMM_NULL) return;
-  call.rt.define(call.rt.communicators.add(comm, parent, creation));
+  call.rt.line.define(call.rt.communicators.add(comm, parent, creation));
 }
 
 // What MPI refuses before anybody else is asked (arguments.hpp). `comm` is valid.
@@ -129,7 +129,7 @@ int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&
   Request* request = runtime()->requests.find(*handle);
   request->when_complete = [result, future] {  // runs inside the completing call, lock held
     Runtime& rt = *runtime();
-    rt.define(rt.communicators.adopt(*result, future));
+    rt.line.define(rt.communicators.adopt(*result, future));
   };
   return MPI_SUCCESS;
 }
@@ -169,7 +169,7 @@ int connect_groups(const std::vector<std::int32_t>& group, std::uint64_t parent,
   std::vector<std::shared_ptr<Communicator>> meetings;
   const auto meet = [&](std::vector<std::int32_t> members, std::uint64_t of) {
     meetings.push_back(call.rt.communicators.make(std::move(members), of, kIntercomm));
-    call.rt.define(*meetings.back());
+    call.rt.line.define(*meetings.back());
   };
   meet(group, parent);
   if (leaders.other >= 0) {
@@ -178,7 +178,7 @@ int connect_groups(const std::vector<std::int32_t>& group, std::uint64_t parent,
   }
   meet(group, parent);
   const int code = synchronize_in_turn(call, meetings, [&] { return call.unlocked(create); });
-  for (const std::shared_ptr<Communicator>& meeting : meetings) call.rt.forget(*meeting);
+  for (const std::shared_ptr<Communicator>& meeting : meetings) call.rt.line.forget(*meeting);
   if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) add_and_define(call, *made, 0, kIntercomm);
   return code;
 }
@@ -295,7 +295,7 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   Call call;
   const std::uint64_t creation = kFromGroup + (static_cast<std::uint64_t>(tag) << 8);
   std::shared_ptr<Communicator> future = call.rt.communicators.make(world_ranks(group), known->key, creation);
-  call.rt.define(*future);
+  call.rt.line.define(*future);
   const int code = synchronize(call, *future, [&] {
     return call.unlocked([=] { return pmpi::Comm_create_group(comm, group, tag, made); });
   });
@@ -330,7 +330,7 @@ int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_
   if (members.empty()) return create_unseen(made, kFromGroup, create);
   Call call;
   std::shared_ptr<Communicator> future = call.rt.communicators.make(members, hash_of(tag), kFromGroup);
-  call.rt.define(*future);
+  call.rt.line.define(*future);
   const int code = synchronize(call, *future, [&] { return call.unlocked(create); });
   if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) call.rt.communicators.adopt(*made, std::move(future));
   return code;
@@ -374,7 +374,7 @@ int Comm_free(MPI_Comm* comm) {
   if (code != MPI_SUCCESS)
     call.rt.communicators.adopt(handle, kept);
   else if (kept.use_count() == 1)  // else a request uses it, persistent ones even later: that one is kept
-    call.rt.forget(*kept);
+    call.rt.line.forget(*kept);
   return code;
 }
 
@@ -386,8 +386,8 @@ int Comm_disconnect(MPI_Comm* comm) {
   const MPI_Comm handle = *comm;
   const int code = synchronize(call, *known, [&] {
     call.poll_native([&] {
-      call.rt.progress_background(64);
-      return !call.rt.has_background();
+      call.rt.background.progress(64);
+      return !call.rt.background.has_any();
     });
     return call.unlocked([=] { return pmpi::Comm_disconnect(comm); });
   });

@@ -52,7 +52,7 @@ bool may_finish_later(const Call& call, const Request& request) {
 }
 
 void settle_native(Call& call, Request& request) {
-  if (request.held) call.rt.post_held(request, request.arguments.peer, request.arguments.tag);
+  if (request.held) call.rt.messages.post_held(request, request.arguments.peer, request.arguments.tag);
   if (request.partner) {
     Request& send = *request.partner;
     if (waits_natively(send))
@@ -62,13 +62,13 @@ void settle_native(Call& call, Request& request) {
   }
   if (request.kind == RequestKind::kSend && request.copy.buffer() != nullptr) {
     if (is_complete(request.native)) return;
-    call.rt.leave_in_background(request.native, std::move(request.copy), std::move(request.keep));
+    call.rt.background.leave(request.native, std::move(request.copy), std::move(request.keep));
     request.native = MPI_REQUEST_NULL;
     return;
   }
   if (request.kind != RequestKind::kSend && may_finish_later(call, request)) {
     if (is_complete(request.native)) return;
-    call.rt.leave_in_background(request.native, PrivateCopy{}, std::move(request.keep));
+    call.rt.background.leave(request.native, PrivateCopy{}, std::move(request.keep));
     request.native = MPI_REQUEST_NULL;
     return;
   }

@@ -43,7 +43,7 @@ bool all_eager(const netmodel::NetworkModel& network) {
   return network.eager(bytes(static_cast<std::int64_t>(netmodel::kUnlimitedBytes)));
 }
 
-struct Line {
+struct Opened {
   int socket = -1;
   int wake = -1;
   Welcome welcome;
@@ -55,7 +55,7 @@ struct Line {
 };
 
 /// The texts that were announced; false if they don't come.
-bool receive_texts(Line& line, transport::Deadline until) {
+bool receive_texts(Opened& line, transport::Deadline until) {
   for (std::size_t i = 0; i < transport::kTexts; ++i) {
     const std::uint64_t size = line.welcome.text_bytes[i];
     if (size > transport::kLongestText) return false;
@@ -69,7 +69,7 @@ bool receive_texts(Line& line, transport::Deadline until) {
 constexpr std::chrono::seconds kPatience{60};
 
 /// Nobody but this user's own simulator, who knows the job's key, is told anything or believed.
-std::optional<std::string> greet(Line& line, const Hello& hello, const transport::Key& key) {
+std::optional<std::string> greet(Opened& line, const Hello& hello, const transport::Key& key) {
   const transport::Deadline until = std::chrono::steady_clock::now() + kPatience;
   if (auto trouble = transport::prove_as_rank(line.socket, key, hello, until)) return trouble;
   if (!transport::receive_all(line.socket, &line.welcome, sizeof(line.welcome), until) ||
@@ -94,7 +94,7 @@ std::optional<std::string> greet(Line& line, const Hello& hello, const transport
   return std::nullopt;
 }
 
-int connect_locally(const transport::Meeting& meeting, Line& line) {
+int connect_locally(const transport::Meeting& meeting, Opened& line) {
   const int socket = transport::connect_unix(meeting.name);
   if (socket < 0) return -1;
   const transport::Peer peer = transport::peer_of(socket);
@@ -104,8 +104,8 @@ int connect_locally(const transport::Meeting& meeting, Line& line) {
   return -1;
 }
 
-Line open_line(const Hello& hello) {
-  Line line;
+Opened open_line(const Hello& hello) {
+  Opened line;
   const auto meeting = published_meeting(hello.ranks);
   if (!meeting) return line;
   line.trouble = "nobody listens where the simulator should be";
@@ -121,7 +121,7 @@ Line open_line(const Hello& hello) {
 }
 
 /// Said by one rank for all.
-void say_why_not(const Hello& me, const Line& line, int first) {
+void say_why_not(const Hello& me, const Opened& line, int first) {
   if (me.rank != first || line.trouble.empty()) return;
   std::fprintf(stderr,
                "nplus1: rank %d cannot join the simulation: %s\n"
@@ -137,7 +137,7 @@ void Runtime::begin_native() {
   std::int64_t now = clock_ns(CLOCK_REALTIME);
   pmpi::Allreduce(MPI_IN_PLACE, &now, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
   native_zero_ = now;
-  [[maybe_unused]] const std::int64_t first_reading = thread().wall.at(ticks());
+  [[maybe_unused]] const std::int64_t first_reading = threads.mine().wall.at(ticks());
 }
 
 std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threads) {
@@ -145,7 +145,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   pmpi::Comm_rank(MPI_COMM_WORLD, &hello.rank);
   pmpi::Comm_size(MPI_COMM_WORLD, &hello.ranks);
   hello.pid = getpid();
-  Line line = open_line(hello);
+  Opened line = open_line(hello);
   if (hello.rank == 0) note_beginning();
   const int cores = processors();
 
@@ -175,50 +175,42 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   std::unique_ptr<Runtime> rt{new Runtime};
   rt->me_ = RankId{hello.rank};
   rt->ranks_ = hello.ranks;
-  rt->direct_ = start.direct != 0;
   rt->settings_ = make_settings(line.welcome.config, std::move(line.rules), hello.ranks, all[2]);
   rt->settings_.recorded = std::move(line.recorded);
   rt->network_ = std::move(netmodel::parse(line.texts[transport::kNetwork])).value();
   rt->settings_.record_region = line.texts[transport::kRecordRegion];
   rt->output_ = line.texts[transport::kOutput];
-  rt->segment_ = line.segment;
-  if (line.segment) {
-    rt->channel_ = transport::make_shared_memory_channel(line.segment, hello.rank, line.socket, line.wake);
-    line.segment.rank(hello.rank).pid = hello.pid;
-  } else {
-    rt->channel_ = transport::make_tcp_channel(line.socket);
-  }
-  if (rt->direct_) {
-    rt->stamps_out_.emplace(line.segment, hello.rank);
-    rt->stamps_in_.emplace(line.segment, hello.rank);
-  }
-  rt->mailbox_ = semantics::Mailbox{rt->network_->minimum_latency()};
-  rt->sent_to_.assign(static_cast<std::size_t>(hello.ranks), 0);
   rt->native_ = line.welcome.config.native != 0;
+  rt->line.open(line.segment
+                    ? transport::make_shared_memory_channel(line.segment, hello.rank, line.socket, line.wake)
+                    : transport::make_tcp_channel(line.socket),
+                line.segment, rt->me_, rt->native_);
+  if (line.segment) line.segment.rank(hello.rank).pid = hello.pid;
+  rt->messages.begin(*rt->network_, rt->me_, hello.ranks, line.segment, start.direct != 0);
   if (!rt->native_) introduce_ranks(hello.rank, hello.ranks);
   if (rt->native_ && hello.ranks <= all[2]) wait_as_mpi_does();
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();
   begin_checks();
-  rt->begin_capture();
-  rt->begin_progress();
+  rt->instruments.begin_capture();
+  rt->background.begin();
   int* largest = nullptr;
   int known = 0;
   if (pmpi::Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &known) == MPI_SUCCESS && known != 0)
     rt->largest_tag_ = *largest;
   rt->multiple_ = threads_provided == MPI_THREAD_MULTIPLE;
-  rt->several_threads_ = threads_provided >= MPI_THREAD_SERIALIZED;
-  rt->thread();
-  rt->define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
-  rt->define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
+  rt->threads.may_be_several(threads_provided >= MPI_THREAD_SERIALIZED);
+  rt->threads.mine();
+  rt->line.define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
+  rt->line.define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
   pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();
-  if (rt->settings_.virtual_clocks) rt->begin_clocks();
-  rt->begin_accesses();
+  if (rt->settings_.virtual_clocks) rt->clocks.begin();
+  rt->instruments.begin_accesses(rt->me_);
   rt->native_threads_ = native_threads;
-  rt->begin_twins();
+  rt->instruments.begin_twins(*rt);
   rt->calibrate_measuring();
-  rt->start_clock(rt->thread(), kTimeZero);
+  rt->threads.start_clock(rt->threads.mine(), kTimeZero);
   return rt;
 }
 

@@ -40,7 +40,7 @@ std::int64_t cpu_ns(clockid_t clock) {
 /// several threads call MPI: whose time is whose is not known then.
 std::int32_t working_threads(const Runtime& rt) {
   const std::int64_t all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID), own = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
-  if (rt.threads() > 1 || 10 * (all - own) < all) return 0;
+  if (rt.threads.count() > 1 || 10 * (all - own) < all) return 0;
   return std::max(0, count_threads() - threads_of_mpi - 1);
 }
 
@@ -76,7 +76,7 @@ void emit_bare(events::EventKind kind) {
   events::Event event;
   event.kind = kind;
   call.emit(event);
-  call.rt.ring();
+  call.rt.line.ring();
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Runtime* runtime() noexcept {
 }
 
 UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {
-  if (may_involve_others(call)) runtime()->expect_others();
+  if (may_involve_others(call)) runtime()->vain_looks.expect_others();
   guarded([] { emit_bare(events::EventKind::kUnmodelledEnter); });
 }
 UnmodelledScope::~UnmodelledScope() {
@@ -119,20 +119,20 @@ int Finalize() {
     event.kind = events::EventKind::kFinalize;
     if (const Capture* capture = call.rt.capture())
       event.aux = static_cast<std::uint64_t>(capture->hashing_ns());
-    event.size = call.rt.reads_of_other_clocks();
+    event.size = call.rt.clocks.reads_of_others();
     event.tag = working_threads(call.rt);
     transport::LastWords words;
     Accesses* const accesses = call.rt.accesses();
     if (accesses != nullptr) accesses->sum_up(words);
     if (call.rt.settings().compute == ComputeMode::kRecorded) {
       call.thread.recorded.expect(static_cast<std::uint16_t>(current_call()));
-      call.rt.tell_departures(words);
+      call.rt.threads.tell_departures(words);
     }
     event.extension = sizeof(words) / events::kSlotBytes;
     call.emit(event, &words);
     if (accesses != nullptr) access::end();
-    call.rt.ring();
-    call.rt.end_progress();
+    call.rt.line.ring();
+    call.rt.background.end();
     end_checks();
   }
   set_active(false);
@@ -140,20 +140,20 @@ int Finalize() {
 }
 
 int Abort(MPI_Comm comm, int code) {
-  runtime()->ring();
+  runtime()->line.ring();
   return pmpi::Abort(comm, code);
 }
 
 double Wtime() {
   if (runtime()->native()) return pmpi::Wtime();
-  runtime()->note_clock_read(true);
-  ThreadState* known = Runtime::thread_if_known();
+  runtime()->clocks.note_read(true);
+  ThreadState* known = ThreadStates::mine_if_known();
   if (known != nullptr &&
       known->in_call) {  // a callback: the thread's clock stands still, the callback costs nothing
     known->inside += known->clock.cost_of_reading();
     return seconds(known->inside);
   }
-  return seconds(runtime()->locked_thread().clock.read());
+  return seconds(runtime()->threads.locked_mine().clock.read());
 }
 
 }  // namespace handlers

@@ -56,7 +56,7 @@ Function& function_at(Profile& own, void* address) {
   if (f.place.empty()) {
     Runtime& rt = *runtime();
     const std::lock_guard guard{rt.lock};
-    f.place = rt.call_paths().place(address);
+    f.place = rt.instruments.call_paths().place(address);
   }
   return f;
 }

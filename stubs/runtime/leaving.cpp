@@ -29,7 +29,7 @@ void end_as_others_do() noexcept {
   set_active(false);
   access::end();
   try {
-    if (takes_leave() && runtime()->end_together(kMomentMs)) take_leave();
+    if (takes_leave() && runtime()->line.end_together(kMomentMs)) take_leave();
   } catch (...) {  // no memory for a line: as bare
   }
 }

@@ -125,7 +125,7 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
                    std::uint8_t flags) {
   Runtime& rt = call.rt;
   infer_block_kept(call, t);
-  request.id = rt.next_request_id();
+  request.id = rt.messages.next_request_id();
   request.active = true;
   const events::Event event = event_of(t, request, kind, flags);
   const Payload sent = payload(t);
@@ -145,10 +145,10 @@ void announce_send(Call& call, const Transfer& t, Request& request, events::Even
     request.known = true;
     request.at = kind == events::EventKind::kSend ? call.entry() + rt.network().blocking_send_overhead(size)
                                                   : times.sender_free;
-    request.sequence = rt.publish_message(*t.comm, request.peer, t.tag, size, false, times.arrival);
+    request.sequence = rt.messages.publish(*t.comm, request.peer, t.tag, size, false, times.arrival);
   } else {
-    request.sequence = rt.publish_message(*t.comm, request.peer, t.tag, size, true,
-                                          semantics::rendezvous_ready(rt.network(), call.entry(), size));
+    request.sequence = rt.messages.publish(*t.comm, request.peer, t.tag, size, true,
+                                           semantics::rendezvous_ready(rt.network(), call.entry(), size));
   }
 }
 
@@ -186,12 +186,12 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
                       std::uint8_t flags) {
   Runtime& rt = call.rt;
   infer_parts_added_to(call, t);
-  request.id = rt.next_request_id();
+  request.id = rt.messages.next_request_id();
   request.active = true;
   request.posted = call.entry();
   if (request.engine_decided) {
     flags |= events::kReportMatch;
-    rt.count_undecided(*t.comm, +1);
+    rt.messages.count_undecided(*t.comm, +1);
     rt.requests.index(request);
   }
   const CallData data{payload(t), t.datatype};
@@ -204,11 +204,11 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
     request.at = call.entry();
     return;
   }
-  if (request.engine_decided || !rt.direct()) return;
+  if (request.engine_decided || !rt.messages.direct()) return;
   const semantics::Receive receive{t.comm->key, request.peer, t.tag == MPI_ANY_TAG ? kAnyTag : t.tag,
                                    request.id.value, call.entry()};
-  if (const auto message = rt.mailbox().post(receive))
-    rt.settle(request, *message);
+  if (const auto message = rt.messages.mailbox().post(receive))
+    rt.messages.settle(request, *message);
   else
     rt.requests.index(request);
 }
@@ -227,7 +227,7 @@ int start_receive(Call& call, const Transfer& t, Request& request) {
 
 bool locally_decided(const Runtime& rt, const Request& request) {
   if (request.known) return true;
-  return rt.direct() && request.kind == RequestKind::kReceive && !request.engine_decided;
+  return rt.messages.direct() && request.kind == RequestKind::kReceive && !request.engine_decided;
 }
 
 bool waits_natively(const Request& send) {
@@ -243,7 +243,7 @@ void release_send(Call& call, Request& request) {
     call.finish(request.native, MPI_STATUS_IGNORE, request.peer);
     return;
   }
-  call.rt.leave_in_background(request.native, std::move(request.copy), std::move(request.keep));
+  call.rt.background.leave(request.native, std::move(request.copy), std::move(request.keep));
   request.native = MPI_REQUEST_NULL;
 }
 

@@ -44,23 +44,24 @@ events::Event event_of(const Probe& p, EventKind kind) {
 
 /// What a matched probe and receives of other threads get from each other only the simulator can tell.
 bool local(const Runtime& rt, const Probe& p) {
-  if (p.takes && rt.threads() > 1) return false;
-  return rt.direct() && p.source != MPI_ANY_SOURCE && p.comm->undecided == 0 && !rt.degraded();
+  if (p.takes && rt.threads.count() > 1) return false;
+  return rt.messages.direct() && p.source != MPI_ANY_SOURCE && p.comm->undecided == 0 && !rt.degraded();
 }
 
 const semantics::Message* peek(Runtime& rt, const Probe& p) {
-  return rt.mailbox().peek(p.comm->key, p.comm->world(p.source), p.tag == MPI_ANY_TAG ? kAnyTag : p.tag);
+  return rt.messages.mailbox().peek(p.comm->key, p.comm->world(p.source),
+                                    p.tag == MPI_ANY_TAG ? kAnyTag : p.tag);
 }
 
 Found take(Runtime& rt, const Probe& p, const semantics::Message& message) {
   Found found{p.comm->rank_of(message.source.value), message.tag, message};
-  if (p.takes) rt.mailbox().take(p.comm->key, message.source, message.sequence);
+  if (p.takes) rt.messages.mailbox().take(p.comm->key, message.source, message.sequence);
   return found;
 }
 
 Found from_answer(Runtime& rt, const Probe& p, const events::Answer& answer) {
   const RankId source{answer.source};
-  if (p.takes && rt.direct()) rt.take_message(*p.comm, source, answer.sequence);
+  if (p.takes && rt.messages.direct()) rt.messages.take(*p.comm, source, answer.sequence);
   semantics::Message message;
   message.source = source;
   message.tag = answer.tag;
@@ -75,11 +76,11 @@ Found from_answer(Runtime& rt, const Probe& p, const events::Answer& answer) {
 class Taking {
  public:
   Taking(Runtime& rt, Communicator& comm) : rt_{rt}, comm_{comm.shared_from_this()} {
-    rt_.count_undecided(*comm_, +1);
+    rt_.messages.count_undecided(*comm_, +1);
   }
   ~Taking() {
-    rt_.count_undecided(*comm_, -1);
-    rt_.free_if_due(*comm_);
+    rt_.messages.count_undecided(*comm_, -1);
+    rt_.messages.free_if_due(*comm_);
   }
   Taking(const Taking&) = delete;
   Taking& operator=(const Taking&) = delete;
@@ -96,7 +97,7 @@ std::optional<Found> probe(Call& call, const Probe& p) {
     call.emit(event);
     const semantics::Message* message = nullptr;
     if (!call.wait([&] { return (message = peek(call.rt, p)) != nullptr; })) return std::nullopt;
-    call.exit_at(std::max(entry, call.rt.mailbox().visible(*message)));
+    call.exit_at(std::max(entry, call.rt.messages.mailbox().visible(*message)));
     return take(call.rt, p, *message);
   }
   std::optional<Taking> taking;
@@ -113,7 +114,7 @@ bool iprobe(Call& call, const Probe& p, Found& found) {
   if (local(call.rt, p)) {
     call.rt.absorb();
     const semantics::Message* message = peek(call.rt, p);
-    if (message != nullptr && call.rt.mailbox().visible(*message) <= call.entry()) {
+    if (message != nullptr && call.rt.messages.mailbox().visible(*message) <= call.entry()) {
       call.emit(event);
       found = take(call.rt, p, *message);
       return true;
@@ -201,7 +202,7 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
   const int code = pmpi::Imrecv(buf, count, type, handle, &request->native);
   if (code != MPI_SUCCESS) return code;  // the message can still be received
   taken_messages().erase(it);
-  request->id = call.rt.next_request_id();
+  request->id = call.rt.messages.next_request_id();
   request->active = true;
   request->posted = call.entry();
   events::Event event;

@@ -14,7 +14,7 @@ using namespace nplus1::stubs;
 
 NPLUS1_EXPORT void nplus1_compute(double seconds) {
   if (!active()) return;
-  guarded([=] { runtime()->locked_thread().clock.add(from_seconds(std::max(0.0, seconds))); });
+  guarded([=] { runtime()->threads.locked_mine().clock.add(from_seconds(std::max(0.0, seconds))); });
 }
 NPLUS1_EXPORT void nplus1_region_begin(const char* name) {
   const void* site = __builtin_return_address(0);

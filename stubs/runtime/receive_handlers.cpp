@@ -47,7 +47,8 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
                    static_cast<std::uint8_t>(asks ? events::kNeedsAnswer : 0));
   end_receive(call, request);
   const bool was_there = call.entry() <= entry + request.overhead;
-  if (request.held) call.rt.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
+  if (request.held)
+    call.rt.messages.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
   const int finished = call.rt.native() ? native::finish_receive(call, request, status)
                                         : call.finish(request.native, status, request.peer);
   if (Accesses* accesses = call.rt.accesses()) accesses->fills_status(request, status);
@@ -105,7 +106,7 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
     code = end_natively(call, send, receive, status);
     return call.unlocked([&] { return report(in.comm->handle, code); });
   }
-  if (receive.held) call.rt.post_held(receive, in.peer, in.tag);
+  if (receive.held) call.rt.messages.post_held(receive, in.peer, in.tag);
   code = call.finish(receive.native, status, receive.peer);
   if (Accesses* accesses = call.rt.accesses()) {
     accesses->fills_status(receive, status);

@@ -10,7 +10,7 @@ void region_edge(events::EventKind kind, const std::string& name, const void* re
   Call call{false};
   events::Event event;
   event.kind = kind;
-  event.aux = call.rt.region_id(name, is_address);
+  event.aux = call.rt.line.region_id(name, is_address);
   Capture* capture = call.rt.capture();
   const bool begins = kind == events::EventKind::kRegionBegin;
   // Both edges belong to what the region has recorded.

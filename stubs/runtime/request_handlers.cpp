@@ -90,8 +90,8 @@ void cancel_held(Call& call, Request& request) {
   if (!request.held) return;  // a match came first
   call.exit_at(answer->exit());
   request.held = request.engine_decided = false;
-  call.rt.count_undecided(*request.comm, -1);
-  call.rt.free_if_due(*request.comm);
+  call.rt.messages.count_undecided(*request.comm, -1);
+  call.rt.messages.free_if_due(*request.comm);
   request.native = cancelled_request();
   become_cancelled(call, request);
 }
@@ -114,10 +114,10 @@ int cancel_native(Call& call, Request& request) {
   event.peer = request.peer.value;
   if (receives) {
     std::vector<semantics::Match> settled;
-    if (rt.direct()) rt.mailbox().cancel(request.id.value, settled);
+    if (rt.messages.direct()) rt.messages.mailbox().cancel(request.id.value, settled);
   } else {  // MPICH cancels sends to the rank itself only
     event.aux = request.sequence;
-    if (rt.direct()) rt.mailbox().take(request.comm->key, request.peer, request.sequence);
+    if (rt.messages.direct()) rt.messages.mailbox().take(request.comm->key, request.peer, request.sequence);
   }
   call.emit(event);
   become_cancelled(call, request);
@@ -131,10 +131,10 @@ void free_active(Call& call, std::unique_ptr<Request> request) {
     Request& send = *request->partner;
     call.emit(about(send, events::EventKind::kRequestFree));
     if (send.native != MPI_REQUEST_NULL)
-      call.rt.leave_in_background(send.native, std::move(send.copy), request->keep);
+      call.rt.background.leave(send.native, std::move(send.copy), request->keep);
   }
   if (request->kind == RequestKind::kSend && request->copy.buffer() != nullptr) {
-    call.rt.leave_in_background(request->native, std::move(request->copy), std::move(request->keep));
+    call.rt.background.leave(request->native, std::move(request->copy), std::move(request->keep));
   } else if (request->held) {
     request->detached = true;
     call.rt.requests.detach(std::move(request));

@@ -56,7 +56,8 @@ std::int32_t rank_behind(const void* endpoint) noexcept {
 }
 
 void wake(std::int32_t rank) noexcept {
-  if (Runtime* rt = rank == kNobody || sending_to != kNobody ? nullptr : runtime()) rt->nudge(RankId{rank});
+  if (Runtime* rt = rank == kNobody || sending_to != kNobody ? nullptr : runtime())
+    rt->line.nudge(RankId{rank});
 }
 
 void sent_through(const void* endpoint) noexcept {

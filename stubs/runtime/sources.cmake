@@ -7,8 +7,10 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   twin/own_call.cpp
   twin/pages.cpp
   twin/twin.cpp
+  runtime/absorber.cpp
   runtime/accesses.cpp
   runtime/arguments.cpp
+  runtime/background.cpp
   runtime/call.cpp
   runtime/capture.cpp
   runtime/clock_functions.cpp
@@ -21,7 +23,10 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/environment_handlers.cpp
   runtime/exchange_collective_handlers.cpp
   runtime/instrumented_functions.cpp
+  runtime/instruments.cpp
   runtime/leaving.cpp
+  runtime/line.cpp
+  runtime/messages.cpp
   runtime/native_calls.cpp
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp
@@ -41,12 +46,15 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/runtime.cpp
   runtime/send_handlers.cpp
   runtime/settings.cpp
+  runtime/system_clocks.cpp
   runtime/thread_clock.cpp
+  runtime/thread_states.cpp
   runtime/threads.cpp
   runtime/transfer_handlers.cpp
   runtime/topology_neighbors.cpp
   runtime/twins.cpp
   runtime/typemaps.cpp
+  runtime/vain_looks.cpp
   runtime/wait_handlers.cpp
   runtime/wall_clock.cpp
   runtime/window_handlers.cpp

@@ -84,8 +84,8 @@ void tell(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time no
   event.entry_ps = now.time_since_epoch().count();
   events::Detail detail;
   if (rt.capture() != nullptr) detail.wall_before_ns = detail.wall_entry_ns = thread.wall.at(ticks());
-  rt.write(event, nullptr, rt.capture() == nullptr ? nullptr : &detail);
-  rt.ring();
+  rt.line.write(event, nullptr, rt.capture() == nullptr ? nullptr : &detail);
+  rt.line.ring();
   thread.reported = now;
 }
 
@@ -97,8 +97,8 @@ Time now_of(const ThreadState& thread) {
 void begin_thread(const Birth& birth) {
   Runtime& rt = *runtime();
   const std::lock_guard guard{rt.lock};
-  if (rt.degraded() || rt.threads() >= kMostThreads) return;
-  ThreadState& thread = rt.thread();
+  if (rt.degraded() || rt.threads.count() >= kMostThreads) return;
+  ThreadState& thread = rt.threads.mine();
   thread.reported = birth.at;
   thread.clock.start(birth.at);
   known_threads()[pthread_self()] = {thread.id, {}, false};
@@ -133,7 +133,7 @@ std::optional<ThreadId> begin_join(pthread_t other) {
     const std::lock_guard guard{rt.lock};
     const auto found = known_threads().find(other);
     if (found == known_threads().end()) return;
-    ThreadState& thread = rt.thread();
+    ThreadState& thread = rt.threads.mine();
     tell(rt, thread, events::ThreadChange::kJoin, now_of(thread), found->second.id);
     joined = found->second.id;
   });
@@ -144,7 +144,7 @@ void end_join(pthread_t other, ThreadId joined) {
   guarded([&] {
     Runtime& rt = *runtime();
     const std::lock_guard guard{rt.lock};
-    ThreadState& thread = rt.thread();
+    ThreadState& thread = rt.threads.mine();
     Time end = thread.reported;
     const auto found = known_threads().find(other);
     if (found != known_threads().end() && found->second.id == joined) {
@@ -189,7 +189,7 @@ NPLUS1_EXPORT int pthread_create(pthread_t* made, const pthread_attr_t* attribut
   if (!matters()) return next(made, attributes, body, argument);
   Birth* birth = nullptr;
   guarded([&] {
-    const ThreadState& creator = runtime()->locked_thread();
+    const ThreadState& creator = runtime()->threads.locked_mine();
     const auto now = now_of(creator);
     birth = new Birth{.body = body,
                       .argument = argument,

@@ -61,7 +61,7 @@ int start(MPI_Win handle, int target, MPI_Request* request, Native&& native, Des
   if (code != MPI_SUCCESS) return code;
   std::unique_ptr<Request> made = call.rt.requests.make();
   made->kind = RequestKind::kOneSided;
-  made->id = call.rt.next_request_id();
+  made->id = call.rt.messages.next_request_id();
   made->active = true;
   made->peer = target == MPI_PROC_NULL ? kProcNull : window->comm->world(target);
   made->native = *request;

@@ -50,12 +50,12 @@ void Twins::told(const events::Event& event) {
     events::Event warm;
     warm.kind = events::EventKind::kWarmTime;
     warm.thread = event.thread;
-    warm.aux = runtime_.next_ordinal() - 1;
+    warm.aux = runtime_.line.next_ordinal() - 1;
     const std::int64_t net = std::max<std::int64_t>(warm_ticks_ - ticks_of_measuring(), 1);
     warm.compute_ps = static_cast<std::int64_t>(1000.0 * nanoseconds_per_tick() * runtime_.settings().scale *
                                                 static_cast<double>(net));
     warm.size = rough_ ? 1 : 0;
-    runtime_.write(warm, nullptr);
+    runtime_.line.write(warm, nullptr);
     warm_ticks_ = 0;
   }
   Kind& before = kinds_[kind_];
@@ -76,19 +76,19 @@ void Twins::leave() {
   const bool at_beginning = at_beginning_;
   at_beginning_ = false;
   if (!at_beginning || twin::is_twin() || ticks() < next_tick_) return;
-  if (runtime_.degraded() || runtime_.threads() > 1) return;
+  if (runtime_.degraded() || runtime_.threads.count() > 1) return;
   Kind& kind = kinds_[kind_];
   if (is_due(kind)) sample(kind);
   if (!twin::is_twin())
-    runtime_.locked_thread().clock.begin_again();  // what was decided here is not the program's
+    runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
 }
 
 void Twins::sample(Kind& kind) {
-  ThreadState& thread = runtime_.locked_thread();
+  ThreadState& thread = runtime_.threads.locked_mine();
   if (threads_here() > 1 + runtime_.native_threads()) return plan_next();
   const auto stand_still = [&](bool inside) {
     const std::lock_guard guard{runtime_.lock};
-    runtime_.set_inside(inside);
+    runtime_.threads.set_inside(inside);
   };
   stand_still(true);
   const auto measured = twin::measure(limit_ns(runtime_.ranks()));

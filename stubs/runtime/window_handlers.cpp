@@ -34,7 +34,7 @@ int pass(Native&& native) {
 void add_window(Call& call, const Communicator& parent, MPI_Win handle) {
   std::shared_ptr<Communicator> comm = call.rt.communicators.make(parent.all, parent.key, kWindow);
   comm->my_index = parent.my_index;
-  call.rt.define(*comm);
+  call.rt.line.define(*comm);
   call.rt.windows.add(handle, std::move(comm));
 }
 
@@ -101,7 +101,7 @@ int synchronise(Window& window, const Sync& sync, bool legal, Native&& native) {
     return code;
   }
   tell(call, window, sync, events::kNeedsAnswer);
-  call.rt.ring();
+  call.rt.line.ring();
   const int code = call.unlocked(native);
   await_end(call);
   return code;
@@ -197,7 +197,7 @@ int Win_free(MPI_Win* win) {
   if (code != MPI_SUCCESS) return code;
   code = synchronize(call, *window->comm, [&] { return legal ? call.unlocked(native) : MPI_SUCCESS; });
   if (code != MPI_SUCCESS) return code;
-  call.rt.forget(*window->comm);
+  call.rt.line.forget(*window->comm);
   call.rt.windows.forget(handle);
   return code;
 }

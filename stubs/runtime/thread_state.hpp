@@ -1,0 +1,65 @@
+// What a thread keeps between calls.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "events/event.hpp"
+#include "semantics/timing.hpp"
+#include "stubs/runtime/recorded_times.hpp"
+#include "stubs/runtime/requests.hpp"
+#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/runtime/wall_clock.hpp"
+#include "stubs/transport/segment.hpp"
+#include "support/ids.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::stubs {
+
+struct ThreadState;
+
+/// Something that the simulator is told once the MPI library waits for others in the call that the thread is in: until
+/// then that call may still fail without them. By whoever makes it, with the lock held.
+class LateWord {
+ public:
+  LateWord(std::function<void()> word, ThreadState& thread);
+  ~LateWord();
+  LateWord(const LateWord&) = delete;
+  LateWord& operator=(const LateWord&) = delete;
+  [[nodiscard]] bool said() const { return said_; }
+  void say();
+
+ private:
+  std::function<void()> word_;
+  ThreadState& thread_;
+  bool said_ = false;
+};
+
+/// In pages of its own: handlers read the clock (stubs/access/), and no buffer of the program's may lie in a page that they
+/// need.
+struct alignas(4096) ThreadState {
+  ThreadId id{};
+  ThreadClock clock;
+  RecordedTimes recorded;  // --compute recorded:DIR
+  WallClock wall;          // used by recorded runs only
+  semantics::PollCost poll_cost;
+  Time reported = kTimeZero;        // the exit of the last call that the simulator knows of
+  Time interface_free = kTimeZero;  // semantics::send_eager: when its sends so far have left
+  Time inside = kTimeZero;          // the virtual time while it is in a Call: callbacks may ask for it
+  bool in_call = false;
+  bool is_owed_an_answer = false;           // a call asked the simulator and ended before it had answered
+  std::optional<events::Answer> answer;     // the answer this thread waits for
+  std::vector<std::uint32_t> answer_words;  // its extension
+  std::vector<Request*> selected;           // scratch of completing calls
+  LateWord* late_word = nullptr;            // not said yet
+  bool in_native_wait = false;              // counted in RankBlock::native_wait
+  transport::ThreadCell* cell = nullptr;    // null where the rank has one thread, or nobody sees it
+
+  /// Starts the clock at `now`: the program goes on. `given`: the recording gives the compute times.
+  void start_clock(Time now, bool given) {
+    clock.start(now, given && recorded.follows() ? recorded.left(now) : Duration{-1});
+  }
+};
+
+}  // namespace nplus1::stubs
