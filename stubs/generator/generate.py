@@ -288,10 +288,21 @@ def variadic_body(f, call, real):
 def guarded_call(f, real, handled):
     """Nothing that the handler throws comes out; and it gets no null pointer where the result is to go."""
     results = [p.name for p in f.parameters if is_result(p, f.null_status)] if "always" not in f.entry.flags else []
-    check = f"  if ({' || '.join(f'{name} == nullptr' for name in results)}) [[unlikely]] return {real};\n" if results else ""
+    check = (f"  if ({' || '.join(f'{name} == nullptr' for name in results)}) [[unlikely]] return {shown_to_mpi(f)};\n"
+             if results else "")
     done = "0" if f.result == "double" else "MPI_SUCCESS"
     return (check + f"  try {{\n{handled}  }} catch (...) {{\n"
             f"    if (!is_to_be_made_plainly()) return {done};\n  }}\n  return made_plainly({real});\n")
+
+
+def shown_to_mpi(f):
+    """The real call, of which MPI is to find what is wrong: not that it does not know the runtime's handles."""
+    if not f.name.startswith(("MPI_Wait", "MPI_Test", "MPI_Request_get_status")) or "Request" not in f.declarations():
+        return f"pmpi::{f.cpp_name}({f.arguments()})"
+    several = f.parameters[0].name if "count" in f.parameters[0].name else "1"
+    shown = {"array_of_requests": f"ShownRequests{{{several}, array_of_requests}}.all()",
+             "request": "ShownRequests{1, request}.all()" if "*" in f.parameters[0].declaration else "ShownRequests{1, &request}.one()"}
+    return f"pmpi::{f.cpp_name}({', '.join(shown.get(p.name, p.name) for p in f.parameters)})"
 
 
 def is_result(parameter, null_status):
@@ -310,6 +321,7 @@ def wrapper(f):
 
 def write_wrappers(functions):
     return (BANNER + "#include \"stubs/handlers.hpp\"\n#include \"stubs/pmpi.hpp\"\n#include \"stubs/runtime/guard.hpp\"\n"
+            "#include \"stubs/runtime/shown_requests.hpp\"\n"
             "#include \"stubs/runtime/unmodelled.hpp\"\n\nusing namespace nplus1::stubs;\n"
             "using nplus1::events::MpiCall;\n\n"
             "#define NPLUS1_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n"

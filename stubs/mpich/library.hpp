@@ -46,6 +46,14 @@ inline bool is_shared(MPI_Request handle) {
 inline bool lacks_statuses(const MPI_Status* statuses) {
   return statuses == nullptr;
 }
+/// A handle that the program may hold and MPICH neither knows nor ever gives out, not even while hundreds of thousands
+/// of its own are in use: what is stored as MPI_REQUEST_NULL is ("nowhere"), with a number. `n` from 1, below 2^26.
+inline MPI_Request handle_of_ours(std::uint32_t n, MPI_Comm) {
+  return MPI_REQUEST_NULL + static_cast<MPI_Request>(n);
+}
+inline bool is_handle_of_ours(MPI_Request handle) {
+  return storage_of(handle) == storage_of(MPI_REQUEST_NULL) && handle > MPI_REQUEST_NULL;
+}
 /// What MPI_Comm_split_type takes, besides MPI_UNDEFINED.
 inline bool is_split_type(int type) {
   return type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||

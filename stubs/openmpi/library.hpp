@@ -38,6 +38,16 @@ inline bool is_shared(MPI_Request handle) {
 inline bool lacks_statuses(const MPI_Status*) {
   return false;
 }
+/// A handle that nothing else has: Fortran's numbers stand for handles that exist, so it is an inactive receive.
+inline MPI_Request handle_of_ours(std::uint32_t, MPI_Comm quiet) {
+  MPI_Request made = MPI_REQUEST_NULL;
+  pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, quiet, &made);
+  return made;
+}
+/// None that Open MPI does not know.
+inline bool is_handle_of_ours(MPI_Request) {
+  return false;
+}
 /// What MPI_Comm_split_type takes, besides MPI_UNDEFINED.
 inline bool is_split_type(int type) {
   return type >= MPI_COMM_TYPE_SHARED && type <= OMPI_COMM_TYPE_CLUSTER;

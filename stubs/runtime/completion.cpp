@@ -92,8 +92,6 @@ void retire(Call& call, MPI_Request& handle) {
     return;
   }
   std::unique_ptr<Request> gone = call.rt.requests.remove(handle);
-  if (gone->own_handle) pmpi::Request_free(&gone->app);
-  if (gone->pooled_handle) call.rt.requests.give_back(gone->app);
   handle = MPI_REQUEST_NULL;
   call.rt.requests.recycle(std::move(gone));
 }

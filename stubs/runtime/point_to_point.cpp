@@ -61,6 +61,15 @@ bool needs_simulator(const Runtime& rt, const Communicator& comm, RankId source)
   return source == kAnySource || comm.undecided > 0;
 }
 
+/// MPI's own checks of a receive that it is not to have yet.
+int check_natively(const Transfer& t) {
+  MPI_Request inactive = MPI_REQUEST_NULL;
+  const int code =
+      pmpi::Recv_init(const_cast<void*>(t.buffer), t.count, t.type, t.peer, t.tag, t.comm->handle, &inactive);
+  if (code == MPI_SUCCESS) pmpi::Request_free(&inactive);
+  return code;
+}
+
 void hold(Transfer const& t, Request& request) {
   Arguments& a = request.arguments;
   a.buffer = const_cast<void*>(t.buffer);
@@ -167,11 +176,7 @@ int post_receive(Call& call, const Transfer& t, Request& request) {
   request.comm = t.comm->shared_from_this();
   request.peer = t.comm->world(t.peer);
   if (needs_simulator(call.rt, *t.comm, request.peer)) {
-    // An inactive persistent receive checks the arguments and is a real handle (a persistent request has
-    // one).
-    const int code = request.persistent ? MPI_SUCCESS
-                                        : pmpi::Recv_init(const_cast<void*>(t.buffer), t.count, t.type,
-                                                          t.peer, t.tag, t.comm->handle, &request.app);
+    const int code = request.persistent ? MPI_SUCCESS : check_natively(t);
     if (code != MPI_SUCCESS) return code;
     hold(t, request);
     request.engine_decided = true;

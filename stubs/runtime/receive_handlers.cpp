@@ -55,7 +55,6 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
   if (request.peer == kProcNull) say_nobody(status);
   if (was_there) call.drift(call.native_cost());  // Riesen 2006, figure 3: t2
   call.rt.requests.unindex(request.id);
-  if (request.app != MPI_REQUEST_NULL) pmpi::Request_free(&request.app);
   return call.unlocked([&] { return report(t.comm->handle, finished); });
 }
 
@@ -64,8 +63,7 @@ int nonblocking_receive(const Transfer& t, MPI_Request* handle) {
   std::unique_ptr<Request> request = call.rt.requests.make();
   const int code = start_receive(call, t, *request);
   if (code != MPI_SUCCESS) return code;
-  request->own_handle = request->held;
-  *handle = request->held ? request->app : request->native;
+  *handle = request->native;
   call.rt.requests.insert(*handle, std::move(request));
   return MPI_SUCCESS;
 }
@@ -119,7 +117,6 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
   else
     release_send(call, send);
   call.rt.requests.unindex(receive.id);
-  if (receive.app != MPI_REQUEST_NULL) pmpi::Request_free(&receive.app);
   return call.unlocked([&] { return report(in.comm->handle, code); });
 }
 
@@ -131,10 +128,6 @@ int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, M
   Request& send = *receive->partner;
   Accesses* const accesses = call.rt.accesses();
   int code = post_receive(call, accesses == nullptr ? in : accesses->shadowed(in, *receive), *receive);
-  if (code == MPI_SUCCESS &&
-      receive->app == MPI_REQUEST_NULL)  // a handle of our own: the native one is just one half
-    code = pmpi::Recv_init(const_cast<void*>(in.buffer), in.count, in.type, in.peer, in.tag, in.comm->handle,
-                           &receive->app);
   if (code == MPI_SUCCESS) code = post_send(call, out, send);
   if (code != MPI_SUCCESS) {
     if (accesses != nullptr) accesses->drop_shadow(*receive);
@@ -146,8 +139,7 @@ int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, M
   if (send.peer != kProcNull)
     call.exit_at(call.entry() + call.rt.network().send_overhead(bytes(payload_bytes(out.count, out.type))));
   announce_receive(call, in, *receive, EventKind::kIrecv);
-  receive->own_handle = true;
-  *handle = receive->app;
+  *handle = MPI_REQUEST_NULL;  // the native ones are each just one half
   call.rt.requests.insert(*handle, std::move(receive));
   return MPI_SUCCESS;
 }
@@ -172,7 +164,6 @@ Transfer replaced_by(const Transfer& receive, const PrivateCopy& out, int destin
 }  // namespace
 
 void abandon(Request& receive) {
-  if (receive.app != MPI_REQUEST_NULL) pmpi::Request_free(&receive.app);
   if (receive.native == MPI_REQUEST_NULL) return;
   pmpi::Cancel(&receive.native);
   pmpi::Request_free(&receive.native);

@@ -31,7 +31,6 @@ std::unique_ptr<Request> persistent_request(Call& call, RequestKind kind, const 
   const bool sends = kind == RequestKind::kSend;
   request->start = [mine, owner, sends](Call& starting, Request& r) mutable {
     r.peer = RankId{};
-    r.own_handle = false;
     mine.comm = r.comm.get();
     return sends ? start_send(starting, mine, r) : start_receive(starting, mine, r);
   };
@@ -210,9 +209,8 @@ int Request_free(MPI_Request* handle) {
   if (request == nullptr) return pmpi::Request_free(handle);
   Call call;
   std::unique_ptr<Request> gone = call.rt.requests.remove(*handle);
-  const bool native_handle = gone->persistent || gone->own_handle;
+  const bool native_handle = gone->persistent;
   MPI_Request app = gone->app;
-  if (gone->pooled_handle) call.rt.requests.give_back(app);
   if (gone->active) free_active(call, std::move(gone));
   *handle = MPI_REQUEST_NULL;
   return native_handle ? pmpi::Request_free(&app) : MPI_SUCCESS;

@@ -12,15 +12,17 @@ std::unique_ptr<Request> RequestTable::make() {
   return request;
 }
 
+MPI_Request RequestTable::own_handle() {
+  if (spare_handles_.empty()) return library::handle_of_ours(++own_handles_, quiet_self());
+  const MPI_Request handle = spare_handles_.back();
+  spare_handles_.pop_back();
+  return handle;
+}
+
 Request& RequestTable::insert(MPI_Request& handle, std::unique_ptr<Request> request) {
-  if (library::is_shared(handle) || by_handle_.count(handle) != 0) {
-    if (spare_handles_.empty()) {
-      pmpi::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, quiet_self(), &handle);
-    } else {
-      handle = spare_handles_.back();
-      spare_handles_.pop_back();
-    }
-    request->pooled_handle = true;
+  if (handle == MPI_REQUEST_NULL || library::is_shared(handle) || by_handle_.count(handle) != 0) {
+    handle = own_handle();
+    request->own_handle = true;
   }
   request->app = handle;
   try {
@@ -38,6 +40,7 @@ std::unique_ptr<Request> RequestTable::remove(MPI_Request handle) {
   if (it == by_handle_.end()) return nullptr;
   std::unique_ptr<Request> request = std::move(it->second);
   by_handle_.erase(it);
+  if (request->own_handle) spare_handles_.push_back(handle);
   return request;
 }
 

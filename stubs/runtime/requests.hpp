@@ -42,9 +42,8 @@ struct WatchedUse {
 };
 
 /// One request. `app` is the handle that the application holds, `native` what the MPI library works on; they
-/// differ for persistent requests (each start is a native operation of its own) and for receives that are
-/// held back until the simulator has decided their match (`app` is then an inactive persistent receive: a
-/// real handle).
+/// differ for persistent requests (each start is a native operation of its own), and where MPI has no handle that
+/// is the request's alone (RequestTable::insert).
 struct Request {
   RequestKind kind{};
   bool persistent = false;
@@ -55,10 +54,8 @@ struct Request {
   bool detached = false;        // Request_free: nobody will wait
   bool known = false;           // `at` and `overhead` are the virtual completion
   bool eager = false;           // a send that waits for nobody
-  bool may_leave = false;  // a collective that brings this rank nothing: its native part may finish later
-  bool pooled_handle =
-      false;                // `app` is from RequestTable's pool: MPI's own handle was not the request's alone
-  bool own_handle = false;  // `app` is an inactive persistent request of ours, to be freed
+  bool may_leave = false;   // a collective that brings this rank nothing: its native part may finish later
+  bool own_handle = false;  // `app` is one of RequestTable's
   RequestId id{};
   MPI_Request app = MPI_REQUEST_NULL;
   MPI_Request native = MPI_REQUEST_NULL;
@@ -89,17 +86,15 @@ class RequestTable {
   }
   /// A fresh request, from the pool.
   std::unique_ptr<Request> make();
-  /// MPI has one handle for all requests that are complete at once; each of ours gets a handle of its own, so
-  /// `handle` may change.
+  /// A request whose `handle` is not its own gets one of the table's: MPI has one for all that are complete at once,
+  /// and none (MPI_REQUEST_NULL) for a receive that it has not seen yet and for both halves of an Isendrecv.
   Request& insert(MPI_Request& handle, std::unique_ptr<Request> request);
   /// Makes `request` findable by its id, for as long as a match is outstanding.
   void index(Request& request) { by_id_[request.id.value] = &request; }
   void unindex(RequestId id) { by_id_.erase(id.value); }
-  /// Takes the request out of the table.
+  /// Takes the request out of the table; a handle of the table's is free for others.
   std::unique_ptr<Request> remove(MPI_Request handle);
   void recycle(std::unique_ptr<Request> request);
-  /// A handle of a request with `pooled_handle` that is gone.
-  void give_back(MPI_Request handle) { spare_handles_.push_back(handle); }
   /// A request without a handle (Request_free on a held receive) lives here until it is matched.
   void detach(std::unique_ptr<Request> request) {
     const Request* const key = request.get();
@@ -114,10 +109,13 @@ class RequestTable {
   [[nodiscard]] std::size_t size() const { return by_handle_.size(); }
 
  private:
+  MPI_Request own_handle();
+
   std::unordered_map<MPI_Request, std::unique_ptr<Request>> by_handle_;
   std::unordered_map<std::uint32_t, Request*> by_id_;
   std::vector<std::unique_ptr<Request>> pool_;
-  std::vector<MPI_Request> spare_handles_;  // inactive persistent receives: unique and real
+  std::uint32_t own_handles_ = 0;  // made so far
+  std::vector<MPI_Request> spare_handles_;
   std::unordered_map<const Request*, std::unique_ptr<Request>> detached_;
 };
 

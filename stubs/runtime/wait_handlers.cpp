@@ -10,6 +10,7 @@
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/shown_requests.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
 namespace nplus1::stubs {
@@ -281,7 +282,8 @@ int unmodelled(Function&& function) {
 namespace handlers {
 
 int Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
-  refuse_if(count > 0 && library::lacks_statuses(statuses));
+  if (count > 0 && library::lacks_statuses(statuses))
+    return pmpi::Waitall(count, ShownRequests{count, handles}.all(), statuses);
   const Selection s = select_locked(count, handles);
   if (s.requests.empty())
     return s.foreign ? unmodelled([&] { return pmpi::Waitall(count, handles, statuses); })
@@ -341,7 +343,8 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
 }
 
 int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
-  refuse_if(incount > 0 && (indices == nullptr || library::lacks_statuses(statuses)));
+  if (incount > 0 && (indices == nullptr || library::lacks_statuses(statuses)))
+    return pmpi::Waitsome(incount, ShownRequests{incount, handles}.all(), outcount, indices, statuses);
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty())
     return s.foreign
@@ -387,7 +390,8 @@ int Test(MPI_Request* handle, int* flag, MPI_Status* status) {
 }
 
 int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
-  refuse_if(count > 0 && library::lacks_statuses(statuses));
+  if (count > 0 && library::lacks_statuses(statuses))
+    return pmpi::Testall(count, ShownRequests{count, handles}.all(), flag, statuses);
   const Selection s = select_locked(count, handles);
   if (s.requests.empty()) return pmpi::Testall(count, handles, flag, statuses);
   if (s.foreign) {
@@ -426,7 +430,8 @@ int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status*
 }
 
 int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
-  refuse_if(incount > 0 && (indices == nullptr || library::lacks_statuses(statuses)));
+  if (incount > 0 && (indices == nullptr || library::lacks_statuses(statuses)))
+    return pmpi::Testsome(incount, ShownRequests{incount, handles}.all(), outcount, indices, statuses);
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty()) return pmpi::Testsome(incount, handles, outcount, indices, statuses);
   if (s.foreign) {

@@ -1,5 +1,6 @@
 /* Receives from any source that are pending while the application does things with their handles. Three
- * ranks: 0 receives, 1 and 2 send. Ends with "wildcards: all well"; a wrong result aborts with its line. */
+ * ranks: 0 receives, 1 and 2 send. Ends with "wildcards: all well"; a wrong result aborts with its line.
+ *   wildcards N    only this: N receives are pending at once */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,9 +214,62 @@ static void derived_type_freed_while_pending(void) {
   for (int i = 0; i < 8; ++i) CHECK(spread[i] == (i % 2 == 0 ? i / 2 + 1 : 0));
 }
 
+static int class_of(int code) {
+  int class = MPI_SUCCESS;
+  MPI_Error_class(code, &class);
+  return class;
+}
+
+/* Every call that completes requests, without a place for its result: what is wrong is that, not the request. */
+static void completions_that_mpi_refuses(void) {
+  int value = 0, flag = 0, count = 0;
+  MPI_Request request;
+  if (rank == 0) {
+    MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &request);
+    const MPI_Request before = request;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(class_of(MPI_Test(&request, NULL, &status)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Request_get_status(request, NULL, &status)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Waitany(1, &request, NULL, &status)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Testany(1, &request, NULL, &flag, &status)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Testall(1, &request, NULL, &status)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Waitall(1, &request, NULL)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Testall(1, &request, &flag, NULL)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Waitsome(1, &request, &count, NULL, &status)) == MPI_ERR_ARG);
+    CHECK(class_of(MPI_Testsome(1, &request, NULL, &flag, &status)) == MPI_ERR_ARG);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    CHECK(request == before);
+  }
+  go();
+  if (rank == 1) send(66, 6);
+  if (rank == 0) MPI_Wait(&request, &status);
+  CHECK(rank != 0 || value == 66);
+}
+
+static void many(int n) {
+  int* values = calloc((size_t)n, sizeof(int));
+  MPI_Request* requests = calloc((size_t)n, sizeof(MPI_Request));
+  CHECK(values != NULL && requests != NULL);
+  for (int i = 0; i < n && rank == 0; ++i)
+    MPI_Irecv(&values[i], 1, MPI_INT, MPI_ANY_SOURCE, i % 100, MPI_COMM_WORLD, &requests[i]);
+  go();
+  for (int i = 0; i < n && rank == 1; ++i) send(i, i % 100);
+  if (rank == 0) MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+  long long sum = 0;
+  for (int i = 0; i < n; ++i) sum += values[i];
+  CHECK(rank != 0 || sum == (long long)n * (n - 1) / 2);
+  free(requests);
+  free(values);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc > 1) {
+    many(atoi(argv[1]));
+    MPI_Finalize();
+    return 0;
+  }
   get_status_then_wait();
   cancel();
   free_a_pending_receive();
@@ -225,6 +279,7 @@ int main(int argc, char** argv) {
   free_the_communicator();
   isendrecv();
   derived_type_freed_while_pending();
+  completions_that_mpi_refuses();
   go();
   if (rank == 0) printf("wildcards: all well\n");
   MPI_Finalize();
