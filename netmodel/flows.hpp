@@ -34,17 +34,22 @@ class Flows {
   };
 
   virtual ~Flows() = default;
-  /// A message of `size` (payload; the model adds its envelope) starts at `at`, which may lie ahead of now().
-  /// One that lies behind starts now. `cause`: the caller's label, by which LinkUsage tells messages apart.
+  /// A message of `size` (payload; the model adds its envelope) starts at `at`, not before now(). One that should have
+  /// starts now. `cause`: the caller's label, by which LinkUsage tells messages apart.
   virtual void start(FlowId id, RankId source, RankId destination, Bytes size, Time at,
                      std::uint32_t cause) = 0;
-  /// Lets time pass until flows complete, but no further than `until`, and appends them: all that complete
-  /// at the same time, and none that complete later. If none is appended, now() is `until`, or no flow is
-  /// left. Throws MessageRefused.
+  /// Lets time pass until flows complete, but no further than `until` (after look_ahead(): than is certain if whatever
+  /// has not been started yet starts at `until` or later), and appends them: all that complete at the same time, and none
+  /// that complete later. If none is appended, now() is `until`, or no flow is left. Throws MessageRefused.
   virtual void advance(Time until, std::vector<Completion>& completions) = 0;
+  /// No message may start earlier any more.
   [[nodiscard]] virtual Time now() const = 0;
   /// Whether no flow is under way or about to start.
   [[nodiscard]] virtual bool idle() const = 0;
+
+  /// From now on completions come as soon as they are certain, if these flows know before: a message shares nothing with
+  /// others while its first byte is on its way. They are the same. Before the first start.
+  virtual void look_ahead() {}
 
   /// Keeps account of the links from now on, if these flows can; before the first start.
   virtual void watch_links() {}

@@ -6,8 +6,6 @@
 // network/optim:Full (docs/networks.md, "Flows that share links").
 #pragma once
 
-#include <boost/heap/d_ary_heap.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +19,8 @@
 #include "netmodel/flows.hpp"
 #include "netmodel/flows/link_account.hpp"
 #include "netmodel/flows/max_min.hpp"
+#include "support/indexed_heap.hpp"
+#include "support/prefetch.hpp"
 
 namespace nplus1::netmodel {
 
@@ -56,6 +56,9 @@ struct LinkNetwork {
   std::function<Factors(double)> factors;
   double envelope = 0;               // bytes that travel with each message
   std::vector<std::string> hosts{};  // by rank: their names
+  /// Seconds that each message between different hosts takes at least before it shares links with others, if those within a
+  /// host share none with them; else 0. Null: not known.
+  std::function<double()> lookahead{};
   /// Seconds by which the latency of the `number`th message between two ranks is longer; null: none.
   std::function<double(RankId, RankId, std::uint64_t number)> jitter{};
 };
@@ -66,14 +69,15 @@ class LinkFlows final : public Flows {
 
   void start(FlowId id, RankId source, RankId destination, Bytes size, Time at, std::uint32_t cause) override;
   void advance(Time until, std::vector<Completion>& completions) override;
-  [[nodiscard]] Time now() const override { return now_; }
+  [[nodiscard]] Time now() const override { return open_from_; }
   [[nodiscard]] bool idle() const override { return under_way_ == 0 && waiting_.empty(); }
+  void look_ahead() override;
   void watch_links() override { account_ = std::make_unique<LinkAccount>(); }
   [[nodiscard]] std::optional<LinkUsage> link_usage() const override;
   [[nodiscard]] MaxMin::Effort effort() const { return shares_.effort(); }
 
  private:
-  /// The end of a latency, or of a flow: in the order in which they were begun.
+  /// The end of a latency: in the order in which they were begun.
   struct Due {
     Time at;
     std::uint64_t order;
@@ -82,32 +86,35 @@ class LinkFlows final : public Flows {
       return std::tie(a.at, a.order) > std::tie(b.at, b.order);
     }
   };
-  using Ends = boost::heap::d_ary_heap<Due, boost::heap::arity<4>, boost::heap::mutable_<true>,
-                                       boost::heap::compare<std::greater<>>>;
+  /// Messages that share links with each other and with no others: their time passes by itself.
+  struct Realm {
+    std::priority_queue<Due, std::vector<Due>, std::greater<>> latencies{};
+    IndexedHeap ends{};  // of flows, by message; ties in the order in which they were begun
+    Time now{};
+  };
   /// Between two ranks.
   struct Known {
     Route route;
     RankId source;
     RankId destination;
+    Realm* realm;
     std::uint64_t begun = 0;                                               // messages
     std::vector<std::pair<std::uint32_t, LinkAccount::Stream>> streams{};  // of few causes
   };
-  struct Message {
+  /// What a change of its speed needs is in the first cache line.
+  struct alignas(kCacheLine) Message {
     Known* known = nullptr;
-    std::uint64_t payload = 0;
     double left = 0;    // bytes that are not there yet, at `since`
-    double alone = 0;   // what its speed would be, bytes per second
-    Time flows_from{};  // when its latency was over
-    Duration least{};   // what its bytes would take alone
     double factor = 1;  // of its rate
     double speed = 0;   // bytes per second since then
     Time since{};
     std::uint64_t order = 0;
     MaxMin::Flow flow = 0;
-    Ends::handle_type end{};
-    bool has_end = false;
     std::uint32_t cause = 0;
-    LinkAccount::Passage passage{};
+    double alone = 0;   // what its speed would be, bytes per second
+    Time flows_from{};  // when its latency was over
+    Duration least{};   // what its bytes would take alone
+    std::uint64_t payload = 0;
   };
 
   struct Background {
@@ -127,33 +134,42 @@ class LinkFlows final : public Flows {
   };
 
   Known& known(RankId source, RankId destination);
+  [[nodiscard]] bool within_host(RankId source, RankId destination) const;
   void add_link(const SharedLink& link);
   bool turn_backgrounds();
   void turn(Background& background);
   [[nodiscard]] static Duration held_up(const Message& message, Time at);
-  void watch_begin(Message& message);
-  void watch_change(Message& message, double passed);
+  void watch_begin(FlowId id);
+  void watch_change(FlowId id, double passed);
   void watch_links_of(const Message& message);
   void begin(const FlowStart& start);
-  void flow(const Due& due);
-  void change_speeds();
-  [[nodiscard]] Time next() const;
+  void flow(const Due& due, Realm& realm);
+  void change_speeds(Realm& realm);
+  [[nodiscard]] static Time next(const Realm& realm);
+  [[nodiscard]] Time next_between() const;
+  [[nodiscard]] Realm* next_realm(Time until);
+  void begin_next();
+  void happen(Realm& realm);
+  void approach_next(const Realm& realm) const;
 
   std::shared_ptr<const LinkNetwork> network_;
   MaxMin shares_;
   std::unordered_map<std::uint64_t, Known> routes_;
-  std::vector<Message> messages_;   // by id
-  std::vector<FlowId> message_of_;  // by MaxMin::Flow; kNobody: a burst
+  std::vector<Message> messages_;               // by id
+  std::vector<LinkAccount::Passage> passages_;  // likewise, if links are watched
+  std::vector<FlowId> message_of_;              // by MaxMin::Flow; kNobody: a burst
   std::vector<Background> backgrounds_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;  // when each begins or ends a burst
   FlowStarts waiting_;
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> latencies_;
-  Ends ends_;
+  Realm between_;         // hosts
+  Realm within_;          // a host; used after look_ahead() only
+  Duration lookahead_{};  // of between_
   std::vector<MaxMin::Flow> changed_;
   std::vector<FlowId> done_;
   std::unique_ptr<LinkAccount> account_;  // null: nobody asks
-  Time now_{};
-  std::uint64_t order_ = 0;
+  Time open_from_{};
+  std::uint64_t started_ = 0;
+  std::uint64_t begun_ = 0;
   std::size_t under_way_ = 0;
 };
 

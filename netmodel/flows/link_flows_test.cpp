@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
+
 namespace nplus1::netmodel {
 namespace {
 
@@ -25,6 +28,7 @@ std::shared_ptr<const LinkNetwork> star() {
     return route;
   };
   network->factors = [](double size) { return size > 1e6 ? Factors{1, 1} : Factors{2, 0.5}; };
+  network->lookahead = [] { return kLatency; };
   network->envelope = 0;
   return network;
 }
@@ -114,6 +118,121 @@ TEST(LinkFlows, LeaveNoTraceOfWhereTheEngineStopped) {
     std::ranges::sort(stops);
     for (Time& stop : stops) stop += Duration{shift};
     EXPECT_EQ(ring(stops), unhindered) << shift;
+  }
+}
+
+/// Ranks that send to whomever, themselves included, each message some time after the one before has arrived; and the
+/// engine stops now and then where all that starts before has been started.
+class Talk {
+ public:
+  Talk(std::uint32_t seed, bool look_ahead) : random_{seed} {
+    if (look_ahead) flows_.look_ahead();
+    for (Chain& chain : chains_)
+      for (Message& m : chain.messages)
+        m = {below<kRanks>(), bytes(1 + below<40'000>()), Duration{500'000} * below<40>()};
+  }
+
+  std::vector<Time> ends(std::uint32_t stops) {
+    std::mt19937 random{stops};
+    for (std::uint32_t r = 0; r < kRanks; ++r) start(r, kTimeZero);
+    std::vector<Flows::Completion> done;
+    for (; ends_.size() < kRanks * kMessages; done.clear()) {
+      // The ranks that compute before their next message have been heard of up to a moment.
+      Time until = kNever;
+      for (const Chain& chain : chains_)
+        if (chain.computes) until = std::min(until, chain.next_at);
+      if (until != kNever && random() % 2 == 0) until -= std::min(until - flows_.now(), Duration{777'777});
+      flows_.advance(until, done);
+      for (const Flows::Completion& c : done) {
+        told_early_ += c.at > until ? 1 : 0;
+        arrived(c.id, c.at);
+      }
+      if (done.empty()) start_earliest();
+    }
+    return ends_;
+  }
+  /// Ends that were told of before the ranks had been heard of so far.
+  [[nodiscard]] int told_early() const { return told_early_; }
+
+ private:
+  static constexpr std::size_t kRanks = 6;
+  static constexpr std::size_t kMessages = 40;
+  struct Message {
+    std::int32_t to;
+    Bytes size;
+    Duration after;
+  };
+  struct Chain {
+    std::array<Message, kMessages> messages;
+    std::size_t next = 0;
+    bool computes = false;
+    Time next_at{};
+  };
+
+  template <int kLimit>
+  int below() {
+    return static_cast<int>(random_() % kLimit);
+  }
+  void start(std::uint32_t rank, Time at) {
+    Chain& chain = chains_[rank];
+    const Message& m = chain.messages[chain.next++];
+    flows_.start(rank, RankId{static_cast<std::int32_t>(rank)}, RankId{m.to}, m.size, at, 0);
+  }
+  void arrived(std::uint32_t rank, Time at) {
+    ends_.push_back(at + Duration{rank});
+    Chain& chain = chains_[rank];
+    if (chain.next == kMessages) return;
+    chain.computes = true;
+    chain.next_at = at + chain.messages[chain.next].after;
+  }
+  void start_earliest() {
+    Chain* earliest = nullptr;
+    for (Chain& chain : chains_)
+      if (chain.computes && (earliest == nullptr || chain.next_at < earliest->next_at)) earliest = &chain;
+    EXPECT_GE(earliest->next_at, flows_.now());
+    earliest->computes = false;
+    start(static_cast<std::uint32_t>(earliest - chains_.data()), earliest->next_at);
+  }
+
+  std::mt19937 random_;
+  LinkFlows flows_{star()};
+  std::array<Chain, kRanks> chains_;
+  std::vector<Time> ends_;
+  int told_early_ = 0;
+};
+
+TEST(LinkFlows, EndWhenTheyEndWhetherOneLooksAheadOrNot) {
+  int told_early = 0;
+  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+    Talk plain{seed, false};
+    Talk ahead{seed, true};
+    std::vector<Time> expected = plain.ends(seed);
+    std::vector<Time> found = ahead.ends(seed + 1);
+    std::ranges::sort(expected);
+    std::ranges::sort(found);
+    ASSERT_EQ(found.size(), 240U);
+    ASSERT_EQ(found, expected) << seed;
+    ASSERT_EQ(plain.told_early(), 0);
+    told_early += ahead.told_early();
+  }
+  EXPECT_GT(told_early, 1'000);
+}
+
+TEST(LinkFlows, AreToldOfAheadOfWhatCannotReachThemAnyMore) {
+  const Time end{from_seconds(2 * kLatency + 2e-6)};  // 1000 bytes at half of the rate
+  const Time before = end - from_seconds(kLatency) + Duration{2};
+  for (const bool looks : {false, true}) {
+    LinkFlows flows{star()};
+    if (looks) flows.look_ahead();
+    flows.start(0, RankId{0}, RankId{1}, bytes(1'000), kTimeZero, 0);
+    std::vector<Flows::Completion> done;
+    flows.advance(before, done);
+    ASSERT_EQ(done.size(), looks ? 1U : 0U);
+    // Another that leaves now comes too late to matter, and is no less exact.
+    flows.start(1, RankId{2}, RankId{1}, bytes(1'000), flows.now(), 0);
+    while (!flows.idle()) flows.advance(kNever, done);
+    EXPECT_EQ(done[0].at, end);
+    EXPECT_EQ(done[1].at, before + (end - kTimeZero));
   }
 }
 

@@ -17,6 +17,7 @@ MaxMin::Link MaxMin::add_link(double capacity, Sharing sharing) {
   LinkState& link = links_.emplace_back();
   link.capacity = capacity;
   link.sharing = sharing;
+  levels_.push_back(kNotFull);
   return static_cast<Link>(links_.size() - 1);
 }
 
@@ -41,7 +42,7 @@ MaxMin::Flow MaxMin::add(double weight, double bound, std::span<const Use> uses)
     link.elements.push_back({slope, id, hop});
     // No link gives more than all of it: sums of levels stay of the order of capacities.
     flow.cap = std::min(flow.cap, link.capacity / slope);
-    level = std::min(level, link.level);
+    level = std::min(level, levels_[use.link]);
   }
   level = std::min(level, flow.cap);
   // A flow that begins with no more than nothing is told to whoever asks, too.
@@ -68,8 +69,8 @@ void MaxMin::remove(Flow id) {
     link.demand -= hop.slope * flow.level;
     if (link.elements.empty()) {
       link.demand = 0;  // and what rounding has left there
-      link.level = kNotFull;
-    } else if (link.level != kNotFull || nearly_takes_all_of(link, hop.slope * flow.level)) {
+      levels_[hop.link] = kNotFull;
+    } else if (levels_[hop.link] != kNotFull || nearly_takes_all_of(link, hop.slope * flow.level)) {
       enqueue(hop.link);
     }
   }
@@ -81,7 +82,7 @@ void MaxMin::remove(Flow id) {
 void MaxMin::enqueue(Link id) {
   LinkState& link = links_[id];
   if (std::exchange(link.queued, true)) return;
-  queue_.emplace(link.level, id);
+  queue_.emplace(levels_[id], id);
 }
 
 /// Queues the links to which it makes a difference. To a full link two levels above its own are the same.
@@ -95,7 +96,8 @@ void MaxMin::set_level(Flow id, double level) {
     const bool fills = link.sharing == Sharing::kShared
                            ? link.demand > link.capacity * (1 - kDrift)
                            : nearly_takes_all_of(link, hop.slope * std::max(before, level));
-    const bool matters = link.level != kNotFull ? std::min(before, level) < link.level : fills;
+    const double full_at = levels_[hop.link];
+    const bool matters = full_at != kNotFull ? std::min(before, level) < full_at : fills;
     if (matters) enqueue(hop.link);
   }
 }
@@ -105,17 +107,23 @@ double MaxMin::elsewhere(const Element& element) const {
   const FlowState& flow = flows_[element.flow];
   double level = flow.cap;
   for (std::uint32_t h = 0; h < flow.hops.size(); ++h)
-    if (h != element.hop) level = std::min(level, links_[flow.hops[h].link].level);
+    if (h != element.hop) level = std::min(level, levels_[flow.hops[h].link]);
   return level;
+}
+
+void MaxMin::look_elsewhere(const LinkState& link) {
+  elsewhere_.clear();
+  for (const Element& element : link.elements) elsewhere_.push_back(elsewhere(element));
 }
 
 std::optional<std::uint32_t> MaxMin::limited_by(Flow id) const {
   const FlowState& flow = flows_[id];
   if (flow.level >= flow.cap * (1 - kTolerance)) return std::nullopt;
-  std::optional<std::uint32_t> lowest;
-  for (std::uint32_t h = 0; h < flow.hops.size(); ++h)
-    if (!lowest || links_[flow.hops[h].link].level < links_[flow.hops[*lowest].link].level) lowest = h;
-  return lowest;
+  const auto level = [&](const Hop& hop) { return levels_[hop.link]; };
+  const double lowest = level(*std::ranges::min_element(flow.hops, {}, level));
+  const auto first = std::ranges::find_if(
+      flow.hops, [&](const Hop& hop) { return level(hop) <= lowest * (1 + kTolerance); });
+  return static_cast<std::uint32_t>(first - flow.hops.begin());
 }
 
 /// The level at which what is in open_ takes the capacity, which is less than all of it would take.
@@ -147,9 +155,9 @@ double MaxMin::fill(double capacity) {
 /// doubles, and where one flow falls short it lets all pass that need the same level but for rounding.
 double MaxMin::level_of_pipe(const LinkState& link) {
   open_.clear();  // the level that takes all, and the flow's level elsewhere
-  for (const Element& element : link.elements) {
-    const double most = elsewhere(element);
-    const double all = link.capacity / element.slope;
+  for (std::size_t i = 0; i < link.elements.size(); ++i) {
+    const double most = elsewhere_[i];
+    const double all = link.capacity / link.elements[i].slope;
     if (most >= all * (1 - kTolerance)) open_.emplace_back(all, most);
   }
   std::ranges::sort(open_);
@@ -165,14 +173,15 @@ double MaxMin::level_of_pipe(const LinkState& link) {
   return kNotFull;
 }
 
+/// After look_elsewhere().
 double MaxMin::level_of(const LinkState& link) {
   if (link.sharing == Sharing::kFatPipe) return level_of_pipe(link);
   open_.clear();
   double demand = 0;
-  for (const Element& element : link.elements) {
-    const double most = elsewhere(element);
-    demand += element.slope * most;
-    open_.emplace_back(most, element.slope);
+  for (std::size_t i = 0; i < link.elements.size(); ++i) {
+    const double slope = link.elements[i].slope;
+    demand += slope * elsewhere_[i];
+    open_.emplace_back(elsewhere_[i], slope);
   }
   return demand <= link.capacity ? kNotFull : fill(link.capacity);
 }
@@ -181,11 +190,13 @@ void MaxMin::evaluate(Link id, double tolerance) {
   LinkState& link = links_[id];
   ++effort_.links;
   effort_.flows += link.elements.size();
-  link.level = level_of(link);
+  look_elsewhere(link);
+  const double full_at = levels_[id] = level_of(link);
   link.queued = true;  // what its own flows are given is no news to it
   double demand = 0;
-  for (const Element& element : link.elements) {
-    const double level = std::min(link.level, elsewhere(element));
+  for (std::size_t i = 0; i < link.elements.size(); ++i) {
+    const Element& element = link.elements[i];
+    const double level = std::min(full_at, elsewhere_[i]);
     const double before = flows_[element.flow].level;
     if (std::abs(level - before) > tolerance * std::max(level, before)) set_level(element.flow, level);
     demand += element.slope * flows_[element.flow].level;

@@ -11,6 +11,8 @@
 // docs/networks.md, "Flows that share links", has the equations, and what was compared with SimGrid. Not thread-safe.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -56,7 +58,7 @@ class MaxMin {
   /// The place among the flow's uses of the link that sets its rate; none if it has all that it would have alone.
   [[nodiscard]] std::optional<std::uint32_t> limited_by(Flow flow) const;
   /// Whether the link's flows want more of it than there is.
-  [[nodiscard]] bool full(Link link) const { return links_[link].level != kNotFull; }
+  [[nodiscard]] bool full(Link link) const { return levels_[link] != kNotFull; }
 
   /// What the flows of a link take of it, bytes per second (of a fat pipe: all together).
   [[nodiscard]] double used(Link link) const { return links_[link].demand; }
@@ -84,7 +86,6 @@ class MaxMin {
   };
   struct LinkState {
     double capacity;
-    double level = kNotFull;
     double demand = 0;  // sum of slope times level of its flows
     std::vector<Element> elements;
     Sharing sharing;
@@ -99,11 +100,13 @@ class MaxMin {
     double cap = 0;    // bound times weight
     double level = 0;  // as applied
     double inverse_weight = 1;
-    std::vector<Hop> hops;
     bool changed = false;
+    boost::container::small_vector<Hop, 4>
+        hops;  // beside the rest: a change reads those of all flows of a link
   };
 
   [[nodiscard]] double elsewhere(const Element& element) const;
+  void look_elsewhere(const LinkState& link);
   [[nodiscard]] double level_of(const LinkState& link);
   [[nodiscard]] double level_of_pipe(const LinkState& link);
   [[nodiscard]] double fill(double capacity);
@@ -115,10 +118,12 @@ class MaxMin {
   using Turn = std::pair<double, Link>;  // the level when it was queued: lowest first
 
   std::vector<LinkState> links_;
+  std::vector<double> levels_;  // of the links: what is read most, close together
   std::vector<FlowState> flows_;
   std::vector<Flow> free_;
   std::vector<Flow> changed_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> queue_;
+  std::vector<double> elsewhere_;  // by element of the link that is evaluated: its flow's level elsewhere
   std::vector<std::pair<double, double>> open_;  // of the link that is evaluated: level elsewhere, slope
   Effort effort_;
 };

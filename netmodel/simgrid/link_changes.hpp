@@ -40,6 +40,7 @@ class LinkChanges {
   /// Whether SimGrid is not to see the word.
   [[nodiscard]] static bool is_ours(std::string_view setting);
 
+  [[nodiscard]] bool any_bursts() const { return !bursts_.empty(); }
   [[nodiscard]] bool any() const { return !factors_.empty() || !bursts_.empty() || jitter_; }
   /// What the link's bandwidth is multiplied with; 0: it has failed. The last word that fits counts.
   [[nodiscard]] double factor(std::string_view link) const;

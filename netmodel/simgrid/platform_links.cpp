@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
@@ -56,6 +57,14 @@ class Steps {
     return steps;
   }
 
+  /// The least for any size from `size` on.
+  [[nodiscard]] double least_from(double size) const {
+    double least = at(size);
+    for (const auto& [from, factor] : steps_)
+      if (from >= size) least = std::min(least, factor);
+    return least;
+  }
+
   [[nodiscard]] double at(double size) const {
     double value = below_;
     for (const auto& [from, factor] : steps_) {
@@ -69,6 +78,9 @@ class Steps {
   double below_;
   std::vector<std::pair<double, double>> steps_;  // by size
 };
+
+/// As many have so many routes that reading them all takes a tenth of a second.
+constexpr std::size_t kMostHostsToLookAhead = 128;
 
 /// What SimGrid reads from a file of its own and changes while time passes.
 bool changes_in_time(const std::string& file) {
@@ -116,6 +128,29 @@ class Routes {
     to->route_to(from, back, nullptr);
     for (const sg::Link* link : back) static_cast<void>(use(route, *link, kBack));
     return route;
+  }
+
+  /// LinkNetwork::lookahead, in latencies of routes.
+  double lookahead() {
+    const std::lock_guard guard{lock_};
+    const std::set<sg::Host*> hosts{hosts_.begin(), hosts_.end()};
+    if (hosts.size() > kMostHostsToLookAhead || changes_.any_bursts()) return 0;
+    std::set<const sg::Link*> within;
+    std::set<const sg::Link*> between;
+    double least = std::numeric_limits<double>::infinity();
+    for (sg::Host* from : hosts) {
+      for (sg::Host* to : hosts) {
+        std::vector<sg::Link*> way;
+        double latency = 0;
+        from->route_to(to, way, &latency);
+        (from == to ? within : between).insert(way.begin(), way.end());
+        const bool reachable = !way.empty() || latency > 0;
+        if (from != to && reachable) least = std::min(least, latency);
+      }
+    }
+    const bool apart =
+        std::ranges::none_of(within, [&](const sg::Link* link) { return between.count(link) != 0; });
+    return apart && std::isfinite(least) ? least : 0;
   }
 
   SharedLink link(MaxMin::Link id) {
@@ -198,6 +233,9 @@ Result<std::shared_ptr<const LinkNetwork>> links_of(const sg::Engine& engine, st
   network->link = [routes](MaxMin::Link id) { return routes->link(id); };
   network->route = [routes](RankId source, RankId destination) {
     return routes->between(source, destination);
+  };
+  network->lookahead = [routes, factor = latency.value().least_from(kEnvelopeBytes)] {
+    return routes->lookahead() * factor;
   };
   network->factors = [rate = std::move(rate).value(), latency = std::move(latency).value()](double size) {
     return Factors{latency.at(size), rate.at(size)};

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "simnode/engine/indexed_heap.hpp"
 #include "simnode/engine/lanes.hpp"
 #include "support/ids.hpp"
+#include "support/indexed_heap.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::simnode::engine {

@@ -71,7 +71,7 @@ class Contention {
   /// The flows that complete next, if that is not after `until`.
   const std::vector<netmodel::Flows::Completion>& advance(Time until) {
     completions_.clear();
-    if (!flows_->idle()) flows_->advance(until, completions_);
+    if (!flows_->idle() || until == kNever) flows_->advance(until, completions_);
     return completions_;
   }
   [[nodiscard]] netmodel::Flows& flows() { return *flows_; }

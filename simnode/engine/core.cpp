@@ -11,6 +11,7 @@ std::unique_ptr<Contention> contention_of(const netmodel::NetworkModel& network,
   auto flows = network.flows();
   if (!flows) throw std::invalid_argument("network '" + network.describe() + "' tells the protocol only");
   if (options.watch_links) flows->watch_links();
+  if (options.look_ahead) flows->look_ahead();
   return std::make_unique<Contention>(std::move(flows));
 }
 

@@ -60,6 +60,9 @@ struct Options {
   bool weak_progress = false;
   /// Keeps account of the links of a network with contention, for link_usage().
   bool watch_links = false;
+  /// On networks with contention: ends of messages as soon as they are certain, so that more ranks go on at once. For live
+  /// runs; no time is another.
+  bool look_ahead = false;
 };
 
 enum class State : std::uint8_t {

@@ -9,9 +9,9 @@
 
 #include "events/event.hpp"
 #include "semantics/timing.hpp"
-#include "simnode/engine/indexed_heap.hpp"
 #include "simnode/engine/lane.hpp"
 #include "support/ids.hpp"
+#include "support/indexed_heap.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::simnode::engine {

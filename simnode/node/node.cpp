@@ -311,6 +311,7 @@ void Node::all_started() {
   engine::Options options;
   options.poll_cost = settings_.poll_cost;
   options.watch_links = settings_.record != Record::kOff;
+  options.look_ahead = true;
   options.collectives = &collectives_;
   options.report_all_matches = settings_.record != Record::kOff;
   engine_ = std::make_unique<engine::Engine>(n, *network_, *this, options);

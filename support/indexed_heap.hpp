@@ -1,4 +1,5 @@
-// A priority queue of numbered items whose times change: the earliest item first, ties by a fixed order.
+// A priority queue of numbered items whose times change: the earliest item first, ties by a fixed order. Not thread-safe;
+// never fails but for want of memory, of which it takes a place for each number up to the highest.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 #include "support/units.hpp"
 
-namespace nplus1::simnode::engine {
+namespace nplus1 {
 
 class IndexedHeap {
  public:
@@ -79,4 +80,4 @@ class IndexedHeap {
   std::vector<std::size_t> positions_;  // by item
 };
 
-}  // namespace nplus1::simnode::engine
+}  // namespace nplus1
