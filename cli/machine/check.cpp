@@ -34,7 +34,6 @@ std::string title_of(std::string_view kind) {
   static const std::map<std::string_view, std::string> titles{
       {"io", "files"},
       {"spawn", "dynamic processes"},
-      {"partitioned", "partitioned communication"},
       {"session", "sessions"},
       {"fault-tolerance", "fault tolerance"},
   };

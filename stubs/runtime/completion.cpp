@@ -5,6 +5,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/partitioned.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 
 namespace nplus1::stubs {
@@ -52,6 +53,7 @@ bool may_finish_later(const Call& call, const Request& request) {
 }
 
 void settle_native(Call& call, Request& request) {
+  if (request.partitioned) return settle_partitions(call, *request.partitioned);
   if (request.held) call.rt.messages.post_held(request, request.arguments.peer, request.arguments.tag);
   if (request.partner) {
     Request& send = *request.partner;
@@ -85,6 +87,7 @@ void retire(Call& call, MPI_Request& handle) {
   if (Accesses* accesses = call.rt.accesses()) accesses->complete(*request);
   if (request->when_complete) std::exchange(request->when_complete, nullptr)();
   if (request->persistent) {
+    if (request->partitioned) retire_partitions(call, *request->partitioned);
     request->active = request->held = request->known = request->engine_decided = request->met = false;
     request->native = MPI_REQUEST_NULL;
     request->copy = PrivateCopy{};

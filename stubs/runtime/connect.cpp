@@ -203,6 +203,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->threads.mine();
   rt->line.define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
   rt->line.define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
+  rt->partitions.open(MPI_COMM_WORLD);
   pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();
   if (rt->settings_.virtual_clocks) rt->clocks.begin();

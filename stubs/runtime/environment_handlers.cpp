@@ -133,6 +133,7 @@ int Finalize() {
     if (accesses != nullptr) access::end();
     call.rt.line.ring();
     call.rt.background.end();
+    call.rt.partitions.close();
     end_checks();
   }
   set_active(false);

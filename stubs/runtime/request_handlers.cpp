@@ -7,6 +7,7 @@
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/partitioned.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
@@ -124,6 +125,7 @@ int cancel_native(Call& call, Request& request) {
 }
 
 void free_active(Call& call, std::unique_ptr<Request> request) {
+  if (request->partitioned) return abandon_partitions(call, request->partitioned);
   if (Accesses* accesses = call.rt.accesses()) accesses->free(call, *request);
   call.emit(about(*request, events::EventKind::kRequestFree));
   if (request->partner) {  // the send half of an Isendrecv
@@ -218,7 +220,7 @@ int Request_free(MPI_Request* handle) {
 
 int Cancel(MPI_Request* handle) {
   Request* request = find_locked(*handle);
-  if (request == nullptr || !request->active) return pmpi::Cancel(handle);
+  if (request == nullptr || !request->active || request->partitioned) return pmpi::Cancel(handle);
   Call call;
   if (!request->held) return cancel_native(call, *request);
   cancel_held(call, *request);

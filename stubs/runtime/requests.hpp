@@ -18,8 +18,9 @@
 namespace nplus1::stubs {
 
 class Call;
+struct Partitioned;
 
-enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective, kOneSided };
+enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective, kOneSided, kPartitioned };
 
 /// A point-to-point operation's arguments, kept where it is started later (persistent, or held for a match).
 struct Arguments {
@@ -65,7 +66,8 @@ struct Request {
   RankId peer{};               // world rank, kAnySource
   std::uint64_t sequence = 0;  // of a send's message
   std::shared_ptr<Communicator> comm;
-  std::unique_ptr<Request> partner;  // the send half of an Isendrecv, whose receive half this is
+  std::unique_ptr<Request> partner;          // the send half of an Isendrecv, whose receive half this is
+  std::shared_ptr<Partitioned> partitioned;  // kPartitioned
   PrivateCopy copy;
   Arguments arguments;
   std::function<int(Call&, Request&)> start;  // persistent: performs one start

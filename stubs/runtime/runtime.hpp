@@ -29,6 +29,7 @@
 #include "stubs/runtime/line.hpp"
 #include "stubs/runtime/lock.hpp"
 #include "stubs/runtime/messages.hpp"
+#include "stubs/runtime/partition_channels.hpp"
 #include "stubs/runtime/requests.hpp"
 #include "stubs/runtime/settings.hpp"
 #include "stubs/runtime/system_clocks.hpp"
@@ -106,6 +107,7 @@ class alignas(4096) Runtime {
   Lock lock;
   Communicators communicators;
   Windows windows;
+  PartitionChannels partitions;
   RequestTable requests;
   Line line;                                    // to the simulator
   Messages messages{line, requests};            // the rank's own matching

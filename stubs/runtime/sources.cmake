@@ -31,6 +31,9 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/neighbor_handlers.cpp
   runtime/own_block.cpp
   runtime/own_part.cpp
+  runtime/partition_channels.cpp
+  runtime/partitioned.cpp
+  runtime/partitioned_handlers.cpp
   runtime/point_to_point.cpp
   runtime/private_copy.cpp
   runtime/probe_handlers.cpp

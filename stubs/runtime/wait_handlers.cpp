@@ -8,6 +8,7 @@
 #include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/native_calls.hpp"
+#include "stubs/runtime/partitioned.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/shown_requests.hpp"
@@ -23,7 +24,8 @@ using events::EventKind;
 struct Selection {
   std::vector<Request*> requests;
   std::vector<int> positions;
-  bool foreign = false;  // some pending request is not ours (MPI-IO, RMA, generalised)
+  bool partitioned = false;  // one of them is a partitioned request
+  bool foreign = false;      // some pending request is not ours (MPI-IO, RMA, generalised)
 };
 
 Selection select(Runtime& rt, int count, const MPI_Request handles[]) {
@@ -36,6 +38,7 @@ Selection select(Runtime& rt, int count, const MPI_Request handles[]) {
       s.foreign = true;
     } else if (request->active) {
       s.requests.push_back(request);
+      s.partitioned = s.partitioned || request->partitioned != nullptr;
       s.positions.push_back(i);
     }
   }
@@ -103,6 +106,7 @@ int complete_quietly(Call& call, MPI_Request& handle, Request& request, MPI_Stat
   else
     code = pmpi::Wait(&request.native, status);
   note_error(request, code);
+  if (request.partitioned) describe_partitions(*request.partitioned, status);
   if (Accesses* accesses = call.rt.accesses()) accesses->fills_status(request, status);
   retire(call, handle);
   return code;
@@ -164,6 +168,8 @@ int complete_all_native(Call& call, int count, MPI_Request handles[], const Sele
       note_error(*ours, told ? statuses[i].MPI_ERROR : code);
       if (Accesses* accesses = call.rt.accesses(); accesses != nullptr && statuses != MPI_STATUSES_IGNORE)
         accesses->fills_status(*ours, &statuses[i]);
+      if (ours->partitioned && statuses != MPI_STATUSES_IGNORE)
+        describe_partitions(*ours->partitioned, &statuses[i]);
       retire(call, handles[i]);
     }
   }
@@ -255,6 +261,20 @@ bool first_native(const std::vector<Request*>& requests, std::vector<int>& ready
   return !ready.empty();
 }
 
+/// Whether a Test of all finds them complete.
+bool test_all(Call& call, const Selection& s, std::uint8_t flags = 0) {
+  Selection started = s;
+  if (s.partitioned) {
+    auto all = simulated_now(call, s.requests);
+    if (!all) return false;
+    if (all->empty()) return true;
+    started.requests = std::move(*all);
+  }
+  std::vector<int> done = test(call, started, CompletionMode::kAll, flags);
+  if (done.empty() && call.rt.degraded()) first_native(started.requests, done);
+  return done.size() == started.requests.size();
+}
+
 /// Testany over the foreign requests among `handles` alone.
 int test_foreign(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
   std::vector<MPI_Request> foreign(handles, handles + count);
@@ -290,9 +310,7 @@ int Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
                      : pmpi::Waitall(count, handles, statuses);
   Call call;
   if (call.rt.native()) return native::wait_all(call, {count, handles, s.requests, s.positions}, statuses);
-  std::vector<Request*> all = s.requests;
-  for (Request* r : s.requests)
-    if (r->partner) all.push_back(r->partner.get());
+  const std::vector<Request*> all = simulated(call, s.requests);
   const Time entry = call.entry();
   end_all(call, all);
   const bool were_there = call.entry() <= entry + overheads(all);
@@ -308,9 +326,9 @@ int Wait(MPI_Request* handle, MPI_Status* status) {
   Call call;
   if (call.rt.native()) return native::wait_all(call, {1, handle, s.requests, s.positions}, status);
   Request& request = *s.requests.front();
-  Request* both[] = {&request, request.partner.get()};
+  const std::vector<Request*> all = simulated(call, s.requests);
   const Time entry = call.entry();
-  end_all(call, {both, request.partner ? 2u : 1u});
+  end_all(call, all);
   const bool was_there = call.entry() <= entry + request.overhead;
   const int code = complete_one(call, *handle, request, status);
   if (was_there) call.drift(call.native_cost());
@@ -322,7 +340,7 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
   if (s.requests.empty())
     return s.foreign ? unmodelled([&] { return pmpi::Waitany(count, handles, index, status); })
                      : pmpi::Waitany(count, handles, index, status);
-  if (s.foreign) {
+  if (s.foreign || s.partitioned) {
     for (int flag = 0;; idle_wait()) {
       const int code = Testany(count, handles, index, &flag, status);
       if (flag != 0 || code != MPI_SUCCESS) return code;
@@ -350,7 +368,7 @@ int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], M
     return s.foreign
                ? unmodelled([&] { return pmpi::Waitsome(incount, handles, outcount, indices, statuses); })
                : pmpi::Waitsome(incount, handles, outcount, indices, statuses);
-  if (s.foreign) {
+  if (s.foreign || s.partitioned) {
     for (;; idle_wait()) {
       const int code = Testsome(incount, handles, outcount, indices, statuses);
       if (*outcount != 0 || code != MPI_SUCCESS) return code;
@@ -383,10 +401,8 @@ int Test(MPI_Request* handle, int* flag, MPI_Status* status) {
   if (s.requests.empty()) return pmpi::Test(handle, flag, status);
   Call call;
   if (call.rt.native()) return native::test_all(call, {1, handle, s.requests, s.positions}, flag, status);
-  std::vector<int> done = test(call, s, CompletionMode::kAll);
-  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
-  *flag = done.empty() ? 0 : 1;
-  return done.empty() ? MPI_SUCCESS : complete_one(call, *handle, *s.requests.front(), status);
+  *flag = test_all(call, s) ? 1 : 0;
+  return *flag == 0 ? MPI_SUCCESS : complete_one(call, *handle, *s.requests.front(), status);
 }
 
 int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
@@ -404,15 +420,14 @@ int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) 
   Call call;
   if (call.rt.native())
     return native::test_all(call, {count, handles, s.requests, s.positions}, flag, statuses);
-  std::vector<int> done = test(call, s, CompletionMode::kAll);
-  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
-  *flag = done.size() == s.requests.size() ? 1 : 0;
+  *flag = test_all(call, s) ? 1 : 0;
   return *flag == 0 ? MPI_SUCCESS : complete_all_native(call, count, handles, s, statuses);
 }
 
 int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
   const Selection s = select_locked(count, handles);
   if (s.requests.empty()) return pmpi::Testany(count, handles, index, flag, status);
+  if (s.partitioned) return test_any_partitioned(count, handles, index, flag, status);
   if (s.foreign) {
     const int code = test_foreign(count, handles, index, flag, status);
     if (code != MPI_SUCCESS || *flag != 0) return code;
@@ -434,6 +449,7 @@ int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], M
     return pmpi::Testsome(incount, ShownRequests{incount, handles}.all(), outcount, indices, statuses);
   const Selection s = select_locked(incount, handles);
   if (s.requests.empty()) return pmpi::Testsome(incount, handles, outcount, indices, statuses);
+  if (s.partitioned) return test_some_partitioned(incount, handles, outcount, indices, statuses);
   if (s.foreign) {
     int flag = 0;
     MPI_Status* first = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
@@ -457,11 +473,15 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   if (s.requests.empty()) return pmpi::Request_get_status(handle, flag, status);
   Call call;
   Request& request = *s.requests.front();
-  std::vector<int> done = test(call, s, CompletionMode::kAll, events::kKeepsRequests);
-  if (done.empty() && call.rt.degraded()) first_native(s.requests, done);
-  *flag = done.empty() ? 0 : 1;
+  *flag = test_all(call, s, events::kKeepsRequests) ? 1 : 0;
   call.outcome().answer.flag = static_cast<std::uint8_t>(*flag);
-  if (done.empty()) return MPI_SUCCESS;
+  if (*flag == 0) return MPI_SUCCESS;
+  if (request.partitioned) {
+    settle_native(call, request);
+    set_empty(status);
+    describe_partitions(*request.partitioned, status);
+    return MPI_SUCCESS;
+  }
   if (may_finish_later(call, request)) {
     set_empty(status);
     if (Accesses* accesses = call.rt.accesses()) accesses->complete(request);
