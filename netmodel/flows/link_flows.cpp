@@ -110,7 +110,7 @@ void LinkFlows::flow(const Due& due, Realm& realm) {
     done_.push_back(due.id);
     return;
   }
-  message.flow = shares_.add(route.weight, route.bound, route.uses);
+  message.flow = shares_.add(route.weight, route.bound, {route.uses.data(), route.uses.size()});
   message.alone = shares_.alone(message.flow) * message.factor;
   message.least = after(kTimeZero, message.left / message.alone) - kTimeZero;
   if (message.flow >= message_of_.size()) message_of_.resize(message.flow + 1);

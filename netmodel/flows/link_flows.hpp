@@ -29,7 +29,7 @@ struct Route {
   double latency = 0;  // seconds; the sum of the links'
   double weight = 1;   // of its flows
   double bound = 0;    // bytes per second
-  std::vector<MaxMin::Use> uses;
+  boost::container::small_vector<MaxMin::Use, 4> uses;
   std::vector<MaxMin::Link> way{};  // there, in order: one that it crosses twice stands there twice
 };
 

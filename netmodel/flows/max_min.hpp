@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/prefetch.hpp"
+
 namespace nplus1::netmodel {
 
 class MaxMin {
@@ -84,12 +86,12 @@ class MaxMin {
     Flow flow;
     std::uint32_t hop;  // the link's place among those of the flow
   };
-  struct LinkState {
+  struct alignas(kCacheLine) LinkState {
     double capacity;
     double demand = 0;  // sum of slope times level of its flows
-    std::vector<Element> elements;
     Sharing sharing;
     bool queued = false;
+    boost::container::small_vector<Element, 4> elements;
   };
   struct Hop {
     double slope;

@@ -79,8 +79,8 @@ class Steps {
   std::vector<std::pair<double, double>> steps_;  // by size
 };
 
-/// As many have so many routes that reading them all takes a tenth of a second.
-constexpr std::size_t kMostHostsToLookAhead = 128;
+/// Of so many all routes are known to be there (check.cpp), and reading them takes some ten milliseconds.
+constexpr std::size_t kMostHostsToLookAhead = 64;
 
 /// What SimGrid reads from a file of its own and changes while time passes.
 bool changes_in_time(const std::string& file) {
