@@ -62,6 +62,7 @@ ReplaySettings settings_after(const WhatIf& what, const hypothesis::RecordedSett
   const auto& wanted = what.hypothesis;
   settings.source = with_warm_clock(what.replay.source);
   settings.network = wanted.network.value_or(settings.network);
+  settings.storage = wanted.storage.value_or(settings.storage);
   settings.collectives = wanted.collectives.value_or(settings.collectives);
   settings.platform.platform = wanted.platform.value_or(settings.platform.platform);
   settings.platform.map = wanted.map.value_or(settings.platform.map);
@@ -81,6 +82,7 @@ void add_words(const ReplaySettings& after, std::vector<std::string>& words) {
   add("map ", after.platform.map);
   add("link ", after.platform.links);
   add("jitter ", after.platform.jitter);
+  add("storage ", after.storage);
   add("collectives ", after.collectives);
 }
 

@@ -106,8 +106,23 @@ void check_network(const ReplaySettings& settings, const hypothesis::RecordedSet
     static_cast<void>(checked(*platform, ranks));
   else
     static_cast<void>(replay_network(settings, recorded, ranks));
+  static_cast<void>(replay_storage(settings, recorded));
   if (const auto algorithms = netmodel::Selection::parse(settings.collectives); !algorithms)
     throw Stopped{{"--collectives: " + algorithms.error().what, algorithms.error().remedy, Fault::kUsage}};
+}
+
+netmodel::StorageModel replay_storage(const ReplaySettings& settings,
+                                      const hypothesis::RecordedSettings& recorded) {
+  if (settings.storage.empty()) {
+    auto storage = netmodel::parse_storage(recorded.storage);
+    if (storage) return storage.value();
+    throw Stopped{
+        {fmt::format("the recording's storage is '{}', which is no specification", recorded.storage),
+         "name one with --storage", Fault::kInput}};
+  }
+  auto storage = netmodel::parse_storage(settings.storage);
+  if (storage) return storage.value();
+  throw Stopped{{"--storage: " + storage.error().what, storage.error().remedy, Fault::kUsage}};
 }
 
 void share_network(const ReplaySettings& settings, const hypothesis::RecordedSettings& recorded, int ranks) {

@@ -46,12 +46,16 @@ std::unique_ptr<PreparedReplay> prepare_replay(const ReplaySettings& settings,
   prepared->collectives =
       collectives_of(settings.collectives.empty() ? recorded.collectives : settings.collectives);
   const auto algorithms = netmodel::Selection::parse(recorded.collectives);
+  const netmodel::StorageModel storage = replay_storage(settings, recorded);
+  const auto recorded_storage = netmodel::parse_storage(recorded.storage);
   prepared->identity = settings.compute_scale == 1 && settings.platform.host_speed.empty() && algorithms &&
+                       recorded_storage && recorded_storage.value() == storage &&
                        recorded.network == prepared->network->describe() &&
                        algorithms.value() == prepared->collectives;
   hypothesis::ReplayOptions& options = prepared->options;
   options.network = prepared->network.get();
   options.collectives = &prepared->collectives;
+  options.storage = storage;
   options.compute_scale = settings.compute_scale;
   options.most_rows = settings.most_rows;
   options.poll_cost = recorded.poll_cost;

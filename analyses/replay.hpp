@@ -31,6 +31,7 @@ struct ReplaySettings {
   std::string source{};                // a recording, or the result folder it is in
   std::string network{};               // a specification; empty: the recorded one
   netmodel::PlatformFlags platform{};  // with a file: instead of `network`
+  std::string storage{};               // of files, a specification; empty: the recorded one
   std::string collectives{};           // algorithms; empty: the recorded ones
   std::optional<hypothesis::Decisions>
       decisions{};  // nothing: simulated on the recorded network, else as recorded
@@ -59,6 +60,10 @@ struct PreparedReplay {
 [[nodiscard]] std::shared_ptr<const netmodel::NetworkModel> replay_network(
     const ReplaySettings& settings, const hypothesis::RecordedSettings& recorded, int ranks);
 
+/// The storage asked for, or the recorded one. Throws Stopped.
+[[nodiscard]] netmodel::StorageModel replay_storage(const ReplaySettings& settings,
+                                                    const hypothesis::RecordedSettings& recorded);
+
 /// Loads the platform, if that is the network, for all children that this process forks: replay_network() gives them this
 /// one. To load one takes as long as a short program's replay. Once per process, which can load no other then. Throws Stopped.
 void share_network(const ReplaySettings& settings, const hypothesis::RecordedSettings& recorded, int ranks);
@@ -66,7 +71,7 @@ void share_network(const ReplaySettings& settings, const hypothesis::RecordedSet
 /// checked. replay_network() gives it to who asks for that map. Throws Stopped.
 void place_shared_network(const std::string& map);
 
-/// Whether replay_network() would find a network, and the algorithms exist; loads no platform. Throws Stopped.
+/// Whether replay_network() would find a network, and the storage and the algorithms exist; loads no platform. Throws Stopped.
 void check_network(const ReplaySettings& settings, const hypothesis::RecordedSettings& recorded, int ranks);
 
 /// Where the results of a replay go: what nplus1 run leaves there.

@@ -34,6 +34,7 @@ std::unique_ptr<Writer> make_writer(const std::filesystem::path& folder, const P
                                     const events::recording::Header& original) {
   events::recording::Header header = original;
   header.properties["network"] = prepared.network->describe();
+  header.properties["storage"] = prepared.options.storage.describe();
   header.properties["collectives"] = prepared.collectives.describe();
   header.properties["compute"] = prepared.compute.empty()
                                      ? fmt::format("replayed, times {}", prepared.options.compute_scale)
@@ -49,6 +50,7 @@ report::RunSummary summary(const patterns::MessageStatistics& statistics,
   statistics.fill(s);
   s.application = recorded.application;
   s.network = prepared.network->describe();
+  s.storage = prepared.options.storage.describe();
   s.clock = recorded.clock.empty() ? "cpu" : recorded.clock;
   s.clock_reason = "as recorded";
   s.compute = compute_of(prepared);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyses/clock.hpp"
+#include "analyses/replay.hpp"
 #include "analyses/trust.hpp"
 #include "hypothesis/recorded/settings.hpp"
 #include "hypothesis/waitstates/report.hpp"
@@ -34,7 +35,8 @@ hypothesis::Efficiencies efficiencies(recording::Reader& reader, const hypothesi
   } else if (!results.coverage.empty()) {
     note = "Serialisation and transfer need a whole recording: this one lacks something.";
   } else {
-    hypothesis::IdealReplay sink{compute.size()};
+    hypothesis::IdealReplay sink{compute.size(),
+                                 replay_storage({}, hypothesis::recorded_settings(reader.properties()))};
     static_cast<void>(need(reader.read(sink)));
     ideal = sink.time();
     if (!ideal) note = "Serialisation and transfer are not known: the run did not end on the ideal network.";

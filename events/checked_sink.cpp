@@ -18,8 +18,8 @@ bool is_collective(EventKind kind) {
   return kind == EventKind::kCollective || kind == EventKind::kIcollective;
 }
 
-bool marks_region(EventKind kind) {
-  return kind == EventKind::kRegionBegin || kind == EventKind::kRegionEnd;
+bool names_region(const Event& e) {
+  return e.kind == EventKind::kRegionBegin || e.kind == EventKind::kRegionEnd || names_file(e);
 }
 
 /// Definitions travel as such, and stay between rank and simulator, as outcomes do.
@@ -121,7 +121,7 @@ bool CheckedSink::check_ids(const TimedEvent& event) {
   const Event& e = event.event;
   return claim(highest_.comm, e.comm.value, "there is no communicator") &&
          claim(highest_.site, e.site.value, "there is no call path") &&
-         (!marks_region(e.kind) || claim(highest_.region, e.aux, "there is no region")) &&
+         (!names_region(e) || claim(highest_.region, e.aux, "there is no region")) &&
          claim_thread(event.rank, e.thread) &&
          demand(event.ordinal <= kMostInOrder, "there is no call number", as_signed(event.ordinal));
 }
@@ -172,7 +172,20 @@ bool CheckedSink::check_lists(const TimedEvent& event) {
   if (is_access(event.event)) return check_access(event);
   if (event.event.kind == EventKind::kOneSided || event.event.kind == EventKind::kWindowSync)
     return check_one_sided(event);
-  return true;
+  return event.event.kind != EventKind::kFileAccess || check_file(event);
+}
+
+/// A file is a communicator.
+bool CheckedSink::check_file(const TimedEvent& event) {
+  const Event& e = event.event;
+  constexpr std::int32_t kManners = kCollectiveAccess | kMeetFirst | kScatteredAccess | kInTurn;
+  Members* const known = members_of(e.comm);
+  const std::int32_t me = known == nullptr ? -1 : index_of(*known, event.rank);
+  return demand(e.operation <= static_cast<std::uint8_t>(FileOperation::kTurn), "there is no file operation",
+                e.operation) &&
+         demand((e.tag & ~kManners) == 0, "there is no file access with the bits", e.tag) &&
+         demand(me >= 0, "there is no file", e.comm.value) && add_bytes(e.size, 1) &&
+         ((e.tag & kMeetFirst) == 0 || join(*known, static_cast<std::size_t>(me)));
 }
 
 /// A window is a communicator; a group's members are ranks.

@@ -193,6 +193,7 @@ class CheckedSink final : public EventSink {
   bool check_collective(const TimedEvent& event);
   bool check_access(const TimedEvent& event);
   bool check_one_sided(const TimedEvent& event);
+  bool check_file(const TimedEvent& event);
   bool join(Members& members, std::size_t me);
   bool check_root(const Event& event, const Members& members, std::int32_t me);
   bool check_sizes(const TimedEvent& event, const Members& members, std::int32_t me);

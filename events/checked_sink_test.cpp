@@ -134,6 +134,20 @@ TEST(CheckedSink, RefusesOneSidedCallsThatDoNotFitTheirWindow) {
   EXPECT_EQ(changed(post, [](Made& m) { m.event.operation = 14; }), "there is no one-sided operation 14");
 }
 
+TEST(CheckedSink, RefusesAccessesThatDoNotFitTheirFile) {
+  Made access = of_kind(EventKind::kFileAccess);
+  access.event.operation = static_cast<std::uint8_t>(FileOperation::kWrite);
+  access.event.comm = CommId{1};
+  access.event.aux = ~std::uint64_t{0};  // wherever in the file
+  EXPECT_EQ(changed(access, [](Made&) {}), "");
+  EXPECT_EQ(changed(access, [](Made& m) { m.event.operation = 6; }), "there is no file operation 6");
+  EXPECT_EQ(changed(access, [](Made& m) { m.event.tag = 16; }), "there is no file access with the bits 16");
+  EXPECT_EQ(changed(access, [](Made& m) { m.event.comm = CommId{3}; }), "there is no file 3");
+  EXPECT_EQ(changed(access, [](Made& m) { m.rank = RankId{2}; }), "there is no file 1");
+  access.event.operation = static_cast<std::uint8_t>(FileOperation::kOpen);
+  EXPECT_NE(changed(access, [](Made&) {}), "");  // there is no region of such a number
+}
+
 TEST(CheckedSink, RefusesSizesThatNoProcessCouldHold) {
   for (const std::int64_t size :
        {std::int64_t{-1}, kMostBytes + 1, std::numeric_limits<std::int64_t>::max()}) {

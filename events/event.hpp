@@ -59,13 +59,15 @@ enum class EventKind : std::uint8_t {
   // recordings of older versions know the others by their numbers.
   kOneSided,  // put, get, accumulate ...: OneSidedOperation; `size` bytes to the target `peer`, `aux` bytes back
   kWindowSync,  // fence, post, start, lock, flush ...: see WindowSync; extension: u32 world ranks of a group
+  // Files; `comm` is the file, which has a communicator of its own for the simulator.
+  kFileAccess,  // FileOperation; `size` bytes from byte `aux` of the file on; `tag`: FileManner
 };
-inline constexpr EventKind kLastEventKind = EventKind::kWindowSync;
+inline constexpr EventKind kLastEventKind = EventKind::kFileAccess;
 
 /// A call that the engine gives its end: all of MPI's but regions, pauses, and what is not modelled.
 [[nodiscard]] constexpr bool is_modelled_call(EventKind kind) {
   return (kind >= EventKind::kSend && kind <= EventKind::kIcollective) || kind == EventKind::kOneSided ||
-         kind == EventKind::kWindowSync;
+         kind == EventKind::kWindowSync || kind == EventKind::kFileAccess;
 }
 
 /// What a kOneSided does at its target (MPI 4.0, section 12.3).
@@ -101,6 +103,24 @@ enum LockMode : std::int32_t {
   kSharedLock = 0,
   kExclusiveLock = 1,
   kLockWithoutAsking = 2,  // MPI_MODE_NOCHECK: the program knows that nobody else holds one
+};
+
+/// What a kFileAccess asks of the storage (MPI 4.0, chapter 14).
+enum class FileOperation : std::uint8_t {
+  kRead,
+  kWrite,
+  kOpen,      // `aux`: the file's name, as a region's number
+  kClose,     // nothing of the file comes after it
+  kMetadata,  // its size, its position, what is to be on the disk: without bytes
+  kTurn,      // the shared pointer: the call goes on when nobody can come before it, and takes no time itself
+};
+
+/// Bits of `tag` of a kFileAccess.
+enum FileManner : std::int32_t {
+  kCollectiveAccess = 1,  // all members of the file's communicator make the call
+  kMeetFirst = 2,  // and the storage is asked when all have (those that do not block; others have met before)
+  kScatteredAccess = 4,  // the bytes do not lie side by side in the file
+  kInTurn = 8,           // by the shared pointer, after a kTurn of the same call
 };
 
 /// Which requests a kWait or kTest event completes.
@@ -156,6 +176,7 @@ struct Event {
   [[nodiscard]] CollectiveKind collective() const { return static_cast<CollectiveKind>(operation); }
   [[nodiscard]] OneSidedOperation one_sided() const { return static_cast<OneSidedOperation>(operation); }
   [[nodiscard]] WindowSync window_sync() const { return static_cast<WindowSync>(operation); }
+  [[nodiscard]] FileOperation file_operation() const { return static_cast<FileOperation>(operation); }
   [[nodiscard]] bool has(EventFlag f) const { return (flags & f) != 0; }
 };
 static_assert(sizeof(Event) == 64 && std::is_trivially_copyable_v<Event>);
@@ -238,6 +259,16 @@ enum AccessBit : std::int32_t {
   kInexactAccess = 1,  // only the page, or the interval, is known: to be taken for an access
   kWriteAccess = 2,
 };
+
+/// A read or write of a file.
+[[nodiscard]] inline bool moves_file_bytes(const Event& event) {
+  return event.kind == EventKind::kFileAccess && event.file_operation() <= FileOperation::kWrite;
+}
+
+/// `aux` is a region's number.
+[[nodiscard]] inline bool names_file(const Event& event) {
+  return event.kind == EventKind::kFileAccess && event.file_operation() == FileOperation::kOpen;
+}
 
 [[nodiscard]] inline bool is_access(const Event& event) {
   return event.kind == EventKind::kLocal &&

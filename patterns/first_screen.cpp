@@ -42,6 +42,24 @@ void add_head(Page& page, const Patterns& p) {
   if (!p.network.empty()) page.line("  network {}", p.network);
 }
 
+/// The files with the most bytes.
+void add_files(Page& page, const Patterns& p) {
+  if (!p.io || p.io->totals().time == Duration::zero()) return;
+  constexpr std::size_t kMostFiles = 8;
+  page.line("");
+  page.line("{:<34}{:>11}{:>9}{:>11}{:>9}{:>10}{:>10}", "Files (MPI-IO)", "read", "in calls", "written",
+            "in calls", "time", "waiting");
+  for (std::size_t i = 0; i < std::min(kMostFiles, p.io->files.size()); ++i) {
+    const auto& [name, c] = p.io->files[i];
+    page.line("  {:<32}{:>11}{:>9}{:>11}{:>9}{:>10}{:>10}", std::filesystem::path{name}.filename().string(),
+              size_text(c.bytes_read), c.reads, size_text(c.bytes_written), c.writes, readable(c.time),
+              readable(c.waiting));
+  }
+  const std::size_t more =
+      p.io->files.size() + p.io->files_left_out - std::min(kMostFiles, p.io->files.size());
+  if (more > 0) page.line("  and {} more", more);
+}
+
 struct Spread {
   std::size_t least = 0;
   std::size_t most = 0;
@@ -336,6 +354,7 @@ std::string first_screen(const Patterns& patterns, const ScreenOptions& options)
   add_times(page, patterns);
   add_ranks(page, patterns, options.style);
   add_traffic(page, patterns);
+  add_files(page, patterns);
   add_collectives(page, patterns);
   add_sizes(page, patterns, options);
   add_sites_by_time(page, patterns);

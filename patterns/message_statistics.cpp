@@ -27,6 +27,7 @@ MessageStatistics::MessageStatistics(std::size_t ranks, const netmodel::NetworkM
     : ranks_(ranks),
       point_to_point_{ranks},
       communicators_{ranks},
+      files_{ranks},
       bins_{ranks},
       own_{ranks, network},
       wire_{ranks, collectives} {}
@@ -43,6 +44,7 @@ void MessageStatistics::on_event(const events::TimedEvent& timed) {
   }
   if (is_call(event.kind)) return count_call(timed, rank, end);
   if (event.kind == EventKind::kUnmodelledEnter) return enter_unmodelled(timed, rank);
+  if (event.kind == EventKind::kFinalize) files_.count_end(timed);
   rank.finalized = rank.finalized || (event.kind == EventKind::kFinalize && event.thread.value == 0);
 }
 
@@ -64,6 +66,7 @@ void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& 
   Call call;
   call.time = end - event.entry();
   if (waits(event.kind)) call.waiting = std::max(Duration::zero(), call.time - own);
+  if (event.kind == EventKind::kFileAccess) call.waiting = behind_others(timed, call.time);
   rank.mpi += call.time;
   rank.waiting += call.waiting;
   bins_.add_mpi(event.entry(), end);
@@ -72,6 +75,8 @@ void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& 
   if (event.kind == EventKind::kCollective || event.kind == EventKind::kIcollective)
     count_collective(timed, rank, call);
   if (event.kind == EventKind::kOneSided) count_one_sided(timed, call);
+  if (events::moves_file_bytes(event)) call.bytes = static_cast<std::uint64_t>(event.size);
+  files_.count_call(timed, call.time, call.waiting);
   if (Communicators::Entry* comm = communicators_.find(event.comm)) {
     ++comm->calls;
     comm->messages += call.messages;
@@ -110,7 +115,7 @@ bool MessageStatistics::begins_call(const events::TimedEvent& timed, RankCounts&
       break;
     default:
       rank.started.reset();
-      return true;
+      return begins_file_call(event);
   }
   const std::int64_t wall = timed.detail == nullptr ? 0 : timed.detail->wall_entry_ns;
   const RankCounts::Started now{event.thread, event.site, wall};

@@ -15,6 +15,7 @@
 #include "patterns/call_sites.hpp"
 #include "patterns/collective_fans.hpp"
 #include "patterns/communicators.hpp"
+#include "patterns/file_statistics.hpp"
 #include "patterns/layers.hpp"
 #include "patterns/own_overhead.hpp"
 #include "patterns/pair_counts.hpp"
@@ -38,6 +39,7 @@ class MessageStatistics : public events::EventSink {
   void on_match(RankId receiver, const events::Answer& match) override;
   void on_communicator(const events::Communicator& communicator) override;
   void on_call_path(const events::CallPath& path) override;
+  void on_region(const events::Region& region) override { files_.define(region); }
 
   /// All but `application`, `network` and `renumbering`. May be called at any time.
   [[nodiscard]] Patterns patterns() const;
@@ -115,6 +117,7 @@ class MessageStatistics : public events::EventSink {
   std::map<CollectiveKey, CollectiveCounts> collectives_;
   Communicators communicators_;
   CallSites sites_;
+  FileStatistics files_;
   TimeBins bins_;
   OwnOverhead own_;
   Wire wire_;

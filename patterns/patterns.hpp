@@ -3,19 +3,17 @@
 // is in docs/formats/patterns.md; a field has its key's name.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "patterns/file_use.hpp"
+#include "patterns/sizes.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::patterns {
-
-/// Riesen's thirteen buckets.
-inline constexpr std::size_t kSizeBuckets = 13;
 
 struct Cell {
   std::int32_t destination = 0;
@@ -29,16 +27,6 @@ struct MatrixRow {
   std::int32_t source = 0;
   std::vector<Cell> cells;
   friend bool operator==(const MatrixRow&, const MatrixRow&) = default;
-};
-
-struct Sizes {
-  std::array<std::uint64_t, kSizeBuckets> buckets{};
-  std::vector<std::pair<std::int64_t, std::uint64_t>> exact;  // size, count; sizes ascend
-  std::uint64_t others = 0;
-  std::optional<std::int64_t> least;
-  std::optional<std::int64_t> most;
-  std::uint64_t sum = 0;
-  friend bool operator==(const Sizes&, const Sizes&) = default;
 };
 
 struct Layer {
@@ -175,6 +163,7 @@ struct Patterns {
   std::uint64_t unplaced_messages = 0;
   OverTime over_time;
   UnmodelledUse unmodelled;
+  std::optional<IoUse> io;  // nothing if no file was used
   std::optional<Renumbering> renumbering;
 
   [[nodiscard]] std::size_t ranks() const { return rank.size(); }

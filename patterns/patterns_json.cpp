@@ -166,6 +166,54 @@ std::string unmodelled(const UnmodelledUse& use) {
   return object.inner();
 }
 
+/// The columns of `io`, once.
+template <class Time, class Count>
+void for_each_file_count(Time time, Count count) {
+  count("opens", &FileCounts::opens);
+  count("reads", &FileCounts::reads);
+  count("writes", &FileCounts::writes);
+  count("bytes_read", &FileCounts::bytes_read);
+  count("bytes_written", &FileCounts::bytes_written);
+  count("collective", &FileCounts::collective);
+  count("scattered", &FileCounts::scattered);
+  time("time_s", &FileCounts::time);
+  time("waiting_s", &FileCounts::waiting);
+}
+
+std::string file_counts(const FileCounts& counts, const std::string* name) {
+  Object object;
+  if (name != nullptr) object.text("name", *name);
+  for_each_file_count([&](const char* key, auto field) { object.raw(key, exact_seconds(counts.*field)); },
+                      [&](const char* key, auto field) { object.number(key, counts.*field); });
+  return object.inner();
+}
+
+std::string system_counts(const std::vector<SystemCounts>& ranks) {
+  Object object;
+  object.raw("bytes_read", column(ranks, &SystemCounts::bytes_read));
+  object.raw("bytes_written", column(ranks, &SystemCounts::bytes_written));
+  object.raw("reads", column(ranks, &SystemCounts::reads));
+  object.raw("writes", column(ranks, &SystemCounts::writes));
+  return object.inner();
+}
+
+std::string io(const IoUse& use) {
+  Object object;
+  object.raw("totals", file_counts(use.totals(), nullptr));
+  object.list(
+      "files", use.files, [](const FileUse& file) { return "\n    " + file_counts(file.counts, &file.name); },
+      ",");
+  object.number("files_left_out", use.files_left_out);
+  Object rank;
+  const auto add = [&](const char* key, auto field) { rank.raw(key, column(use.rank, field)); };
+  for_each_file_count(add, add);
+  object.raw("rank", rank.inner());
+  if (!use.system.empty()) object.raw("system", system_counts(use.system));
+  object.raw("read_sizes", sizes(use.read_sizes));
+  object.raw("write_sizes", sizes(use.write_sizes));
+  return object.inner();
+}
+
 std::string renumbering(const Renumbering& advice) {
   Object object;
   object.text("topology", advice.topology);
@@ -205,6 +253,7 @@ std::string patterns_json(const Patterns& patterns) {
   object.number("call_sites_left_out", patterns.call_sites_left_out);
   object.raw("over_time", over_time(patterns.over_time));
   object.raw("unmodelled", unmodelled(patterns.unmodelled));
+  if (patterns.io) object.raw("io", io(*patterns.io));
   if (patterns.renumbering) object.raw("renumbering", renumbering(*patterns.renumbering));
   return object.document();
 }

@@ -12,6 +12,14 @@ namespace {
 TEST(PatternsJson, WhatIsReadIsWhatWasWritten) {
   Patterns before = sample();
   before.renumbering = Renumbering{"nodes:2", 100, 40, {2, 0, 1}};
+  before.io = IoUse{};
+  before.io->rank.resize(before.ranks());
+  before.io->rank.back() = {1, 2, 3, 4, 5, 6, 7, Duration{8}, Duration{9}};
+  before.io->files = {{"a \"file\"", before.io->rank.back()}};
+  before.io->files_left_out = 10;
+  before.io->system.resize(before.ranks());
+  before.io->system[0] = {11, 12, 13, 14};
+  before.io->read_sizes.sum = 15;
   const auto after = parse_patterns(patterns_json(before), "x");
   ASSERT_TRUE(after.ok()) << after.error().what;
   EXPECT_TRUE(after.value() == before);

@@ -72,8 +72,8 @@ void same_length(std::size_t length, std::size_t expected, const char* key) {
                     std::to_string(expected)};
 }
 
-template <class Field, class Values>
-void set_column(std::vector<RankTotals>& ranks, Field field, const Values& values, const char* key) {
+template <class Item, class Field, class Values>
+void set_column(std::vector<Item>& ranks, Field field, const Values& values, const char* key) {
   same_length(values.size(), ranks.size(), key);
   for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r].*field = values[r];
 }
@@ -220,6 +220,62 @@ UnmodelledUse unmodelled(const json& object) {
   return use;
 }
 
+FileCounts file_counts(const json& object) {
+  FileCounts counts;
+  counts.opens = get<std::uint64_t>(object, "opens");
+  counts.reads = get<std::uint64_t>(object, "reads");
+  counts.writes = get<std::uint64_t>(object, "writes");
+  counts.bytes_read = get<std::uint64_t>(object, "bytes_read");
+  counts.bytes_written = get<std::uint64_t>(object, "bytes_written");
+  counts.collective = get<std::uint64_t>(object, "collective");
+  counts.scattered = get<std::uint64_t>(object, "scattered");
+  counts.time = time(object, "time_s");
+  counts.waiting = time(object, "waiting_s");
+  return counts;
+}
+
+std::vector<FileCounts> file_counts_of_ranks(const json& object, std::size_t n) {
+  std::vector<FileCounts> ranks(n);
+  const auto counts = [&](const char* key, std::uint64_t FileCounts::*field) {
+    set_column(ranks, field, get<Counts>(object, key), key);
+  };
+  counts("opens", &FileCounts::opens);
+  counts("reads", &FileCounts::reads);
+  counts("writes", &FileCounts::writes);
+  counts("bytes_read", &FileCounts::bytes_read);
+  counts("bytes_written", &FileCounts::bytes_written);
+  counts("collective", &FileCounts::collective);
+  counts("scattered", &FileCounts::scattered);
+  set_column(ranks, &FileCounts::time, times(object, "time_s"), "time_s");
+  set_column(ranks, &FileCounts::waiting, times(object, "waiting_s"), "waiting_s");
+  return ranks;
+}
+
+std::vector<SystemCounts> system_counts(const json& object, std::size_t n) {
+  std::vector<SystemCounts> ranks(n);
+  const auto counts = [&](const char* key, std::uint64_t SystemCounts::*field) {
+    set_column(ranks, field, get<Counts>(object, key), key);
+  };
+  counts("bytes_read", &SystemCounts::bytes_read);
+  counts("bytes_written", &SystemCounts::bytes_written);
+  counts("reads", &SystemCounts::reads);
+  counts("writes", &SystemCounts::writes);
+  return ranks;
+}
+
+IoUse io(const json& object, std::size_t n) {
+  IoUse use;
+  use.files = list<FileUse>(object, "files", [](const json& file) {
+    return FileUse{get<std::string>(file, "name"), file_counts(file)};
+  });
+  use.files_left_out = get<std::uint64_t>(object, "files_left_out");
+  use.rank = file_counts_of_ranks(member(object, "rank"), n);
+  if (object.contains("system")) use.system = system_counts(member(object, "system"), n);
+  use.read_sizes = sizes(member(object, "read_sizes"));
+  use.write_sizes = sizes(member(object, "write_sizes"));
+  return use;
+}
+
 Renumbering renumbering(const json& object) {
   return {get<std::string>(object, "topology"), get<std::uint64_t>(object, "hop_bytes"),
           get<std::uint64_t>(object, "hop_bytes_after"),
@@ -259,6 +315,7 @@ Patterns patterns(const json& document) {
   p.call_sites_left_out = get<std::uint64_t>(document, "call_sites_left_out");
   p.over_time = over_time(member(document, "over_time"));
   p.unmodelled = unmodelled(member(document, "unmodelled"));
+  if (document.contains("io")) p.io = io(member(document, "io"), n);
   if (document.contains("renumbering")) p.renumbering = renumbering(member(document, "renumbering"));
   return p;
 }

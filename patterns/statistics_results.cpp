@@ -16,6 +16,23 @@ std::vector<report::CollectiveCount> counts(const std::vector<CollectiveUse>& us
   return counts;
 }
 
+std::optional<report::IoCount> io_counts(const Patterns& all) {
+  if (!all.io) return std::nullopt;
+  const FileCounts sum = all.io->totals();
+  report::IoCount count{all.io->files.size() + all.io->files_left_out,
+                        sum.reads,
+                        sum.writes,
+                        sum.bytes_read,
+                        sum.bytes_written,
+                        sum.time,
+                        sum.waiting,
+                        {}};
+  if (all.io->system.empty()) return count;
+  const SystemCounts system = all.io->system_totals();
+  count.system = {system.reads, system.writes, system.bytes_read, system.bytes_written};
+  return count;
+}
+
 }  // namespace
 
 std::vector<Layer> MessageStatistics::layers() const {
@@ -72,7 +89,10 @@ void MessageStatistics::fill_collectives(Patterns& patterns) const {
     use.waiting += counts.waiting;
   }
   for (auto& [key, use] : named)
-    (use.layer ? patterns.collectives : patterns.communicator_calls).push_back(std::move(use));
+    if (use.layer)
+      patterns.collectives.push_back(std::move(use));
+    else if (!use.name.starts_with("MPI_File_"))  // those are in `io`
+      patterns.communicator_calls.push_back(std::move(use));
 }
 
 UnmodelledUse MessageStatistics::unmodelled() const {
@@ -108,6 +128,7 @@ Patterns MessageStatistics::patterns() const {
   patterns.unplaced_messages = unplaced_;
   patterns.over_time = bins_.result();
   patterns.unmodelled = unmodelled();
+  patterns.io = files_.use();
   return patterns;
 }
 
@@ -136,6 +157,7 @@ void MessageStatistics::fill(report::RunSummary& summary) const {
   summary.virtual_time = all.virtual_time();
   summary.collectives = counts(all.collectives);
   summary.communicator_calls = counts(all.communicator_calls);
+  summary.io = io_counts(all);
   summary.unmodelled = {all.unmodelled.calls, all.unmodelled.share, {}};
   for (const auto& [name, count] : all.unmodelled.by_name)
     summary.unmodelled.by_name.push_back({name, count});

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "events/thread_change.hpp"
+#include "patterns/file_statistics.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -28,6 +29,8 @@ std::optional<Activity> activity_of(EventKind kind) {
     case EventKind::kIprobe:
     case EventKind::kWindowSync:
       return Activity::kReceive;
+    case EventKind::kFileAccess:
+      return Activity::kFile;
     case EventKind::kCollective:
     case EventKind::kIcollective:
       return Activity::kCollective;
@@ -59,7 +62,9 @@ void Timeline::on_event(const events::TimedEvent& timed) {
 
 void Timeline::add_interval(const events::TimedEvent& timed) {
   const Event& event = timed.event;
-  const auto activity = activity_of(event.kind);
+  auto activity = activity_of(event.kind);
+  if (activity && events::is_modelled_call(event.kind) && is_file_call(event.call))
+    activity = Activity::kFile;
   if (!activity || events::is_access(event)) return;
   if (events::is_thread_change(event, events::ThreadChange::kJoin)) return;  // a wait that is no call
   Interval interval{event.entry(), timed.exit, event.site, event.call, *activity};

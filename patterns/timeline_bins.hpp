@@ -12,10 +12,10 @@
 namespace nplus1::patterns {
 
 /// The activities of a timeline; docs/formats/timeline.md says what each is.
-enum class Activity : std::uint8_t { kCompute, kSend, kReceive, kCollective, kUnmodelled, kStuck };
-inline constexpr std::size_t kActivities = 6;
-inline constexpr std::array<const char*, kActivities> kActivityNames{"compute",    "send",       "receive",
-                                                                     "collective", "unmodelled", "stuck"};
+enum class Activity : std::uint8_t { kCompute, kSend, kReceive, kCollective, kUnmodelled, kStuck, kFile };
+inline constexpr std::size_t kActivities = 7;
+inline constexpr std::array<const char*, kActivities> kActivityNames{
+    "compute", "send", "receive", "collective", "unmodelled", "stuck", "file"};
 
 class TimelineBins {
  public:

@@ -34,7 +34,26 @@ struct OneSidedCount {
   std::uint64_t bytes = 0;  // both ways
 };
 
-/// Calls that the simulator passes through without modelling them (MPI-IO, ...).
+/// What all ranks did with files.
+struct IoCount {
+  /// By read, write and their like of the C library and the kernel, but for MPI-IO.
+  struct System {
+    std::uint64_t reads = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t bytes_read = 0;
+    std::uint64_t bytes_written = 0;
+  };
+  std::uint64_t files = 0;  // by name; all that follows is of MPI-IO
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  Duration time{};     // in MPI_File_X, all ranks together
+  Duration waiting{};  // of it: for others
+  std::optional<System> system;
+};
+
+/// Calls that the simulator passes through without modelling them (MPI_Comm_spawn, ...).
 struct Unmodelled {
   struct Calls {
     std::string name;
@@ -73,6 +92,7 @@ struct RunSummary {
   Duration virtual_time{};  // the latest rank's end
   double wall_time_s = 0;
   std::string network;       // NetworkModel::describe()
+  std::string storage;       // StorageModel::describe(); empty: not simulated
   std::string clock;         // "cpu" or "wall"
   std::string clock_reason;  // why that one: "asked for", "17 processes share 2 cores"
   std::string compute;       // "measured", "fixed:1e-06", ...
@@ -83,6 +103,7 @@ struct RunSummary {
   RankMatrix messages;                   // point-to-point messages
   RankMatrix bytes;                      // and their payload
   std::vector<OneSidedCount> one_sided;  // without those that there are none of
+  std::optional<IoCount> io;             // nothing if no file was used
   std::vector<CollectiveCount> collectives;
   std::vector<CollectiveCount>
       communicator_calls;  // Comm_split and the like: collective, but without payload

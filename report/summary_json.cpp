@@ -37,6 +37,25 @@ std::string transfers(const OneSidedCount& count) {
                      Object::quoted(count.operation), count.transfers, count.bytes);
 }
 
+std::string io(const IoCount& count) {
+  Object object;
+  object.number("files", count.files);
+  object.number("reads", count.reads);
+  object.number("writes", count.writes);
+  object.number("bytes_read", count.bytes_read);
+  object.number("bytes_written", count.bytes_written);
+  object.raw("time_s", exact_seconds(count.time));
+  object.raw("waiting_s", exact_seconds(count.waiting));
+  if (!count.system) return object.inner();
+  Object system;
+  system.number("reads", count.system->reads);
+  system.number("writes", count.system->writes);
+  system.number("bytes_read", count.system->bytes_read);
+  system.number("bytes_written", count.system->bytes_written);
+  object.raw("system", system.inner());
+  return object.inner();
+}
+
 std::string bucket(const SizeBucket& sizes) {
   const std::string upper = sizes.upper ? std::to_string(count(*sizes.upper)) : "null";
   return fmt::format("{{\"upper_bytes\": {}, \"count\": {}}}", upper, sizes.count);
@@ -73,6 +92,7 @@ std::string point_to_point(const RunSummary& summary) {
 
 void add_settings(Object& object, const RunSummary& summary) {
   object.text("network", summary.network);
+  if (!summary.storage.empty()) object.text("storage", summary.storage);
   object.text("clock", summary.clock);
   object.text("clock_reason", summary.clock_reason);
   object.text("compute", summary.compute);
@@ -94,6 +114,7 @@ std::string summary_json(const RunSummary& summary) {
   add_settings(object, summary);
   object.raw("point_to_point", point_to_point(summary));
   object.list("one_sided", summary.one_sided, transfers, ",");
+  if (summary.io) object.raw("io", io(*summary.io));
   object.list("collectives", summary.collectives, collective, ",");
   object.list("communicator_calls", summary.communicator_calls, collective, ",");
   object.list("message_sizes", summary.message_sizes, bucket, ",\n    ");

@@ -43,9 +43,24 @@ void add_one_sided(Page& page, const RunSummary& s) {
   page.line("One-sided: {} transfers, {} ({})", transfers, readable_bytes(static_cast<double>(bytes)), kinds);
 }
 
+/// MPI-IO, and what the ranks' own reads and writes came to.
+void add_io(Page& page, const RunSummary& s) {
+  if (!s.io) return;
+  const auto size = [](std::uint64_t bytes) { return readable_bytes(static_cast<double>(bytes)); };
+  if (s.io->reads + s.io->writes + s.io->files > 0)
+    page.line(
+        "Files: {} read in {} calls, {} written in {}, {} file{}; {} in MPI-IO, {} of it waiting for others",
+        size(s.io->bytes_read), s.io->reads, size(s.io->bytes_written), s.io->writes, s.io->files,
+        s.io->files == 1 ? "" : "s", readable(s.io->time), readable(s.io->waiting));
+  if (s.io->system)
+    page.line("  besides, read() and write() and their like: {} read, {} written, in no time of the model's",
+              size(s.io->system->bytes_read), size(s.io->system->bytes_written));
+}
+
 void add_densities(Page& page, const RunSummary& s, TextStyle style) {
   page.line("");
   add_one_sided(page, s);
+  add_io(page, s);
   if (s.messages.total() == 0) return page.line("Point-to-point: no messages");
   page.line("Point-to-point: {} messages, {} (row = sender, column = receiver; dark = much)",
             s.messages.total(), readable_bytes(static_cast<double>(s.bytes.total())));

@@ -32,7 +32,6 @@ struct CallsWords {
 /// What the kinds of functions.txt are called.
 std::string title_of(std::string_view kind) {
   static const std::map<std::string_view, std::string> titles{
-      {"io", "files"},
       {"spawn", "dynamic processes"},
       {"session", "sessions"},
       {"fault-tolerance", "fault tolerance"},

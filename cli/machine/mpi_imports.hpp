@@ -19,7 +19,7 @@ enum class Treatment {
 struct MpiFunction {
   std::string_view name;  // "MPI_Put"
   Treatment treatment;
-  std::string_view kind;  // of what is not modelled: "io", "spawn", ...
+  std::string_view kind;  // of what is not modelled: "spawn", ...
 };
 
 /// The function that a symbol stands for, in C and in the Fortran bindings of MPICH and Open MPI ("mpi_put_",

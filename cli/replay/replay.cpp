@@ -236,9 +236,9 @@ void check(const ReplayWords& words) {
   if (!words.platform.platform.empty() && !words.sweep.empty())
     usage("a platform has no keys to sweep",
           "sweep with --network, or replay on one platform after the other");
-  const bool simulates =
-      !(words.platform.platform.empty() && words.network.empty() && words.collectives.empty() &&
-        words.sweep.empty() && words.output.empty() && words.decisions_word.empty());
+  const bool simulates = !(words.platform.platform.empty() && words.network.empty() &&
+                           words.storage.empty() && words.collectives.empty() && words.sweep.empty() &&
+                           words.output.empty() && words.decisions_word.empty());
   if (words.reenact && simulates)
     usage("a re-enactment simulates nothing: the network is this machine's own",
           "leave out the options of simulated replays, or --reenact");
@@ -322,6 +322,9 @@ analyses::ReplaySettings settings_of(const ReplayWords& words) {
 void declare_network(CLI::App& verb, ReplayWords& words) {
   netmodel::PlatformFlags& flags = words.platform;
   verb.add_option("--network", words.network, "The network, as in nplus1 run [the recorded one]")
+      ->type_name("SPEC");
+  verb.add_option("--storage", words.storage,
+                  "What files lie on, as in nplus1 run [the recorded one], e.g. total=20GB/s,stripes=8")
       ->type_name("SPEC");
   verb.add_option("--platform", flags.platform, "A SimGrid platform instead of --network")->type_name("FILE");
   verb.add_option("--model", flags.model, "SimGrid's network model: SMPI (default), LV08, CM02, IB or ns-3")

@@ -41,8 +41,8 @@ hypothesis::transform::Hypothesis hypothesis_of(const WhatIfWords& words) {
   for (const std::string& file : words.replay.transformations.files) {
     auto read = or_fail(hypothesis::transform::read_hypothesis(file), ExitCode::kUsage, kNothingTried);
     for (Step& step : read.steps) all.steps.push_back(std::move(step));
-    for (auto field : {&decltype(read)::network, &decltype(read)::collectives, &decltype(read)::eager,
-                       &decltype(read)::platform, &decltype(read)::map})
+    for (auto field : {&decltype(read)::network, &decltype(read)::storage, &decltype(read)::collectives,
+                       &decltype(read)::eager, &decltype(read)::platform, &decltype(read)::map})
       if (read.*field) all.*field = read.*field;
   }
   for (const auto& [verb, text] : words.replay.transformations.steps)
@@ -52,6 +52,7 @@ hypothesis::transform::Hypothesis hypothesis_of(const WhatIfWords& words) {
     if (!word.empty()) field = word;
   };
   override_by(all.network, words.replay.network);
+  override_by(all.storage, words.replay.storage);
   override_by(all.collectives, words.replay.collectives);
   override_by(all.eager, words.eager);
   override_by(all.platform, words.replay.platform.platform);

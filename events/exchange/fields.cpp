@@ -8,7 +8,7 @@
 namespace nplus1::events::exchange {
 namespace {
 
-constexpr std::array<std::string_view, 27> kKinds{"none",
+constexpr std::array<std::string_view, 28> kKinds{"none",
                                                   "send",
                                                   "isend",
                                                   "recv",
@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, 27> kKinds{"none",
                                                   "outcome",
                                                   "warm_time",
                                                   "one_sided",
-                                                  "window_sync"};
+                                                  "window_sync",
+                                                  "file_access"};
 static_assert(kKinds.size() == static_cast<std::size_t>(kLastEventKind) + 1);
 
 constexpr std::array<std::string_view, 5> kAnswers{"none", "exit", "match", "notice", "deadlock"};
@@ -44,6 +45,8 @@ constexpr std::array<std::string_view, 6> kOneSidedOperations{
 constexpr std::array<std::string_view, 14> kWindowSyncs{
     "fence",    "post",   "start",      "complete", "wait",      "test",        "lock",
     "lock_all", "unlock", "unlock_all", "flush",    "flush_all", "flush_local", "flush_local_all"};
+constexpr std::array<std::string_view, 6> kFileOperations{"read",  "write",    "open",
+                                                          "close", "metadata", "turn"};
 constexpr std::array<std::string_view, 3> kCompletionModes{"all", "any", "some"};
 
 std::span<const std::string_view> operations(EventKind kind) {
@@ -61,6 +64,8 @@ std::span<const std::string_view> operations(EventKind kind) {
       return kOneSidedOperations;
     case EventKind::kWindowSync:
       return kWindowSyncs;
+    case EventKind::kFileAccess:
+      return kFileOperations;
     default:
       return {};
   }

@@ -103,6 +103,9 @@ void Flattener::flatten(const StoredEvent& stored) {
     case EventKind::kWindowSync:
       lost_.insert("one-sided communication");
       break;
+    case EventKind::kFileAccess:
+      lost_.insert("accesses to files");
+      break;
     case EventKind::kUnmodelledEnter:
       lost_.insert("calls that nplus1 does not model");
       break;

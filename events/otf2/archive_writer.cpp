@@ -11,6 +11,7 @@
 #include "events/otf2/checksums.hpp"
 #include "events/otf2/collectives.hpp"
 #include "events/otf2/definition_writer.hpp"
+#include "events/otf2/file_records.hpp"
 #include "events/otf2/one_sided.hpp"
 #include "events/otf2/otf2.hpp"
 #include "events/otf2/quiet.hpp"
@@ -127,6 +128,7 @@ class ArchiveWriter final : public exchange::Exporter {
   std::map<OTF2_LocationRef, Location> locations_;
   std::unordered_map<std::uint64_t, Started> started_;
   OneSidedRecords one_sided_;
+  FileRecords files_;
   std::uint64_t events_ = 0;
   std::uint64_t unused_matches_ = 0;
 };
@@ -245,6 +247,11 @@ void ArchiveWriter::write_start(Location& at, const TimedEvent& event) {
     case EventKind::kWindowSync:
       if (definitions_.window(e.comm)) OneSidedRecords::write_sync_start(at.writer, at.last_time, event);
       break;
+    case EventKind::kFileAccess:
+      if (names_file(e)) definitions_.open_file(e.comm, RegionId{static_cast<std::uint32_t>(e.aux)});
+      if (const auto file = definitions_.file(e.comm))
+        files_.write_start(at.writer, at.last_time, event, *file);
+      break;
     default:
       break;
   }
@@ -264,6 +271,10 @@ void ArchiveWriter::write_end(Location& at, const TimedEvent& event) {
       break;
     case EventKind::kWindowSync:
       write_sync_end(at, event);
+      break;
+    case EventKind::kFileAccess:
+      if (const auto file = definitions_.file(event.event.comm))
+        files_.write_end(at.writer, at.last_time, event, *file);
       break;
     default:
       break;
@@ -335,6 +346,9 @@ void ArchiveWriter::write_completion(Location& at, RankId rank, std::uint32_t re
     write_receive(at, started.event, started.match, id);
   } else if (started.event.kind == EventKind::kIcollective) {
     write_collective_end(at, started.event, started.moved, id);
+  } else if (const auto file = definitions_.file(started.event.comm);
+             file && started.event.kind == EventKind::kFileAccess) {
+    files_.write_completion(at.writer, at.last_time, rank, started.event, *file);
   }
   started_.erase(found);
 }

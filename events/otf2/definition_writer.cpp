@@ -163,6 +163,38 @@ std::optional<OTF2_RmaWinRef> DefinitionWriter::window(CommId id) {
   return windows_.try_emplace(id.value, static_cast<OTF2_RmaWinRef>(windows_.size())).first->second;
 }
 
+std::optional<OTF2_IoHandleRef> DefinitionWriter::open_file(CommId id, RegionId name) {
+  if (communicator(id) == nullptr) return std::nullopt;
+  const auto [place, is_new] =
+      file_handles_.try_emplace(id.value, static_cast<OTF2_IoHandleRef>(files_.size()));
+  if (is_new) files_.push_back({id.value, static_cast<std::uint32_t>(name.value)});
+  return place->second;
+}
+
+std::optional<OTF2_IoHandleRef> DefinitionWriter::file(CommId id) const {
+  const auto found = file_handles_.find(id.value);
+  return found == file_handles_.end() ? std::nullopt : std::optional{found->second};
+}
+
+/// A file for each name, in the order of their use.
+void DefinitionWriter::write_files() {
+  if (files_.empty()) return;
+  constexpr OTF2_IoParadigmRef kMpiIo = 0;
+  constexpr OTF2_SystemTreeNodeRef kMachine = 0;
+  OTF2_GlobalDefWriter_WriteIoParadigm(writer_, kMpiIo, string("MPI-IO"), string("MPI-IO"),
+                                       OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0,
+                                       nullptr, nullptr, nullptr);
+  std::map<std::uint32_t, OTF2_IoFileRef> by_name;
+  for (OTF2_IoHandleRef handle = 0; handle < files_.size(); ++handle) {
+    const OpenFile& file = files_[handle];
+    const OTF2_StringRef name = string(user_regions_[file.name]);
+    const auto [place, is_new] = by_name.try_emplace(file.name, static_cast<OTF2_IoFileRef>(by_name.size()));
+    if (is_new) OTF2_GlobalDefWriter_WriteIoRegularFile(writer_, place->second, name, kMachine);
+    OTF2_GlobalDefWriter_WriteIoHandle(writer_, handle, name, place->second, kMpiIo, OTF2_IO_HANDLE_FLAG_NONE,
+                                       file.comm, OTF2_UNDEFINED_IO_HANDLE);
+  }
+}
+
 OTF2_GroupRef DefinitionWriter::write_group(const std::vector<RankId>& members) {
   std::vector<std::uint64_t> ranks;
   for (const RankId member : members) ranks.push_back(member.index());
@@ -185,6 +217,7 @@ void DefinitionWriter::write_communicators() {
                                    OTF2_COMM_FLAG_NONE);
   }
   write_windows();
+  write_files();
 }
 
 void DefinitionWriter::write_windows() {

@@ -33,6 +33,10 @@ class DefinitionWriter {
   void add(const Communicator& communicator) { communicators_[communicator.id.value] = communicator; }
   /// The window that a communicator is, too. Empty if that was never defined.
   [[nodiscard]] std::optional<OTF2_RmaWinRef> window(CommId id);
+  /// The file that a communicator is, too, opened by the name of a region. Empty if that was never defined.
+  std::optional<OTF2_IoHandleRef> open_file(CommId id, RegionId name);
+  /// The same of one that is open. Empty if it was opened where nothing was recorded.
+  [[nodiscard]] std::optional<OTF2_IoHandleRef> file(CommId id) const;
   void add(const CallPath& path);
   void add(const Region& region) { user_regions_[region.id.value] = region.name; }
   void add_property(const std::string& key, const std::string& value) { properties_[key] = value; }
@@ -61,6 +65,7 @@ class DefinitionWriter {
   void write_regions();
   void write_communicators();
   void write_windows();
+  void write_files();
   OTF2_GroupRef write_group(const std::vector<RankId>& members);
   void write_paths();
   OTF2_RegionRef function(const Frame& frame);
@@ -77,6 +82,12 @@ class DefinitionWriter {
   std::map<std::uint32_t, Communicator> communicators_;
   std::map<std::uint32_t, OTF2_RmaWinRef>
       windows_;  // in the order of their use, as readers want their numbers
+  struct OpenFile {
+    std::uint32_t comm;
+    std::uint32_t name;  // a region's number
+  };
+  std::vector<OpenFile> files_;  // by handle
+  std::unordered_map<std::uint32_t, OTF2_IoHandleRef> file_handles_;
   struct Path {
     CallPath path;
     std::vector<OTF2_CallingContextRef> contexts;  // innermost first, as the frames

@@ -34,6 +34,7 @@ RecordedSettings recorded_settings(const events::recording::Properties& properti
   RecordedSettings settings;
   settings.application = property(properties, "application");
   settings.network = property(properties, "network");
+  settings.storage = property(properties, "storage");
   settings.collectives = property(properties, "collectives");
   settings.clock = property(properties, "clock");
   settings.protocol = property(properties, "protocol");

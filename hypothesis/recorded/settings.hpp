@@ -14,6 +14,7 @@ namespace nplus1::hypothesis {
 struct RecordedSettings {
   std::string application;
   std::string network;  // a specification for netmodel::parse; empty if the recording does not say
+  std::string storage;  // for netmodel::parse_storage; empty: the default
   std::string collectives;
   std::string clock;
   std::string protocol;

@@ -47,6 +47,7 @@ engine::Options engine_options(const ReplayOptions& options) {
   o.poll_cost = options.poll_cost;
   o.trust_entry = false;
   o.collectives = options.collectives;
+  o.storage = options.storage;
   o.weak_progress = options.weak_progress;
   o.watch_links = options.watch_links;
   o.report_all_matches = options.sink != nullptr;

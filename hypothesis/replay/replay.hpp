@@ -16,6 +16,7 @@
 #include "hypothesis/transform/chain.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
+#include "netmodel/storage/storage.hpp"
 #include "report/run_summary.hpp"
 #include "semantics/timing.hpp"
 #include "simnode/engine/engine.hpp"
@@ -32,6 +33,7 @@ enum class Decisions : std::uint8_t {
 struct ReplayOptions {
   const netmodel::NetworkModel* network = nullptr;   // required
   const netmodel::Selection* collectives = nullptr;  // null: MPICH's
+  netmodel::StorageModel storage{};
   double compute_scale = 1;  // of recorded compute times; positive. Times the network's, of each rank's host
   Decisions decisions = Decisions::kRecorded;
   semantics::PollCost poll_cost{};

@@ -86,18 +86,16 @@ std::optional<Error> FileReader::add_text(std::string_view key, const toml::node
     std::string_view key;
     std::optional<std::string>* value;
   };
-  const Field fields[] = {{"network", &hypothesis.network},
-                          {"collectives", &hypothesis.collectives},
-                          {"eager", &hypothesis.eager},
-                          {"platform", &hypothesis.platform},
-                          {"map", &hypothesis.map}};
+  const Field fields[] = {{"network", &hypothesis.network},         {"storage", &hypothesis.storage},
+                          {"collectives", &hypothesis.collectives}, {"eager", &hypothesis.eager},
+                          {"platform", &hypothesis.platform},       {"map", &hypothesis.map}};
   for (const Field& field : fields) {
     if (field.key != key) continue;
     *field.value = value_text(node);
     if (*field.value) return std::nullopt;
     return Error{at(node) + ": " + std::string{key} + " is no text", "write it as on the command line"};
   }
-  std::string known = "network, collectives, eager, platform, map";
+  std::string known = "network, storage, collectives, eager, platform, map";
   for (const Verb& verb : verbs()) known.append(", [[").append(verb.name).append("]]");
   return Error{at(node) + ": there is no '" + std::string{key} + "'", "a hypothesis has: " + known};
 }

@@ -40,6 +40,7 @@ struct Verb {
 struct Hypothesis {
   std::vector<Step> steps;                   // in the order in which they are applied
   std::optional<std::string> network;        // as in nplus1 run
+  std::optional<std::string> storage;        // of files, as in nplus1 run
   std::optional<std::string> collectives;    // algorithms, as in nplus1 run
   std::optional<std::string> eager;          // a size: the network's eager threshold
   std::optional<std::string> platform, map;  // a SimGrid platform instead of `network`

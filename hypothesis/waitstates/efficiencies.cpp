@@ -40,11 +40,12 @@ class IdealReplay::Ends : public simnode::engine::Listener {
   Time end{};
 };
 
-IdealReplay::IdealReplay(std::size_t ranks)
+IdealReplay::IdealReplay(std::size_t ranks, const netmodel::StorageModel& storage)
     : network_{std::move(netmodel::parse("loggops:L=0,o=0,g=0,G=0,O=0").value())},
       ends_{std::make_unique<Ends>()} {
   simnode::engine::Options options;
   options.trust_entry = false;
+  options.storage = storage;
   options.poll_cost = {Duration::zero(), Duration::zero()};
   engine_ = std::make_unique<simnode::engine::Engine>(static_cast<int>(ranks), *network_, *ends_, options);
 }

@@ -33,7 +33,8 @@ struct Efficiencies {
 /// for others. Give it a whole stream, in an order in which it may have happened. One thread.
 class IdealReplay : public events::EventSink {
  public:
-  explicit IdealReplay(std::size_t ranks);
+  /// Files stay where they are: the storage is as it was.
+  explicit IdealReplay(std::size_t ranks, const netmodel::StorageModel& storage = {});
   ~IdealReplay() override;
   IdealReplay(const IdealReplay&) = delete;
   IdealReplay& operator=(const IdealReplay&) = delete;

@@ -144,6 +144,9 @@ void WaitStates::count(const events::TimedEvent& timed, const Lane& lane, Call& 
     call.waiting = std::max(Duration::zero(), time - own);
     if (event.kind != EventKind::kWindowSync) call.held_up = held_up(timed.answer);
   }
+  // Behind others at the storage.
+  if (event.kind == EventKind::kFileAccess)
+    call.waiting = call.held_up = std::min(std::max(Duration::zero(), time), held_up(timed.answer));
   for (Tally* tally : {&rows_[call.row], &rank_tallies_[timed.rank.index()]}) {
     ++tally->calls;
     tally->time += time;

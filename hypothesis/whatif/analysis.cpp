@@ -40,7 +40,7 @@ void add_run(Object& object, const std::optional<report::Trust>& run) {
 Result<Analysis> analyse(events::recording::Reader& reader, const AnalysisOptions& options) {
   const auto ranks = static_cast<std::size_t>(reader.header().ranks);
   WaitStates states{ranks, options.replay.network};
-  IdealReplay ideal{ranks};
+  IdealReplay ideal{ranks, options.replay.storage};
   patterns::Timeline timeline{ranks};
   events::SinkList sinks;
   sinks.add(states);

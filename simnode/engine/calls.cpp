@@ -9,6 +9,7 @@
 #include "simnode/engine/agenda.hpp"
 #include "simnode/engine/collective_calls.hpp"
 #include "simnode/engine/completions.hpp"
+#include "simnode/engine/files.hpp"
 #include "simnode/engine/one_sided.hpp"
 #include "simnode/engine/point_to_point.hpp"
 #include "simnode/engine/probes.hpp"
@@ -42,6 +43,7 @@ Calls::Calls(const Parts& parts)
       probes_{parts.probes},
       collectives_{parts.collectives},
       one_sided_{parts.one_sided},
+      files_{parts.files},
       progress_{parts.progress},
       listener_{parts.listener},
       counters_{parts.counters},
@@ -175,6 +177,9 @@ bool Calls::dispatch(Lane& lane, const events::Event& event, const events::Exten
       return one_sided_.transfer(lane, event, out);
     case EventKind::kWindowSync:
       return one_sided_.synchronise(lane, event, extension, out);
+    case EventKind::kFileAccess:
+      files_.access(lane, event, out);
+      return false;
     case EventKind::kUnmodelledEnter:
       lane.current = event;
       lanes_.set_run(lane, Run::kOutside);

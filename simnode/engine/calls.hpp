@@ -53,6 +53,7 @@ class Calls {
   Probes& probes_;
   CollectiveCalls& collectives_;
   OneSided& one_sided_;
+  Files& files_;
   Progress& progress_;
   Listener& listener_;
   Counters& counters_;

@@ -2,6 +2,7 @@
 
 #include "simnode/engine/calls.hpp"
 #include "simnode/engine/completions.hpp"
+#include "simnode/engine/files.hpp"
 #include "simnode/engine/lanes.hpp"
 #include "simnode/engine/point_to_point.hpp"
 
@@ -26,11 +27,15 @@ bool CollectiveCalls::enter(Lane& lane, const events::Event& event, const events
 }
 
 void CollectiveCalls::enter_barrier(const Lane& lane, Time at) {
-  events::Event barrier = lane.current;
+  enter_barrier(lane.rank, lane.current, at, token_of_lane(lanes_.index_of(lane)));
+}
+
+void CollectiveCalls::enter_barrier(RankId rank, const events::Event& call, Time at, Token token) {
+  events::Event barrier = call;
   barrier.kind = EventKind::kCollective;
   barrier.operation = static_cast<std::uint8_t>(CollectiveKind::kBarrier);
   barrier.peer = -1;
-  members_.enter(lane.rank, barrier, {}, at, token_of_lane(lanes_.index_of(lane)), done_);
+  members_.enter(rank, barrier, {}, at, token, done_);
   complete_members();
 }
 
@@ -41,7 +46,8 @@ void CollectiveCalls::arrived(const CollectiveMessage& part, Time at, Duration h
 
 void CollectiveCalls::complete_members() {
   for (std::size_t i = 0; i < done_.size(); ++i)
-    point_to_point_.complete(done_[i].rank, done_[i].token, done_[i].at, done_[i].held_up);
+    if (!files_.met(done_[i].rank, done_[i].token, done_[i].at))
+      point_to_point_.complete(done_[i].rank, done_[i].token, done_[i].at, done_[i].held_up);
   done_.clear();
 }
 

@@ -21,12 +21,15 @@ class CollectiveCalls {
         calls_{parts.calls},
         completions_{parts.completions},
         point_to_point_{parts.point_to_point},
+        files_{parts.files},
         members_{parts.network, parts.options.collectives, parts.contention} {}
 
   /// A call; false: the lane is blocked in it.
   bool enter(Lane& lane, const events::Event& event, const events::Extension& extension, Outcome& out);
   /// The blocked lane's call ends with a barrier, from `at` on.
   void enter_barrier(const Lane& lane, Time at);
+  /// The rank enters a barrier of the call's communicator; `token`: what waits for its end.
+  void enter_barrier(RankId rank, const events::Event& call, Time at, Token token);
   /// A message of a collective has arrived.
   void arrived(const CollectiveMessage& part, Time at, Duration held_up);
 
@@ -39,6 +42,7 @@ class CollectiveCalls {
   Calls& calls_;
   Completions& completions_;
   PointToPoint& point_to_point_;
+  Files& files_;
   Collectives members_;
   std::vector<Collectives::Done> done_;
 };

@@ -32,6 +32,7 @@ Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener,
       flows_{parts(network, listener)},
       collectives_{parts(network, listener)},
       one_sided_{parts(network, listener)},
+      files_{parts(network, listener)},
       decisions_{parts(network, listener)},
       buffering_{parts(network, listener)},
       diagnosis_{parts(network, listener)} {
@@ -41,9 +42,10 @@ Core::Core(int ranks, const netmodel::NetworkModel& network, Listener& listener,
 }
 
 Parts Core::parts(const netmodel::NetworkModel& network, Listener& listener) {
-  return {network, listener,  options_, contention_.get(), counters_,       lanes_,
-          turns_,  agenda_,   calls_,   threads_,          point_to_point_, completions_,
-          probes_, progress_, flows_,   collectives_,      one_sided_,      decisions_};
+  return {network,   listener,  options_, contention_.get(), counters_,       lanes_,
+          turns_,    agenda_,   calls_,   threads_,          point_to_point_, completions_,
+          probes_,   progress_, flows_,   collectives_,      one_sided_,      files_,
+          decisions_};
 }
 
 void Core::define_communicator(CommId comm, std::vector<RankId> members, std::size_t local_members) {
@@ -69,7 +71,7 @@ State Core::state() {
 /// Whether something is decided when virtual time has come so far.
 bool Core::waits_for_time() const {
   return !agenda_.empty() || progress_.next() != kNever || one_sided_.next() != kNever ||
-         (contention_ && !contention_->idle());
+         files_.next() != kNever || (contention_ && !contention_->idle());
 }
 
 std::optional<RankId> Core::awaited() {

@@ -1,6 +1,6 @@
 // The engine's inside. Each thread of a rank is a lane that runs until it blocks (lanes, calls); what depends on who is
 // first is decided in virtual time when no running lane can still act early enough (agenda, decisions). Each kind of call
-// is a part of its own: point_to_point, completions, probes, collective_calls, one_sided, threads. The core owns the
+// is a part of its own: point_to_point, completions, probes, collective_calls, one_sided, files, threads. The core owns the
 // parts and makes them known to each other (parts.hpp).
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "simnode/engine/decisions.hpp"
 #include "simnode/engine/diagnosis.hpp"
 #include "simnode/engine/engine.hpp"
+#include "simnode/engine/files.hpp"
 #include "simnode/engine/flow_transfers.hpp"
 #include "simnode/engine/lanes.hpp"
 #include "simnode/engine/one_sided.hpp"
@@ -65,6 +66,7 @@ class Core {
   FlowTransfers flows_;
   CollectiveCalls collectives_;
   OneSided one_sided_;
+  Files files_;
   Decisions decisions_;
   Buffering buffering_;
   Diagnosis diagnosis_;

@@ -4,6 +4,7 @@
 
 #include "simnode/engine/calls.hpp"
 #include "simnode/engine/completions.hpp"
+#include "simnode/engine/files.hpp"
 #include "simnode/engine/flow_transfers.hpp"
 #include "simnode/engine/lanes.hpp"
 #include "simnode/engine/one_sided.hpp"
@@ -71,8 +72,8 @@ void Decisions::decide() {
 /// Whatever comes first in virtual time. False: nothing stands yet.
 bool Decisions::make_one() {
   if (contention_ && advance_flows()) return true;
-  if (decide_one_sided() || wake_handshake()) return true;
-  if (agenda_.empty() || !agenda_.safe(agenda_.first())) {
+  if (decide_one_sided() || serve_storage() || wake_handshake()) return true;
+  if (agenda_.empty() || files_.next() < agenda_.next() || !agenda_.safe(agenda_.first())) {
     if (!turns_.let_one_go_out_of_turn()) return false;
     calls_.drain();
     return true;
@@ -86,7 +87,8 @@ bool Decisions::make_one() {
 
 /// Flows go on up to the earliest lane or decision that may start another. True if some ended.
 bool Decisions::advance_flows() {
-  const Time until = std::min({lanes_.running_bound(), agenda_.next(), one_sided_.next(), progress_.next()});
+  const Time until =
+      std::min({lanes_.running_bound(), agenda_.next(), one_sided_.next(), files_.next(), progress_.next()});
   if (!flows_.advance(until)) return false;
   calls_.drain();
   return true;
@@ -96,9 +98,24 @@ bool Decisions::advance_flows() {
 /// comes first.
 bool Decisions::decide_one_sided() {
   const Time at = one_sided_.next();
-  if (at == kNever || agenda_.next() < at || progress_.next() < at || lanes_.may_act_until(at)) return false;
+  if (at == kNever || std::min({agenda_.next(), files_.next(), progress_.next()}) < at ||
+      lanes_.may_act_until(at))
+    return false;
   if (lanes_.outside_or_withdrawn() != 0) ++counters_.forced_decisions;
   one_sided_.decide_next();
+  calls_.drain();
+  return true;
+}
+
+/// The earliest request to the storage is served, if nobody can make one before, or at the same time: ties go by rank.
+/// False: that cannot be said yet, or something else comes first.
+bool Decisions::serve_storage() {
+  const Time at = files_.next();
+  if (at == kNever || std::min({agenda_.next(), one_sided_.next(), progress_.next()}) <= at ||
+      lanes_.may_be_at(at))
+    return false;
+  if (lanes_.outside_or_withdrawn() != 0) ++counters_.forced_decisions;
+  files_.serve_next();
   calls_.drain();
   return true;
 }
@@ -107,7 +124,9 @@ bool Decisions::decide_one_sided() {
 /// before. False: that cannot be said yet, or a decision comes first.
 bool Decisions::wake_handshake() {
   const Time at = progress_.next();
-  if (at == kNever || agenda_.next() < at || one_sided_.next() < at || lanes_.may_act_until(at)) return false;
+  if (at == kNever || std::min({agenda_.next(), one_sided_.next(), files_.next()}) < at ||
+      lanes_.may_act_until(at))
+    return false;
   progress_.wake();
   calls_.drain();
   return true;

@@ -34,6 +34,7 @@ class Decisions {
         progress_{parts.progress},
         flows_{parts.flows},
         one_sided_{parts.one_sided},
+        files_{parts.files},
         counters_{parts.counters} {}
 
   /// Makes all decisions that stand.
@@ -50,6 +51,7 @@ class Decisions {
   bool make_one();
   bool advance_flows();
   bool decide_one_sided();
+  bool serve_storage();
   bool wake_handshake();
   void make(const Agenda::Item& decision);
 
@@ -64,6 +66,7 @@ class Decisions {
   Progress& progress_;
   FlowTransfers& flows_;
   OneSided& one_sided_;
+  Files& files_;
   Counters& counters_;
 };
 

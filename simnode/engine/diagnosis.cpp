@@ -49,6 +49,9 @@ BlockedThread Diagnosis::explain(Lane& lane) {
     case EventKind::kWindowSync:
       blocked.awaits = one_sided_.awaited(lane);
       break;
+    case EventKind::kFileAccess:
+      blocked.awaits = files_.awaited(lane);
+      break;
     default:
       explain_requests(lane, blocked);
   }
@@ -59,7 +62,7 @@ void Diagnosis::explain_requests(Lane& lane, BlockedThread& blocked) {
   for (const std::uint32_t id : lane.words) {
     Request* request = lanes_.rank_of(lane).requests.find(RequestId{id});
     if (request == nullptr || request->known) continue;
-    if (request->kind == Request::Kind::kCollective) {
+    if (request->kind == Request::Kind::kCollective || request->kind == Request::Kind::kFile) {
       for (const RankId r : collectives_.members().awaited(request->pending().comm, lane.rank, id))
         blocked.awaits.push_back(r);
       continue;

@@ -12,7 +12,10 @@ namespace nplus1::simnode::engine {
 class Diagnosis {
  public:
   explicit Diagnosis(const Parts& parts)
-      : lanes_{parts.lanes}, collectives_{parts.collectives}, one_sided_{parts.one_sided} {}
+      : lanes_{parts.lanes},
+        collectives_{parts.collectives},
+        one_sided_{parts.one_sided},
+        files_{parts.files} {}
 
   /// By rank and thread.
   [[nodiscard]] std::vector<BlockedThread> blocked();
@@ -25,6 +28,7 @@ class Diagnosis {
   Lanes& lanes_;
   CollectiveCalls& collectives_;
   OneSided& one_sided_;
+  Files& files_;
 };
 
 }  // namespace nplus1::simnode::engine

@@ -22,6 +22,7 @@
 #include "events/sink.hpp"
 #include "netmodel/collectives/schedule.hpp"
 #include "netmodel/network_model.hpp"
+#include "netmodel/storage/storage.hpp"
 #include "semantics/timing.hpp"
 #include "support/ids.hpp"
 #include "support/units.hpp"
@@ -63,6 +64,8 @@ struct Options {
   /// On networks with contention: ends of messages as soon as they are certain, so that more ranks go on at once. For live
   /// runs; no time is another.
   bool look_ahead = false;
+  /// What files lie on.
+  netmodel::StorageModel storage{};
 };
 
 enum class State : std::uint8_t {

@@ -84,6 +84,12 @@ class Lanes {
     return bound != kNever && bound + latency_ <= at;
   }
 
+  /// Whether one can still do something at `at`, or before.
+  [[nodiscard]] bool may_be_at(Time at) {
+    const Time bound = running_bound();
+    return bound != kNever && bound <= at;
+  }
+
   /// The lane has gone on, and has nothing kept.
   void woke(const Lane& lane);
   [[nodiscard]] std::optional<RankId> next_woken();

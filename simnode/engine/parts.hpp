@@ -15,6 +15,7 @@ class CollectiveCalls;
 class Completions;
 class Contention;
 class Decisions;
+class Files;
 class FlowTransfers;
 class Lanes;
 class OneSided;
@@ -42,6 +43,7 @@ struct Parts {
   FlowTransfers& flows;
   CollectiveCalls& collectives;
   OneSided& one_sided;
+  Files& files;
   Decisions& decisions;
 };
 

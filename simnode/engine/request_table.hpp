@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kNoLane = 0xffffffffU;
 
 /// 32 bytes, because a large world's requests are what the engine misses the cache for.
 struct Request {
-  enum class Kind : std::uint8_t { kSend, kReceive, kCollective, kOneSided };
+  enum class Kind : std::uint8_t { kSend, kReceive, kCollective, kOneSided, kFile };
 
   /// What a request is before its completion is known, for diagnosis and for the release of rendezvous sends.
   struct Pending {

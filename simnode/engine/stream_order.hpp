@@ -78,9 +78,9 @@ class StreamOrder {
     if (sends(e.kind) && e.peer_rank() != kProcNull) visit(send(e));
     if (receives(e.kind) && e.peer_rank() != kProcNull)
       visit(Use{What::kReceive, e.comm.value, e.peer, e.tag});
-    const bool starts = e.kind == EventKind::kIsend || e.kind == EventKind::kIrecv ||
-                        e.kind == EventKind::kIcollective ||
-                        (e.kind == EventKind::kOneSided && e.request != kNoRequest);
+    const bool starts =
+        e.kind == EventKind::kIsend || e.kind == EventKind::kIrecv || e.kind == EventKind::kIcollective ||
+        ((e.kind == EventKind::kOneSided || e.kind == EventKind::kFileAccess) && e.request != kNoRequest);
     if (starts) visit(request(e.request.value));
   }
 

@@ -310,6 +310,7 @@ void Node::all_started() {
   const int n = static_cast<int>(ranks_.size());
   engine::Options options;
   options.poll_cost = settings_.poll_cost;
+  options.storage = settings_.storage;
   options.watch_links = settings_.record != Record::kOff;
   options.look_ahead = true;
   options.collectives = &collectives_;

@@ -141,7 +141,9 @@ class Node final : public engine::Listener {
   void note_caught_accesses();
   void take_warm_time(RankId rank, const events::Event& event);
   void take_last(Rank& rank, events::Event& event);
-  void take_last_words(RankId rank, events::Event& event, std::span<const std::byte> extension);
+  std::span<const std::byte> take_last_words(RankId rank, events::Event& event,
+                                             std::span<const std::byte> extension);
+  void sum_up(RankId rank, const transport::LastWords& words);
   void note_departures();
   [[nodiscard]] std::string compute_intervals_of(RankId rank) const;
   [[nodiscard]] std::string access_cost_text() const;

@@ -1,6 +1,7 @@
 // The recording of a run: DIR/recording, from the first rank's greeting to the end of the job.
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 
@@ -24,6 +25,7 @@ void Node::begin_recording(std::int32_t ranks) {
   header.ranks = ranks;
   header.properties = {{"application", application_},
                        {"network", network_->describe()},
+                       {"storage", settings_.storage.describe()},
                        {"compute", settings_.compute},
                        {"protocol", settings_.protocol},
                        {"collectives", settings_.collectives},
@@ -55,12 +57,22 @@ void Node::take_last(Rank& rank, events::Event& event) {
   event.tag = 0;
 }
 
-/// What stands behind a rank's last event.
-void Node::take_last_words(RankId rank, events::Event& event, std::span<const std::byte> extension) {
+/// What stands behind a rank's last event. What of it remains there: what the process has read and written.
+std::span<const std::byte> Node::take_last_words(RankId rank, events::Event& event,
+                                                 std::span<const std::byte> extension) {
   event.extension = 0;
   transport::LastWords words;
-  if (extension.size() < sizeof(words)) return;
+  if (extension.size() < sizeof(words)) return {};
   std::memcpy(&words, extension.data(), sizeof(words));
+  sum_up(rank, words);
+  constexpr std::size_t kNumbers = 4;
+  if (words.counted_io == 0) return {};
+  event.flags |= events::kHasBytesPerMember;
+  event.aux = kNumbers;
+  return extension.subspan(offsetof(transport::LastWords, bytes_read), kNumbers * sizeof(std::uint64_t));
+}
+
+void Node::sum_up(RankId rank, const transport::LastWords& words) {
   if (words.recorded_accesses != 0) ++ranks_with_accesses_;
   transport::LastWords& all = last_words_;
   for (const auto member :
@@ -180,8 +192,7 @@ void Node::take(RankId rank, Port& port) {
   auto extension = port.assembler.extension();
   if (event.kind == events::EventKind::kFinalize) {
     take_last(r, event);
-    take_last_words(rank, event, extension);
-    extension = {};
+    extension = take_last_words(rank, event, extension);
   }
   if (!translator_->take(rank, event, extension, definitions_)) return;
   r.last_call = event.call;

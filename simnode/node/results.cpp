@@ -48,6 +48,7 @@ report::RunSummary Node::summary() const {
   s.application = application_;
   s.wall_time_s = wall_time_s_;
   s.network = network_name();
+  if (!settings_.native) s.storage = settings_.storage.describe();
   const int processes = static_cast<int>(ranks_.size()) + 1;
   const int cores = ranks_.front().start.cores;
   s.clock = clock_used();

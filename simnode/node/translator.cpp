@@ -190,6 +190,7 @@ bool Translator::take(RankId rank, events::Event& event, std::span<const std::by
       event.aux = global(r.regions, event.aux);
       break;
     default:
+      if (events::names_file(event)) event.aux = global(r.regions, event.aux);
       break;
   }
   const auto known = r.comms.find(event.comm.value);

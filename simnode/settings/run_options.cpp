@@ -10,6 +10,7 @@
 
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
+#include "netmodel/storage/storage.hpp"
 #include "support/size.hpp"
 
 namespace nplus1::simnode::settings {
@@ -43,6 +44,13 @@ Taken take_network(const std::string& value, RunSettings& s) {
   if (!model.value()->contention_free() && !model.value()->flows())
     return Error{"'" + value + "' tells the protocol only", "use --platform FILE"};
   s.network = value;
+  return std::nullopt;
+}
+
+Taken take_storage(const std::string& value, RunSettings& s) {
+  const auto storage = netmodel::parse_storage(value);
+  if (!storage) return storage.error();
+  s.storage = storage.value();
   return std::nullopt;
 }
 
@@ -157,6 +165,14 @@ std::vector<RunOption> rows_of_times() {
                "loggops:L=..,o=..,g=..,G=..,O=..,S=..[,interfaces=both]",
        .fallback = netmodel::kDefaultNetwork.data(),
        .take = take_network},
+      {.flag = "--storage",
+       .variable = "NPLUS1_STORAGE",
+       .value = "SPEC",
+       .help =
+           "What files lie on: latency=100us,client=1GB/s,total=10GB/s,stripes=4,stripe=1MiB (the "
+           "defaults): of a request, of a rank, of all servers, how many, and how much of a file lies on one "
+           "before the next (docs/files.md)",
+       .take = take_storage},
       {.flag = "--clock",
        .variable = "NPLUS1_CLOCK",
        .value = "WHICH",

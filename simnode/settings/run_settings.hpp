@@ -8,6 +8,7 @@
 #include "events/payload/choice.hpp"
 #include "events/recording/compute_times.hpp"
 #include "netmodel/simgrid/options.hpp"
+#include "netmodel/storage/storage.hpp"
 #include "semantics/time_settings.hpp"
 
 namespace nplus1::simnode::settings {
@@ -21,6 +22,7 @@ enum class Record : std::uint8_t {
 struct RunSettings {
   std::string network;
   netmodel::PlatformFlags platform;  // with a file: instead of `network`
+  netmodel::StorageModel storage;    // what files lie on
   std::string collectives;
   std::string compute;  // as it was written
   semantics::ComputeTimes compute_times;

@@ -207,6 +207,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();
   if (rt->settings_.virtual_clocks) rt->clocks.begin();
+  rt->system_io.begin();
   rt->instruments.begin_accesses(rt->me_);
   rt->native_threads_ = native_threads;
   rt->instruments.begin_twins(*rt);

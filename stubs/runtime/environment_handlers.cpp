@@ -128,6 +128,14 @@ int Finalize() {
       call.thread.recorded.expect(static_cast<std::uint16_t>(current_call()));
       call.rt.threads.tell_departures(words);
     }
+    SystemIo::Numbers io;
+    if (call.rt.system_io.read(io, call.rt.line.wakes())) {
+      words.counted_io = 1;
+      words.bytes_read = io[SystemIo::kBytesRead];
+      words.bytes_written = io[SystemIo::kBytesWritten];
+      words.reads = io[SystemIo::kReads];
+      words.writes = io[SystemIo::kWrites];
+    }
     event.extension = sizeof(words) / events::kSlotBytes;
     call.emit(event, &words);
     if (accesses != nullptr) access::end();

@@ -38,6 +38,9 @@ class Line {
     if (!native_ || !segment_) channel_->ring();  // over TCP nothing is sent without
   }
 
+  /// How often that has written something.
+  [[nodiscard]] std::uint64_t wakes() const { return channel_->wakes(); }
+
   /// The next answer that has come whole, with its extension. False if there is none.
   bool read(events::Answer& answer, std::vector<std::uint32_t>& words);
   /// An answer announced more than any has: nothing that follows can be believed.

@@ -20,7 +20,7 @@ namespace nplus1::stubs {
 class Call;
 struct Partitioned;
 
-enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective, kOneSided, kPartitioned };
+enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective, kOneSided, kPartitioned, kFile };
 
 /// A point-to-point operation's arguments, kept where it is started later (persistent, or held for a match).
 struct Arguments {

@@ -24,6 +24,7 @@
 #include "stubs/runtime/background.hpp"
 #include "stubs/runtime/capture.hpp"
 #include "stubs/runtime/communicators.hpp"
+#include "stubs/runtime/files.hpp"
 #include "stubs/runtime/guard.hpp"
 #include "stubs/runtime/instruments.hpp"
 #include "stubs/runtime/line.hpp"
@@ -33,6 +34,7 @@
 #include "stubs/runtime/requests.hpp"
 #include "stubs/runtime/settings.hpp"
 #include "stubs/runtime/system_clocks.hpp"
+#include "stubs/runtime/system_io.hpp"
 #include "stubs/runtime/thread_clock.hpp"
 #include "stubs/runtime/thread_state.hpp"
 #include "stubs/runtime/thread_states.hpp"
@@ -107,6 +109,7 @@ class alignas(4096) Runtime {
   Lock lock;
   Communicators communicators;
   Windows windows;
+  Files files;
   PartitionChannels partitions;
   RequestTable requests;
   Line line;                                    // to the simulator
@@ -115,6 +118,7 @@ class alignas(4096) Runtime {
   ThreadStates threads{lock, settings_, line};  // that have called MPI
   VainLooks vain_looks{lock, line};             // for the simulator's view of a standstill
   Instruments instruments{settings_, line};     // what looks at the program beside its messages
+  SystemIo system_io;                           // what the process reads and writes by itself
   SystemClocks clocks;                          // in virtual time
 
  private:

@@ -22,6 +22,9 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/datatypes.cpp
   runtime/environment_handlers.cpp
   runtime/exchange_collective_handlers.cpp
+  runtime/file_access_handlers.cpp
+  runtime/file_accesses.cpp
+  runtime/file_handlers.cpp
   runtime/instrumented_functions.cpp
   runtime/instruments.cpp
   runtime/leaving.cpp
@@ -50,6 +53,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/send_handlers.cpp
   runtime/settings.cpp
   runtime/system_clocks.cpp
+  runtime/system_io.cpp
   runtime/thread_clock.cpp
   runtime/thread_states.cpp
   runtime/threads.cpp

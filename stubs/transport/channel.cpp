@@ -58,7 +58,10 @@ class SharedMemoryChannel final : public Channel {
     if (header.simulator_sleeping.exchange(0, std::memory_order_relaxed) == 0) return;
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t n = ::write(wake_fd_, &one, sizeof(one));
+    ++wakes_;
   }
+
+  std::uint64_t wakes() const override { return wakes_; }
 
   bool read(Slot& slot) override {
     if (answers_read_ == block_.answer_head.load(std::memory_order_acquire)) return false;
@@ -120,6 +123,7 @@ class SharedMemoryChannel final : public Channel {
   RankBlock& block_;
   int socket_;
   int wake_fd_;
+  std::uint64_t wakes_ = 0;
   std::uint64_t head_ = 0;
   std::uint64_t known_tail_ = 0;
   std::uint64_t answers_read_ = 0;

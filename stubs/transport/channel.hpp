@@ -39,6 +39,8 @@ class Channel {
   [[nodiscard]] virtual bool end_together(int milliseconds) = 0;
   /// Whether the simulator has died or left.
   [[nodiscard]] virtual bool simulator_gone() = 0;
+  /// How often ring() has written 8 bytes to the simulator.
+  [[nodiscard]] virtual std::uint64_t wakes() const { return 0; }
   /// Shared state, for the shared-memory kind only (null for TCP).
   [[nodiscard]] virtual RankBlock* block() = 0;
 };

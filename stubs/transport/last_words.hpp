@@ -19,8 +19,10 @@ struct LastWords {
   std::uint64_t followed = 0;  // events of that thread before
   std::uint16_t found = 0;     // MpiCall
   std::uint8_t recorded_accesses = 0;
-  std::uint8_t reserved[5]{};
-  std::uint64_t fill[4]{};
+  std::uint8_t counted_io = 0;  // what follows is known
+  std::uint8_t reserved[4]{};
+  // What the process has read and written by system calls, but for MPI-IO.
+  std::uint64_t bytes_read = 0, bytes_written = 0, reads = 0, writes = 0;
 };
 static_assert(sizeof(LastWords) == 128 && std::is_trivially_copyable_v<LastWords>);
 

@@ -118,6 +118,15 @@ void EventsOf::one_sided(Event& e) {
   e.aux = words_.size();
 }
 
+void EventsOf::file(Event& e) {
+  e.comm = CommId{static_cast<std::uint32_t>(choices_.value(static_cast<std::int64_t>(members_.size())))};
+  e.operation = static_cast<std::uint8_t>(choices_.value(6));
+  e.tag = static_cast<std::int32_t>(choices_.value(16));
+  if (e.operation != static_cast<std::uint8_t>(events::FileOperation::kOpen))
+    e.aux = choices_.once_in(4) ? ~std::uint64_t{0} : static_cast<std::uint64_t>(choices_.value(5000));
+  if (choices_.once_in(3)) e.request = RequestId{++requests_[rank_]};
+}
+
 void EventsOf::collective(Event& e) {
   e.operation = static_cast<std::uint8_t>(choices_.value(19));
   e.comm = CommId{static_cast<std::uint32_t>(choices_.value(static_cast<std::int64_t>(members_.size())))};
@@ -177,7 +186,9 @@ void EventsOf::row() {
   answer.kind = events::AnswerKind::kExit;
   e.kind = static_cast<EventKind>(choices_.value(23));
   if (e.kind == EventKind::kNone && choices_.once_in(2))
-    e.kind = choices_.once_in(2) ? EventKind::kOneSided : EventKind::kWindowSync;
+    e.kind = choices_.once_in(3)   ? EventKind::kFileAccess
+             : choices_.once_in(2) ? EventKind::kOneSided
+                                   : EventKind::kWindowSync;
   e.call = static_cast<std::uint16_t>(choices_.value(60));
   e.site = CallSiteId{static_cast<std::uint32_t>(choices_.value(3))};
   e.thread = ThreadId{static_cast<std::uint16_t>(choices_.once_in(10) ? choices_.value(3) : 0)};
@@ -210,6 +221,9 @@ void EventsOf::row() {
     case EventKind::kOneSided:
     case EventKind::kWindowSync:
       one_sided(e);
+      break;
+    case EventKind::kFileAccess:
+      file(e);
       break;
     case EventKind::kLocal:
       if (accesses_) access(e);

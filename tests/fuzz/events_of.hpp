@@ -31,6 +31,7 @@ class EventsOf {
   void completion(events::Event& event, events::Answer& answer);
   void collective(events::Event& event);
   void one_sided(events::Event& event);
+  void file(events::Event& event);
   void access(events::Event& event);
   void detail(events::Detail& detail);
   void match();

@@ -43,6 +43,7 @@ bool is_silent(EventKind kind) {
     case EventKind::kFinalize:
     case EventKind::kOneSided:
     case EventKind::kWindowSync:
+    case EventKind::kFileAccess:
       return true;
     default:
       return false;

@@ -71,9 +71,10 @@ class Collector final : public events::EventSink {
       script_.unmodelled += pause;
       ++script_.unmodelled_calls;
     }
-    const bool one_sided = event.kind == EventKind::kOneSided || event.kind == EventKind::kWindowSync;
-    if (one_sided && recorded.exit != events::kUnfinished) {
-      pause += recorded.exit - event.entry();  // windows are not made again
+    const bool not_made = event.kind == EventKind::kOneSided || event.kind == EventKind::kWindowSync ||
+                          event.kind == EventKind::kFileAccess;
+    if (not_made && recorded.exit != events::kUnfinished) {
+      pause += recorded.exit - event.entry();  // neither are windows made again nor files
       script_.unmodelled += recorded.exit - event.entry();
       ++script_.unmodelled_calls;
     }

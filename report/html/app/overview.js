@@ -4,6 +4,7 @@ import { barList, columns, legend } from "./charts.js";
 import { intervalOf, meanOf, oneSided, rankGroups, shareOf, shareOfRun, timeName, worth } from "./data.js";
 import { el } from "./dom.js";
 import { figure } from "./figure.js";
+import { accesses, filesCard } from "./files.js";
 import { formatBytes, formatCallers, formatCount, formatExact, formatPlace, formatShare, formatTime, plural, rankRange } from "./format.js";
 
 const MOST_BARS = 128;
@@ -41,6 +42,7 @@ function tiles(patterns, interval) {
       `max / mean - 1; rank ${most} computes longest, ${formatTime(imbalance.compute_time_s)} over the mean`),
     windows && totals.messages_sent === 0 ? null : tile("Messages", formatCount(totals.messages_sent), `${formatBytes(totals.bytes_sent)} point-to-point`),
     windows ? tile("One-sided", formatCount(windows.transfers), `${formatBytes(windows.bytes)} put, got and accumulated`) : null,
+    patterns.io && patterns.io.files.length > 0 ? tile("Files", formatBytes(patterns.io.totals.bytes_read + patterns.io.totals.bytes_written), accesses(patterns.io.totals)) : null,
     tile("Collectives", formatCount(totals.collective_calls / ranks), "calls a rank"));
 }
 
@@ -148,7 +150,7 @@ const intervalFacts = (interval) => (!interval ? [] : [["In nine cases of ten", 
 function factsCard({ patterns, summary, clock }) {
   const s = summary || {};
   const facts = [["Program", patterns.application || s.application], ["Ranks", formatExact(patterns.ranks)],
-    ["Network", patterns.network || s.network],
+    ["Network", patterns.network || s.network], ["Storage", patterns.io && s.storage],
     [capitalized(timeName(patterns)), `${formatTime(patterns.virtual_time_s)} (${patterns.virtual_time_s} s)`],
     ...intervalFacts(intervalOf({ patterns, clock })),
     ["Wall time", s.wall_time_s == null ? null : formatTime(s.wall_time_s)],
@@ -195,6 +197,6 @@ export const overview = {
     const { patterns } = data;
     return [tiles(patterns, intervalOf(data)), fixesCard(data), timeFigure(patterns),
       el("div", { class: "columns" }, topByTime(patterns), topByBytes(patterns)),
-      el("div", { class: "columns" }, trustCard(data), factsCard(data)), renumberingCard(patterns)];
+      filesCard(patterns), el("div", { class: "columns" }, trustCard(data), factsCard(data)), renumberingCard(patterns)];
   },
 };

@@ -2,7 +2,7 @@
 
 export const ACTIVITIES = [
   { label: "computing", color: "--compute" }, { label: "send", color: "--mpi" }, { label: "receive or wait", color: "--waiting" },
-  { label: "collective", color: "--collective" }, { label: "not modelled", color: "--unmodelled" }, { label: "never returned", color: "--stuck" }];
+  { label: "collective", color: "--collective" }, { label: "not modelled", color: "--unmodelled" }, { label: "never returned", color: "--stuck" }, { label: "file", color: "--file" }];
 
 /** Row of exact intervals: begin and end of each, in order. */
 function exactRow(row, origin) {

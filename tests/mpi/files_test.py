@@ -1,0 +1,157 @@
+"""Files: times that can be worked out by hand (docs/files.md; network: L = 1 ms, B = 1 MB/s; storage: 1 ms, 1 MB/s for each
+client, two servers of 1 MB/s, stripes of 1000 bytes), what MPI refuses, replays, what is counted, and where it is shown."""
+import collections
+import json
+import unittest
+from decimal import Decimal
+
+from live import NPLUS1, LiveTest
+
+WAYS = ((), ("--direct", "off"), ("--transport", "tcp"))
+STORAGE = "latency=1ms,client=1MB/s,total=2MB/s,stripes=2,stripe=1000B"
+
+
+class Files(LiveTest):
+    def one(self, scenario, ranks=2, options=(), program="files", **named):
+        return self.exact(program, scenario, ranks=ranks, options=("--storage", STORAGE, "--record", "full", *options), **named)
+
+    def times(self, scenario, ranks=2):
+        """{(rank, call): microseconds of each such call}, the same in every way; nothing is unmodelled or forced."""
+        all_ways = []
+        for way in WAYS:
+            run = self.one(scenario, ranks, way)
+            self.assertEqual(run.summary["unmodelled"]["calls"], 0)
+            self.assertEqual((run.summary["trust"]["order_inversions"], run.summary["trust"]["forced_decisions"]), (0, 0))
+            found = collections.defaultdict(list)
+            for line in run.stdout.splitlines():
+                rank, call, value = line.split()
+                found[int(rank), call].append(int(value))
+            all_ways.append((dict(found), run.summary["rank_end_s"]))
+            self.assertEqual(self.replayed(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+        self.assertEqual(all_ways[1:], all_ways[:1] * (len(WAYS) - 1))
+        return all_ways[0][0]
+
+    def replayed(self, folder, *options):
+        done = self.run_command([str(NPLUS1), "replay", str(folder), "--json", str(self.folder / "replay.json"), *options])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "replay.json").read_text(), parse_float=Decimal)
+
+    def test_one_client_takes_the_latency_and_its_bytes(self):
+        times = self.times("alone")
+        self.assertEqual([times[0, call] for call in ("write", "read", "end", "beyond", "nothing", "wide", "size", "sync", "close",
+                                                      "delete")],
+                         [[2000], [2000], [1500], [1000], [1000], [5000], [1000], [1000], [1000], [1000]])
+        self.assertEqual((times[0, "open"], times[1, "open"]), ([1000], [1000]))
+
+    def test_clients_share_the_servers(self):
+        times = self.times("together", ranks=4)
+        # Ranks 0 and 2 write to the first server, 1 and 3 to the second.
+        self.assertEqual([times[rank, "write"] for rank in range(4)], [[2000], [2000], [3000], [3000]])
+        self.assertEqual(times[0, "open"], [2000 + 1000])  # four ranks meet in two rounds
+
+    def test_collective_calls_meet_first(self):
+        times = self.times("all")
+        self.assertEqual((times[0, "write_all"], times[1, "write_all"]), ([5000 + 1000 + 2000], [2000]))
+        # Rank 1 comes 1000 us after rank 0, whose message it has then. Of the 4000 bytes that were asked for, the file has 1000
+        # and 2000 behind where they begin.
+        self.assertEqual((times[0, "read_all"], times[1, "read_all"]), ([1000 + 1000 + 1000 + 1000], [1000 + 2000]))
+
+    def test_the_shared_pointer_goes_by_virtual_time(self):
+        times = self.times("turns", ranks=4)
+        # Half a stripe each, every 1000 us: nobody waits. What they wrote says that the order was kept.
+        self.assertEqual([times[rank, "write_shared"] for rank in range(4)], [[1500]] * 4)
+        self.assertEqual([times[rank, "read_shared"] for rank in range(4)], [[1500]] * 4)
+        self.assertEqual(times[0, "position"], [1000])
+
+    def test_ordered_accesses_go_by_rank(self):
+        times = self.times("ordered", ranks=3)
+        self.assertEqual([times[rank, "write_ordered"][0] - times[0, "write_ordered"][0] for rank in range(3)], [0, 0, 1000])
+        self.assertEqual(times[0, "end"], [2000])
+
+    def test_requests_go_on_in_the_background(self):
+        times = self.times("requests")
+        self.assertEqual((times[0, "iwrite"], times[0, "iread"], times[0, "iread_all"]), ([0, 0], [0], [0]))
+        # The first server has one of each rank, the second the others: clients and servers take as long.
+        self.assertEqual((times[0, "waitall"], times[1, "waitall"]), ([1000 + 2000], [1000 + 2000]))
+
+    def test_split_collectives_end_where_they_are_waited_for(self):
+        times = self.times("split")
+        self.assertEqual((times[0, "begin"], times[1, "begin"]), ([0], [3000 + 1000]))
+        self.assertEqual((times[0, "end"], times[1, "end"]), ([500], [500]))
+        self.assertEqual(times[0, "read_end"], [2000])
+
+    def test_views_are_followed(self):
+        times = self.times("views")
+        self.assertEqual(times[0, "set_view"][0], 2000 + 1000)
+        self.assertEqual(times[1, "read"], [1100, 1200])
+
+    def test_what_mpi_refuses_is_as_bare(self):
+        bare = self.bare(2, "files", "errors")
+        for way in WAYS:
+            run = self.one("errors", options=way)
+            self.assertEqual(sorted(run.stdout.splitlines()), sorted(bare.stdout.splitlines()))
+            self.assertEqual(self.replayed(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+
+    def test_another_storage_is_what_a_run_on_it_takes(self):
+        faster = "latency=1us,client=100MB/s,total=100MB/s,stripes=1"
+        there = self.exact("files", "together", ranks=4, options=("--storage", faster, "--record", "full"))
+        here = self.one("together", 4)
+        replayed = self.replayed(here.folder, "--storage", faster)
+        self.assertEqual(replayed["rank_end_s"], there.summary["rank_end_s"])
+        self.assertLess(there.summary["virtual_time_s"], here.summary["virtual_time_s"])
+        self.assertIn("stripes=1", there.summary["storage"])
+        compared = self.run_command([str(NPLUS1), "whatif", str(here.folder), "--storage", faster, "--json", "whatif.json"])
+        self.assertEqual(compared.returncode, 0, compared.stderr)
+        self.assertIn("storage latency=1us", compared.stdout)
+        wrong = self.run_command([str(NPLUS1), "whatif", str(here.folder), "--storage", "speed=1"])
+        self.assertEqual(wrong.returncode, 64, wrong.stdout + wrong.stderr)
+
+    def test_files_and_bytes_are_counted(self):
+        run = self.one("together", 4)
+        patterns = json.loads((run.folder / "patterns.json").read_text())
+        io = patterns["io"]
+        self.assertEqual([file["name"] for file in io["files"]], ["file.dat"])
+        self.assertEqual(io["rank"]["bytes_written"], [1000] * 4)
+        self.assertEqual(io["rank"]["bytes_read"], [4000, 0, 0, 0])
+        self.assertEqual((io["totals"]["opens"], io["totals"]["writes"], io["totals"]["reads"]), (4, 4, 1))
+        self.assertEqual(io["write_sizes"]["exact"], [[1000, 4]])
+        self.assertEqual(run.summary["io"]["bytes_written"], 4000)
+        self.assertIn("storage", run.summary)
+        timeline = json.loads((run.folder / "timeline.json").read_text())
+        kind = timeline["activities"].index("file")
+        self.assertTrue(all(kind in row["activity"] for row in timeline["rows"]))
+        self.assertIn("file.dat", (run.folder / "report.html").read_text())
+        screen = self.run_command([str(NPLUS1), "patterns", str(run.folder)])
+        self.assertIn("file.dat", screen.stdout)
+        self.assertIn("Files: 3.9 KiB read in 1 calls", (run.folder / "summary.txt").read_text())
+        waits = self.run_command([str(NPLUS1), "waitstates", str(run.folder), "--json", "waits.json"])
+        self.assertEqual(waits.returncode, 0, waits.stderr)
+        states = json.loads((self.folder / "waits.json").read_text())
+        self.assertEqual(sum(row["contention_s"] for row in states["ranks"]), 0.002)  # of ranks 2 and 3, behind others
+
+    def test_other_formats_keep_them(self):
+        run = self.one("split")
+        for source, name in ((run.folder, "run.otf2"), (run.folder, "run.jsonl"), ("run.otf2", "back.n1r")):
+            done = self.run_command([str(NPLUS1), "convert", "-q", str(self.folder / source), "-o", str(self.folder / name)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.replayed(self.folder / "back.n1r", "--storage", STORAGE)["rank_end_s"], run.summary["rank_end_s"])
+
+    def test_native_recordings_are_replayed(self):
+        for scenario in ("alone", "all", "turns", "requests", "split"):
+            run = self.observe(2, "files", scenario, options=("--native", "--record", "full"))
+            self.assertEqual(len(self.replayed(run.folder, "--network", "lsb")["rank_end_s"]), 2)
+
+    def test_reads_and_writes_of_the_program_are_counted(self):
+        run = self.one("own", 2)
+        system = run.summary["io"]["system"]
+        # 3 calls of write and 2 of read with 5000 bytes on each rank; what it says is written, too, and the C library maps it.
+        self.assertGreaterEqual(system["bytes_written"], 2 * 15000)
+        self.assertLess(system["bytes_written"], 2 * 15000 + 4096)
+        self.assertGreaterEqual(system["bytes_read"], 2 * 10000)
+        self.assertLess(system["bytes_read"], 2 * 10000 + 65536)
+        self.assertEqual(run.summary["io"]["bytes_written"], 2 * 4000)
+        self.assertEqual(self.replayed(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+
+
+if __name__ == "__main__":
+    unittest.main()
