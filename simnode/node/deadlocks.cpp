@@ -1,5 +1,5 @@
-// When every thread of every rank waits in a modelled call and nothing can be decided, and when all wait, some of them
-// inside the MPI library, where nothing moves.
+#include "simnode/node/deadlocks.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "events/mpi_call.hpp"
-#include "simnode/node/node.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -51,31 +50,30 @@ int threads_of(std::int32_t pid) {
 }  // namespace
 
 /// Where the program may call MPI from several threads, one that is not in a call may still send.
-bool Node::threads_may_run(const std::vector<engine::BlockedThread>& waiting) const {
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    const Rank& r = ranks_[i];
+bool Deadlocks::threads_may_run(const std::vector<engine::BlockedThread>& waiting) const {
+  for (const JobRank& r : ranks_) {
     if (r.gone || !r.several_threads()) continue;
+    const RankId rank = ranks_.id_of(r);
     const auto mine = std::count_if(waiting.begin(), waiting.end(),
-                                    [&](const engine::BlockedThread& b) { return b.rank.index() == i; });
+                                    [&](const engine::BlockedThread& b) { return b.rank == rank; });
     if (threads_of(r.pid) - r.start.native_threads > mine) return true;
   }
   return false;
 }
 
-std::string Node::place_of(RankId rank, CallSiteId site) {
-  const auto& frames = translator_->call_path(site).frames;
+std::string Deadlocks::place_of(RankId rank, CallSiteId site) {
+  const auto& frames = translator_.call_path(site).frames;
   if (frames.empty() || frames.front().offset == 0) return "an unknown place";
   std::string module = frames.front().module;
   // The loader calls a program what its caller called it.
-  if (module.empty() || module.front() != '/')
-    module = "/proc/" + std::to_string(ranks_[rank.index()].pid) + "/exe";
+  if (module.empty() || module.front() != '/') module = "/proc/" + std::to_string(ranks_[rank].pid) + "/exe";
   std::error_code error;
   const auto resolved = std::filesystem::canonical(module, error);
   return source_lines_.call_returning_to(error ? module : resolved.string(), frames.front().offset);
 }
 
-std::string Node::deadlock_report() {
-  const auto blocked = engine_->blocked();
+std::string Deadlocks::deadlock_report() {
+  const auto blocked = engine_.blocked();
   std::string text = fmt::format(
       "\nnplus1: deadlock: all {} ranks wait for each other and no message is on its way.\n", ranks_.size());
   constexpr std::size_t kShown = 64;
@@ -86,7 +84,7 @@ std::string Node::deadlock_report() {
   return text + what_follows();
 }
 
-std::string Node::line_of(const engine::BlockedThread& b) {
+std::string Deadlocks::line_of(const engine::BlockedThread& b) {
   if (b.event.kind == events::EventKind::kLocal)
     return fmt::format("  rank {} waits in pthread_join for one of its threads\n", b.rank.value);
   std::string text =
@@ -96,59 +94,55 @@ std::string Node::line_of(const engine::BlockedThread& b) {
                             place_of(b.rank, b.event.site), awaited_text(b));
 }
 
-const char* Node::what_follows() const {
+const char* Deadlocks::what_follows() const {
   return settings_.abort_on_deadlock ? "The job is ended with exit code 86. Break the cycle above, or run "
                                        "with --on-deadlock continue.\n"
                                      : "The job is left as it is (--on-deadlock continue).\n";
 }
 
-void Node::tell_deadlock(const std::string& text, RankId first,
-                         const std::vector<engine::BlockedThread>& others) {
-  deadlock_said_ = true;
+void Deadlocks::tell_deadlock(const std::string& text, RankId first,
+                              const std::vector<engine::BlockedThread>& others) {
+  said_ = true;
   notes_.push_back(text.substr(1));
-  if (!settings_.abort_on_deadlock) return send_text(first, events::AnswerKind::kNotice, true, text);
+  if (!settings_.abort_on_deadlock) return ranks_.send_text(first, events::AnswerKind::kNotice, true, text);
   for (const engine::BlockedThread& b : others)
-    if (b.rank != first) send_text(b.rank, events::AnswerKind::kDeadlock, false, {});
-  send_text(first, events::AnswerKind::kDeadlock, true, text);
-}
-
-bool Node::threads_allowed() const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [](const Rank& r) { return !r.gone && r.several_threads(); });
+    if (b.rank != first) ranks_.send_text(b.rank, events::AnswerKind::kDeadlock, false, {});
+  ranks_.send_text(first, events::AnswerKind::kDeadlock, true, text);
 }
 
 /// Whether all have been blocked for long enough. A thread may have sent something just before it ended.
-bool Node::blocked_for_long() {
+bool Deadlocks::blocked_for_long() {
   const auto now = std::chrono::steady_clock::now();
-  if (engine_->state() != engine::State::kAllBlocked) all_blocked_since_.reset();
-  if (engine_->state() != engine::State::kAllBlocked || deadlock_said_) return false;
+  if (engine_.state() != engine::State::kAllBlocked) all_blocked_since_.reset();
+  if (engine_.state() != engine::State::kAllBlocked || said_) return false;
   if (!all_blocked_since_) all_blocked_since_ = now;
-  // Who has died leaves others waiting, and mpirun ends the job.
-  const bool somebody_died =
-      std::any_of(ranks_.begin(), ranks_.end(), [](const Rank& r) { return r.gone && !r.finalized; });
-  if (somebody_died) return now - *all_blocked_since_ > kPatienceAfterDeath;
-  if (!threads_allowed()) return true;
+  if (ranks_.one_has_died()) return now - *all_blocked_since_ > kPatienceAfterDeath;
+  if (!ranks_.may_have_several_threads()) return true;
   // Idle helper threads (OpenMP) look like threads that may still send: they get long, not for ever.
-  return now - *all_blocked_since_ > (threads_may_run(engine_->blocked()) ? kThreadPatience : kPatience);
+  return now - *all_blocked_since_ > (threads_may_run(engine_.blocked()) ? kThreadPatience : kPatience);
 }
 
-void Node::look_for_deadlock() {
+void Deadlocks::look() {
+  look_for_deadlock();
+  look_for_standstill();
+}
+
+void Deadlocks::look_for_deadlock() {
   if (!blocked_for_long()) return;
   all_blocked_since_.reset();
-  if (engine_->release_rendezvous()) {
-    engine_->decide();
+  if (engine_.release_rendezvous()) {
+    engine_.decide();
     return;
   }
-  const auto blocked = engine_->blocked();
+  const auto blocked = engine_.blocked();
   if (blocked.empty() || threads_may_run(blocked)) return;
   tell_deadlock(deadlock_report(), blocked.front().rank, blocked);
 }
 
 /// Whether nothing has moved for long anywhere.
-bool Node::stands_still() {
+bool Deadlocks::stands_still() {
   std::vector<Standstill::Sample> samples;
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    const Rank& r = ranks_[i];
+  for (const JobRank& r : ranks_) {
     const transport::RankBlock* block = r.port ? r.port->block() : nullptr;
     if (r.gone && !r.finalized) return false;  // mpirun ends the job
     if (r.gone || r.finalized) {
@@ -157,7 +151,7 @@ bool Node::stands_still() {
     }
     if (block == nullptr) {  // its events show its calls, and what it tells how it waits
       samples.push_back(
-          {.activity = static_cast<std::uint32_t>(events_per_rank_[i]), .looks = r.looks, .moves = r.moves});
+          {.activity = static_cast<std::uint32_t>(r.events), .looks = r.looks, .moves = r.moves});
       continue;
     }
     samples.push_back({.activity = block->activity.load(std::memory_order_acquire),
@@ -167,13 +161,13 @@ bool Node::stands_still() {
   return standstill_.look(samples, std::chrono::steady_clock::now());
 }
 
-std::string Node::standstill_report() {
+std::string Deadlocks::standstill_report() {
   std::string text = fmt::format(
       "\nnplus1: deadlock: all {} ranks wait, some of them inside the MPI library, and for {} s nothing has "
       "moved.\n",
       ranks_.size(), Standstill::kLong.count());
-  const auto blocked = engine_->blocked();
-  const auto outside = engine_->outside();
+  const auto blocked = engine_.blocked();
+  const auto outside = engine_.outside();
   constexpr std::size_t kShown = 64;
   for (std::size_t i = 0; i < ranks_.size() && i < kShown; ++i) {
     const RankId rank{static_cast<std::int32_t>(i)};
@@ -191,33 +185,34 @@ std::string Node::standstill_report() {
     for (const engine::BlockedThread& b : outside)
       if (b.rank == rank) tell_inside(b.event.call, b.event.site);
     if (told) continue;
-    if (ranks_[i].finalized)
+    if (ranks_[rank].finalized)
       text += fmt::format("  rank {} has called MPI_Finalize\n", i);
     else
-      tell_inside(ranks_[i].last_call, ranks_[i].last_site);
+      tell_inside(ranks_[rank].last_call, ranks_[rank].last_site);
   }
   if (ranks_.size() > kShown) text += fmt::format("  and {} more\n", ranks_.size() - kShown);
   return text + what_follows();
 }
 
 /// As above where some wait inside the MPI library, of which only what the ranks' own polls show is known.
-void Node::look_for_standstill() {
+void Deadlocks::look_for_standstill() {
   constexpr std::chrono::milliseconds kBetween = 100ms;
   const auto now = std::chrono::steady_clock::now();
-  if (deadlock_said_ || now - standstill_looked_ < kBetween) return;
+  if (said_ || now - standstill_looked_ < kBetween) return;
   standstill_looked_ = now;
   // What is being decided will be, by force if need be (Watch).
-  if (engine_->state() != engine::State::kRunning) return standstill_.reset();
+  if (engine_.state() != engine::State::kRunning) return standstill_.reset();
   if (!stands_still()) return;
   standstill_.reset();
-  auto waiting = engine_->blocked();
-  const auto outside = engine_->outside();
+  auto waiting = engine_.blocked();
+  const auto outside = engine_.outside();
   waiting.insert(waiting.end(), outside.begin(), outside.end());
   if (threads_may_run(waiting)) return;
-  if (engine_->release_rendezvous(true)) return engine_->decide();
-  const auto first = std::find_if(ranks_.begin(), ranks_.end(), [](const Rank& r) { return !r.finalized; });
+  if (engine_.release_rendezvous(true)) return engine_.decide();
+  const auto first =
+      std::find_if(ranks_.begin(), ranks_.end(), [](const JobRank& r) { return !r.finalized; });
   if (first == ranks_.end()) return;
-  tell_deadlock(standstill_report(), RankId{static_cast<std::int32_t>(first - ranks_.begin())}, waiting);
+  tell_deadlock(standstill_report(), ranks_.id_of(*first), waiting);
 }
 
 }  // namespace nplus1::simnode::node
