@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/completing.hpp"
 #include "stubs/runtime/completion.hpp"
 
 namespace nplus1::stubs::native {
@@ -14,14 +15,14 @@ using events::CompletionMode;
 using events::EventKind;
 using Natives = std::vector<MPI_Request>;
 
-void emit(Call& call, EventKind kind, CompletionMode mode, const Completing& c) {
+void emit(Call& call, EventKind kind, CompletionMode mode, const Selection& c) {
   std::vector<std::uint32_t> slots;
   const events::Event event = completion_event(kind, mode, c.requests, slots);
   call.emit(event, slots.data());
 }
 
 /// The array with MPI's own handles in place of ours.
-Natives natives_of(const Completing& c) {
+Natives natives_of(const Selection& c) {
   Natives natives(c.handles, c.handles + c.count);
   for (std::size_t i = 0; i < c.requests.size(); ++i)
     natives[static_cast<std::size_t>(c.positions[i])] = c.requests[i]->native;
@@ -71,20 +72,20 @@ void completed(Call& call, MPI_Request& handle, Request& request, const MPI_Stat
 }
 
 /// Handles as MPI left them, for requests that are not ours.
-void give_back(const Completing& c, const Natives& natives) {
+void give_back(const Selection& c, const Natives& natives) {
   for (int i = 0; i < c.count; ++i)
     if (!std::binary_search(c.positions.begin(), c.positions.end(), i))
       c.handles[i] = natives[static_cast<std::size_t>(i)];
 }
 
 /// Where an entry of the array stands among ours; -1 if it is not ours.
-int place_of(const Completing& c, int position) {
+int place_of(const Selection& c, int position) {
   const auto found = std::lower_bound(c.positions.begin(), c.positions.end(), position);
   return found == c.positions.end() || *found != position ? -1
                                                           : static_cast<int>(found - c.positions.begin());
 }
 
-int all(Call& call, const Completing& c, MPI_Status statuses[], EventKind kind, int* flag) {
+int all(Call& call, const Selection& c, MPI_Status statuses[], EventKind kind, int* flag) {
   emit(call, kind, CompletionMode::kAll, c);
   Natives natives = natives_of(c);
   std::vector<MPI_Status> own(static_cast<std::size_t>(c.count));
@@ -101,7 +102,7 @@ int all(Call& call, const Completing& c, MPI_Status statuses[], EventKind kind, 
   return code;
 }
 
-int any(Call& call, const Completing& c, int* index, MPI_Status* status, EventKind kind, int* flag) {
+int any(Call& call, const Selection& c, int* index, MPI_Status* status, EventKind kind, int* flag) {
   emit(call, kind, CompletionMode::kAny, c);
   Natives natives = natives_of(c);
   MPI_Status own;
@@ -125,7 +126,7 @@ int any(Call& call, const Completing& c, int* index, MPI_Status* status, EventKi
   return code;
 }
 
-int some(Call& call, const Completing& c, int* outcount, int indices[], MPI_Status statuses[],
+int some(Call& call, const Selection& c, int* outcount, int indices[], MPI_Status statuses[],
          EventKind kind) {
   emit(call, kind, CompletionMode::kSome, c);
   Natives natives = natives_of(c);
@@ -150,26 +151,37 @@ int some(Call& call, const Completing& c, int* outcount, int indices[], MPI_Stat
   return code;
 }
 
-}  // namespace
+class Native final : public Completing {
+ public:
+  int wait(Call& call, const Selection& s, MPI_Status* status) const override {
+    return all(call, s, status, EventKind::kWait, nullptr);
+  }
+  int wait_all(Call& call, const Selection& s, MPI_Status statuses[]) const override {
+    return all(call, s, statuses, EventKind::kWait, nullptr);
+  }
+  int wait_any(Call& call, const Selection& s, int* index, MPI_Status* status) const override {
+    return any(call, s, index, status, EventKind::kWait, nullptr);
+  }
+  int wait_some(Call& call, const Selection& s, int* outcount, int indices[],
+                MPI_Status statuses[]) const override {
+    return some(call, s, outcount, indices, statuses, EventKind::kWait);
+  }
+  int test(Call& call, const Selection& s, int* flag, MPI_Status* status) const override {
+    return all(call, s, status, EventKind::kTest, flag);
+  }
+  int test_all(Call& call, const Selection& s, int* flag, MPI_Status statuses[]) const override {
+    return all(call, s, statuses, EventKind::kTest, flag);
+  }
+  int test_any(Call& call, const Selection& s, int* index, int* flag, MPI_Status* status) const override {
+    return any(call, s, index, status, EventKind::kTest, flag);
+  }
+  int test_some(Call& call, const Selection& s, int* outcount, int indices[],
+                MPI_Status statuses[]) const override {
+    return some(call, s, outcount, indices, statuses, EventKind::kTest);
+  }
+};
 
-int wait_all(Call& call, const Completing& c, MPI_Status statuses[]) {
-  return all(call, c, statuses, EventKind::kWait, nullptr);
-}
-int wait_any(Call& call, const Completing& c, int* index, MPI_Status* status) {
-  return any(call, c, index, status, EventKind::kWait, nullptr);
-}
-int wait_some(Call& call, const Completing& c, int* outcount, int indices[], MPI_Status statuses[]) {
-  return some(call, c, outcount, indices, statuses, EventKind::kWait);
-}
-int test_all(Call& call, const Completing& c, int* flag, MPI_Status statuses[]) {
-  return all(call, c, statuses, EventKind::kTest, flag);
-}
-int test_any(Call& call, const Completing& c, int* index, int* flag, MPI_Status* status) {
-  return any(call, c, index, status, EventKind::kTest, flag);
-}
-int test_some(Call& call, const Completing& c, int* outcount, int indices[], MPI_Status statuses[]) {
-  return some(call, c, outcount, indices, statuses, EventKind::kTest);
-}
+}  // namespace
 
 int finish_receive(Call& call, Request& request, MPI_Status* status) {
   MPI_Status own;
@@ -185,3 +197,12 @@ void note_message(Call& call, const Communicator& comm, const MPI_Status& status
 }
 
 }  // namespace nplus1::stubs::native
+
+namespace nplus1::stubs {
+
+const Completing& native_completing() {
+  static constexpr native::Native strategy;
+  return strategy;
+}
+
+}  // namespace nplus1::stubs

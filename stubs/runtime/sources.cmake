@@ -1,8 +1,11 @@
 # The runtime's sources, relative to stubs/ (guard, keeper, progress and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
+  access/beginning.cpp
+  access/call_arguments.cpp
   access/dispatch.cpp
   access/faults.cpp
   access/mappings.cpp
+  access/signal_actions.cpp
   access/watch.cpp
   twin/own_call.cpp
   twin/pages.cpp
@@ -51,6 +54,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/rooted_collective_handlers.cpp
   runtime/runtime.cpp
   runtime/send_handlers.cpp
+  runtime/simulated_completing.cpp
   runtime/settings.cpp
   runtime/system_clocks.cpp
   runtime/system_io.cpp
