@@ -42,7 +42,7 @@ void add_interval(report::JsonObject& document, const std::string& source) {
   interval["from_s"] = clock["from_s"];
   interval["to_s"] = clock["to_s"];
   interval["highest_s"] = clock["measured_s"];
-  interval["share"] = 0.9;
+  interval["share"] = kShareOfInterval;
   document.raw("virtual_time_interval", interval.dump());
 }
 

@@ -11,6 +11,8 @@ namespace nplus1::analyses {
 
 inline constexpr const char* kWarmFolder = "warm";
 inline constexpr const char* kClockFile = "clock.json";
+/// With which probability the interval of a virtual time has it.
+inline constexpr double kShareOfInterval = 0.9;
 
 /// What the twins of the run at `source` say of its stretches; none if it had no twins. Throws Stopped.
 [[nodiscard]] std::shared_ptr<hypothesis::clock::Stretches> fitted_stretches(const std::string& source);

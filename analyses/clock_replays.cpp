@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -66,19 +64,36 @@ class ClockReplays {
     std::tie(clocks.lowest, std::ignore) = ends[1];
     clocks.lowest =
         from_seconds(seconds(clocks.lowest) * (1 - 1.645 * kSystematic));  // the shortest may be too long
-    const auto best = replay(stretches, folder_ ? &*folder_ : nullptr);
-    clocks.estimate = best.makespan().time_since_epoch();
-    clocks.computing_warm = computing_of(best);
-    clocks.kinds = stretches->report();
     std::vector<double> others;
     for (std::size_t i = 2; i < ends.size(); ++i) others.push_back(seconds(ends[i].first));
-    std::tie(clocks.from, clocks.to) = interval(clocks, others);
+    const auto conclude = [&](const hypothesis::ReplayResult& best) {
+      clocks.estimate = best.makespan().time_since_epoch();
+      clocks.computing_warm = computing_of(best);
+      std::tie(clocks.from, clocks.to) = interval(clocks, others);
+    };
+    const hypothesis::ReplayResult best = replay_best(stretches, clocks, conclude);
+    conclude(best);
+    clocks.kinds = stretches->report();
     need(play_recording(settings_.source)(clocks.names, true));
     clocks.finished = best.state == simnode::engine::State::kFinished;
     return clocks;
   }
 
  private:
+  /// The folder's summary has the interval, which `conclude` makes of the replay.
+  template <class Conclude>
+  hypothesis::ReplayResult replay_best(const std::shared_ptr<Stretches>& stretches, const WarmTimes& clocks,
+                                       Conclude& conclude) {
+    if (!folder_) return replay(stretches, nullptr);
+    ReplayFolder folder = *folder_;
+    folder.complete = [&](const hypothesis::ReplayResult& best, report::RunSummary& summary) {
+      conclude(best);
+      summary.virtual_time_interval =
+          report::TimeInterval{clocks.lowest, clocks.from, clocks.to, clocks.measured, kShareOfInterval};
+    };
+    return replay(stretches, &folder);
+  }
+
   static std::pair<Duration, Duration> interval(const WarmTimes& clocks, const std::vector<double>& others) {
     if (others.empty()) return {clocks.lowest, clocks.measured};
     const auto around = hypothesis::clock::interval(seconds(clocks.estimate), others, kSystematic);
@@ -118,22 +133,6 @@ class ClockReplays {
   hypothesis::RecordedSettings recorded_;
   std::vector<hypothesis::clock::Sample> samples_;
 };
-
-/// The folder's summary was written before the interval was known.
-void add_interval_to_summary(const fs::path& summary, const std::string& folder) {
-  std::ifstream in{summary, std::ios::binary};
-  if (!in) return;
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  report::JsonObject last;
-  add_interval(last, folder);
-  const std::string member = last.document();  // "{\n  ...\n}\n"
-  const std::size_t end = text.rfind("\n}");
-  constexpr std::size_t kBrace = 2;
-  if (end == text.npos || member.size() <= 2 * kBrace + 1) return;
-  text.replace(end, kBrace, ",\n" + member.substr(kBrace, member.size() - kBrace - 1));
-  need(report::write_file(summary, text), Fault::kOutput,
-       "the summary lacks the interval of its virtual time");
-}
 
 }  // namespace
 
@@ -178,7 +177,6 @@ WarmTimes leave_warm_results(const std::string& folder) {
   WarmTimes times = warm_times(settings, ReplayFolder{output, true});
   need(report::write_file(fs::path{folder} / kClockFile, clock_json(folder, times)), Fault::kOutput,
        "the clock's report is missing");
-  add_interval_to_summary(fs::path{output} / "summary.json", output);
   return times;
 }
 

@@ -20,6 +20,7 @@
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/network_model.hpp"
 #include "netmodel/simgrid/options.hpp"
+#include "report/run_summary.hpp"
 #include "support/result.hpp"
 
 namespace nplus1::analyses {
@@ -78,6 +79,8 @@ void check_network(const ReplaySettings& settings, const hypothesis::RecordedSet
 struct ReplayFolder {
   std::string path;     // a new folder
   bool record = false;  // with a recording of the replay
+  /// What else the summary says, given what the replay came to.
+  std::function<void(const hypothesis::ReplayResult&, report::RunSummary&)> complete{};
 };
 
 /// Throws Stopped.

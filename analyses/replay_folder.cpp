@@ -100,6 +100,7 @@ ReplayResult replay_into_folder(const ReplaySettings& settings, const ReplayFold
       s.notes.push_back(fmt::format("The recording is not complete: {}; {}", trouble->what, trouble->remedy));
     s.recording = recording_of(*writer);
   }
+  if (wanted.complete) wanted.complete(result, s);
   need(patterns::write_result_folder(folder.path(), s,
                                      observers.observed(s.application, s.network, std::move(result.links))),
        Fault::kOutput);

@@ -66,6 +66,17 @@ TEST(SummaryJson, TimesAreExactInTheText) {
   EXPECT_NE(summary_json(summary).find("\"virtual_time_s\": 1.000000000001,"), std::string::npos);
 }
 
+TEST(SummaryJson, SaysWhatAnEstimatedVirtualTimeLiesIn) {
+  RunSummary summary = two_ranks();
+  EXPECT_FALSE(json::parse(summary_json(summary)).contains("virtual_time_interval"));
+  using std::chrono::milliseconds;
+  summary.virtual_time_interval =
+      TimeInterval{milliseconds{1}, milliseconds{2}, milliseconds{4}, milliseconds{5}, 0.9};
+  const json interval = json::parse(summary_json(summary))["virtual_time_interval"];
+  EXPECT_EQ(interval, json::parse(R"({"lowest_s": 0.001, "from_s": 0.002, "to_s": 0.004, "highest_s": 0.005,
+                                      "share": 0.9})"));
+}
+
 TEST(SummaryJson, AnEmptySummaryAndNamesInOtherEncodingsAreStillJson) {
   EXPECT_EQ(json::parse(summary_json({}))["ranks"], 0);
   RunSummary summary = two_ranks();

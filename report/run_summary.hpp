@@ -86,6 +86,14 @@ struct Recording {
   double hashing_s = 0;       // all ranks together, on the content of messages
 };
 
+/// What a virtual time of estimated compute times lies in (docs/clock.md).
+struct TimeInterval {
+  Duration lowest{};
+  Duration from{}, to{};  // with the probability of `share`
+  Duration highest{};
+  double share = 0;
+};
+
 struct RunSummary {
   std::string application;  // as the user named it
   std::uint32_t ranks = 0;
@@ -119,6 +127,7 @@ struct RunSummary {
   std::vector<std::string> links;  // lines about the links of a platform; not in summary.json
   bool complete = false;           // every rank reached MPI_Finalize
   std::vector<std::string> notes;  // sentences for the reader
+  std::optional<TimeInterval> virtual_time_interval{};
 };
 
 }  // namespace nplus1::report

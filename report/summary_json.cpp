@@ -101,6 +101,16 @@ void add_settings(Object& object, const RunSummary& summary) {
   object.truth("direct", summary.direct);
 }
 
+std::string interval(const TimeInterval& i) {
+  Object object;
+  object.raw("lowest_s", exact_seconds(i.lowest));
+  object.raw("from_s", exact_seconds(i.from));
+  object.raw("to_s", exact_seconds(i.to));
+  object.raw("highest_s", exact_seconds(i.highest));
+  object.real("share", i.share);
+  return object.inner();
+}
+
 }  // namespace
 
 std::string summary_json(const RunSummary& summary) {
@@ -124,6 +134,8 @@ std::string summary_json(const RunSummary& summary) {
   object.raw("recording", recording(summary.recording));
   object.raw("trust", trust_object(summary.trust));
   object.list("notes", summary.notes, Object::quoted);
+  if (summary.virtual_time_interval)
+    object.raw("virtual_time_interval", interval(*summary.virtual_time_interval));
   return object.document();
 }
 

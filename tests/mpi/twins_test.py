@@ -60,6 +60,9 @@ class Twins(LiveTest):
         clock = json.loads((self.folder / "c.json").read_text())
         summary = json.loads((warm / "summary.json").read_text())
         self.assertEqual(summary["virtual_time_s"], clock["virtual_time_s"])
+        self.assertEqual(summary["virtual_time_interval"],
+                         {"lowest_s": clock["lowest_s"], "from_s": clock["from_s"], "to_s": clock["to_s"],
+                          "highest_s": clock["measured_s"], "share": 0.9})
         replayed = self.run_command([str(NPLUS1), "replay", str(warm)])
         self.assertIn("every rank ends exactly when it did", replayed.stdout)
 
