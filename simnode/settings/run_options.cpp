@@ -192,6 +192,11 @@ std::vector<RunOption> rows_of_times() {
        .path = Path::kAfterColon,
        .take = take_compute,
        .tell = tell_compute},
+  };
+}
+
+std::vector<RunOption> rows_of_the_simulation() {
+  return {
       {.flag = "--protocol",
        .variable = "NPLUS1_PROTOCOL",
        .value = "WHICH",
@@ -366,7 +371,8 @@ std::vector<RunOption> rows_of_switches() {
 
 std::vector<RunOption> all_rows() {
   std::vector<RunOption> rows = rows_of_times();
-  for (const auto& more : {rows_of_the_recording(), rows_of_platforms(), rows_of_switches()})
+  for (const auto& more :
+       {rows_of_the_simulation(), rows_of_the_recording(), rows_of_platforms(), rows_of_switches()})
     rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }

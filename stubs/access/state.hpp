@@ -119,6 +119,15 @@ void protect(std::uint64_t page, std::uint64_t pages, Watched mode) noexcept;
   return watched == Watched::kAll || (watched == Watched::kWrites && write);
 }
 
+/// Visits all buffers that are live.
+template <class Visit>
+void each_buffer(Visit&& visit) {
+  for (std::size_t i = 0; i < state.buffers_used; ++i)
+    if (state.buffers[i].live) visit(state.buffers[i]);
+}
+
+/// Whether pages from `first` to before `end` have some that are never closed.
+[[nodiscard]] bool kept_open_locked(std::uint64_t first, std::uint64_t end) noexcept;
 void open_all_locked() noexcept;
 void close_all_locked() noexcept;
 /// After a buffer needs less: its pages are opened as far as no other needs them.

@@ -5,6 +5,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   access/dispatch.cpp
   access/faults.cpp
   access/mappings.cpp
+  access/pages.cpp
   access/signal_actions.cpp
   access/watch.cpp
   twin/own_call.cpp
