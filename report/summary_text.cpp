@@ -43,18 +43,22 @@ void add_one_sided(Page& page, const RunSummary& s) {
   page.line("One-sided: {} transfers, {} ({})", transfers, readable_bytes(static_cast<double>(bytes)), kinds);
 }
 
-/// MPI-IO, and what the ranks' own reads and writes came to.
+/// MPI-IO, and what the ranks' own reads and writes came to: every process has some, of its libraries.
 void add_io(Page& page, const RunSummary& s) {
   if (!s.io) return;
+  constexpr std::uint64_t kMuch = 1U << 20U;
   const auto size = [](std::uint64_t bytes) { return readable_bytes(static_cast<double>(bytes)); };
-  if (s.io->reads + s.io->writes + s.io->files > 0)
+  const bool uses_mpi_io = s.io->files + s.io->reads + s.io->writes > 0;
+  if (uses_mpi_io)
     page.line(
         "Files: {} read in {} calls, {} written in {}, {} file{}; {} in MPI-IO, {} of it waiting for others",
         size(s.io->bytes_read), s.io->reads, size(s.io->bytes_written), s.io->writes, s.io->files,
         s.io->files == 1 ? "" : "s", readable(s.io->time), readable(s.io->waiting));
-  if (s.io->system)
-    page.line("  besides, read() and write() and their like: {} read, {} written, in no time of the model's",
-              size(s.io->system->bytes_read), size(s.io->system->bytes_written));
+  if (!s.io->system) return;
+  const auto& own = *s.io->system;
+  if (uses_mpi_io || own.bytes_read + own.bytes_written >= kMuch)
+    page.line("  read(), write() and their like, which take no virtual time: {} read, {} written",
+              size(own.bytes_read), size(own.bytes_written));
 }
 
 void add_densities(Page& page, const RunSummary& s, TextStyle style) {

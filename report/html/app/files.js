@@ -4,6 +4,7 @@ import { el } from "./dom.js";
 import { formatBytes, formatExact, formatTime, plural } from "./format.js";
 
 const MOST_FILES = 50;
+const MUCH = 1 << 20;
 
 const sum = (column) => column.reduce((all, value) => all + value, 0);
 
@@ -16,6 +17,9 @@ function row(file) {
     .map((text) => el("td", { class: "number" }, text)));
 }
 
+/** By the processes themselves: each has some, of its libraries. */
+const ownBytes = ({ system }) => (system ? sum(system.bytes_read) + sum(system.bytes_written) : 0);
+
 function systemNote({ system }) {
   if (!system) return null;
   return el("p", { class: "note" }, `Besides, the ranks' own read() and write() and their like: ${formatBytes(sum(system.bytes_read))} read in ` +
@@ -23,7 +27,7 @@ function systemNote({ system }) {
 }
 
 export function filesCard({ io }) {
-  if (!io || (io.files.length === 0 && !io.system)) return null;
+  if (!io || (io.files.length === 0 && ownBytes(io) < MUCH)) return null;
   const shown = io.files.slice(0, MOST_FILES);
   const more = io.files.length + io.files_left_out - shown.length;
   const heads = ["file", "opened", "read", "in calls", "written", "in calls", "of all members", "time", "of it waiting"];
