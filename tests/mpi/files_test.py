@@ -135,6 +135,14 @@ class Files(LiveTest):
             done = self.run_command([str(NPLUS1), "convert", "-q", str(self.folder / source), "-o", str(self.folder / name)])
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.replayed(self.folder / "back.n1r", "--storage", STORAGE)["rank_end_s"], run.summary["rank_end_s"])
+        printed = self.run_command(["otf2-print", str(self.folder / "run.otf2" / "traces.otf2")])
+        self.assertEqual((printed.returncode, printed.stderr), (0, ""))
+        records = collections.Counter(line.split()[0] for line in printed.stdout.splitlines() if line.startswith("IO_"))
+        # Each rank writes and reads once, by split collectives.
+        self.assertEqual(records, {"IO_CREATE_HANDLE": 2, "IO_OPERATION_BEGIN": 4, "IO_OPERATION_ISSUED": 4,
+                                   "IO_OPERATION_COMPLETE": 4, "IO_DESTROY_HANDLE": 2})
+        names = self.run_command(["otf2-print", "-G", str(self.folder / "run.otf2" / "traces.otf2")])
+        self.assertIn("file.dat", names.stdout)
 
     def test_native_recordings_are_replayed(self):
         for scenario in ("alone", "all", "turns", "requests", "split"):
