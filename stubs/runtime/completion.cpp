@@ -5,6 +5,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/file_accesses.hpp"
 #include "stubs/runtime/partitioned.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 
@@ -55,6 +56,7 @@ bool may_finish_later(const Call& call, const Request& request) {
 void settle_native(Call& call, Request& request) {
   if (request.partitioned) return settle_partitions(call, *request.partitioned);
   if (request.held) call.rt.messages.post_held(request, request.arguments.peer, request.arguments.tag);
+  if (request.kind == RequestKind::kFile) return call.poll_native([&] { return has_ended(request); });
   if (request.partner) {
     Request& send = *request.partner;
     if (waits_natively(send))

@@ -10,6 +10,7 @@
 #include "stubs/runtime/arguments.hpp"
 #include "stubs/runtime/collective.hpp"
 #include "stubs/runtime/completion.hpp"
+#include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/private_copy.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
@@ -124,6 +125,29 @@ void move_ordered(File& file, const FileAccess& access) {
     file.ordered += file.comm->members() * payload_bytes(access.data.count, access.data.type);
 }
 
+/// How an access has ended, for whoever looks at its request: a generalized one (MPI 4.0, section 13.2).
+struct Ended {
+  MPI_Count bytes;
+  int code;
+};
+
+int tell_end(void* state, MPI_Status* status) {
+  const auto* const ended = static_cast<const Ended*>(state);
+  pmpi::Status_set_elements_x(status, MPI_BYTE, ended->bytes);
+  pmpi::Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = status->MPI_TAG = MPI_UNDEFINED;
+  return ended->code;
+}
+
+int release_end(void* state) {
+  delete static_cast<Ended*>(state);
+  return MPI_SUCCESS;
+}
+
+int cancel_nothing(void* /*state*/, int /*complete*/) {
+  return MPI_SUCCESS;
+}
+
 std::unique_ptr<Request> make_request(Call& call, MPI_Request native) {
   std::unique_ptr<Request> made = call.rt.requests.make();
   made->kind = RequestKind::kFile;
@@ -165,6 +189,20 @@ File* find_file(MPI_File handle) {
   Runtime& rt = *runtime();
   const std::lock_guard guard{rt.lock};
   return rt.files.find(handle);
+}
+
+bool has_ended(Request& access) {
+  if (access.ended) return true;
+  const QuietErrors errors;
+  int flag = 0;
+  MPI_Status status;
+  const int code = pmpi::Test(&access.native, &flag, &status);
+  if (flag == 0 && code == MPI_SUCCESS) return false;
+  auto ended = std::make_unique<Ended>(Ended{0, code});
+  if (code == MPI_SUCCESS) pmpi::Get_elements_x(&status, MPI_BYTE, &ended->bytes);
+  pmpi::Grequest_start(tell_end, release_end, cancel_nothing, ended.release(), &access.native);
+  pmpi::Grequest_complete(access.native);
+  return access.ended = true;
 }
 
 int natively(Call& call, const std::function<int()>& native) {

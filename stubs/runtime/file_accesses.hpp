@@ -52,6 +52,9 @@ int access_together(const FileAccess& access, MPI_Status* status, const NativeAc
 /// Those that do not block.
 int start_alone(const FileAccess& access, MPI_Request* request, const NativeStart& native);
 int start_together(const FileAccess& access, MPI_Request* request, const NativeStart& native);
+/// Whether MPI has ended the access, which only MPI_Test and MPI_Wait make some of MPI's files go on with: from then on
+/// `native` is a request of ours that is complete, with the same status. With the lock held.
+bool has_ended(Request& access);
 /// Split collectives.
 int begin_together(const FileAccess& access, const std::function<int()>& native);
 int end_together(MPI_File file, MPI_Status* status, const NativeAccess& native);

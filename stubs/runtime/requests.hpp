@@ -54,7 +54,8 @@ struct Request {
   bool met = false;             // it has matched it
   bool detached = false;        // Request_free: nobody will wait
   bool known = false;           // `at` and `overhead` are the virtual completion
-  bool eager = false;           // a send that waits for nobody
+  bool ended = false;       // an access to a file: `native` is an ended request of ours (file_accesses.hpp)
+  bool eager = false;       // a send that waits for nobody
   bool may_leave = false;   // a collective that brings this rank nothing: its native part may finish later
   bool own_handle = false;  // `app` is one of RequestTable's
   RequestId id{};

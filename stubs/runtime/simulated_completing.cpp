@@ -7,6 +7,7 @@
 #include "stubs/runtime/completing.hpp"
 #include "stubs/runtime/completion.hpp"
 #include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/file_accesses.hpp"
 #include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/partitioned.hpp"
 
@@ -186,7 +187,8 @@ Time end_of(const Selection& s, const std::vector<int>& chosen, Time entry) {
 bool first_native(const std::vector<Request*>& requests, std::vector<int>& ready) {
   ready.clear();
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (is_complete(requests[i]->native)) ready.push_back(static_cast<int>(i));
+    if (requests[i]->kind == RequestKind::kFile ? has_ended(*requests[i]) : is_complete(requests[i]->native))
+      ready.push_back(static_cast<int>(i));
   }
   return !ready.empty();
 }

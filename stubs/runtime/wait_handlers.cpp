@@ -199,8 +199,11 @@ int Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
     if (Accesses* accesses = call.rt.accesses()) accesses->complete(request);
     return MPI_SUCCESS;
   }
-  call.await(request.native, request.peer,
-             request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
+  if (request.kind == RequestKind::kFile)
+    settle_native(call, request);
+  else
+    call.await(request.native, request.peer,
+               request.kind == RequestKind::kCollective ? request.comm.get() : nullptr);
   const int code = pmpi::Request_get_status(request.native, flag, status);
   if (Accesses* accesses = call.rt.accesses(); accesses != nullptr && *flag != 0) accesses->complete(request);
   return code;
