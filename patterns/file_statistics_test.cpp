@@ -34,22 +34,23 @@ Event opening(std::uint64_t name) {
   return event;
 }
 
-void feed(MessageStatistics& statistics, int rank, const Event& event, Duration time, Duration behind = {}) {
-  events::TimedEvent timed{RankId{rank}, event, {}, kTimeZero + time};
-  timed.answer.aux = static_cast<std::uint64_t>(behind.count());
-  statistics.on_event(timed);
+void feed_call(MessageStatistics& statistics, int rank, const Event& event, Duration time,
+               Duration behind = {}) {
+  events::Answer answer;
+  answer.aux = static_cast<std::uint64_t>(behind.count());
+  statistics.on_event({RankId{rank}, event, {}, kTimeZero + time, answer});
 }
 
 TEST(FileStatistics, CountsAccessesByFileAndRank) {
   MessageStatistics statistics{2};
   statistics.on_region({RegionId{7}, "data/out.nc"});
-  feed(statistics, 0, opening(7), microseconds{5});
-  feed(statistics, 0, on_file(FileOperation::kWrite, MpiCall::MPI_File_write_at, 1000), microseconds{10},
-       microseconds{4});
-  feed(statistics, 1,
-       on_file(FileOperation::kRead, MpiCall::MPI_File_read_all, 50,
-               events::kCollectiveAccess | events::kScatteredAccess),
-       microseconds{3});
+  feed_call(statistics, 0, opening(7), microseconds{5});
+  feed_call(statistics, 0, on_file(FileOperation::kWrite, MpiCall::MPI_File_write_at, 1000), microseconds{10},
+            microseconds{4});
+  feed_call(statistics, 1,
+            on_file(FileOperation::kRead, MpiCall::MPI_File_read_all, 50,
+                    events::kCollectiveAccess | events::kScatteredAccess),
+            microseconds{3});
   const auto io = statistics.patterns().io;
   ASSERT_TRUE(io);
   ASSERT_EQ(io->files.size(), 1U);
@@ -69,16 +70,16 @@ TEST(FileStatistics, CountsAccessesByFileAndRank) {
 TEST(FileStatistics, ACallOfAllMembersIsOneAndItsMeetingIsItsTime) {
   MessageStatistics statistics{1};
   statistics.on_communicator({kFile, {RankId{0}}, 0});
-  feed(statistics, 0, opening(1), microseconds{1});
+  feed_call(statistics, 0, opening(1), microseconds{1});
   Event meeting;
   meeting.kind = EventKind::kCollective;
   meeting.operation = static_cast<std::uint8_t>(CollectiveKind::kSynchronize);
   meeting.call = static_cast<std::uint16_t>(MpiCall::MPI_File_write_all);
   meeting.comm = kFile;
-  feed(statistics, 0, meeting, microseconds{20});
-  feed(statistics, 0,
-       on_file(FileOperation::kWrite, MpiCall::MPI_File_write_all, 8, events::kCollectiveAccess),
-       microseconds{2});
+  feed_call(statistics, 0, meeting, microseconds{20});
+  feed_call(statistics, 0,
+            on_file(FileOperation::kWrite, MpiCall::MPI_File_write_all, 8, events::kCollectiveAccess),
+            microseconds{2});
   const Patterns patterns = statistics.patterns();
   EXPECT_EQ(patterns.io->files[0].counts.time, microseconds{23});
   EXPECT_EQ(patterns.io->files[0].counts.waiting, microseconds{20});
@@ -114,15 +115,15 @@ TEST(FileStatistics, WhereNoFileWasUsedThereIsNothing) {
   MessageStatistics statistics{1};
   Event send;
   send.kind = EventKind::kSend;
-  feed(statistics, 0, send, microseconds{1});
+  feed_call(statistics, 0, send, microseconds{1});
   EXPECT_FALSE(statistics.patterns().io);
 }
 
 TEST(FileStatistics, OfManyFilesTheLargestStay) {
   MessageStatistics statistics{1};
   for (std::uint32_t name = 1; name <= 1200; ++name) {
-    feed(statistics, 0, opening(name), {});
-    feed(statistics, 0, on_file(FileOperation::kWrite, MpiCall::MPI_File_write, name), {});
+    feed_call(statistics, 0, opening(name), {});
+    feed_call(statistics, 0, on_file(FileOperation::kWrite, MpiCall::MPI_File_write, name), {});
   }
   const auto io = statistics.patterns().io;
   ASSERT_EQ(io->files.size(), 1000U);
