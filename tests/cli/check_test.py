@@ -18,9 +18,9 @@ void store(int rank) {
   MPI_File_open(MPI_COMM_WORLD, "stored", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
   MPI_File_write_at(file, rank * 4, &rank, 1, MPI_INT, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
-  char port[MPI_MAX_PORT_NAME];
-  MPI_Open_port(MPI_INFO_NULL, port);
-  MPI_Close_port(port);
+  MPI_Session session;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Session_finalize(&session);
 }
 """
 PROGRAM = """#include <mpi.h>
@@ -65,9 +65,9 @@ class Check(CommandTest):
                                              "MPI_Win_create", "MPI_Win_fence", "MPI_Win_free"])
         self.assertEqual(found["local"], ["MPI_Comm_rank"])
         self.assertEqual({f["name"]: f["kind"] for f in found["unmodelled"]},
-                         {"MPI_Close_port": "spawn", "MPI_Open_port": "spawn"})
+                         {"MPI_Session_finalize": "session", "MPI_Session_init": "session"})
         self.assertEqual([pathlib.Path(f).name for f in found["files"]], ["program", "libstore.so"])
-        self.assertIn("dynamic processes", text)
+        self.assertIn("sessions", text)
         for stand_in in ("NPLUS1_STUBS", "NPLUS1_SIMNODE", "NPLUS1_MPIRUN"):
             del self.environment[stand_in]
         run = self.nplus1("run", "-q", "-n", "2", "-o", "out", "--", "./program")
@@ -79,8 +79,8 @@ class Check(CommandTest):
     def test_a_library_alone_is_looked_at_too(self):
         self.build()
         text, found = self.check("libstore.so")
-        self.assertEqual([f["name"] for f in found["unmodelled"]], ["MPI_Close_port", "MPI_Open_port"])
-        self.assertIn("dynamic processes", text)
+        self.assertEqual([f["name"] for f in found["unmodelled"]], ["MPI_Session_finalize", "MPI_Session_init"])
+        self.assertIn("sessions", text)
 
     def test_every_language_binding_is_understood(self):
         expected = {"MPI_Init", "MPI_Finalize"}
