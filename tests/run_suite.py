@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs a suite of the current folder, as `python3 -m unittest -v SUITE` does; but with NPLUS1_NO_SKIPS (./test.sh sets it,
-which installs what the tests need) a test that is skipped fails, unless tests/skips.txt lists it with a reason.
+which installs what the tests need) a test that is skipped fails, unless tests/skips.txt lists it with a reason. Tests that
+the file NPLUS1_LEAVE_OUT lists in the same way are not run at all.
 
 Usage: run_suite.py SUITE[.CLASS[.TEST]]
 """
@@ -24,9 +25,24 @@ def unlisted(skipped, allowed):
     return [(name, why) for name, why in skipped if not any(re.search(pattern, name) for pattern, _ in allowed)]
 
 
+def tests_in(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from tests_in(test)
+        else:
+            yield test
+
+
+def tests_to_run(suite):
+    left_out = os.environ.get("NPLUS1_LEAVE_OUT")
+    patterns = listed(pathlib.Path(left_out).read_text()) if left_out else []
+    found = tests_in(unittest.defaultTestLoader.loadTestsFromName(suite))
+    return unittest.TestSuite(test for test in found if unlisted([(test.id(), "")], patterns))
+
+
 def main(suite):
     sys.path.insert(0, os.getcwd())
-    tests = unittest.defaultTestLoader.loadTestsFromName(suite)
+    tests = tests_to_run(suite)
     result = unittest.TextTestRunner(verbosity=2).run(tests)
     if result.testsRun == 0:
         print(f"{suite} has no tests", file=sys.stderr)
