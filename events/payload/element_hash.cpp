@@ -133,6 +133,7 @@ void ElementHash::take(const std::byte* elements, std::size_t count) {
 }
 
 void ElementHash::add(const void* bytes, std::size_t size) {
+  if (size == 0) return;  // there may be no address either
   const auto* data = static_cast<const std::byte*>(bytes);
   const std::size_t each = width(type_);
   if (pending_ > 0) {

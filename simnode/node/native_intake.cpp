@@ -27,7 +27,9 @@ void NativeIntake::take(RankId rank, const events::Event& event, std::span<const
   std::memcpy(&answer, extension.data(), sizeof(answer));
   const std::size_t room = (extension.size() - sizeof(answer)) / sizeof(std::uint32_t);
   std::vector<std::uint32_t> completed(std::min<std::size_t>(event.aux, room));
-  std::memcpy(completed.data(), extension.data() + sizeof(answer), completed.size() * sizeof(std::uint32_t));
+  if (!completed.empty())
+    std::memcpy(completed.data(), extension.data() + sizeof(answer),
+                completed.size() * sizeof(std::uint32_t));
   stream_.take_outcome(rank, answer, std::move(completed));
 }
 

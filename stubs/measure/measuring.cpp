@@ -257,9 +257,9 @@ void Measuring::give_back(Pending& p, const MPI_Status& status) {
   if (p.receives && p.shadow) {
     MPI_Count received = p.bytes, position = 0;
     pmpi::Get_elements_x(&status, MPI_PACKED, &received);
-    if (is_builtin(p.type))
+    if (received > 0 && is_builtin(p.type))
       std::memcpy(p.buffer, p.shadow.get(), static_cast<std::size_t>(received));
-    else
+    else if (received > 0)
       pmpi::Unpack(p.shadow.get(), p.bytes, &position, p.buffer, p.count, p.type, quiet_self());
   }
   if (p.status != MPI_STATUS_IGNORE) {

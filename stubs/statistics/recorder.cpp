@@ -3,6 +3,7 @@
 
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cstring>
 #include <utility>
@@ -201,8 +202,7 @@ std::uint32_t Recorder::intern_members(const std::vector<std::int32_t>& members,
     ranges = 0;
     return 0;
   }
-  std::memcpy(table<page::MemberRange>(TableKind::kMembers) + at, found.data(),
-              found.size() * sizeof found[0]);
+  std::copy(found.begin(), found.end(), table<page::MemberRange>(TableKind::kMembers) + at);
   header_->member_ranges = at + ranges;
   member_lists_.emplace(hash, std::pair{at + 1, ranges});
   return at + 1;
