@@ -305,7 +305,7 @@ struct Answer {
   std::int64_t exit_ps{};  // virtual time at which the call returns
   std::int64_t size{};     // payload bytes of the message
   std::uint64_t aux{};
-  std::uint64_t reserved{};  // fills the slot
+  std::uint64_t reserved{};  // kWindowSync: when the thread's interface has sent what it has to, ps; else 0
 
   [[nodiscard]] Time exit() const { return Time{Duration{exit_ps}}; }
 };

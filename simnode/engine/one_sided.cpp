@@ -316,6 +316,14 @@ std::vector<RankId> OneSided::told_by(const Lane& lane) {
   return told;
 }
 
+/// When the lane's interface has sent a word to each of `told` from `at` on: the rank sends by itself from then on.
+Time OneSided::interface_after(const Lane& lane, const std::vector<RankId>& told, Time at) const {
+  Time free = lane.interface_free;
+  for (const RankId target : told)
+    at = semantics::send_eager(network_, at, lane.rank, target, Bytes{}, free).sender_free;
+  return free;
+}
+
 /// What the call tells others leaves at its end.
 void OneSided::return_from_sync(Lane& lane) {
   const Windows::Sync sync = windows_.sync(lanes_.index_of(lane));
@@ -326,6 +334,8 @@ void OneSided::return_from_sync(Lane& lane) {
   waking.exit = sync.ready + network_.send_overhead(Bytes{}) * static_cast<std::int64_t>(told.size());
   waking.answer.source = sync.awaited == WindowLeg::kNobody ? 0 : sync.awaited.value;
   waking.answer.aux = static_cast<std::uint64_t>(sync.waited.count());
+  const Time free = interface_after(lane, told, sync.ready);
+  waking.answer.reserved = static_cast<std::uint64_t>(free.time_since_epoch().count());
   calls_.resume(lane, waking);
   WindowLeg leg;
   leg.what = what == WindowSync::kComplete ? What::kComplete : What::kRelease;

@@ -54,6 +54,7 @@ class OneSided {
   void take_notices(Lane& lane, WindowLeg::What what);
   void end_test(Lane& lane, bool succeeds);
   void end_transfers(Lane& lane);
+  [[nodiscard]] Time interface_after(const Lane& lane, const std::vector<RankId>& told, Time at) const;
   void return_from_sync(Lane& lane);
   [[nodiscard]] std::vector<RankId> told_by(const Lane& lane);
   [[nodiscard]] bool holds_lock(CommId window, RankId origin, RankId target);

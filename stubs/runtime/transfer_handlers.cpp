@@ -31,8 +31,10 @@ void announce(Call& call, const Window& window, int target, const Moved& moved, 
   event.aux = static_cast<std::uint64_t>(moved.back);
   const CallData data{moved.shown};
   call.emit(event, nullptr, &data);
-  if (target != MPI_PROC_NULL)
-    call.exit_at(call.entry() + call.rt.network().send_overhead(bytes(moved.there)));
+  if (target == MPI_PROC_NULL) return;
+  const auto sent = semantics::send_eager(call.rt.network(), call.entry(), call.rt.me(), event.peer_rank(),
+                                          event.payload(), call.thread.interface_free);
+  call.exit_at(sent.sender_free);
 }
 
 /// `describe` is called when MPI has taken the call.

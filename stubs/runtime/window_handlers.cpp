@@ -1,6 +1,7 @@
 // Windows and their synchronisation (MPI 4.0, sections 12.2 and 12.5). The simulator is told before MPI waits for others:
 // then the rank counts as waiting, and nobody waits for it. But a lock is taken natively when the simulator has granted it,
 // so that both are held in the same order; who held it before is natively giving it back, or has.
+#include <algorithm>
 #include <cstring>
 
 #include "stubs/handlers.hpp"
@@ -86,7 +87,11 @@ void tell(Call& call, const Window& window, const Sync& sync, std::uint8_t flags
 }
 
 void await_end(Call& call) {
-  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+  const auto answer = call.await_answer();
+  if (!answer) return;
+  call.exit_at(answer->exit());
+  Time& interface_free = call.thread.interface_free;  // it has sent what others are told
+  interface_free = std::max(interface_free, Time{Duration{static_cast<std::int64_t>(answer->reserved)}});
 }
 
 /// `legal`: as far as is known, MPI takes the call. Otherwise it is asked first.
@@ -229,8 +234,12 @@ int Win_post(MPI_Group group, int assert, MPI_Win win) {
   window->origins = members_of(group);
   const Sync sync{WindowSync::kPost, MPI_PROC_NULL, 0, asked(window->origins, assert)};
   tell(call, *window, sync, 0);
-  call.exit_at(call.entry() +
-               call.rt.network().send_overhead(Bytes{}) * static_cast<std::int64_t>(sync.group.size()));
+  Time at = call.entry();
+  for (const std::uint32_t origin : sync.group)
+    at = semantics::send_eager(call.rt.network(), at, call.rt.me(), RankId{static_cast<std::int32_t>(origin)},
+                               Bytes{}, call.thread.interface_free)
+             .sender_free;
+  call.exit_at(at);
   return code;
 }
 

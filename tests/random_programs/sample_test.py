@@ -78,6 +78,10 @@ class RandomPrograms(unittest.TestCase):
     def test_who_gets_nothing_in_an_allgatherv_between_groups_leaves_before_its_own_group_has_come(self):
         self.check_program(7219276, 3, search.NETWORKS[4], 70000, "errors")
 
+    def test_what_a_window_tells_others_keeps_the_interface_from_the_next_message(self):
+        """The lock is given back to oneself, and a message follows within the gap g."""
+        self.check_program(7232742, 3, search.NETWORKS[3], 70000, "one-sided")
+
     def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
         self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
 
