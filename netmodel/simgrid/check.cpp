@@ -75,6 +75,17 @@ class Source {
     const std::size_t at = text_.find(word);
     return at == std::string::npos ? kNoLine : line_at(at);
   }
+  /// Where a link is declared of which SimGrid tells no line: by its own name, that of both halves of a split duplex, or the
+  /// name of the cluster whose link it is.
+  [[nodiscard]] int line_of_link(std::string name) const {
+    for (;;) {
+      for (const char quote : {'"', '\''})
+        if (const int line = line_of(quote + name + quote); line != kNoLine) return line;
+      const std::size_t end = name.rfind('_');
+      if (end == std::string::npos) return kNoLine;
+      name.resize(end);
+    }
+  }
   [[nodiscard]] Error error(int line, const std::string& what) const {
     return {path_ + (line == kNoLine ? "" : ":" + std::to_string(line)) + ": " + what, {}};
   }
@@ -123,7 +134,8 @@ void check_values(const sg::Engine& engine, const Declared& declared, const Sour
       throw source.error(declared.host(host->get_name()),
                          "the speed of host " + in_quotes(host->get_name()) + " is not above 0");
   for (const sg::Link* link : engine.get_all_links()) {
-    const int line = declared.link(link->get_name());
+    const int told = declared.link(link->get_name());
+    const int line = told == kNoLine ? source.line_of_link(link->get_name()) : told;
     if (!positive(link->get_bandwidth()))
       throw source.error(line, "the bandwidth of link " + in_quotes(link->get_name()) + " is not above 0");
     if (!std::isfinite(link->get_latency()) || link->get_latency() < 0)

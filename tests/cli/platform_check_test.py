@@ -50,7 +50,12 @@ MALFORMED = [
     ("an unknown element", zone(LINK + "<lnk/>\n" + ROUTE), 8, ""),
     ("an unknown attribute", zone(link(color="red") + ROUTE), 7, "color"),
     ("an attribute that is missing", zone(link(bandwidth=None) + ROUTE), 7, "bandwidth"),
-    ("an unknown routing", zone(LINK + ROUTE, routing="Fully"), 4, ""),
+    ("an unknown routing", zone(LINK + ROUTE, routing="Fully"), 4, "no kind of zone has this routing"),
+    ("a split duplex of bandwidth 0", zone(link(bandwidth="0", sharing_policy="SPLITDUPLEX")
+     + ROUTE.replace('id="l"', 'id="l" direction="UP"')), 7, "bandwidth of link 'l_"),
+    ("a torus of infinite bandwidth", cluster(bw="inf"), 4, "bandwidth of link 'c_"),
+    ("a flat cluster of infinite bandwidth", cluster(bw="inf").replace('topology="TORUS" topo_parameters="2,2,2"', ""), 4,
+     "bandwidth of link 'c_"),
     ("an unknown unit", zone(link(bandwidth="1Parsec") + ROUTE), 7, "Parsec"),
     ("a host twice", zone('<host id="a" speed="1Gf"/>\n' + LINK + ROUTE), 7, "'a'"),
     ("a link twice", zone(LINK + LINK + ROUTE), 8, "'l'"),
