@@ -312,7 +312,6 @@ Error translated(const std::exception& error, const Source& source) {
   const std::string prefix = "Parse error at ";
   if (what.rfind(prefix, 0) == 0) return {what.substr(prefix.size()), {}};
   if (what == "stoi") what = "a number is expected in topo_parameters";
-  if (what == "Not a valid model!") what = "no kind of zone has this routing";
   return source.error(line_now(), what);
 }
 
