@@ -1,5 +1,5 @@
-# The runtime's sources, relative to stubs/ (guard, keeper, progress and what needs no MPI are listed there).
-set(NPLUS1_STUBS_RUNTIME_SOURCES
+# What sees accesses to the memory of messages, in the runtime as in what `nplus1 overlap measure` preloads.
+set(NPLUS1_STUBS_ACCESS_SOURCES
   access/beginning.cpp
   access/call_arguments.cpp
   access/dispatch.cpp
@@ -7,7 +7,11 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   access/mappings.cpp
   access/pages.cpp
   access/signal_actions.cpp
-  access/watch.cpp
+  access/watch.cpp)
+
+# The runtime's sources, relative to stubs/ (guard, keeper, progress and what needs no MPI are listed there).
+set(NPLUS1_STUBS_RUNTIME_SOURCES
+  ${NPLUS1_STUBS_ACCESS_SOURCES}
   twin/own_call.cpp
   twin/pages.cpp
   twin/twin.cpp
