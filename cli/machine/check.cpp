@@ -33,7 +33,6 @@ struct CallsWords {
 std::string title_of(std::string_view kind) {
   static const std::map<std::string_view, std::string> titles{
       {"spawn", "dynamic processes"},
-      {"session", "sessions"},
       {"fault-tolerance", "fault tolerance"},
   };
   const auto found = titles.find(kind);

@@ -86,7 +86,8 @@ Outcome Results::write(Simulation* simulation) {
   if (ranks_.empty() && !settings_.output.empty())
     leave_trouble(settings_.output,
                   {"nothing was observed: no process of the job called MPI_Init or MPI_Init_thread",
-                   "run an MPI program; one that begins with MPI_Session_init alone is not observed"});
+                   "run an MPI program; one that begins with MPI_Session_init alone is observed with MPICH "
+                   "4.0, if the program can call no MPI_Init"});
   if (simulation == nullptr) return Outcome::kNobodyCame;
   if (settings_.output.empty()) return Outcome::kNotWritten;
   const std::filesystem::path folder{settings_.output};

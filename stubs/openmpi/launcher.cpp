@@ -6,7 +6,7 @@
 namespace nplus1::stubs {
 
 /// Spawned processes inherit the word, and are no ranks of the job that it is for.
-std::optional<transport::Meeting> published_meeting(std::int32_t) {
+std::optional<transport::Meeting> published_meeting(std::int32_t, bool) {
   MPI_Comm parent = MPI_COMM_NULL;
   pmpi::Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) return std::nullopt;

@@ -1,9 +1,10 @@
 // What is done for MPICH by way of UCX and Open MPI offers no way for: sends inside collectives stay MPI's own, nobody
-// is woken by them (a sleeper wakes by its timer), and lengths of collectives are checked as MPI's non-blocking forms do.
+// is woken by them (a sleeper wakes by its timer), and lengths of collectives are checked as MPI's non-blocking forms do. Nor does Open MPI 4 have sessions.
 #include "stubs/runtime/collective_lengths.hpp"
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/receive_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 
@@ -25,5 +26,13 @@ void wake_target() noexcept {}
 void forget_target() noexcept {}
 SendingTo::SendingTo(std::int32_t, bool) noexcept {}
 SendingTo::~SendingTo() = default;
+
+bool find_place_by_session(int&, int&) {
+  return false;
+}
+bool make_world_of_sessions() {
+  return false;
+}
+void free_world_of_sessions() {}
 
 }  // namespace nplus1::stubs

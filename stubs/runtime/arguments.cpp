@@ -5,6 +5,7 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/library_of_mpi.hpp"
+#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -25,7 +26,7 @@ bool has_its_own_address(MPI_Datatype type) {
 }  // namespace
 
 void begin_checks() {
-  pmpi::Comm_dup(MPI_COMM_SELF, &checker);
+  pmpi::Comm_dup(world_of_one(), &checker);
   pmpi::Comm_set_errhandler(checker, MPI_ERRORS_RETURN);
 }
 

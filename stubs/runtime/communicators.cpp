@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -32,15 +33,15 @@ std::vector<std::int32_t> members_of(MPI_Comm comm, int (*group_of)(MPI_Comm, MP
 }  // namespace
 
 std::vector<std::int32_t> world_ranks(MPI_Group group) {
-  MPI_Group world = MPI_GROUP_NULL;
-  pmpi::Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group all = MPI_GROUP_NULL;
+  pmpi::Comm_group(world(), &all);
   int size = 0;
   pmpi::Group_size(group, &size);
   std::vector<int> here(static_cast<std::size_t>(size));
   std::iota(here.begin(), here.end(), 0);
   std::vector<std::int32_t> there(here.size());
-  if (size > 0) pmpi::Group_translate_ranks(group, size, here.data(), world, there.data());
-  pmpi::Group_free(&world);
+  if (size > 0) pmpi::Group_translate_ranks(group, size, here.data(), all, there.data());
+  pmpi::Group_free(&all);
   return there;
 }
 

@@ -21,6 +21,7 @@
 #include "stubs/runtime/role.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/session_world.hpp"
 #include "stubs/runtime/twins.hpp"
 #include "stubs/transport/meeting.hpp"
 
@@ -104,9 +105,9 @@ int connect_locally(const transport::Meeting& meeting, Opened& line) {
   return -1;
 }
 
-Opened open_line(const Hello& hello) {
+Opened open_line(const Hello& hello, bool by_session) {
   Opened line;
-  const auto meeting = published_meeting(hello.ranks);
+  const auto meeting = published_meeting(hello.ranks, by_session);
   if (!meeting) return line;
   line.trouble = "nobody listens where the simulator should be";
   const Transport wanted = wanted_transport();
@@ -130,29 +131,36 @@ void say_why_not(const Hello& me, const Opened& line, int first) {
                me.rank, line.trouble.c_str());
 }
 
+/// MPI has begun by a session, in a job whose ranks may meet there.
+bool opens_by_session(Hello& hello) {
+  return find_place_by_session(hello.rank, hello.ranks) && make_world_of_sessions();
+}
+
 }  // namespace
 
 /// Time begins for all at the moment at which the last has come this far.
 void Runtime::begin_native() {
   std::int64_t now = clock_ns(CLOCK_REALTIME);
-  pmpi::Allreduce(MPI_IN_PLACE, &now, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  pmpi::Allreduce(MPI_IN_PLACE, &now, 1, MPI_INT64_T, MPI_MAX, world());
   native_zero_ = now;
   [[maybe_unused]] const std::int64_t first_reading = threads.mine().wall.at(ticks());
 }
 
-std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threads) {
+std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threads, Beginning beginning) {
   Hello hello;
-  pmpi::Comm_rank(MPI_COMM_WORLD, &hello.rank);
-  pmpi::Comm_size(MPI_COMM_WORLD, &hello.ranks);
+  const bool by_session = beginning == Beginning::kSession;
+  if (by_session && !opens_by_session(hello)) return nullptr;
+  pmpi::Comm_rank(world(), &hello.rank);
+  pmpi::Comm_size(world(), &hello.ranks);
   hello.pid = getpid();
-  Opened line = open_line(hello);
+  Opened line = open_line(hello, by_session);
   if (hello.rank == 0) note_beginning();
   const int cores = processors();
 
   const bool joined = line.socket >= 0;
   int mine[4] = {joined ? 1 : 0, line.segment ? 1 : 0, cores, joined ? hello.ranks : hello.rank};
   int all[4] = {};
-  pmpi::Allreduce(mine, all, 4, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  pmpi::Allreduce(mine, all, 4, MPI_INT, MPI_MIN, world());
   const auto network = netmodel::parse(line.texts[transport::kNetwork]);
   Start start;
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
@@ -169,6 +177,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   if (start.active == 0) {
     say_why_not(hello, line, all[3]);
     if (line.socket >= 0) close(line.socket);
+    free_world_of_sessions();
     return nullptr;
   }
 
@@ -196,15 +205,15 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->background.begin();
   int* largest = nullptr;
   int known = 0;
-  if (pmpi::Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &largest, &known) == MPI_SUCCESS && known != 0)
+  if (pmpi::Comm_get_attr(world(), MPI_TAG_UB, &largest, &known) == MPI_SUCCESS && known != 0)
     rt->largest_tag_ = *largest;
   rt->multiple_ = threads_provided == MPI_THREAD_MULTIPLE;
   rt->threads.may_be_several(threads_provided >= MPI_THREAD_SERIALIZED);
   rt->threads.mine();
-  rt->line.define(rt->communicators.add(MPI_COMM_WORLD, 0, 0));
-  rt->line.define(rt->communicators.add(MPI_COMM_SELF, 0, 0));
-  rt->partitions.open(MPI_COMM_WORLD);
-  pmpi::Barrier(MPI_COMM_WORLD);  // virtual time begins when everybody can be reached
+  rt->line.define(rt->communicators.add(world(), 0, 0));
+  rt->line.define(rt->communicators.add(world_of_one(), 0, 0));
+  rt->partitions.open(world());
+  pmpi::Barrier(world());  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();
   if (rt->settings_.virtual_clocks) rt->clocks.begin();
   rt->system_io.begin();

@@ -3,6 +3,7 @@
 #include <dirent.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -12,13 +13,14 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/arguments.hpp"
+#include "stubs/runtime/environment.hpp"
 #include "stubs/runtime/role.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/session_world.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
 namespace nplus1::stubs {
-namespace {
 
 int count_threads() {
   int n = 0;
@@ -28,6 +30,8 @@ int count_threads() {
   }
   return n;
 }
+
+namespace {
 
 int threads_of_mpi = 0;  // that the MPI library started itself
 
@@ -50,13 +54,14 @@ void say_where_results_go(const Runtime& rt) {
   if (!quiet()) std::fprintf(stderr, "nplus1: the results will be in %s\n", rt.output().c_str());
 }
 
-void connect(int threads_before) {
-  if (role() != Role::kRank || runtime() != nullptr) return;
+std::atomic<int> sessions{0};
+
+void connect(int threads_before, Beginning beginning) {
   int provided = MPI_THREAD_SINGLE;
   pmpi::Query_thread(&provided);
   threads_of_mpi = count_threads() - threads_before;
   // Lives until the process ends: its socket is the sign of life.
-  Runtime* made = Runtime::connect(provided, threads_of_mpi).release();
+  Runtime* made = Runtime::connect(provided, threads_of_mpi, beginning).release();
   detail::own_state->runtime.store(made, std::memory_order_release);
   if (made != nullptr) say_where_results_go(*made);
   set_active(made != nullptr);
@@ -81,6 +86,14 @@ void emit_bare(events::EventKind kind) {
 
 }  // namespace
 
+void join(int threads_before, Beginning beginning) {
+  if (role() == Role::kRank && runtime() == nullptr) connect(threads_before, beginning);
+}
+
+int count_sessions(int change) noexcept {
+  return sessions.fetch_add(change) + change;
+}
+
 Runtime* runtime() noexcept {
   return detail::own_state->runtime.load(std::memory_order_acquire);
 }
@@ -94,25 +107,7 @@ UnmodelledScope::~UnmodelledScope() {
   guarded([] { emit_bare(events::EventKind::kUnmodelledExit); });
 }
 
-namespace handlers {
-
-int Init(int* argc, char*** argv) {
-  const int threads = count_threads();
-  forget_job_environment();
-  const int code = pmpi::Init(argc, argv);
-  if (code == MPI_SUCCESS) guarded([=] { connect(threads); });
-  return code;
-}
-
-int Init_thread(int* argc, char*** argv, int required, int* provided) {
-  const int threads = count_threads();
-  forget_job_environment();
-  const int code = pmpi::Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) guarded([=] { connect(threads); });
-  return code;
-}
-
-int Finalize() {
+void end_observation() {
   {
     Call call;
     events::Event event;
@@ -145,6 +140,32 @@ int Finalize() {
     end_checks();
   }
   set_active(false);
+}
+
+namespace handlers {
+
+int Init(int* argc, char*** argv) {
+  const int threads = count_threads();
+  forget_job_environment();
+  const int code = pmpi::Init(argc, argv);
+  if (code == MPI_SUCCESS) guarded([=] { join(threads, Beginning::kWorld); });
+  return code;
+}
+
+int Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int threads = count_threads();
+  forget_job_environment();
+  const int code = pmpi::Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) guarded([=] { join(threads, Beginning::kWorld); });
+  return code;
+}
+
+int Finalize() {
+  if (world_is_of_sessions()) {  // of a library that was loaded later: the job began with sessions, and ends with them
+    const UnmodelledScope scope{current_call()};
+    return pmpi::Finalize();
+  }
+  end_observation();
   return pmpi::Finalize();
 }
 

@@ -10,6 +10,7 @@
 #include "stubs/runtime/collective.hpp"
 #include "stubs/runtime/file_accesses.hpp"
 #include "stubs/runtime/point_to_point.hpp"
+#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -187,14 +188,14 @@ int File_get_position_shared(MPI_File file, MPI_Offset* offset) {
 /// Of no file that is open: on the process's own communicator.
 int File_delete(const char* name, MPI_Info info) {
   const auto native = [&] { return pmpi::File_delete(name, info); };
-  const Communicator* self = communicator(MPI_COMM_SELF);
+  const Communicator* self = communicator(world_of_one());
   if (self == nullptr) return pass_file_call(native);
   Call call;
   const int code = natively(call, native);
   if (code != MPI_SUCCESS) return code;
   call_has_begun();
   File nothing;
-  nothing.comm = call.rt.communicators.find(MPI_COMM_SELF)->shared_from_this();
+  nothing.comm = call.rt.communicators.find(world_of_one())->shared_from_this();
   ask_storage(call, nothing, FileOperation::kMetadata, 0);
   return code;
 }

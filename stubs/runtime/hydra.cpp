@@ -25,9 +25,11 @@ std::optional<transport::Meeting> meeting_beside() {
 }  // namespace
 
 /// What the keeper published through Hydra; nothing where no simulator came up. MPI's own PMI client is at rest.
-/// One rank alone passes no barrier in MPI_Init, and what is published arrives with the second: so it passes them here.
-std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
-  if (!meeting_word().empty()) return meeting_beside();
+/// What is published arrives with the second barrier, which all ranks pass in MPI_Init. One rank alone passes none there, and
+/// MPI_Session_init of several has one: so they pass them here.
+std::optional<transport::Meeting> published_meeting(std::int32_t ranks, bool by_session) {
+  if (!meeting_word().empty())
+    return by_session ? transport::Meeting::parse(meeting_word()) : meeting_beside();
   constexpr int kBarriersUntilPublished = 2;
   const char* const descriptor = std::getenv("PMI_FD");
   if (descriptor == nullptr || *descriptor == '\0') return std::nullopt;
@@ -38,6 +40,7 @@ std::optional<transport::Meeting> published_meeting(std::int32_t ranks) {
     return reader.next(std::chrono::milliseconds{5000}).value_or(std::string{});
   };
   const std::string space = value_of(ask("cmd=get_my_kvsname"), "kvsname");
+  if (by_session && ranks > 1 && ask("cmd=barrier_in").empty()) return std::nullopt;
   for (int barriers = 0;; ++barriers) {
     const std::string value = value_of(ask("cmd=get kvsname=" + space + " key=nplus1"), "value");
     const auto meeting = transport::Meeting::parse(value);

@@ -9,8 +9,9 @@
 
 namespace nplus1::stubs {
 
-/// Where the job's simulator is; nothing where none came up for a job of `ranks` ranks.
-[[nodiscard]] std::optional<transport::Meeting> published_meeting(std::int32_t ranks);
+/// Where the job's simulator is; nothing where none came up for a job of `ranks` ranks. By all ranks; `by_session`: MPI has
+/// begun by MPI_Session_init alone.
+[[nodiscard]] std::optional<transport::Meeting> published_meeting(std::int32_t ranks, bool by_session);
 
 /// By rank 0, when MPI_Init is over.
 void note_beginning();

@@ -5,6 +5,7 @@
 #include "stubs/runtime/error_hook.hpp"
 #include "stubs/runtime/native_calls.hpp"
 #include "stubs/runtime/point_to_point.hpp"
+#include "stubs/runtime/session_world.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 
 namespace nplus1::stubs {
@@ -225,7 +226,7 @@ int receive_matched(void* buf, MPI_Count count, MPI_Datatype type, MPI_Message* 
     outcome.size = nplus1::count(message.size);
     outcome.sequence = message.sequence;
     const int finished = call.finish(request->native, status, message.source);
-    return call.unlocked([&] { return report(MPI_COMM_WORLD, finished); });  // a message has no communicator
+    return call.unlocked([&] { return report(world(), finished); });  // a message has no communicator
   }
   call.emit(event, nullptr, &data);
   *request_handle = request->native;

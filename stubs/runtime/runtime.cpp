@@ -15,6 +15,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -73,7 +74,7 @@ void Runtime::take_answer(const events::Answer& answer, const std::vector<std::u
       if (answer.flag == 0) return;  // another rank prints, and ends the job
       print_text(words);
       await_empty_pipe(STDERR_FILENO);
-      pmpi::Abort(MPI_COMM_WORLD, kDeadlockExitCode);
+      pmpi::Abort(world(), kDeadlockExitCode);
       return;
     case events::AnswerKind::kNone:
       return;

@@ -24,6 +24,7 @@
 #include "stubs/runtime/background.hpp"
 #include "stubs/runtime/capture.hpp"
 #include "stubs/runtime/communicators.hpp"
+#include "stubs/runtime/environment.hpp"
 #include "stubs/runtime/files.hpp"
 #include "stubs/runtime/guard.hpp"
 #include "stubs/runtime/instruments.hpp"
@@ -51,9 +52,9 @@ class Twins;
 class alignas(4096) Runtime {
  public:
   ~Runtime();
-  /// Connects to the simulator and agrees with all ranks on what is used. Called at the end of MPI_Init;
+  /// Connects to the simulator and agrees with all ranks on what is used. Called at the end of MPI_Init, or of the first MPI_Session_init;
   /// null if this job runs as plain MPI.
-  static std::unique_ptr<Runtime> connect(int threads_provided, int native_threads);
+  static std::unique_ptr<Runtime> connect(int threads_provided, int native_threads, Beginning beginning);
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const netmodel::NetworkModel& network() const { return *network_; }

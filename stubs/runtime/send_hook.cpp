@@ -10,6 +10,7 @@
 #include "stubs/runtime/collective_lengths.hpp"
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/session_world.hpp"
 #include "stubs/runtime/ucx.hpp"
 
 namespace nplus1::stubs {
@@ -104,8 +105,8 @@ void introduce_ranks(std::int32_t me, std::int32_t ranks) {
     const std::int32_t to = (me + k) % ranks;
     const std::int32_t from = (me + ranks - k) % ranks;
     const SendingTo hint{to};
-    pmpi::Irecv(nullptr, 0, MPI_BYTE, from, 0, MPI_COMM_WORLD, &requests.emplace_back());
-    pmpi::Isend(nullptr, 0, MPI_BYTE, to, 0, MPI_COMM_WORLD, &requests.emplace_back());
+    pmpi::Irecv(nullptr, 0, MPI_BYTE, from, 0, world(), &requests.emplace_back());
+    pmpi::Isend(nullptr, 0, MPI_BYTE, to, 0, world(), &requests.emplace_back());
   }
   pmpi::Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }

@@ -10,6 +10,7 @@
 #include "stubs/runtime/file_accesses.hpp"
 #include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/partitioned.hpp"
+#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -75,14 +76,14 @@ int complete_quietly(Call& call, MPI_Request& handle, Request& request, MPI_Stat
 int complete_one(Call& call, MPI_Request& handle, Request& request, MPI_Status* status) {
   const bool knows = request.comm && (library::kMessagesKnowTheirCommunicator || request.persistent ||
                                       request.kind == RequestKind::kCollective);
-  const MPI_Comm comm = knows ? request.comm->handle : MPI_COMM_WORLD;
+  const MPI_Comm comm = knows ? request.comm->handle : world();
   const int code = complete_quietly(call, handle, request, status);
   return code == MPI_SUCCESS ? code : call.unlocked([&] { return report(comm, code); });
 }
 
 /// Where MPI_Waitany and its like report an error of `request`.
 MPI_Comm reported_at(const Request& request) {
-  return library::kMessagesKnowTheirCommunicator && request.comm ? request.comm->handle : MPI_COMM_WORLD;
+  return library::kMessagesKnowTheirCommunicator && request.comm ? request.comm->handle : world();
 }
 
 /// MPI_Waitany and MPI_Testany.
@@ -141,7 +142,7 @@ int complete_all_native(Call& call, const Selection& s, MPI_Status statuses[]) {
 int complete_some_native(Call& call, const Selection& s, const std::vector<int>& chosen, int indices[],
                          MPI_Status statuses[]) {
   int first = MPI_SUCCESS;  // error, and where MPI reports it
-  MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Comm comm = world();
   std::vector<int> codes;
   for (std::size_t k = 0; k < chosen.size(); ++k) {
     const auto at = static_cast<std::size_t>(chosen[k]);

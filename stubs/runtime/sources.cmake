@@ -81,8 +81,11 @@ set(NPLUS1_STUBS_MPICH_SOURCES
   runtime/detached_sends.cpp
   runtime/error_hook.cpp
   runtime/hydra.cpp
+  runtime/imports.cpp
   runtime/receive_hook.cpp
   runtime/send_hook.cpp
+  runtime/session_handlers.cpp
+  runtime/session_world.cpp
 )
 set(NPLUS1_STUBS_OPEN_MPI_SOURCES
   openmpi/error_hook.cpp

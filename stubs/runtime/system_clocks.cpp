@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/session_world.hpp"
 #include "stubs/runtime/thread_clock.hpp"
 
 namespace nplus1::stubs {
@@ -12,7 +13,7 @@ void SystemClocks::begin() {
   origin_ns_ = clock_ns(CLOCK_REALTIME);
   for (std::size_t id = 0; id < lead_ns_.size(); ++id)
     lead_ns_[id] = clock_ns(static_cast<clockid_t>(id)) - clock_ns(CLOCK_REALTIME);
-  pmpi::Bcast(&origin_ns_, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  pmpi::Bcast(&origin_ns_, 1, MPI_INT64_T, 0, world());
 }
 
 std::int64_t SystemClocks::origin_ns(clockid_t id) const {

@@ -10,6 +10,7 @@
 #include "stubs/runtime/library_of_mpi.hpp"
 #include "stubs/runtime/partitioned.hpp"
 #include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/session_world.hpp"
 #include "stubs/runtime/shown_requests.hpp"
 #include "stubs/runtime/unmodelled.hpp"
 

@@ -75,7 +75,7 @@ class Launcher:
     def command(self, case, way, folder):
         program = [f"./{pathlib.Path(case.program).name}", *case.arguments]
         if way == "bare":
-            return [self.options.mpirun, "-np", str(case.ranks), *case.mpiexec_arguments, *program]
+            return [*self.options.mpirun, "-np", str(case.ranks), *case.mpiexec_arguments, *program]
         passed_on = [word for argument in case.mpiexec_arguments for word in ("--mpi-args", argument)]
         mode = ["--native"] if way == "native" else ["-o", folder]
         if way == "nplus1" and self.options.record_accesses:
@@ -87,7 +87,7 @@ class Launcher:
         place = tempfile.mkdtemp(dir=self.scratch)
         folder, log = os.path.join(place, "results"), os.path.join(place, "simulator.log")
         limit = self.limit(case)
-        environment = {**os.environ, **case.environment, "MPIEXEC_TIMEOUT": str(limit), "NPLUS1_SIMNODE_LOG": log}
+        environment = {**os.environ, **self.options.environment, **case.environment, "MPIEXEC_TIMEOUT": str(limit), "NPLUS1_SIMNODE_LOG": log}
         result = self._execute(self.command(case, way, folder), self._working_folder(case), environment, limit)
         inactive = None
         if way == "nplus1":
@@ -309,7 +309,8 @@ def arguments():
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     parser.add_argument("--suite", default=f"{cache}/nplus1-conformance/suite/test/mpi", help="the built suite")
     parser.add_argument("--nplus1", default="nplus1", help="the command nplus1")
-    parser.add_argument("--mpirun", default="mpirun.mpich", help="MPICH's mpirun")
+    parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="mpich", help="what the suite was built with")
+    parser.add_argument("--mpirun", help="that library's mpirun")
     parser.add_argument("--sample", action="store_true", help="only the quick tests of sample.txt")
     parser.add_argument("--dir", action="append", help="only this directory; may be repeated")
     parser.add_argument("--test", action="append", help="only tests whose name contains this; may be repeated")
@@ -325,12 +326,22 @@ def arguments():
     parser.add_argument("--json", default="", help="where the results go")
     options = parser.parse_args()
     options.list = options.list or ["testlist"]
+    options.mpirun = options.mpirun or f"mpirun.{options.mpi}"
     for name in ("nplus1", "mpirun"):
         found = shutil.which(getattr(options, name))
         if found is None:
             parser.error(f"--{name}: {getattr(options, name)} is not an executable program")
         setattr(options, name, os.path.abspath(found))
+    options.mpirun, options.environment = launching(options.mpi, options.mpirun)
     return options
+
+
+def launching(mpi, mpirun):
+    """How a bare job is started, and what is set for every job: as many ranks as a test wants, who wait with patience."""
+    if mpi == "mpich":
+        return [mpirun], {}
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return [mpirun, *root, "--oversubscribe"], {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def main():

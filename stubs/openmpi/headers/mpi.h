@@ -7,5 +7,7 @@
 
 #include "stubs/openmpi/predefined.hpp"
 
+using MPI_Session = struct NoSession*;  // in calls of MPI 4 that it lacks
+
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) (nplus1::stubs::predefined<type, #global>())

@@ -1,20 +1,107 @@
-/* MPI without MPI_Init: a session, a communicator from it, a sum. */
+// sessions_only SCENARIO: MPI without MPI_Init. Ends with 1 if something is wrong.
 #include <mpi.h>
+#include <nplus1.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
-int main(void) {
+static int wrong;
+
+static void expect(int holds, const char* what) {
+  if (holds) return;
+  fprintf(stderr, "%s\n", what);
+  wrong = 1;
+}
+
+static MPI_Session begin(void) {
   MPI_Session session;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  return session;
+}
+
+static MPI_Comm all_of(MPI_Session session, const char* tag) {
   MPI_Group group;
   MPI_Comm comm;
-  int rank, sum = 0;
-  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-  MPI_Comm_create_from_group(group, "sum", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
-  MPI_Comm_rank(comm, &rank);
-  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
-  if (rank == 0) printf("sum %d\n", sum);
+  MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
   MPI_Group_free(&group);
+  return comm;
+}
+
+/// 1000 bytes from rank 0 to rank 1, which is 2 ms in virtual time, and a sum.
+static void work(MPI_Comm comm) {
+  char message[1000] = {0};
+  int rank, ranks, sum = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  MPI_Barrier(comm);
+  const double start = MPI_Wtime();
+  if (rank == 0) MPI_Send(message, 1000, MPI_CHAR, 1, 0, comm);
+  if (rank == 1) {
+    MPI_Recv(message, 1000, MPI_CHAR, 0, 0, comm, MPI_STATUS_IGNORE);
+    printf("received after %.0f us\n", (MPI_Wtime() - start) * 1e6);
+  }
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+  expect(sum == ranks * (ranks - 1) / 2, "sum");
+}
+
+static void alone(void) {
+  MPI_Session session = begin();
+  MPI_Comm comm = all_of(session, "alone");
+  work(comm);
   MPI_Comm_free(&comm);
   MPI_Session_finalize(&session);
-  return 0;
+}
+
+/// A communicator's making waits for all members: one of them is 5 ms late.
+static void late(void) {
+  MPI_Session session = begin();
+  MPI_Comm comm = all_of(session, "first"), other;
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Barrier(comm);
+  const double start = MPI_Wtime();
+  if (rank == 1) nplus1_compute(5e-3);
+  other = all_of(session, "second");
+  printf("%d made after %.0f us\n", rank, (MPI_Wtime() - start) * 1e6);
+  MPI_Comm_free(&other);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+}
+
+static void two(void) {
+  MPI_Session first = begin(), second = begin();
+  MPI_Comm a = all_of(first, "a"), b = all_of(second, "b");
+  work(a);
+  MPI_Comm_free(&a);
+  MPI_Session_finalize(&first);
+  work(b);
+  MPI_Comm_free(&b);
+  MPI_Session_finalize(&second);
+}
+
+static void solo(void) {
+  MPI_Session session = begin();
+  MPI_Comm comm = all_of(session, "solo");
+  MPI_Barrier(comm);
+  MPI_Comm_free(&comm);
+  MPI_Session_finalize(&session);
+}
+
+static void never_ended(void) {
+  MPI_Session session = begin();
+  MPI_Comm comm = all_of(session, "never");
+  work(comm);
+  fflush(stdout);
+  _exit(0);
+}
+
+int main(int argc, char** argv) {
+  const struct {
+    const char* name;
+    void (*run)(void);
+  } all[] = {{"alone", alone}, {"late", late}, {"two", two}, {"solo", solo}, {"never", never_ended}};
+  for (unsigned i = 0; i < sizeof(all) / sizeof(*all); ++i)
+    if (argc > 1 && strcmp(all[i].name, argv[1]) == 0) all[i].run();
+  return wrong;
 }
