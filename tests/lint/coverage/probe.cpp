@@ -56,6 +56,19 @@ int Send(const void* buf, MPI_Count count, MPI_Datatype datatype, int dest, int 
   return observed(pmpi::Send(buf, count, datatype, dest, tag, comm));
 }
 
+int File_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info, MPI_File* fh) {
+  return observed(pmpi::File_open(comm, filename, amode, info, fh));
+}
+
+int File_write_at_all(MPI_File fh, MPI_Offset offset, const void* buf, int count, MPI_Datatype datatype,
+                      MPI_Status* status) {
+  return observed(pmpi::File_write_at_all(fh, offset, buf, count, datatype, status));
+}
+
+int File_close(MPI_File* fh) {
+  return observed(pmpi::File_close(fh));
+}
+
 int Irecv(void* buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
           MPI_Request* request) {
   return observed(pmpi::Irecv(buf, count, datatype, source, tag, comm, request));
