@@ -47,7 +47,9 @@ bool find_place_by_session(int& rank, int& ranks) {
   pmpi::Group_rank(group, &rank);
   pmpi::Group_size(group, &ranks);
   pmpi::Group_free(&group);
-  return true;
+  if (ranks > 1) return true;
+  free_world_of_sessions();
+  return false;
 }
 
 bool make_world_of_sessions() {

@@ -2,7 +2,8 @@
 // MPI_COMM_WORLD, and one of ours is made from `mpi://WORLD` (session_world.cpp; Open MPI 4 has no sessions). Ranks may meet
 // there only if all come, without waiting for anybody. In MPICH 4.0 they do: its first MPI_Session_init returns when all
 // processes have called it. In other libraries it is local. A program that may call MPI_Init, too, is observed from there on:
-// its ranks might begin in different ways.
+// its ranks might begin in different ways. A job of one process is not: MPICH 4.0 crashes there where it is asked for progress
+// (MPI_Test of a receive, bare as well), as nplus1 asks.
 #pragma once
 
 #include <mpi.h>

@@ -83,7 +83,12 @@ static void two(void) {
 static void solo(void) {
   MPI_Session session = begin();
   MPI_Comm comm = all_of(session, "solo");
-  MPI_Barrier(comm);
+  MPI_Request request;
+  int sent = 1, got = 0;
+  MPI_Irecv(&got, 1, MPI_INT, 0, 0, comm, &request);
+  MPI_Send(&sent, 1, MPI_INT, 0, 0, comm);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  printf("%s\n", got == 1 ? "received" : "lost");
   MPI_Comm_free(&comm);
   MPI_Session_finalize(&session);
 }
