@@ -61,6 +61,8 @@ inline bool is_split_type(int type) {
 }
 /// Whether an error of a single message is reported at its communicator by MPI_Wait: MPICH's requests do not know it.
 inline constexpr bool kMessagesKnowTheirCommunicator = false;
+/// A communicator that is freed lives until the collectives on it that were begun have ended (MPI 4.0, section 7.4.3).
+inline constexpr bool kFreedCommunicatorsOutliveCollectives = true;
 
 inline MPI_Datatype type_of_fortran(MPI_Fint handle) {
   return MPI_Type_f2c(handle);

@@ -54,6 +54,8 @@ inline bool is_split_type(int type) {
 }
 /// Whether an error of a single message is reported at its communicator by MPI_Wait.
 inline constexpr bool kMessagesKnowTheirCommunicator = true;
+/// libnbc goes on with a collective on memory that MPI_Comm_free has given back.
+inline constexpr bool kFreedCommunicatorsOutliveCollectives = false;
 
 inline MPI_Datatype type_of_fortran(MPI_Fint handle) {
   static auto* const convert =

@@ -5,6 +5,8 @@
 
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/library_of_mpi.hpp"
+#include "stubs/runtime/messages.hpp"
 #include "stubs/runtime/progress_hook.hpp"
 
 namespace nplus1::stubs {
@@ -22,6 +24,17 @@ void Background::end() {
 
 void Background::leave(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep) {
   sends_.push_back({native, std::move(copy), std::move(keep)});
+}
+
+void Background::leave(MPI_Request native, Communicator& comm, std::vector<std::shared_ptr<void>> keep) {
+  if (!library::kFreedCommunicatorsOutliveCollectives) {
+    ++comm.in_background;
+    keep.push_back({&comm, [needed = comm.shared_from_this()](void*) {
+                      --needed->in_background;
+                      Messages::free_if_due(*needed);
+                    }});
+  }
+  leave(native, PrivateCopy{}, std::move(keep));
 }
 
 void Background::progress(std::size_t at_most) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "stubs/runtime/communicators.hpp"
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/private_copy.hpp"
 
@@ -20,6 +21,8 @@ class Background {
   /// Before MPI_Finalize: what still runs comes to its end.
   void end();
 
+  /// A collective on `comm`.
+  void leave(MPI_Request native, Communicator& comm, std::vector<std::shared_ptr<void>> keep);
   /// `keep`: what must live until `native` is complete.
   void leave(MPI_Request native, PrivateCopy&& copy, std::vector<std::shared_ptr<void>> keep = {});
   [[nodiscard]] bool has_any() const { return !sends_.empty() || detached_sends() > 0; }

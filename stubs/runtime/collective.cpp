@@ -132,7 +132,7 @@ int run_rooted(Call& call, const Collective& c) {
   int flag = 0;
   if (pmpi::Test(&native, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0) return MPI_SUCCESS;
   keep.push_back(lengths);
-  call.rt.background.leave(native, PrivateCopy{}, std::move(keep.objects));
+  call.rt.background.leave(native, *c.comm, std::move(keep.objects));
   return MPI_SUCCESS;
 }
 

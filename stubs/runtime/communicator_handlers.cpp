@@ -361,7 +361,7 @@ int Comm_free(MPI_Comm* comm) {
   if (known == nullptr) return pmpi::Comm_free(comm);
   Call call;
   const std::shared_ptr<Communicator> kept = known->shared_from_this();
-  if (kept->undecided > 0) {  // receives are still to be posted on it: MPI frees it after the last
+  if (kept->is_needed()) {  // by receives that are still to be posted, or collectives: MPI frees it after the last
     kept->free_later = true;
     call.rt.communicators.forget(*comm);
     *comm = MPI_COMM_NULL;

@@ -27,7 +27,11 @@ struct Communicator : std::enable_shared_from_this<Communicator> {
   std::uint64_t collectives = 0;     // synchronising ones so far
   std::uint32_t undecided = 0;       // receives that only the simulator can match
   std::uint32_t owed_creations = 0;  // from this one: everybody has come, and MPI has refused this rank's
-  bool free_later = false;           // the application freed it while receives are undecided
+  std::uint32_t in_background =
+      0;                    // collectives that go on natively, while the application believes them finished
+  bool free_later = false;  // the application freed it while MPI still needs it
+
+  [[nodiscard]] bool is_needed() const { return undecided > 0 || in_background > 0; }
 
   [[nodiscard]] const std::vector<std::int32_t>& peers() const { return inter ? remote : local; }
   /// World rank of the peer with rank `r` in this communicator; kProcNull, kAnySource pass through.

@@ -72,7 +72,10 @@ void settle_native(Call& call, Request& request) {
   }
   if (request.kind != RequestKind::kSend && may_finish_later(call, request)) {
     if (is_complete(request.native)) return;
-    call.rt.background.leave(request.native, PrivateCopy{}, std::move(request.keep));
+    if (request.kind == RequestKind::kCollective && request.comm)
+      call.rt.background.leave(request.native, *request.comm, std::move(request.keep));
+    else
+      call.rt.background.leave(request.native, PrivateCopy{}, std::move(request.keep));
     request.native = MPI_REQUEST_NULL;
     return;
   }

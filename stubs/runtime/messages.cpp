@@ -135,7 +135,7 @@ void Messages::count_undecided(Communicator& comm, int change) {
 }
 
 void Messages::free_if_due(Communicator& comm) {
-  if (comm.undecided == 0 && std::exchange(comm.free_later, false)) pmpi::Comm_free(&comm.handle);
+  if (!comm.is_needed() && std::exchange(comm.free_later, false)) pmpi::Comm_free(&comm.handle);
 }
 
 }  // namespace nplus1::stubs

@@ -52,7 +52,7 @@ class Messages {
   /// Whether receives of this rank wait for the simulator to match them.
   [[nodiscard]] bool wait_for_decisions() const { return undecided_ > 0; }
   void count_undecided(Communicator& comm, int change);
-  /// Frees natively what the application freed while receives on it were undecided, once none is.
+  /// Frees natively what the application freed while MPI still needed it, once it does not.
   static void free_if_due(Communicator& comm);
 
  private:

@@ -99,6 +99,10 @@ class AsMpich(OpenMpiTest):
                         for options in ((), ("--direct", "off"))}
                 self.assertEqual(len(ends), 1)
 
+    def test_communicators_that_are_freed_while_a_part_of_a_reduction_is_left(self):
+        for ranks in (5, 7):
+            self.as_bare(ranks, "freed_communicators")
+
     def test_calls_that_are_not_modelled_pass(self):
         run = self.observe(3, self.of("one_sided"))
         self.assertGreater(run.summary["unmodelled"]["calls"], 0)
