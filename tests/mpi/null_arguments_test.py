@@ -20,9 +20,9 @@ BY_NAME = {"dest": "MPI_PROC_NULL", "source": "MPI_PROC_NULL", "root": "0", "tag
            "target_rank": "0", "target_disp": "0", "size": "64",
            "indx": "zeros", "degrees": "ones", "destinations": "zeros", "sources": "zeros", "dims": "ones"}
 BY_TYPE = {"int": "1", "MPI_Count": "1", "MPI_Aint": "1", "MPI_Datatype": "MPI_INT", "MPI_Comm": "grid", "MPI_Request": "MPI_REQUEST_NULL",
-           "MPI_Message": "MPI_MESSAGE_NULL", "MPI_Win": "window"}
+           "MPI_Message": "MPI_MESSAGE_NULL", "MPI_Win": "window", "MPI_Errhandler": "MPI_ERRORS_RETURN"}
 POINTERS = {"MPI_Request*": "&request", "MPI_Comm*": "&made", "MPI_Status*": "MPI_STATUS_IGNORE", "int*": "&number",
-            "MPI_Count*": "&large", "MPI_Aint*": "places", "MPI_Message*": "&message", "MPI_Win*": "&made_window", "void*": "buffer",
+            "MPI_Count*": "&large", "MPI_Aint*": "places", "MPI_Message*": "&message", "MPI_Win*": "&made_window", "void*": "buffer", "MPI_Session*": "&session",
             "MPI_Datatype*": "&type", "int[]": "ones", "MPI_Count[]": "large_ones", "MPI_Aint[]": "places",
             "MPI_Request[]": "&request", "MPI_Status[]": "MPI_STATUSES_IGNORE"}
 PROGRAM = """
@@ -45,6 +45,7 @@ static MPI_Request request;
 static MPI_Message message;
 static MPI_Group group;
 static MPI_Win window, made_window;
+static MPI_Session session;
 static void reset(void) {
   type = MPI_INT, made = MPI_COMM_NULL, request = MPI_REQUEST_NULL, message = MPI_MESSAGE_NULL;
   for (int i = 0; i < 64; ++i) ones[i] = 1, zeros[i] = 0, large_ones[i] = 1, places[i] = 0, types[i] = MPI_INT;

@@ -214,13 +214,15 @@ static void derived_type_freed_while_pending(void) {
   for (int i = 0; i < 8; ++i) CHECK(spread[i] == (i % 2 == 0 ? i / 2 + 1 : 0));
 }
 
+#ifdef MPICH_VERSION
 static int class_of(int code) {
   int class = MPI_SUCCESS;
   MPI_Error_class(code, &class);
   return class;
 }
 
-/* Every call that completes requests, without a place for its result: what is wrong is that, not the request. */
+/* Every call that completes requests, without a place for its result: what is wrong is that, not the request. (For Open MPI
+ * null is MPI_STATUSES_IGNORE: it would wait.) */
 static void completions_that_mpi_refuses(void) {
   int value = 0, flag = 0, count = 0;
   MPI_Request request;
@@ -245,6 +247,8 @@ static void completions_that_mpi_refuses(void) {
   if (rank == 0) MPI_Wait(&request, &status);
   CHECK(rank != 0 || value == 66);
 }
+
+#endif
 
 static void many(int n) {
   int* values = calloc((size_t)n, sizeof(int));
@@ -279,7 +283,9 @@ int main(int argc, char** argv) {
   free_the_communicator();
   isendrecv();
   derived_type_freed_while_pending();
+#ifdef MPICH_VERSION
   completions_that_mpi_refuses();
+#endif
   go();
   if (rank == 0) printf("wildcards: all well\n");
   MPI_Finalize();
