@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sessions.h"
+#include "tests/mpi/programs/sessions.h"
 
 static void inside_of_world(void) {
   MPI_Init(NULL, NULL);

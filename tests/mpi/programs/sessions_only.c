@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sessions.h"
+#include "tests/mpi/programs/sessions.h"
 
 /// A communicator's making waits for all members: one of them is 5 ms late.
 static void late(void) {
