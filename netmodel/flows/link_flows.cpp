@@ -262,8 +262,8 @@ void LinkFlows::advance(Time until, std::vector<Completion>& completions) {
     completions.push_back({id, now, late});
   }
   under_way_ -= done_.size();
-  // What was looked ahead at is the past, too, once nobody can start anything by himself.
-  if (until == kNever && idle()) open_from_ = std::max({open_from_, between_.now, within_.now});
+  // What was looked ahead at is the past, too, once nobody can start anything by himself, nor goes on with what has come.
+  if (until == kNever && done_.empty()) open_from_ = std::max({open_from_, between_.now, within_.now});
 }
 
 }  // namespace nplus1::netmodel

@@ -236,6 +236,23 @@ TEST(LinkFlows, AreToldOfAheadOfWhatCannotReachThemAnyMore) {
   }
 }
 
+/// Nobody can start anything by himself; but who has its message now can, and that is earlier than the end that is known.
+TEST(LinkFlows, LeaveTimeBeforeAnEndThatIsKnownToWhoGoesOnWithWhatHasCome) {
+  LinkFlows flows{star()};
+  flows.look_ahead();
+  flows.start(0, RankId{0}, RankId{1}, bytes(1'000), kTimeZero, 0);
+  std::vector<Flows::Completion> done;
+  const Time now{from_seconds(1.5 * kLatency + 2e-6)};
+  flows.advance(now, done);
+  ASSERT_EQ(done.size(), 1U);
+  ASSERT_GT(done[0].at, now);
+  flows.start(1, RankId{2}, RankId{2}, bytes(1'000), now, 0);
+  flows.advance(kNever, done);
+  ASSERT_EQ(done.size(), 2U);
+  EXPECT_EQ(done[1].at, now);
+  EXPECT_EQ(flows.now(), now);
+}
+
 TEST(LinkFlows, OfOneNumberMayFollowEachOther) {
   LinkFlows flows{star()};
   std::vector<Flows::Completion> done;

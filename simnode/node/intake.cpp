@@ -1,5 +1,7 @@
 #include "simnode/node/intake.hpp"
 
+#include "events/clock_question.hpp"
+
 namespace nplus1::simnode::node {
 
 bool Intake::take(RankId rank, Port& port) {
@@ -34,7 +36,8 @@ void Intake::take_call(RankId rank, const events::Event& event, std::span<const 
     detail = &told;
   }
   if (native_ != nullptr) return native_->take(rank, event, extension, detail);
-  if (recorder_ != nullptr) recorder_->pushed(rank, event, Translator::lists(event, extension), detail);
+  if (event.has(events::kNeedsAnswer)) ++ranks_[rank].asked;
+  if (recorder_ != nullptr && !events::is_clock_question(event)) recorder_->pushed(rank, event, Translator::lists(event, extension), detail);
   translator_.push(rank, event, extension);
 }
 

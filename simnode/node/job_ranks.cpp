@@ -37,6 +37,10 @@ void JobRanks::send_text(RankId rank, events::AnswerKind kind, bool flag, const 
   send(rank, answer, std::as_bytes(std::span{text.c_str(), text.size() + 1}));
 }
 
+bool JobRanks::somebody_asks() const {
+  return std::any_of(begin(), end(), [](const JobRank& r) { return r.asked > 0; });
+}
+
 bool JobRanks::one_has_died() const {
   return std::any_of(begin(), end(), [](const JobRank& r) { return r.gone && !r.finalized; });
 }

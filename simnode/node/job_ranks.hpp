@@ -28,6 +28,7 @@ struct JobRank {
   bool finalized = false;
   bool ending = false;          // without MPI_Finalize
   std::uint64_t events = 0;     // so far
+  std::int64_t asked = 0;       // events to which it has no answer yet
   std::uint16_t last_call = 0;  // and where it was made: of its last event
   CallSiteId last_site{};
   std::uint32_t looks = 0, moves = 0;  // of its host, where that is another (transport::shown_looks)
@@ -65,6 +66,8 @@ class JobRanks {
   void send(RankId rank, const events::Answer& answer, std::span<const std::byte> extension);
   void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
 
+  /// A rank sleeps until it has an answer.
+  [[nodiscard]] bool somebody_asks() const;
   /// Who has died leaves others waiting, and mpirun ends the job.
   [[nodiscard]] bool one_has_died() const;
   [[nodiscard]] bool may_have_several_threads() const;

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "events/clock_question.hpp"
 #include "stubs/transport/channel.hpp"
 
 namespace nplus1::simnode::node {
@@ -55,6 +56,7 @@ Simulation::Simulation(const Settings& settings, const netmodel::NetworkModel& n
       ranks_{ranks},
       recording_{recording},
       notes_{notes},
+      contention_{!network.contention_free()},
       test_delay_{settings.test_delay},
       engine_{static_cast<int>(ranks.size()), network, *this, options_of(settings, collectives)},
       translator_{static_cast<int>(ranks.size()), engine_},
@@ -141,11 +143,14 @@ void Simulation::watch() {
 }
 
 bool Simulation::somebody_waits() const {
+  // With contention something is nearly always to be decided, and mostly nobody sleeps until it is.
+  if (contention_) return ranks_.somebody_asks();
   return engine_.state() == engine::State::kWaiting || engine_.somebody_asks();
 }
 
 void Simulation::lose(RankId rank) {
   ranks_.let_go(ranks_[rank]);
+  ranks_[rank].asked = 0;
   engine_.rank_gone(rank);
   note_time();
 }
@@ -188,12 +193,16 @@ void Simulation::tell_source_lines() {
 }
 
 void Simulation::on_exit(const events::TimedEvent& event) {
+  const bool asked = event.event.has(events::kNeedsAnswer);
+  if (asked) {
+    --ranks_[event.rank].asked;
+    ranks_.send(event.rank, event.answer, std::as_bytes(event.completed));
+  }
+  if (events::is_clock_question(event.event)) return;
   if (engine::Recorder* recorder = recording_.recorder())
     recorder->exited(event);
   else
     sinks_.on_event(event);
-  if (event.event.has(events::kNeedsAnswer))
-    ranks_.send(event.rank, event.answer, std::as_bytes(event.completed));
 }
 
 void Simulation::on_match(RankId receiver, const events::Answer& answer) {

@@ -82,6 +82,7 @@ class Simulation final : public engine::Listener {
   JobRanks& ranks_;
   RunRecording& recording_;
   std::vector<std::string>& notes_;
+  bool contention_;
   TestDelay test_delay_;
   engine::Engine engine_;
   Translator translator_;

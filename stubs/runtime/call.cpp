@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "events/clock_question.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/error_hook.hpp"
@@ -40,9 +41,9 @@ Runtime& Call::observer() {
   return *runtime();
 }
 
-Call::Call(bool first) : Call{observer(), first} {}
+Call::Call(bool first, Clock clock) : Call{observer(), first, clock} {}
 
-Call::Call(Runtime& r, bool first)
+Call::Call(Runtime& r, bool first, Clock clock)
     : rt{r}, saved_errno_{errno}, entry_tick_{ticks()}, held_{r.lock}, thread{r.threads.mine()} {
   if (Twins* twins = rt.twins()) twins->called(thread.clock.was_given_time());
   now_ = thread.clock.base() + computed(first);
@@ -54,6 +55,7 @@ Call::Call(Runtime& r, bool first)
   thread.inside = now_;
   rt.threads.set_inside(true);
   if (thread.is_owed_an_answer) await_owed_answer();
+  if (thread.adrift && (clock == Clock::kKnown || !may_drift())) ask_for_the_clock();
   site_ = rt.instruments.site_id();
   if (Accesses* accesses = rt.accesses()) accesses->begin_call(*this);
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
@@ -95,6 +97,24 @@ void Call::await_owed_answer() {
   thread.inside = now_;
 }
 
+bool Call::may_drift() const {
+  // A callback of the program's may ask what time it is, in the middle of the call.
+  return rt.settings().late_clocks && !rt.degraded() && !callbacks_exist();
+}
+
+void Call::ask_for_the_clock() {
+  events::Event question;
+  question.kind = events::EventKind::kLocal;
+  question.operation = events::kClockQuestion;
+  question.flags = events::kNeedsAnswer;
+  question.thread = thread.id;
+  thread.answer.reset();
+  thread.is_owed_an_answer = true;
+  rt.line.write(question, nullptr);
+  await_owed_answer();
+  thread.adrift = false;  // also where the simulator has died
+}
+
 Duration Call::native_cost() const {
   return rt.settings().riesen ? from_seconds(thread_cpu_seconds() - cpu_at_entry_) : Duration{};
 }
@@ -125,7 +145,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   if (rt.settings().compute == ComputeMode::kRecorded && events::recording::ends_interval(event))
     now_ += thread.recorded.tell(event.call, now_);
   event.compute_ps = (now_ - thread.reported).count();
-  event.entry_ps = follows_unanswered_ ? 0 : now_.time_since_epoch().count();
+  event.entry_ps = follows_unanswered_ || thread.adrift ? 0 : now_.time_since_epoch().count();
   if (rt.native()) enter_natively(event);
   const bool recorded = rt.capture() != nullptr && rt.capture()->records();
   if (recorded) {
@@ -221,6 +241,7 @@ std::optional<events::Answer> Call::await_answer(bool ring) {
   if (ring && !rt.degraded()) rt.line.ring();
   const bool came = !rt.degraded() && wait([this] { return thread.answer.has_value(); });
   thread.is_owed_an_answer = false;
+  if (came) thread.adrift = false;
   return came ? thread.answer : std::nullopt;
 }
 

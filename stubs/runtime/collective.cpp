@@ -81,9 +81,12 @@ int native_then_virtual(Call& call, const std::function<int()>& native) {
 }
 
 int run_synchronising(Call& call, const Collective& c) {
-  emit(call, c, EventKind::kCollective, kNoRequest, true);
+  const bool drifts = call.may_drift();
+  emit(call, c, EventKind::kCollective, kNoRequest, !drifts);
+  const auto native = [&] { return call.unlocked(c.blocking); };
+  if (drifts) return call.drift_off(), native();
   if (call.rt.line.last_to_arrive(*c.comm)) call.rt.line.ring();
-  return native_then_virtual(call, [&] { return call.unlocked(c.blocking); });
+  return native_then_virtual(call, native);
 }
 
 /// Who receives from others stays natively until that has come, and no longer: what it sends must not keep it. Who
@@ -124,8 +127,12 @@ int run_rooted(Call& call, const Collective& c) {
   if (code != MPI_SUCCESS) return code;
   keep.may_leave = keep.may_leave || moves_nothing_here(c);
   call_has_begun();
-  emit(call, c, EventKind::kCollective, kNoRequest, true);
-  if (const auto answer = call.await_answer()) call.exit_at(answer->exit());
+  const bool drifts = !keep.may_leave && call.may_drift();  // who may leave keeps copies, which virtual time bounds
+  emit(call, c, EventKind::kCollective, kNoRequest, !drifts);
+  if (drifts)
+    call.drift_off();
+  else if (const auto answer = call.await_answer())
+    call.exit_at(answer->exit());
   if (!keep.may_leave || call.rt.degraded())
     return report_of_blocking(call, c, *lengths, call.finish(native, MPI_STATUS_IGNORE, kAnySource, c.comm));
   const QuietErrors errors;  // who leaves before others have come learns of no error
@@ -220,7 +227,7 @@ int run(Collective&& c) {
     const UnmodelledScope scope{current_call()};
     return c.blocking();
   }
-  Call call;
+  Call call{true, Clock::kAdrift};
   return c.synchronises && !moves_nothing(c) ? run_synchronising(call, c) : run_rooted(call, c);
 }
 
@@ -230,7 +237,7 @@ int start(Collective&& c, MPI_Request* handle) {
     auto keep = new Keep;  // as long as the process: nobody sees this request complete
     return c.start(handle, *keep);
   }
-  Call call;
+  Call call{true, Clock::kAdrift};
   std::unique_ptr<Request> request = call.rt.requests.make();
   const int code = start_request(call, c, *request);
   if (code != MPI_SUCCESS) return code;

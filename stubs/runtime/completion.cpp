@@ -28,11 +28,38 @@ events::Event completion_event(EventKind kind, CompletionMode mode, std::span<Re
   return event;
 }
 
+namespace {
+
+/// The outcome is MPI's, which waits for it; only when that is in virtual time is known to the simulator alone.
+bool is_ended_natively(const Request& request) {
+  if (request.known) return true;
+  if (request.kind == RequestKind::kCollective) return !request.may_leave;
+  return request.kind == RequestKind::kReceive && !request.engine_decided && !request.held &&
+         (!request.partner || request.partner->eager);
+}
+
+/// Times of a thread adrift are no later than true ones: only what has certainly come can be told from what has not.
+bool can_be_compared(const Call& call, const Request& request) {
+  return !call.is_adrift() || !request.known || request.at <= call.entry();
+}
+
+}  // namespace
+
+bool all_can_be_compared(const Call& call, std::span<Request* const> requests) {
+  return std::all_of(requests.begin(), requests.end(), [&](const Request* r) { return can_be_compared(call, *r); });
+}
+
 void end_all(Call& call, std::span<Request* const> requests) {
   std::vector<std::uint32_t> slots;
   const events::Event event = completion_event(EventKind::kWait, CompletionMode::kAll, requests, slots);
-  const bool local = std::all_of(requests.begin(), requests.end(),
+  const bool local = all_can_be_compared(call, requests) &&
+                     std::all_of(requests.begin(), requests.end(),
                                  [&](const Request* r) { return locally_decided(call.rt, *r); });
+  if (!local && call.may_drift() &&
+      std::all_of(requests.begin(), requests.end(), [](const Request* r) { return is_ended_natively(*r); })) {
+    call.emit(event, slots.data());
+    return call.drift_off();
+  }
   if (!local) {
     if (const auto answer = call.ask(event, slots.data())) call.exit_at(answer->exit());
     return;

@@ -12,6 +12,10 @@ namespace nplus1::stubs {
 /// Waits for the virtual end of all `requests` (one kWait event) and lets the clock go on from there.
 void end_all(Call& call, std::span<Request* const> requests);
 
+/// Whether the virtual ends that are known of `requests` can be compared with the call's entry: not those to come of a
+/// thread that is adrift.
+[[nodiscard]] bool all_can_be_compared(const Call& call, std::span<Request* const> requests);
+
 /// Whether the native part of a virtually complete request must be waited for; if not (an eager send that MPI
 /// still holds), it was left in the background and `request.native` is null.
 void settle_native(Call& call, Request& request);

@@ -131,6 +131,16 @@ void say_why_not(const Hello& me, const Opened& line, int first) {
                me.rank, line.trouble.c_str());
 }
 
+/// Where only the simulator knows when a message has come, and nothing of what the rank does depends on when that is. Other
+/// threads' clocks, recorded intervals, twins and accesses are placed by the thread's own.
+bool clocks_may_be_late(const transport::Config& config, const netmodel::NetworkModel& network, const Settings& settings,
+                        int threads_provided) {
+  const bool placed = settings.riesen || settings.virtual_clocks || settings.accesses || settings.twins ||
+                      settings.compute == ComputeMode::kRecorded;
+  return config.direct != 0 && config.native == 0 && !network.contention_free() && !placed &&
+         threads_provided < MPI_THREAD_SERIALIZED;
+}
+
 /// MPI has begun by a session, in a job whose ranks may meet there.
 bool opens_by_session(Hello& hello) {
   return find_place_by_session(hello.rank, hello.ranks) && make_world_of_sessions();
@@ -190,6 +200,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->settings_.record_region = line.texts[transport::kRecordRegion];
   rt->output_ = line.texts[transport::kOutput];
   rt->native_ = line.welcome.config.native != 0;
+  rt->settings_.late_clocks = clocks_may_be_late(line.welcome.config, *rt->network_, rt->settings_, threads_provided);
   rt->line.open(line.segment
                     ? transport::make_shared_memory_channel(line.segment, hello.rank, line.socket, line.wake)
                     : transport::make_tcp_channel(line.socket),

@@ -65,7 +65,7 @@ void record_own_part(const void* buffer, MPI_Count count, MPI_Datatype type, con
                      const void* frame) {
   if (!active() || type == MPI_DATATYPE_NULL || count < 0) return;
   const SiteScope scope{return_address, frame};
-  Call call{false};
+  Call call{false, Clock::kAdrift};
   if (call.rt.capture() == nullptr) return;
   const Payload own{buffer, count, type};
   tell(call, OwnPart::kTold, {own, {}, &own});

@@ -16,6 +16,11 @@ namespace {
 using events::EventKind;
 using events::SendMode;
 
+/// MPI has it, and gives it the message that it gets in virtual time, too.
+bool is_native(const Request& receive) {
+  return receive.peer != kProcNull && !receive.engine_decided;
+}
+
 /// Waits for the virtual end of a blocking receive and lets the clock go on from there.
 void end_receive(Call& call, Request& request) {
   if (locally_decided(call.rt, request)) {
@@ -37,15 +42,20 @@ void say_nobody(MPI_Status* status) {
 }
 
 int blocking_receive(const Transfer& t, MPI_Status* status) {
-  Call call;
+  Call call{true, Clock::kAdrift};
   Request request;
   const int code = post_receive(call, t, request);
   if (code != MPI_SUCCESS) return code;
-  const bool asks = request.peer != kProcNull && !locally_decided(call.rt, request);
+  const bool decided_elsewhere = request.peer != kProcNull && !locally_decided(call.rt, request);
+  const bool drifts = decided_elsewhere && is_native(request) && call.may_drift();
+  const bool asks = decided_elsewhere && !drifts;
   const Time entry = call.entry();
   announce_receive(call, t, request, EventKind::kRecv,
                    static_cast<std::uint8_t>(asks ? events::kNeedsAnswer : 0));
-  end_receive(call, request);
+  if (drifts)
+    call.drift_off();
+  else
+    end_receive(call, request);
   const bool was_there = call.entry() <= entry + request.overhead;
   if (request.held)
     call.rt.messages.post_held(request, t.peer, t.tag);  // the simulator died before it could decide
@@ -59,7 +69,7 @@ int blocking_receive(const Transfer& t, MPI_Status* status) {
 }
 
 int nonblocking_receive(const Transfer& t, MPI_Request* handle) {
-  Call call;
+  Call call{true, Clock::kAdrift};
   std::unique_ptr<Request> request = call.rt.requests.make();
   const int code = start_receive(call, t, *request);
   if (code != MPI_SUCCESS) return code;
@@ -84,7 +94,7 @@ int end_natively(Call& call, Request& send, Request& receive, MPI_Status* status
 
 /// Both halves of a Sendrecv. `send` and `receive` are started at the same time and waited for together.
 int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status) {
-  Call call;
+  Call call{true, Clock::kAdrift};
   Request send;
   Request receive;
   int code = post_receive(call, in, receive);
@@ -122,7 +132,7 @@ int send_and_receive(const Transfer& out, const Transfer& in, MPI_Status* status
 
 /// One handle for both halves: the receive's, with the send as its partner.
 int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, MPI_Request* handle) {
-  Call call;
+  Call call{true, Clock::kAdrift};
   std::unique_ptr<Request> receive = call.rt.requests.make();
   receive->partner = std::make_unique<Request>();
   Request& send = *receive->partner;

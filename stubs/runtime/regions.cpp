@@ -7,7 +7,7 @@ void region_edge(events::EventKind kind, const std::string& name, const void* re
                  const void* frame, bool is_address) {
   if (!active()) return;
   const SiteScope scope{return_address, frame};
-  Call call{false};
+  Call call{false, Clock::kAdrift};
   events::Event event;
   event.kind = kind;
   event.aux = call.rt.line.region_id(name, is_address);

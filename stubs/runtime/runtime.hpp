@@ -167,11 +167,17 @@ class alignas(4096) Runtime {
 /// The process's runtime; null while inactive.
 Runtime* runtime() noexcept;
 
+/// What a call needs to know of its thread's clock.
+enum class Clock : std::uint8_t {
+  kKnown,   // the virtual time: the simulator is asked if need be
+  kAdrift,  // how long the thread has computed; when its last call ended may be known later
+};
+
 /// One modelled call in progress. Constructed first in every handler.
 class Call {
  public:
   /// `first`: a given compute time precedes it (not the second part of a call, nor a region's edge).
-  explicit Call(bool first = true);
+  explicit Call(bool first = true, Clock clock = Clock::kKnown);
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -195,6 +201,13 @@ class Call {
                                     const CallData* data = nullptr);
   /// The answer to an event that was emitted with kNeedsAnswer.
   std::optional<events::Answer> await_answer(bool ring = true);
+  /// Whether a call whose outcome MPI alone decides may go on without being told when it ended (docs/architecture.md, "Late
+  /// clocks").
+  [[nodiscard]] bool may_drift() const;
+  /// The event just emitted ends the call when only the simulator knows.
+  void drift_off() { thread.adrift = true; }
+  /// Whether times of other events can be compared with entry(), which may be too early.
+  [[nodiscard]] bool is_adrift() const { return thread.adrift; }
   /// Lets the clock run on by `d` without the simulator's knowledge: it becomes part of the next compute
   /// interval.
   void drift(Duration d) {
@@ -242,12 +255,13 @@ class Call {
 
  private:
   [[nodiscard]] static Runtime& observer();
-  Call(Runtime& r, bool first);
+  Call(Runtime& r, bool first, Clock clock);
   /// What the thread has computed since its clock was started.
   [[nodiscard]] Duration computed(bool first);
   /// The recording's part of an event.
   [[nodiscard]] events::Detail detail(const CallData* data);
   void await_owed_answer();
+  void ask_for_the_clock();
   [[nodiscard]] Time real_time(std::int64_t tick);
   void enter_natively(events::Event& event);
   void leave_natively();

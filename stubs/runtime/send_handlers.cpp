@@ -11,7 +11,7 @@ using events::EventKind;
 using events::SendMode;
 
 int blocking_send(const Transfer& t) {
-  Call call;
+  Call call{true, Clock::kAdrift};
   Request request;
   const int code = post_send(call, t, request);
   if (code != MPI_SUCCESS) return code;
@@ -33,7 +33,7 @@ int blocking_send(const Transfer& t) {
 }
 
 int nonblocking_send(const Transfer& t, MPI_Request* handle) {
-  Call call;
+  Call call{true, Clock::kAdrift};
   std::unique_ptr<Request> request = call.rt.requests.make();
   const int code = start_send(call, t, *request);
   if (code != MPI_SUCCESS) return code;

@@ -34,6 +34,7 @@ struct Settings {
   std::string record_region;              // empty: all is recorded
   bool twins = false;                     // measure what stretches take when they are warm
   bool accesses = false;                  // to the memory of messages are recorded, too
+  bool late_clocks = false;  // calls whose outcome MPI alone decides do not wait to be told when they ended
 };
 
 /// `rules`: this rank's part of a compute table. `cores`: of this host; `local_ranks`: on it, the simulator not counted. They decide `--clock auto`.

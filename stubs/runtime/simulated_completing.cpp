@@ -20,6 +20,7 @@ using events::EventKind;
 
 bool all_known(Call& call, const Selection& s) {
   call.rt.absorb();
+  if (!all_can_be_compared(call, s.requests)) return false;
   return std::all_of(s.requests.begin(), s.requests.end(), [](const Request* r) { return r->known; });
 }
 

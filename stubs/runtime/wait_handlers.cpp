@@ -43,6 +43,11 @@ Selection select_locked(int count, MPI_Request handles[]) {
   return select(rt, count, handles);
 }
 
+/// Partitions compare times of their own.
+Clock clock_for(const Selection& s) {
+  return s.partitioned ? Clock::kKnown : Clock::kAdrift;
+}
+
 bool is_ours(MPI_Request handle) {
   Runtime& rt = *runtime();
   const std::lock_guard guard{rt.lock};
@@ -82,7 +87,7 @@ int Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
   if (s.requests.empty())
     return s.foreign ? unmodelled([&] { return pmpi::Waitall(count, handles, statuses); })
                      : pmpi::Waitall(count, handles, statuses);
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).wait_all(call, s, statuses);
 }
 
@@ -90,7 +95,7 @@ int Wait(MPI_Request* handle, MPI_Status* status) {
   const Selection s = select_locked(1, handle);
   if (s.requests.empty())
     return s.foreign ? unmodelled([&] { return pmpi::Wait(handle, status); }) : pmpi::Wait(handle, status);
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).wait(call, s, status);
 }
 
@@ -105,7 +110,7 @@ int Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
       if (flag != 0 || code != MPI_SUCCESS) return code;
     }
   }
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).wait_any(call, s, index, status);
 }
 
@@ -123,14 +128,14 @@ int Waitsome(int incount, MPI_Request handles[], int* outcount, int indices[], M
       if (*outcount != 0 || code != MPI_SUCCESS) return code;
     }
   }
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).wait_some(call, s, outcount, indices, statuses);
 }
 
 int Test(MPI_Request* handle, int* flag, MPI_Status* status) {
   const Selection s = select_locked(1, handle);
   if (s.requests.empty()) return pmpi::Test(handle, flag, status);
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).test(call, s, flag, status);
 }
 
@@ -146,7 +151,7 @@ int Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) 
       if (!is_complete(handles[i])) return MPI_SUCCESS;
     }
   }
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).test_all(call, s, flag, statuses);
 }
 
@@ -158,7 +163,7 @@ int Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status*
     const int code = test_foreign(count, handles, index, flag, status);
     if (code != MPI_SUCCESS || *flag != 0) return code;
   }
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).test_any(call, s, index, flag, status);
 }
 
@@ -177,7 +182,7 @@ int Testsome(int incount, MPI_Request handles[], int* outcount, int indices[], M
       return code;
     }
   }
-  Call call;
+  Call call{true, clock_for(s)};
   return completing(call.rt).test_some(call, s, outcount, indices, statuses);
 }
 

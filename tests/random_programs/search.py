@@ -52,8 +52,8 @@ Way = collections.namedtuple("Way", "name options environment")
 DELAYS = {"NPLUS1_TEST_DELAY": "random:{seed}:0.0005", "RANDOM_PROGRAM_DELAY": "{seed}"}
 WAYS = [Way("as it is", [], {}), Way("direct off", ["--direct", "off"], {}), Way("tcp", ["--transport", "tcp"], {}),
         Way("delays", [], DELAYS), Way("delays, tcp, direct off", ["--transport", "tcp", "--direct", "off"], DELAYS)]
-PLATFORM_WAYS = [Way("as it is", [], {}), Way("delays", [], DELAYS), Way("tcp", ["--transport", "tcp"], {}),
-                 Way("delays, tcp", ["--transport", "tcp"], DELAYS)]
+PLATFORM_WAYS = [Way("as it is", [], {}), Way("direct off", ["--direct", "off"], {}), Way("delays", [], DELAYS),
+                 Way("tcp", ["--transport", "tcp"], {}), Way("delays, tcp, direct off", ["--transport", "tcp", "--direct", "off"], DELAYS)]
 
 Job = collections.namedtuple("Job", "seed scripts steps ranks network ways code skipped kinds largest flags",
                              defaults=[()])
