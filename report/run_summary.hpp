@@ -107,6 +107,7 @@ struct RunSummary {
   std::string protocol;      // "conservative" or "riesen"
   std::string transport;     // "shm", "tcp", "shm+tcp"
   bool direct = false;       // time stamps went straight to the receiver
+  bool late_clocks = false;  // ranks went on without being told when their calls ended
 
   RankMatrix messages;                   // point-to-point messages
   RankMatrix bytes;                      // and their payload

@@ -99,6 +99,7 @@ void add_settings(Object& object, const RunSummary& summary) {
   object.text("protocol", summary.protocol);
   object.text("transport", summary.transport);
   object.truth("direct", summary.direct);
+  object.truth("late_clocks", summary.late_clocks);
 }
 
 std::string interval(const TimeInterval& i) {

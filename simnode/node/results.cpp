@@ -50,6 +50,7 @@ report::RunSummary Results::summary(Simulation& simulation) const {
   s.protocol = settings_.protocol;
   s.transport = ranks_.transport_used();
   s.direct = ranks_.begin()->start.direct != 0;
+  s.late_clocks = ranks_.begin()->start.late_clocks != 0;
   const engine::Counters counters = simulation.engine().counters();
   for (const JobRank& rank : ranks_) s.trust.active_ranks += rank.events > 0 ? 1 : 0;
   s.trust.events = simulation.events();

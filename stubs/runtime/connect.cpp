@@ -133,8 +133,8 @@ void say_why_not(const Hello& me, const Opened& line, int first) {
 
 /// Where only the simulator knows when a message has come, and nothing of what the rank does depends on when that is. Other
 /// threads' clocks, recorded intervals, twins and accesses are placed by the thread's own.
-bool clocks_may_be_late(const transport::Config& config, const netmodel::NetworkModel& network, const Settings& settings,
-                        int threads_provided) {
+bool clocks_may_be_late(const transport::Config& config, const netmodel::NetworkModel& network, int threads_provided) {
+  const Settings settings = make_settings(config, {}, 1, 1);
   const bool placed = settings.riesen || settings.virtual_clocks || settings.accesses || settings.twins ||
                       settings.compute == ComputeMode::kRecorded;
   return config.direct != 0 && config.native == 0 && !network.contention_free() && !placed &&
@@ -177,6 +177,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   start.direct = static_cast<std::uint32_t>(
       all[1] != 0 && line.welcome.config.native == 0 && line.welcome.config.direct != 0 && network.ok() &&
       network.value()->contention_free() && all_eager(*network.value()));
+  start.late_clocks = static_cast<std::uint32_t>(
+      network.ok() && clocks_may_be_late(line.welcome.config, *network.value(), threads_provided));
   start.shared_memory = line.segment ? 1 : 0;  // each rank as it can: they may be on several hosts
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;
@@ -200,7 +202,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->settings_.record_region = line.texts[transport::kRecordRegion];
   rt->output_ = line.texts[transport::kOutput];
   rt->native_ = line.welcome.config.native != 0;
-  rt->settings_.late_clocks = clocks_may_be_late(line.welcome.config, *rt->network_, rt->settings_, threads_provided);
+  rt->settings_.late_clocks = start.late_clocks != 0;
   rt->line.open(line.segment
                     ? transport::make_shared_memory_channel(line.segment, hello.rank, line.socket, line.wake)
                     : transport::make_tcp_channel(line.socket),

@@ -19,7 +19,7 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 8;
 
 enum class ClockChoice : std::uint8_t { kAuto, kCpu, kWall, kInstructions };
 
@@ -94,6 +94,7 @@ struct Start {
   std::int32_t native_threads = 0;    // threads that the MPI library started itself
   std::int32_t cores = 0;
   std::uint32_t counts = 0;  // --clock instructions, and the processor's counters can be read
+  std::uint32_t late_clocks = 0;  // it goes on without being told when its calls ended (docs/architecture.md)
 };
 
 using Deadline = std::chrono::steady_clock::time_point;
