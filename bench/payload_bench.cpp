@@ -15,7 +15,7 @@ namespace {
 
 using namespace nplus1::events::payload;
 
-constexpr std::size_t kPackedAtATime = 65536;  // as stubs/runtime/capture.cpp has it
+constexpr std::size_t kPackedAtATime = 65536;  // as stubs/runtime/capture/capture.cpp has it
 
 std::vector<double> numbers(std::size_t bytes) {
   std::mt19937_64 random{1};

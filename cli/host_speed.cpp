@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "calibrate/host.hpp"
 #include "cli/failure.hpp"
-#include "events/recording/reader.hpp"
-#include "hypothesis/recorded/settings.hpp"
-#include "semantics/time_settings.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -26,28 +22,6 @@ std::string comparison_words(const calibrate::HostComparison& c) {
       "nplus1: measured compute times are multiplied with {:.4g}, the ratio of {} from {} to {}\n"
       "  relies on: all computing being limited by that; of other kinds it would be: {}\n",
       c.factor, c.kind, host_words(c.here), host_words(c.there), others);
-}
-
-[[noreturn]] void refuse_given(const std::string& how, const char* consequence) {
-  throw Failure{
-      ExitCode::kUsage,
-      fmt::format("--host-speed: computing is {}, and two hosts' files scale measured computing alone", how),
-      consequence, "leave out --host-speed, or --compute"};
-}
-
-void scale_compute(RunOptions& options, double factor) {
-  const semantics::ComputeTimes& times = options.settings.compute_times;
-  if (times.mode != semantics::ComputeMode::kMeasured || times.warm)
-    refuse_given("'" + options.settings.compute + "'", kNothingStarted);
-  give(options, "--compute", fmt::format("scale:{:.17g}", times.scale * factor));
-}
-
-void scale_compute(ReplayWords& words, double factor) {
-  const auto reader =
-      or_fail(events::recording::Reader::open(words.source), ExitCode::kNoInput, kNothingReplayed);
-  const auto recorded = hypothesis::recorded_settings(reader.properties());
-  if (recorded.given_compute()) refuse_given("'" + recorded.compute + "' in the recording", kNothingReplayed);
-  words.compute_scale *= factor;
 }
 
 }  // namespace
@@ -77,22 +51,11 @@ HostSpeed host_speed_of(const std::string& text, const char* consequence) {
   return result;
 }
 
-void apply_host_speed(RunOptions& options) {
-  const HostSpeed host = host_speed_of(given(options, "--host-speed"), kNothingStarted);
-  if (host.words.empty()) return;
-  give(options, "--host-speed", host.speed);
-  unsetenv("NPLUS1_HOST_SPEED");  // the ranks get what it comes to
-  if (host.speed.empty()) scale_compute(options, host.factor);
-  understand(options);
-  if (!options.quiet) fmt::print(stderr, "{}", host.words);
-}
-
-void apply_host_speed(ReplayWords& words) {
-  const HostSpeed host = host_speed_of(words.platform.host_speed, kNothingReplayed);
-  if (host.words.empty()) return;
-  words.platform.host_speed = host.speed;
-  if (host.speed.empty()) scale_compute(words, host.factor);
-  if (!words.quiet) fmt::print(stderr, "{}", host.words);
+void refuse_host_speed(const std::string& how, const char* consequence) {
+  throw Failure{
+      ExitCode::kUsage,
+      fmt::format("--host-speed: computing is {}, and two hosts' files scale measured computing alone", how),
+      consequence, "leave out --host-speed, or --compute"};
 }
 
 }  // namespace nplus1::cli

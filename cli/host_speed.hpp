@@ -1,10 +1,8 @@
 // `--host-speed`: a speed, the file of a measured host (`nplus1 calibrate --host`), or two of them, HERE:THERE[:KIND].
+// What follows for a run and for a replay: run/host_speed.hpp, replay/host_speed.hpp.
 #pragma once
 
 #include <string>
-
-#include "cli/replay/replay.hpp"
-#include "cli/run/run_options.hpp"
 
 namespace nplus1::cli {
 
@@ -17,9 +15,7 @@ struct HostSpeed {
 /// Throws Failure (kUsage); `consequence` is what follows from that.
 [[nodiscard]] HostSpeed host_speed_of(const std::string& text, const char* consequence);
 
-/// What two files say becomes a factor of measured computing; with other computing that is refused. Says on stderr what it
-/// relies on. Throws Failure (kUsage).
-void apply_host_speed(RunOptions& options);
-void apply_host_speed(ReplayWords& words);
+/// Throws Failure (kUsage): computing is given by `how`, and two hosts' files scale what is measured.
+[[noreturn]] void refuse_host_speed(const std::string& how, const char* consequence);
 
 }  // namespace nplus1::cli

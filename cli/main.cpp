@@ -1,4 +1,4 @@
-#include "cli/run/outer_job.hpp"
+#include "cli/outer_job.hpp"
 #include "cli/verbs.hpp"
 
 int main(int argc, char** argv) {

@@ -11,7 +11,7 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/progress.hpp"
-#include "cli/results.hpp"
+#include "cli/replay/results.hpp"
 #include "cli/verbs.hpp"
 #include "events/recording/reader.hpp"
 #include "overlap/measured.hpp"

@@ -7,7 +7,7 @@
 #include "cli/failure.hpp"
 #include "cli/overlap/overlap.hpp"
 #include "cli/program.hpp"
-#include "cli/results.hpp"
+#include "cli/replay/results.hpp"
 #include "report/files.hpp"
 
 namespace nplus1::cli {

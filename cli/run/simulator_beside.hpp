@@ -1,5 +1,5 @@
 // The simulator of a job whose launcher starts the ranks alone (Open MPI's mpirun, srun ...), which `nplus1 run` starts
-// itself, beside it. (Of a job of Hydra's, its last rank does: stubs/runtime/keeper.hpp.) It leaves when the last holder of its stdin has closed it: at the end of this object, or of
+// itself, beside it. (Of a job of Hydra's, its last rank does: stubs/runtime/launch/keeper.hpp.) It leaves when the last holder of its stdin has closed it: at the end of this object, or of
 // this process, however that ends.
 #pragma once
 

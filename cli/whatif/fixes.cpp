@@ -8,7 +8,7 @@
 #include "cli/fail_if.hpp"
 #include "cli/failure.hpp"
 #include "cli/progress.hpp"
-#include "cli/results.hpp"
+#include "cli/replay/results.hpp"
 #include "cli/whatif/whatif.hpp"
 #include "report/exact_time.hpp"
 #include "support/shell.hpp"

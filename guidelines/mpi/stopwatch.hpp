@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "guidelines/mpi/call.hpp"
 #include "guidelines/mpi/clock.hpp"
+#include "guidelines/mpi/mock_ups/call.hpp"
 #include "guidelines/plan.hpp"
 
 namespace nplus1::guidelines {

@@ -37,7 +37,8 @@ void Intake::take_call(RankId rank, const events::Event& event, std::span<const 
   }
   if (native_ != nullptr) return native_->take(rank, event, extension, detail);
   if (event.has(events::kNeedsAnswer)) ++ranks_[rank].asked;
-  if (recorder_ != nullptr && !events::is_clock_question(event)) recorder_->pushed(rank, event, Translator::lists(event, extension), detail);
+  if (recorder_ != nullptr && !events::is_clock_question(event))
+    recorder_->pushed(rank, event, Translator::lists(event, extension), detail);
   translator_.push(rank, event, extension);
 }
 

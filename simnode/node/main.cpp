@@ -1,4 +1,4 @@
-// nplus1-simnode: started by the keeper of a job (stubs/runtime/keeper.hpp), never by hand. Says
+// nplus1-simnode: started by the keeper of a job (stubs/runtime/launch/keeper.hpp), never by hand. Says
 // `ready MEETING` on stdout when ranks can connect (stubs/transport/meeting.hpp; a secret: no terminal gets it);
 // ends when its stdin ends and the results are written. Exit codes: 0; 1 when it could not start (the reason is on stderr, and in the result folder's error.txt);
 // 74 when no summary could be written; 75 when there was nothing to write, as not all ranks came.

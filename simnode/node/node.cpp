@@ -158,7 +158,7 @@ void Node::lose(JobRank& rank) {
 }
 
 /// A rank that is about to end waits a moment for the others: where all are, each may take its leave of the process
-/// manager (stubs/runtime/leaving.cpp).
+/// manager (stubs/runtime/interposed/leaving.cpp).
 void Node::hear(JobRank& rank) {
   char word = 0;
   if (recv(rank.socket, &word, 1, MSG_DONTWAIT) != 1) return;

@@ -16,7 +16,7 @@
 #include "stubs/access/signal_actions.hpp"
 #include "stubs/access/signal_context.hpp"
 #include "stubs/access/state.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/clock/thread_clock.hpp"
 
 #ifndef PR_SET_SYSCALL_USER_DISPATCH
 #define PR_SET_SYSCALL_USER_DISPATCH 59

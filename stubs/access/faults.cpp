@@ -13,7 +13,7 @@
 #include "stubs/access/operand_size.hpp"
 #include "stubs/access/signal_context.hpp"
 #include "stubs/access/state.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/clock/thread_clock.hpp"
 
 namespace nplus1::stubs::access {
 namespace {

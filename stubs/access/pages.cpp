@@ -10,7 +10,7 @@
 
 #include "stubs/access/raw_system_call.hpp"
 #include "stubs/access/state.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/clock/thread_clock.hpp"
 
 namespace nplus1::stubs::access {
 

@@ -12,8 +12,8 @@
 
 #include "stubs/access/mappings.hpp"
 #include "stubs/access/state.hpp"
-#include "stubs/runtime/guard.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/clock/thread_clock.hpp"
+#include "stubs/guard/guard.hpp"
 
 namespace nplus1::stubs::access {
 

@@ -320,9 +320,9 @@ def wrapper(f):
 
 
 def write_wrappers(functions):
-    return (BANNER + "#include \"stubs/handlers.hpp\"\n#include \"stubs/pmpi.hpp\"\n#include \"stubs/runtime/guard.hpp\"\n"
-            "#include \"stubs/runtime/shown_requests.hpp\"\n"
-            "#include \"stubs/runtime/unmodelled.hpp\"\n\nusing namespace nplus1::stubs;\n"
+    return (BANNER + "#include \"stubs/handlers.hpp\"\n#include \"stubs/pmpi.hpp\"\n#include \"stubs/guard/guard.hpp\"\n"
+            "#include \"stubs/library/shown_requests.hpp\"\n"
+            "#include \"stubs/table/unmodelled.hpp\"\n\nusing namespace nplus1::stubs;\n"
             "using nplus1::events::MpiCall;\n\n"
             "#define NPLUS1_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n"
             "#define NPLUS1_ALIAS(target) __attribute__((alias(#target), visibility(\"default\")))\n\n"
@@ -332,7 +332,7 @@ def write_wrappers(functions):
 def write_fallback(functions):
     definitions = "".join(f"__attribute__((weak)) {handler(f)} {{ return pmpi::{f.cpp_name}({f.arguments()}); }}\n"
                           for f in functions if f.entry.kind == "modelled")
-    return (BANNER + "#include \"stubs/handlers.hpp\"\n#include \"stubs/pmpi.hpp\"\n#include \"stubs/runtime/unmodelled.hpp\"\n\n"
+    return (BANNER + "#include \"stubs/handlers.hpp\"\n#include \"stubs/pmpi.hpp\"\n#include \"stubs/table/unmodelled.hpp\"\n\n"
             "namespace nplus1::stubs {\n\n"
             "__attribute__((weak)) UnmodelledScope::UnmodelledScope(events::MpiCall call) noexcept : call_{call} {}\n"
             "__attribute__((weak)) UnmodelledScope::~UnmodelledScope() { static_cast<void>(call_); }\n\n"

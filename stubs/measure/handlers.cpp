@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "stubs/access/watch.hpp"
+#include "stubs/clock/thread_clock.hpp"
+#include "stubs/guard/guard.hpp"
 #include "stubs/handlers.hpp"
 #include "stubs/measure/measuring.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/arguments.hpp"
-#include "stubs/runtime/guard.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/runtime/arguments/arguments.hpp"
 
 namespace nplus1::stubs {
 

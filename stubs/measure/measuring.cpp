@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "stubs/clock/thread_clock.hpp"
+#include "stubs/guard/guard.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/arguments.hpp"
-#include "stubs/runtime/guard.hpp"
-#include "stubs/runtime/private_copy.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/runtime/arguments/arguments.hpp"
+#include "stubs/runtime/arguments/private_copy.hpp"
 
 namespace nplus1::stubs::measure {
 

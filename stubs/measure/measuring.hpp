@@ -22,9 +22,9 @@
 #include "events/mpi_call.hpp"
 #include "stubs/access/watch.hpp"
 #include "stubs/measure/sample.hpp"
-#include "stubs/runtime/call_paths.hpp"
-#include "stubs/runtime/own_pages.hpp"
-#include "stubs/runtime/typemaps.hpp"
+#include "stubs/runtime/arguments/own_pages.hpp"
+#include "stubs/runtime/arguments/typemaps.hpp"
+#include "stubs/runtime/capture/call_paths.hpp"
 
 namespace nplus1::stubs::measure {
 

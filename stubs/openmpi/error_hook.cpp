@@ -1,11 +1,11 @@
 // Open MPI calls all handlers of communicators in ompi_errhandler_invoke, also those of requests that have failed.
-#include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/hooks/error_hook.hpp"
 
 #include <string>
 
 #include "events/mpi_call.hpp"
+#include "stubs/guard/guard.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/guard.hpp"
 
 namespace nplus1::stubs {
 namespace {

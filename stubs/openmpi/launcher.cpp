@@ -1,7 +1,7 @@
-#include "stubs/runtime/launcher.hpp"
+#include "stubs/runtime/launch/launcher.hpp"
 
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/beside.hpp"
+#include "stubs/runtime/launch/beside.hpp"
 
 namespace nplus1::stubs {
 

@@ -1,10 +1,10 @@
 // What is done for MPICH by way of UCX and Open MPI offers no way for: sends inside collectives stay MPI's own, nobody
 // is woken by them (a sleeper wakes by its timer), and lengths of collectives are checked as MPI's non-blocking forms do. Nor does Open MPI 4 have sessions.
-#include "stubs/runtime/collective_lengths.hpp"
+#include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/runtime/detached_sends.hpp"
-#include "stubs/runtime/receive_hook.hpp"
+#include "stubs/runtime/hooks/collective_lengths.hpp"
+#include "stubs/runtime/hooks/receive_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
-#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 

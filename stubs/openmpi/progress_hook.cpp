@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-#include "stubs/runtime/progress_wait.hpp"
+#include "stubs/runtime/hooks/progress_wait.hpp"
 #include "stubs/table/next.hpp"
 
 namespace nplus1::stubs {

@@ -1,6 +1,6 @@
 // Under Open MPI all processes of the job are ranks, whatever launcher starts them, and `nplus1 run` starts the simulator
 // itself, beside it.
-#include "stubs/runtime/beside.hpp"
+#include "stubs/runtime/launch/beside.hpp"
 
 namespace nplus1::stubs {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "stubs/runtime/guard.hpp"
+#include "stubs/guard/guard.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/threads.hpp"
 

@@ -1,5 +1,5 @@
 #include "stubs/runtime/accesses.hpp"
-#include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/hooks/error_hook.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,9 +8,9 @@
 
 #include "events/mpi_call.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/arguments.hpp"
-#include "stubs/runtime/own_pages.hpp"
-#include "stubs/runtime/private_copy.hpp"
+#include "stubs/runtime/arguments/arguments.hpp"
+#include "stubs/runtime/arguments/own_pages.hpp"
+#include "stubs/runtime/arguments/private_copy.hpp"
 
 namespace nplus1::stubs {
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "stubs/access/watch.hpp"
+#include "stubs/runtime/arguments/typemaps.hpp"
 #include "stubs/runtime/point_to_point.hpp"
 #include "stubs/runtime/runtime.hpp"
-#include "stubs/runtime/typemaps.hpp"
 #include "stubs/transport/last_words.hpp"
 
 namespace nplus1::stubs {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "stubs/library/library_of_mpi.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/error_hook.hpp"
-#include "stubs/runtime/library_of_mpi.hpp"
-#include "stubs/runtime/messages.hpp"
-#include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/hooks/error_hook.hpp"
+#include "stubs/runtime/hooks/progress_hook.hpp"
+#include "stubs/runtime/requests/messages.hpp"
 
 namespace nplus1::stubs {
 

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "stubs/runtime/communicators.hpp"
+#include "stubs/runtime/arguments/private_copy.hpp"
+#include "stubs/runtime/communicators/communicators.hpp"
 #include "stubs/runtime/detached_sends.hpp"
-#include "stubs/runtime/private_copy.hpp"
 
 namespace nplus1::stubs {
 

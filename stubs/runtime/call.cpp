@@ -8,7 +8,7 @@
 #include "events/clock_question.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
-#include "stubs/runtime/error_hook.hpp"
+#include "stubs/runtime/hooks/error_hook.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/twins.hpp"
 #include "stubs/twin/twin.hpp"

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "stubs/runtime/own_pages.hpp"
+#include "stubs/runtime/arguments/own_pages.hpp"
+#include "stubs/runtime/hooks/ucx.hpp"
 #include "stubs/runtime/send_hook.hpp"
-#include "stubs/runtime/ucx.hpp"
 
 namespace nplus1::stubs {
 namespace {

@@ -5,11 +5,11 @@
 
 #include <memory>
 
-#include "stubs/runtime/call_paths.hpp"
-#include "stubs/runtime/capture.hpp"
-#include "stubs/runtime/guard.hpp"
-#include "stubs/runtime/line.hpp"
-#include "stubs/runtime/settings.hpp"
+#include "stubs/clock/settings.hpp"
+#include "stubs/guard/guard.hpp"
+#include "stubs/runtime/capture/call_paths.hpp"
+#include "stubs/runtime/capture/capture.hpp"
+#include "stubs/runtime/line/line.hpp"
 #include "support/ids.hpp"
 #include "support/units.hpp"
 

@@ -3,7 +3,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "stubs/runtime/private_copy.hpp"
+#include "stubs/runtime/arguments/private_copy.hpp"
 #include "stubs/runtime/regions.hpp"
 
 namespace nplus1::stubs {

@@ -1,6 +1,6 @@
 // Data that a rank keeps for itself in what it does by hand, so that no message shows it: an event of no
 // duration with the data's hashes, as Send_To_Self of Calotoiu et al. (2012, section 4). Told by the program
-// (nplus1_send_to_self), or inferred (stubs/runtime/kept_parts.hpp). From any thread; does nothing where
+// (nplus1_send_to_self), or inferred (stubs/runtime/capture/kept_parts.hpp). From any thread; does nothing where
 // nothing is recorded; never fails.
 #pragma once
 

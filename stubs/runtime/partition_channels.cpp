@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/partitioned.hpp"
+#include "stubs/runtime/partitioned_request.hpp"
 
 namespace nplus1::stubs {
 namespace {

@@ -11,8 +11,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "stubs/runtime/communicators.hpp"
-#include "stubs/runtime/requests.hpp"
+#include "stubs/runtime/communicators/communicators.hpp"
+#include "stubs/runtime/requests/requests.hpp"
 #include "support/ids.hpp"
 
 namespace nplus1::stubs {

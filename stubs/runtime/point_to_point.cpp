@@ -1,11 +1,11 @@
 #include "stubs/runtime/point_to_point.hpp"
 
+#include "stubs/library/library_of_mpi.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
-#include "stubs/runtime/arguments.hpp"
-#include "stubs/runtime/library_of_mpi.hpp"
+#include "stubs/runtime/arguments/arguments.hpp"
+#include "stubs/runtime/hooks/receive_hook.hpp"
 #include "stubs/runtime/own_part.hpp"
-#include "stubs/runtime/receive_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
 
 namespace nplus1::stubs {

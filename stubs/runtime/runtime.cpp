@@ -13,9 +13,9 @@
 
 #include "stubs/access/watch.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/progress_hook.hpp"
+#include "stubs/runtime/communicators/session_world.hpp"
+#include "stubs/runtime/hooks/progress_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
-#include "stubs/runtime/session_world.hpp"
 
 namespace nplus1::stubs {
 namespace {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/collective_lengths.hpp"
+#include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/runtime/detached_sends.hpp"
+#include "stubs/runtime/hooks/collective_lengths.hpp"
+#include "stubs/runtime/hooks/ucx.hpp"
 #include "stubs/runtime/runtime.hpp"
-#include "stubs/runtime/session_world.hpp"
-#include "stubs/runtime/ucx.hpp"
 
 namespace nplus1::stubs {
 namespace {

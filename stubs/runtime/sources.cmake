@@ -15,77 +15,78 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   twin/own_call.cpp
   twin/pages.cpp
   twin/twin.cpp
+  clock/settings.cpp
+  clock/thread_clock.cpp
+  clock/wall_clock.cpp
   runtime/absorber.cpp
   runtime/accesses.cpp
-  runtime/arguments.cpp
   runtime/background.cpp
   runtime/call.cpp
-  runtime/capture.cpp
-  runtime/clock_functions.cpp
-  runtime/collective.cpp
-  runtime/communicator_handlers.cpp
-  runtime/communicators.cpp
-  runtime/completion.cpp
   runtime/connect.cpp
-  runtime/datatypes.cpp
-  runtime/environment_handlers.cpp
-  runtime/exchange_collective_handlers.cpp
-  runtime/file_access_handlers.cpp
-  runtime/file_accesses.cpp
-  runtime/file_handlers.cpp
-  runtime/instrumented_functions.cpp
   runtime/instruments.cpp
-  runtime/leaving.cpp
-  runtime/line.cpp
-  runtime/messages.cpp
-  runtime/native_calls.cpp
-  runtime/neighbor_handlers.cpp
-  runtime/own_block.cpp
   runtime/own_part.cpp
   runtime/partition_channels.cpp
-  runtime/partitioned.cpp
-  runtime/partitioned_handlers.cpp
   runtime/point_to_point.cpp
-  runtime/private_copy.cpp
-  runtime/probe_handlers.cpp
-  runtime/public_api.cpp
-  runtime/receive_handlers.cpp
-  runtime/recording_handlers.cpp
-  runtime/reducing_collective_handlers.cpp
   runtime/regions.cpp
-  runtime/request_handlers.cpp
-  runtime/requests.cpp
-  runtime/reserve.cpp
-  runtime/rooted_collective_handlers.cpp
   runtime/runtime.cpp
-  runtime/send_handlers.cpp
-  runtime/simulated_completing.cpp
-  runtime/settings.cpp
   runtime/system_clocks.cpp
   runtime/system_io.cpp
-  runtime/thread_clock.cpp
   runtime/thread_states.cpp
   runtime/threads.cpp
-  runtime/transfer_handlers.cpp
-  runtime/topology_neighbors.cpp
   runtime/twins.cpp
-  runtime/typemaps.cpp
-  runtime/vain_looks.cpp
-  runtime/wait_handlers.cpp
-  runtime/wall_clock.cpp
-  runtime/window_handlers.cpp
+  runtime/arguments/arguments.cpp
+  runtime/arguments/datatypes.cpp
+  runtime/arguments/own_block.cpp
+  runtime/arguments/private_copy.cpp
+  runtime/arguments/typemaps.cpp
+  runtime/capture/capture.cpp
+  runtime/collectives/collective.cpp
+  runtime/collectives/communicator_handlers.cpp
+  runtime/collectives/exchange_collective_handlers.cpp
+  runtime/collectives/neighbor_handlers.cpp
+  runtime/collectives/reducing_collective_handlers.cpp
+  runtime/collectives/rooted_collective_handlers.cpp
+  runtime/communicators/communicators.cpp
+  runtime/communicators/topology_neighbors.cpp
+  runtime/completion/completion.cpp
+  runtime/completion/file_requests.cpp
+  runtime/completion/native_calls.cpp
+  runtime/completion/partitioned.cpp
+  runtime/completion/request_handlers.cpp
+  runtime/completion/simulated_completing.cpp
+  runtime/completion/wait_handlers.cpp
+  runtime/environment/environment_handlers.cpp
+  runtime/environment/recording_handlers.cpp
+  runtime/files/file_access_handlers.cpp
+  runtime/files/file_accesses.cpp
+  runtime/files/file_handlers.cpp
+  runtime/interposed/clock_functions.cpp
+  runtime/interposed/instrumented_functions.cpp
+  runtime/interposed/leaving.cpp
+  runtime/interposed/public_api.cpp
+  runtime/interposed/reserve.cpp
+  runtime/line/line.cpp
+  runtime/line/vain_looks.cpp
+  runtime/one_sided/transfer_handlers.cpp
+  runtime/one_sided/window_handlers.cpp
+  runtime/point_to_point/partitioned_handlers.cpp
+  runtime/point_to_point/probe_handlers.cpp
+  runtime/point_to_point/receive_handlers.cpp
+  runtime/point_to_point/send_handlers.cpp
+  runtime/requests/messages.cpp
+  runtime/requests/requests.cpp
 )
 # What is done for one MPI library only, or in another way for each.
 set(NPLUS1_STUBS_MPICH_SOURCES
-  runtime/collective_lengths.cpp
+  runtime/hooks/collective_lengths.cpp
   runtime/detached_sends.cpp
-  runtime/error_hook.cpp
-  runtime/hydra.cpp
-  runtime/imports.cpp
-  runtime/receive_hook.cpp
+  runtime/hooks/error_hook.cpp
+  runtime/launch/hydra.cpp
+  runtime/communicators/imports.cpp
+  runtime/hooks/receive_hook.cpp
   runtime/send_hook.cpp
-  runtime/session_handlers.cpp
-  runtime/session_world.cpp
+  runtime/environment/session_handlers.cpp
+  runtime/communicators/session_world.cpp
 )
 set(NPLUS1_STUBS_OPEN_MPI_SOURCES
   openmpi/error_hook.cpp

@@ -2,9 +2,9 @@
 
 #include <mpi.h>
 
+#include "stubs/clock/thread_clock.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/session_world.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/runtime/communicators/session_world.hpp"
 
 namespace nplus1::stubs {
 

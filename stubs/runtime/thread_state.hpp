@@ -7,10 +7,10 @@
 
 #include "events/event.hpp"
 #include "semantics/timing.hpp"
-#include "stubs/runtime/recorded_times.hpp"
-#include "stubs/runtime/requests.hpp"
-#include "stubs/runtime/thread_clock.hpp"
-#include "stubs/runtime/wall_clock.hpp"
+#include "stubs/clock/recorded_times.hpp"
+#include "stubs/clock/thread_clock.hpp"
+#include "stubs/clock/wall_clock.hpp"
+#include "stubs/runtime/requests/requests.hpp"
 #include "stubs/transport/segment.hpp"
 #include "support/ids.hpp"
 #include "support/units.hpp"
@@ -47,7 +47,7 @@ struct alignas(4096) ThreadState {
   Time reported = kTimeZero;        // the exit of the last call that the simulator knows of
   Time interface_free = kTimeZero;  // semantics::send_eager: when its sends so far have left
   Time inside = kTimeZero;          // the virtual time while it is in a Call: callbacks may ask for it
-  bool adrift = false;              // its last call ended when only the simulator knows: `reported` is no later than that
+  bool adrift = false;  // its last call ended when only the simulator knows: `reported` is no later than that
   bool in_call = false;
   bool is_owed_an_answer = false;           // a call asked the simulator and ended before it had answered
   std::optional<events::Answer> answer;     // the answer this thread waits for

@@ -7,7 +7,7 @@
 
 #include "semantics/processor_counters.hpp"
 #include "stubs/access/watch.hpp"
-#include "stubs/runtime/guard.hpp"
+#include "stubs/guard/guard.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/threads.hpp"
 

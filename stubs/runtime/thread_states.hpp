@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "events/event.hpp"
-#include "stubs/runtime/line.hpp"
-#include "stubs/runtime/lock.hpp"
-#include "stubs/runtime/settings.hpp"
+#include "stubs/clock/settings.hpp"
+#include "stubs/guard/lock.hpp"
+#include "stubs/runtime/line/line.hpp"
 #include "stubs/runtime/thread_state.hpp"
 #include "stubs/transport/last_words.hpp"
 #include "support/units.hpp"

@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "events/thread_change.hpp"
+#include "stubs/guard/guard.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/guard.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/transport/segment.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/topology_neighbors.hpp"
+#include "stubs/runtime/communicators/topology_neighbors.hpp"
 #include "stubs/statistics/scope.hpp"
 
 namespace nplus1::stubs {

@@ -3,9 +3,9 @@
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/unmodelled.hpp"
 #include "stubs/statistics/hang.hpp"
 #include "stubs/statistics/scope.hpp"
+#include "stubs/table/unmodelled.hpp"
 
 namespace nplus1::stubs {
 namespace {

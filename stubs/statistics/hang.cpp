@@ -14,7 +14,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/clock/thread_clock.hpp"
 
 namespace nplus1::stubs::statistics {
 namespace {

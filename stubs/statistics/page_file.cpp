@@ -11,8 +11,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "stubs/clock/thread_clock.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/thread_clock.hpp"
 #include "stubs/statistics/recorder.hpp"
 #include "stubs/statistics/tables.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "stubs/clock/thread_clock.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/thread_clock.hpp"
 #include "stubs/statistics/tables.hpp"
 
 namespace nplus1::stubs::statistics {

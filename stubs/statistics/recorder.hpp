@@ -17,9 +17,9 @@
 
 #include "events/mpi_call.hpp"
 #include "events/statistics/page.hpp"
-#include "stubs/runtime/call_paths.hpp"
-#include "stubs/runtime/communicators.hpp"
-#include "stubs/runtime/guard.hpp"
+#include "stubs/guard/guard.hpp"
+#include "stubs/runtime/capture/call_paths.hpp"
+#include "stubs/runtime/communicators/communicators.hpp"
 #include "support/collective_kind.hpp"
 
 namespace nplus1::stubs::statistics {

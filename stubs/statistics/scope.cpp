@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/clock/thread_clock.hpp"
 #include "stubs/statistics/tables.hpp"
 
 namespace nplus1::stubs::statistics {

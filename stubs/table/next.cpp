@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-#include "stubs/runtime/guard.hpp"
+#include "stubs/guard/guard.hpp"
 
 namespace nplus1::stubs::pmpi {
 

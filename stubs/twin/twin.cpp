@@ -17,8 +17,8 @@
 #include <ctime>
 #include <new>
 
-#include "stubs/runtime/guard.hpp"
-#include "stubs/runtime/thread_clock.hpp"
+#include "stubs/clock/thread_clock.hpp"
+#include "stubs/guard/guard.hpp"
 #include "stubs/twin/own_call.hpp"
 #include "stubs/twin/pages.hpp"
 

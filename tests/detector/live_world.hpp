@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "detector/testing/world.hpp"
-#include "stubs/runtime/kept_parts.hpp"
+#include "stubs/runtime/capture/kept_parts.hpp"
 
 namespace nplus1::tests {
 

@@ -2,7 +2,7 @@
 // ranks. Bytes and MPI_BOR, because their identity is 0 whatever the type.
 #pragma once
 
-#include "guidelines/mpi/call.hpp"
+#include "guidelines/mpi/mock_ups/call.hpp"
 
 namespace nplus1::guidelines {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "guidelines/mpi/call.hpp"
+#include "guidelines/mpi/mock_ups/call.hpp"
 
 namespace nplus1::guidelines {
 

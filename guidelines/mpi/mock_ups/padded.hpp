@@ -1,7 +1,7 @@
 // The input of a reduction in ranks x ceil(count / ranks) elements.
 #pragma once
 
-#include "guidelines/mpi/call.hpp"
+#include "guidelines/mpi/mock_ups/call.hpp"
 
 namespace nplus1::guidelines {
 

@@ -1,7 +1,7 @@
 // Who talks to whom in the point-to-point operations.
 #pragma once
 
-#include "guidelines/mpi/call.hpp"
+#include "guidelines/mpi/mock_ups/call.hpp"
 
 namespace nplus1::guidelines {
 

@@ -2,10 +2,10 @@
 // function the application called. Rank 0 prints `probe NAME COUNT` lines on stderr at Finalize.
 #include <cstdio>
 
+#include "stubs/guard/guard.hpp"
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
-#include "stubs/runtime/guard.hpp"
-#include "stubs/runtime/unmodelled.hpp"
+#include "stubs/table/unmodelled.hpp"
 
 namespace nplus1::stubs::handlers {
 namespace {
