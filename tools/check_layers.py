@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Holds every #include to the tables in docs/architecture.md.
 
-Usage: check_layers.py [ROOT]. Prints file:line for each include that the tables don't allow, and each folder and header
-that a row allows and nobody includes; exit code 1 if there is one, 2 if the tables can't be read. Knows C, C++ and
-headers; system headers matter only where the second table names them.
+Usage: check_layers.py [ROOT]. Prints file:line for each include that the tables don't allow, each folder and header
+that a row allows and nobody includes, and each circle of folders; exit code 1 if there is one, 2 if the tables can't be
+read. Knows C, C++ and headers; system headers matter only where the second table names them.
+
+A circle is folders of the product each of which includes the next, a folder and one within it not excepted: tests may
+include what they like.
 
 What tests are made of (`*_test.cpp`, and folders called `testing`) may include whatever some part of its top folder may;
 nobody else may include what lies in a folder called `testing`.
@@ -67,6 +70,41 @@ class Arrows:
                                                          or what.endswith("/") and target.startswith(what)))}
 
 
+class Circles:
+    """Which folder of the product includes which, by the include that shows it."""
+
+    def __init__(self):
+        self.arrows = {}
+
+    def add(self, root, path, number, target):
+        home, goal = path.rpartition("/")[0], target.rpartition("/")[0]
+        if home != goal and not is_of_tests(path) and (root / target).is_file():
+            self.arrows.setdefault(home, {}).setdefault(goal, f"{path}:{number}")
+
+    def way(self, begin, goal):
+        """The folders on a shortest way from `begin` to `goal`, both included, or None."""
+        ways = [[begin]]
+        seen = {begin}
+        for way in ways:
+            if way[-1] == goal:
+                return way
+            for following in sorted(set(self.arrows.get(way[-1], ())) - seen):
+                seen.add(following)
+                ways.append(way + [following])
+        return None
+
+    def found(self):
+        """A sentence for each arrow that lies on a circle, once for the folders of a circle."""
+        told = set()
+        for home, goals in sorted(self.arrows.items()):
+            for goal, place in sorted(goals.items()):
+                back = self.way(goal, home)
+                if back and frozenset(back) not in told:
+                    told.add(frozenset(back))
+                    places = [place] + [self.arrows[a][b] for a, b in zip(back, back[1:])]
+                    yield f"{place}: a circle of folders: {' -> '.join([home] + back)} ({', '.join(places)})"
+
+
 def judge(path, quote, target, folders, headers, root):
     """What is wrong with one include, or None."""
     for header, allowed in headers.items():
@@ -92,7 +130,7 @@ def judge(path, quote, target, folders, headers, root):
     return None if is_within(goal, home) else f"{home} may not include {goal} ({target})"
 
 
-def check_file(root, file, folders, headers, arrows):
+def check_file(root, file, folders, headers, arrows, circles):
     path = file.relative_to(root).as_posix()
     for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
         match = INCLUDE.match(line)
@@ -100,6 +138,7 @@ def check_file(root, file, folders, headers, arrows):
             continue
         target = match.group(2)
         wrong = judge(path, match.group(1), target, folders, headers, root)
+        circles.add(root, path, number, target)
         arrows.used(path, f"include/{target}" if (root / "include" / target).exists() else target)
         if wrong:
             yield f"{path}:{number}: {wrong}"
@@ -113,8 +152,9 @@ def main():
         return 2
     files = [f for top in sorted({f.split("/")[0] for f in folders}) for f in sorted((root / top).rglob("*"))
              if f.suffix in SUFFIXES and f.is_file()]
-    arrows = Arrows(folders, headers)
-    wrong = [message for file in files for message in check_file(root, file, folders, headers, arrows)]
+    arrows, circles = Arrows(folders, headers), Circles()
+    wrong = [message for file in files for message in check_file(root, file, folders, headers, arrows, circles)]
+    wrong += circles.found()
     wrong += [f"docs/architecture.md: `{row}` may {how} `{what}`, and never does" for row, what, how in sorted(arrows.unused)]
     print("\n".join(wrong) if wrong else f"check_layers: {len(files)} files, all within their layers")
     return 1 if wrong or not files else 0

@@ -83,6 +83,21 @@ class CheckLayers(unittest.TestCase):
             self.assertEqual(code, 1)
             self.assertIn(said, output)
 
+    def test_circles_of_folders_are_named_with_the_includes_that_close_them(self):
+        two = USED | {"low/b.hpp": "", "mid/part/b.hpp": "", "mid/a.hpp": ""}
+        three = two | {"mid/uses.cpp": '#include "low/b.hpp"\n#include "mid/part/b.hpp"\n',
+                       "mid/part/b.hpp": '#include "mid/part/deep/c.hpp"\n', "mid/part/deep/c.hpp": '#include "mid/a.hpp"\n'}
+        code, output = self.run_on("mid/a.cpp", '#include "mid/part/b.hpp"', two | {"mid/part/c.hpp": '#include "mid/a.hpp"\n'})
+        self.assertEqual(code, 1)
+        self.assertIn("mid/a.cpp:2: a circle of folders: mid -> mid/part -> mid (mid/a.cpp:2, mid/part/c.hpp:1)", output)
+        code, output = self.run_on("low/a.cpp", "#include <vector>", three)
+        self.assertEqual(code, 1)
+        self.assertIn("a circle of folders: mid -> mid/part -> mid/part/deep -> mid", output)
+
+    def test_tests_make_no_circles(self):
+        files = USED | {"mid/a.hpp": "", "mid/part/b.hpp": "", "mid/part/c_test.cpp": '#include "mid/a.hpp"\n'}
+        self.assertEqual(self.run_on("mid/a.cpp", '#include "mid/part/b.hpp"', files)[0], 0)
+
     def test_includes_that_do_not_start_at_the_root_are_refused(self):
         self.assert_refused("low/a.cpp", '#include "b.hpp"')
 
