@@ -254,15 +254,16 @@ int print_line(const RunOptions& options, const std::vector<Section>& sections) 
   return 0;
 }
 
-/// A replay has nobody to wait for, and SimGrid's steps are then all that it costs.
+/// A replay has nobody to wait for.
 void recommend_replay(const RunOptions& options) {
   const std::string& platform = platform_of(options);
   if (platform.empty() || options.native || options.quiet) return;
-  fmt::print(
-      stderr,
-      "nplus1: a running program waits for the simulated platform at each step; much faster is to record "
-      "it without --platform, then: nplus1 replay DIR --platform {}\n",
-      join_quoted({platform}));
+  fmt::print(stderr,
+             "nplus1: on a platform, tests, probes and receives from any source, and all calls of programs "
+             "with threads, wait for "
+             "the simulation; if that takes long, record without --platform, then: nplus1 replay DIR "
+             "--platform {}\n",
+             join_quoted({platform}));
 }
 
 analyses::OutputFolder result_folder(const RunOptions& options, const std::vector<Section>& sections) {

@@ -133,7 +133,8 @@ void say_why_not(const Hello& me, const Opened& line, int first) {
 
 /// Where only the simulator knows when a message has come, and nothing of what the rank does depends on when that is. Other
 /// threads' clocks, recorded intervals, twins and accesses are placed by the thread's own.
-bool clocks_may_be_late(const transport::Config& config, const netmodel::NetworkModel& network, int threads_provided) {
+bool clocks_may_be_late(const transport::Config& config, const netmodel::NetworkModel& network,
+                        int threads_provided) {
   const Settings settings = make_settings(config, {}, 1, 1);
   const bool placed = settings.riesen || settings.virtual_clocks || settings.accesses || settings.twins ||
                       settings.compute == ComputeMode::kRecorded;

@@ -93,7 +93,7 @@ struct Start {
   std::int32_t threads_provided = 0;  // the level MPI_Init_thread gave
   std::int32_t native_threads = 0;    // threads that the MPI library started itself
   std::int32_t cores = 0;
-  std::uint32_t counts = 0;  // --clock instructions, and the processor's counters can be read
+  std::uint32_t counts = 0;       // --clock instructions, and the processor's counters can be read
   std::uint32_t late_clocks = 0;  // it goes on without being told when its calls ended (docs/architecture.md)
 };
 
