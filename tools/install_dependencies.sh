@@ -9,7 +9,7 @@ packages="
   libcli11-dev libeigen3-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev
   libzstd-dev libisal-dev zlib1g-dev
   libotf2-trace-dev libsimgrid-dev
-  libboost-dev libdw-dev libclang-14-dev
+  libboost-dev robin-map-dev libdw-dev libclang-14-dev
   node-d3
 "
 if [ "${1:-}" = --tests ]; then

@@ -25,12 +25,13 @@ std::uint64_t pair_of(std::int32_t high, std::uint32_t low) {
 
 }  // namespace
 
-std::size_t WaitStates::MessageKey::hash() const {
-  return mixed(pair_of(source, static_cast<std::uint32_t>(destination)) * 0x9e3779b97f4a7c15U + sequence);
+std::size_t WaitStates::Hash::operator()(const MessageKey& key) const {
+  return mixed(pair_of(key.source, static_cast<std::uint32_t>(key.destination)) * 0x9e3779b97f4a7c15U +
+               key.sequence);
 }
 
-std::size_t WaitStates::RequestKey::hash() const {
-  return mixed(pair_of(rank, request));
+std::size_t WaitStates::Hash::operator()(const RequestKey& key) const {
+  return mixed(pair_of(key.rank, key.request));
 }
 
 /// A long loop of tests is kept in fewer and fewer parts.
@@ -137,9 +138,9 @@ void WaitStates::post_receive(const events::TimedEvent& timed, const Lane& lane)
 void WaitStates::on_match(RankId receiver, const events::Answer& match) {
   own_.on_match(receiver, match);
   const RequestKey key{receiver.value, match.request.value};
-  const std::uint32_t* place = request_places_.find(key);
-  if (place == nullptr || match.source < 0) return;
-  Request& request = requests_[*place];
+  const auto place = request_places_.find(key);
+  if (place == request_places_.end() || match.source < 0) return;
+  Request& request = requests_[place->second];
   if (!request.is_receive || request.matched) return;
   const MessageKey name{match.source, receiver.value, match.sequence};
   Message& message = messages_[name];
@@ -148,15 +149,16 @@ void WaitStates::on_match(RankId receiver, const events::Answer& match) {
   message.posted = request.posted;
   message.done = match.exit();
   message.receive_path = std::move(request.path);
-  message.receiver = {Waiter::Kind::kRequest, *place};
-  if (request.waiter.kind != Waiter::Kind::kNobody || request.abandoned) request_places_.erase(key);
+  message.receiver = {Waiter::Kind::kRequest, place->second};
+  if (request.waiter.kind != Waiter::Kind::kNobody || request.abandoned) request_places_.erase(place);
   if (message.sent) settle(name);
 }
 
 /// Both ends are known: tells each of the other, and is done with the message.
 void WaitStates::settle(const MessageKey& key) {
-  const Message message = std::move(*messages_.find(key));
-  messages_.erase(key);
+  const auto settled = messages_.find(key);
+  const Message message = std::move(settled.value());
+  messages_.erase(settled);
   if (message.receiver.kind != Waiter::Kind::kNobody)
     tell(message.receiver,
          {WaitState::kLateSender, RankId{key.source}, message.send, message.done, {}, {}, message.send_path});
@@ -230,12 +232,13 @@ void WaitStates::probe(const events::TimedEvent& timed, Lane& lane, Call& call) 
   call.polls = std::move(lane.probes.parts);
   lane.probes.parts.clear();
   if (timed.answer.source < 0) return;
-  const Message* message = messages_.find({timed.answer.source, timed.rank.value, timed.answer.sequence});
-  if (message == nullptr || !message->sent) return;
-  const Time done = std::max(message->send, call.entry + call.waiting);
+  const auto found = messages_.find({timed.answer.source, timed.rank.value, timed.answer.sequence});
+  if (found == messages_.end() || !found->second.sent) return;
+  const Message& message = found->second;
+  const Time done = std::max(message.send, call.entry + call.waiting);
   consider(
       call,
-      {WaitState::kLateSender, RankId{timed.answer.source}, message->send, done, {}, {}, message->send_path});
+      {WaitState::kLateSender, RankId{timed.answer.source}, message.send, done, {}, {}, message.send_path});
 }
 
 void WaitStates::collective(const events::TimedEvent& timed, const Lane& lane, Call& call,
@@ -292,9 +295,9 @@ void WaitStates::complete(const events::TimedEvent& timed, Call& call, std::uint
 }
 
 void WaitStates::complete_one(RequestKey key, Call& call, std::uint32_t place) {
-  const std::uint32_t* found = request_places_.find(key);
-  if (found == nullptr) return;
-  const std::uint32_t at = *found;
+  const auto found = request_places_.find(key);
+  if (found == request_places_.end()) return;
+  const std::uint32_t at = found->second;
   Request& request = requests_[at];
   const bool match_will_come = request.is_receive && !request.matched && !request.resolved;
   if (request.polls) {
@@ -311,15 +314,15 @@ void WaitStates::complete_one(RequestKey key, Call& call, std::uint32_t place) {
   } else {
     request.abandoned = true;
   }
-  if (!match_will_come) request_places_.erase(key);
+  if (!match_will_come) request_places_.erase(found);
 }
 
 /// A failed test speaks for the first request that it asked for.
 void WaitStates::poll(const events::TimedEvent& timed, const Call& call) {
   for (const std::uint32_t id : timed.extension.words) {
-    const std::uint32_t* place = request_places_.find({timed.rank.value, id});
-    if (place == nullptr) continue;
-    Request& request = requests_[*place];
+    const auto place = request_places_.find({timed.rank.value, id});
+    if (place == request_places_.end()) continue;
+    Request& request = requests_[place->second];
     if (!request.polls) request.polls = std::make_unique<Polls>();
     request.polls->add({call.entry, call.exit, call.exit - call.entry, call.row});
     return;
@@ -328,9 +331,9 @@ void WaitStates::poll(const events::TimedEvent& timed, const Call& call) {
 
 /// The application gave the request up. A cancelled one never meets its partner.
 void WaitStates::forget(RequestKey key, bool cancelled) {
-  const std::uint32_t* found = request_places_.find(key);
-  if (found == nullptr) return;
-  const std::uint32_t place = *found;
+  const auto found = request_places_.find(key);
+  if (found == request_places_.end()) return;
+  const std::uint32_t place = found->second;
   Request& request = requests_[place];
   if (request.resolved || (cancelled && !request.matched)) {
     if (request.is_send && cancelled) messages_.erase(request.message);
@@ -339,7 +342,7 @@ void WaitStates::forget(RequestKey key, bool cancelled) {
     request.abandoned = true;
     if (request.is_receive && !request.matched) return;  // its match will come, by this key
   }
-  request_places_.erase(key);
+  request_places_.erase(found);
 }
 
 }  // namespace nplus1::hypothesis

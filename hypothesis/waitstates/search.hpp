@@ -7,6 +7,8 @@
 // outside 0..ranks-1 throw std::out_of_range.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <functional>
 #include <memory>
 #include <vector>
@@ -17,7 +19,7 @@
 #include "hypothesis/waitstates/kinds.hpp"
 #include "hypothesis/waitstates/results.hpp"
 #include "hypothesis/waitstates/rows.hpp"
-#include "hypothesis/waitstates/table.hpp"
+#include "hypothesis/waitstates/slab.hpp"
 #include "hypothesis/waitstates/windows.hpp"
 #include "netmodel/network_model.hpp"
 #include "patterns/own_overhead.hpp"
@@ -61,13 +63,16 @@ class WaitStates : public events::EventSink {
     std::int32_t destination = 0;
     std::uint64_t sequence = 0;
     friend bool operator==(const MessageKey&, const MessageKey&) = default;
-    [[nodiscard]] std::size_t hash() const;
   };
   struct RequestKey {
     std::int32_t rank = 0;
     std::uint32_t request = 0;
     friend bool operator==(const RequestKey&, const RequestKey&) = default;
-    [[nodiscard]] std::size_t hash() const;
+  };
+  /// Spreads keys over all bits: the tables look at some of them.
+  struct Hash {
+    std::size_t operator()(const MessageKey& key) const;
+    std::size_t operator()(const RequestKey& key) const;
   };
   /// A message until both ends are known.
   struct Message {
@@ -183,8 +188,8 @@ class WaitStates : public events::EventSink {
   Duration unattributed_{};
   std::uint64_t unresolved_ = 0;
   std::vector<Rank> ranks_;
-  OpenTable<MessageKey, Message> messages_;
-  OpenTable<RequestKey, std::uint32_t> request_places_;
+  tsl::robin_map<MessageKey, Message, Hash> messages_;
+  tsl::robin_map<RequestKey, std::uint32_t, Hash> request_places_;
   Slab<Request> requests_;
   Slab<Call> calls_;  // put aside
   CollectiveCalls collectives_;

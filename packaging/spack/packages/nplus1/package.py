@@ -15,6 +15,7 @@ class Nplus1(CMakePackage):
     depends_on("eigen")
     depends_on("fmt")
     depends_on("nlohmann-json")
+    depends_on("robin-map")
     depends_on("tomlplusplus")
     depends_on("zstd")
     depends_on("isa-l")
