@@ -23,15 +23,8 @@ std::vector<bool> file_calls() {
 }
 
 void add(FileCounts& sum, const FileCounts& other) {
-  sum.opens += other.opens;
-  sum.reads += other.reads;
-  sum.writes += other.writes;
-  sum.bytes_read += other.bytes_read;
-  sum.bytes_written += other.bytes_written;
-  sum.collective += other.collective;
-  sum.scattered += other.scattered;
-  sum.time += other.time;
-  sum.waiting += other.waiting;
+  const auto add_field = [&](const char*, auto field) { sum.*field += other.*field; };
+  for_each_file_count(add_field, add_field);
 }
 
 FileCounts counted(const events::Event& event) {
@@ -123,12 +116,8 @@ FileCounts IoUse::totals() const {
 
 SystemCounts IoUse::system_totals() const {
   SystemCounts sum;
-  for (const SystemCounts& counts : system) {
-    sum.bytes_read += counts.bytes_read;
-    sum.bytes_written += counts.bytes_written;
-    sum.reads += counts.reads;
-    sum.writes += counts.writes;
-  }
+  for (const SystemCounts& counts : system)
+    for_each_system_count([&](const char*, auto field) { sum.*field += counts.*field; });
   return sum;
 }
 

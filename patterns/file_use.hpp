@@ -34,6 +34,30 @@ struct SystemCounts {
   friend bool operator==(const SystemCounts&, const SystemCounts&) = default;
 };
 
+/// Calls `count` with the key and the field of each number of FileCounts, and `time` of each duration, in the order of the
+/// keys in the document.
+template <class Time, class Count>
+void for_each_file_count(Time time, Count count) {
+  count("opens", &FileCounts::opens);
+  count("reads", &FileCounts::reads);
+  count("writes", &FileCounts::writes);
+  count("bytes_read", &FileCounts::bytes_read);
+  count("bytes_written", &FileCounts::bytes_written);
+  count("collective", &FileCounts::collective);
+  count("scattered", &FileCounts::scattered);
+  time("time_s", &FileCounts::time);
+  time("waiting_s", &FileCounts::waiting);
+}
+
+/// Likewise of SystemCounts, which has numbers only.
+template <class Count>
+void for_each_system_count(Count count) {
+  count("bytes_read", &SystemCounts::bytes_read);
+  count("bytes_written", &SystemCounts::bytes_written);
+  count("reads", &SystemCounts::reads);
+  count("writes", &SystemCounts::writes);
+}
+
 struct FileUse {
   std::string name;  // as it was given to MPI_File_open
   FileCounts counts;

@@ -36,14 +36,8 @@ Duration Patterns::virtual_time() const {
 RankTotals Patterns::totals() const {
   RankTotals sum;
   for (const RankTotals& r : rank) {
-    sum.compute += r.compute;
-    sum.mpi += r.mpi;
-    sum.waiting += r.waiting;
-    sum.messages_sent += r.messages_sent;
-    sum.bytes_sent += r.bytes_sent;
-    sum.messages_received += r.messages_received;
-    sum.bytes_received += r.bytes_received;
-    sum.collective_calls += r.collective_calls;
+    const auto add = [&](const char*, auto field) { sum.*field += r.*field; };
+    for_each_total(add, add);
   }
   return sum;
 }

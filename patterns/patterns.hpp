@@ -56,6 +56,20 @@ struct RankTotals {
   friend bool operator==(const RankTotals&, const RankTotals&) = default;
 };
 
+/// Calls `time` with the key and the field of each duration that `rank` and `totals` of the document have, and `count` of each
+/// number, in the order of the keys.
+template <class Time, class Count>
+void for_each_total(Time time, Count count) {
+  time("compute_s", &RankTotals::compute);
+  time("mpi_s", &RankTotals::mpi);
+  time("waiting_s", &RankTotals::waiting);
+  count("messages_sent", &RankTotals::messages_sent);
+  count("bytes_sent", &RankTotals::bytes_sent);
+  count("messages_received", &RankTotals::messages_received);
+  count("bytes_received", &RankTotals::bytes_received);
+  count("collective_calls", &RankTotals::collective_calls);
+}
+
 struct Imbalance {
   double compute = 0;
   Duration compute_time{};

@@ -32,19 +32,6 @@ std::string column(const Items& items, Field field) {
   });
 }
 
-/// The names of the columns of `rank` and `totals`, once.
-template <class Time, class Count>
-void for_each_total(Time time, Count count) {
-  time("compute_s", &RankTotals::compute);
-  time("mpi_s", &RankTotals::mpi);
-  time("waiting_s", &RankTotals::waiting);
-  count("messages_sent", &RankTotals::messages_sent);
-  count("bytes_sent", &RankTotals::bytes_sent);
-  count("messages_received", &RankTotals::messages_received);
-  count("bytes_received", &RankTotals::bytes_received);
-  count("collective_calls", &RankTotals::collective_calls);
-}
-
 std::string totals(const RankTotals& sum) {
   Object object;
   for_each_total([&](const char* key, auto field) { object.raw(key, exact_seconds(sum.*field)); },
@@ -166,20 +153,6 @@ std::string unmodelled(const UnmodelledUse& use) {
   return object.inner();
 }
 
-/// The columns of `io`, once.
-template <class Time, class Count>
-void for_each_file_count(Time time, Count count) {
-  count("opens", &FileCounts::opens);
-  count("reads", &FileCounts::reads);
-  count("writes", &FileCounts::writes);
-  count("bytes_read", &FileCounts::bytes_read);
-  count("bytes_written", &FileCounts::bytes_written);
-  count("collective", &FileCounts::collective);
-  count("scattered", &FileCounts::scattered);
-  time("time_s", &FileCounts::time);
-  time("waiting_s", &FileCounts::waiting);
-}
-
 std::string file_counts(const FileCounts& counts, const std::string* name) {
   Object object;
   if (name != nullptr) object.text("name", *name);
@@ -190,10 +163,7 @@ std::string file_counts(const FileCounts& counts, const std::string* name) {
 
 std::string system_counts(const std::vector<SystemCounts>& ranks) {
   Object object;
-  object.raw("bytes_read", column(ranks, &SystemCounts::bytes_read));
-  object.raw("bytes_written", column(ranks, &SystemCounts::bytes_written));
-  object.raw("reads", column(ranks, &SystemCounts::reads));
-  object.raw("writes", column(ranks, &SystemCounts::writes));
+  for_each_system_count([&](const char* key, auto field) { object.raw(key, column(ranks, field)); });
   return object.inner();
 }
 

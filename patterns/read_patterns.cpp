@@ -81,21 +81,14 @@ void set_column(std::vector<Item>& ranks, Field field, const Values& values, con
 std::vector<RankTotals> rank_totals(const json& object, std::size_t n) {
   same_length(member(object, "end_s").size(), n, "end_s");  // before anything is allocated by `ranks`
   std::vector<RankTotals> ranks(n);
-  const auto durations = [&](const char* key, Duration RankTotals::*field) {
+  const auto durations = [&](const char* key, auto field) {
     set_column(ranks, field, times(object, key), key);
   };
-  const auto counts = [&](const char* key, std::uint64_t RankTotals::*field) {
+  const auto counts = [&](const char* key, auto field) {
     set_column(ranks, field, get<Counts>(object, key), key);
   };
   durations("end_s", &RankTotals::end);
-  durations("compute_s", &RankTotals::compute);
-  durations("mpi_s", &RankTotals::mpi);
-  durations("waiting_s", &RankTotals::waiting);
-  counts("messages_sent", &RankTotals::messages_sent);
-  counts("bytes_sent", &RankTotals::bytes_sent);
-  counts("messages_received", &RankTotals::messages_received);
-  counts("bytes_received", &RankTotals::bytes_received);
-  counts("collective_calls", &RankTotals::collective_calls);
+  for_each_total(durations, counts);
   counts("destinations", &RankTotals::destinations);
   counts("sources", &RankTotals::sources);
   counts("partners", &RankTotals::partners);
@@ -222,44 +215,23 @@ UnmodelledUse unmodelled(const json& object) {
 
 FileCounts file_counts(const json& object) {
   FileCounts counts;
-  counts.opens = get<std::uint64_t>(object, "opens");
-  counts.reads = get<std::uint64_t>(object, "reads");
-  counts.writes = get<std::uint64_t>(object, "writes");
-  counts.bytes_read = get<std::uint64_t>(object, "bytes_read");
-  counts.bytes_written = get<std::uint64_t>(object, "bytes_written");
-  counts.collective = get<std::uint64_t>(object, "collective");
-  counts.scattered = get<std::uint64_t>(object, "scattered");
-  counts.time = time(object, "time_s");
-  counts.waiting = time(object, "waiting_s");
+  for_each_file_count([&](const char* key, auto field) { counts.*field = time(object, key); },
+                      [&](const char* key, auto field) { counts.*field = get<std::uint64_t>(object, key); });
   return counts;
 }
 
 std::vector<FileCounts> file_counts_of_ranks(const json& object, std::size_t n) {
   std::vector<FileCounts> ranks(n);
-  const auto counts = [&](const char* key, std::uint64_t FileCounts::*field) {
-    set_column(ranks, field, get<Counts>(object, key), key);
-  };
-  counts("opens", &FileCounts::opens);
-  counts("reads", &FileCounts::reads);
-  counts("writes", &FileCounts::writes);
-  counts("bytes_read", &FileCounts::bytes_read);
-  counts("bytes_written", &FileCounts::bytes_written);
-  counts("collective", &FileCounts::collective);
-  counts("scattered", &FileCounts::scattered);
-  set_column(ranks, &FileCounts::time, times(object, "time_s"), "time_s");
-  set_column(ranks, &FileCounts::waiting, times(object, "waiting_s"), "waiting_s");
+  for_each_file_count(
+      [&](const char* key, auto field) { set_column(ranks, field, times(object, key), key); },
+      [&](const char* key, auto field) { set_column(ranks, field, get<Counts>(object, key), key); });
   return ranks;
 }
 
 std::vector<SystemCounts> system_counts(const json& object, std::size_t n) {
   std::vector<SystemCounts> ranks(n);
-  const auto counts = [&](const char* key, std::uint64_t SystemCounts::*field) {
-    set_column(ranks, field, get<Counts>(object, key), key);
-  };
-  counts("bytes_read", &SystemCounts::bytes_read);
-  counts("bytes_written", &SystemCounts::bytes_written);
-  counts("reads", &SystemCounts::reads);
-  counts("writes", &SystemCounts::writes);
+  for_each_system_count(
+      [&](const char* key, auto field) { set_column(ranks, field, get<Counts>(object, key), key); });
   return ranks;
 }
 

@@ -8,23 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static int rank, ranks, wrong;
+#include "tests/mpi/programs/timed.h"
+
 static MPI_File file;
 static const char* const kName = "file.dat";
-
-static void expect(int holds, const char* what) {
-  if (!holds) {
-    fprintf(stderr, "rank %d: %s\n", rank, what);
-    wrong = 1;
-  }
-}
-
-#define TIMED(name, call)                                            \
-  do {                                                               \
-    const double begin = MPI_Wtime();                                \
-    call;                                                            \
-    printf("%d %s %.0f\n", rank, name, (MPI_Wtime() - begin) * 1e6); \
-  } while (0)
 
 enum { kBytes = 1000 };
 static char mine[4 * kBytes], got[4 * kBytes];

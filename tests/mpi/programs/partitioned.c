@@ -7,15 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kPartitions = 4, kBytes = 1000, kAll = kPartitions * kBytes };
-static int rank, ranks, wrong;
-static unsigned char buffer[kAll], other[kAll];
+#include "tests/mpi/programs/timed.h"
 
-static void expect(int holds, const char* what) {
-  if (holds) return;
-  fprintf(stderr, "rank %d: %s\n", rank, what);
-  wrong = 1;
-}
+enum { kPartitions = 4, kBytes = 1000, kAll = kPartitions * kBytes };
+static unsigned char buffer[kAll], other[kAll];
 
 static void say(const char* what) {
   printf("%d %s %.0f\n", rank, what, MPI_Wtime() * 1e6);

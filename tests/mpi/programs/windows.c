@@ -5,23 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, ranks, wrong;
+#include "tests/mpi/programs/timed.h"
+
 static char* memory;
 static MPI_Win window;
-
-static void expect(int holds, const char* what) {
-  if (!holds) {
-    fprintf(stderr, "rank %d: %s\n", rank, what);
-    wrong = 1;
-  }
-}
-
-#define TIMED(name, call)                                            \
-  do {                                                               \
-    const double begin = MPI_Wtime();                                \
-    call;                                                            \
-    printf("%d %s %.0f\n", rank, name, (MPI_Wtime() - begin) * 1e6); \
-  } while (0)
 
 enum { kBytes = 1000 };
 static char mine[kBytes], got[kBytes];
