@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "detector/findings.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::detector {
 namespace {
@@ -91,7 +92,7 @@ std::string headline(const Finding& f) {
                                  f.operation ? fmt::format(" {}", name(*f.operation)) : "", name(f.certainty),
                                  f.count, f.count == 1 ? "time" : "times", ranks_of(f));
   if (!f.roots.empty()) text += fmt::format("; root {}", ranges(f.roots));
-  return text + fmt::format("; {} bytes, {} messages in all", f.bytes, f.messages);
+  return text + fmt::format("; {}, {} in all", number_of(f.bytes, "byte"), number_of(f.messages, "message"));
 }
 
 std::string as_text(const Finding& f) {

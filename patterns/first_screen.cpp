@@ -8,6 +8,7 @@
 #include "report/exact_time.hpp"
 #include "report/heatmap.hpp"
 #include "report/page.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -36,8 +37,8 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 void add_head(Page& page, const Patterns& p) {
-  page.line("{} on {} ranks: {} of {} time{}", p.application.empty() ? "The run" : p.application, p.ranks(),
-            readable(p.virtual_time()), p.real_time ? "real" : "virtual",
+  page.line("{} on {}: {} of {} time{}", p.application.empty() ? "The run" : p.application,
+            number_of(p.ranks(), "rank"), readable(p.virtual_time()), p.real_time ? "real" : "virtual",
             p.complete ? "" : " (INCOMPLETE: not all ranks reached MPI_Finalize)");
   if (!p.network.empty()) page.line("  network {}", p.network);
 }
@@ -100,8 +101,8 @@ void add_times(Page& page, const Patterns& p) {
               readable(imbalance.compute_time), percent(ratio(imbalance.compute_time, p.virtual_time())));
   }
   if (p.unmodelled.calls > 0) {
-    page.line("  {} calls were not modelled: {} of the virtual time.", p.unmodelled.calls,
-              percent(p.unmodelled.share));
+    page.line("  {} not modelled: {} of the virtual time.",
+              number_of(p.unmodelled.calls, "call was", "calls were"), percent(p.unmodelled.share));
   }
 }
 
@@ -178,7 +179,9 @@ void add_traffic(Page& page, const Patterns& p) {
   page.line("  Partners of a rank: {} (rank {}) to {} (rank {}), mean {:.4g}.", p.rank[s.least].partners,
             s.least, p.rank[s.most].partners, s.most, s.mean);
   if (p.unplaced_messages > 0)
-    page.line("  {} collective calls on unknown communicators are in no layer.", p.unplaced_messages);
+    page.line("  {} in no layer.",
+              number_of(p.unplaced_messages, "collective call on an unknown communicator is",
+                        "collective calls on unknown communicators are"));
 }
 
 void add_collectives(Page& page, const Patterns& p) {
@@ -196,7 +199,7 @@ void add_collectives(Page& page, const Patterns& p) {
               use.root ? std::to_string(*use.root) : "-", use.operations(), size_text(use.bytes),
               readable(use.time), readable(use.waiting));
   }
-  if (uses.size() > kMostListed) page.line("  ... and {} more kinds", uses.size() - kMostListed);
+  if (uses.size() > kMostListed) page.line("  ... and {}", number_of(uses.size() - kMostListed, "more kind"));
 }
 
 void add_sizes(Page& page, const Patterns& p, const ScreenOptions& options) {

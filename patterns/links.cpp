@@ -11,6 +11,7 @@
 #include "report/exact_time.hpp"
 #include "report/json_object.hpp"
 #include "report/page.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -210,12 +211,12 @@ std::vector<std::string> links_text(const LinkUsage& usage, const Patterns& patt
   std::vector<std::string> lines;
   const auto used =
       std::ranges::count_if(usage.links, [](const LinkUsage::Link& l) { return l.messages > 0; });
-  lines.push_back(
-      fmt::format("Links: {} used; of {} messages {} met others on a link; {} were held up, by these or by "
-                  "acknowledgements, {} in all",
-                  used, usage.messages, link_percent(share_of_messages(usage.met, usage.messages)),
-                  link_percent(share_of_messages(usage.slowed, usage.messages)),
-                  report::readable(held_up_in_all(usage))));
+  lines.push_back(fmt::format(
+      "Links: {} used; of {} {} met others on a link; {} were held up, by these or by "
+      "acknowledgements, {} in all",
+      used, number_of(usage.messages, "message"), link_percent(share_of_messages(usage.met, usage.messages)),
+      link_percent(share_of_messages(usage.slowed, usage.messages)),
+      report::readable(held_up_in_all(usage))));
   if (usage.slowed == 0) {
     lines.push_back(
         usage.met == 0

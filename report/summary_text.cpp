@@ -7,6 +7,7 @@
 #include "report/page.hpp"
 #include "report/results.hpp"
 #include "report/trust.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::report {
 namespace {
@@ -22,7 +23,8 @@ std::string upper_limit(const SizeBucket& bucket) {
 }
 
 void add_head(Page& page, const RunSummary& s) {
-  page.line("nplus1: {} on {} ranks{}", s.application.empty() ? "the run" : s.application, s.ranks,
+  page.line("nplus1: {} on {}{}", s.application.empty() ? "the run" : s.application,
+            number_of(s.ranks, "rank"),
             s.complete ? "" : " (INCOMPLETE: the program did not reach MPI_Finalize everywhere)");
   page.line("  virtual time  {:<12} wall time {}", readable(s.virtual_time),
             readable(from_seconds(s.wall_time_s)));
@@ -40,7 +42,8 @@ void add_one_sided(Page& page, const RunSummary& s) {
     transfers += count.transfers;
     bytes += count.bytes;
   }
-  page.line("One-sided: {} transfers, {} ({})", transfers, readable_bytes(static_cast<double>(bytes)), kinds);
+  page.line("One-sided: {}, {} ({})", number_of(transfers, "transfer"),
+            readable_bytes(static_cast<double>(bytes)), kinds);
 }
 
 /// MPI-IO, and what the ranks' own reads and writes came to: every process has some, of its libraries.
@@ -50,10 +53,9 @@ void add_io(Page& page, const RunSummary& s) {
   const auto size = [](std::uint64_t bytes) { return readable_bytes(static_cast<double>(bytes)); };
   const bool uses_mpi_io = s.io->files + s.io->reads + s.io->writes > 0;
   if (uses_mpi_io)
-    page.line(
-        "Files: {} read in {} calls, {} written in {}, {} file{}; {} in MPI-IO, {} of it waiting for others",
-        size(s.io->bytes_read), s.io->reads, size(s.io->bytes_written), s.io->writes, s.io->files,
-        s.io->files == 1 ? "" : "s", readable(s.io->time), readable(s.io->waiting));
+    page.line("Files: {} read in {}, {} written in {}, {}; {} in MPI-IO, {} of it waiting for others",
+              size(s.io->bytes_read), number_of(s.io->reads, "call"), size(s.io->bytes_written), s.io->writes,
+              number_of(s.io->files, "file"), readable(s.io->time), readable(s.io->waiting));
   if (!s.io->system) return;
   const auto& own = *s.io->system;
   if (uses_mpi_io || own.bytes_read + own.bytes_written >= kMuch)
@@ -66,8 +68,8 @@ void add_densities(Page& page, const RunSummary& s, TextStyle style) {
   add_one_sided(page, s);
   add_io(page, s);
   if (s.messages.total() == 0) return page.line("Point-to-point: no messages");
-  page.line("Point-to-point: {} messages, {} (row = sender, column = receiver; dark = much)",
-            s.messages.total(), readable_bytes(static_cast<double>(s.bytes.total())));
+  page.line("Point-to-point: {}, {} (row = sender, column = receiver; dark = much)",
+            number_of(s.messages.total(), "message"), readable_bytes(static_cast<double>(s.bytes.total())));
   const auto messages = heatmap(s.messages, style);
   const auto bytes = heatmap(s.bytes, style);
   if (s.ranks > kSideBySide) {
@@ -109,7 +111,8 @@ void add_collectives(Page& page, const RunSummary& s) {
                                 : fmt::format("{} to {}", *least, *most));
   }
   if (s.collectives.size() > kMostCollectives) {
-    page.line("  ... and {} more kinds in summary.json", s.collectives.size() - kMostCollectives);
+    page.line("  ... and {} in summary.json",
+              number_of(s.collectives.size() - kMostCollectives, "more kind"));
   }
 }
 
@@ -151,8 +154,9 @@ void add_links(Page& page, const RunSummary& s) {
 
 void add_trust(Page& page, const RunSummary& s) {
   page.line("");
-  page.line("Trust: {} of {} ranks observed, {} events; unmodelled calls {} ({:.1f} % of virtual time)",
-            s.trust.active_ranks, s.ranks, s.trust.events, s.unmodelled.calls, 100 * s.unmodelled.share);
+  page.line("Trust: {} of {} observed, {}; unmodelled calls {} ({:.1f} % of virtual time)",
+            s.trust.active_ranks, number_of(s.ranks, "rank"), number_of(s.trust.events, "event"),
+            s.unmodelled.calls, 100 * s.unmodelled.share);
   for (const std::string& doubt : doubts(s.trust)) page.line("  {}", doubt);
   for (const std::string& note : s.notes) page.line("  {}", note);
 }
@@ -160,10 +164,11 @@ void add_trust(Page& page, const RunSummary& s) {
 void add_recording(Page& page, const RunSummary& s) {
   if (!s.recording) return;
   const Recording& r = *s.recording;
-  page.line("Recording: {} events in {}/, {}", r.events, r.path,
+  page.line("Recording: {} in {}/, {}", number_of(r.events, "event"), r.path,
             readable_bytes(static_cast<double>(r.bytes)));
   if (r.dropped > 0)
-    page.line("  {} more events are not in it; with them it would be some {}", r.dropped,
+    page.line("  {} not in it; with them it would be some {}",
+              number_of(r.dropped, "more event is", "more events are"),
               readable_bytes(static_cast<double>(r.expected_bytes)));
   const double ranks_time = s.wall_time_s * s.ranks;
   if (r.hashing_s > 0 && ranks_time > 0)

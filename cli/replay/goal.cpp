@@ -13,6 +13,7 @@
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -91,11 +92,12 @@ int replay_goal(const ReplayWords& words) {
   if (!words.json.empty())
     or_fail(report::write_file(words.json, json(words.source, network, result)), ExitCode::kCantCreate,
             kNothingReplayed);
-  fmt::print("{}: GOAL program of {} ranks, {} messages\n", words.source, graphs.size(), result.messages);
+  fmt::print("{}: GOAL program of {}, {}\n", words.source, number_of(graphs.size(), "rank"),
+             number_of(result.messages, "message"));
   fmt::print("network      {}\n{}", network, ends_text(result.ends));
   if (result.unfinished > 0)
     fmt::print("not ended    {} operations wait for what never comes\n", result.unfinished);
-  if (result.unreceived > 0) fmt::print("not received {} messages\n", result.unreceived);
+  if (result.unreceived > 0) fmt::print("not received {}\n", number_of(result.unreceived, "message"));
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -14,6 +14,7 @@
 #include "events/definitions_collector.hpp"
 #include "events/recording/reader.hpp"
 #include "events/time_independent/time_independent.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -118,8 +119,8 @@ int convert(const ConvertOptions& options) {
   tell(fmt::format("{} lacks", from.name).c_str(), imported.missing);
   tell(fmt::format("{} cannot hold", to.name).c_str(), exported.lost);
   if (!options.quiet)
-    fmt::print(stderr, "nplus1: {} events of {} ranks: {} -> {}\n", exported.events,
-               importer->preamble().ranks, options.input, options.output);
+    fmt::print(stderr, "nplus1: {} of {}: {} -> {}\n", number_of(exported.events, "event"),
+               number_of(importer->preamble().ranks, "rank"), options.input, options.output);
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/replay/results.hpp"
 #include "cli/whatif/whatif.hpp"
 #include "report/exact_time.hpp"
+#include "support/number_of.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -66,9 +67,10 @@ std::string line_of(const Fixes& fixes, const Fix& f, const char* indent) {
 std::string table(const std::string& source, const Fixes& fixes) {
   const hypothesis::Side& side = fixes.before;
   const double run = fixes.virtual_time_s();
-  std::string text = fmt::format("{} on {} ranks: {} of virtual time{}; what would save how much of it\n\n",
-                                 side.application.empty() ? "The program" : side.application, side.ranks,
-                                 report::readable(from_seconds(run)), fixes.warm ? " with warm caches" : "");
+  std::string text =
+      fmt::format("{} on {}: {} of virtual time{}; what would save how much of it\n\n",
+                  side.application.empty() ? "The program" : side.application, number_of(side.ranks, "rank"),
+                  report::readable(from_seconds(run)), fixes.warm ? " with warm caches" : "");
   text += fmt::format("{:>12} {:>8}  {}\n", "saves", "", "by this change");
   std::size_t shown = 0;
   std::size_t less = 0;
@@ -103,9 +105,10 @@ std::string table(const std::string& source, const Fixes& fixes) {
   const auto late =
       std::count_if(fixes.not_tried.begin(), fixes.not_tried.end(), [](const NotTried& n) { return n.late; });
   if (const auto rest = static_cast<std::ptrdiff_t>(fixes.not_tried.size()) - failed - late; rest > 0)
-    text += fmt::format("\n{} changes do not apply to this program; --json says why each\n", rest);
+    text += fmt::format("\n{}\n", number_of(rest, "change does not apply to this program; --json says why",
+                                            "changes do not apply to this program; --json says why each"));
   if (late > 0)
-    text += fmt::format("\n{} more changes were not tried: {}\n", late,
+    text += fmt::format("\n{} not tried: {}\n", number_of(late, "more change was", "more changes were"),
                         std::ranges::find_if(fixes.not_tried, &NotTried::late)->reason);
   if (fixes.left_out > 0) text += "\n" + left_out_text(fixes.rows, fixes.left_out);
   return text + fmt::format(
@@ -161,10 +164,11 @@ std::string first_fixes_text(const Fixes& fixes, const std::string& source) {
         "limit\n",
         quote(source));
   if (lines == 0)
-    return fmt::format("What to fix: of {} changes tried, none saves 1 %\n", fixes.all.size()) + noise +
-           late_ones(fixes, source);
+    return fmt::format("What to fix: of {} tried, none saves 1 %\n", number_of(fixes.all.size(), "change")) +
+           noise + late_ones(fixes, source);
   if (lines < kMostLines)
-    text += fmt::format("{:>24}of {} changes tried, no other problem's saves 1 %\n", "", fixes.all.size());
+    text += fmt::format("{:>24}of {} tried, no other problem's saves 1 %\n", "",
+                        number_of(fixes.all.size(), "change"));
   return fmt::format("What to fix first, and what it would save{} (more: nplus1 whatif {} --sweep)\n",
                      fixes.warm ? ", with warm caches" : "", quote(source)) +
          text + order_text(fixes) + noise + late_ones(fixes, source);

@@ -15,6 +15,7 @@
 #include "cli/verbs.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "hypothesis/whatif/text.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -73,8 +74,8 @@ analyses::WhatIf what_of(const WhatIfWords& words) {
 }
 
 std::string text(const analyses::Comparison& c) {
-  std::string text = fmt::format("{} on {} ranks: what if\n",
-                                 c.application.empty() ? "The program" : c.application, c.before.ranks);
+  std::string text = fmt::format("{} on {}: what if\n", c.application.empty() ? "The program" : c.application,
+                                 number_of(c.before.ranks, "rank"));
   for (const std::string& line : c.hypothesis) text += "  " + line + "\n";
   text += "\n" + hypothesis::comparison_text(c.before, c.after, "before", "after");
   text += "\nHow far to believe it\n";

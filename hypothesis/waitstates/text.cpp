@@ -5,6 +5,7 @@
 #include "patterns/first_screen.hpp"
 #include "report/exact_time.hpp"
 #include "report/page.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -38,8 +39,8 @@ std::string worst_state(const Tally& t) {
 }
 
 void add_head(Page& page, const WaitStateResults& r) {
-  page.line("{} on {} ranks: {} of virtual time", r.application.empty() ? "The run" : r.application,
-            r.ranks.size(), readable(r.virtual_time));
+  page.line("{} on {}: {} of virtual time", r.application.empty() ? "The run" : r.application,
+            number_of(r.ranks.size(), "rank"), readable(r.virtual_time));
   if (!r.network.empty()) page.line("  network {}", r.network);
 }
 
@@ -157,7 +158,8 @@ std::string wait_states_text(const WaitStateResults& results, report::TextStyle 
   add_critical_path(page, results);
   add_ranks(page, results);
   if (results.unresolved_calls > 0)
-    page.line("{} calls waited for something that is not in the recording.", results.unresolved_calls);
+    page.line("{} waited for something that is not in the recording.",
+              number_of(results.unresolved_calls, "call"));
   return page.take();
 }
 

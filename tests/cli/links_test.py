@@ -136,7 +136,7 @@ class Links(CommandTest):
     def test_where_the_topology_changes_nothing_it_says_why(self):
         folder = self.replayed(self.record("one", 4, [(0, 1, 5000)]), "cluster64")
         text = (folder / "summary.txt").read_text()
-        self.assertIn("of 1 messages 0.0 % met others on a link", text)
+        self.assertIn("of 1 message 0.0 % met others on a link", text)
         self.assertIn("no two messages were ever on one link", text)
 
     def test_contention_is_a_wait_state_and_states_add_up(self):

@@ -123,7 +123,7 @@ class Files(LiveTest):
         self.assertIn("file.dat", (run.folder / "report.html").read_text())
         screen = self.run_command([str(NPLUS1), "patterns", str(run.folder)])
         self.assertIn("file.dat", screen.stdout)
-        self.assertIn("Files: 3.906 KiB read in 1 calls", (run.folder / "summary.txt").read_text())
+        self.assertIn("Files: 3.906 KiB read in 1 call,", (run.folder / "summary.txt").read_text())
         waits = self.run_command([str(NPLUS1), "waitstates", str(run.folder), "--json", "waits.json"])
         self.assertEqual(waits.returncode, 0, waits.stderr)
         states = json.loads((self.folder / "waits.json").read_text())
