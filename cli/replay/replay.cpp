@@ -18,6 +18,7 @@
 #include "report/files.hpp"
 #include "report/json_object.hpp"
 #include "report/trust.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -31,7 +32,7 @@ constexpr const char* kReplayExamples =
     "  nplus1 replay nplus1-app-16-1                        on its own network: must come out as it was\n"
     "  nplus1 replay DIR --network lsb:latency=1us,bandwidth=100GBps\n"
     "  nplus1 replay DIR --network loggops:L=2us,o=1us,G=1e-10 -o faster   a result folder as a run's\n"
-    "  nplus1 replay DIR --platform platforms/torus.xml     with contention, simulated by SimGrid\n"
+    "  nplus1 replay DIR --platform platforms/torus.xml     with contention: messages share links\n"
     "  nplus1 replay DIR --compute-scale 0.5                processors twice as fast\n"
     "  nplus1 replay DIR --collectives bcast=chain          other algorithms\n"
     "  nplus1 replay DIR --reenact                          really, by MPI processes of this machine\n"
@@ -56,12 +57,11 @@ std::string adaptation_text(const hypothesis::AdaptationCounts& counts) {
     text += fmt::format("tests        {} recorded, {} now: {:.3g} for each of {} requests\n",
                         counts.recorded_tests, counts.tests, counts.tests_per_request(), counts.tested);
   if (counts.threaded_ranks > 0)
-    text += fmt::format(
-        "threads      {} ranks call MPI from several: what they do does not adapt to who is first\n",
-        counts.threaded_ranks);
+    text += fmt::format("threads      {} MPI from several: what they do does not adapt to who is first\n",
+                        number_of(counts.threaded_ranks, "rank calls", "ranks call"));
   if (counts.gave_up > 0)
-    text +=
-        fmt::format("gave up      {} times: what the program would have done is not known\n", counts.gave_up);
+    text += fmt::format("gave up      {}: what the program would have done is not known\n",
+                        number_of(counts.gave_up, "time"));
   return text;
 }
 
@@ -80,7 +80,8 @@ std::string trust_text(const ReplayResult& result, bool identity, Decisions deci
     text += fmt::format("as recorded  {} of the time is in calls that are not modelled\n",
                         percent(result.unexplained_share()));
   if (!result.coverage.complete) text += fmt::format("recording    {}\n", result.coverage.text());
-  if (result.gaps > 0) text += fmt::format("recording    calls are missing in {} places\n", result.gaps);
+  if (result.gaps > 0)
+    text += fmt::format("recording    calls are missing in {}\n", number_of(result.gaps, "place"));
   if (result.state != simnode::engine::State::kFinished)
     text +=
         fmt::format("not ended    {} of {} ranks wait for what never comes{}\n", result.blocked.size(),
@@ -111,8 +112,9 @@ std::string text(const ReplayWords& words, const analyses::Replayed& replayed) {
   const ReplayResult& result = replayed.result;
   const Duration now = result.makespan().time_since_epoch();
   const Duration before = result.recorded_makespan().time_since_epoch();
-  std::string text = fmt::format("{}: {} on {} ranks, {} events\n", words.source, recorded.application,
-                                 result.ranks.size(), result.coverage.events);
+  std::string text =
+      fmt::format("{}: {} on {}, {}\n", words.source, recorded.application,
+                  number_of(result.ranks.size(), "rank"), number_of(result.coverage.events, "event"));
   text += fmt::format("network      {}\n", replayed.network);
   if (!replayed.identity) text += fmt::format("recorded on  {}\n", recorded.network);
   text += fmt::format("virtual time {} s ({}), recorded {} s", exact_seconds(now), report::readable(now),

@@ -611,6 +611,9 @@ TEST_F(Validate, NamesTheLineOfAnUnknownAttribute) {
   expect_says(complaint(zone("<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\" color=\"red\"/>\n")),
               "color", "7");
 }
+TEST_F(Validate, ExplainsAnUnknownRouting) {
+  expect_says(complaint("<zone id=\"z\" routing=\"Star\">\n</zone>\n"), "routing of a zone", "4");
+}
 TEST_F(Validate, NamesAMissingLink) {
   expect_says(complaint(zone(kRoute)), "Link not found: l");
 }

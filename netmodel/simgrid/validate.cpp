@@ -21,6 +21,11 @@ constexpr const char* kRemedy = "Correct the platform or its options; platforms/
 constexpr const char* kNs3Remedy =
     "SimGrid's ns-3 takes zones whose routes are single links, and no clusters but flat ones with a "
     "backbone.";
+/// What SimGrid says of a zone whose routing it does not know (sg_platf_create_zone).
+constexpr const char* kUnknownRouting = "Not a valid model!";
+constexpr const char* kRoutingRemedy =
+    "Give the zone's routing as one of Full, Floyd, Dijkstra, DijkstraCache, Cluster, Vivaldi, Wifi, None; "
+    "platforms/ has examples that work.";
 constexpr char kSeparator = '\0';  // between the words of a child's answer, at the end of what it says
 
 /// The child's part: "ok" or "bad" and what it found out, after what SimGrid had to say.
@@ -89,10 +94,11 @@ std::string first_line(std::string text) {
 /// `line`: a number, or nothing.
 Error rejected(const PlatformOptions& options, const std::string& line, const std::string& why,
                const std::string& remedy = {}) {
-  const std::string text = first_line(why);
+  const bool routing = why == kUnknownRouting;
+  const std::string text = routing ? "SimGrid does not know the routing of a zone" : first_line(why);
   const bool names_file = text.find(options.file) != std::string::npos;
   const std::string place = line.empty() || line == "0" ? options.file : options.file + ":" + line;
-  const char* usual = options.model == "ns-3" ? kNs3Remedy : kRemedy;
+  const char* usual = routing ? kRoutingRemedy : options.model == "ns-3" ? kNs3Remedy : kRemedy;
   return {names_file ? text : place + ": " + text, remedy.empty() ? usual : remedy};
 }
 

@@ -319,7 +319,8 @@ std::vector<RunOption> rows_of_platforms() {
       {.flag = "--platform",
        .variable = "NPLUS1_PLATFORM",
        .value = "FILE",
-       .help = "A network with contention instead of --network: a SimGrid platform, simulated by SimGrid",
+       .help =
+           "A network with contention instead of --network: a SimGrid platform, whose links messages share",
        .path = Path::kWhole,
        .take = keep_for_platform<&PlatformFlags::platform>},
       {.flag = "--model",

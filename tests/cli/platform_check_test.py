@@ -50,7 +50,7 @@ MALFORMED = [
     ("an unknown element", zone(LINK + "<lnk/>\n" + ROUTE), 8, ""),
     ("an unknown attribute", zone(link(color="red") + ROUTE), 7, "color"),
     ("an attribute that is missing", zone(link(bandwidth=None) + ROUTE), 7, "bandwidth"),
-    ("an unknown routing", zone(LINK + ROUTE, routing="Fully"), 4, ""),
+    ("an unknown routing", zone(LINK + ROUTE, routing="Fully"), 4, "routing of a zone"),
     ("a split duplex of bandwidth 0", zone(link(bandwidth="0", sharing_policy="SPLITDUPLEX")
      + ROUTE.replace('id="l"', 'id="l" direction="UP"')), 7, "bandwidth of link 'l_"),
     ("a torus of infinite bandwidth", cluster(bw="inf"), 4, "bandwidth of link 'c_"),
