@@ -1,13 +1,18 @@
 // A job's file of statistics, sound and damaged, from its bytes to its patterns.
 #include "patterns/counted.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <thread>
 
 #include "events/mpi_call.hpp"
 #include "events/statistics/testing/page_bytes.hpp"
@@ -149,6 +154,89 @@ TEST_F(Counted, AMemberListOutsideItsTableIsEmpty) {
     made.communicators[0].members = members;
     made.communicators[0].ranges = ranges;
     EXPECT_EQ(refusal(made.bytes()), "") << members << " " << ranges;
+  }
+}
+
+TEST_F(Counted, ATableOfThreadsMayLieAnywhere) {  // as the fuzzer had it: at an odd address
+  MadePage made = sender();
+  made.threads.resize(1);
+  made.threads[0].used = 1;
+  made.threads[0].since_tick = 4242;
+  std::string bytes = made.bytes();
+  page::Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  page::Table& table = header.tables[static_cast<std::size_t>(page::TableKind::kThreads)];
+  bytes.insert(table.offset, 1, '\0');
+  ++table.offset;
+  for (std::size_t i = 1; i < std::size(header.tables); ++i) header.tables[i].entries = 0;
+  header.page_bytes = bytes.size();
+  std::memcpy(bytes.data(), &header, sizeof header);
+  const auto pages = page::read_pages(file(bytes));
+  ASSERT_TRUE(pages.ok()) << pages.error().what;
+  ASSERT_EQ(pages.value()[0].threads.size(), 1U);
+  EXPECT_EQ(pages.value()[0].threads[0].since_tick, 4242);
+}
+
+/// A job's page that a rank has mapped, whose only thread goes from call to call.
+class BusyRank {
+ public:
+  explicit BusyRank(const fs::path& file) {
+    MadePage made = sender();
+    made.threads.resize(1);
+    made.threads[0].used = 1;
+    const std::string bytes = made.bytes();
+    std::ofstream{file, std::ios::binary} << bytes;
+    const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
+    size_ = bytes.size();
+    page_ = static_cast<char*>(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0));
+    ::close(descriptor);
+    page::Header header;
+    std::memcpy(&header, page_, sizeof header);
+    state_ = reinterpret_cast<page::ThreadState*>(page_ + header.tables[0].offset);
+    rank_ = std::thread{[this] { run(); }};
+  }
+  ~BusyRank() {
+    ends_ = true;
+    rank_.join();
+    ::munmap(page_, size_);
+  }
+
+ private:
+  /// Each call is a number that stands in three places. Half of the time is spent amidst a change.
+  void run() {
+    for (std::uint32_t call = 1; !ends_; ++call) {
+      volatile page::ThreadState& state = *state_;
+      __atomic_store_n(&state_->sequence, state_->sequence + 1, __ATOMIC_RELAXED);
+      __atomic_thread_fence(__ATOMIC_RELEASE);
+      state.path = call;
+      for (int i = 0; i < 20000; ++i) state.root = i;
+      state.members = call;
+      state.ordinal = call;
+      __atomic_store_n(&state_->sequence, state_->sequence + 1, __ATOMIC_RELEASE);
+      for (int i = 0; i < 1000 && !ends_; ++i) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    }
+  }
+
+  char* page_ = nullptr;
+  std::size_t size_ = 0;
+  page::ThreadState* state_ = nullptr;
+  std::atomic<bool> ends_{false};
+  std::thread rank_;
+};
+
+TEST_F(Counted, ACallOfARankThatRunsIsNeverReadInTwoHalves) {
+  const fs::path job = folder_ / "job";
+  fs::create_directories(job);
+  const BusyRank rank{job / "0"};
+  std::set<std::uint32_t> calls;
+  for (int i = 0; i < 300 || calls.size() < 20; ++i) {
+    const auto pages = page::read_pages(job);
+    ASSERT_TRUE(pages.ok()) << pages.error().what;
+    for (const page::ThreadState& state : pages.value()[0].threads) {
+      calls.insert(state.path);
+      ASSERT_EQ(state.path, state.members);
+      ASSERT_EQ(state.path, state.ordinal);
+    }
   }
 }
 

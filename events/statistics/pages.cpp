@@ -10,11 +10,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <system_error>
+#include <thread>
+
+#include "support/processes/child.hpp"
 
 namespace nplus1::events::statistics {
 namespace fs = std::filesystem;
@@ -46,18 +51,24 @@ bool take(const char* data, std::uint64_t bytes, const Table& table, std::vector
   return true;
 }
 
-/// A thread may change its state just now: it is read until it holds still, for a while.
-void take_threads(const char* data, std::vector<ThreadState>& threads, const Table& table) {
-  for (std::uint32_t i = 0; i < table.entries && !threads.empty(); ++i) {
-    const auto* live = reinterpret_cast<const ThreadState*>(data + table.offset) + i;
-    for (int tries = 0; tries < 100; ++tries) {
-      const std::uint32_t before = __atomic_load_n(&live->sequence, __ATOMIC_ACQUIRE);
-      std::memcpy(&threads[i], live, sizeof(ThreadState));
-      __atomic_thread_fence(__ATOMIC_ACQUIRE);
-      if (before % 2 == 0 && __atomic_load_n(&live->sequence, __ATOMIC_RELAXED) == before) break;
-    }
+bool read_at(int descriptor, std::uint64_t offset, void* to, std::size_t bytes) {
+  return ::pread(descriptor, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+}
+
+/// A thread of a job that runs changes its state while it is read: it is read until it holds still, for some 10 ms, in which
+/// one that lost its core amidst a change gets it again. One read says nothing about its order, so the number before and
+/// after is read apart. Nothing: it did not hold still.
+std::optional<ThreadState> read_while_still(int page, std::uint64_t offset) {
+  for (int tries = 0; tries < 100; ++tries) {
+    std::uint32_t before = 0, after = 0;
+    ThreadState state;
+    if (!read_at(page, offset, &before, sizeof before) || !read_at(page, offset, &state, sizeof state) ||
+        !read_at(page, offset, &after, sizeof after))
+      return {};
+    if (before % 2 == 0 && before == after) return state;
+    if (tries > 10) std::this_thread::sleep_for(std::chrono::microseconds{100});
   }
-  std::erase_if(threads, [](const ThreadState& t) { return t.used == 0; });
+  return {};
 }
 
 template <class Entry>
@@ -69,7 +80,8 @@ void terminate(char* text, std::size_t size) {
   text[size - 1] = 0;
 }
 
-Result<RankPage> parse(const fs::path& file, const char* data, std::uint64_t bytes) {
+/// `live`: the descriptor of a page that its rank may change; -1: nobody does.
+Result<RankPage> parse(const fs::path& file, const char* data, std::uint64_t bytes, int live = -1) {
   RankPage page;
   if (bytes < sizeof(Header)) return broken(file, "it ends within a rank's header");
   std::memcpy(&page.header, data, sizeof(Header));
@@ -101,7 +113,11 @@ Result<RankPage> parse(const fs::path& file, const char* data, std::uint64_t byt
                      take(data, size, table(TableKind::kPaths), paths) &&
                      take(data, size, table(TableKind::kText), text);
   if (!sound) return broken(file, "a table of rank " + std::to_string(h.rank) + " reaches beyond its page");
-  take_threads(data, page.threads, table(TableKind::kThreads));
+  const std::uint64_t threads_at = table(TableKind::kThreads).offset;
+  for (std::size_t i = 0; live >= 0 && i < page.threads.size(); ++i)
+    if (page.threads[i].used != 0)
+      page.threads[i] = read_while_still(live, threads_at + i * sizeof(ThreadState)).value_or(ThreadState{});
+  std::erase_if(page.threads, [](const ThreadState& t) { return t.used == 0; });
   drop_empty(page.sites, &Site::key);
   drop_empty(page.peers, &Peer::key);
   drop_empty(page.sizes, &Size::layer);
@@ -117,24 +133,27 @@ Result<RankPage> parse(const fs::path& file, const char* data, std::uint64_t byt
   return page;
 }
 
-/// Whole: a page that its rank has mapped is read as a file is. At once: a job has thousands of 2 MB.
-Result<std::string> content(const fs::path& file) {
+Result<processes::Descriptor> open_regular(const fs::path& file) {
   // Not blocking: a pipe in the place of a file must not hang us.
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  processes::Descriptor descriptor{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   struct stat status {};
-  if (descriptor < 0 || ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    const std::string why = descriptor < 0 ? std::generic_category().message(errno) : "it is no regular file";
-    if (descriptor >= 0) ::close(descriptor);
-    return Error{file.string() + " cannot be read: " + why, "check its name and permissions"};
-  }
-  std::string data(static_cast<std::size_t>(status.st_size), '\0');
+  const bool opened = descriptor.get() >= 0;
+  if (opened && ::fstat(descriptor.get(), &status) == 0 && S_ISREG(status.st_mode)) return descriptor;
+  const std::string why = opened ? "it is no regular file" : std::generic_category().message(errno);
+  return Error{file.string() + " cannot be read: " + why, "check its name and permissions"};
+}
+
+/// Whole: a page that its rank has mapped is read as a file is. At once: a job has thousands of 2 MB.
+Result<std::string> content(const fs::path& file, int descriptor) {
+  struct stat status {};
+  const bool sized = ::fstat(descriptor, &status) == 0;
+  std::string data(sized ? static_cast<std::size_t>(status.st_size) : 0, '\0');
   std::size_t taken = 0;
   ssize_t got = 0;
   do {
     got = ::read(descriptor, data.data() + taken, data.size() - taken);
     if (got > 0) taken += static_cast<std::size_t>(got);
   } while (taken < data.size() && (got > 0 || (got < 0 && errno == EINTR)));
-  ::close(descriptor);
   if (got < 0) return Error{file.string() + " cannot be read", "check the disk"};
   data.resize(taken);
   return data;
@@ -150,12 +169,14 @@ Result<std::vector<RankPage>> read_folder(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at{folder, error}, end; !error && at != end; at.increment(error)) {
     if (!is_number(at->path().filename().string())) continue;
-    const auto data = content(at->path());
+    const auto opened = open_regular(at->path());
+    if (!opened) return opened.error();
+    const auto data = content(at->path(), opened.value().get());
     if (!data) return data.error();
     if (data.value().compare(0, sizeof kMagic, std::string(sizeof kMagic, '\0')) == 0)
       continue;  // it is being made
     const std::int64_t now = tick_now();
-    auto page = parse(at->path(), data.value().data(), data.value().size());
+    auto page = parse(at->path(), data.value().data(), data.value().size(), opened.value().get());
     if (!page) return page.error();
     pages.push_back(std::move(page).value());
     pages.back().now_tick = now;
@@ -166,7 +187,9 @@ Result<std::vector<RankPage>> read_folder(const fs::path& folder) {
 
 Result<std::vector<RankPage>> read_file(const fs::path& file) {
   std::vector<RankPage> pages;
-  const auto data = content(file);
+  const auto opened = open_regular(file);
+  if (!opened) return opened.error();
+  const auto data = content(file, opened.value().get());
   if (!data) return data.error();
   for (std::uint64_t at = 0; at < data.value().size();) {
     auto page = parse(file, data.value().data() + at, data.value().size() - at);
