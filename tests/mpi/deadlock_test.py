@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 import unittest
 
-from live import LiveTest, environment
+from live import LiveTest, environment, seconds
 
 SOURCE = pathlib.Path(__file__).parent / "programs" / "deadlocks.c"
 DEADLOCK = 86
@@ -175,6 +175,15 @@ class SimulatedRendezvous(LiveTest):
         large = 4 << 20
         run = self.exact(f"send 1 {large}; recv 1 {large}", f"send 0 {large}; recv 0 {large}", network=network)
         self.assertTrue(run.summary["trust"]["relies_on_buffering"])
+
+    def test_a_message_after_a_released_send_leaves_when_the_interface_has_sent_that(self):
+        """Ranks reckon for themselves only where every message is eager, so that no rank keeps an interface of its own here."""
+        network = "loggops:L=1us,o=1us,g=1us,G=1us,O=0,S=1024"
+        for options in ((), ("--direct", "off")):
+            ends = self.ends("send 1 1025; send 2 8; recv 1 1025", "send 0 1025; recv 0 1025", "recv 0 8",
+                             network=network, options=options)
+            # o + 1025 G until the interface is free, L + 8 G, and o of the receiver; g is shorter
+            self.assertEqual(ends[2], seconds("0.001036"))
 
 
 if __name__ == "__main__":
