@@ -24,7 +24,16 @@ using exchange::Exported;
 using exchange::NewFolder;
 
 constexpr std::uint64_t kEventChunk = 256 << 10;  // many locations have little to say
-constexpr std::uint64_t kDefinitionChunk = 4 << 20;
+
+/// No definition is longer than a chunk of them, and the library fills one for each rank with zeros: long ones where there
+/// are many members of a group to name, or a property is long.
+std::uint64_t definition_chunk(const exchange::Preamble& preamble) {
+  constexpr std::uint64_t kUsual = 1 << 20, kLong = 4 << 20, kMostBytesOfARank = 10;
+  std::uint64_t longest = static_cast<std::uint64_t>(preamble.ranks) * kMostBytesOfARank;
+  for (const auto& [key, value] : preamble.properties)
+    longest = std::max<std::uint64_t>(longest, value.size());
+  return longest > kUsual / 2 ? kLong : kUsual;
+}
 
 OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
   return OTF2_FLUSH;
@@ -398,7 +407,7 @@ Result<std::unique_ptr<exchange::Exporter>> create(const fs::path& path, const e
   if (!folder) return folder.error();
   OTF2_Archive* archive =
       OTF2_Archive_Open(folder.value().path().c_str(), "traces", OTF2_FILEMODE_WRITE, kEventChunk,
-                        kDefinitionChunk, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+                        definition_chunk(preamble), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
   if (archive == nullptr)
     return Error{path.string() + ": OTF2 cannot make an archive there", "use another -o"};
   OTF2_Archive_SetFlushCallbacks(archive, &kFlush, nullptr);

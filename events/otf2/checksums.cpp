@@ -17,7 +17,7 @@ constexpr const char* kCopyAgain = "convert the recording again, or copy the arc
 
 std::string checksum(const fs::path& file) {
   std::ifstream stream{file, std::ios::binary};
-  std::vector<char> buffer(std::size_t{1} << 20);
+  std::vector<char> buffer(std::size_t{1} << 16);  // an archive has many small files
   uLong sum = crc32(0, nullptr, 0);
   while (stream.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || stream.gcount() > 0) {
     sum = crc32(sum, reinterpret_cast<const Bytef*>(buffer.data()), static_cast<uInt>(stream.gcount()));

@@ -1,12 +1,14 @@
-// An OTF2 archive that we wrote, with bytes of its files changed: checksums of ours apart, which are made right, so that
-// the OTF2 library meets the change. It runs in a child of its own, which may crash; we must not.
+// An OTF2 archive that we wrote, with bytes of its files changed: mostly without the checksums of ours, as others' archives
+// are, so that the OTF2 library meets the change. It runs in a child of its own, which may crash; we must not.
 #include "events/otf2/otf2.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
 #include "events/checked_sink.hpp"
 #include "events/definitions_collector.hpp"
+#include "events/otf2/checksums.hpp"
 #include "events/recording/testing/scratch_folder.hpp"
 #include "tests/fuzz/events_of.hpp"
 
@@ -17,18 +19,21 @@ namespace fs = std::filesystem;
 
 /// What the exporter is promised: only what has passed the check.
 void write_archive(const fs::path& folder, Choices& choices) {
-  auto exporter = events::otf2::create(folder, {4, {{"application", "fuzz"}}});
+  const auto ranks = static_cast<std::int32_t>(1 + choices.below(4));
+  auto exporter = events::otf2::create(folder, {ranks, {{"application", "fuzz"}}});
   if (!exporter) return;
-  events::CheckedSink checked{4, 1000, *exporter.value()};
-  EventsOf{choices, 4, checked}.all(200);
+  events::CheckedSink checked{ranks, 1000, *exporter.value()};
+  EventsOf{choices, ranks, checked}.all(200);
   static_cast<void>(exporter.value()->close());
 }
 
 void change_a_file(const fs::path& folder, Choices& choices) {
+  if (!choices.once_in(16)) fs::remove(folder / events::otf2::kChecksums);
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator{folder})
-    if (entry.is_regular_file() && entry.path().extension() != ".sha256") files.push_back(entry.path());
+    if (entry.is_regular_file()) files.push_back(entry.path());
   if (files.empty()) return;
+  std::sort(files.begin(), files.end());  // the same input is the same archive
   const fs::path& file = files[choices.below(files.size())];
   std::ifstream in{file, std::ios::binary};
   std::string bytes{std::istreambuf_iterator<char>{in}, {}};
