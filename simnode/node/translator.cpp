@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "events/checked_sink.hpp"
+#include "events/thread_change.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -154,17 +155,30 @@ void Translator::define_datatype(RankId rank, const events::Event& event, const 
 
 /// Times and sizes are added up, by the engine and by statistics: so are they here, where their sums are held to what
 /// fits. A file's are in the same bounds (events/checked_sink.hpp).
-void Translator::check_amounts(Rank& rank, const Event& event) {
-  constexpr auto kMostBytes = static_cast<std::int64_t>(events::kMostBytesInAll);
+void Translator::check_amounts(Rank& rank, const Event& event, const events::Extension& lists) {
   const auto bits = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
   demand(event.entry_ps >= -events::kLatest && event.entry_ps < events::kLatest, "a call at the time ",
          bits(event.entry_ps));
   demand(event.compute_ps >= -events::kLatest && event.compute_ps < events::kLatest - rank.computed_ps,
          "a computing time of ", bits(event.compute_ps));
   rank.computed_ps += std::max<std::int64_t>(0, event.compute_ps);
-  demand(event.size >= 0 && event.size <= events::kMostBytes && event.size < kMostBytes - bytes_,
-         "a size of ", bits(event.size));
-  bytes_ += event.size;
+  add_bytes(event.size);
+  if (event.kind == EventKind::kOneSided) add_bytes(static_cast<std::int64_t>(event.aux));
+  if (events::is_thread_change(event, events::ThreadChange::kStart))
+    demand(event.aux < static_cast<std::uint64_t>(events::kLatest), "a thread begun after ", event.aux);
+  for (const std::int64_t size : lists.sizes) {
+    if (events::is_access(event))
+      demand(size >= 0 && size < events::kLatest, "an access at the distance ", bits(size));
+    else
+      add_bytes(size);
+  }
+}
+
+void Translator::add_bytes(std::int64_t size) {
+  constexpr auto kMostInAll = static_cast<std::int64_t>(events::kMostBytesInAll);
+  demand(size >= 0 && size <= events::kMostBytes && size < kMostInAll - bytes_, "a size of ",
+         static_cast<std::uint64_t>(size));
+  bytes_ += size;
 }
 
 bool Translator::take(RankId rank, events::Event& event, std::span<const std::byte> extension,
@@ -199,7 +213,7 @@ bool Translator::take(RankId rank, events::Event& event, std::span<const std::by
                                               : static_cast<std::int64_t>(ranks_.size());
   demand(event.peer >= events::kIntercommRoot && event.peer < peers, "an event with the peer ",
          static_cast<std::uint64_t>(event.peer));
-  check_amounts(r, event);
+  check_amounts(r, event, lists_of(event, extension));
   event.site = CallSiteId{global(r.sites, event.site.index())};
   return true;
 }

@@ -44,7 +44,8 @@ class Translator {
     Numbers datatypes;
     std::int64_t computed_ps = 0;  // by all its threads
   };
-  void check_amounts(Rank& rank, const events::Event& event);
+  void check_amounts(Rank& rank, const events::Event& event, const events::Extension& lists);
+  void add_bytes(std::int64_t size);
   void define_comm(RankId rank, events::Event& event, const events::Extension& extension,
                    events::EventSink& sink);
   void forget_comm(RankId rank, const events::Event& event);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "events/checked_sink.hpp"
+#include "events/thread_change.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -183,6 +184,39 @@ TEST_F(TranslatorTest, RefusesTimesAndSizesWhoseSumsDoNotFit) {
   for (const std::int64_t size : {std::int64_t{-1}, 2 * events::kMostBytes}) {
     event.size = size;
     EXPECT_THROW(give(1, event, nullptr, 0), std::invalid_argument) << size;
+  }
+}
+
+/// Found by the fuzzer (tests/fuzz/corpus/ring): a transfer that answers with more than there is.
+TEST_F(TranslatorTest, RefusesAmountsThatStandInListsOrBesideTheSize) {
+  const auto refuses = [this](const Event& event, std::vector<std::int64_t> sizes = {}) {
+    sizes.resize(8);  // a slot
+    try {
+      std::vector<std::byte> extension(sizes.size() * sizeof sizes[0]);
+      std::memcpy(extension.data(), sizes.data(), extension.size());
+      Event taken = event;
+      translator_.take(RankId{1}, taken, extension, *this);
+    } catch (const std::invalid_argument&) {
+      return true;
+    }
+    return false;
+  };
+  for (const auto& [amount, refused] :
+       {std::pair{std::int64_t{8}, false}, {std::int64_t{-1}, true}, {events::kLatest, true}}) {
+    Event get, start, gather, touch;
+    get.kind = EventKind::kOneSided;
+    start.kind = EventKind::kLocal;
+    start.operation = static_cast<std::uint8_t>(events::ThreadChange::kStart);
+    get.aux = start.aux = static_cast<std::uint64_t>(amount);
+    EXPECT_EQ(refuses(get), refused) << amount;
+    EXPECT_EQ(refuses(start), refused) << amount;
+    gather.kind = EventKind::kCollective;
+    touch.kind = EventKind::kLocal;
+    touch.operation = static_cast<std::uint8_t>(events::Access::kLastTouch);
+    gather.flags = touch.flags = events::kHasBytesPerMember;
+    gather.aux = 3;
+    EXPECT_EQ(refuses(gather, {1, 1, amount}), refused) << amount;
+    EXPECT_EQ(refuses(touch, {amount}), refused) << amount;
   }
 }
 
