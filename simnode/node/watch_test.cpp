@@ -35,11 +35,15 @@ class IdleProcess {
   pid_t pid_;
 };
 
-/// Spins on the first core that there is.
+/// Spins on the first core that there is, from when this returns.
 class BusyProcess {
  public:
   explicit BusyProcess(int policy) : pid_{fork()} {
-    if (pid_ != 0) return;
+    if (pid_ != 0) {
+      waitpid(pid_, nullptr, WUNTRACED);
+      kill(pid_, SIGCONT);
+      return;
+    }
     cpu_set_t first;
     CPU_ZERO(&first);
     CPU_SET(0, &first);
@@ -47,6 +51,7 @@ class BusyProcess {
     if (sched_setaffinity(0, sizeof(first), &first) != 0 || sched_setscheduler(0, policy, &none) != 0)
       _exit(1);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    raise(SIGSTOP);
     volatile bool busy = true;
     while (busy) {
     }
@@ -217,6 +222,8 @@ TEST_F(WatchTest, AThreadThatCouldRunAndHasNoCoreIsNotTakenForOneThatSpins) {
   watch.add(RankId{1}, starved.pid(), &block_, true);
   EXPECT_FALSE(decided_within(watch, 700ms));
   kill(hog.pid(), SIGSTOP);
+  const sched_param none{};  // there may be others on its core, whose share it gets now
+  ASSERT_EQ(sched_setscheduler(starved.pid(), SCHED_OTHER, &none), 0);
   EXPECT_TRUE(decided_within(watch, 20s)) << "it has spun";
 }
 
