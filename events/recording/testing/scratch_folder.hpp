@@ -1,4 +1,5 @@
-// A folder of its own for a test, gone afterwards. Not part of the product.
+// A folder of its own for a test, gone afterwards. Not part of the product, and not named like it: tests look for what that
+// leaves behind.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +12,7 @@ namespace nplus1::events::recording {
 class ScratchFolder {
  public:
   explicit ScratchFolder(const std::filesystem::path& in = std::filesystem::temp_directory_path()) {
-    std::string name = (in / "nplus1-recording-XXXXXX").string();
+    std::string name = (in / "scratch-of-a-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error{"cannot create " + name};
     path_ = name;
   }
