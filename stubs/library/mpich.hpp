@@ -63,6 +63,10 @@ inline bool is_split_type(int type) {
 inline constexpr bool kMessagesKnowTheirCommunicator = false;
 /// A communicator that is freed lives until the collectives on it that were begun have ended (MPI 4.0, section 7.4.3).
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = true;
+/// Whether MPI's own exchanges send elements that have no data.
+inline constexpr bool kSendsElementsWithoutData = false;
+/// Whether MPI's own neighbourhood exchanges take one neighbour's blocks for the other's where both are one process.
+inline constexpr bool kSwapsBlocksOfOneNeighbor = false;
 
 inline MPI_Datatype type_of_fortran(MPI_Fint handle) {
   return MPI_Type_f2c(handle);

@@ -56,6 +56,11 @@ inline bool is_split_type(int type) {
 inline constexpr bool kMessagesKnowTheirCommunicator = true;
 /// libnbc goes on with a collective on memory that MPI_Comm_free has given back.
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = false;
+/// libnbc's MPI_Ialltoallv and MPI_Ialltoallw look at counts, not at bytes, unlike the blocking forms.
+inline constexpr bool kSendsElementsWithoutData = true;
+/// Of two blocks for one process, which is the neighbour at both sides, libnbc sends first which the other expects last;
+/// the blocking forms know which is which.
+inline constexpr bool kSwapsBlocksOfOneNeighbor = true;
 
 inline MPI_Datatype type_of_fortran(MPI_Fint handle) {
   static auto* const convert =

@@ -103,6 +103,19 @@ class AsMpich(OpenMpiTest):
         for ranks in (5, 7):
             self.as_bare(ranks, "freed_communicators")
 
+    def test_exchanges_of_elements_without_data(self):
+        """Elements of a type without data at one side, none at the other: nobody waits for anybody."""
+        for call in ("alltoallv", "alltoallw", "alltoallv_in_place", "alltoallw_in_place"):
+            for ranks in (2, 5):
+                with self.subTest(call=call, ranks=ranks):
+                    run = self.as_bare(ranks, "elements_without_data", call)
+                    self.assertEqual(run.stdout, f"{sum(range(ranks))}\n")
+
+    def test_neighborhoods_in_which_one_process_is_the_neighbor_at_both_sides(self):
+        for ranks, *sizes in ((1, 1), (2, 2), (3, 3), (4, 1, 4), (6, 2, 3)):
+            with self.subTest(sizes=sizes):
+                self.as_bare(ranks, "neighbors_twice", *sizes)
+
     def test_calls_that_are_not_modelled_pass(self):
         run = self.observe(3, self.of("one_sided"))
         self.assertGreater(run.summary["unmodelled"]["calls"], 0)

@@ -123,7 +123,8 @@ int run_rooted(Call& call, const Collective& c) {
   Keep keep;
   detach_sends(c, keep);
   const auto lengths = std::make_shared<CollectiveLengths>(c.receives_exactly);
-  const int code = begin(lengths.get(), [&] { return c.start(&native, keep); });
+  const auto& start = c.start_of_blocking ? c.start_of_blocking : c.start;
+  const int code = begin(lengths.get(), [&] { return start(&native, keep); });
   if (code != MPI_SUCCESS) return code;
   keep.may_leave = keep.may_leave || moves_nothing_here(c);
   call_has_begun();

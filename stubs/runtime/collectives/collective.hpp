@@ -54,6 +54,8 @@ struct Collective {
   /// for them, the rank stays until MPI lets it go.
   std::function<int()> blocking;
   std::function<int(MPI_Request*, Keep& keep)> start;
+  /// What the blocking form starts instead, where the library's non-blocking form has another result.
+  std::function<int(MPI_Request*, Keep& keep)> start_of_blocking;
 };
 
 /// MPI_X: returns MPI's code.

@@ -1,6 +1,7 @@
 // Barrier, Allgather(v) and Alltoall(v, w) of MPI 4.0, chapter 6, each described once (collective_forms.hpp).
 #include <algorithm>
 
+#include "stubs/library/library_of_mpi.hpp"
 #include "stubs/runtime/arguments/own_block.hpp"
 #include "stubs/runtime/collectives/collective_arguments.hpp"
 #include "stubs/runtime/collectives/collective_forms.hpp"
@@ -137,6 +138,25 @@ std::int64_t bytes_of_block(const C counts[], const MPI_Datatype types[], std::s
   return payload_bytes(counts[i], types[i]);
 }
 
+/// What a native form is told of `counts`: elements of a type without data are none where the library would send them to a
+/// member that names none, and waits for no message.
+template <class C>
+const C* counts_of_data(Keep& keep, std::size_t blocks, const C counts[], MPI_Datatype type) {
+  if (!library::kSendsElementsWithoutData || blocks == 0 || payload_bytes(1, type) != 0) return counts;
+  const auto none = std::make_shared<std::vector<C>>(blocks, C{0});
+  keep.push_back(std::shared_ptr<void>{none});
+  return none->data();
+}
+template <class C>
+const C* counts_of_data(Keep& keep, std::size_t blocks, const C counts[], const MPI_Datatype types[]) {
+  if (!library::kSendsElementsWithoutData || blocks == 0) return counts;
+  const auto of_data = std::make_shared<std::vector<C>>(counts, counts + blocks);
+  for (std::size_t i = 0; i < blocks; ++i)
+    if (bytes_of_block(counts, types, i) == 0) (*of_data)[i] = 0;
+  keep.push_back(std::shared_ptr<void>{of_data});
+  return of_data->data();
+}
+
 /// In place natively: from a copy, as not in place. MPI's own algorithm exchanges with one member after the other, also
 /// where there is nothing to exchange, so that who is late for one of them keeps everybody.
 template <class C, class D, class Type>
@@ -180,21 +200,22 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
                    can_copy_own_block(sendbuf, sdispls[me], sendcounts[me], sendtype,
                                       block_at(recvbuf, rdispls[me], recvtype), recvcounts[me], recvtype);
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
+    const C* received = counts_of_data(keep, blocks, recvcounts, recvtype);
     if (in_place && blocks > 0)
-      return pmpi::Ialltoallv(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtype),
-                              recvcounts, rdispls, recvtype, recvbuf, recvcounts, rdispls, recvtype, comm,
-                              request);
+      return pmpi::Ialltoallv(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtype), received,
+                              rdispls, recvtype, recvbuf, received, rdispls, recvtype, comm, request);
+    const C* sent = counts_of_data(keep, blocks, sendcounts, sendtype);
     // Without my own block.
     const auto counts = std::make_shared<std::vector<C>>();
     if (early) {
-      counts->assign(sendcounts, sendcounts + blocks);
+      counts->assign(sent, sent + blocks);
       (*counts)[me] = 0;
     }
     const void* mine =
         early ? copy_blocks(keep, sendbuf, blocks, counts->data(), sdispls, sendtype) : nullptr;
     if (mine == nullptr)
-      return pmpi::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                              comm, request);
+      return pmpi::Ialltoallv(sendbuf, sent, sdispls, sendtype, recvbuf, received, rdispls, recvtype, comm,
+                              request);
     // My own block goes to myself at once; natively it becomes empty.
     const auto places = std::make_shared<std::vector<D>>(sdispls, sdispls + blocks);
     const auto nothing = std::make_shared<std::vector<C>>(blocks, C{0});
@@ -232,12 +253,13 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
                            comm);
   };
   c.start = [=](MPI_Request* request, Keep& keep) {
+    const C* received = counts_of_data(keep, blocks, recvcounts, recvtypes);
     if (in_place && blocks > 0)
       return pmpi::Ialltoallw(copied_in_place(keep, recvbuf, blocks, recvcounts, rdispls, recvtypes),
-                              recvcounts, rdispls, recvtypes, recvbuf, recvcounts, rdispls, recvtypes, comm,
+                              received, rdispls, recvtypes, recvbuf, received, rdispls, recvtypes, comm,
                               request);
-    return pmpi::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                            comm, request);
+    return pmpi::Ialltoallw(sendbuf, counts_of_data(keep, blocks, sendcounts, sendtypes), sdispls, sendtypes,
+                            recvbuf, received, rdispls, recvtypes, comm, request);
   };
   return c;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "stubs/library/library_of_mpi.hpp"
 #include "stubs/runtime/collectives/collective_arguments.hpp"
 #include "stubs/runtime/collectives/collective_forms.hpp"
 #include "stubs/runtime/communicators/topology_neighbors.hpp"
@@ -41,6 +42,65 @@ Collective describe_exchange(CollectiveKind kind, MPI_Comm comm, Check check, By
     c.words.push_back(static_cast<std::uint32_t>(size >> 32));
   }
   return c;
+}
+
+struct Block {
+  MPI_Count count;
+  MPI_Aint place;  // bytes behind the buffer
+  MPI_Datatype type;
+};
+
+/// The lists of MPI_Ineighbor_alltoallw.
+struct Blocks {
+  std::vector<library::Count> counts;
+  std::vector<MPI_Aint> places;
+  std::vector<MPI_Datatype> types;
+
+  void add(const Block& block) {
+    counts.push_back(static_cast<library::Count>(block.count));
+    places.push_back(block.place);
+    types.push_back(block.type);
+  }
+};
+
+/// Whether one process is the neighbour at both sides of dimension `i / 2`, so that MPI's non-blocking form takes each of its
+/// blocks for the other.
+bool is_swapped(const Neighbors& n, std::size_t i) {
+  return n.sources[i] != MPI_PROC_NULL && n.sources[i] == n.sources[i ^ 1];
+}
+
+/// The blocking form has each block in its place: `out(i)` and `in(i)` are the blocks of the i-th neighbour.
+template <class Out, class In>
+void put_blocks_in_order(Collective& c, const void* sendbuf, Out out, void* recvbuf, In in, MPI_Comm comm) {
+  if (!library::kSwapsBlocksOfOneNeighbor || c.comm == nullptr) return;
+  int topology = MPI_UNDEFINED;
+  pmpi::Topo_test(comm, &topology);
+  if (topology != MPI_CART) return;
+  const Neighbors n = neighbors(comm, c.comm->my_index);
+  const std::size_t count = n.sources.size();
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) any = any || is_swapped(n, i);
+  if (!any) return;
+  c.start_of_blocking = [=](MPI_Request* request, Keep& keep) {
+    const auto sent = std::make_shared<Blocks>();
+    const auto received = std::make_shared<Blocks>();
+    for (std::size_t i = 0; i < count; ++i) {
+      sent->add(out(i));
+      received->add(in(is_swapped(n, i) ? i ^ 1 : i));
+    }
+    keep.push_back(std::shared_ptr<void>{sent});
+    keep.push_back(std::shared_ptr<void>{received});
+    return pmpi::Ineighbor_alltoallw(sendbuf, sent->counts.data(), sent->places.data(), sent->types.data(),
+                                     recvbuf, received->counts.data(), received->places.data(),
+                                     received->types.data(), comm, request);
+  };
+}
+
+MPI_Aint bytes_between_blocks(MPI_Datatype type) {
+  MPI_Aint lower = 0;
+  MPI_Aint extent = 0;
+  pmpi::Type_get_extent(type, &lower, &extent);
+  return extent;
 }
 
 template <class C, class D>
@@ -101,6 +161,13 @@ Collective neighbor_alltoall(const void* sendbuf, C sendcount, MPI_Datatype send
     return pmpi::Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                     request);
   };
+  const auto at = [](C count, MPI_Datatype type) {
+    return [=](std::size_t i) {
+      return Block{
+          count, bytes_between_blocks(type) * static_cast<MPI_Aint>(count) * static_cast<MPI_Aint>(i), type};
+    };
+  };
+  put_blocks_in_order(c, sendbuf, at(sendcount, sendtype), recvbuf, at(recvcount, recvtype), comm);
   return c;
 }
 
@@ -125,6 +192,11 @@ Collective neighbor_alltoallv(const void* sendbuf, const C sendcounts[], const D
     return pmpi::Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                                      recvtype, comm, request);
   };
+  const auto at = [](const C counts[], const D places[], MPI_Datatype type) {
+    return [=](std::size_t i) { return Block{counts[i], bytes_between_blocks(type) * places[i], type}; };
+  };
+  put_blocks_in_order(c, sendbuf, at(sendcounts, sdispls, sendtype), recvbuf,
+                      at(recvcounts, rdispls, recvtype), comm);
   return c;
 }
 
@@ -146,6 +218,11 @@ Collective neighbor_alltoallw(const void* sendbuf, const C sendcounts[], const D
     return pmpi::Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                                      recvtypes, comm, request);
   };
+  const auto at = [](const C counts[], const D places[], const MPI_Datatype types[]) {
+    return [=](std::size_t i) { return Block{counts[i], places[i], types[i]}; };
+  };
+  put_blocks_in_order(c, sendbuf, at(sendcounts, sdispls, sendtypes), recvbuf,
+                      at(recvcounts, rdispls, recvtypes), comm);
   return c;
 }
 
