@@ -82,6 +82,9 @@ class RandomPrograms(unittest.TestCase):
         """The lock is given back to oneself, and a message follows within the gap g."""
         self.check_program(7232742, 3, search.NETWORKS[3], 70000, "one-sided")
 
+    def test_what_follows_a_message_to_oneself_starts_then_though_others_have_been_looked_ahead_at(self):
+        self.check_program(7241545, 5, "cluster64.xml", 3000, "one-sided")
+
     def test_messages_from_anybody_arrive_in_another_order_on_a_platform_than_they_were_sent(self):
         self.check_step(36, 9, 2, "fat_tree.xml", 1 << 20)
 
