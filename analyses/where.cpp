@@ -74,7 +74,8 @@ class Looker {
     p.finalized = rank.header.state == page::PageState::kFinalized;
     const page::ThreadState* t = telling(rank);
     const std::int64_t since = t == nullptr ? rank.header.begin_tick : t->since_tick;
-    p.since_s = std::max(0.0, static_cast<double>(rank.now_tick - since) * rank.header.ns_per_tick * 1e-9);
+    p.since_s = std::max(0.0, (static_cast<double>(rank.now_tick) - static_cast<double>(since)) *
+                                  rank.header.ns_per_tick * 1e-9);
     if (p.process == Process::kElsewhere) p.since_s = 0;
     if (t == nullptr) return p;
     p.inside = t->inside != 0;

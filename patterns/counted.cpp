@@ -171,6 +171,11 @@ std::vector<Layer> layers_of(const std::vector<RankPage>& pages) {
   return all;
 }
 
+/// Zero if the end is the earlier: a damaged file may say so, with any numbers.
+std::uint64_t ticks_between(std::int64_t begin, std::int64_t end) {
+  return end > begin ? static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin) : 0;
+}
+
 std::vector<RankTotals> totals_of(const std::vector<RankPage>& pages, const Layer& sent, std::size_t ranks) {
   std::vector<RankTotals> totals(ranks);
   for (const RankPage& rank : pages) {
@@ -178,8 +183,7 @@ std::vector<RankTotals> totals_of(const std::vector<RankPage>& pages, const Laye
     std::int64_t last = rank.header.begin_tick;
     for (const page::ThreadState& t : rank.threads) last = std::max(last, t.since_tick);
     if (rank.header.end_tick != 0) last = rank.header.end_tick;
-    mine.end =
-        time_of(rank, static_cast<std::uint64_t>(std::max<std::int64_t>(0, last - rank.header.begin_tick)));
+    mine.end = time_of(rank, ticks_between(rank.header.begin_tick, last));
     for (const page::Site& site : rank.sites) {
       mine.mpi += time_of(rank, site.ticks);
       if (waits(static_cast<std::uint16_t>(site.key & 0xffffU))) mine.waiting += time_of(rank, site.ticks);

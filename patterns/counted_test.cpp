@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -155,6 +156,14 @@ TEST_F(Counted, AMemberListOutsideItsTableIsEmpty) {
     made.communicators[0].ranges = ranges;
     EXPECT_EQ(refusal(made.bytes()), "") << members << " " << ranges;
   }
+}
+
+TEST_F(Counted, AnEndBeforeTheBeginningIsNoTime) {  // as the fuzzer had it
+  MadePage made = sender();
+  made.header.end_tick = std::numeric_limits<std::int64_t>::min() + 1000;
+  const auto counted = patterns(made.bytes());
+  ASSERT_TRUE(counted.ok()) << counted.error().what;
+  EXPECT_EQ(counted.value().rank[0].end, Duration::zero());
 }
 
 TEST_F(Counted, ATableOfThreadsMayLieAnywhere) {  // as the fuzzer had it: at an odd address
