@@ -84,8 +84,9 @@ TEST(FileStatistics, ACallOfAllMembersIsOneAndItsMeetingIsItsTime) {
   EXPECT_EQ(patterns.io->files[0].counts.time, microseconds{23});
   EXPECT_EQ(patterns.io->files[0].counts.waiting, microseconds{20});
   EXPECT_TRUE(patterns.communicator_calls.empty());
-  for (const CallSiteUse& site : patterns.call_sites)
+  for (const CallSiteUse& site : patterns.call_sites) {
     if (site.call == "MPI_File_write_all") EXPECT_EQ(site.calls, 1U);
+  }
 }
 
 TEST(FileStatistics, ATurnIsTheBeginningOfItsCall) {

@@ -46,18 +46,18 @@ void add_head(Page& page, const Patterns& p) {
 /// The files with the most bytes.
 void add_files(Page& page, const Patterns& p) {
   if (!p.io || p.io->totals().time == Duration::zero()) return;
-  constexpr std::size_t kMostFiles = 8;
+  constexpr std::size_t kFilesShown = 8;
   page.line("");
   page.line("{:<34}{:>11}{:>9}{:>11}{:>9}{:>10}{:>10}", "Files (MPI-IO)", "read", "in calls", "written",
             "in calls", "time", "waiting");
-  for (std::size_t i = 0; i < std::min(kMostFiles, p.io->files.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kFilesShown, p.io->files.size()); ++i) {
     const auto& [name, c] = p.io->files[i];
     page.line("  {:<32}{:>11}{:>9}{:>11}{:>9}{:>10}{:>10}", std::filesystem::path{name}.filename().string(),
               size_text(c.bytes_read), c.reads, size_text(c.bytes_written), c.writes, readable(c.time),
               readable(c.waiting));
   }
   const std::size_t more =
-      p.io->files.size() + p.io->files_left_out - std::min(kMostFiles, p.io->files.size());
+      p.io->files.size() + p.io->files_left_out - std::min(kFilesShown, p.io->files.size());
   if (more > 0) page.line("  and {} more", more);
 }
 
