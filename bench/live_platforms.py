@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a network with contention costs a running program: wall time on each platform over that on `--network lsb`.
 
-    live_platforms.py --npb DIR [--build build] [--ranks 16] [--runs 5] [--model SMPI] PROGRAM...    e.g. cg.S lu.W
+    live_platforms.py --npb DIR [--build build] [--ranks 16] [--runs 5] [--model SMPI] [--record off] PROGRAM...    e.g. cg.S lu.W
 
 DIR holds NAS binaries such as cg.S.16 (built by the user; none are in this repository). All networks take turns, so that a
 drifting machine hits all alike. Ratios of medians, wall and CPU time of all processes; the smallest and largest ratio of
@@ -30,6 +30,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--model", default="SMPI")
     parser.add_argument("--platforms", default=",".join(PLATFORMS))
+    parser.add_argument("--record", default="full", help="off: the run alone, without its recording and what to fix")
     parser.add_argument("--limit", type=float, default=120, help="seconds per run")
     words = parser.parse_args()
     networks = {"lsb": ["--network", "lsb"]}
@@ -46,7 +47,8 @@ def main():
             for _ in range(words.runs):
                 for name, flags in networks.items():
                     shutil.rmtree(folder / "out", ignore_errors=True)
-                    line = [words.build / "bin" / "nplus1", "run", "-q", "-n", words.ranks, "-o", folder / "out", *flags, "--",
+                    line = [words.build / "bin" / "nplus1", "run", "-q", "-n", words.ranks, "-o", folder / "out", *flags, "--record", words.record,
+                            "--",
                             words.npb / f"{program}.{words.ranks}"]
                     wall, cpu, code = run([str(w) for w in line], words.limit)
                     if code != 0:
