@@ -37,7 +37,7 @@ NOT_RUN = [
     (r"calibrate -n 2 --mpi-args", NOT_HERE, "needs two machines, a and b"),
     (r"guidelines run .*--mpirun", NOT_HERE, "another MPI library: tests/mpi/guidelines_test.py measures under Open MPI"),
     (r"guidelines (check|advise|tune) (openmpi|other|mine)", NOT_HERE, "what the line before would have measured"),
-    (r"^\./demo\.sh|^\./test\.sh|^cmake|^tools/(build|check_format|coverage|sanitize)", NOT_HERE, "builds; cli.live runs nplus1 demo"),
+    (r"^\./demo\.sh|^\./test\.sh|^cmake|^tools/(build|check_format|coverage|sanitize|same_results)", NOT_HERE, "builds; cli.live runs nplus1 demo"),
     (r"^cd share/nplus1|^mpicxx ", NOT_HERE, "cli.install builds the installed sources"),
     (r"LIB\.so|libtuned\.so", NOT_HERE, "made by guidelines tune, which is only begun; tests/mpi/guidelines_test.py uses one"),
     (r"--map mapped/map", NOT_HERE, "what the line before would have written; tests/cli/links_test.py uses one"),
