@@ -17,6 +17,8 @@ namespace nplus1::stubs {
 namespace {
 
 constexpr int kLooksBeforeSleep = 16;
+/// Events by which a rank may be ahead of the simulator, which keeps them in memory.
+constexpr std::uint32_t kFarthestAdrift = 4096;
 /// Bytes whose hash costs more than reading the CPU clock.
 constexpr std::size_t kMuchToHash = 8192;
 
@@ -55,7 +57,8 @@ Call::Call(Runtime& r, bool first, Clock clock)
   thread.inside = now_;
   rt.threads.set_inside(true);
   if (thread.is_owed_an_answer) await_owed_answer();
-  if (thread.adrift && (clock == Clock::kKnown || !may_drift())) ask_for_the_clock();
+  if (is_adrift() && (clock == Clock::kKnown || !may_drift() || thread.events_adrift >= kFarthestAdrift))
+    ask_for_the_clock();
   site_ = rt.instruments.site_id();
   if (Accesses* accesses = rt.accesses()) accesses->begin_call(*this);
   if (rt.settings().riesen) cpu_at_entry_ = thread_cpu_seconds();
@@ -112,7 +115,7 @@ void Call::ask_for_the_clock() {
   thread.is_owed_an_answer = true;
   rt.line.write(question, nullptr);
   await_owed_answer();
-  thread.adrift = false;  // also where the simulator has died
+  thread.events_adrift = 0;  // also where the simulator has died
 }
 
 Duration Call::native_cost() const {
@@ -145,7 +148,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   if (rt.settings().compute == ComputeMode::kRecorded && events::recording::ends_interval(event))
     now_ += thread.recorded.tell(event.call, now_);
   event.compute_ps = (now_ - thread.reported).count();
-  event.entry_ps = follows_unanswered_ || thread.adrift ? 0 : now_.time_since_epoch().count();
+  event.entry_ps = follows_unanswered_ || is_adrift() ? 0 : now_.time_since_epoch().count();
   if (rt.native()) enter_natively(event);
   const bool recorded = rt.capture() != nullptr && rt.capture()->records();
   if (recorded) {
@@ -160,6 +163,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   } else {
     rt.line.write(event, extension);
   }
+  if (is_adrift()) ++thread.events_adrift;
   thread.reported = now_;
   thread.clock.next_begins_after(event.site.value, event.size);
   emitted_ = true;
@@ -241,7 +245,7 @@ std::optional<events::Answer> Call::await_answer(bool ring) {
   if (ring && !rt.degraded()) rt.line.ring();
   const bool came = !rt.degraded() && wait([this] { return thread.answer.has_value(); });
   thread.is_owed_an_answer = false;
-  if (came) thread.adrift = false;
+  if (came) thread.events_adrift = 0;
   return came ? thread.answer : std::nullopt;
 }
 

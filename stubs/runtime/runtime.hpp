@@ -205,9 +205,9 @@ class Call {
   /// clocks").
   [[nodiscard]] bool may_drift() const;
   /// The event just emitted ends the call when only the simulator knows.
-  void drift_off() { thread.adrift = true; }
+  void drift_off() { ++thread.events_adrift; }
   /// Whether times of other events can be compared with entry(), which may be too early.
-  [[nodiscard]] bool is_adrift() const { return thread.adrift; }
+  [[nodiscard]] bool is_adrift() const { return thread.events_adrift > 0; }
   /// Lets the clock run on by `d` without the simulator's knowledge: it becomes part of the next compute
   /// interval.
   void drift(Duration d) {

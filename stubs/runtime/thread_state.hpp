@@ -47,7 +47,9 @@ struct alignas(4096) ThreadState {
   Time reported = kTimeZero;        // the exit of the last call that the simulator knows of
   Time interface_free = kTimeZero;  // semantics::send_eager: when its sends so far have left
   Time inside = kTimeZero;          // the virtual time while it is in a Call: callbacks may ask for it
-  bool adrift = false;  // its last call ended when only the simulator knows: `reported` is no later than that
+  // Events since its clock was last known: a call of them ended when only the simulator knows, and `reported` is no later
+  // than that.
+  std::uint32_t events_adrift = 0;
   bool in_call = false;
   bool is_owed_an_answer = false;           // a call asked the simulator and ended before it had answered
   std::optional<events::Answer> answer;     // the answer this thread waits for

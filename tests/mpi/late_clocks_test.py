@@ -51,6 +51,9 @@ class LateClocks(LiveTest):
             with self.subTest(size=size):
                 self.scripts(*(HALO.format((r + 1) % 4, (r + 3) % 4, size) for r in range(4)))
 
+    def test_a_run_of_more_events_than_a_rank_may_be_ahead(self):
+        self.scripts(*(HALO.replace("repeat 20", "repeat 2000").format((r + 1) % 3, (r + 2) % 3, 64) for r in range(3)), platforms=("torus",))
+
     def test_rings(self):
         for ring in RING:
             self.scripts(*(ring.format((r + 1) % 5, (r + 4) % 5) for r in range(5)))

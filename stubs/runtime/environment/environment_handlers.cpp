@@ -178,7 +178,7 @@ double Wtime() {
   if (runtime()->native()) return pmpi::Wtime();
   runtime()->clocks.note_read(true);
   ThreadState* known = ThreadStates::mine_if_known();
-  if (known != nullptr && known->adrift && !known->in_call) const Call asks{false};
+  if (known != nullptr && known->events_adrift > 0 && !known->in_call) const Call asks{false};
   if (known != nullptr &&
       known->in_call) {  // a callback: the thread's clock stands still, the callback costs nothing
     known->inside += known->clock.cost_of_reading();
