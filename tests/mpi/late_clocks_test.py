@@ -115,7 +115,7 @@ class LateClocks(LiveTest):
 
 class WithoutSimulator(Killed):
     def test_ranks_adrift_go_on(self):
-        scripts = [HALO.format((r + 1) % 3, (r + 2) % 3, 3000).replace("repeat 20", "repeat 3000") + "; wtime 1e-6" for r in range(3)]
+        scripts = [HALO.format((r + 1) % 3, (r + 2) % 3, 3000).replace("repeat 20", "repeat 20000") + "; wtime 1e-6" for r in range(3)]
         job = self.begin(self.command(3, "script", *scripts, options=on("torus")))
         simulators = wait_until(lambda: sum(n == "script" for n in descendants(job.pid).values()) >= 3 and
                                 [p for p, name in descendants(job.pid).items() if name == "nplus1-simnode"])
