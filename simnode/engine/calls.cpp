@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "events/clock_question.hpp"
 #include "events/thread_change.hpp"
 #include "simnode/engine/agenda.hpp"
 #include "simnode/engine/collective_calls.hpp"
@@ -52,7 +53,7 @@ Calls::Calls(const Parts& parts)
 
 void Calls::push(RankId rank, const events::Event& event, const events::Extension& extension) {
   Lane& lane = lanes_.of(rank, event.thread);
-  ++counters_.events;
+  if (!events::is_clock_question(event)) ++counters_.events;
   const Rank& home = lanes_.rank_of(lane);
   const bool plain = lane.run == Run::kRunning && !lane.waits_turn && !home.withdrawn && !home.order &&
                      event.kind != EventKind::kLocal;

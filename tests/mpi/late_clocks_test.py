@@ -33,6 +33,7 @@ class LateClocks(LiveTest):
             late = self.told(ranks, *words, options=on(platform))
             told = self.told(ranks, *words, options=on(platform, "--direct", "off"))
             self.assertEqual((late.summary["late_clocks"], told.summary["late_clocks"]), (True, False))
+            self.assertEqual(late.summary["trust"]["events"], told.summary["trust"]["events"])
             for what in ("rank_end_s", "point_to_point"):
                 self.assertEqual(late.summary[what], told.summary[what], (platform, words, what))
             self.assertEqual(sorted(late.stdout.splitlines()), sorted(told.stdout.splitlines()))
