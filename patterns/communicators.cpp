@@ -3,21 +3,6 @@
 #include <algorithm>
 
 namespace nplus1::patterns {
-namespace {
-
-CommunicatorUse use(const Communicators::Entry& e) {
-  return {e.definition.id.value,
-          static_cast<std::uint32_t>(e.definition.members.size()),
-          static_cast<std::uint32_t>(e.definition.first_group),
-          rank_list(e.definition.members),
-          e.messages,
-          e.bytes,
-          e.collective_calls,
-          e.time,
-          e.waiting};
-}
-
-}  // namespace
 
 std::string rank_list(const std::vector<RankId>& ranks) {
   std::string text;
@@ -31,35 +16,67 @@ std::string rank_list(const std::vector<RankId>& ranks) {
   return text;
 }
 
-Communicators::Communicators(std::size_t ranks) : entries_(1) {
-  for (std::size_t r = 0; r < ranks; ++r)
-    entries_[0].definition.members.emplace_back(static_cast<std::int32_t>(r));
+Communicators::Communicators(std::size_t ranks) {
+  events::Communicator world;
+  for (std::size_t r = 0; r < ranks; ++r) world.members.emplace_back(static_cast<std::int32_t>(r));
+  define(world);
 }
 
 void Communicators::define(const events::Communicator& communicator) {
   const std::size_t index = communicator.id.index();
-  if (entries_.size() <= index) entries_.resize(index + 1);
-  entries_[index].definition = communicator;
+  if (places_.size() <= index) places_.resize(index + 1);
+  const auto next = static_cast<std::uint32_t>(definitions_.size());
+  const auto [known, is_new] = known_.try_emplace({communicator.members, communicator.first_group}, next);
+  if (is_new) definitions_.push_back(communicator);
+  places_[index].definition = known->second;
+}
+
+const events::Communicator* Communicators::definition(CommId id) const {
+  if (id.index() >= places_.size() || places_[id.index()].definition == kNone) return nullptr;
+  return &definitions_[places_[id.index()].definition];
+}
+
+Communicators::Use* Communicators::use(CommId id) {
+  if (definition(id) == nullptr) return nullptr;
+  if (places_[id.index()].use == kNone) {
+    if (uses_.size() == kMostCommunicatorsCounted) give_up_half();
+    places_[id.index()].use = static_cast<std::uint32_t>(uses_.size());
+    uses_.push_back({.id = id});
+  }
+  return &uses_[places_[id.index()].use];
+}
+
+void Communicators::give_up_half() {
+  const auto middle = uses_.begin() + static_cast<std::ptrdiff_t>(uses_.size() / 2);
+  std::nth_element(uses_.begin(), middle, uses_.end(),
+                   [](const Use& a, const Use& b) { return a.time > b.time; });
+  for (auto use = middle; use != uses_.end(); ++use) places_[use->id.index()].use = kNone;
+  given_up_ += static_cast<std::uint64_t>(uses_.end() - middle);
+  uses_.erase(middle, uses_.end());
+  for (std::size_t i = 0; i < uses_.size(); ++i)
+    places_[uses_[i].id.index()].use = static_cast<std::uint32_t>(i);
 }
 
 std::uint32_t Communicators::size(CommId id) const {
-  return id.index() < entries_.size()
-             ? static_cast<std::uint32_t>(entries_[id.index()].definition.members.size())
-             : 0;
+  const events::Communicator* known = definition(id);
+  return known == nullptr ? 0 : static_cast<std::uint32_t>(known->members.size());
 }
 
 std::vector<CommunicatorUse> Communicators::uses(std::uint64_t& left_out) const {
-  std::vector<const Entry*> used;
-  for (const Entry& e : entries_)
-    if (e.calls > 0) used.push_back(&e);
-  left_out = used.size() - std::min(used.size(), kMostCommunicators);
-  if (left_out > 0) {
-    std::stable_sort(used.begin(), used.end(),
-                     [](const Entry* a, const Entry* b) { return a->time > b->time; });
+  std::vector<Use> used = uses_;
+  std::ranges::sort(used, {}, [](const Use& u) { return u.id; });
+  left_out = given_up_ + used.size() - std::min(used.size(), kMostCommunicators);
+  if (used.size() > kMostCommunicators) {
+    std::ranges::stable_sort(used, std::ranges::greater{}, &Use::time);
     used.resize(kMostCommunicators);
   }
   std::vector<CommunicatorUse> uses;
-  for (const Entry* e : used) uses.push_back(use(*e));
+  for (const Use& u : used) {
+    const events::Communicator& known = *definition(u.id);
+    uses.push_back({u.id.value, static_cast<std::uint32_t>(known.members.size()),
+                    static_cast<std::uint32_t>(known.first_group), rank_list(known.members), u.messages,
+                    u.bytes, u.collective_calls, u.time, u.waiting});
+  }
   return uses;
 }
 

@@ -77,8 +77,7 @@ void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& 
   if (event.kind == EventKind::kOneSided) count_one_sided(timed, call);
   if (events::moves_file_bytes(event)) call.bytes = static_cast<std::uint64_t>(event.size);
   files_.count_call(timed, call.time, call.waiting);
-  if (Communicators::Entry* comm = communicators_.find(event.comm)) {
-    ++comm->calls;
+  if (Communicators::Use* comm = communicators_.use(event.comm)) {
     comm->messages += call.messages;
     if (call.messages > 0) comm->bytes += call.bytes;
     comm->time += call.time;
@@ -158,11 +157,10 @@ void MessageStatistics::count_collective(const events::TimedEvent& timed, RankCo
   if (event.collective() != CollectiveKind::kSynchronize) {
     ++rank.collective_calls;
     bins_.add_collective(event.entry());
-    if (Communicators::Entry* comm = communicators_.find(event.comm)) ++comm->collective_calls;
+    if (Communicators::Use* comm = communicators_.use(event.comm)) ++comm->collective_calls;
   }
   call.bytes = count_fan(timed);
-  if (const Communicators::Entry* comm = communicators_.find(event.comm))
-    wire_.count(timed, comm->definition);
+  if (const events::Communicator* comm = communicators_.definition(event.comm)) wire_.count(timed, *comm);
   const bool blocking = event.kind == EventKind::kCollective;
   CollectiveCounts& counts =
       collectives_[{event.call, blocking, event.collective(), communicators_.size(event.comm), event.peer}];
@@ -178,8 +176,8 @@ void MessageStatistics::count_collective(const events::TimedEvent& timed, RankCo
 
 /// The messages that a collective call stands for; their bytes.
 std::uint64_t MessageStatistics::count_fan(const events::TimedEvent& timed) {
-  const Communicators::Entry* comm = communicators_.find(timed.event.comm);
-  const Fan fan = fan_of(timed, comm == nullptr ? nullptr : &comm->definition);
+  const events::Communicator* comm = communicators_.definition(timed.event.comm);
+  const Fan fan = fan_of(timed, comm);
   unplaced_ += fan.unplaced ? 1 : 0;
   if (timed.event.collective() >= CollectiveKind::kSynchronize) return 0;
   auto& layer = collective_layers_[static_cast<std::size_t>(timed.event.collective())];
@@ -193,10 +191,10 @@ std::uint64_t MessageStatistics::count_fan(const events::TimedEvent& timed) {
   if (fan.root && fan.from_root) count(*fan.root, timed.rank, *fan.from_root);
   for (std::size_t place = 0; place < fan.neighbors.size(); ++place) {
     const std::uint32_t member = fan.neighbors[place];
-    const bool known = member < comm->definition.members.size();
+    const bool known = member < comm->members.size();
     unplaced_ += known ? 0 : 1;
-    if (known && comm->definition.members[member] != timed.rank)
-      count(timed.rank, comm->definition.members[member], bytes_to_neighbor(fan, place));
+    if (known && comm->members[member] != timed.rank)
+      count(timed.rank, comm->members[member], bytes_to_neighbor(fan, place));
   }
   return total;
 }

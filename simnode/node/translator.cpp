@@ -100,13 +100,12 @@ void Translator::define_comm(RankId rank, events::Event& event, const events::Ex
          "a communicator of members ", size);
   for (const std::uint32_t member : extension.words)
     demand(member < ranks_.size(), "a communicator with the member ", member);
-  const auto next = CommId{static_cast<std::uint32_t>(comm_sizes_.size())};
-  const auto [place, is_new] = comm_of_key_.emplace(event.aux, next);
+  const auto [place, is_new] = comm_of_key_.emplace(event.aux, CommId{comms_});
   ranks_[rank.index()].comms[event.comm.value] = place->second;
   event.comm = place->second;
   if (!is_new) return;
-  comm_sizes_.push_back(extension.words.size());
-  members_left_.push_back(extension.words.size());
+  ++comms_;
+  members_left_.emplace(event.comm, size);
   const auto first = static_cast<std::size_t>(event.peer);
   if (first > 0)
     engine_.define_communicator(event.comm, ranks_of(extension.words.first(first)),
@@ -116,14 +115,16 @@ void Translator::define_comm(RankId rank, events::Event& event, const events::Ex
   sink.on_communicator({event.comm, ranks_of(extension.words), first});
 }
 
-/// A communicator is forgotten with the last member that frees it; only its size is kept, and what the recording has.
+/// A communicator is forgotten with the last member that frees it; what the recording has is kept.
 void Translator::forget_comm(RankId rank, const events::Event& event) {
   auto& comms = ranks_[rank.index()].comms;
   const auto own = comms.find(event.comm.value);
   if (own == comms.end() || own->second.value == 0) return;
   const CommId comm = own->second;
   comms.erase(own);
-  if (--members_left_[comm.index()] > 0) return;
+  const auto left = members_left_.find(comm);
+  if (left == members_left_.end() || --left->second > 0) return;
+  members_left_.erase(left);
   comm_of_key_.erase(event.aux);
   engine_.forget_communicator(comm);
 }

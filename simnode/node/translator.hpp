@@ -32,7 +32,6 @@ class Translator {
   [[nodiscard]] std::size_t call_paths() const { return paths_.size(); }
   /// Regions whose names are addresses (MODULE+0xOFFSET), to be resolved after the run.
   [[nodiscard]] const std::vector<events::Region>& address_regions() const { return address_regions_; }
-  [[nodiscard]] std::size_t members(CommId comm) const { return comm_sizes_.at(comm.index()); }
 
  private:
   /// Own numbers to global ones. Ranks number densely, from 0 or 1.
@@ -59,8 +58,8 @@ class Translator {
   std::vector<Rank> ranks_;
   std::int64_t bytes_ = 0;  // of all messages and collectives
   std::unordered_map<std::uint64_t, CommId> comm_of_key_;
-  std::vector<std::size_t> comm_sizes_;
-  std::vector<std::size_t> members_left_;  // that have not freed it
+  std::uint32_t comms_ = 0;                               // that ever were
+  std::unordered_map<CommId, std::size_t> members_left_;  // that have not freed it
   std::unordered_map<std::string, std::uint32_t> path_of_text_;
   std::vector<events::CallPath> paths_{1};
   std::unordered_map<std::string, std::uint32_t> region_of_name_;

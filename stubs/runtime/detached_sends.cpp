@@ -149,4 +149,9 @@ void learn_datatype(const void* operations, void* context, std::uint64_t type) n
   }
 }
 
+void forget_datatype(std::uint64_t type) noexcept {
+  const std::lock_guard guard{generics().lock};
+  generics().by_name.erase(type);
+}
+
 }  // namespace nplus1::stubs

@@ -35,5 +35,7 @@ void* send_detached(TagSend* send, void* endpoint, const void* buffer, std::size
 
 /// UCX has a new datatype that packs by the functions at `operations` (ucp_dt_create_generic).
 void learn_datatype(const void* operations, void* context, std::uint64_t type) noexcept;
+/// That datatype is about to be destroyed (ucp_dt_destroy).
+void forget_datatype(std::uint64_t type) noexcept;
 
 }  // namespace nplus1::stubs

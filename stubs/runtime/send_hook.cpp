@@ -157,6 +157,11 @@ extern "C" __attribute__((visibility("default"))) Status ucp_dt_create_generic(c
   if (outcome == 0) nplus1::stubs::learn_datatype(operations, context, *type);
   return outcome;
 }
+extern "C" __attribute__((visibility("default"))) void ucp_dt_destroy(std::uint64_t type) {
+  static auto* const next = nplus1::stubs::find_in_ucx<void(std::uint64_t)>("ucp_dt_destroy");
+  nplus1::stubs::forget_datatype(type);
+  next(type);
+}
 NPLUS1_UCX(void*, ucp_am_send_nb, aims_at,
            (void* endpoint, std::uint16_t id, const void* buffer, std::size_t count, std::uint64_t type,
             void* callback, unsigned flags),
