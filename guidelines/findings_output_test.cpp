@@ -44,7 +44,7 @@ TEST(FindingsText, HasTheTablesTheStrongestAndTheLimits) {
       << text;
   EXPECT_TRUE(has(text, "1.5 x  Reduce(1K) on 8: 3.01 us, but Allreduce(n) takes 2.01 us")) << text;
   EXPECT_TRUE(has(text, "no original was measured against itself"));
-  EXPECT_TRUE(has(text, "1 entries of the catalogue were not measured"));
+  EXPECT_TRUE(has(text, "1 entry of the catalogue was not measured"));
   EXPECT_TRUE(has(text, "in none of the chosen guidelines: Redcue\n"));
 }
 

@@ -8,6 +8,7 @@
 #include "guidelines/findings_output.hpp"
 #include "report/exact_time.hpp"
 #include "report/page.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::guidelines {
 namespace {
@@ -138,7 +139,8 @@ void size_table(Page& page, const Analysis& analysis, int processes, bool all_ro
   for (const Comparison& c : analysis.comparisons)
     if (c.processes == processes) measured.insert(c.left.size);
   if (measured.size() > sizes.size())
-    page.line("  {} more sizes are in the files", measured.size() - sizes.size());
+    page.line("  {} in the files",
+              number_of(measured.size() - sizes.size(), "more size is", "more sizes are"));
   if (hidden > 0)
     page.line("  {} with no violation at any size {} not shown (--all shows them)", hidden,
               hidden == 1 ? "is" : "are");
@@ -212,7 +214,8 @@ void limits(Page& page, const Analysis& analysis) {
     page.line("  This machine's own false findings: no original was measured against itself");
   }
   if (analysis.unmeasured > 0)
-    page.line("  {} entries of the catalogue were not measured", analysis.unmeasured);
+    page.line("  {} not measured",
+              number_of(analysis.unmeasured, "entry of the catalogue was", "entries of the catalogue were"));
   if (!analysis.strangers.empty()) page.line("  {}", strangers_text(analysis.strangers));
   for (const std::string& note : analysis.notes) page.line("  {}", note);
 }

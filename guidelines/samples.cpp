@@ -1,4 +1,5 @@
 #include "guidelines/samples.hpp"
+#include "support/number_of.hpp"
 
 #include <fmt/format.h>
 
@@ -82,10 +83,9 @@ Data SampleCollector::take() const {
   for (const Samples* samples : {&data.native, &data.confirmation, &data.simulated})
     for (const auto& [place, sample] : *samples) censored += sample.censored;
   if (censored > 0)
-    data.notes.push_back(
-        fmt::format("{} repetitions were stopped by a time-out: an original counts as what it had taken by "
-                    "then, a mock-up as endless",
-                    censored));
+    data.notes.push_back(fmt::format(
+        "{} stopped by a time-out: an original counts as what it had taken by then, a mock-up as endless",
+        number_of(censored, "repetition was", "repetitions were")));
   return data;
 }
 

@@ -8,6 +8,7 @@
 #include "overlap/measured.hpp"
 #include "overlap/place_json.hpp"
 #include "report/exact_time.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::overlap {
 namespace {
@@ -69,9 +70,8 @@ std::string end_words(const MeasuredChain& chain) {
 std::string chain_text(const MeasuredChain& chain) {
   std::string text = fmt::format("{}\n", title_of_places(chain.contexts));
   const auto line = [&text](const std::string& words) { text += "    " + words + "\n"; };
-  line(fmt::format("seen {} times on {} rank{}, until {}; {} of computing in between", chain.count,
-                   chain.ranks, chain.ranks == 1 ? "" : "s", end_words(chain),
-                   seconds_text(chain.between.mean)));
+  line(fmt::format("seen {} on {}, until {}; {} of computing in between", number_of(chain.count, "time"),
+                   number_of(chain.ranks, "rank"), end_words(chain), seconds_text(chain.between.mean)));
   if (!chain.is_measured()) {
     line(fmt::format(
         "seen too seldom to be measured; estimated from the network: {} as written, {} if all its "
@@ -80,9 +80,9 @@ std::string chain_text(const MeasuredChain& chain) {
     return text;
   }
   const Measured by_hand = chain.by_hand(), at_run_time = chain.at_run_time();
-  line(fmt::format("in MPI: {} as written ({} times), {} non-blocking ({} times)",
-                   with_interval(chain.blocking), chain.blocking.count, with_interval(chain.deferred),
-                   chain.deferred.count));
+  line(fmt::format("in MPI: {} as written ({}), {} non-blocking ({})", with_interval(chain.blocking),
+                   number_of(chain.blocking.count, "time"), with_interval(chain.deferred),
+                   number_of(chain.deferred.count, "time")));
   line(fmt::format("non-blocking saves {} each time: {}; {} in all, over all ranks", with_interval(by_hand),
                    words_of(verdict(chain, by_hand)), seconds_text(chain.total_s())));
   line(fmt::format("protection, faults and copies take {}: at run time deferring saves {}: {}",
@@ -157,16 +157,19 @@ std::string measured_line(const MeasuredChain& chain) {
 std::string measurement_text(const Measurement& m) {
   constexpr std::size_t kMost = 12;
   std::string text = fmt::format(
-      "{} on {} ranks, on this machine's MPI: chains of blocking messages as written, and "
+      "{} on {}, on this machine's MPI: chains of blocking messages as written, and "
       "non-blocking in turn\n\n",
-      m.application, m.ranks);
+      m.application, number_of(m.ranks, "rank"));
   for (const auto& [why, ranks] : m.stopped)
-    text += fmt::format("{} rank{} measured no further: {}\n", ranks, ranks == 1 ? "" : "s", why);
+    text += fmt::format("{} measured no further: {}\n", number_of(ranks, "rank"), why);
   if (m.chains.empty()) text += "No blocking message could be deferred.\n";
   for (std::size_t i = 0; i < std::min(kMost, m.chains.size()); ++i) text += chain_text(m.chains[i]);
-  if (m.chains.size() > kMost) text += fmt::format("and {} chains more\n", m.chains.size() - kMost);
+  if (m.chains.size() > kMost)
+    text += fmt::format("and {} more\n", number_of(m.chains.size() - kMost, "chain"));
   if (m.not_deferrable > 0)
-    text += fmt::format("{} blocking sends and receives were left as they are\n", m.not_deferrable);
+    text += fmt::format(
+        "{} left as it was written\n",
+        number_of(m.not_deferrable, "blocking send or receive was", "blocking sends and receives were"));
   text += "\nOn this machine:";
   for (const auto& [bytes, s] : m.protecting)
     text += fmt::format(" protecting {} kB takes {};", bytes / 1024, seconds_text(s));

@@ -5,6 +5,7 @@
 
 #include "overlap/results.hpp"
 #include "report/exact_time.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::overlap {
 namespace {
@@ -70,12 +71,12 @@ std::string chain_text(const Results& r, const ChainFinding& f, const Survey& su
   std::string text = fmt::format("{:>12} {:>8}  {}\n", readable_seconds(saving), percent(r.share(saving)),
                                  title_with_callers(survey, chain.contexts));
   const auto line = [&text](const std::string& words) { text += fmt::format("{:>23}{}\n", "", words); };
-  line(fmt::format("chain {}: {} times on {} rank{}, {} request{} each; until {}", chain_name(chain),
-                   chain.instances.size(), chain.ranks, chain.ranks == 1 ? "" : "s", chain.requests,
-                   chain.requests == 1 ? "" : "s", ending(chain, survey)));
+  line(fmt::format("chain {}: {} on {}, {} each; until {}", chain_name(chain),
+                   number_of(chain.instances.size(), "time"), number_of(chain.ranks, "rank"),
+                   number_of(chain.requests, "request"), ending(chain, survey)));
   if (f.parts.size() > 1)
-    line(fmt::format("with {} chain{} of ranks or times that make some of its calls alone",
-                     f.parts.size() - 1, f.parts.size() == 2 ? "" : "s"));
+    line(fmt::format("with {} of ranks or times that make some of its calls alone",
+                     number_of(f.parts.size() - 1, "chain")));
   if (replayed(f.alone, Variant::kGrouped))
     line("started where it is and waited for there: saves " + both(r, f.alone, Variant::kGrouped));
   if (f.one_wait && !f.waits_as_grouped && f.one_wait->where != WaitsAt::kEndOfBlock)
@@ -108,10 +109,11 @@ std::string chains_text(const Results& r, const Survey& survey, const Analysis& 
   if (shown == 0)
     text += fmt::format("No chain of messages alone would save {} of the run.\n", percent(r.at_least));
   if (less > 0)
-    text += fmt::format("{} chain{} more would save less than {} each (--at-least; --json has them)\n", less,
-                        less == 1 ? "" : "s", percent(r.at_least));
+    text += fmt::format("{} more would save less than {} each (--at-least; --json has them)\n",
+                        number_of(less, "chain"), percent(r.at_least));
   if (r.not_priced > 0)
-    text += fmt::format("{} more take too little time to be tried (--most)\n", r.not_priced);
+    text += fmt::format("{} too little time to be tried (--most)\n",
+                        number_of(r.not_priced, "more takes", "more take"));
   if (r.chains.size() > 1 && replayed(r.all, Variant::kGrouped))
     text += fmt::format("All chains together: {}; each request as early and as late as is legal: {}\n",
                         both(r, r.all, Variant::kGrouped), both(r, r.all, Variant::kPerRequest));
@@ -204,9 +206,10 @@ std::string not_deferrable_text(const Survey& survey, const Analysis& analysis) 
 }  // namespace
 
 std::string overlap_text(const Results& results, const Survey& survey, const Analysis& analysis) {
-  std::string text = fmt::format("{} on {} ranks: {} of virtual time on {}\n\n",
-                                 results.application.empty() ? "The program" : results.application,
-                                 results.ranks, readable_seconds(results.run_s()), results.network);
+  std::string text =
+      fmt::format("{} on {}: {} of virtual time on {}\n\n",
+                  results.application.empty() ? "The program" : results.application,
+                  number_of(results.ranks, "rank"), readable_seconds(results.run_s()), results.network);
   if (results.accesses) text += chains_text(results, survey, analysis);
   text += efficiency_text(results, survey);
   if (!results.accesses) return text;

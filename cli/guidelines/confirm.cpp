@@ -10,6 +10,7 @@
 #include "cli/guidelines/options.hpp"
 #include "cli/guidelines/watch.hpp"
 #include "cli/program.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -33,7 +34,7 @@ void print_verdicts(const guidelines::Analysis& analysis) {
     fmt::print("  {:<62} {:>8} B  {:5.2f} x  {}\n", title(c), c.left.size, c.ratio.estimate,
                *c.confirmed ? "confirmed" : "NOT confirmed");
   }
-  fmt::print("{} of {} violations were confirmed by fresh measurements\n", confirmed, all);
+  fmt::print("Fresh measurements confirm {} of {}\n", confirmed, number_of(all, "violation"));
 }
 
 int confirm(const ConfirmWords& words) {

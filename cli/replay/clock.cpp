@@ -15,6 +15,7 @@
 #include "hypothesis/transform/what_exists.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
+#include "support/number_of.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -47,8 +48,9 @@ std::string three_times(const analyses::WarmTimes& clocks) {
 }
 
 std::string text(const ReplayWords& words, const analyses::WarmTimes& clocks) {
-  std::string text = fmt::format("{}: {} ranks, {} stretches of computing measured by twins\n", words.source,
-                                 clocks.ranks, clocks.samples);
+  std::string text =
+      fmt::format("{}: {}, {} of computing measured by twins\n", words.source,
+                  number_of(clocks.ranks, "rank"), number_of(clocks.samples, "stretch", "stretches"));
   text += three_times(clocks);
   text += fmt::format("computing      {} of all ranks, as measured {}\n",
                       report::readable(clocks.computing_warm), report::readable(clocks.computing_measured));

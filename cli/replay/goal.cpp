@@ -96,7 +96,8 @@ int replay_goal(const ReplayWords& words) {
              number_of(result.messages, "message"));
   fmt::print("network      {}\n{}", network, ends_text(result.ends));
   if (result.unfinished > 0)
-    fmt::print("not ended    {} operations wait for what never comes\n", result.unfinished);
+    fmt::print("not ended    {} for what never comes\n",
+               number_of(result.unfinished, "operation waits", "operations wait"));
   if (result.unreceived > 0) fmt::print("not received {}\n", number_of(result.unreceived, "message"));
   return static_cast<int>(ExitCode::kOk);
 }

@@ -11,8 +11,10 @@
 #include "analyses/installation.hpp"
 #include "cli/failure.hpp"
 #include "cli/replay/replay.hpp"
+#include "cli/replay/results.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "report/files.hpp"
+#include "support/number_of.hpp"
 #include "support/processes/programs.hpp"
 #include "support/processes/words.hpp"
 #include "support/shell.hpp"
@@ -107,20 +109,17 @@ std::string decisions_text(const Json& r) {
   if (count("swapped_completions") + count("early_completions") + count("other_messages") +
           count("tests_that_waited") + count("calls_left_out") >
       0)
-    text += fmt::format(
-        "decisions    {} completions swapped, {} early, {} messages from another sender; {} tests had to "
-        "wait, {} calls were not needed\n",
-        count("swapped_completions"), count("early_completions"), count("other_messages"),
-        count("tests_that_waited"), count("calls_left_out"));
+    text += decisions_line({count("swapped_completions"), count("early_completions"), count("other_messages"),
+                            count("tests_that_waited"), count("calls_left_out")});
   if (count("tests") > 0)
     text += fmt::format("tests        {} recorded, {} now, of {} requests\n", count("recorded_tests"),
                         count("tests"), count("tested_requests"));
   if (count("unmodelled_calls") > 0)
-    text += fmt::format("not made     {} calls (RMA, IO and the like): waited for as long as they took\n",
-                        count("unmodelled_calls"));
+    text += fmt::format("not made     {} (RMA, IO and the like): waited for as long as they took\n",
+                        number_of(count("unmodelled_calls"), "call"));
   if (count("skipped_calls") + count("gave_up") > 0)
-    text += fmt::format("gave up      {} times: what the program would have done is not known\n",
-                        count("skipped_calls") + count("gave_up"));
+    text += fmt::format("gave up      {}: what the program would have done is not known\n",
+                        number_of(count("skipped_calls") + count("gave_up"), "time"));
   return text;
 }
 
@@ -128,13 +127,15 @@ std::string text(const Json& r, const hypothesis::RecordedSettings& recorded, co
   const int ranks = r.at("ranks").get<int>();
   const double now = r.at("makespan_s").get<double>();
   const double before = r.at("recorded_makespan_s").get<double>();
-  std::string text = fmt::format("{}: {} performed again by {} processes on {} cores\n", source,
-                                 recorded.application, ranks, r.at("cores").get<unsigned>());
+  std::string text =
+      fmt::format("{}: {} performed again by {} on {}\n", source, recorded.application,
+                  number_of(ranks, "process", "processes"), number_of(r.at("cores").get<unsigned>(), "core"));
   text += fmt::format("makespan     {:.6f} s, recorded {:.6f} s: {:+.2f} %\n", now, before,
                       percent_more(now, before));
-  text += fmt::format("time         {:.1f} % communicating; {} calls, {} messages\n",
-                      100 * r.at("communication_share").get<double>(), r.at("calls").get<std::uint64_t>(),
-                      r.at("messages").get<std::uint64_t>());
+  text += fmt::format("time         {:.1f} % communicating; {}, {}\n",
+                      100 * r.at("communication_share").get<double>(),
+                      number_of(r.at("calls").get<std::uint64_t>(), "call"),
+                      number_of(r.at("messages").get<std::uint64_t>(), "message"));
   text += decisions_text(r);
   if (!recorded.native)
     text +=

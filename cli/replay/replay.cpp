@@ -13,6 +13,7 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/replay/host_speed.hpp"
+#include "cli/replay/results.hpp"
 #include "cli/verbs.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
@@ -49,10 +50,8 @@ std::string percent(double share) {
 std::string adaptation_text(const hypothesis::AdaptationCounts& counts) {
   std::string text;
   if (!counts.as_recorded())
-    text += fmt::format(
-        "decisions    {} completions swapped, {} early, {} messages from another sender; {} tests had to "
-        "wait, {} calls were not needed\n",
-        counts.swapped, counts.predrawn, counts.other_message, counts.waited_tests, counts.left_out);
+    text += decisions_line(
+        {counts.swapped, counts.predrawn, counts.other_message, counts.waited_tests, counts.left_out});
   if (counts.tests > 0)
     text += fmt::format("tests        {} recorded, {} now: {:.3g} for each of {} requests\n",
                         counts.recorded_tests, counts.tests, counts.tests_per_request(), counts.tested);
@@ -84,8 +83,9 @@ std::string trust_text(const ReplayResult& result, bool identity, Decisions deci
     text += fmt::format("recording    calls are missing in {}\n", number_of(result.gaps, "place"));
   if (result.state != simnode::engine::State::kFinished)
     text +=
-        fmt::format("not ended    {} of {} ranks wait for what never comes{}\n", result.blocked.size(),
-                    result.ranks.size(), result.coverage.complete ? "" : ": it is not in the recording") +
+        fmt::format("not ended    {} of {} {} for what never comes{}\n", result.blocked.size(),
+                    number_of(result.ranks.size(), "rank"), result.blocked.size() == 1 ? "waits" : "wait",
+                    result.coverage.complete ? "" : ": it is not in the recording") +
         (decisions == Decisions::kRecorded ? ""
                                            : "             --decisions recorded keeps the recorded order\n");
   return text + report::doubts_text(hypothesis::trust_of(result), "this replay  ");

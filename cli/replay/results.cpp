@@ -9,6 +9,7 @@
 #include "cli/replay/results.hpp"
 #include "patterns/patterns_json.hpp"
 #include "report/files.hpp"
+#include "support/number_of.hpp"
 
 namespace nplus1::cli {
 
@@ -42,6 +43,14 @@ void declare_results(CLI::App& verb, ReplayWords& words, const char* file) {
   verb.add_option("--json", words.json, "Write everything to this file (replaces it)")->type_name("FILE");
   verb.add_option("--html", words.html, "Write the report to this file (replaces it)")->type_name("FILE");
   verb.add_flag("-q,--quiet", words.quiet, "No progress on stderr");
+}
+
+std::string decisions_line(const Adapted& adapted) {
+  return fmt::format("decisions    {} swapped, {} early, {} from another sender; {} to wait, {} not needed\n",
+                     number_of(adapted.swapped_completions, "completion"), adapted.early_completions,
+                     number_of(adapted.messages_from_others, "message"),
+                     number_of(adapted.tests_that_waited, "test had", "tests had"),
+                     number_of(adapted.calls_left_out, "call was", "calls were"));
 }
 
 std::string left_out_text(std::uint64_t rows, std::uint64_t left_out) {

@@ -18,6 +18,16 @@ void write_results(const ReplayWords& words, const char* file, const std::string
 /// --jobs, --json, --quiet and, where results go into a folder as `file`, -o.
 void declare_results(CLI::App& verb, ReplayWords& words, const char* file);
 
+/// What came out otherwise than recorded, in numbers.
+struct Adapted {
+  std::uint64_t swapped_completions = 0;
+  std::uint64_t early_completions = 0;
+  std::uint64_t messages_from_others = 0;
+  std::uint64_t tests_that_waited = 0;
+  std::uint64_t calls_left_out = 0;
+};
+[[nodiscard]] std::string decisions_line(const Adapted& adapted);
+
 /// What an analysis of a part says of itself.
 [[nodiscard]] std::string left_out_text(std::uint64_t rows, std::uint64_t left_out);
 

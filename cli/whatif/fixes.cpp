@@ -119,10 +119,9 @@ std::string table(const std::string& source, const Fixes& fixes) {
 /// What is said of changes whose turn did not come; empty if all were tried.
 std::string late_ones(const Fixes& fixes, const std::string& source) {
   const auto late = std::ranges::count_if(fixes.not_tried, &NotTried::late);
-  return late == 0
-             ? ""
-             : fmt::format("{:>24}for {} more changes the time was up: nplus1 whatif {} --sweep tries all\n",
-                           "", late, quote(source));
+  return late == 0 ? ""
+                   : fmt::format("{:>24}for {} the time was up: nplus1 whatif {} --sweep tries all\n", "",
+                                 number_of(late, "more change", "more changes"), quote(source));
 }
 
 /// Computing that is uneven, but not by rank or step every time: no advice, and said so that nobody looks for it.
