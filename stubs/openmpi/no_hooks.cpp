@@ -4,7 +4,7 @@
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/hooks/collective_lengths.hpp"
 #include "stubs/runtime/hooks/receive_hook.hpp"
-#include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/send_hook.hpp"  // wake_target() and its like: targets.cpp
 
 namespace nplus1::stubs {
 
@@ -22,8 +22,6 @@ ReceivesFromOne::ReceivesFromOne() noexcept = default;
 ReceivesFromOne::~ReceivesFromOne() = default;
 
 void introduce_ranks(std::int32_t, std::int32_t) {}
-void wake_target() noexcept {}
-void forget_target() noexcept {}
 SendingTo::SendingTo(std::int32_t, bool) noexcept {}
 SendingTo::~SendingTo() = default;
 

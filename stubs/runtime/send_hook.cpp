@@ -119,6 +119,10 @@ void forget_target() noexcept {
   target = kNobody;
 }
 
+MayNeed::MayNeed(RankId) noexcept {}
+MayNeed::MayNeed(const Communicator&) noexcept {}
+MayNeed::~MayNeed() = default;
+
 SendingTo::SendingTo(std::int32_t rank, bool detached) noexcept {
   sending_to = rank;
   sends_detached = detached;

@@ -2,12 +2,16 @@
 // target of a one-sided transfer: it may sleep in the progress hook, or for the simulator's answer. MPICH
 // over UCX sends through ucp_tag_send_nbx, ucp_am_send_nb, ucp_put_* and ucp_get_*, which we interpose; which
 // rank an endpoint leads to is learned from our own sends. Where the symbols are not used, sleepers wake by
-// their timers.
+// their timers. Of Open MPI no such functions show: who calls it says whom it may need (MayNeed).
 #pragma once
 
 #include <cstdint>
 
+#include "support/ids.hpp"
+
 namespace nplus1::stubs {
+
+struct Communicator;
 
 /// Lets rank `me` learn which endpoints lead to the `ranks` ranks; before that nobody is woken. Called once, by all ranks.
 void introduce_ranks(std::int32_t me, std::int32_t ranks);
@@ -17,6 +21,17 @@ void introduce_ranks(std::int32_t me, std::int32_t ranks);
 void wake_target() noexcept;
 /// At the end of a call that is not modelled: whoever waits from here on waits for somebody else.
 void forget_target() noexcept;
+
+/// While one lives, what this thread waits for in the MPI library may need a step of another rank's, or of any member's,
+/// who are woken then. Nothing with MPICH, of which it is known by itself.
+class MayNeed {
+ public:
+  explicit MayNeed(RankId rank) noexcept;
+  explicit MayNeed(const Communicator& members) noexcept;
+  ~MayNeed();
+  MayNeed(const MayNeed&) = delete;
+  MayNeed& operator=(const MayNeed&) = delete;
+};
 
 /// Gives a request of UCX's back (ucp_request_free), where UCX is found.
 [[nodiscard]] bool can_free_ucx_requests() noexcept;

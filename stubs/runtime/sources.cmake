@@ -95,4 +95,5 @@ set(NPLUS1_STUBS_OPEN_MPI_SOURCES
   openmpi/progress_hook.cpp
   openmpi/role.cpp
   openmpi/special_addresses.cpp
+  openmpi/targets.cpp
 )

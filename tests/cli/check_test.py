@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import unittest
 
@@ -50,15 +51,23 @@ class Check(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, json.loads((self.folder / "check.json").read_text())
 
-    def build(self):
+    def build(self, mpicc="mpicc.mpich"):
         (self.folder / "store.c").write_text(LIBRARY)
         (self.folder / "program.c").write_text(PROGRAM)
-        subprocess.run(["mpicc.mpich", "-shared", "-fPIC", "-o", "libstore.so", "store.c"], cwd=self.folder, check=True)
-        subprocess.run(["mpicc.mpich", "-o", "program", "program.c", "-L.", "-lstore", f"-Wl,-rpath,{self.folder}"],
+        subprocess.run([mpicc, "-shared", "-fPIC", "-o", "libstore.so", "store.c"], cwd=self.folder, check=True)
+        subprocess.run([mpicc, "-o", "program", "program.c", "-L.", "-lstore", f"-Wl,-rpath,{self.folder}"],
                        cwd=self.folder, check=True)
 
     def test_what_is_not_modelled_is_what_the_run_counts(self):
         self.build()
+        self.is_what_the_run_counts()
+
+    @unittest.skipUnless(shutil.which("mpicc.openmpi"), "Open MPI is not installed")
+    def test_what_is_not_modelled_is_what_the_run_with_open_mpi_counts(self):
+        self.build("mpicc.openmpi")
+        self.is_what_the_run_counts()
+
+    def is_what_the_run_counts(self):
         text, found = self.check("./program")
         self.assertEqual(found["modelled"], ["MPI_Allreduce", "MPI_Barrier", "MPI_File_close", "MPI_File_open",
                                              "MPI_File_write_at", "MPI_Finalize", "MPI_Init", "MPI_Put",

@@ -111,6 +111,10 @@ class LiveTest(unittest.TestCase):
             self.fail(f"hangs: {' '.join(command)}\n{out}{err}")
         return subprocess.CompletedProcess(command, job.returncode, out, err)
 
+    def of(self, program):
+        """The program as the compiler of this suite's MPI made it."""
+        return program
+
     def observe(self, ranks, *words, options=(), more=None, code=0, **named):
         """Runs a program under nplus1; `code` is what it must return (None: anything)."""
         if code is not None:

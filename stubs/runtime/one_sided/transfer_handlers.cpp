@@ -4,6 +4,7 @@
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/arguments/private_copy.hpp"
 #include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/send_hook.hpp"
 #include "stubs/table/unmodelled.hpp"
 
 namespace nplus1::stubs {
@@ -37,6 +38,12 @@ void announce(Call& call, const Window& window, int target, const Moved& moved, 
   call.exit_at(sent.sender_free);
 }
 
+template <class Native>
+int ask_mpi(Call& call, const Window& window, int target, Native&& native) {
+  const MayNeed help{window.is_member(target) ? window.comm->world(target) : kProcNull};
+  return call.unlocked(native);
+}
+
 /// `describe` is called when MPI has taken the call.
 template <class Native, class Describe>
 int move(MPI_Win handle, int target, Native&& native, Describe&& describe) {
@@ -46,7 +53,7 @@ int move(MPI_Win handle, int target, Native&& native, Describe&& describe) {
     return native();
   }
   Call call;
-  const int code = call.unlocked(native);
+  const int code = ask_mpi(call, *window, target, native);
   if (code == MPI_SUCCESS) announce(call, *window, target, describe(), kNoRequest);
   return code;
 }
@@ -59,7 +66,7 @@ int start(MPI_Win handle, int target, MPI_Request* request, Native&& native, Des
     return native();
   }
   Call call;
-  const int code = call.unlocked(native);
+  const int code = ask_mpi(call, *window, target, native);
   if (code != MPI_SUCCESS) return code;
   std::unique_ptr<Request> made = call.rt.requests.make();
   made->kind = RequestKind::kOneSided;

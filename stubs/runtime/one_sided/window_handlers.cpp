@@ -9,20 +9,13 @@
 #include "stubs/runtime/arguments/arguments.hpp"
 #include "stubs/runtime/collectives/collective.hpp"
 #include "stubs/runtime/point_to_point.hpp"
+#include "stubs/runtime/send_hook.hpp"
 #include "stubs/table/unmodelled.hpp"
 
 namespace nplus1::stubs {
 namespace {
 
 using events::WindowSync;
-
-/// With Open MPI no window is known, so that all calls on it pass as not modelled: whether its targets make progress while
-/// they wait for the simulator has not been shown.
-#ifdef OPEN_MPI
-constexpr bool kWindowsAreModelled = false;
-#else
-constexpr bool kWindowsAreModelled = true;
-#endif
 
 constexpr std::uint64_t kWindow = 0x77696e646f77;  // tells windows from other things made of a communicator
 
@@ -43,7 +36,7 @@ void add_window(Call& call, const Communicator& parent, MPI_Win handle) {
 template <class Create>
 int make_window(MPI_Comm parent, MPI_Win* window, bool faulty, Create&& create) {
   Communicator* known = communicator(parent);
-  if (!kWindowsAreModelled || known == nullptr || known->inter) return pass(create);
+  if (known == nullptr || known->inter) return pass(create);
   refuse_if(faulty || window == nullptr);
   Call call;
   const bool owed = known->owed_creations > 0;
@@ -94,12 +87,27 @@ void await_window_end(Call& call) {
   interface_free = std::max(interface_free, Time{Duration{static_cast<std::int64_t>(answer->reserved)}});
 }
 
+/// Whose steps MPI may need, of those who may have been waiting for something else since before.
+MayNeed helpers(const Window& window, const Sync& sync) {
+  if (sync.what == WindowSync::kFence || sync.what == WindowSync::kStart || sync.what == WindowSync::kWait)
+    return MayNeed{kProcNull};
+  if (window.is_member(sync.target)) return MayNeed{window.comm->world(sync.target)};
+  return MayNeed{*window.comm};
+}
+
+/// What MPI does meanwhile; the lock is released.
+template <class Native>
+int ask_mpi(Call& call, const Window& window, const Sync& sync, Native&& native) {
+  const MayNeed help = helpers(window, sync);
+  return call.unlocked(native);
+}
+
 /// `legal`: as far as is known, MPI takes the call. Otherwise it is asked first.
 template <class Native>
 int synchronise(Window& window, const Sync& sync, bool legal, Native&& native) {
   Call call;
   if (!legal) {
-    const int code = call.unlocked(native);
+    const int code = ask_mpi(call, window, sync, native);
     if (code != MPI_SUCCESS) return code;
     tell(call, window, sync, events::kNeedsAnswer);
     await_window_end(call);
@@ -107,7 +115,7 @@ int synchronise(Window& window, const Sync& sync, bool legal, Native&& native) {
   }
   tell(call, window, sync, events::kNeedsAnswer);
   call.rt.line.ring();
-  const int code = call.unlocked(native);
+  const int code = ask_mpi(call, window, sync, native);
   await_window_end(call);
   return code;
 }
@@ -119,7 +127,7 @@ int lock(Window& window, const Sync& sync, bool legal, Native&& native) {
   Call call;
   tell(call, window, sync, events::kNeedsAnswer);
   await_window_end(call);
-  return call.unlocked(native);
+  return ask_mpi(call, window, sync, native);
 }
 
 template <class Native>
@@ -227,7 +235,7 @@ int Win_post(MPI_Group group, int assert, MPI_Win win) {
   const auto native = [&] { return pmpi::Win_post(group, assert, win); };
   if (window == nullptr) return pass(native);
   Call call;
-  const int code = call.unlocked(native);
+  const int code = ask_mpi(call, *window, {WindowSync::kPost}, native);
   if (code != MPI_SUCCESS) return code;
   call_has_begun();
   window->posted = true;

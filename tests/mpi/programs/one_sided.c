@@ -1,5 +1,5 @@
 /* Rank 1 puts 1 MiB into rank 0's window again and again, while rank 0 only waits for its word.
- * Argument: [rounds]. Prints the real seconds that the rounds took, and how many arrived whole. */
+ * Arguments: [rounds] [accumulate]: by MPI_Accumulate, in whose carrying out the target may have a part. Prints the real seconds that the rounds took, and how many arrived whole. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static double now(void) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int rounds = argc > 1 ? atoi(argv[1]) : 50;
+  const int rounds = argc > 1 ? atoi(argv[1]) : 50, accumulates = argc > 2;
   int rank, whole = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   char *memory, *mine = malloc(kBytes);
@@ -35,7 +35,10 @@ int main(int argc, char** argv) {
     } else if (rank == 1) {
       memset(mine, round, kBytes);
       MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
-      MPI_Put(mine, kBytes, MPI_CHAR, 0, 0, kBytes, MPI_CHAR, window);
+      if (accumulates)
+        MPI_Accumulate(mine, kBytes, MPI_BYTE, 0, 0, kBytes, MPI_BYTE, MPI_REPLACE, window);
+      else
+        MPI_Put(mine, kBytes, MPI_CHAR, 0, 0, kBytes, MPI_CHAR, window);
       MPI_Win_unlock(0, window);
       MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
       MPI_Recv(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
