@@ -2,7 +2,9 @@
 """The harness itself: testlist lines, verdicts and the proof that the stubs were active."""
 
 import json
+import os
 import pathlib
+import signal
 import sys
 import tempfile
 import types
@@ -123,6 +125,19 @@ class Activity(unittest.TestCase):
         self.assertIn("3 ranks", self.judged({"ranks": 3, "trust": {"active_ranks": 3, "events": 9}}))
         self.assertIn("no events", self.judged({"ranks": 2, "trust": {"active_ranks": 2, "events": 0}}))
         self.assertIn("summary", self.judged(None))
+
+
+class Endings(unittest.TestCase):
+    def test_a_program_that_hangs_is_told_to_end_and_then_made_to(self):
+        launcher = run.Launcher(types.SimpleNamespace())
+        self.addCleanup(launcher.close)
+        with unittest.mock.patch.multiple(run, GRACE=0, SECONDS_TO_END=2):
+            for ends, code in (("exit 3", 3), (":", -signal.SIGKILL)):
+                with self.subTest(ends):
+                    loop = f"trap 'echo told; {ends}' TERM; while :; do sleep 0.1; done"
+                    done = launcher._execute(["sh", "-c", loop], "/", os.environ, 1)
+                    self.assertEqual((done.code, done.timed_out), (code, True))
+                    self.assertTrue(done.output.endswith("told\n"), done.output)
 
 
 class Flaky(unittest.TestCase):

@@ -36,6 +36,7 @@ SAMPLE = pathlib.Path(__file__).resolve().parent / "sample.txt"
 INACTIVE = pathlib.Path(__file__).resolve().parent / "never_active.txt"
 RACING = pathlib.Path(__file__).resolve().parent / "racing.txt"
 DEFAULT_LIMIT = 60  # seconds
+SECONDS_TO_END = 10  # for what has been told to
 GRACE = 40  # seconds on top for mpirun and the simulator to end
 REPEATS = 2
 FLAKY_SHARE = 0.01  # of the tests that ran; a time limit on a busy machine is missed now and then
@@ -110,11 +111,20 @@ class Launcher:
         try:
             output = process.communicate(timeout=limit + GRACE)[0]
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            output = process.communicate()[0]
+            output = self._end(process)
         self.running.discard(process)
         seconds = time.monotonic() - start
         return judge.Run(process.returncode, output, seconds, seconds >= limit - 1)  # mpirun keeps time itself
+
+    @staticmethod
+    def _end(process):
+        """The mpirun that is killed leaves its ranks' shared memory behind: it is told to end first."""
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            return process.communicate(timeout=SECONDS_TO_END)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return process.communicate()[0]
 
     @staticmethod
     def _last_words(log):
