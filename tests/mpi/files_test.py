@@ -6,14 +6,17 @@ import unittest
 from decimal import Decimal
 
 from live import NPLUS1, LiveTest
+from openmpi_test import OPEN_MPI, OpenMpiTest
 
 WAYS = ((), ("--direct", "off"), ("--transport", "tcp"))
 STORAGE = "latency=1ms,client=1MB/s,total=2MB/s,stripes=2,stripe=1000B"
 
 
 class Files(LiveTest):
+    reads_of_the_library = 65536  # bytes: the C library's maps, and what MPI reads outside of its calls for files
+
     def one(self, scenario, ranks=2, options=(), program="files", **named):
-        return self.exact(program, scenario, ranks=ranks, options=("--storage", STORAGE, "--record", "full", *options), **named)
+        return self.exact(self.of(program), scenario, ranks=ranks, options=("--storage", STORAGE, "--record", "full", *options), **named)
 
     def times(self, scenario, ranks=2):
         """{(rank, call): microseconds of each such call}, the same in every way; nothing is unmodelled or forced."""
@@ -86,7 +89,7 @@ class Files(LiveTest):
         self.assertEqual(times[1, "read"], [1100, 1200])
 
     def test_what_mpi_refuses_is_as_bare(self):
-        bare = self.bare(2, "files", "errors")
+        bare = self.bare(2, self.of("files"), "errors")
         for way in WAYS:
             run = self.one("errors", options=way)
             self.assertEqual(sorted(run.stdout.splitlines()), sorted(bare.stdout.splitlines()))
@@ -94,7 +97,7 @@ class Files(LiveTest):
 
     def test_another_storage_is_what_a_run_on_it_takes(self):
         faster = "latency=1us,client=100MB/s,total=100MB/s,stripes=1"
-        there = self.exact("files", "together", ranks=4, options=("--storage", faster, "--record", "full"))
+        there = self.exact(self.of("files"), "together", ranks=4, options=("--storage", faster, "--record", "full"))
         here = self.one("together", 4)
         replayed = self.replayed(here.folder, "--storage", faster)
         self.assertEqual(replayed["rank_end_s"], there.summary["rank_end_s"])
@@ -146,7 +149,7 @@ class Files(LiveTest):
 
     def test_native_recordings_are_replayed(self):
         for scenario in ("alone", "all", "ordered", "requests", "split"):  # by the shared pointer the order is the machine's
-            run = self.observe(2, "files", scenario, options=("--native", "--record", "full"))
+            run = self.observe(2, self.of("files"), scenario, options=("--native", "--record", "full"))
             self.assertEqual(len(self.replayed(run.folder, "--network", "lsb")["rank_end_s"]), 2)
 
     def test_reads_and_writes_of_the_program_are_counted(self):
@@ -156,9 +159,15 @@ class Files(LiveTest):
         self.assertGreaterEqual(system["bytes_written"], 2 * 15000)
         self.assertLess(system["bytes_written"], 2 * 15000 + 4096)
         self.assertGreaterEqual(system["bytes_read"], 2 * 10000)
-        self.assertLess(system["bytes_read"], 2 * 10000 + 65536)
+        self.assertLess(system["bytes_read"], 2 * 10000 + self.reads_of_the_library)
         self.assertEqual(run.summary["io"]["bytes_written"], 2 * 4000)
         self.assertEqual(self.replayed(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+
+
+@unittest.skipUnless((OPEN_MPI / "files").exists(), "built without Open MPI")
+class FilesOfOpenMpi(OpenMpiTest, Files):
+    reads_of_the_library = 4 * 65536  # PMIx has a thread that reads
+    test_what_mpi_refuses_is_as_bare = None  # hangs bare: OMPIO takes a write to a negative offset, and fails on one rank
 
 
 if __name__ == "__main__":

@@ -20,13 +20,6 @@ namespace {
 using events::FileOperation;
 using Pointer = FileAccess::Pointer;
 
-/// Non-blocking collective operations of Open MPI's may wait for others where they start.
-#ifdef OPEN_MPI
-constexpr bool kStartsDoNotWait = false;
-#else
-constexpr bool kStartsDoNotWait = true;
-#endif
-
 events::Event event_of(const File& file, FileOperation what, std::int32_t manner) {
   events::Event event;
   event.kind = events::EventKind::kFileAccess;
@@ -137,9 +130,7 @@ std::unique_ptr<Request> make_request(Call& call, MPI_Request native) {
 
 int start(const FileAccess& access, MPI_Request* request, std::int32_t manner, const NativeStart& native) {
   const File* file = find_file(access.file);
-  const bool together = (manner & events::kCollectiveAccess) != 0;
-  if (file == nullptr || (together && !kStartsDoNotWait))
-    return pass_file_call([&] { return native(request); });
+  if (file == nullptr) return pass_file_call([&] { return native(request); });
   Call call;
   call.rt.vain_looks.expect_others();  // a disk may end the wait for it
   const bool legal = is_legal(*file, access);
