@@ -5,6 +5,7 @@ import subprocess
 import unittest
 
 from live import LiveTest, environment, seconds
+from openmpi_test import OPEN_MPI, OpenMpiTest
 
 SOURCE = pathlib.Path(__file__).parent / "programs" / "deadlocks.c"
 DEADLOCK = 86
@@ -93,12 +94,12 @@ class InsideMpi(LiveTest):
 
     def run_all(self, options):
         def command(program, name):
-            return self.command(2, program, name, options=options, output=self.folder / f"{name}{''.join(options)}")
+            return self.command(2, self.of(program), name, options=options, output=self.folder / f"{name}{''.join(options)}")
 
         jobs = {name: command("deadlocks", name) for name in self.WAITS}
         jobs.update({name: command("not_deadlocks", name) for name in self.SLOW})
         jobs["continue"] = ["timeout", "-s", "TERM", "20", *self.command(
-            2, "deadlocks", "fences", options=("--on-deadlock", "continue", *options),
+            2, self.of("deadlocks"), "fences", options=("--on-deadlock", "continue", *options),
             output=self.folder / f"continue{''.join(options)}")]
         with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
             running = {name: pool.submit(self.run_command, command, timeout=120) for name, command in jobs.items()}
@@ -134,7 +135,7 @@ class NoDeadlocks(LiveTest):
     def check(self, name, *words, ranks=3):
         for options in ((), ("--compute", "fixed:1e-6"), ("--transport", "tcp")):
             with self.subTest(options=options):
-                run = self.observe(ranks, "not_deadlocks", name, *words, options=options)
+                run = self.observe(ranks, self.of("not_deadlocks"), name, *words, options=options)
                 self.assertEqual(run.stdout, f"{name}: done\n")
                 self.assertNotIn("deadlock", run.stderr)
                 self.assertTrue(run.summary["complete"])
@@ -158,8 +159,18 @@ class NoDeadlocks(LiveTest):
         self.check("pause")
 
     def test_one_sided_communication_is_modelled(self):
-        summary = self.observe(2, "not_deadlocks", "fence").summary
+        summary = self.observe(2, self.of("not_deadlocks"), "fence").summary
         self.assertEqual(summary["unmodelled"]["calls"], 0)
+
+
+@unittest.skipUnless((OPEN_MPI / "deadlocks").exists(), "built without Open MPI")
+class InsideOpenMpi(OpenMpiTest, InsideMpi):
+    pass
+
+
+@unittest.skipUnless((OPEN_MPI / "deadlocks").exists(), "built without Open MPI")
+class NoDeadlocksWithOpenMpi(OpenMpiTest, NoDeadlocks):
+    pass
 
 
 class SimulatedRendezvous(LiveTest):
