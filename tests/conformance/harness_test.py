@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """The harness itself: testlist lines, verdicts and the proof that the stubs were active."""
 
+import contextlib
+import io
 import json
 import os
 import pathlib
 import signal
 import sys
 import tempfile
+import time
 import types
 import unittest
 import unittest.mock
@@ -138,6 +141,29 @@ class Endings(unittest.TestCase):
                     done = launcher._execute(["sh", "-c", loop], "/", os.environ, 1)
                     self.assertEqual((done.code, done.timed_out), (code, True))
                     self.assertTrue(done.output.endswith("told\n"), done.output)
+
+
+class Turns(unittest.TestCase):
+    def side_by_side(self, directory):
+        """How many of a directory's tests ran at a time."""
+        running, most = set(), []
+
+        def examine(case, _launcher, _exempt):
+            running.add(case.program)
+            time.sleep(0.05)
+            most.append(len(running))
+            running.discard(case.program)
+            return run.Outcome(case, "passed")
+
+        cases = [testlist.TestCase(directory, str(number)) for number in range(4)]
+        launcher = types.SimpleNamespace(options=types.SimpleNamespace(jobs=2))
+        with unittest.mock.patch.object(run, "examine", examine), contextlib.redirect_stdout(io.StringIO()):
+            run.run_all(cases, launcher, set())
+        return max(most)
+
+    def test_tests_of_files_are_not_run_side_by_side(self):
+        self.assertEqual(self.side_by_side("f90/io"), 1)
+        self.assertEqual(self.side_by_side("pt2pt"), 2)
 
 
 class Flaky(unittest.TestCase):

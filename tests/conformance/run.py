@@ -14,7 +14,9 @@ test in which a race is reported fails, unless racing.txt says that it does race
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -24,6 +26,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -186,6 +189,18 @@ def compare(case, launcher):
     return way, base, base_why, ours, why, inactive
 
 
+@functools.cache
+def turn(directory):
+    """Held by the test of this directory that runs."""
+    return threading.Lock()
+
+
+def examine_in_turn(case, launcher, exempt):
+    """Tests of files use the same names: those of a directory are not run side by side."""
+    with turn(case.directory) if pathlib.PurePath(case.directory).name == "io" else contextlib.nullcontext():
+        return examine(case, launcher, exempt)
+
+
 def examine(case, launcher, exempt):
     """The whole procedure for one test."""
     skip = reason_to_skip(case, launcher.options)
@@ -254,7 +269,7 @@ def run_all(cases, launcher, exempt):
     """All outcomes in order, each told as soon as it is known."""
     outcomes = []
     with concurrent.futures.ThreadPoolExecutor(launcher.options.jobs) as pool:
-        for outcome in pool.map(lambda case: examine(case, launcher, exempt), cases):
+        for outcome in pool.map(lambda case: examine_in_turn(case, launcher, exempt), cases):
             times = " ".join(f"{way} {seconds:.1f} s" for way, seconds in outcome.seconds.items())
             why = f" ({outcome.why})" if outcome.why else ""
             print(f"{outcome.verdict:8} {outcome.case.name}  {times}{why}", flush=True)
