@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "cli/failure.hpp"
+#include "cli/run/group_witness.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -22,17 +23,15 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kPollInterval{5};
 constexpr milliseconds kGrace{1000};  // for the simulator to leave after its last file
-constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<pid_t> mpirun_pid{0};
+std::atomic<const GroupWitness*> group_witness{nullptr};
 std::atomic<int> unsent{0};  // a signal that came while there was no mpirun to send it to
 
-// A terminal sends Ctrl-C to mpirun as well, being in the same process group; Hydra takes a second one as
-// "kill". So only signals that a process sent are passed on (si_code <= 0).
 void forward(int signal, siginfo_t* info, void*) {
   const pid_t pid = mpirun_pid.load(std::memory_order_relaxed);
   if (pid == 0) unsent.store(signal, std::memory_order_relaxed);
-  if (pid > 0 && info->si_code <= 0) kill(pid, signal);
+  pass_on(signal, *info, pid, group_witness.load(std::memory_order_relaxed));
 }
 
 void forward_signals() {
@@ -40,12 +39,27 @@ void forward_signals() {
   action.sa_sigaction = forward;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const int signal : kForwarded) {
+  for (const int signal : kPassedOn) {
     struct sigaction old {};
     sigaction(signal, nullptr, &old);
     if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays nohup
   }
 }
+
+/// While it exists, it is known who had a signal; signals are handled for good.
+class SignalsToMpirun {
+ public:
+  SignalsToMpirun() {
+    group_witness.store(&witness_, std::memory_order_relaxed);
+    forward_signals();
+  }
+  ~SignalsToMpirun() { group_witness.store(nullptr, std::memory_order_relaxed); }
+  SignalsToMpirun(const SignalsToMpirun&) = delete;
+  SignalsToMpirun& operator=(const SignalsToMpirun&) = delete;
+
+ private:
+  GroupWitness witness_;
+};
 
 pid_t spawn(const std::vector<std::string>& words) {
   std::vector<char*> arguments;
@@ -72,6 +86,8 @@ pid_t simulator_pid = 0;
 
 void note_end(pid_t ended, int status, int& simulator_code) {
   if (simulator_pid != 0 && ended != simulator_pid) return;
+  if (const GroupWitness* witness = group_witness.load(); witness != nullptr && ended == witness->pid())
+    return;
   if (const int code = exit_code(status); code != 0) simulator_code = code;
 }
 
@@ -84,6 +100,16 @@ int wait_for(pid_t pid, int& simulator_code) {
     if (ended > 0) note_end(ended, status, simulator_code);
     if (ended < 0 && errno != EINTR) return static_cast<int>(ExitCode::kSoftware);
   }
+}
+
+int run_mpirun(const std::vector<std::string>& words, int& simulator_code) {
+  const SignalsToMpirun signals;
+  const pid_t pid = spawn(words);
+  mpirun_pid.store(pid, std::memory_order_relaxed);
+  if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
+  const int code = wait_for(pid, simulator_code);
+  mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now
+  return code;
 }
 
 /// Reaps whatever has ended; false when no child is left.
@@ -118,14 +144,9 @@ bool wait_for_simulator(const std::filesystem::path& result, std::chrono::second
 Ended run_job(const std::vector<std::string>& words, const std::filesystem::path& result,
               std::chrono::seconds patience, const Beside& beside) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  forward_signals();
   simulator_pid = beside.simulator;
-  const pid_t pid = spawn(words);
-  mpirun_pid.store(pid, std::memory_order_relaxed);
-  if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
   Ended ended;
-  ended.exit_code = wait_for(pid, ended.simulator_code);
-  mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now
+  ended.exit_code = run_mpirun(words, ended.simulator_code);
   if (beside.on_end) beside.on_end();
   ended.simulator_done = wait_for_simulator(result, patience, ended.simulator_code);
   return ended;

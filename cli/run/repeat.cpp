@@ -20,6 +20,7 @@
 #include "analyses/findings.hpp"
 #include "analyses/output_folder.hpp"
 #include "cli/failure.hpp"
+#include "cli/run/group_witness.hpp"
 #include "cli/run/spread.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
@@ -39,15 +40,14 @@ constexpr std::size_t kMostSavings = 10;
 
 // --- one run in a child process ---
 
-constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<pid_t> run_under_way{0};
+std::atomic<const GroupWitness*> witness_of_series{nullptr};
 std::atomic<int> ended_by{0};
 
-/// A terminal sends its signals to the run as well; what another process sends is passed on.
-void pass_on(int signal, siginfo_t* info, void*) {
+void on_signal(int signal, siginfo_t* info, void*) {
   ended_by.store(signal, std::memory_order_relaxed);
-  const pid_t pid = run_under_way.load(std::memory_order_relaxed);
-  if (pid > 0 && info->si_code <= 0) kill(pid, signal);
+  pass_on(signal, *info, run_under_way.load(std::memory_order_relaxed),
+          witness_of_series.load(std::memory_order_relaxed));
 }
 
 /// While it exists, signals that would end this process reach the run under way instead.
@@ -55,7 +55,8 @@ class Signals {
  public:
   Signals() {
     struct sigaction action {};
-    action.sa_sigaction = pass_on;
+    witness_of_series.store(&witness_, std::memory_order_relaxed);
+    action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO;
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < std::size(kPassedOn); ++i) {
@@ -63,7 +64,10 @@ class Signals {
       if (old_[i].sa_handler != SIG_IGN) sigaction(kPassedOn[i], &action, nullptr);  // nohup stays nohup
     }
   }
-  ~Signals() { restore(); }
+  ~Signals() {
+    restore();
+    witness_of_series.store(nullptr, std::memory_order_relaxed);
+  }
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
   void restore() const {
@@ -71,6 +75,7 @@ class Signals {
   }
 
  private:
+  GroupWitness witness_;
   struct sigaction old_[std::size(kPassedOn)]{};
 };
 

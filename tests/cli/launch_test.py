@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from command import CommandTest
+from command import NPLUS1, CommandTest
 
 
 class Line(CommandTest):
@@ -160,6 +160,23 @@ class OutputName(CommandTest):
         self.assert_refused(64, "'%'", "run", "-n", "2", "-o", "r-%", "--", "./app")
 
 
+# A stand-in for mpirun: two seconds, in which it says whenever it has a signal.
+COUNTS_SIGNALS = r"""
+#include <fcntl.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+static void say(int number) { (void)!write(number == SIGTERM ? 1 : 2, "got TERM\n", 9); }
+int main(void) {
+  struct timespec left = {2, 0};
+  signal(SIGTERM, say);
+  close(open("ready", O_CREAT | O_WRONLY, 0600));
+  while (nanosleep(&left, &left) != 0) {}
+  return 0;
+}
+"""
+
+
 class Run(CommandTest):
     """mpirun is a stand-in that does what the test says."""
 
@@ -251,6 +268,23 @@ class Run(CommandTest):
         process.send_signal(signal.SIGTERM)
         output, _ = process.communicate(timeout=30)
         self.assertEqual((process.returncode, output), (9, "got TERM\n"))
+
+    def test_mpirun_has_a_signal_once_also_where_its_whole_group_has_it(self):
+        self.compile("mpirun", COUNTS_SIGNALS)
+        alone, all_of_them = os.kill, os.killpg
+        # Two signals at once may come as one, so that it is tried more than once.
+        for number, sends in enumerate(([alone], *[[all_of_them]] * 5, [all_of_them, alone])):
+            with self.subTest(number):
+                process = subprocess.Popen([NPLUS1, "run", "-n", "2", "-o", f"out-{number}", "--", "./app"], cwd=self.folder, env=self.environment,
+                                           text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+                while not (self.folder / "ready").exists():
+                    time.sleep(0.01)
+                (self.folder / "ready").unlink()
+                for send in sends:
+                    send(process.pid, signal.SIGTERM)
+                    time.sleep(0.5)
+                output, _ = process.communicate(timeout=30)
+                self.assertEqual(output, "got TERM\n" * len(sends))
 
     def test_native_runs_have_no_summary_and_no_folder(self):
         self.script("mpirun", "exit 3")
