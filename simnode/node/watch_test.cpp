@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <ctime>
 #include <thread>
 #include <vector>
 
@@ -67,6 +68,13 @@ class BusyProcess {
  private:
   pid_t pid_;
 };
+
+/// CPU time of the thread that asks: on a busy host time may pass without any.
+std::chrono::nanoseconds used() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::chrono::seconds{t.tv_sec} + std::chrono::nanoseconds{t.tv_nsec};
+}
 
 /// Rank 0 waits for a message from anybody; rank 1, this very process, is the one that could still send it.
 class WatchTest : public testing::Test, public engine::Listener {
@@ -245,8 +253,18 @@ TEST_F(WatchTest, CpuTimeRaisesTheBoundOfTheThreadThatUsedItAlone) {
   wait_for_anybody();
   Watch watch{3, {.measured = true, .scale = 1e3}};
   watch.add(RankId{1}, getpid(), &block_, true);
-  const auto until = std::chrono::steady_clock::now() + 15ms;
-  while (std::chrono::steady_clock::now() < until) watch.look(engine_);
+  engine_.set_bound(RankId{1}, engine_.clock(RankId{1}, ThreadId{1}) + Duration{1}, ThreadId{1});
+  ASSERT_EQ(engine_.awaited_thread(), ThreadId{0});
+  const auto limit = used() + 5s;
+  while (engine_.awaited_thread() == ThreadId{0} && used() < limit) watch.look(engine_);
+  ASSERT_EQ(engine_.awaited_thread(), ThreadId{1});
+  // Patience with the idle thread begins anew again and again, however long the host has no core for us.
+  auto patient_since = std::chrono::steady_clock::now();
+  for (const auto until = used() + 15ms; used() < until; watch.look(engine_)) {
+    if (std::chrono::steady_clock::now() - patient_since < 5ms) continue;
+    ++block_.answer_head;
+    patient_since = std::chrono::steady_clock::now();
+  }
   EXPECT_EQ(engine_.awaited(), RankId{1});
   EXPECT_EQ(engine_.awaited_thread(), ThreadId{1});
   EXPECT_EQ(engine_.counters().forced_decisions, 0u);
@@ -338,8 +356,8 @@ TEST_F(WatchTest, CpuTimeRaisesTheBoundOfARunningRank) {
 /// it.
 TEST_F(WatchTest, CpuTimeThatMayBeOfBeforeTheLastCallIsNotCredited) {
   const auto compute = [](std::chrono::milliseconds time) {
-    const auto until = std::chrono::steady_clock::now() + time;
-    while (std::chrono::steady_clock::now() < until) {
+    const auto until = used() + time;
+    while (used() < until) {
     }
     std::this_thread::sleep_for(1ms);  // brings the account up to date
   };
