@@ -146,7 +146,8 @@ bool Watch::extend(Thread& r, std::chrono::microseconds patience, Instant now) {
   if (r.starved_ns < 0) {
     r.starved_ns = starved();
     r.starved_at = now;
-    return over && now - r.moved < 2 * patience;  // it was not looked at in the middle
+    r.moved = std::max(r.moved, now - patience / 2);  // who was not looked at in the middle may have moved
+    return true;
   }
   if (!over) return true;
   const std::int64_t since = starved();

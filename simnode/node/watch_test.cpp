@@ -115,6 +115,13 @@ class WatchTest : public testing::Test, public engine::Listener {
     return !engine_.awaited();
   }
 
+  /// With a rank of several threads: in the next look but for an answer it would be.
+  void look_until_its_patience_is_nearly_over(Watch& watch) {
+    watch.look(engine_);
+    std::this_thread::sleep_for(200ms);
+    watch.look(engine_);
+  }
+
   void see_thread(std::size_t thread, std::int32_t tid) {
     block_.threads[thread].tid = tid;
     block_.threads[thread].owner = static_cast<std::uint32_t>(thread) + 1;
@@ -274,11 +281,26 @@ TEST_F(WatchTest, CpuTimeRaisesTheBoundOfTheThreadThatUsedItAlone) {
 TEST_F(WatchTest, PatienceWithARankOfSeveralThreadsBeginsAnewWithEachAnswer) {
   wait_for_anybody();
   const IdleProcess idle;
+  see_thread(0, idle.pid());
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, idle.pid(), &block_, true);
+  look_until_its_patience_is_nearly_over(watch);
+  std::this_thread::sleep_for(200ms);
+  ++block_.answer_head;
+  watch.look(engine_);
+  EXPECT_EQ(engine_.counters().forced_decisions, 0u);
+  EXPECT_TRUE(decided_within(watch, 5s));
+}
+
+/// A simulator that had no core itself has not seen whether the rank's threads had one.
+TEST_F(WatchTest, NobodyIsWithdrawnWhoWasNotLookedAtInTheMiddleOfThePatience) {
+  wait_for_anybody();
+  const IdleProcess idle;
+  see_thread(0, idle.pid());
   Watch watch{3, {.measured = false}};
   watch.add(RankId{1}, idle.pid(), &block_, true);
   watch.look(engine_);
   std::this_thread::sleep_for(200ms);
-  ++block_.answer_head;
   watch.look(engine_);
   EXPECT_EQ(engine_.counters().forced_decisions, 0u);
   EXPECT_TRUE(decided_within(watch, 5s));
@@ -287,6 +309,7 @@ TEST_F(WatchTest, PatienceWithARankOfSeveralThreadsBeginsAnewWithEachAnswer) {
 /// An answer is on its way when the engine waits for one rank, then for another, and for the first again.
 TEST_F(WatchTest, PatienceBeginsAnewWhenTheEngineHasWaitedForAnotherMeanwhile) {
   const IdleProcess idle;
+  see_thread(0, idle.pid());
   transport::RankBlock other{};
   Watch watch{3, {.measured = false}};
   watch.add(RankId{1}, idle.pid(), &block_, true);
@@ -294,7 +317,7 @@ TEST_F(WatchTest, PatienceBeginsAnewWhenTheEngineHasWaitedForAnotherMeanwhile) {
   receive_from_anybody();
   const Time sent = engine_.clock(RankId{2});
   engine_.set_bound(RankId{2}, sent + Duration{1});
-  watch.look(engine_);
+  look_until_its_patience_is_nearly_over(watch);
   ASSERT_EQ(engine_.awaited(), RankId{1});
   engine_.set_bound(RankId{1}, sent + Duration{2});
   watch.look(engine_);
