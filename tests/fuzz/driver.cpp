@@ -63,6 +63,11 @@ std::uint64_t run_all(const Words& words) {
     ++runs;
   }
   std::vector<std::string> pool = seeds();
+  for (const std::string& seed : pool) {
+    if (!seed.empty()) continue;
+    std::fprintf(stderr, "a seed is empty: nothing gets far from there\n");
+    std::exit(1);
+  }
   if (pool.empty()) pool.emplace_back();
   for (const std::string& seed : pool) run_one(seed, words.keep);
   runs += pool.size();

@@ -16,7 +16,8 @@ using events::text::Syntax;
 std::string printed(Syntax syntax, unsigned seed) {
   const MemoryFile file{""};
   {
-    const auto rows = events::text::print_to(file.descriptor(), syntax, {4, {{"application", "a \"b\", c"}}});
+    const auto rows =  // which closes what it is given
+        events::text::print_to(::dup(file.descriptor()), syntax, {4, {{"application", "a \"b\", c"}}});
     std::mt19937 random{seed};
     std::string bytes(400, '\0');
     for (char& b : bytes) b = static_cast<char>(random() % 250);
