@@ -63,7 +63,7 @@ Words environment_words(const Launch& launch) {
                need(find_stubs(), Fault::kUnavailable, "nothing was started").string();
     variables.emplace_back("NPLUS1_NATIVE", "1");
   }
-  if (!preload.empty()) variables.emplace_back("LD_PRELOAD", preload);
+  if (!preload.empty()) variables.emplace_back("LD_PRELOAD", processes::preloaded_before_the_users(preload));
   if (variables.empty()) return {};
   Words words{"/usr/bin/env"};
   for (const auto& [name, value] : variables) words.push_back(fmt::format("{}={}", name, value));

@@ -20,6 +20,7 @@
 #include "events/source/source_lines.hpp"
 #include "overlap/measured.hpp"
 #include "report/files.hpp"
+#include "support/processes/programs.hpp"
 #include "support/processes/words.hpp"
 #include "support/shell.hpp"
 
@@ -52,7 +53,7 @@ std::vector<std::string> measuring_line(const MeasureWords& words, const std::ve
   const std::string before = preloaded == nullptr ? "" : preloaded;
   const std::string ours =
       or_fail(analyses::find_overlap_stubs(), ExitCode::kUnavailable, kNothingStarted).string();
-  set("LD_PRELOAD", ours + (before.empty() ? "" : ":" + before));
+  set("LD_PRELOAD", processes::preloaded_before_the_users(ours));
   set("NPLUS1_MEASURED", raw.string());
   set("NPLUS1_MEASURED_PRELOAD", before);
   for (std::string& word : or_fail(processes::split_words(words.mpi_args), ExitCode::kUsage, kNothingStarted))

@@ -65,7 +65,8 @@ std::vector<std::string> command_line(const ReplayWords& words, int ranks, const
   if (oversubscribed(ranks)) {
     const std::string stubs =
         or_fail(analyses::find_stubs(), ExitCode::kUnavailable, kNothingReenacted).string();
-    line.insert(line.end(), {"-genv", "LD_PRELOAD", stubs, "-genv", "NPLUS1_NATIVE", "1"});
+    line.insert(line.end(), {"-genv", "LD_PRELOAD", processes::preloaded_before_the_users(stubs), "-genv",
+                             "NPLUS1_NATIVE", "1"});
   }
   for (std::string& word :
        or_fail(processes::split_words(words.mpi_args), ExitCode::kUsage, kNothingReenacted))

@@ -35,6 +35,7 @@
 #include "cli/verbs.hpp"
 #include "report/html/html_report.hpp"
 #include "support/processes/children.hpp"
+#include "support/processes/programs.hpp"
 #include "support/processes/words.hpp"
 #include "support/shell.hpp"
 
@@ -273,12 +274,6 @@ analyses::OutputFolder result_folder(const RunOptions& options, const std::vecto
                  ExitCode::kCantCreate, kNothingStarted);
 }
 
-/// The ranks', with what the user preloads.
-std::string preload_of(const fs::path& stubs) {
-  const char* others = std::getenv("LD_PRELOAD");
-  return stubs.string() + (others != nullptr && *others != '\0' ? std::string{":"} + others : "");
-}
-
 Variables variables_of(const RunOptions& options, const std::string& output) {
   if (options.patterns_only) return counting_environment(options, output);
   Variables variables;
@@ -448,12 +443,13 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
   if (options.launcher && starts_ranks_alone(options)) {
     std::vector<std::string> handed_on;
     if (keeps_results(options) && !options.patterns_only) handed_on.emplace_back(kMeeting);
-    return observed_line({*options.launcher, sections}, preload_of(stubs.value()),
+    return observed_line({*options.launcher, sections},
+                         processes::preloaded_before_the_users(stubs.value().string()),
                          variables_of(options, output), handed_on);
   }
   if (open_mpi)
-    return open_mpi_line(preload_of(stubs.value()), variables_of(options, output), mpi_words(options),
-                         sections);
+    return open_mpi_line(processes::preloaded_before_the_users(stubs.value().string()),
+                         variables_of(options, output), mpi_words(options), sections);
   std::vector<std::string> line;
   if (options.launcher) {
     line = options.launcher->words;
@@ -465,7 +461,7 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
   const auto set = [&line](const std::string& name, const std::string& value) {
     line.insert(line.end(), {"-genv", name, value});
   };
-  set("LD_PRELOAD", preload_of(stubs.value()));
+  set("LD_PRELOAD", processes::preloaded_before_the_users(stubs.value().string()));
   for (const auto& [name, value] : variables_of(options, output)) set(name, value);
   const auto extra = mpi_words(options);
   line.insert(line.end(), extra.begin(), extra.end());

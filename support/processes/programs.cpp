@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -179,6 +180,12 @@ Streamed stream(const std::vector<std::string>& words, std::chrono::seconds pati
   streamed.silent = !read_lines(out.get(), patience, on_line);
   streamed.exit_code = (streamed.silent ? child->stop() : child->wait()).shell_code();
   return streamed;
+}
+
+std::string preloaded_before_the_users(const std::string& libraries) {
+  const char* const set = std::getenv("LD_PRELOAD");
+  const std::string users = set == nullptr ? "" : set;
+  return libraries + (libraries.empty() || users.empty() ? "" : ":") + users;
 }
 
 }  // namespace nplus1::processes

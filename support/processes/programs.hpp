@@ -30,4 +30,8 @@ struct Streamed {
 [[nodiscard]] Streamed stream(const std::vector<std::string>& words, std::chrono::seconds patience,
                               const std::function<void(const std::string&)>& on_line);
 
+/// LD_PRELOAD for programs that are started with it set anew: `libraries`, and behind them what it names in this process,
+/// which is the user's.
+[[nodiscard]] std::string preloaded_before_the_users(const std::string& libraries);
+
 }  // namespace nplus1::processes

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,6 +65,19 @@ TEST(Stream, EndsItsProgramWithThisProcessHoweverThatEnds) {
   for (const int signal : {SIGTERM, SIGKILL, SIGHUP})
     EXPECT_TRUE(ends(streaming_until(signal, "exec sleep 60"))) << signal;
   EXPECT_TRUE(ends(streaming_until(SIGTERM, "trap '' TERM; while :; do sleep 1; done")));
+}
+
+TEST(PreloadedBeforeTheUsers, KeepsWhatTheUserPreloads) {
+  const char* const set = std::getenv("LD_PRELOAD");
+  const std::string before = set == nullptr ? "" : set;
+  setenv("LD_PRELOAD", "/b/libm.so.6", 1);
+  EXPECT_EQ(preloaded_before_the_users("/a/ours.so"), "/a/ours.so:/b/libm.so.6");
+  EXPECT_EQ(preloaded_before_the_users(""), "/b/libm.so.6");
+  setenv("LD_PRELOAD", "", 1);
+  EXPECT_EQ(preloaded_before_the_users("/a/ours.so"), "/a/ours.so");
+  unsetenv("LD_PRELOAD");
+  EXPECT_EQ(preloaded_before_the_users("/a/ours.so"), "/a/ours.so");
+  if (set != nullptr) setenv("LD_PRELOAD", before.c_str(), 1);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 """nplus1 replay --reenact: a recording performed again. What the re-enactment sends is recorded independently: the
 re-enacting program is an MPI program, and nplus1 run observes it."""
 import json
+import os
 import subprocess
 import unittest
 from collections import Counter
@@ -74,6 +75,31 @@ class Reenactment(RecordedTest):
         result = self.performed(run.folder, *options, "--deterministic")
         self.assertEqual(result["messages"], 2)
         self.assertLess(result["makespan_s"], 0.29)
+
+    def test_what_the_user_preloads_is_in_its_processes(self):
+        """On more processes than cores, too, where they get a library of ours."""
+        ranks = min(os.cpu_count() + 1, 16)
+        source, seen, library = self.folder / "seen.c", self.folder / "seen", self.folder / "seen.so"
+        source.write_text("""#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((constructor)) static void begin(void) {
+  const char* file = getenv("SEEN");
+  if (file == NULL || strcmp(program_invocation_short_name, "nplus1-reenact") != 0) return;
+  const int descriptor = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (write(descriptor, ".", 1) != 1) abort();
+  close(descriptor);
+}
+""")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+        _, run = self.record(ranks, "master_worker", 20, 10, options=("--compute", "fixed:1e-6"))
+        done = self.run_command([str(NPLUS1), "replay", str(run.folder), "--reenact", "-q"],
+                                {"LD_PRELOAD": library, "SEEN": seen})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(seen.read_text(), "." * ranks)
 
     def test_a_hypothesis_changes_what_is_performed(self):
         _, run = self.record(2, "ping_pong", 20, 3000)
