@@ -8,6 +8,7 @@
 
 #include "events/mpi_call.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments/address.hpp"
 #include "stubs/runtime/arguments/arguments.hpp"
 #include "stubs/runtime/arguments/own_pages.hpp"
 #include "stubs/runtime/arguments/private_copy.hpp"
@@ -109,7 +110,7 @@ void note_block(const void* buffer, MPI_Count displacement, MPI_Count count, MPI
   if (!access::begun() || count <= 0) return;
   MPI_Count lower = 0, extent = 0;
   pmpi::Type_get_extent_x(type, &lower, &extent);
-  noted.push_back({static_cast<const char*>(buffer) + displacement * extent, count, type});
+  noted.push_back({behind(buffer, displacement * extent), count, type});
 }
 
 void tell_touched(std::initializer_list<Payload> memory) {

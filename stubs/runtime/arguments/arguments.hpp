@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "stubs/guard/guard.hpp"
+#include "stubs/runtime/arguments/address.hpp"
 
 namespace nplus1::stubs {
 
@@ -56,7 +57,7 @@ void check_blocks(const void* buffer, const C counts[], const D displacements[],
     refuse_if(counts[i] < 0);
     if (counts[i] == 0) continue;
     check_data(buffer, counts[i], types[i], false);
-    note_memory(static_cast<const char*>(buffer) + displacements[i], counts[i], types[i]);
+    note_memory(behind(buffer, displacements[i]), counts[i], types[i]);
   }
 }
 

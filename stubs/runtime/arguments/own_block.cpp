@@ -1,6 +1,7 @@
 #include "stubs/runtime/arguments/own_block.hpp"
 
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments/address.hpp"
 #include "stubs/runtime/arguments/arguments.hpp"
 #include "stubs/runtime/arguments/private_copy.hpp"
 
@@ -24,7 +25,7 @@ std::byte* block_at(const void* buffer, MPI_Count displacement, MPI_Datatype typ
   MPI_Count lower = 0;
   MPI_Count extent = 0;
   if (type != MPI_DATATYPE_NULL) pmpi::Type_get_extent_x(type, &lower, &extent);
-  return static_cast<std::byte*>(const_cast<void*>(buffer)) + extent * displacement;
+  return behind(buffer, extent * displacement);
 }
 
 bool can_copy_own_block(const void* sendbuf, MPI_Count displacement, MPI_Count sendcount,

@@ -8,6 +8,7 @@
 
 #include "stubs/library/library_of_mpi.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments/address.hpp"
 #include "stubs/runtime/arguments/arguments.hpp"
 #include "stubs/runtime/arguments/own_pages.hpp"
 
@@ -45,8 +46,7 @@ int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* packed, M
   MPI_Datatype shifted = MPI_DATATYPE_NULL;
   pmpi::Type_create_hindexed_block(1, 1, &one_back, type, &shifted);
   pmpi::Type_commit(&shifted);
-  const int code = pmpi::Pack(static_cast<const std::byte*>(nullptr) + 1, count, shifted, packed, size,
-                              &position, quiet_self());
+  const int code = pmpi::Pack(behind(MPI_BOTTOM, 1), count, shifted, packed, size, &position, quiet_self());
   pmpi::Type_free(&shifted);
   return code;
 }
@@ -74,7 +74,7 @@ bool PrivateCopy::reserve(MPI_Count bytes) noexcept {
 }
 
 PrivateCopy::PrivateCopy(MPI_Count first, MPI_Count span) noexcept {
-  if (span > 0 && reserve(span)) address_ = memory_.get() - first;
+  if (span > 0 && reserve(span)) address_ = behind(memory_.get(), -first);
 }
 
 bool PrivateCopy::add(const void* buffer, MPI_Count offset, MPI_Count count, MPI_Datatype type) noexcept {
@@ -83,10 +83,10 @@ bool PrivateCopy::add(const void* buffer, MPI_Count offset, MPI_Count count, MPI
   MPI_Count first = 0;
   MPI_Count span = 0;
   touched(count, type, first, span);
-  const auto* from = static_cast<const std::byte*>(buffer) + offset;
-  auto* to = static_cast<std::byte*>(address_) + offset;
+  const auto* from = behind(buffer, offset);
+  auto* to = behind(address_, offset);
   if (span - payload < kPage) {
-    std::memcpy(to + first, from + first, static_cast<std::size_t>(span));
+    std::memcpy(behind(to, first), behind(from, first), static_cast<std::size_t>(span));
     return true;
   }
   return pmpi::Sendrecv(from, count, type, 0, 0, to, count, type, 0, 0, quiet_self(), MPI_STATUS_IGNORE) ==
@@ -106,7 +106,7 @@ PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type,
   if (packable && span - payload >= kPage) {
     copy_packed(buffer, count, type);
   } else if (reserve(span)) {
-    address_ = memory_.get() - first;
+    address_ = behind(memory_.get(), -first);
     if (!add(buffer, 0, count, type)) address_ = nullptr;
   }
 }

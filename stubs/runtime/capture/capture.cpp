@@ -4,6 +4,7 @@
 
 #include "events/payload/payload_hash.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/arguments/address.hpp"
 #include "stubs/runtime/arguments/private_copy.hpp"
 
 namespace nplus1::stubs {
@@ -86,8 +87,8 @@ std::size_t Capture::hash(const Payload& data, const KnownDatatype& type, events
     packed_.resize(std::max(packed_.size(), static_cast<std::size_t>(step * type.size)));
     for (MPI_Count i = 0; i < data.count; i += step) {
       MPI_Count position = 0;
-      pack(static_cast<const std::byte*>(data.buffer) + i * type.extent, std::min(step, data.count - i),
-           data.type, packed_.data(), static_cast<MPI_Count>(packed_.size()), position);
+      pack(behind(data.buffer, i * type.extent), std::min(step, data.count - i), data.type, packed_.data(),
+           static_cast<MPI_Count>(packed_.size()), position);
       hash.add(packed_.data(), static_cast<std::size_t>(position));
     }
   }

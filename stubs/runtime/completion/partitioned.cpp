@@ -6,6 +6,7 @@
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
+#include "stubs/runtime/arguments/address.hpp"
 #include "stubs/runtime/completion/completion.hpp"
 #include "stubs/runtime/hooks/error_hook.hpp"
 
@@ -24,7 +25,7 @@ Transfer part_of_receive(Partitioned& p, Communicator& comm, std::int32_t i) {
   Transfer t{nullptr, 0, MPI_PACKED, p.peer.value, there.first + i, &comm};
   if (fits_in_place(p)) {
     const MPI_Count elements = there.size / p.element_size;
-    t.buffer = static_cast<const std::byte*>(p.whole.buffer) + i * elements * p.extent;
+    t.buffer = behind(p.whole.buffer, i * elements * p.extent);
     t.count = elements;
     t.type = p.whole.type;
     t.datatype = p.whole.datatype;

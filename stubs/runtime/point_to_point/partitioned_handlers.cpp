@@ -5,6 +5,7 @@
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
+#include "stubs/runtime/arguments/address.hpp"
 #include "stubs/runtime/arguments/arguments.hpp"
 #include "stubs/runtime/completion/completion.hpp"
 #include "stubs/runtime/completion/partitioned.hpp"
@@ -121,7 +122,7 @@ int initialise(bool sends, const Transfer& whole, int partitions, MPI_Request* h
 int make_ready(Call& call, Partitioned& p, int partition) {
   const auto i = static_cast<std::size_t>(partition);
   Transfer t = p.whole;
-  t.buffer = static_cast<const std::byte*>(p.whole.buffer) + partition * p.whole.count * p.extent;
+  t.buffer = behind(p.whole.buffer, partition * p.whole.count * p.extent);
   t.peer = p.peer.value;
   t.tag = p.first + partition;
   t.comm = &call.rt.partitions.communicator(call.rt);
