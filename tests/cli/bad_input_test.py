@@ -247,7 +247,7 @@ class Goal(CommandTest):
 
     def test_what_never_ends_is_said(self):
         done = self.nplus1("replay", self.file(self.PROGRAM.replace("from -1 tag 5", "from 0 tag 4")), *self.NETWORK)
-        self.assertIn("1 operations wait for what never comes", done.stdout)
+        self.assertIn("1 operation waits for what never comes", done.stdout)
         self.assertIn("not received 1 message\n", done.stdout)
 
     def test_bad_lines_and_networks(self):

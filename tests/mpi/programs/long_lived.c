@@ -99,6 +99,7 @@ int main(int argc, char** argv) {
     MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   if (rank == 0) printf("%ld rounds\n", rounds);
+  MPI_Type_free(&column);
   MPI_Finalize();
   return 0;
 }
