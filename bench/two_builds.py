@@ -24,6 +24,8 @@ LOOPS = {
     "whatif_bench": "analyse_ring/16/",
     "waitstates_bench": "/64/",
     "patterns_bench": "/1024/",
+    "payload_bench": "^(crc32|poly61 of words|poly61 of int64)/65536$",
+    "timeline_bench": "BM_Timeline",
 }
 SEARCH = ["detector_bench", "1000000", "883"]
 LIVE = [("halo", 4, 2000), ("allreduce", 4, 2000), ("wavefront", 4, 3000), ("halo", 16, 600), ("allreduce", 16, 400),

@@ -126,6 +126,18 @@ class NoRoomForResults(LiveTest):
         self.assertEqual(job.returncode, 0, err)
         self.assertEqual(pathlib.Path(self.folder, "out").read_text(), "in the way")
 
+    def test_a_dev_null_that_may_only_be_read(self):
+        """The job ends, though what waits for its ranks has nowhere to send its own output."""
+        null = self.folder / "null"
+        null.touch()
+        words = self.command(2, "script", WORK.format(""), PEER, output=self.folder / "out")
+        run = self.run_command(["unshare", "--mount", "--", "sh", "-c", 'mount --bind "$0" /dev/null && mount -o remount,bind,ro /dev/null && '
+                                'exec "$@"', null, *words])
+        if "mount" in run.stderr:
+            self.skipTest("mount is not allowed here")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertTrue((self.folder / "out" / "summary.json").exists())
+
     def test_a_full_disk(self):
         disk = self.folder / "disk"
         disk.mkdir()

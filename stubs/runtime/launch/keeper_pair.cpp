@@ -42,9 +42,10 @@ std::optional<Pair> make_pair() {
   return Pair{*leader, *other};
 }
 
-/// The standard streams go nowhere: holding them would keep mpirun waiting.
+/// The standard streams go nowhere: holding them would keep mpirun waiting. Not every host lets everybody write to /dev/null.
 void release_streams() {
-  const int null = open("/dev/null", O_RDWR);
+  int null = open("/dev/null", O_RDWR);
+  if (null < 0) null = memfd_create("nothing", 0);
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, standard);
   if (null > STDERR_FILENO) close(null);
 }
