@@ -36,14 +36,11 @@ const events::Communicator* Communicators::definition(CommId id) const {
   return &definitions_[places_[id.index()].definition];
 }
 
-Communicators::Use* Communicators::use(CommId id) {
+Communicators::Use* Communicators::first_use(CommId id) {
   if (definition(id) == nullptr) return nullptr;
-  if (places_[id.index()].use == kNone) {
-    if (uses_.size() == kMostCommunicatorsCounted) give_up_half();
-    places_[id.index()].use = static_cast<std::uint32_t>(uses_.size());
-    uses_.push_back({.id = id});
-  }
-  return &uses_[places_[id.index()].use];
+  if (uses_.size() == kMostCommunicatorsCounted) give_up_half();
+  places_[id.index()].use = static_cast<std::uint32_t>(uses_.size());
+  return &uses_.emplace_back(Use{.id = id});
 }
 
 void Communicators::give_up_half() {

@@ -32,7 +32,10 @@ class Communicators {
   /// Its members and first group (`id` is that of the first communicator with the same ones); null if it was never defined.
   [[nodiscard]] const events::Communicator* definition(CommId id) const;
   /// Its counters, until the next call; null if it was never defined.
-  [[nodiscard]] Use* use(CommId id);
+  [[nodiscard]] Use* use(CommId id) {
+    const std::uint32_t known = id.index() < places_.size() ? places_[id.index()].use : kNone;
+    return known != kNone ? &uses_[known] : first_use(id);
+  }
   [[nodiscard]] std::uint32_t size(CommId id) const;
   /// Those that were used: by number, or, where there are more than kMostCommunicators, those with the most time.
   [[nodiscard]] std::vector<CommunicatorUse> uses(std::uint64_t& left_out) const;
@@ -45,6 +48,7 @@ class Communicators {
     std::uint32_t use = kNone;
   };
 
+  Use* first_use(CommId id);
   void give_up_half();
 
   std::vector<Place> places_;  // by CommId
