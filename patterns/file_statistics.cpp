@@ -15,13 +15,6 @@ using events::FileOperation;
 constexpr std::size_t kMostFiles = 1000;  // in the result
 constexpr std::size_t kSystemNumbers = 4;
 
-std::vector<bool> file_calls() {
-  std::vector<bool> all(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1);
-  for (std::size_t call = 0; call < all.size(); ++call)
-    all[call] = events::name(static_cast<events::MpiCall>(call)).starts_with("MPI_File_");
-  return all;
-}
-
 void add(FileCounts& sum, const FileCounts& other) {
   const auto add_field = [&](const char*, auto field) { sum.*field += other.*field; };
   for_each_file_count(add_field, add_field);
@@ -42,9 +35,14 @@ FileCounts counted(const events::Event& event) {
 
 }  // namespace
 
-bool is_file_call(std::uint16_t call) {
-  static const std::vector<bool> all = file_calls();
-  return all[call];
+const std::vector<std::uint8_t>& file_calls() {
+  static const std::vector<std::uint8_t> all = [] {
+    std::vector<std::uint8_t> is_one(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 1);
+    for (std::size_t call = 0; call < is_one.size(); ++call)
+      is_one[call] = events::name(static_cast<events::MpiCall>(call)).starts_with("MPI_File_") ? 1 : 0;
+    return is_one;
+  }();
+  return all;
 }
 
 Duration behind_others(const events::TimedEvent& event, Duration time) {
@@ -65,10 +63,9 @@ FileCounts* FileStatistics::of_file(const events::Event& event) {
   return open == open_.end() ? nullptr : &files_[open->second];
 }
 
-void FileStatistics::count_call(const events::TimedEvent& timed, Duration time, Duration waiting) {
+void FileStatistics::count_file_call(const events::TimedEvent& timed, Duration time, Duration waiting) {
   const events::Event& event = timed.event;
   const bool accesses = event.kind == EventKind::kFileAccess;
-  if (!accesses && !is_file_call(event.call)) return;
   any_ = true;
   FileCounts counts = accesses ? counted(event) : FileCounts{};
   counts.time = time;
