@@ -299,9 +299,7 @@ TEST_F(WatchTest, NobodyIsWithdrawnWhoWasNotLookedAtInTheMiddleOfThePatience) {
   see_thread(0, idle.pid());
   Watch watch{3, {.measured = false}};
   watch.add(RankId{1}, idle.pid(), &block_, true);
-  watch.look(engine_);
-  std::this_thread::sleep_for(200ms);
-  watch.look(engine_);
+  look_until_its_patience_is_nearly_over(watch);
   EXPECT_EQ(engine_.counters().forced_decisions, 0u);
   EXPECT_TRUE(decided_within(watch, 5s));
 }
