@@ -194,8 +194,7 @@ int Measuring::defer(const Half& half, MPI_Comm comm, MPI_Status* status) {
       address = p.shadow.get();
       count = p.bytes;
       type = MPI_PACKED;
-      p.type = half.type;
-      if (!is_builtin(half.type)) pmpi::Type_dup(half.type, &p.type);
+      p.type = own_types_.of(half.type);
     }
   }
   const std::int64_t copied = ticks();
@@ -257,10 +256,10 @@ void Measuring::give_back(Pending& p, const MPI_Status& status) {
   if (p.receives && p.shadow) {
     MPI_Count received = p.bytes, position = 0;
     pmpi::Get_elements_x(&status, MPI_PACKED, &received);
-    if (received > 0 && is_builtin(p.type))
+    if (received > 0 && is_builtin(*p.type))
       std::memcpy(p.buffer, p.shadow.get(), static_cast<std::size_t>(received));
     else if (received > 0)
-      pmpi::Unpack(p.shadow.get(), p.bytes, &position, p.buffer, p.count, p.type, quiet_self());
+      pmpi::Unpack(p.shadow.get(), p.bytes, &position, p.buffer, p.count, *p.type, quiet_self());
   }
   if (p.status != MPI_STATUS_IGNORE) {
     // As long as was expected in nearly all cases. Else it is told where the program's status still is: its frame may
@@ -272,7 +271,6 @@ void Measuring::give_back(Pending& p, const MPI_Status& status) {
     if (std::memcmp(&told, &p.told, sizeof told) != 0 && std::memcmp(p.status, &p.told, sizeof told) == 0)
       *p.status = told;
   }
-  if (p.shadow && !is_builtin(p.type)) pmpi::Type_free(&p.type);
 }
 
 void Measuring::complete() {
@@ -289,6 +287,7 @@ void Measuring::complete() {
 }
 
 void Measuring::end(EndedBy why, const access::Hit* hit) {
+  if (why == EndedBy::kFinalize) own_types_.clear();
   if (!running_.open) return;
   running_.open = false;
   const std::int64_t end_tick = ticks();

@@ -23,6 +23,7 @@
 #include "stubs/access/watch.hpp"
 #include "stubs/measure/sample.hpp"
 #include "stubs/runtime/arguments/own_pages.hpp"
+#include "stubs/runtime/arguments/own_types.hpp"
 #include "stubs/runtime/arguments/typemaps.hpp"
 #include "stubs/runtime/capture/call_paths.hpp"
 
@@ -94,7 +95,10 @@ class Measuring {
   void threads_changed() { recheck_threads_ = true; }
   /// Nothing is deferred or measured any more.
   void stop(const char* why);
-  void forget(MPI_Datatype type) { typemaps_.forget(type); }
+  void forget(MPI_Datatype type) {
+    typemaps_.forget(type);
+    own_types_.forget(type);
+  }
   /// What was measured, as text (docs/formats/overlap_measured.md), after the last call.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool under_way() const { return running_.open; }
@@ -114,7 +118,7 @@ class Measuring {
     OwnPages shadow;  // null: MPI works on the program's memory
     void* buffer = nullptr;
     MPI_Count count = 0;
-    MPI_Datatype type = MPI_DATATYPE_NULL;  // ours, if there is a shadow
+    OwnType type;  // if there is a shadow
     MPI_Count bytes = 0;
     MPI_Status* status = MPI_STATUS_IGNORE;  // the program's
     MPI_Status told{};                       // as it was filled in
@@ -147,6 +151,7 @@ class Measuring {
   CallPaths paths_;
   std::vector<std::string> frames_;  // by number of the path, from 1
   Typemaps typemaps_;
+  OwnTypes own_types_;
   std::map<Context, Start> starts_;
   std::map<std::vector<Context>, ChainTimes> chains_;
   Running running_;

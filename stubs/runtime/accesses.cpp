@@ -67,38 +67,30 @@ bool shares_memory(std::string_view name) {
 struct Accesses::Shadow {
   void* buffer;
   MPI_Count count;
-  MPI_Datatype type = MPI_DATATYPE_NULL;
+  OwnType type;
   OwnPages memory;
   MPI_Count bytes = 0;
   std::optional<MPI_Count> arrived;  // bytes of the message; not known of a request that is freed
 
-  Shadow(void* b, MPI_Count n, MPI_Datatype t) : buffer{b}, count{n} {
-    if (pmpi::Type_dup(t, &type) != MPI_SUCCESS) type = MPI_DATATYPE_NULL;
-  }
-  ~Shadow() {
-    if (type != MPI_DATATYPE_NULL) pmpi::Type_free(&type);
-  }
-  Shadow(const Shadow&) = delete;
-  Shadow& operator=(const Shadow&) = delete;
+  Shadow(void* b, MPI_Count n, OwnType t) : buffer{b}, count{n}, type{std::move(t)} {}
 
   [[nodiscard]] bool take() {
     MPI_Count size = 0;
-    if (type == MPI_DATATYPE_NULL || pmpi::Pack_size(count, type, quiet_self(), &size) != MPI_SUCCESS)
-      return false;
+    if (pmpi::Pack_size(count, *type, quiet_self(), &size) != MPI_SUCCESS) return false;
     memory = own_pages(static_cast<std::size_t>(size));
-    return memory != nullptr && pack(buffer, count, type, memory.get(), size, bytes) == MPI_SUCCESS &&
-           bytes == payload_bytes(count, type);
+    return memory != nullptr && pack(buffer, count, *type, memory.get(), size, bytes) == MPI_SUCCESS &&
+           bytes == payload_bytes(count, *type);
   }
   /// What has come, and no more: the program may have said that its buffer is larger than it is. MPI alone knows how to
   /// store part of an element.
   void give_back() const {
     if (arrived && *arrived < bytes) {
-      pmpi::Sendrecv(static_cast<const void*>(memory.get()), *arrived, MPI_PACKED, 0, 0, buffer, count, type,
+      pmpi::Sendrecv(static_cast<const void*>(memory.get()), *arrived, MPI_PACKED, 0, 0, buffer, count, *type,
                      0, 0, quiet_self(), MPI_STATUS_IGNORE);
       return;
     }
     MPI_Count position = 0;
-    pmpi::Unpack(memory.get(), bytes, &position, buffer, count, type, quiet_self());
+    pmpi::Unpack(memory.get(), bytes, &position, buffer, count, *type, quiet_self());
   }
 };
 
@@ -139,12 +131,14 @@ void Accesses::begin_call(Call& call) {
   flush(call);
 }
 
-Transfer Accesses::shadowed(const Transfer& receive, const Request& request) {
+Transfer Accesses::shadowed(Call& call, const Transfer& receive, const Request& request) {
   Transfer t = receive;
   if (!access::begun() || receive.peer == MPI_PROC_NULL || receive.buffer == MPI_BOTTOM ||
       payload_bytes(receive.count, receive.type) == 0)
     return t;
-  auto shadow = std::make_shared<Shadow>(const_cast<void*>(receive.buffer), receive.count, receive.type);
+  auto shadow =
+      std::make_shared<Shadow>(const_cast<void*>(receive.buffer), receive.count,
+                               receive.own != nullptr ? *receive.own : call.rt.own_types.of(receive.type));
   if (!shadow->take()) return t;
   t.buffer = shadow->memory.get();
   t.count = shadow->bytes;
@@ -168,9 +162,8 @@ void Accesses::free(Call& call, Request& request) {
   if (request.held) {  // MPI has not seen it yet
     request.arguments.buffer = shadow->buffer;
     request.arguments.count = shadow->count;
-    pmpi::Type_dup(shadow->type, &request.arguments.type);
-    request.keep.push_back(std::shared_ptr<void>(
-        nullptr, [type = request.arguments.type](void*) mutable { pmpi::Type_free(&type); }));
+    request.arguments.type = *shadow->type;
+    request.keep.push_back(shadow->type);
   } else if (request.native != MPI_REQUEST_NULL) {
     std::vector<std::shared_ptr<void>> keep{
         std::shared_ptr<void>(nullptr, [shadow](void*) { shadow->give_back(); })};

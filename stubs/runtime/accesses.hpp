@@ -32,7 +32,7 @@ class Accesses {
            bool wildcard = false);
   /// A non-blocking receive is performed into memory of our own, with what stands in the program's: its pages are
   /// closed, and a peer may write the message by itself. The program's memory gets it when the request is complete.
-  [[nodiscard]] Transfer shadowed(const Transfer& receive, const Request& request);
+  [[nodiscard]] Transfer shadowed(Call& call, const Transfer& receive, const Request& request);
   /// The receive has failed, or was never made.
   void drop_shadow(const Request& request);
   /// MPI has received what `request` waits for; its status still says how much that is.

@@ -36,6 +36,11 @@ void Instruments::begin_capture() {
       });
 }
 
+void Instruments::forget(MPI_Datatype type) {
+  if (capture_) capture_->forget(type);
+  if (accesses_) accesses_->typemaps().forget(type);
+}
+
 void Instruments::begin_accesses(RankId me) {
   if (!settings_.accesses) return;
   if (const std::string why = access::begin(settings_.compute == ComputeMode::kMeasured); !why.empty()) {

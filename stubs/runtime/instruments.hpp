@@ -31,6 +31,9 @@ class Instruments {
   void begin_accesses(RankId me);
   void begin_twins(Runtime& runtime);
 
+  /// `type` is about to be freed: its handle may be given to another.
+  void forget(MPI_Datatype type);
+
   [[nodiscard]] CallPaths& call_paths() { return *call_paths_; }
   /// The path to the current call.
   [[nodiscard]] CallSiteId site_id() { return call_paths_->id(call_site(), call_frame()); }

@@ -17,8 +17,8 @@ namespace nplus1::stubs {
 
 /// A partitioned request, inside of a persistent one (Request::partitioned).
 struct Partitioned {
-  Transfer whole;  // `count` is a partition's; `type` is ours
-  std::shared_ptr<void> owner;
+  Transfer whole;  // `count` is a partition's; `type` is our own
+  OwnType type;
   bool sends = false;
   RankId peer{};  // world rank, kProcNull
   PartitionedName name;

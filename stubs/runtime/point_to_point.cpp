@@ -70,16 +70,16 @@ int check_natively(const Transfer& t) {
   return code;
 }
 
-void hold(Transfer const& t, Request& request) {
+void hold(Runtime& rt, const Transfer& t, Request& request) {
   Arguments& a = request.arguments;
   a.buffer = const_cast<void*>(t.buffer);
   a.count = t.count;
   a.peer = t.peer;
   a.tag = t.tag;
   // The application may free its type before the match; without elements it need not be one.
-  pmpi::Type_dup(usable(t.type) ? t.type : MPI_BYTE, &a.type);
-  request.keep.push_back(
-      std::shared_ptr<void>(nullptr, [type = a.type](void*) mutable { pmpi::Type_free(&type); }));
+  const OwnType type = t.own != nullptr ? *t.own : rt.own_types.of(usable(t.type) ? t.type : MPI_BYTE);
+  a.type = *type;
+  request.keep.push_back(type);
   request.held = true;
 }
 
@@ -178,7 +178,7 @@ int post_receive(Call& call, const Transfer& t, Request& request) {
   if (needs_simulator(call.rt, *t.comm, request.peer)) {
     const int code = request.persistent ? MPI_SUCCESS : check_natively(t);
     if (code != MPI_SUCCESS) return code;
-    hold(t, request);
+    hold(call.rt, t, request);
     request.engine_decided = true;
     return MPI_SUCCESS;
   }
@@ -220,7 +220,8 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
 
 int start_receive(Call& call, const Transfer& t, Request& request) {
   Accesses* const accesses = call.rt.accesses();
-  const int code = post_receive(call, accesses == nullptr ? t : accesses->shadowed(t, request), request);
+  const int code =
+      post_receive(call, accesses == nullptr ? t : accesses->shadowed(call, t, request), request);
   if (code != MPI_SUCCESS) {
     if (accesses != nullptr) accesses->drop_shadow(request);
     return code;

@@ -18,6 +18,7 @@ struct Transfer {
   events::SendMode mode = events::SendMode::kStandard;
   std::optional<Payload> shown{};  // what the application passed, where the above is a copy of it
   KnownDatatype datatype{};        // its type, where it may have been freed since
+  const OwnType* own = nullptr;    // where `type` is ours
 };
 
 /// Starts the send natively and in virtual time (kIsend); fills `request` (not yet in the table). MPI's

@@ -25,6 +25,7 @@
 #include "stubs/guard/guard.hpp"
 #include "stubs/guard/lock.hpp"
 #include "stubs/runtime/absorber.hpp"
+#include "stubs/runtime/arguments/own_types.hpp"
 #include "stubs/runtime/background.hpp"
 #include "stubs/runtime/capture/capture.hpp"
 #include "stubs/runtime/communicators/communicators.hpp"
@@ -119,8 +120,9 @@ class alignas(4096) Runtime {
   ThreadStates threads{lock, settings_, line};  // that have called MPI
   VainLooks vain_looks{lock, line};             // for the simulator's view of a standstill
   Instruments instruments{settings_, line};     // what looks at the program beside its messages
-  SystemIo system_io;                           // what the process reads and writes by itself
-  SystemClocks clocks;                          // in virtual time
+  OwnTypes own_types{[this](MPI_Datatype type) { instruments.forget(type); }};  // what requests need
+  SystemIo system_io;   // what the process reads and writes by itself
+  SystemClocks clocks;  // in virtual time
 
  private:
   struct SleepState {

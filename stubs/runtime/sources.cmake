@@ -37,6 +37,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/arguments/arguments.cpp
   runtime/arguments/datatypes.cpp
   runtime/arguments/own_block.cpp
+  runtime/arguments/own_types.cpp
   runtime/arguments/private_copy.cpp
   runtime/arguments/typemaps.cpp
   runtime/capture/capture.cpp

@@ -48,6 +48,10 @@ class AsIfAbsent(LiveTest):
             ends.add(tuple(run.summary["rank_end_s"]))
         self.assertEqual(len(ends), 1)
 
+    def test_attributes_of_a_type_are_not_copied_for_requests(self):
+        for options in ((), ("--direct", "off"), ("--record-accesses",), ("--native", "--record", "full")):
+            self.same(3, "type_attributes", options=options)
+
     def test_memory_that_a_copy_would_span_need_not_be_there(self):
         for ranks in (2, 4):
             self.assertTrue(self.same(ranks, "memory", "far").summary["complete"])

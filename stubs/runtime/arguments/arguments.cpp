@@ -38,6 +38,21 @@ MPI_Comm quiet_self() {
   return checker;
 }
 
+bool makes_named(int combiner) {
+  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
+         combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
+}
+
+bool is_named(MPI_Datatype type) {
+  if (library::is_builtin(type)) return true;
+  int integers = 0;
+  int addresses = 0;
+  int types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+  pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return makes_named(combiner);
+}
+
 bool usable(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return false;
   return library::is_builtin(type) || library::is_committed(type, checker);

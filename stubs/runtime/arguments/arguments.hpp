@@ -20,6 +20,10 @@ void end_checks();
 /// A communicator of this process alone that nobody else knows, and that returns errors.
 [[nodiscard]] MPI_Comm quiet_self();
 
+/// Whether a type that MPI_Type_get_envelope says to be made by `combiner` is one of MPI's own (MPI 4.0, section 5.1.13).
+[[nodiscard]] bool makes_named(int combiner);
+/// One of MPI's own types, which nobody frees.
+[[nodiscard]] bool is_named(MPI_Datatype type);
 /// A datatype that may be communicated: valid and committed.
 [[nodiscard]] bool usable(MPI_Datatype type);
 

@@ -44,16 +44,6 @@ const char* constructor_name(int combiner) {
   }
 }
 
-bool is_named(MPI_Datatype type) {
-  int integers = 0;
-  int addresses = 0;
-  int types = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-         combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
-}
-
 /// "MPI_Type_vector(MPI_DOUBLE)": the constructor and its different element types.
 std::string constructed(MPI_Datatype type) {
   int integers = 0;

@@ -74,21 +74,12 @@ struct Contents {
   }
   ~Contents() {
     for (MPI_Datatype& part : d)
-      if (!Contents::is_named(part)) pmpi::Type_free(&part);
+      if (!stubs::is_named(part)) pmpi::Type_free(&part);
   }
   Contents(const Contents&) = delete;
   Contents& operator=(const Contents&) = delete;
 
-  [[nodiscard]] bool is_named() const {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
-  }
-  static bool is_named(MPI_Datatype type) {
-    int integers = 0, addresses = 0, types = 0, combiner = 0;
-    pmpi::Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_INTEGER ||
-           combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX;
-  }
+  [[nodiscard]] bool is_named() const { return makes_named(combiner); }
 };
 
 std::optional<Segments> subarray(const Contents& c, const Segments& element, MPI_Count extent) {

@@ -29,6 +29,7 @@ Transfer part_of_receive(Partitioned& p, Communicator& comm, std::int32_t i) {
     t.count = elements;
     t.type = p.whole.type;
     t.datatype = p.whole.datatype;
+    t.own = p.whole.own;
   } else {
     t.buffer = p.packed.data() + i * there.size;
     t.count = there.size;

@@ -22,17 +22,16 @@ std::unique_ptr<Request> persistent_request(Call& call, RequestKind kind, const 
   request->kind = kind;
   request->persistent = true;
   request->comm = t.comm->shared_from_this();
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  pmpi::Type_dup(t.type, &type);
-  const std::shared_ptr<void> owner{nullptr, [type](void*) mutable { pmpi::Type_free(&type); }};
+  const OwnType own = call.rt.own_types.of(t.type);
   Transfer mine = t;
   if (Capture* capture = call.rt.capture())
     mine.datatype = capture->datatype(t.type, kind == RequestKind::kSend);
-  mine.type = type;
+  mine.type = *own;
   const bool sends = kind == RequestKind::kSend;
-  request->start = [mine, owner, sends](Call& starting, Request& r) mutable {
+  request->start = [mine, own, sends](Call& starting, Request& r) mutable {
     r.peer = RankId{};
     mine.comm = r.comm.get();
+    mine.own = &own;
     return sends ? start_send(starting, mine, r) : start_receive(starting, mine, r);
   };
   return request;

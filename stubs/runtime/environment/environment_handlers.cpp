@@ -137,6 +137,7 @@ void end_observation() {
     call.rt.line.ring();
     call.rt.background.end();
     call.rt.partitions.close();
+    call.rt.own_types.clear();
     end_checks();
   }
   set_active(false);

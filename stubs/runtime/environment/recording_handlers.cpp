@@ -78,10 +78,10 @@ int Pcontrol(const int level, va_list more) {
 int Type_free(MPI_Datatype* type) {
   count_call(current_call());
   Runtime& rt = *runtime();
-  if (rt.capture() != nullptr && type != nullptr) {
+  if (type != nullptr) {
     const std::lock_guard guard{rt.lock};
-    rt.capture()->forget(*type);
-    if (Accesses* accesses = rt.accesses()) accesses->typemaps().forget(*type);
+    rt.own_types.forget(*type);
+    rt.instruments.forget(*type);
   }
   return pmpi::Type_free(type);
 }

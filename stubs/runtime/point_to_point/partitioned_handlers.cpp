@@ -84,10 +84,9 @@ std::shared_ptr<Partitioned> partitioned_of(Call& call, bool sends, const Transf
   MPI_Count lower = 0;
   pmpi::Type_get_extent_x(whole.type, &lower, &made->extent);
   if (Capture* capture = call.rt.capture()) made->whole.datatype = capture->datatype(whole.type, sends);
-  MPI_Datatype type = MPI_DATATYPE_NULL;  // the program may free its own
-  pmpi::Type_dup(whole.type, &type);
-  made->owner = {nullptr, [type](void*) mutable { pmpi::Type_free(&type); }};
-  made->whole.type = type;
+  made->type = call.rt.own_types.of(whole.type);
+  made->whole.type = *made->type;
+  made->whole.own = &made->type;
   if (made->peer == kProcNull) made->introduction.emplace();
   return made;
 }

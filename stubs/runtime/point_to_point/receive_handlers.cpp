@@ -137,7 +137,7 @@ int isendrecv(const Transfer& out, const Transfer& in, PrivateCopy&& replaced, M
   receive->partner = std::make_unique<Request>();
   Request& send = *receive->partner;
   Accesses* const accesses = call.rt.accesses();
-  int code = post_receive(call, accesses == nullptr ? in : accesses->shadowed(in, *receive), *receive);
+  int code = post_receive(call, accesses == nullptr ? in : accesses->shadowed(call, in, *receive), *receive);
   if (code == MPI_SUCCESS) code = post_send(call, out, send);
   if (code != MPI_SUCCESS) {
     if (accesses != nullptr) accesses->drop_shadow(*receive);
