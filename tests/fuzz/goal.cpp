@@ -6,12 +6,12 @@
 
 namespace nplus1::fuzz {
 
-void run(Input input) {
+bool run(Input input) {
   const MemoryFile file{as_text(input)};
   auto importer = events::goal::open(file.path());
-  if (!importer) return;
+  if (!importer) return false;
   events::DefinitionsCollector sink;
-  static_cast<void>(importer.value()->read(sink));
+  return importer.value()->read(sink).ok();
 }
 
 std::vector<std::string> seeds() {

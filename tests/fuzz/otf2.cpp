@@ -45,7 +45,7 @@ void change_a_file(const fs::path& folder, Choices& choices) {
 
 }  // namespace
 
-void run(Input input) {
+bool run(Input input) {
   Choices choices{input};
   const bool changes = choices.once_in(2);
   const Input change =
@@ -56,10 +56,9 @@ void run(Input input) {
   Choices changing{change};
   if (changes && fs::exists(folder / "out")) change_a_file(folder / "out", changing);
   auto importer = events::otf2::open(folder / "out", {std::chrono::seconds{10}, std::size_t{2} << 30U});
-  if (importer) {
-    events::DefinitionsCollector sink;
-    static_cast<void>(importer.value()->read(sink));
-  }
+  if (!importer) return false;
+  events::DefinitionsCollector sink;
+  return importer.value()->read(sink).ok();
 }
 
 std::vector<std::string> seeds() {

@@ -54,13 +54,14 @@ void replay(const std::filesystem::path& recording, const std::shared_ptr<const 
   if (hypothesis::replay(reader.value(), options)) static_cast<void>(efficiency.result());
 }
 
-void analyse(const std::filesystem::path& recording, std::uint8_t which) {
+/// Whether the reader took it whole.
+bool analyse(const std::filesystem::path& recording, std::uint8_t which) {
   const auto opened = Reader::open(recording);
-  if (!opened) return;
+  if (!opened) return false;
   auto survey = std::make_shared<overlap::Survey>(static_cast<std::size_t>(opened.value().header().ranks));
   hypothesis::transform::RankOrder order;
   order.begin(*survey);
-  if (!play(recording, order)) return;
+  if (!play(recording, order)) return false;
   order.finish();
   const overlap::Analysis analysis = overlap::analyse(*survey);
   overlap::Results results;
@@ -81,11 +82,12 @@ void analyse(const std::filesystem::path& recording, std::uint8_t which) {
   static_cast<void>(overlap::overlap_text(results, *survey, analysis));
   overlap::PhaseSums sums{*survey};
   if (play(recording, sums)) static_cast<void>(sums.phases());
+  return true;
 }
 
 }  // namespace
 
-void run(Input input) {
+bool run(Input input) {
   Choices choices{input};
   const std::uint8_t which = choices.byte();
   const auto ranks =
@@ -93,7 +95,7 @@ void run(Input input) {
   const events::recording::ScratchFolder folder{in_memory()};
   const std::filesystem::path recording = folder.path() / "recording";
   write_claims(recording, choices, ranks, 400, Accesses::kSome);
-  analyse(recording, which);
+  return analyse(recording, which);
 }
 
 std::vector<std::string> seeds() {

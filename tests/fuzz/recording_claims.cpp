@@ -19,38 +19,44 @@ namespace {
 
 using events::recording::Reader;
 
-void analyse(const std::filesystem::path& recording, std::uint8_t which) {
+/// Whether the analysis took it whole.
+bool analyse(const std::filesystem::path& recording, std::uint8_t which) {
   Result<Reader> reader = Reader::open(recording);
-  if (!reader) return;
+  if (!reader) return false;
   const auto ranks = reader.value().header().ranks;
   static const auto network = std::move(netmodel::parse("lsb:latency=1e-06,bandwidth=1e+09").value());
   static const netmodel::Selection selection;
   if (which % 4 == 0) {
     patterns::MessageStatistics statistics{static_cast<std::size_t>(ranks), network.get(), &selection};
-    if (reader.value().read(statistics)) static_cast<void>(patterns::patterns_json(statistics.patterns()));
-  } else if (which % 4 == 1) {
+    if (!reader.value().read(statistics)) return false;
+    static_cast<void>(patterns::patterns_json(statistics.patterns()));
+    return true;
+  }
+  if (which % 4 == 1) {
     detector::TransferCollector collector{ranks, 0};
-    static_cast<void>(reader.value().read(collector));
+    const bool whole = reader.value().read(collector).ok();
     const detector::Transfers transfers = collector.take();
     const auto findings = which % 8 < 4
                               ? detector::find_collectives(transfers, collector, detector::Keep::kFirst)
                               : detector::find_as_in_paper(transfers, collector);
     static_cast<void>(detector::collectives_text(findings));
-  } else if (which % 4 == 2) {
-    hypothesis::WaitStates states{static_cast<std::size_t>(ranks), network.get()};
-    static_cast<void>(reader.value().read(states));
-    static_cast<void>(hypothesis::wait_states_json(states.result()));
-  } else {
-    hypothesis::ReplayOptions options;
-    options.network = network.get();
-    options.decisions = static_cast<hypothesis::Decisions>(which / 4 % 3);
-    static_cast<void>(hypothesis::replay(reader.value(), options));
+    return whole;
   }
+  if (which % 4 == 2) {
+    hypothesis::WaitStates states{static_cast<std::size_t>(ranks), network.get()};
+    const bool whole = reader.value().read(states).ok();
+    static_cast<void>(hypothesis::wait_states_json(states.result()));
+    return whole;
+  }
+  hypothesis::ReplayOptions options;
+  options.network = network.get();
+  options.decisions = static_cast<hypothesis::Decisions>(which / 4 % 3);
+  return hypothesis::replay(reader.value(), options).ok();
 }
 
 }  // namespace
 
-void run(Input input) {
+bool run(Input input) {
   Choices choices{input};
   const std::uint8_t which = choices.byte();
   const auto ranks =
@@ -58,7 +64,7 @@ void run(Input input) {
   const events::recording::ScratchFolder folder{in_memory()};
   const std::filesystem::path recording = folder.path() / "recording";
   write_claims(recording, choices, ranks, 300, Accesses::kNone);
-  analyse(recording, which);
+  return analyse(recording, which);
 }
 
 std::vector<std::string> seeds() {

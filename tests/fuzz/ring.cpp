@@ -46,7 +46,7 @@ void feed(Input input, std::int32_t ranks, simnode::node::Translator& translator
 
 }  // namespace
 
-void run(Input input) {
+bool run(Input input) {
   constexpr std::int32_t kRanks = 3;
   const auto network = std::move(netmodel::parse("lsb:latency=1e-06,bandwidth=1e+09").value());
   patterns::MessageStatistics statistics{kRanks, network.get(), nullptr};
@@ -55,9 +55,12 @@ void run(Input input) {
   simnode::node::Translator translator{kRanks, engine};
   try {
     feed(input, kRanks, translator, statistics, engine);
-  } catch (const std::invalid_argument&) {  // refused
-  } catch (const std::out_of_range&) {      // likewise
+  } catch (const std::invalid_argument&) {
+    return false;
+  } catch (const std::out_of_range&) {
+    return false;
   }
+  return true;
 }
 
 std::vector<std::string> seeds() {

@@ -33,8 +33,9 @@ void declare(CLI::App& verb, Values& values) {
 
 }  // namespace
 
-void run(Input input) {
+bool run(Input input) {
   const MemoryFile file{as_text(input)};
+  bool whole = true;
   for (const char* verb : {"run", "guidelines check"}) {
     CLI::App app;
     Values values;
@@ -46,8 +47,10 @@ void run(Input input) {
     try {
       app.parse(verb + (" --config " + file.path().string()));
     } catch (const cli::Failure&) {  // the file is refused, with its line
+      whole = false;
     }
   }
+  return whole;
 }
 
 std::vector<std::string> seeds() {
@@ -56,7 +59,8 @@ std::vector<std::string> seeds() {
       "\"tcp\"\n",
       "[guidelines.check]\nalpha = 0.05\nanalysers = 2\nrecord-cap = "
       "\"64KiB\"\n\n[guidelines.measure]\nalpha = 1e-3\n",
-      "[guidelines]\ncheck = {alpha = 0.5, quiet = false}\n# \"run\" as a dotted key\nrun.analysers = 3\n"};
+      "[guidelines]\ncheck = {alpha = 0.5, quiet = false}\n# \"run\" as a dotted key\nmeasure.analysers = "
+      "3\n"};
 }
 
 bool is_text() {

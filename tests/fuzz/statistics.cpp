@@ -10,19 +10,21 @@ namespace nplus1::fuzz {
 
 namespace page = events::statistics;
 
-void run(Input input) {
+bool run(Input input) {
   const MemoryFile file{as_text(input)};
   static_cast<void>(page::is_statistics(file.path()));
   const auto pages = page::read_pages(file.path());
-  if (!pages) return;
+  if (!pages) return false;
   for (const page::RankPage& rank : pages.value()) {
     for (const page::ThreadState& t : rank.threads) static_cast<void>(rank.members(t.members, t.ranges));
     for (const std::string& path : rank.paths) static_cast<void>(page::frames_of(path));
   }
   const auto counted = patterns::counted_patterns(pages.value());
-  if (!counted || counted.value().ranks() > 4096) return;  // a file may claim millions, which take their time
+  if (!counted || counted.value().ranks() > 4096)
+    return false;  // a file may claim millions, which take their time
   static_cast<void>(patterns::first_screen(counted.value(), {}));
   static_cast<void>(patterns::patterns_json(counted.value()));
+  return true;
 }
 
 std::vector<std::string> seeds() {

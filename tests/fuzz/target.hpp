@@ -16,9 +16,10 @@ namespace nplus1::fuzz {
 
 using Input = std::span<const std::uint8_t>;
 
-/// To be defined by each target.
-void run(Input input);
-/// Inputs that get far: where mutation starts from.
+/// To be defined by each target. Whether the reader took the whole input.
+[[nodiscard]] bool run(Input input);
+/// Inputs that get far: where mutation starts from. The reader must take text as it is (is_text()), and some of what chance
+/// makes.
 [[nodiscard]] std::vector<std::string> seeds();
 /// Whether inputs are lines of words, which are mutated as such.
 [[nodiscard]] bool is_text();

@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "events/checked_sink.hpp"
 #include "events/definitions_collector.hpp"
 #include "tests/fuzz/events_of.hpp"
 
@@ -22,7 +23,8 @@ std::string printed(Syntax syntax, unsigned seed) {
     std::string bytes(400, '\0');
     for (char& b : bytes) b = static_cast<char>(random() % 250);
     Choices choices{{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}};
-    EventsOf{choices, 4, *rows}.all(20);
+    events::CheckedSink checked{4, 1000, *rows};  // what a reader takes
+    EventsOf{choices, 4, checked}.all(60);
   }
   std::string text(1U << 16U, '\0');
   const ssize_t length = ::pread(file.descriptor(), text.data(), text.size(), 0);
@@ -32,14 +34,16 @@ std::string printed(Syntax syntax, unsigned seed) {
 
 }  // namespace
 
-void run(Input input) {
+bool run(Input input) {
+  bool whole = false;
   for (const Syntax syntax : {Syntax::kCsv, Syntax::kJsonLines}) {
     const MemoryFile file{as_text(input)};
     auto importer = events::text::open(file.path(), syntax);
     if (!importer) continue;
     events::DefinitionsCollector sink;
-    static_cast<void>(importer.value()->read(sink));
+    whole |= importer.value()->read(sink).ok();
   }
+  return whole;
 }
 
 std::vector<std::string> seeds() {
