@@ -33,20 +33,24 @@ def tests_in(suite):
             yield test
 
 
-def tests_to_run(suite):
+def kept(tests):
+    """Those that NPLUS1_LEAVE_OUT does not list."""
     left_out = os.environ.get("NPLUS1_LEAVE_OUT")
     patterns = listed(pathlib.Path(left_out).read_text()) if left_out else []
-    found = tests_in(unittest.defaultTestLoader.loadTestsFromName(suite))
-    return unittest.TestSuite(test for test in found if unlisted([(test.id(), "")], patterns))
+    return [test for test in tests if unlisted([(test.id(), "")], patterns)]
 
 
 def main(suite):
     sys.path.insert(0, os.getcwd())
-    tests = tests_to_run(suite)
-    result = unittest.TextTestRunner(verbosity=2).run(tests)
-    if result.testsRun == 0:
+    found = list(tests_in(unittest.defaultTestLoader.loadTestsFromName(suite)))
+    if not found:
         print(f"{suite} has no tests", file=sys.stderr)
         return 1
+    tests = kept(found)
+    if not tests:
+        print(f"{suite}: all of its {len(found)} tests are left out")
+        return 0
+    result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(tests))
     wrong = unlisted([(test.id(), why) for test, why in result.skipped], listed(LISTED.read_text()))
     for name, why in wrong:
         print(f"SKIPPED: {name}: {why}", file=sys.stderr)

@@ -32,14 +32,19 @@ class RunSuite(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("SKIPPED: some_test.Some.test_that_needs_something: not here", done.stderr)
 
-    def test_what_is_to_be_left_out_is_not_run(self):
+    def leave_out(self, pattern):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "some_test.py").write_text(SUITE.format(there=False))
-            pathlib.Path(folder, "list").write_text("Some.*needs: a reason\n")
+            pathlib.Path(folder, "list").write_text(f"{pattern}: a reason\n")
             environment = {**os.environ, "NPLUS1_NO_SKIPS": "1", "NPLUS1_LEAVE_OUT": str(pathlib.Path(folder, "list"))}
-            done = subprocess.run([sys.executable, RUNNER, "some_test"], cwd=folder, env=environment, capture_output=True,
+            return subprocess.run([sys.executable, RUNNER, "some_test"], cwd=folder, env=environment, capture_output=True,
                                   text=True, check=False)
+
+    def test_what_is_to_be_left_out_is_not_run(self):
+        done = self.leave_out("Some.*needs")
         self.assertEqual((done.returncode, "Ran 1 test " in done.stderr), (0, True), done.stderr)
+        done = self.leave_out("some_test")
+        self.assertEqual((done.returncode, "all of its 2 tests are left out" in done.stdout), (0, True), done.stderr)
 
     def test_listed_ones_have_reasons(self):
         sys.path.insert(0, str(RUNNER.parent))
