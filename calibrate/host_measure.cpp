@@ -73,7 +73,7 @@ NPLUS1_CHAINS(chains_512, Vector512, 8, "avx512f", )
 /// Reads all of it, with as many sums at a time as loads can be under way.
 #define NPLUS1_READ_ALL(name, bits, target_of)                                                   \
   __attribute__((target(target_of))) double name(const unsigned char* from, std::size_t bytes) { \
-    typedef long long Vector __attribute__((vector_size((bits) / 8)));                           \
+    typedef unsigned long long Vector __attribute__((vector_size((bits) / 8)));                  \
     Vector sums[8] = {};                                                                         \
     for (std::size_t at = 0; at + 8 * sizeof(Vector) <= bytes; at += 8 * sizeof(Vector))         \
       for (std::size_t c = 0; c < 8; ++c) {                                                      \

@@ -103,6 +103,7 @@ bool Measuring::may_defer(const Half* halves, std::size_t n, MPI_Comm comm, cons
     any = true;
     if (h.buffer == nullptr || h.buffer == MPI_IN_PLACE || h.count <= 0 || !usable(h.type)) return false;
     if (payload_bytes(h.count, h.type) <= 0) return false;
+    if (!h.receives && !has_equal_elements(h.type)) return false;  // whose copy is sent packed
     // Which message it is would be known later than the program may ask.
     if (h.receives && (h.peer == MPI_ANY_SOURCE || h.tag == MPI_ANY_TAG) && status != MPI_STATUS_IGNORE)
       return false;

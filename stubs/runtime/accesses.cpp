@@ -143,6 +143,7 @@ Transfer Accesses::shadowed(Call& call, const Transfer& receive, const Request& 
   t.buffer = shadow->memory.get();
   t.count = shadow->bytes;
   t.type = MPI_PACKED;
+  t.own = nullptr;
   shadows_[&request] = std::move(shadow);
   return t;
 }

@@ -1,10 +1,12 @@
 #include "stubs/runtime/detached_sends.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "stubs/runtime/arguments/own_pages.hpp"
 #include "stubs/runtime/hooks/ucx.hpp"
@@ -15,6 +17,9 @@ namespace {
 
 constexpr std::uint64_t kClassMask = 7, kContiguous = 0, kGeneric = 7;
 constexpr unsigned kClassBits = 3;
+/// A message of so many bytes is never cut, and no piece of a longer one is shorter: what UCX's transports take at a time
+/// is 4 KiB and more.
+constexpr std::size_t kPiece = 1024;
 
 /// ucp_generic_dt_ops_t.
 struct Packing {
@@ -47,6 +52,7 @@ std::atomic<std::size_t> under_way{0};
 struct Copy {
   OwnPages memory;
   std::size_t size = 0;
+  std::vector<std::size_t> cuts;  // where elements end; of a short copy none
 };
 
 bool reserve(Copy& copy, std::size_t size) noexcept {
@@ -66,13 +72,43 @@ bool copy_generic(Copy& copy, const void* buffer, std::size_t count, std::uint64
   void* const state = found.packing.start_pack(found.context, buffer, count);
   const std::size_t size = found.packing.packed_size(state);
   const bool room = reserve(copy, size);
+  const bool may_be_cut = size > kPiece;
   for (std::size_t done = 0; room && done < size;) {
-    const std::size_t more = found.packing.pack(state, done, copy.memory.get() + done, size - done);
+    const std::size_t most = std::min(size - done, may_be_cut ? kPiece : size);
+    const std::size_t more = found.packing.pack(state, done, copy.memory.get() + done, most);
     if (more == 0) break;
     done += more;
+    if (may_be_cut) copy.cuts.push_back(done);
   }
   found.packing.finish(state);
   return room;
+}
+
+/// A copy that UCX takes piece by piece, cut where elements end: MPICH refuses the message (MPI_ERR_TRUNCATE) if a piece ends
+/// within an element of the receiver's type, and UCX cuts bytes anywhere.
+constexpr Packing kCutCopies{
+    .start_pack = [](void*, const void* copy, std::size_t) { return const_cast<void*>(copy); },
+    .start_unpack = [](void*, void*, std::size_t) -> void* { return nullptr; },
+    .packed_size = [](void* copy) { return static_cast<const Copy*>(copy)->size; },
+    .pack = [](void* state, std::size_t offset, void* to, std::size_t at_most) -> std::size_t {
+      const Copy& copy = *static_cast<const Copy*>(state);
+      const auto behind = std::upper_bound(copy.cuts.begin(), copy.cuts.end(), offset + at_most);
+      if (behind == copy.cuts.begin() || *(behind - 1) <= offset) return 0;
+      const std::size_t length = *(behind - 1) - offset;
+      std::memcpy(to, copy.memory.get() + offset, length);
+      return length;
+    },
+    .unpack = [](void*, std::size_t, const void*, std::size_t) -> int { return kUcxTruncated; },
+    .finish = [](void*) {}};
+
+/// The type of such copies, made once; 0 where UCX has none.
+std::uint64_t cut_copies() noexcept {
+  static const std::uint64_t made = [] {
+    std::uint64_t type = 0;
+    auto* const make = find_in_ucx<std::int8_t(const void*, void*, std::uint64_t*)>("ucp_dt_create_generic");
+    return make != nullptr && make(&kCutCopies, nullptr, &type) == 0 ? type : 0;
+  }();
+  return made;
 }
 
 /// Only of main memory: elsewhere the processor cannot read.
@@ -127,10 +163,15 @@ void* send_detached(TagSend* send, void* endpoint, const void* buffer, std::size
     own.done.sent = sent;
     own.user_data = copy.get();
     under_way.fetch_add(1, std::memory_order_relaxed);
-    const void* const memory = copy->memory.get();
-    const std::size_t size = copy->size;
     Copy* const kept = copy.release();
-    void* const answer = send(endpoint, memory, size, tag, &own);
+    void* answer = nullptr;
+    if (kept->cuts.empty() || cut_copies() == 0) {
+      answer = send(endpoint, kept->memory.get(), kept->size, tag, &own);
+    } else {
+      own.given |= kUcxHasDatatype;
+      own.datatype = cut_copies();
+      answer = send(endpoint, kept, 1, tag, &own);
+    }
     if (is_ucx_request(answer)) return nullptr;
     release(kept);
     return answer;

@@ -48,7 +48,7 @@ MPI_Datatype build(Random& random, const Base& base, const std::vector<Block>& b
   for (const Block& b : blocks) {
     lengths.push_back(b.length);
     places.push_back(b.displacement);
-    addresses.push_back(MPI_Aint{b.displacement} * base.size);
+    addresses.push_back(MPI_Aint{b.displacement} * base.extent);
   }
   MPI_Datatype type;
   const int stride = n > 1 ? places[1] : lengths[0];
@@ -56,7 +56,7 @@ MPI_Datatype build(Random& random, const Base& base, const std::vector<Block>& b
     if (random.chance(50))
       MPI_Type_vector(n, lengths[0], stride, base.type, &type);
     else
-      MPI_Type_create_hvector(n, lengths[0], MPI_Aint{stride} * base.size, base.type, &type);
+      MPI_Type_create_hvector(n, lengths[0], MPI_Aint{stride} * base.extent, base.type, &type);
   } else if (equal_lengths(blocks) && random.chance(60)) {
     if (random.chance(50))
       MPI_Type_create_indexed_block(n, lengths[0], places.data(), base.type, &type);
@@ -90,6 +90,10 @@ Base random_base(Random& random) {
                     Base{MPI_FLOAT, 4}, Base{MPI_DOUBLE, 8}, Base{MPI_INT64_T, 8}});
 }
 
+Base random_pair(Random& random) {
+  return random.of({Base{MPI_DOUBLE_INT, 12, 16}, Base{MPI_LONG_INT, 12, 16}});
+}
+
 void Layout::release() {
   if (derived) MPI_Type_free(&type);
   derived = false;
@@ -98,7 +102,7 @@ void Layout::release() {
 Layout plain(const Base& base) {
   Layout l;
   l.type = base.type;
-  l.extent = base.size;
+  l.extent = base.extent;
   for (int i = 0; i < base.size; ++i) l.bytes.push_back(i);
   return l;
 }
@@ -110,15 +114,15 @@ Layout random_layout(Random& random, const Base& base, int bases) {
   l.bases = bases;
   l.type = build(random, base, blocks);
   for (const Block& b : blocks)
-    for (int i = 0; i < b.length * base.size; ++i)
-      l.bytes.push_back(MPI_Aint{b.displacement} * base.size + i);
+    for (int k = 0; k < b.length; ++k)
+      for (int i = 0; i < base.size; ++i) l.bytes.push_back(MPI_Aint{b.displacement + k} * base.extent + i);
   MPI_Datatype other;
   MPI_Aint lower;
   MPI_Type_get_extent(l.type, &lower, &l.extent);
   if (random.chance(30)) {
-    lower = random.chance(20) ? -MPI_Aint{base.size} : 0;
-    const MPI_Aint end = 1 + *std::max_element(l.bytes.begin(), l.bytes.end());
-    l.extent = end + MPI_Aint{random.below(3)} * base.size;
+    lower = random.chance(20) ? -MPI_Aint{base.extent} : 0;
+    const MPI_Aint end = 1 + *std::max_element(l.bytes.begin(), l.bytes.end()) + base.extent - base.size;
+    l.extent = end + MPI_Aint{random.below(3)} * base.extent;
     MPI_Type_create_resized(l.type, lower, l.extent, &other);
     replace(l.type, other);
   }

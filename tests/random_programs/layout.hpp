@@ -13,9 +13,12 @@ namespace random_programs {
 struct Base {
   MPI_Datatype type;
   int size;
+  int extent = size;  // more, if it is padded at its end
 };
 
 Base random_base(Random& random);
+/// Of two elements that are not equally long.
+Base random_pair(Random& random);
 
 /// A datatype of `bases` elements of a base type, and where its bytes lie. Freed by its owner.
 struct Layout {

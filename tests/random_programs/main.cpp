@@ -7,6 +7,7 @@
 //   --errors           calls that return errors
 //   --threads          MPI_THREAD_MULTIPLE, and steps in which several threads perform scripts of their own
 //   --one-sided        windows too
+//   --pairs            messages of pairs of unequal elements too
 //   --code N           the exit code
 //   --trace            each rank says on stderr which step it begins
 // RANDOM_PROGRAM_BOOKS=FOLDER: where each rank leaves its books; RANDOM_PROGRAM_DELAY=SEED: it dawdles.
@@ -87,6 +88,7 @@ Options parse(int argc, char** argv, int& scripts, int& code) {
                        : name == "--errors"    ? &o.errors
                        : name == "--threads"   ? &o.threads
                        : name == "--one-sided" ? &o.one_sided
+                       : name == "--pairs"     ? &o.pairs
                                                : nullptr;
     if (flag != nullptr) {
       *flag = true;

@@ -253,6 +253,10 @@ Message random_message(Script& s, const Communicator& c) {
 void message_step(Script& s) {
   Communicator* c = random_communicator(s, 1);
   Message m = random_message(s, *c);
+  if (s.options.pairs && s.random.chance(30)) {
+    m.base = random_pair(s.random);
+    m.bases = random_bytes(s) / m.base.size;
+  }
   const int what = s.random.below(4);  // 0: the send alone, 1: the receive alone, else both
   const bool send = what != 1, receive = what != 0;
   if (s.random.chance(70)) {

@@ -79,6 +79,7 @@ struct Options {
   bool errors = false;             // steps with calls that return errors
   bool threads = false;            // steps with several threads, under MPI_THREAD_MULTIPLE
   bool one_sided = false;          // windows
+  bool pairs = false;              // messages of MPI_DOUBLE_INT and its like
   bool trace = false;
 };
 

@@ -46,7 +46,7 @@ UNCOUNTED = ("MPI_Request_free", "MPI_Intercomm_create", "MPI_Isendrecv", "MPI_I
 OTHER_BYTES = ("neighbor_allgather", "neighbor_alltoall", "reduce_scatter")
 # A program's options, and the share of the jobs that have them; the last excludes the others.
 ONE_SIDED = "--one-sided"
-FLAGS = {"--errors": 0.5, "--threads": 0.2, ONE_SIDED: 0.1}
+FLAGS = {"--errors": 0.5, "--threads": 0.2, ONE_SIDED: 0.1, "--pairs": 0.3}
 # What is run: name, options of nplus1, environment. Within a network all of them must agree in everything.
 Way = collections.namedtuple("Way", "name options environment")
 DELAYS = {"NPLUS1_TEST_DELAY": "random:{seed}:0.0005", "RANDOM_PROGRAM_DELAY": "{seed}"}
@@ -493,7 +493,7 @@ def options(words):
     parser.add_argument("--steps", type=int, default=30, help="of each program")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=[], help="steps of these kinds only")
     parser.add_argument("--flags", type=lambda text: [f"--{flag}" for flag in text.split(",") if flag], default=None,
-                        help="errors, threads, one-sided, or nothing; else each job draws its own")
+                        help="errors, threads, one-sided, pairs, or nothing; else each job draws its own")
     parser.add_argument("--platforms", type=float, default=0.25, help="share of the jobs that run on a platform")
     parser.add_argument("--seconds", type=float, default=0, help="ends after this time")
     parser.add_argument("--limit", type=float, default=120, help="seconds that one run may take")

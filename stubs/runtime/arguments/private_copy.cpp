@@ -11,6 +11,7 @@
 #include "stubs/runtime/arguments/address.hpp"
 #include "stubs/runtime/arguments/arguments.hpp"
 #include "stubs/runtime/arguments/own_pages.hpp"
+#include "stubs/runtime/arguments/typemaps.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -73,6 +74,20 @@ bool PrivateCopy::reserve(MPI_Count bytes) noexcept {
   return true;
 }
 
+namespace {
+
+/// Whether a page of what a message spans may be none of its own, and perhaps no memory. A gap within an element is no longer
+/// than the element.
+bool may_have_holes(MPI_Count count, MPI_Datatype type, MPI_Count span, MPI_Count payload) {
+  MPI_Count one_first = 0;
+  MPI_Count one_span = 0;
+  touched(1, type, one_first, one_span);
+  const MPI_Count next = count > 1 ? (span - one_span) / (count - 1) : 0;
+  return span - payload >= kPage && (one_span >= kPage || next >= kPage);
+}
+
+}  // namespace
+
 PrivateCopy::PrivateCopy(MPI_Count first, MPI_Count span) noexcept {
   if (span > 0 && reserve(span)) address_ = behind(memory_.get(), -first);
 }
@@ -85,7 +100,7 @@ bool PrivateCopy::add(const void* buffer, MPI_Count offset, MPI_Count count, MPI
   touched(count, type, first, span);
   const auto* from = behind(buffer, offset);
   auto* to = behind(address_, offset);
-  if (span - payload < kPage) {
+  if (!may_have_holes(count, type, span, payload)) {
     std::memcpy(behind(to, first), behind(from, first), static_cast<std::size_t>(span));
     return true;
   }
@@ -103,7 +118,7 @@ PrivateCopy::PrivateCopy(const void* buffer, MPI_Count count, MPI_Datatype type,
   MPI_Count first = 0;
   MPI_Count span = 0;
   touched(count, type, first, span);
-  if (packable && span - payload >= kPage) {
+  if (packable && may_have_holes(count, type, span, payload) && has_equal_elements(type)) {
     copy_packed(buffer, count, type);
   } else if (reserve(span)) {
     address_ = behind(memory_.get(), -first);

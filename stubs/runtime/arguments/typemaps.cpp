@@ -177,6 +177,24 @@ std::optional<Segments> pieces_of(MPI_Datatype type) {
   return fits ? std::optional{all} : std::nullopt;
 }
 
+/// Bytes of each basic element; -1 if they differ, 0 if there is none.
+MPI_Count element_bytes(MPI_Datatype type) {
+  const Contents c{type};
+  if (c.is_named()) {
+    MPI_Count size = 0, lower = 0, extent = 0;
+    pmpi::Type_size_x(type, &size);
+    pmpi::Type_get_extent_x(type, &lower, &extent);
+    return size == extent ? size : -1;
+  }
+  MPI_Count common = 0;
+  for (const MPI_Datatype part : c.d) {
+    const MPI_Count bytes = element_bytes(part);
+    if (bytes < 0 || (common != 0 && bytes != 0 && bytes != common)) return -1;
+    if (bytes != 0) common = bytes;
+  }
+  return common;
+}
+
 /// In the order of their addresses, with those joined that touch.
 Segments sorted(Segments segments) {
   std::sort(segments.begin(), segments.end(),
@@ -192,6 +210,10 @@ Segments sorted(Segments segments) {
 }
 
 }  // namespace
+
+bool has_equal_elements(MPI_Datatype type) {
+  return element_bytes(type) >= 0;
+}
 
 const Segment* Typemaps::keep(Segments&& segments) {
   std::vector<std::int64_t> key;

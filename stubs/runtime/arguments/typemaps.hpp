@@ -13,6 +13,10 @@
 
 namespace nplus1::stubs {
 
+/// Whether all basic elements of a type are equally long, and without padding. Where they are not, MPICH (4.0, over UCX)
+/// refuses a message of bytes in place of the type's: it may be cut within an element, of which no part can be unpacked.
+[[nodiscard]] bool has_equal_elements(MPI_Datatype type);
+
 class Typemaps {
  public:
   /// The cells of a buffer as MPI is given it. A type that is made of too many pieces, or overlaps itself, counts as all

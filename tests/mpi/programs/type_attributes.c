@@ -37,11 +37,12 @@ int main(int argc, char** argv) {
     MPI_Type_commit(&odd);
     MPI_Type_set_attr(odd, key, &key);
     MPI_Request pair[2], any;
+    MPI_Status statuses[2];
     MPI_Send_init(out, 1, odd, right, 0, MPI_COMM_WORLD, &pair[0]);
-    MPI_Recv_init(in, 1, odd, left, 0, MPI_COMM_WORLD, &pair[1]);
+    MPI_Recv_init(in, 1, odd, turn == 2 ? MPI_ANY_SOURCE : left, 0, MPI_COMM_WORLD, &pair[1]);
     for (int i = 0; i < 4; ++i) out[3 * i] = 1000 * turn + 10 * rank + i;
     MPI_Startall(2, pair);
-    MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2, pair, statuses);
     say("persistent");
     MPI_Irecv(in, 1, odd, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &any);
     if (turn == 1) MPI_Type_free(&odd);
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
     if (turn == 0) MPI_Type_free(&odd);
     if (turn == 0) say("freed while persistent requests need it");
     MPI_Startall(2, pair);
-    MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2, pair, statuses);
     MPI_Request_free(&pair[0]);
     MPI_Request_free(&pair[1]);
     say("no request is left");
