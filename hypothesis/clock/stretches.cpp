@@ -15,6 +15,7 @@ constexpr double kShortPs = 1e6;
 /// At most so much of each stretch is what measuring it costs beyond what a calibration finds, where all is hot.
 constexpr double kMostOfMeasuringPs = 70e3;
 constexpr std::size_t kFewestToTell = 32;  // stretches of a kind
+constexpr std::size_t kRepeated = 4;       // stretches of a rank, of which some were hardly disturbed
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
   return static_cast<std::uint64_t>(rank.value) << 40U ^ ordinal;
@@ -113,6 +114,7 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
   kind.recorded_ps += picoseconds;
   if (kind.ranks.size() <= rank.index()) kind.ranks.resize(rank.index() + 1);
   OfRank& here = kind.ranks[rank.index()];
+  ++here.all;
   const Recorded recorded = recorded_as(rank, place.step, picoseconds);
   if (const Sample* sample = sample_of(rank, ordinal); sample != nullptr) {
     const auto warm = static_cast<double>(sample->warm.count());
@@ -137,26 +139,61 @@ std::uint64_t Stretches::chance(std::uint64_t of) const {
   return mixed(of ^ mixed(replicate_));
 }
 
+/// What each rank's stretches take where no twin says it. A replicate takes another quantile: how much of the shortest is
+/// the host's is what nobody knows.
+void Stretches::take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const {
+  kind.differences = Differences{recorded};
+  const double share = replicate_ == 0 ? kLow : fraction(chance(kind.count)) / 2;
+  std::vector<double> low;
+  for (OfRank& rank : kind.ranks) {
+    std::vector<double> times;
+    for (const Recorded& r : rank.some)
+      times.push_back(static_cast<double>(r.log_time) - kind.differences.of_step(r.step));
+    if (times.empty()) continue;
+    rank.log_low = static_cast<float>(quantile(std::move(times), share));
+    low.push_back(rank.log_low);
+  }
+  if (low.empty()) return;
+  kind.least = INFINITY;
+  for (const Recorded& r : recorded)
+    kind.least = std::min(kind.least, static_cast<double>(std::exp(r.log_time)));
+  forgive_once(kind, quantile(std::move(low), kLow));
+}
+
+/// Of many stretches each of which happens once, a host hits a few, and all ranks wait for these. What a rank that does one
+/// only once takes more than others is the host's, but for a quarter and for what exceeds a millisecond.
+void Stretches::forgive_once(OfKind& kind, double typical) const {
+  constexpr double kInProportion = 1.25, kMostOfTheHostPs = 1e9;
+  // In a replicate some of it is the program's.
+  const double most = kMostOfTheHostPs * (replicate_ == 0 ? 1 : fraction(chance(~kind.count)));
+  for (OfRank& rank : kind.ranks) {
+    const double usual = kInProportion * std::exp(typical);
+    const double more = std::exp(static_cast<double>(rank.log_low)) - usual;
+    if (rank.count == 1 && more > 0)
+      rank.log_low = static_cast<float>(std::log(usual + std::max(more - most, 0.0)));
+  }
+}
+
+/// Stretches that happen once on each rank touch memory for the first time, which a twin's warm passes don't.
+void Stretches::leave_once(OfKind& kind) {
+  const auto once = [](const OfRank& rank) { return rank.all <= 1; };
+  if (kind.measured.empty() || !std::all_of(kind.ranks.begin(), kind.ranks.end(), once)) return;
+  for (const Measured& m : kind.measured) {
+    OfRank& rank = kind.ranks[m.recorded.rank];
+    rank.some.push_back(m.recorded);
+    ++rank.count;
+  }
+  kind.measured.clear();
+}
+
 void Stretches::fit(OfKind& kind) const {
   std::vector<Recorded> recorded;
   for (const OfRank& rank : kind.ranks) recorded.insert(recorded.end(), rank.some.begin(), rank.some.end());
-  if (!kind.measured.empty()) {
-    for (OfRank& rank : kind.ranks) {
-      std::vector<double> times;
-      for (const Recorded& r : rank.some) times.push_back(r.log_time);
-      rank.log_low = times.empty() ? INFINITY : static_cast<float>(quantile(std::move(times), kLow));
-    }
-  } else {
-    // A replicate takes another quantile: how much of the shortest is the host's is what nobody knows.
-    const double share = replicate_ == 0 ? kLow : fraction(chance(kind.count)) / 2;
-    kind.differences = Differences{recorded};
-    for (OfRank& rank : kind.ranks) {
-      std::vector<double> times;
-      for (const Recorded& r : rank.some)
-        times.push_back(static_cast<double>(r.log_time) - kind.differences.of_step(r.step));
-      rank.log_low = times.empty() ? 0 : static_cast<float>(quantile(std::move(times), share));
-    }
-    return;
+  if (kind.measured.empty()) return take_quantiles(kind, recorded);
+  for (OfRank& rank : kind.ranks) {
+    std::vector<double> times;
+    for (const Recorded& r : rank.some) times.push_back(r.log_time);
+    rank.log_low = times.empty() ? INFINITY : static_cast<float>(quantile(std::move(times), kLow));
   }
   std::vector<Measured> samples = kind.measured;
   if (replicate_ != 0) {
@@ -172,6 +209,52 @@ void Stretches::fit(OfKind& kind) const {
   kind.spread = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / quantile(warm, 0.5);
 }
 
+/// How much shorter than their recorded low quantile stretches are when they are warm: of kinds that were measured.
+void Stretches::learn_warmer() {
+  constexpr std::size_t kFewestSamples = 3;
+  warmer_.clear();
+  for (const auto& [kind, of] : kinds_) {
+    std::vector<double> low, warm;
+    for (const OfRank& rank : of.ranks)
+      if (rank.some.size() >= kRepeated) low.push_back(rank.log_low);
+    for (const Measured& m : of.measured) warm.push_back(m.log_warm);
+    if (low.empty() || warm.size() < kFewestSamples) continue;
+    const double typical = quantile(std::move(low), 0.5);
+    warmer_.push_back({typical, std::min(quantile(std::move(warm), 0.5) - typical, 0.0)});
+  }
+  std::sort(warmer_.begin(), warmer_.end());
+}
+
+/// Of stretches as long as that: what the nearest measured kinds say, ascending.
+std::vector<double> Stretches::warmer(double log_low) const {
+  constexpr std::size_t kNearest = 5;
+  constexpr double kNear = 1.4;                 // a factor of four
+  std::vector<std::pair<double, double>> near;  // how far, how much
+  for (const auto& [at, shorter] : warmer_)
+    if (std::abs(at - log_low) < kNear) near.emplace_back(std::abs(at - log_low), shorter);
+  std::sort(near.begin(), near.end());
+  near.resize(std::min(near.size(), kNearest));
+  std::vector<double> shorter;
+  for (const auto& n : near) shorter.push_back(n.second);
+  std::sort(shorter.begin(), shorter.end());
+  return shorter;
+}
+
+/// A kind that no twin has measured is as warm as most others of its length; in a replicate, as one of them.
+void Stretches::warm_up(OfKind& kind) const {
+  if (!kind.measured.empty()) return;
+  std::vector<double> low;
+  for (const OfRank& rank : kind.ranks)
+    if (rank.some.size() >= kRepeated) low.push_back(rank.log_low);
+  if (low.empty()) return;
+  const std::vector<double> near = warmer(quantile(std::move(low), 0.5));
+  if (near.empty()) return;
+  const double shorter = near[replicate_ == 0 ? near.size() / 2 : chance(kind.count + 1) % near.size()];
+  for (OfRank& rank : kind.ranks)
+    if (rank.some.size() >= kRepeated) rank.log_low += static_cast<float>(shorter);
+  kind.least *= std::exp(near.front());
+}
+
 /// A program that sends twice in a row computes nothing in between: what its shortest kind of stretch takes is taken for
 /// the cost of measuring.
 double Stretches::cost_of_measuring() const {
@@ -179,7 +262,9 @@ double Stretches::cost_of_measuring() const {
   for (const auto& [kind, of] : kinds_) {
     std::vector<double> times;
     for (const OfRank& rank : of.ranks)
-      for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
+      for (const Recorded& r : rank.some)
+        if (r.log_time > 0)
+          times.push_back(static_cast<double>(r.log_time));  // the others are inside of a call
     if (times.size() >= kFewestToTell) least = std::min(least, std::exp(quantile(std::move(times), kLow)));
   }
   if (least > 2 * kMostOfMeasuringPs) return 0;  // no kind is empty, and to none does it matter
@@ -188,7 +273,12 @@ double Stretches::cost_of_measuring() const {
 
 void Stretches::fit() {
   of_measuring_ = cost_of_measuring();
-  for (auto& [kind, of] : kinds_) fit(of);
+  for (auto& [kind, of] : kinds_) {
+    leave_once(of);
+    fit(of);
+  }
+  learn_warmer();
+  for (auto& [kind, of] : kinds_) warm_up(of);
   fitted_ = true;
 }
 
@@ -203,10 +293,10 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   if (found == kinds_.end() || rank.index() >= found->second.ranks.size()) return recorded;
   const OfKind& of = found->second;
   double warm = recorded;
-  if (of.measured.empty()) {
-    warm = std::exp(static_cast<double>(of.ranks[rank.index()].log_low) + of.differences.of_step(place.step));
-  } else if (estimate == Estimate::kLowest) {
+  if (estimate == Estimate::kLowest) {
     warm = of.least;
+  } else if (of.measured.empty()) {
+    warm = std::exp(static_cast<double>(of.ranks[rank.index()].log_low) + of.differences.of_step(place.step));
   } else {
     const double drawn = fraction(chance(key(rank, ordinal)));
     const double log_warm = of.levels.log_warm(recorded_as(rank, place.step, recorded), drawn);

@@ -5,8 +5,9 @@
 // same on all ranks. What is to be taken out is the host's disturbance, and not what differs between ranks, steps or
 // data: so where the samples of a kind agree, that is what all its stretches take, and where they don't, they form levels,
 // and each stretch has one (levels.hpp). A stretch that was measured itself has the level of its sample. Nothing becomes longer
-// than recorded. A kind without samples keeps the rank's 10 % quantile, and what its steps have more than others: little
-// memory, or nothing that a twin could repeat. docs/clock.md has the evidence.
+// than recorded. A kind without samples keeps the rank's 10 % quantile, as much shorter as kinds of its length are that were
+// measured, and what its steps have more than others. What a rank does only once is compared with what others do, because
+// of many such stretches a host hits a few. docs/clock.md has equations and evidence.
 //
 // How far all this can be trusted is found by doing it again, with samples drawn from the samples (bootstrap) and other
 // chances where chance decides: replicate().
@@ -17,6 +18,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "events/recording/header.hpp"
@@ -111,9 +113,9 @@ class Stretches {
 
  private:
   struct OfRank {
-    std::uint64_t count = 0;
-    std::vector<Recorded> some;  // each stretch as likely as the others
-    float log_low = 0;           // of picoseconds, without what its step adds
+    std::uint64_t all = 0, count = 0;  // the latter without those that twins measured
+    std::vector<Recorded> some;        // each stretch as likely as the others
+    float log_low = 0;                 // of picoseconds, without what its step adds
   };
   struct OfKind {
     std::vector<OfRank> ranks;
@@ -123,10 +125,16 @@ class Stretches {
     mutable double warm_ps = 0;
     Levels levels;
     Differences differences;     // where there are no samples
-    double least = 0, most = 0;  // of the samples
+    double least = 0, most = 0;  // of the samples; the first without them, too
     double spread = 0;
   };
   void fit(OfKind& kind) const;
+  static void leave_once(OfKind& kind);
+  void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
+  void forgive_once(OfKind& kind, double typical) const;
+  void learn_warmer();
+  [[nodiscard]] std::vector<double> warmer(double log_low) const;
+  void warm_up(OfKind& kind) const;
   [[nodiscard]] double cost_of_measuring() const;
   [[nodiscard]] static Model model_of(const OfKind& kind);
   [[nodiscard]] const Sample* sample_of(RankId rank, std::uint64_t ordinal) const;
@@ -135,6 +143,7 @@ class Stretches {
   std::unordered_map<std::uint64_t, Sample> samples_;  // by rank and ordinal
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
+  std::vector<std::pair<double, double>> warmer_;  // logarithms: of the low quantile, and of warm against it
   std::uint64_t random_ = 0x9e3779b97f4a7c15U;
   std::uint32_t replicate_ = 0;
   double of_measuring_ = 0;  // picoseconds in each stretch

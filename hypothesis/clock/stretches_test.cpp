@@ -5,6 +5,8 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <utility>
+#include <vector>
 
 namespace nplus1::hypothesis::clock {
 namespace {
@@ -172,11 +174,121 @@ TEST(Stretches, WithoutSamplesKeepTheRanksLowQuantile) {
   EXPECT_LT(low, 2 * 160 * kMicrosecond);
 }
 
+/// What a float's logarithm is off by in these tests.
+constexpr double kFloat = 1e-3 * kMicrosecond;
+
+/// A stretch that ends at a call from `site`.
+struct Stretch {
+  std::uint32_t site;
+  double recorded;
+};
+
+/// Each rank's stretches in turn.
+class Calls {
+ public:
+  Calls(const std::vector<std::vector<Stretch>>& ranks, std::vector<Sample> samples)
+      : stretches_{std::move(samples)} {
+    for (std::size_t r = 0; r < ranks.size(); ++r)
+      for (std::size_t i = 0; i < ranks[r].size(); ++i) stretches_.take(id(r), i, event(ranks[r][i]));
+    stretches_.fit();
+    Follower follower;
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      warm.emplace_back();
+      for (std::size_t i = 0; i < ranks[r].size(); ++i)
+        warm[r].push_back(
+            stretches_.warm(follower.before(id(r), event(ranks[r][i])), id(r), i, ranks[r][i].recorded));
+    }
+  }
+  static RankId id(std::size_t rank) { return RankId{static_cast<std::int32_t>(rank)}; }
+
+  std::vector<std::vector<double>> warm;
+
+ private:
+  static events::Event event(const Stretch& stretch) {
+    events::Event e = Program::event(0, stretch.recorded);
+    e.site = CallSiteId{stretch.site};
+    return e;
+  }
+  Stretches stretches_;
+};
+
+/// All ranks wait for the largest of many, and a host hits one in a thousand with a tenth of a millisecond.
+TEST(Stretches, ThatHappenOnceAreNotWhatTheHostDidToOneRank) {
+  std::vector<std::vector<Stretch>> ranks(8, {{1, 10 * kMicrosecond}});
+  ranks[5][0].recorded = 250 * kMicrosecond;
+  const Calls calls{ranks, {}};
+  EXPECT_NEAR(calls.warm[5][0], 12.5 * kMicrosecond, kFloat);  // a quarter more than others is left to it
+  EXPECT_NEAR(calls.warm[4][0], 10 * kMicrosecond, kFloat);
+}
+
+TEST(Stretches, ThatHappenOnceKeepWhatIsMoreThanAHostDoes) {
+  std::vector<std::vector<Stretch>> ranks(8, {{1, 10e3 * kMicrosecond}});
+  ranks[5][0].recorded = 60e3 * kMicrosecond;
+  ranks[6][0].recorded = 12e3 * kMicrosecond;
+  const Calls calls{ranks, {}};
+  EXPECT_NEAR(calls.warm[5][0], 59e3 * kMicrosecond, kMicrosecond);  // all but a millisecond
+  EXPECT_NEAR(calls.warm[6][0], 12e3 * kMicrosecond, kMicrosecond);
+}
+
+TEST(Stretches, ThatHappenOnceTouchMemoryForTheFirstTimeWhichNoTwinSees) {
+  const std::vector<std::vector<Stretch>> ranks(4, {{1, 400 * kMicrosecond}});
+  const Calls calls{ranks, {{RankId{2}, 0, Duration{200'000'000}, false}}};
+  for (const auto& rank : calls.warm) EXPECT_NEAR(rank[0], 400 * kMicrosecond, kFloat);
+}
+
+/// Two kinds in turn, one of which twins have measured.
+TEST(Stretches, WithoutSamplesAreAsWarmAsOthersOfTheirLength) {
+  std::vector<std::vector<Stretch>> ranks(4);
+  std::vector<Sample> samples;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (std::size_t i = 0; i < 40; ++i) {
+      ranks[r].push_back({i % 2 == 0 ? kHere : kThere, (i % 2 == 0 ? 20 : 30) * kMicrosecond});
+      if (i % 2 == 0 && i > 0 && i % 8 == 0)
+        samples.push_back({Calls::id(r), i, Duration{std::llround(12 * kMicrosecond)}, false});
+    }
+  const Calls calls{ranks, samples};
+  EXPECT_NEAR(calls.warm[1][2], 12 * kMicrosecond, kFloat);
+  EXPECT_NEAR(calls.warm[1][3], 30 * 0.6 * kMicrosecond, kFloat);
+}
+
+TEST(Stretches, OfAnotherOrderOfLengthSayNothingOfThoseWithoutSamples) {
+  std::vector<std::vector<Stretch>> ranks(4);
+  std::vector<Sample> samples;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (std::size_t i = 0; i < 40; ++i) {
+      ranks[r].push_back({i % 2 == 0 ? kHere : kThere, (i % 2 == 0 ? 20 : 300) * kMicrosecond});
+      if (i % 2 == 0 && i > 0 && i % 8 == 0)
+        samples.push_back({Calls::id(r), i, Duration{std::llround(12 * kMicrosecond)}, false});
+    }
+  EXPECT_NEAR(Calls(ranks, samples).warm[1][3], 300 * kMicrosecond, kFloat);
+}
+
+/// One call may be several events, between which no time is measured at all.
+TEST(Stretches, InsideOfACallDoNotSayWhatMeasuringCosts) {
+  constexpr double kCost = 50e3;
+  std::vector<std::vector<Stretch>> ranks(4);
+  for (auto& rank : ranks)
+    for (int i = 0; i < 20; ++i)
+      rank.insert(rank.end(), {{1, 20 * kMicrosecond + kCost}, {2, kCost}, {2, 0}});
+  const Calls calls{ranks, {}};
+  EXPECT_NEAR(calls.warm[1][3], 20 * kMicrosecond, kFloat);
+  EXPECT_NEAR(calls.warm[1][4], 0, 10);
+  EXPECT_EQ(calls.warm[1][5], 0);
+}
+
 TEST(Stretches, AtLeastAreTheShortestMeasured) {
   Crowded crowded;
   const auto work = [](int rank, int) { return (20 + rank) * kMicrosecond; };
   const Program program{work, [&](int r, int s) { return crowded(work(r, s)); }, 3};
   EXPECT_EQ(program.warm(5, 1, 1e12, Stretches::Estimate::kLowest), 20 * kMicrosecond);
+}
+
+TEST(Stretches, WithoutSamplesAtLeastAreTheShortestRecorded) {
+  const Program program{[](int, int) { return 1; },
+                        [](int rank, int step) { return (rank + 1) * (100 + step) * kMicrosecond; }, 0};
+  const double lowest = program.warm(5, 7, 1e12, Stretches::Estimate::kLowest);
+  EXPECT_GE(lowest, 100.9 * kMicrosecond);
+  EXPECT_LE(lowest, 110 * kMicrosecond);  // of those of 100 that are kept
 }
 
 TEST(Stretches, OfDifferentSizesAreDifferentKinds) {
