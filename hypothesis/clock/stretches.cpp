@@ -222,37 +222,38 @@ void Stretches::learn_warmer() {
     const double typical = quantile(std::move(low), 0.5);
     warmer_.push_back({typical, std::min(quantile(std::move(warm), 0.5) - typical, 0.0)});
   }
-  std::sort(warmer_.begin(), warmer_.end());
 }
 
-/// Of stretches as long as that: what the nearest measured kinds say, ascending.
-std::vector<double> Stretches::warmer(double log_low) const {
-  constexpr std::size_t kNearest = 5;
-  constexpr double kNear = 1.4;                 // a factor of four
-  std::vector<std::pair<double, double>> near;  // how far, how much
-  for (const auto& [at, shorter] : warmer_)
-    if (std::abs(at - log_low) < kNear) near.emplace_back(std::abs(at - log_low), shorter);
-  std::sort(near.begin(), near.end());
-  near.resize(std::min(near.size(), kNearest));
-  std::vector<double> shorter;
-  for (const auto& n : near) shorter.push_back(n.second);
-  std::sort(shorter.begin(), shorter.end());
-  return shorter;
+/// Of stretches as long as that: the mean of what measured kinds say, the nearer the more, and with a little weight nothing.
+/// In a replicate each has another weight (Bayesian bootstrap).
+Stretches::Warmer Stretches::warmer(double log_low, std::uint64_t random) const {
+  constexpr double kNear = 0.7;  // a factor of two
+  double sum = 0, weights = 0.5;
+  Warmer found;
+  for (const auto& [at, shorter] : warmer_) {
+    const double off = (at - log_low) / kNear;
+    double weight = std::exp(-off * off / 2);
+    if (std::abs(off) < 2) found.most = std::min(found.most, shorter);
+    random = mixed(random);
+    if (replicate_ != 0) weight *= -std::log(std::max(fraction(random), 1e-9));
+    sum += weight * shorter;
+    weights += weight;
+  }
+  found.mean = sum / weights;
+  return found;
 }
 
-/// A kind that no twin has measured is as warm as most others of its length; in a replicate, as one of them.
+/// A kind that no twin has measured is as warm as others of its length.
 void Stretches::warm_up(OfKind& kind) const {
   if (!kind.measured.empty()) return;
   std::vector<double> low;
   for (const OfRank& rank : kind.ranks)
     if (rank.some.size() >= kRepeated) low.push_back(rank.log_low);
   if (low.empty()) return;
-  const std::vector<double> near = warmer(quantile(std::move(low), 0.5));
-  if (near.empty()) return;
-  const double shorter = near[replicate_ == 0 ? near.size() / 2 : chance(kind.count + 1) % near.size()];
+  const Warmer shorter = warmer(quantile(std::move(low), 0.5), chance(kind.count + 1));
   for (OfRank& rank : kind.ranks)
-    if (rank.some.size() >= kRepeated) rank.log_low += static_cast<float>(shorter);
-  kind.least *= std::exp(near.front());
+    if (rank.some.size() >= kRepeated) rank.log_low += static_cast<float>(shorter.mean);
+  kind.least *= std::exp(shorter.most);
 }
 
 /// A program that sends twice in a row computes nothing in between: what its shortest kind of stretch takes is taken for

@@ -133,7 +133,10 @@ class Stretches {
   void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
   void forgive_once(OfKind& kind, double typical) const;
   void learn_warmer();
-  [[nodiscard]] std::vector<double> warmer(double log_low) const;
+  struct Warmer {
+    double mean = 0, most = 0;  // logarithms, none above 0
+  };
+  [[nodiscard]] Warmer warmer(double log_low, std::uint64_t random) const;
   void warm_up(OfKind& kind) const;
   [[nodiscard]] double cost_of_measuring() const;
   [[nodiscard]] static Model model_of(const OfKind& kind);
