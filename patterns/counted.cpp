@@ -11,6 +11,7 @@
 #include "patterns/call_sites.hpp"
 #include "patterns/collective_fans.hpp"
 #include "patterns/communicators.hpp"
+#include "patterns/file_statistics.hpp"
 #include "patterns/layers.hpp"
 #include "patterns/size_counts.hpp"
 #include "patterns/time_bins.hpp"
@@ -314,7 +315,7 @@ void add_call_sites(const std::vector<RankPage>& pages, Patterns& patterns) {
       use.call = name;
       if (use.frames.empty()) use.frames = frames_of_path(frames);
       use.calls += site.calls;
-      use.messages += site.messages;
+      if (!is_file_call(call)) use.messages += site.messages;
       use.bytes += site.bytes;
       use.time += time_of(rank, site.ticks);
       if (waits(call) || blocking.count(call) > 0) use.waiting += time_of(rank, site.ticks);
@@ -329,9 +330,51 @@ void add_call_sites(const std::vector<RankPage>& pages, Patterns& patterns) {
   patterns.call_sites.resize(kMostSitesListed);
 }
 
+/// One function of MPI-IO: what it moves, and whether all members call it.
+struct FileAccess {
+  bool opens = false, reads = false, writes = false, collective = false;
+};
+
+FileAccess access_of(std::string_view call) {
+  const auto has = [&](std::string_view word) { return call.find(word) != std::string_view::npos; };
+  return {call == "MPI_File_open", has("File_read") || has("File_iread"),
+          has("File_write") || has("File_iwrite"), has("_all") || has("_ordered")};
+}
+
+void add_site(const RankPage& rank, const page::Site& site, FileCounts& counts) {
+  const FileAccess access = access_of(call_name(static_cast<std::uint16_t>(site.key & 0xffffU)));
+  counts.time += time_of(rank, site.ticks);
+  if (access.opens) counts.opens += site.messages;
+  if (access.reads) counts.reads += site.messages, counts.bytes_read += site.bytes;
+  if (access.writes) counts.writes += site.messages, counts.bytes_written += site.bytes;
+  if (access.collective) counts.collective += site.messages;
+}
+
+/// By rank and size: natively nobody follows which file a call is about.
+void add_files(const std::vector<RankPage>& pages, std::size_t ranks, Patterns& patterns) {
+  IoUse use;
+  use.rank.resize(ranks);
+  bool any = false;
+  SizesOfLayer reads, writes;
+  for (const RankPage& rank : pages) {
+    for (const page::Site& site : rank.sites) {
+      if (!is_file_call(static_cast<std::uint16_t>(site.key & 0xffffU))) continue;
+      any = true;
+      add_site(rank, site, use.rank[static_cast<std::size_t>(rank.header.rank)]);
+    }
+    for (const page::Size& size : rank.sizes) {
+      if (size.layer == page::kReadLayer + 1) reads.add(static_cast<std::int64_t>(size.bytes), size.count);
+      if (size.layer == page::kWriteLayer + 1) writes.add(static_cast<std::int64_t>(size.bytes), size.count);
+    }
+  }
+  use.read_sizes = reads.sizes();
+  use.write_sizes = writes.sizes();
+  if (any) patterns.io = std::move(use);
+}
+
 /// What is kept for each rank: its totals, and its calls of each collective.
 bool fits_in_memory(const std::vector<RankPage>& pages) {
-  constexpr std::size_t kColumns = 16;
+  constexpr std::size_t kColumns = 25;
   std::set<std::pair<std::uint64_t, std::uint64_t>> collectives;
   for (const RankPage& rank : pages)
     for (const page::Collective& c : rank.collectives) collectives.emplace(c.key, c.root);
@@ -366,6 +409,7 @@ Result<Patterns> counted_patterns(const std::vector<RankPage>& pages) {
   add_collectives(pages, ranks, patterns);
   if (!add_communicators(pages, ranks, patterns)) return too_large();
   add_call_sites(pages, patterns);
+  add_files(pages, ranks, patterns);
   for (const RankPage& rank : pages) patterns.unplaced_messages += rank.header.unplaced;
   patterns.over_time = TimeBins{ranks}.result();
   return patterns;

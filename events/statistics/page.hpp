@@ -96,9 +96,9 @@ struct Site {
   std::uint64_t calls = 0;
   std::uint64_t ticks = 0;
   std::uint64_t longest_ticks = 0;
-  std::uint64_t messages = 0;
+  std::uint64_t messages = 0;  // of MPI-IO: accesses, or files opened, that MPI has accepted
   std::uint64_t bytes = 0;
-  std::uint64_t least = 0;  // bytes + 1 of a message or a collective's payload; 0: none
+  std::uint64_t least = 0;  // bytes + 1 of a message, an access or a collective's payload; 0: none
   std::uint64_t most = 0;
 };
 
@@ -156,6 +156,8 @@ struct Path {
 
 /// Layers: 0 is point-to-point, k + 1 CollectiveKind k.
 inline constexpr std::uint64_t kPointToPointLayer = 0;
+/// Of sizes alone: accesses to files.
+inline constexpr std::uint64_t kReadLayer = 1000, kWriteLayer = 1001;
 
 [[nodiscard]] constexpr std::uint64_t site_key(std::uint32_t path, std::uint16_t call) {
   return (std::uint64_t{path} + 1) << 16U | call;

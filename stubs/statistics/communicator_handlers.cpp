@@ -1,8 +1,10 @@
-// Creation and freeing of communicators, MPI_Init and MPI_Finalize, and calls of which only the time is counted.
+// Creation and freeing of communicators, beginning and end of MPI, and calls of which only the time is counted.
+#include <atomic>
 #include <optional>
 
 #include "stubs/handlers.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/statistics/hang.hpp"
 #include "stubs/statistics/scope.hpp"
 #include "stubs/table/unmodelled.hpp"
@@ -57,15 +59,34 @@ int free_one(MPI_Comm* comm, Free&& free) {
   return free();
 }
 
+std::atomic<int> sessions{0};
+
 void begin() noexcept {
   guarded([] {
-    int level = MPI_THREAD_SINGLE;
-    pmpi::Query_thread(&level);
+    int level = MPI_THREAD_MULTIPLE;  // sessions may have any
+    if (!world_is_of_sessions()) pmpi::Query_thread(&level);
     statistics::Recorder* made = statistics::Recorder::make(level);
     if (made == nullptr) return;
     statistics::set_recorder(made);
     statistics::watch_for_hangs(*made);
     set_active(true);
+  });
+}
+
+/// In a job that begins with sessions alone. Once: one that has ended its last session has written its file.
+void begin_by_session() noexcept {
+  guarded([] {
+    int rank = 0, ranks = 0;
+    if (statistics::recorder() == nullptr && find_place_by_session(rank, ranks) && make_world_of_sessions())
+      begin();
+  });
+}
+
+void end() noexcept {
+  guarded([] {
+    set_active(false);
+    statistics::stop_watching();
+    statistics::recorder()->finish();
   });
 }
 
@@ -100,12 +121,27 @@ int Init_thread(int* argc, char*** argv, int required, int* provided) {
   return code;
 }
 int Finalize() {
-  guarded([] {
-    set_active(false);
-    statistics::stop_watching();
-    statistics::recorder()->finish();
-  });
+  if (!world_is_of_sessions()) end();
   return pmpi::Finalize();
+}
+int Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  std::optional<UnmodelledScope> scope;
+  if (active()) scope.emplace(current_call());
+  const int code = pmpi::Session_init(info, handler, session);
+  if (code != MPI_SUCCESS) return code;
+  if (!active()) begin_by_session();
+  sessions.fetch_add(1);
+  return code;
+}
+int Session_finalize(MPI_Session* session) {
+  if (sessions.fetch_sub(1) > 1 || !world_is_of_sessions()) {
+    std::optional<UnmodelledScope> scope;
+    if (active()) scope.emplace(current_call());
+    return pmpi::Session_finalize(session);
+  }
+  end();
+  free_world_of_sessions();
+  return pmpi::Session_finalize(session);
 }
 
 int Comm_dup(MPI_Comm comm, MPI_Comm* made) {

@@ -13,6 +13,7 @@
 
 #include "stubs/clock/thread_clock.hpp"
 #include "stubs/pmpi.hpp"
+#include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/statistics/recorder.hpp"
 #include "stubs/statistics/tables.hpp"
 
@@ -171,7 +172,7 @@ bool Recorder::map_page(int rank, int ranks) {
 Recorder* Recorder::make(int thread_level) {
   auto* made = new Recorder;
   calibrate_ticks();
-  pmpi::Comm_dup(MPI_COMM_WORLD, &made->own_);
+  pmpi::Comm_dup(world(), &made->own_);
   int rank = 0, ranks = 1;
   pmpi::Comm_rank(made->own_, &rank);
   pmpi::Comm_size(made->own_, &ranks);
@@ -184,8 +185,8 @@ Recorder* Recorder::make(int thread_level) {
   made->requests_ = static_cast<RequestSlot*>(std::calloc(kRequestSets * kRequestWays, sizeof(RequestSlot)));
   if (!mapped || made->requests_ == nullptr) return nullptr;  // out of memory: others count on
   shared_counts.store(thread_level == MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
-  made->add_communicator(MPI_COMM_WORLD, 0, 0);
-  made->add_communicator(MPI_COMM_SELF, 0, 1);
+  made->add_communicator(world(), 0, 0);
+  made->add_communicator(world_of_one(), 0, 1);
   return made;
 }
 

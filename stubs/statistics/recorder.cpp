@@ -262,8 +262,12 @@ void Recorder::message(std::uint64_t layer, bool incoming, std::int32_t peer, st
   } else {
     lose();
   }
+  count_size(layer, size);
+}
+
+void Recorder::count_size(std::uint64_t layer, std::uint64_t bytes) {
   page::Size* sizes = slot(table<page::Size>(TableKind::kSizes), entries(TableKind::kSizes),
-                           &page::Size::layer, layer + 1, &page::Size::bytes, size);
+                           &page::Size::layer, layer + 1, &page::Size::bytes, bytes);
   if (sizes != nullptr)
     statistics::add(sizes->count, 1);
   else

@@ -110,6 +110,7 @@ class Recorder {
   void unprepare(MPI_Request request);
 
   void message(std::uint64_t layer, bool incoming, std::int32_t peer, std::int64_t bytes);
+  void count_size(std::uint64_t layer, std::uint64_t bytes);
   /// Bytes of the fan's messages.
   std::uint64_t count_fan(const Fan& fan);
   void count_collective(MpiCall call, bool blocking, const Fan& fan, std::uint32_t size, std::uint64_t bytes,

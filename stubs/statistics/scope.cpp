@@ -123,6 +123,12 @@ void Scope::started(CommUse& comm, const Fan& fan) {
   collective(fan, false);
 }
 
+void Scope::accessed(std::uint64_t layer, std::int64_t bytes) {
+  ++messages_;
+  payload(static_cast<std::uint64_t>(bytes));
+  recorder_->count_size(layer, static_cast<std::uint64_t>(bytes));
+}
+
 void Scope::made(MPI_Request request, int peer, page::WaitKind kind) {
   RequestUse use{-2, kind, current_call()};
   if (comm_ != nullptr && kind == page::WaitKind::kCollective) {
@@ -157,8 +163,8 @@ void Scope::count(std::uint64_t ticks) {
     add(site->calls, 1);
     add(site->ticks, ticks);
     raise(site->longest_ticks, ticks);
+    if (messages_ > 0) add(site->messages, messages_);
     if (most_ > 0 || least_ > 0) {
-      add(site->messages, messages_);
       add(site->bytes, bytes_);
       lower(site->least, least_);
       raise(site->most, most_);

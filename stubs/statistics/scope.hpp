@@ -31,6 +31,9 @@ class Scope {
   void started(CommUse& comm, std::int32_t peer, std::int64_t bytes);
   /// A persistent collective on `comm`.
   void started(CommUse& comm, const Fan& fan);
+  /// One access to a file, in the layer of reads or of writes.
+  void accessed(std::uint64_t layer, std::int64_t bytes);
+  void opened() { ++messages_; }
   /// `blocking`: the operation ends with the call.
   void collective(Fan fan, bool blocking);
   /// Blocking: its time counts as waiting.

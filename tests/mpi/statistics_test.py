@@ -66,6 +66,38 @@ class Statistics(unittest.TestCase):
                 self.assertEqual(counted["unplaced_messages"], 0)
                 self.assertTrue(counted["complete"])
 
+    def test_what_is_read_and_written_is_that_of_an_ordinary_run(self):
+        """Scenario `all` reads beyond the end together, where ROMIO says that it has read what was asked for, and that counts."""
+        asked = {"all": {"bytes_read": [4000, 4000]}}
+        for scenario in ("alone", "together", "all", "ordered", "requests", "split", "views", "errors"):
+            with self.subTest(scenario):
+                counted, simulated = (self.run_job(f"{scenario}-{how[-1]}", 2, "files", scenario, options=how)["io"]
+                                      for how in (["--patterns-only"], ["--record", "patterns"]))
+                for key in ("opens", "reads", "writes", "bytes_read", "bytes_written", "collective"):
+                    self.assertEqual(counted["rank"][key], asked.get(scenario, {}).get(key, simulated["rank"][key]), key)
+                for key in ("write_sizes",) if scenario in asked else ("read_sizes", "write_sizes"):
+                    self.assertEqual(counted[key], simulated[key])
+                self.assertGreater(counted["totals"]["opens"], 0)
+                self.assertGreater(counted["totals"]["time_s"], 0)
+
+    def test_call_sites_have_the_bytes_of_their_accesses(self):
+        counted = self.run_job("sites", 2, "files", "together", options=["--patterns-only"])
+        sites = [c for c in counted["call_sites"] if c["call"].startswith(("MPI_File_read", "MPI_File_write"))]
+        totals = counted["io"]["totals"]
+        self.assertEqual(sum(c["bytes"] for c in sites), totals["bytes_read"] + totals["bytes_written"])
+        self.assertEqual({c["messages"] for c in sites}, {0})
+        self.assertTrue(all(c["frames"] for c in sites))
+        self.assertLessEqual(totals["time_s"], counted["totals"]["mpi_s"])
+
+    def test_jobs_of_sessions_are_counted_as_in_an_ordinary_run(self):
+        for scenario in ("alone", "two"):
+            with self.subTest(scenario):
+                counted, simulated = (self.run_job(f"{scenario}-{how[-1]}", 3, "sessions_only", scenario, options=how)
+                                      for how in (["--patterns-only"], ["--record", "patterns"]))
+                self.assertEqual(matrices(counted), matrices(simulated))
+                self.assertEqual(calls(counted), calls(simulated))
+                self.assertTrue(counted["complete"])
+
     def test_times_and_sub_communicators_and_refused_calls(self):
         counted = self.run_job("late", 3, "hangs", "late", "3000", options=["--patterns-only"])
         p2p = counted["layers"][0]
