@@ -14,6 +14,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/run/group_witness.hpp"
+#include "cli/run/left_over.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -27,14 +28,23 @@ constexpr milliseconds kGrace{1000};  // for the simulator to leave after its la
 std::atomic<pid_t> mpirun_pid{0};
 std::atomic<const GroupWitness*> group_witness{nullptr};
 std::atomic<int> unsent{0};  // a signal that came while there was no mpirun to send it to
+std::atomic<int> told_to_end{0};
+constexpr unsigned kSecondsToEnd = 5;  // for mpirun, between two looks
 
 void forward(int signal, siginfo_t* info, void*) {
   const pid_t pid = mpirun_pid.load(std::memory_order_relaxed);
   if (pid == 0) unsent.store(signal, std::memory_order_relaxed);
+  told_to_end.store(signal, std::memory_order_relaxed);
+  alarm(kSecondsToEnd);
   pass_on(signal, *info, pid, group_witness.load(std::memory_order_relaxed));
 }
 
+void look(int) {}
+
 void forward_signals() {
+  struct sigaction looking {};
+  looking.sa_handler = look;  // without SA_RESTART: a wait ends
+  sigaction(SIGALRM, &looking, nullptr);
   struct sigaction action {};
   action.sa_sigaction = forward;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -76,8 +86,10 @@ pid_t spawn(const std::vector<std::string>& words) {
   return pid;
 }
 
+constexpr int kBySignal = 128;
+
 int exit_code(int status) {
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return WIFSIGNALED(status) ? kBySignal + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /// Whose end tells the simulator's; 0: a keeper's, which this process adopts. What else it adopts then ends with 0, or says
@@ -91,14 +103,36 @@ void note_end(pid_t ended, int status, int& simulator_code) {
   if (const int code = exit_code(status); code != 0) simulator_code = code;
 }
 
+/// `mpirun` was told to end. Whether it was ended because it waits for nobody of the job.
+bool end_what_waits_for_nobody(pid_t mpirun) {
+  if (has_processes_of_the_job(mpirun)) {
+    alarm(kSecondsToEnd);
+    return false;
+  }
+  std::string holders;
+  const GroupWitness* const witness = group_witness.load();
+  for (const RunningProcess& p : adopted({mpirun, witness == nullptr ? 0 : witness->pid(), simulator_pid}))
+    holders += fmt::format("{}{} ({})", holders.empty() ? "" : ", ", p.name, p.pid);
+  fmt::print(stderr,
+             "nplus1: mpirun did not end when it was told to, though all ranks have ended: something that "
+             "they started holds their output open{}{}\n"
+             "  so:   mpirun was killed; what holds the output was left alone\n"
+             "  next: end it, if it is not wanted\n",
+             holders.empty() ? "" : ": ", holders);
+  kill(mpirun, SIGKILL);
+  return true;
+}
+
 /// Reaps children until `pid` ends.
 int wait_for(pid_t pid, int& simulator_code) {
+  bool killed = false;
   while (true) {
     int status = 0;
     const pid_t ended = waitpid(-1, &status, 0);
-    if (ended == pid) return exit_code(status);
+    if (ended == pid) return killed ? kBySignal + told_to_end.load() : exit_code(status);
     if (ended > 0) note_end(ended, status, simulator_code);
     if (ended < 0 && errno != EINTR) return static_cast<int>(ExitCode::kSoftware);
+    if (ended < 0 && told_to_end.load() != 0 && !killed) killed = end_what_waits_for_nobody(pid);
   }
 }
 
@@ -109,6 +143,7 @@ int run_mpirun(const std::vector<std::string>& words, int& simulator_code) {
   if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
   const int code = wait_for(pid, simulator_code);
   mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now
+  alarm(0);
   return code;
 }
 

@@ -26,8 +26,9 @@ struct Beside {
 /// Runs `words` with this process's stdin, stdout and stderr, and returns mpirun's exit code. This process
 /// adopts orphans of the job (PR_SET_CHILD_SUBREAPER), so that the simulator, a grandchild in a session of
 /// its own, is waited for: until no child is left or, if a child of the application stays, until `result`
-/// exists; at most `patience`. SIGINT, SIGTERM and SIGHUP sent to this process are forwarded to mpirun. Call
-/// once per process. Throws Failure when mpirun can't be started.
+/// exists; at most `patience`. SIGINT, SIGTERM and SIGHUP sent to this process are forwarded to mpirun. Where
+/// mpirun does not end although all processes of the job have (somebody else holds their output open), it is killed some
+/// seconds later, which is said, and the code is 128 + the signal's number. Call once per process. Throws Failure when mpirun can't be started.
 [[nodiscard]] Ended run_job(const std::vector<std::string>& words, const std::filesystem::path& result,
                             std::chrono::seconds patience, const Beside& beside = {});
 

@@ -157,6 +157,8 @@ def reason_to_skip(case, options):
         return f"needs MPI {case.version}"
     if case.memory > options.memory:
         return f"needs {case.memory} GB of memory"
+    if options.mpi == "openmpi" and case.mpiexec_arguments:
+        return "needs options of MPICH's mpiexec"
     trouble = build(case, options)
     return f"does not build: {trouble}" if trouble else ""
 

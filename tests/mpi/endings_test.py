@@ -1,11 +1,12 @@
 """Output and exit code are those of the bare program, however it ends; what was seen until then is in the results."""
+import contextlib
 import os
 import pathlib
 import signal
 import subprocess
 import unittest
 
-from live import LIMIT, LiveTest, NPLUS1, PROGRAMS, environment, wait_until
+from live import LIMIT, LiveTest, NPLUS1, PROGRAMS, descendants, environment, wait_until
 
 WORK = "repeat 3 {{ send 1 100; recv 1 100 }}; {}"
 PEER = "repeat 3 { recv 0 100; send 0 100 }"
@@ -80,6 +81,41 @@ class Endings(LiveTest):
     def test_a_child_of_vfork_that_ends_is_not_the_rank(self):
         run = self.observe(2, "plain", "vfork", code=0)
         self.assertTrue(run.summary["complete"])
+
+
+def alive_below(pid):
+    """Names of the processes below `pid` that have not ended."""
+    names = set()
+    for process, name in descendants(pid).items():
+        with contextlib.suppress(OSError):
+            if pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                names.add(name)
+    return names
+
+
+class ToldToEnd(LiveTest):
+    def test_a_job_whose_output_is_held_open_by_what_a_rank_has_left_behind_ends(self):
+        """mpirun waits for whoever holds its ranks' output, as bare; it is not woken by SIGTERM."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number):
+                script = f'[ "$PMI_RANK" = 0 ] && setsid sleep {LIMIT} & exec {PROGRAMS}/plain who me'
+                job = subprocess.Popen(self.command(2, "sh", "-c", script, output=self.folder / f"out-{number}"), cwd=self.folder,
+                                       env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       stdin=subprocess.DEVNULL)
+                lines = [job.stdout.readline() for _ in range(2)]
+                self.assertTrue(wait_until(lambda job=job: "plain" not in alive_below(job.pid), LIMIT))
+                sleepers = [p for p, name in descendants(job.pid).items() if name == "sleep"]
+                self.assertIsNone(job.poll())
+                job.send_signal(number)
+                code = wait_until(job.poll, LIMIT / 2)
+                for sleeper in sleepers:
+                    os.kill(sleeper, signal.SIGKILL)
+                _, err = job.communicate(timeout=LIMIT)
+                self.assertEqual(code, 128 + number, err)
+                self.assertEqual(sorted(lines), [f"rank {r} of 2: me\n" for r in range(2)])
+                self.assertIn(f"holds their output open: sleep ({sleepers[0]})\n", err)
+                self.assertEqual(err.count("mpirun did not end"), 1, err)
+                self.assertTrue((self.folder / f"out-{number}/summary.json").exists())
 
 
 class Streams(LiveTest):

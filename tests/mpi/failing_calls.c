@@ -1,11 +1,11 @@
 /* Preloaded: the n-th call of one kind that a process of ours makes fails, as on a disk that is full or without memory.
  *
- *   FAILING_CALLS="WHO CALL N HOW"   WHO: command, simulator, keeper, rank (the first one)
+ *   FAILING_CALLS="WHO CALL N HOW"   WHO: command, simulator, rank (the first one)
  *                                    CALL: write (also through stdio), ftruncate, rename, memfd_create, mmap, open, mkdir, fsync
  *                                    N: from 1; HOW: once, full (from then on), short (half of it is written, then full)
  *   FAILING_CALLS_MARK=FILE          is made when a call fails
  *
- * Only calls on files count, not those on pipes and sockets; in a rank and a keeper only those that our library makes, since
+ * Only calls on files count, not those on pipes and sockets; in a rank only those that our library makes, since
  * MPI's and the program's are their own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -45,14 +44,10 @@ __attribute__((constructor)) static void read_settings(void) {
 }
 
 static int is_meant(const void* caller) {
-  char name[17] = "";
   Dl_info from = {0};
-  prctl(PR_GET_NAME, name);
-  const int keeper = strcmp(name, "nplus1-keeper") == 0;
   if (strcmp(who, "simulator") == 0) return strcmp(program_invocation_short_name, "nplus1-simnode") == 0;
   if (strcmp(who, "command") == 0) return strcmp(program_invocation_short_name, "nplus1") == 0;
-  if (strcmp(who, "keeper") == 0 ? !keeper : keeper || !first_rank) return 0;
-  return dladdr(caller, &from) != 0 && strstr(from.dli_fname, "/libnplus1-") != NULL;
+  return first_rank && dladdr(caller, &from) != 0 && strstr(from.dli_fname, "/libnplus1-") != NULL;
 }
 
 /// What becomes of a call of that name.
