@@ -58,6 +58,17 @@ class OpenMpiTest(LiveTest):
         return ours
 
 
+class Dynamic(OpenMpiTest):
+    def test_who_meets_by_a_port_talks_as_bare_and_what_is_not_modelled_is_counted(self):
+        """MPI_Comm_spawn is not tried: its connection between jobs is made from both ends at once, and bare it may hang."""
+        run = self.as_bare(2, "dynamic", "ports")
+        self.assertIn("0 met 1", run.stdout)
+        self.assertEqual({call["name"]: call["count"] for call in run.summary["unmodelled"]["by_name"]},
+                         {"MPI_Open_port": 1, "MPI_Close_port": 1, "MPI_Comm_accept": 1, "MPI_Comm_connect": 1,
+                          "MPI_Sendrecv": 2})
+        self.assertTrue(run.summary["complete"])
+
+
 class AsMpich(OpenMpiTest):
     def test_examples_have_mpichs_times_on_every_network(self):
         for network in NETWORKS:
