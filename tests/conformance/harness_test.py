@@ -166,6 +166,15 @@ class Turns(unittest.TestCase):
         self.assertEqual(self.side_by_side("pt2pt"), 2)
 
 
+class LeftOut(unittest.TestCase):
+    def test_what_needs_options_of_mpichs_mpiexec_is_not_started_by_another(self):
+        """Open MPI's mpirun refuses them, which looked like the end that those tests ask for."""
+        case = testlist.parse_line("errors/comm", "subcomm_abort 4 mpiexecarg=-disable-auto-cleanup resultTest=TestStatus")
+        with unittest.mock.patch.object(run, "build", lambda _case, _options: ""):
+            reasons = [run.reason_to_skip(case, types.SimpleNamespace(mpi=mpi, memory=12)) for mpi in ("openmpi", "mpich")]
+        self.assertEqual(reasons, ["needs options of MPICH's mpiexec", ""])
+
+
 class Flaky(unittest.TestCase):
     """A test that fails and then passes is neither a pass nor a failure of its own."""
 
