@@ -46,7 +46,7 @@ class Statistics(unittest.TestCase):
         out = self.folder / name
         program = (program_folder or PROGRAMS) / words[0]
         done = subprocess.run([NPLUS1, "run", "-q", "-n", str(ranks), "-o", out, *options, "--", program, *words[1:]],
-                              capture_output=True, text=True, timeout=300)
+                              cwd=self.folder, capture_output=True, text=True, timeout=300)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads((out / "patterns.json").read_text())
 
