@@ -1,5 +1,6 @@
 """What all_collectives_test.py asks, of the same program linked with Open MPI, which has no persistent collectives and no
-sessions."""
+sessions. By hand, since it takes long on a busy machine: `openmpi_collectives.py [OfOpenMpi.TEST]`, with the environment of
+openmpi_test.py."""
 import unittest
 
 import all_collectives_test
