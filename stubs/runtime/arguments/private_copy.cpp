@@ -79,11 +79,11 @@ namespace {
 /// Whether a page of what a message spans may be none of its own, and perhaps no memory. A gap within an element is no longer
 /// than the element.
 bool may_have_holes(MPI_Count count, MPI_Datatype type, MPI_Count span, MPI_Count payload) {
+  if (span - payload < kPage) return false;
   MPI_Count one_first = 0;
   MPI_Count one_span = 0;
   touched(1, type, one_first, one_span);
-  const MPI_Count next = count > 1 ? (span - one_span) / (count - 1) : 0;
-  return span - payload >= kPage && (one_span >= kPage || next >= kPage);
+  return one_span >= kPage || (count > 1 && (span - one_span) / (count - 1) >= kPage);
 }
 
 }  // namespace
