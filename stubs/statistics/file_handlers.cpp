@@ -48,24 +48,22 @@ int start(std::uint64_t layer, MPI_Count count, MPI_Datatype type, Native&& nati
   return code;
 }
 
-constexpr std::uint64_t kReads = events::statistics::kReadLayer, kWrites = events::statistics::kWriteLayer;
+constexpr std::uint64_t kRead = events::statistics::kReadLayer, kWrite = events::statistics::kWriteLayer;
 
 }  // namespace
 
 namespace handlers {
 
-// NAME and what it is called without "File_"; BUFFER: how its buffer is passed; AT and GIVEN: its offset as parameter and as
-// argument, if it has one.
-#define NPLUS1_BLOCKING(Name, C, LAYER, BUFFER, AT, GIVEN)                                              \
+#define NPLUS1_BLOCKING(Name, C, LAYER, BUFFER, POINTER, AT, GIVEN, OFFSET, WHO)                        \
   int Name(MPI_File file, AT BUFFER buffer, C count, MPI_Datatype type, MPI_Status* status) {           \
     return access(LAYER, count, type, status,                                                           \
                   [=](MPI_Status* told) { return pmpi::Name(file, GIVEN buffer, count, type, told); }); \
   }
-#define NPLUS1_STARTING(Name, C, LAYER, BUFFER, AT, GIVEN)                                                  \
+#define NPLUS1_STARTING(Name, C, LAYER, BUFFER, POINTER, AT, GIVEN, OFFSET, WHO)                            \
   int Name(MPI_File file, AT BUFFER buffer, C count, MPI_Datatype type, MPI_Request* request) {             \
     return start(LAYER, count, type, [=] { return pmpi::Name(file, GIVEN buffer, count, type, request); }); \
   }
-#define NPLUS1_BEGINNING(Name, C, LAYER, BUFFER, AT, GIVEN)                                        \
+#define NPLUS1_BEGINNING(Name, C, LAYER, BUFFER, POINTER, AT, GIVEN, OFFSET)                       \
   int Name(MPI_File file, AT BUFFER buffer, C count, MPI_Datatype type) {                          \
     return start(LAYER, count, type, [=] { return pmpi::Name(file, GIVEN buffer, count, type); }); \
   }
@@ -73,44 +71,7 @@ namespace handlers {
   int Name(MPI_File file, BUFFER buffer, MPI_Status* status) {             \
     return plain(false, [=] { return pmpi::Name(file, buffer, status); }); \
   }
-#define NPLUS1_AT MPI_Offset offset,
-#define NPLUS1_GIVEN offset,
-#define NPLUS1_NONE
-#define NPLUS1_FORMS(x, C, LAYER, BUFFER)                                              \
-  NPLUS1_BLOCKING(File_##x, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)                \
-  NPLUS1_BLOCKING(File_##x##_at, C, LAYER, BUFFER, NPLUS1_AT, NPLUS1_GIVEN)            \
-  NPLUS1_BLOCKING(File_##x##_shared, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)       \
-  NPLUS1_BLOCKING(File_##x##_all, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)          \
-  NPLUS1_BLOCKING(File_##x##_at_all, C, LAYER, BUFFER, NPLUS1_AT, NPLUS1_GIVEN)        \
-  NPLUS1_BLOCKING(File_##x##_ordered, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)      \
-  NPLUS1_STARTING(File_i##x, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)               \
-  NPLUS1_STARTING(File_i##x##_at, C, LAYER, BUFFER, NPLUS1_AT, NPLUS1_GIVEN)           \
-  NPLUS1_STARTING(File_i##x##_shared, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)      \
-  NPLUS1_STARTING(File_i##x##_all, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)         \
-  NPLUS1_STARTING(File_i##x##_at_all, C, LAYER, BUFFER, NPLUS1_AT, NPLUS1_GIVEN)       \
-  NPLUS1_BEGINNING(File_##x##_all_begin, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)   \
-  NPLUS1_BEGINNING(File_##x##_at_all_begin, C, LAYER, BUFFER, NPLUS1_AT, NPLUS1_GIVEN) \
-  NPLUS1_BEGINNING(File_##x##_ordered_begin, C, LAYER, BUFFER, NPLUS1_NONE, NPLUS1_NONE)
-
-NPLUS1_FORMS(read, int, kReads, void*)
-NPLUS1_FORMS(read, MPI_Count, kReads, void*)
-NPLUS1_FORMS(write, int, kWrites, const void*)
-NPLUS1_FORMS(write, MPI_Count, kWrites, const void*)
-NPLUS1_ENDING(File_read_all_end, void*)
-NPLUS1_ENDING(File_read_at_all_end, void*)
-NPLUS1_ENDING(File_read_ordered_end, void*)
-NPLUS1_ENDING(File_write_all_end, const void*)
-NPLUS1_ENDING(File_write_at_all_end, const void*)
-NPLUS1_ENDING(File_write_ordered_end, const void*)
-
-#undef NPLUS1_FORMS
-#undef NPLUS1_NONE
-#undef NPLUS1_GIVEN
-#undef NPLUS1_AT
-#undef NPLUS1_ENDING
-#undef NPLUS1_BEGINNING
-#undef NPLUS1_STARTING
-#undef NPLUS1_BLOCKING
+#include "stubs/table/file_forms.inc"
 
 int File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   return plain(true, [=] { return pmpi::File_open(comm, name, mode, info, file); });
