@@ -12,13 +12,14 @@ packages="
   libboost-dev robin-map-dev libdw-dev libclang-14-dev
   node-d3
 "
+# python3-otf2 imports six, and Debian's package does not depend on it.
 if [ "${1:-}" = --tests ]; then
   packages="$packages
     make iproute2 pkg-config libgtest-dev libbenchmark-dev clang-format-14 clang-14
     openmpi-bin libopenmpi-dev python3-mpi4py
     slurm-wlm munge
     tcl
-    otf2-tools python3-otf2
+    otf2-tools python3-otf2 python3-six
     zsh fish
     chromium chromium-driver
   "
