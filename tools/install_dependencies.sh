@@ -15,6 +15,7 @@ packages="
 # python3-otf2 imports six, and Debian's package does not depend on it.
 if [ "${1:-}" = --tests ]; then
   packages="$packages
+    git patch xz-utils file dpkg-dev
     make iproute2 pkg-config libgtest-dev libbenchmark-dev clang-format-14 clang-14
     openmpi-bin libopenmpi-dev python3-mpi4py
     slurm-wlm munge

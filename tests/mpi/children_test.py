@@ -107,7 +107,8 @@ class Inheritance(RecordedTest):
 
 class Wrappers(RecordedTest):
     def check(self, *words):
-        run = self.observe(RANKS, *words)
+        # An interpreter that has mpi4py would be taken for a program of that library's.
+        run = self.observe(RANKS, *words, options=("--mpi", "mpich"))
         self.assertEqual(sorted(run.stdout.splitlines()), [f"rank {r} of {RANKS}: me" for r in range(RANKS)])
         self.assertEqual(run.summary["trust"]["active_ranks"], RANKS)
 

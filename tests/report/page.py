@@ -47,7 +47,7 @@ class Report(unittest.TestCase):
 
     def tearDown(self):
         self.assertEqual(self.browser.console(), [], "the console is silent")
-        mine = [url for url in self.browser.requests() if not url.startswith(("chrome:", "data:", "blob:"))]
+        mine = [url for url in self.browser.requests() if not url.startswith(("chrome:", "chrome-untrusted:", "data:", "blob:"))]
         self.assertEqual(mine, [self.page.as_uri()], "nothing is asked for but the page itself")
 
     # --- shorthand ---
