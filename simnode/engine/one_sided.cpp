@@ -133,9 +133,8 @@ void OneSided::released(const WindowLeg& leg, Time at) {
   WindowLock& lock = windows_.of(leg.window).locks[leg.to];
   const auto holder = lock.holders.find(leg.from);
   if (holder == lock.holders.end()) return;  // one without asking
-  Time& until = holder->second ? lock.exclusive_until : lock.shared_until;
-  until = std::max(until, at);
-  lock.last = leg.from;
+  WindowLock::Held& held = holder->second ? lock.exclusively : lock.together;
+  if (at >= held.until) held = {at, leg.from};
   lock.holders.erase(holder);
   windows_.reschedule(leg.window, leg.to);
 }
@@ -405,7 +404,7 @@ void OneSided::grant_lock(CommId window, RankId target, Time at) {
   grant.to = request.origin;
   grant.lane = request.lane;
   grant.waited = at - request.arrival;
-  if (grant.waited > Duration::zero()) grant.held_by = lock.last;
+  if (grant.waited > Duration::zero()) grant.held_by = lock.held_against(request).by;
   windows_.reschedule(window, target);
   answer_leg(grant, at);
 }

@@ -159,6 +159,23 @@ TEST(OneSided, SharedLocksAreHeldTogetherAndKeepAnExclusiveOneWaiting) {
   EXPECT_EQ(world.exit(3), ns(6000 + 1000 + 3000));
 }
 
+/// Ranks tell in any order when they give a lock back.
+TEST(OneSided, WhoHadASharedLockLongestIsNamedByWhomItKeptWaiting) {
+  World world{4};
+  world.finalize(0);
+  for (int rank = 1; rank <= 2; ++rank) sync(world, rank, WindowSync::kLock, 0, events::kSharedLock);
+  world.compute(10);
+  sync(world, 3, WindowSync::kLock, 0, events::kExclusiveLock);
+  world.engine().decide();
+  world.compute(500);
+  sync(world, 2, WindowSync::kUnlock, 0);
+  sync(world, 1, WindowSync::kUnlock, 0);
+  for (int rank = 1; rank <= 3; ++rank) world.finalize(rank);
+  world.engine().decide();
+  EXPECT_EQ(world.calls(3)[0].answer.source, 2);
+  EXPECT_EQ(world.calls(3)[0].answer.aux, (2000U + 500U - 10U) * 1000U);
+}
+
 TEST(OneSided, LockingAllAsksEverybody) {
   World world{3};
   sync(world, 1, WindowSync::kLock, 2, events::kExclusiveLock);

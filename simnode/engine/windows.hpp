@@ -70,12 +70,16 @@ struct WindowLock {
       return std::tuple{arrival, origin, lane} < std::tuple{other.arrival, other.origin, other.lane};
     }
   };
+  /// Of those that have given it back, who had it longest, whatever the order in which that was told.
+  struct Held {
+    Time until{};
+    RankId by{WindowLeg::kNobody};
+  };
   std::set<Request> queue;
   std::map<RankId, bool> holders;  // true: exclusively
-  Time exclusive_until{};          // of those that have given it back
-  Time shared_until{};
-  RankId last{WindowLeg::kNobody};  // who gave it back last
-  std::optional<Time> due;          // of the first in the queue
+  Held exclusively;
+  Held together;
+  std::optional<Time> due;  // of the first in the queue
 
   /// When the first in the queue may have it, if that is known.
   [[nodiscard]] std::optional<Time> grant() const {
@@ -83,8 +87,11 @@ struct WindowLock {
     const Request& first = *queue.begin();
     for (const auto& [holder, exclusive] : holders)
       if (exclusive || first.exclusive) return std::nullopt;
-    const Time free = std::max(first.arrival, exclusive_until);
-    return first.exclusive ? std::max(free, shared_until) : free;
+    return std::max(first.arrival, held_against(first).until);
+  }
+  /// Whoever had it last of those with whom it could not be shared.
+  [[nodiscard]] const Held& held_against(const Request& request) const {
+    return request.exclusive && together.until > exclusively.until ? together : exclusively;
   }
 };
 
