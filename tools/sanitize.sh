@@ -25,7 +25,7 @@ rm -f "$build/simulators.log"
 common=log_path=$findings/report:abort_on_error=0:exitcode=99
 export ASAN_OPTIONS="$common:allocator_may_return_null=1"
 export UBSAN_OPTIONS="$common:print_stacktrace=1"
-export TSAN_OPTIONS="$common:second_deadlock_stack=1"
+export TSAN_OPTIONS="$common:second_deadlock_stack=1:allocator_may_return_null=1"
 
 live_only=no
 if [ "${1:-}" = --live ]; then
