@@ -236,17 +236,22 @@ TEST(Stretches, ThatHappenOnceTouchMemoryForTheFirstTimeWhichNoTwinSees) {
   for (const auto& rank : calls.warm) EXPECT_NEAR(rank[0], 400 * kMicrosecond, kFloat);
 }
 
-/// Two kinds in turn, one of which twins have measured.
-TEST(Stretches, WithoutSamplesAreAsWarmAsOthersOfTheirLength) {
+/// Two kinds in turn, of 20 us, which twins have measured as 12, and of `others`, which they have not.
+Calls two_kinds(double others) {
   std::vector<std::vector<Stretch>> ranks(4);
   std::vector<Sample> samples;
   for (std::size_t r = 0; r < ranks.size(); ++r)
     for (std::size_t i = 0; i < 40; ++i) {
-      ranks[r].push_back({i % 2 == 0 ? kHere : kThere, (i % 2 == 0 ? 20 : 30) * kMicrosecond});
-      if (i % 2 == 0 && i > 0 && i % 8 == 0)
+      const bool measured = i % 2 == 0;
+      ranks[r].push_back({measured ? kHere : kThere, measured ? 20 * kMicrosecond : others});
+      if (i > 0 && i % 8 == 0)
         samples.push_back({Calls::id(r), i, Duration{std::llround(12 * kMicrosecond)}, false});
     }
-  const Calls calls{ranks, samples};
+  return {ranks, samples};
+}
+
+TEST(Stretches, WithoutSamplesAreAsWarmAsOthersOfTheirLength) {
+  const Calls calls = two_kinds(30 * kMicrosecond);
   EXPECT_NEAR(calls.warm[1][2], 12 * kMicrosecond, kFloat);
   // One kind says log 0.6, half as much weight says nothing.
   const double off = std::log(30.0 / 20) / 0.7, weight = std::exp(-off * off / 2);
@@ -254,15 +259,7 @@ TEST(Stretches, WithoutSamplesAreAsWarmAsOthersOfTheirLength) {
 }
 
 TEST(Stretches, OfAnotherOrderOfLengthSayNothingOfThoseWithoutSamples) {
-  std::vector<std::vector<Stretch>> ranks(4);
-  std::vector<Sample> samples;
-  for (std::size_t r = 0; r < ranks.size(); ++r)
-    for (std::size_t i = 0; i < 40; ++i) {
-      ranks[r].push_back({i % 2 == 0 ? kHere : kThere, (i % 2 == 0 ? 20 : 300) * kMicrosecond});
-      if (i % 2 == 0 && i > 0 && i % 8 == 0)
-        samples.push_back({Calls::id(r), i, Duration{std::llround(12 * kMicrosecond)}, false});
-    }
-  EXPECT_NEAR(Calls(ranks, samples).warm[1][3], 300 * kMicrosecond, 0.01 * 300 * kMicrosecond);
+  EXPECT_NEAR(two_kinds(300 * kMicrosecond).warm[1][3], 300 * kMicrosecond, 0.01 * 300 * kMicrosecond);
 }
 
 /// One call may be several events, between which no time is measured at all.
