@@ -43,18 +43,22 @@ void add_head(Page& page, const Patterns& p) {
   if (!p.network.empty()) page.line("  network {}", p.network);
 }
 
-/// The files with the most bytes.
+void add_file(Page& page, std::string_view name, const FileCounts& c, const std::string& waiting) {
+  page.line("  {:<32}{:>11}{:>9}{:>11}{:>9}{:>10}{:>10}", name, size_text(c.bytes_read), c.reads,
+            size_text(c.bytes_written), c.writes, readable(c.time), waiting);
+}
+
+/// The files with the most bytes; of a run in which nobody followed which file a call is about, all together.
 void add_files(Page& page, const Patterns& p) {
   if (!p.io || p.io->totals().time == Duration::zero()) return;
   constexpr std::size_t kFilesShown = 8;
   page.line("");
   page.line("{:<34}{:>11}{:>9}{:>11}{:>9}{:>10}{:>10}", "Files (MPI-IO)", "read", "in calls", "written",
             "in calls", "time", "waiting");
+  if (p.io->files.empty()) return add_file(page, "all files", p.io->totals(), "-");
   for (std::size_t i = 0; i < std::min(kFilesShown, p.io->files.size()); ++i) {
-    const auto& [name, c] = p.io->files[i];
-    page.line("  {:<32}{:>11}{:>9}{:>11}{:>9}{:>10}{:>10}", std::filesystem::path{name}.filename().string(),
-              size_text(c.bytes_read), c.reads, size_text(c.bytes_written), c.writes, readable(c.time),
-              readable(c.waiting));
+    const auto& [name, counts] = p.io->files[i];
+    add_file(page, std::filesystem::path{name}.filename().string(), counts, readable(counts.waiting));
   }
   const std::size_t more =
       p.io->files.size() + p.io->files_left_out - std::min(kFilesShown, p.io->files.size());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 #include "patterns/testing/streams.hpp"
@@ -37,6 +38,26 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream{text};
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
+}
+
+TEST(FirstScreen, HasAccessesToFilesWhoseNamesNobodyFollowed) {
+  Patterns patterns = ring(2);
+  IoUse use;
+  use.rank.resize(2);
+  use.rank[0].reads = 3;
+  use.rank[0].bytes_read = 2048;
+  use.rank[1].writes = 5;
+  use.rank[1].bytes_written = 1024;
+  use.rank[1].time = Duration{2'000'000'000};
+  patterns.io = use;
+  const auto lines = lines_of(first_screen(patterns, {}));
+  const auto head = std::find_if(lines.begin(), lines.end(),
+                                 [](const std::string& line) { return line.starts_with("Files (MPI-IO)"); });
+  ASSERT_NE(head, lines.end());
+  std::istringstream row{*(head + 1)};
+  const std::vector<std::string> words{std::istream_iterator<std::string>{row}, {}};
+  EXPECT_EQ(words,
+            (std::vector<std::string>{"all", "files", "2", "KiB", "3", "1", "KiB", "5", "2", "ms", "-"}));
 }
 
 TEST(FirstScreen, IsBoundedAndNarrowWhateverTheNumberOfRanks) {
