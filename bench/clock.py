@@ -11,12 +11,13 @@ and after each run; where the two differ by more than 5 % the host's speed has c
 Prints a table in Markdown: truth, and how far the virtual time is off as measured, at least, and as estimated, and
 whether the stated interval holds the truth; at the end, of how many rows it does. With --differences: work that differs
 by rank, by step, at random; the slope of the stretches' warm times against their true ones, and whether the sweep's
-first fix is the one that the sweep of the truth has. With --equal-work: what the sweep offers for balancing, per cent.
+first fix is the one that the sweep of the truth has, and what either saves when it is carried out in the truth. With --equal-work: what the sweep offers for balancing, per cent.
 """
 import argparse
 import collections
 import json
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -104,15 +105,32 @@ class Bench:
                        stdout=subprocess.DEVNULL)
         return json.loads(file.read_text())
 
+    def first_fix(self, folder):
+        """The flags of what the sweep leads with; None where it has no advice."""
+        return next((c["flags"] for c in self.sweep(folder)["candidates"] if c["leads"]), None)
+
+    def saved_in(self, folder, flags):
+        """What the fix saves when it is carried out in the run of this folder, seconds."""
+        if flags is None:
+            return 0.0
+        file = self.folder / "carried_out.json"
+        subprocess.run([self.nplus1, "whatif", folder, *shlex.split(flags), "-q", "--json", file], check=True,
+                       stdout=subprocess.DEVNULL)
+        return json.loads(file.read_text())["saved_s"]
+
+    def judge_fix(self, folder, truth_folder):
+        """Whether the first fix is the truth's, and what it saves in the truth beside what the truth's own saves, per cent."""
+        truth = json.loads((truth_folder / "summary.json").read_text())["virtual_time_s"]
+        proposed, right = self.first_fix(folder), self.first_fix(truth_folder)
+        saved = [100 * self.saved_in(truth_folder, flags) / truth for flags in (proposed, right)]
+        return f"{'the same' if proposed == right else 'another' if proposed else 'none'} | {saved[0]:.1f} of {saved[1]:.1f}"
+
     def differences(self, pattern, ranks):
         for percent in self.options.percents.split(","):
             for kind in ("rank", "step", "random"):
                 text, folder, truth_folder, end = self.row(pattern, ranks, f"{kind},{percent}")
-                first, right = ([(c["flags"], c["saved_s"]) for c in self.sweep(f)["candidates"] if c["leads"]][:1]
-                                for f in (folder, truth_folder))
-                same = [f[0] for f in first] == [r[0] for r in right]
                 print(f"| {pattern} | {ranks} | {kind} | {percent} | {text}| {self.slope(folder, truth_folder):.3f} "
-                      f"| {'yes' if same else f'{first} for {right}'} {end}", flush=True)
+                      f"| {self.judge_fix(folder, truth_folder)} {end}", flush=True)
 
     def equal_work(self, pattern, ranks):
         text, folder, _, end = self.row(pattern, ranks)
@@ -136,7 +154,7 @@ def main():
     bench = Bench(parser.parse_args())
     times = "truth, ms | as measured, % | at least, % | with warm caches, % | nine of ten, % | twins"
     if bench.options.differences:
-        head, show = f"pattern | ranks | by | per cent | {times} | slope | first fix", bench.differences
+        head, show = f"pattern | ranks | by | per cent | {times} | slope | first fix | saves in truth, %", bench.differences
     elif bench.options.equal_work:
         head, show = f"pattern | ranks | {times} | balancing, %", bench.equal_work
     else:
