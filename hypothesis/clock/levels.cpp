@@ -60,22 +60,42 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
 }
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
-  constexpr double kContradicts = 0.02;  // more scatter of the samples than without
   const Differences found{stretches};
-  if (!found.by_rank() && !found.by_step()) return;
-  std::vector<double> plain, without;
-  for (const Measured& m : samples) {
-    plain.push_back(m.log_warm);
-    without.push_back(m.log_warm - found.of(m.recorded));
-  }
-  const auto scatter = [](std::vector<double>& values) {
-    std::sort(values.begin(), values.end());
-    return value_at(values, 0.75) - value_at(values, 0.25);
-  };
-  if (scatter(without) > scatter(plain) + kContradicts) return;
+  if ((!found.by_rank() && !found.by_step()) || contradict(samples, found)) return;
+  std::vector<double> without;
+  for (const Measured& m : samples) without.push_back(m.log_warm - found.of(m.recorded));
+  std::sort(without.begin(), without.end());
   typical_ = value_at(without, 0.25);
   differences_ = found;
   told_by_ = !found.by_step() ? ToldBy::kRank : !found.by_rank() ? ToldBy::kStep : ToldBy::kRankAndStep;
+}
+
+/// Whether the samples are more alike without these differences than with them: those that the differences set apart, where
+/// there are any.
+bool Levels::contradict(const std::vector<Measured>& samples, const Differences& differences) {
+  constexpr double kContradicts = 0.02;  // more scatter than without
+  constexpr double kSetApart = 0.1;
+  std::vector<double> plain, without, of;
+  for (const Measured& m : samples) {
+    of.push_back(differences.of(m.recorded));
+    plain.push_back(m.log_warm);
+    without.push_back(m.log_warm - of.back());
+  }
+  const auto sorted = [](std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values;
+  };
+  const std::vector<double> sorted_plain = sorted(plain), sorted_without = sorted(without);
+  const double middle_of = value_at(sorted(of), 0.5);
+  const double middle_plain = value_at(sorted_plain, 0.5), middle_without = value_at(sorted_without, 0.5);
+  double apart_plain = 0, apart_without = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (std::abs(of[i] - middle_of) < kSetApart) continue;
+    apart_plain += std::abs(plain[i] - middle_plain);
+    apart_without += std::abs(without[i] - middle_without);
+  }
+  const auto scatter = [](const std::vector<double>& values) { return value_at(values, 0.75) - value_at(values, 0.25); };
+  return apart_without > apart_plain || scatter(sorted_without) > scatter(sorted_plain) + kContradicts;
 }
 
 ToldBy Levels::what_tells(const std::vector<Measured>& samples,
@@ -107,6 +127,11 @@ void Levels::find_levels(const std::vector<Measured>& samples) {
   for (const Measured& m : samples) sorted.push_back(m.log_warm);
   std::sort(sorted.begin(), sorted.end());
   typical_ = value_at(sorted, 0.25);
+  std::vector<double> excess;
+  for (const Measured& m : samples)
+    excess.push_back(std::exp(static_cast<double>(m.recorded.log_time)) - std::exp(m.log_warm));
+  std::sort(excess.begin(), excess.end());
+  typical_excess_ = value_at(excess, 0.5);
   if (sorted.size() < kFewestSamples) return;
   values_.clear();
   share_.clear();
@@ -188,7 +213,14 @@ double Levels::log_warm_of(const Measured& sample) const {
   const bool range = values_.size() > kMostValues;
   if (as_recorded() || range) return sample.log_warm;
   const double level = constant() ? typical_ : values_[level_of(sample.log_warm)];
-  return std::abs(sample.log_warm - level) < kFarApart ? level : sample.log_warm;
+  return std::abs(sample.log_warm - level) < kFarApart || !is_as_recorded(sample, level) ? level : sample.log_warm;
+}
+
+/// A single twin is far off now and then, all of its passes. Then the stretch itself was recorded as others are: so much
+/// longer than its level as samples mostly are.
+bool Levels::is_as_recorded(const Measured& sample, double level) const {
+  const double without_host = std::exp(static_cast<double>(sample.recorded.log_time)) - typical_excess_;
+  return std::abs(without_host - std::exp(sample.log_warm)) <= std::abs(without_host - std::exp(level));
 }
 
 /// The probability of each level.

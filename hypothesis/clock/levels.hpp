@@ -61,7 +61,7 @@ class Levels {
   /// Logarithm of picoseconds; `chance`, in [0, 1), decides between levels that may be.
   [[nodiscard]] double log_warm(const Recorded& stretch, double chance) const;
 
-  /// Of a stretch that was measured: that of its level, unless it is so far off that it is none of these.
+  /// Of a stretch that was measured: that of its level, unless it is so far off that it is none of these, and was recorded so.
   [[nodiscard]] double log_warm_of(const Measured& sample) const;
 
   /// Steps from this one on are not told apart.
@@ -73,6 +73,7 @@ class Levels {
     std::vector<Weights> by_rank, by_step;  // empty: says nothing
   };
   void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches);
+  [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
   void find_levels(const std::vector<Measured>& samples);
   void drop_few(double fewest_share);
   /// Of levels that come and go.
@@ -84,10 +85,12 @@ class Levels {
   [[nodiscard]] double noise(double log_longer) const;
   [[nodiscard]] Mixture fit(ToldBy by, const std::vector<Measured>& samples,
                             const std::vector<Recorded>& stretches, int sharpening) const;
+  [[nodiscard]] bool is_as_recorded(const Measured& sample, double level) const;
   void weigh(const Mixture& mixture, const Recorded& stretch, Weights& weights) const;
 
   bool rough_ = false;
   double typical_ = 0;
+  double typical_excess_ = 0;  // picoseconds: of what is recorded, over the samples
   std::vector<double> values_;  // logarithms, ascending
   Weights share_;               // of the samples
   std::vector<double> noise_;   // density by how much longer, in steps of kNoiseStep from kNoiseFrom

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 
 namespace nplus1::hypothesis::clock {
 namespace {
@@ -136,6 +137,18 @@ TEST(Levels, SamplesThatContradictWhatWasRecordedAreBelieved) {
   const Levels levels{host.samples, host.stretches};
   EXPECT_FALSE(levels.as_recorded());
   EXPECT_NEAR(levels.log_warm(host.stretches[1], 0), std::log(1e7), 2e-3);
+}
+
+TEST(Levels, OneSampleOfARankThatWasRecordedAsSlowSaysWhetherItIs) {
+  Host host{[](auto, auto) { return 1.0; }, 31};
+  for (Recorded& s : host.stretches)
+    if (s.rank == 1) s.log_time += 0.7F;
+  bool kept = false;  // one sample of that rank
+  std::erase_if(host.samples, [&](const Measured& m) { return m.recorded.rank == 1 && std::exchange(kept, true); });
+  ASSERT_TRUE(kept);
+  const Levels levels{host.samples, host.stretches};
+  EXPECT_FALSE(levels.as_recorded());
+  EXPECT_NEAR(levels.log_warm({1, 5, 18}, 0), std::log(1e7), 5e-3);
 }
 
 }  // namespace

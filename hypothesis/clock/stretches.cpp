@@ -15,6 +15,7 @@ constexpr double kShortPs = 1e6;
 /// At most so much of each stretch is what measuring it costs beyond what a calibration finds, where all is hot.
 constexpr double kMostOfMeasuringPs = 70e3;
 constexpr std::size_t kFewestToTell = 32;  // stretches of a kind
+constexpr double kAlike = 1.1;
 constexpr std::size_t kRepeated = 4;       // stretches of a rank, of which some were hardly disturbed
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
@@ -161,17 +162,35 @@ void Stretches::take_quantiles(OfKind& kind, const std::vector<Recorded>& record
 }
 
 /// Of many stretches each of which happens once, a host hits a few, and all ranks wait for these. What a rank that does one
-/// only once takes more than others is the host's, but for a quarter and for what exceeds a millisecond.
+/// only once takes more than others is the host's: all of it where ranks do the same, as far as can be seen; else all but a
+/// quarter and what exceeds a millisecond.
 void Stretches::forgive_once(OfKind& kind, double typical) const {
   constexpr double kInProportion = 1.25, kMostOfTheHostPs = 1e9;
+  const bool alike = are_alike(kind, typical);
   // In a replicate some of it is the program's.
-  const double most = kMostOfTheHostPs * (replicate_ == 0 ? 1 : fraction(chance(~kind.count)));
+  const double chance_of = replicate_ == 0 ? 1 : fraction(chance(~kind.count));
+  const double most = kMostOfTheHostPs * chance_of;
   for (OfRank& rank : kind.ranks) {
+    if (rank.count != 1) continue;
+    const double longer = static_cast<double>(rank.log_low) - typical;
+    if (alike && longer > 0 && longer < std::log(kAlike)) {
+      rank.log_low = static_cast<float>(typical + (1 - chance_of) * longer);
+      continue;
+    }
     const double usual = kInProportion * std::exp(typical);
     const double more = std::exp(static_cast<double>(rank.log_low)) - usual;
-    if (rank.count == 1 && more > 0)
-      rank.log_low = static_cast<float>(std::log(usual + std::max(more - most, 0.0)));
+    if (more > 0) rank.log_low = static_cast<float>(std::log(usual + std::max(more - most, 0.0)));
   }
+}
+
+/// Whether what each rank does once is the same on nine ranks of ten: a stretch that is not repeated takes a tenth more or
+/// less on a host that is shared.
+bool Stretches::are_alike(const OfKind& kind, double typical) {
+  constexpr std::size_t kFewestRanks = 4;
+  std::vector<double> once;
+  for (const OfRank& rank : kind.ranks)
+    if (rank.count == 1) once.push_back(rank.log_low);
+  return once.size() >= kFewestRanks && quantile(std::move(once), 0.9) - typical < std::log(kAlike);
 }
 
 /// Stretches that happen once on each rank touch memory for the first time, which a twin's warm passes don't.

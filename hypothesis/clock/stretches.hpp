@@ -132,6 +132,7 @@ class Stretches {
   static void leave_once(OfKind& kind);
   void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
   void forgive_once(OfKind& kind, double typical) const;
+  [[nodiscard]] static bool are_alike(const OfKind& kind, double typical);
   void learn_warmer();
   struct Warmer {
     double mean = 0, most = 0;  // logarithms, none above 0

@@ -165,6 +165,13 @@ TEST(Stretches, ThatTookFarLongerThanAllOthersKeepTheirTime) {
   EXPECT_NEAR(program.warm(1, 51, 60 * kMicrosecond), 20 * kMicrosecond, 0.1 * kMicrosecond);
 }
 
+/// Its twin was disturbed in all of its passes; the stretch itself was not.
+TEST(Stretches, WhoseTwinTookFarLongerButThatWereRecordedAsAllOthersAreTakeTheirLevel) {
+  const auto twins = [](int rank, int step) { return (rank == 1 && step == 53 ? 60 : 20) * kMicrosecond; };
+  const Program program{twins, [](int, int) { return 70 * kMicrosecond; }, 1};
+  EXPECT_NEAR(program.warm(1, 53, 70 * kMicrosecond), 20 * kMicrosecond, 0.1 * kMicrosecond);
+}
+
 TEST(Stretches, WithoutSamplesKeepTheRanksLowQuantile) {
   const Program program{[](int, int) { return 1; },
                         [](int rank, int step) { return (rank + 1) * (100 + step) * kMicrosecond; }, 0};
@@ -228,6 +235,23 @@ TEST(Stretches, ThatHappenOnceKeepWhatIsMoreThanAHostDoes) {
   const Calls calls{ranks, {}};
   EXPECT_NEAR(calls.warm[5][0], 59e3 * kMicrosecond, kMicrosecond);  // all but a millisecond
   EXPECT_NEAR(calls.warm[6][0], 12e3 * kMicrosecond, kMicrosecond);
+}
+
+/// All ranks would wait for the one that a shared host has made slowest.
+TEST(Stretches, ThatHappenOnceAndDifferLittleAreTheSame) {
+  std::vector<std::vector<Stretch>> ranks;
+  for (int r = 0; r < 16; ++r) ranks.push_back({{1, (40e3 + 150 * (r * 7 % 16)) * kMicrosecond}});
+  const Calls calls{ranks, {}};
+  for (std::size_t r = 0; r < 16; ++r)
+    EXPECT_NEAR(calls.warm[r][0], std::min(ranks[r][0].recorded, 40.3e3 * kMicrosecond), kMicrosecond) << r;
+}
+
+TEST(Stretches, ThatHappenOnceAndDifferMoreAreTheRanksOwn) {
+  std::vector<std::vector<Stretch>> ranks;
+  for (int r = 0; r < 16; ++r) ranks.push_back({{1, (10e3 + 150 * r) * kMicrosecond}});
+  const Calls calls{ranks, {}};
+  for (std::size_t r = 0; r < 16; ++r)
+    EXPECT_NEAR(calls.warm[r][0], ranks[r][0].recorded, kMicrosecond) << r;
 }
 
 TEST(Stretches, ThatHappenOnceTouchMemoryForTheFirstTimeWhichNoTwinSees) {

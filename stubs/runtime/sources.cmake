@@ -14,6 +14,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   ${NPLUS1_STUBS_ACCESS_SOURCES}
   twin/own_call.cpp
   twin/pages.cpp
+  twin/plan.cpp
   twin/twin.cpp
   clock/settings.cpp
   clock/thread_clock.cpp

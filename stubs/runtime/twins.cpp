@@ -10,23 +10,16 @@
 namespace nplus1::stubs {
 namespace {
 
-constexpr double kShareOfCpu = 0.05;
-constexpr std::int64_t kAdvanceNs = 3'000'000;     // may be spent before it is earned, for short programs
-constexpr std::int64_t kLimitNs = 100'000'000;     // real time of a twin
-constexpr std::int64_t kLimitEachNs = 40'000'000;  // for each rank that its core has, if that is more
-constexpr double kLongestPs = 20e9;  // on average: what caches cost hardly matters to longer stretches
+constexpr std::int64_t kLimitNs = 100'000'000;      // real time of a twin
+constexpr std::int64_t kLimitEachNs = 100'000'000;  // for each rank that its core has, if that is more
 
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 31U;
-  x *= 0x7fb5d329728ea185U;
-  x ^= x >> 27U;
-  return x;
+int cores() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 /// A twin has its core for itself no more than its process has.
 std::int64_t limit_ns(int ranks) {
-  const auto cores = std::max<std::int64_t>(1, std::thread::hardware_concurrency());
-  return std::max(kLimitNs, kLimitEachNs * ranks / cores);
+  return std::max(kLimitNs, kLimitEachNs * ranks / cores());
 }
 
 /// Threads of the process, those of the MPI library too.
@@ -38,15 +31,14 @@ int threads_here() {
 }  // namespace
 
 Twins::Twins(Runtime& runtime)
-    : runtime_{runtime}, random_{static_cast<unsigned>(runtime.me().index() + 1)} {}
-
-double Twins::Kind::need() const {
-  const double tries = samples + failures + 1.0;
-  return count < 2 || total_ps > kLongestPs * count ? 0 : total_ps / (tries * tries);
-}
+    : runtime_{runtime},
+      began_cpu_ns_{clock_ns(CLOCK_PROCESS_CPUTIME_ID)},
+      random_{static_cast<unsigned>(runtime.me().index() + 1)} {}
 
 void Twins::told(const events::Event& event) {
+  twin::Outcome outcome = tried_ ? twin::Outcome::kFailed : twin::Outcome::kNotTried;
   if (warm_ticks_ != 0) {
+    outcome = twin::Outcome::kMeasured;
     events::Event warm;
     warm.kind = events::EventKind::kWarmTime;
     warm.thread = event.thread;
@@ -56,20 +48,11 @@ void Twins::told(const events::Event& event) {
                                                 static_cast<double>(net));
     warm.size = rough_ ? 1 : 0;
     runtime_.line.write(warm, nullptr);
-    warm_ticks_ = 0;
   }
-  Kind& before = kinds_[kind_];
-  ++before.count;
-  before.total_ps += static_cast<double>(event.compute_ps);
-  most_needed_ = std::max(most_needed_, before.need());
-  kind_ = mixed(mixed(event.site.value + 1) + static_cast<std::uint64_t>(event.size));
+  plan_.told(event.site.value, static_cast<std::uint64_t>(event.size), event.compute_ps, outcome);
+  tried_ = false;
+  warm_ticks_ = 0;
   at_beginning_ = true;
-}
-
-bool Twins::is_due(const Kind& kind) {
-  // Ranks that do the same do not all measure the same stretches.
-  const double luck = 0.5 + static_cast<double>(random_()) / static_cast<double>(std::minstd_rand::max());
-  return kind.need() > 0 && kind.need() * luck >= 0.5 * most_needed_;
 }
 
 void Twins::leave() {
@@ -77,13 +60,14 @@ void Twins::leave() {
   at_beginning_ = false;
   if (!at_beginning || twin::is_twin() || ticks() < next_tick_) return;
   if (runtime_.degraded() || runtime_.threads.count() > 1) return;
-  Kind& kind = kinds_[kind_];
-  if (is_due(kind)) sample(kind);
+  // Ranks that do the same do not all measure the same stretches.
+  const double luck = 0.5 + static_cast<double>(random_()) / static_cast<double>(std::minstd_rand::max());
+  if (plan_.is_due(luck)) sample();
   if (!twin::is_twin())
     runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
 }
 
-void Twins::sample(Kind& kind) {
+void Twins::sample() {
   ThreadState& thread = runtime_.threads.locked_mine();
   if (threads_here() > 1 + runtime_.native_threads()) return plan_next();
   const auto stand_still = [&](bool inside) {
@@ -100,19 +84,16 @@ void Twins::sample(Kind& kind) {
   warm_ticks_ = measured->warm_ticks;
   rough_ = measured->rough;
   calls_since_ = 0;
-  ++(warm_ticks_ != 0 ? kind.samples : kind.failures);
+  tried_ = true;
   spent_ns_ += measured->cpu_ns;
-  most_needed_ = 0;
-  for (const auto& [key, other] : kinds_) most_needed_ = std::max(most_needed_, other.need());
   plan_next();
   thread.clock.start_exactly();
   thread.clock.start(thread.clock.base());
 }
 
 void Twins::plan_next() {
-  const auto earned_at =
-      static_cast<double>(spent_ns_ - kAdvanceNs) / kShareOfCpu;  // of the process's CPU time
-  const double missing = earned_at - static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+  const auto used = static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns_);
+  const double missing = twin::affordable_at_ns(spent_ns_, runtime_.ranks(), cores()) - used;
   next_tick_ = ticks() + static_cast<std::int64_t>(std::max(missing, 0.0) / nanoseconds_per_tick());
 }
 

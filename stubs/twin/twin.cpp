@@ -93,11 +93,14 @@ std::int64_t confirmed(double apart, bool interrupted_too) {
 
 /// Then what disturbs a pass is a small share of it; and to wait for more passes on a crowded host is to measure the
 /// shorter ones of a kind only, since the longer do not end in time.
-bool is_long() {
-  constexpr double kLongNs = 1e6;
+bool is_longer_than(double ns) {
   const Shared& s = *shared;
   return s.passes > kColdPasses &&
-         static_cast<double>(s.pass[s.passes - 1].ticks) * nanoseconds_per_tick() > kLongNs;
+         static_cast<double>(s.pass[s.passes - 1].ticks) * nanoseconds_per_tick() > ns;
+}
+
+bool is_long() {
+  return is_longer_than(1e6);
 }
 
 /// What the stretch takes, if the passes say it. Where others had the core in every pass, the shortest is still too
@@ -122,11 +125,13 @@ void judge(Measured& m) {
 bool enough() {
   constexpr double kSame = 0.003;
   constexpr std::int64_t kMostCpuNs = 10'000'000;  // where the first passes have not told
-  constexpr int kFewPasses = 10, kFewLongOnes = 6;
+  constexpr int kFewPasses = 10, kFewLongOnes = 6, kFewVeryLongOnes = 4;
+  constexpr double kVeryLongNs = 3e6;
   const Shared& s = *shared;
   if (s.passes <= kColdPasses) return false;
   if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return true;
-  if (s.passes >= (is_long() ? kFewLongOnes : kFewPasses) && cpu_ns() > kMostCpuNs) return true;
+  const int few = is_longer_than(kVeryLongNs) ? kFewVeryLongOnes : is_long() ? kFewLongOnes : kFewPasses;
+  if (s.passes >= few && cpu_ns() > kMostCpuNs) return true;
   return confirmed(kSame, false) != 0;
 }
 

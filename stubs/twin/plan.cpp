@@ -1,0 +1,87 @@
+#include "stubs/twin/plan.hpp"
+
+#include <algorithm>
+
+namespace nplus1::stubs::twin {
+namespace {
+
+constexpr double kLongestPs = 20e9;  // on average: what caches cost hardly matters to longer stretches
+constexpr std::size_t kHistories[] = {8, 3, 1};  // calls
+constexpr std::size_t kMostKept = 1U << 14U;     // kinds, and histories; then all is learned anew
+
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 31U;
+  x *= 0x7fb5d329728ea185U;
+  x ^= x >> 27U;
+  return x;
+}
+
+}  // namespace
+
+double Plan::Kind::need() const {
+  const double tries = samples + failures + 1.0;
+  return count < 2 || total_ps > kLongestPs * count ? 0 : total_ps / (tries * tries);
+}
+
+void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome) {
+  if (kinds_.size() > kMostKept || ends_.size() > kMostKept) {
+    kinds_.clear();
+    ends_.clear();
+  }
+  const std::uint64_t ended = mixed(calls_.front() ^ mixed(site + 1));
+  Kind& kind = kinds_[ended];
+  ++kind.count;
+  kind.total_ps += static_cast<double>(picoseconds);
+  if (outcome != Outcome::kNotTried) {
+    ++(outcome == Outcome::kMeasured ? kind.samples : kind.failures);
+    if (expected_ != ended) ++kinds_[expected_].failures;
+    find_most_needed();
+  }
+  most_needed_ = std::max(most_needed_, kinds_[ended].need());
+  for (const std::size_t calls : kHistories) {
+    End& end = ends_[history(calls)];
+    end = {ended, end.kind == ended};
+  }
+  std::move_backward(calls_.begin(), calls_.end() - 1, calls_.end());
+  calls_.front() = mixed(mixed(site + 1) + size);
+}
+
+std::uint64_t Plan::history(std::size_t calls) const {
+  std::uint64_t hash = calls;
+  for (std::size_t i = 0; i < calls; ++i) hash = mixed(hash + calls_[i]);
+  return hash;
+}
+
+void Plan::find_most_needed() {
+  most_needed_ = 0;
+  for (const auto& [key, kind] : kinds_) most_needed_ = std::max(most_needed_, kind.need());
+}
+
+/// The stretch ends as those did that had the same calls before them: as many calls as were followed by the same twice.
+const Plan::Kind* Plan::expect() {
+  for (const std::size_t calls : kHistories) {
+    const auto end = ends_.find(history(calls));
+    if (end == ends_.end() || !end->second.again) continue;
+    const auto kind = kinds_.find(end->second.kind);
+    if (kind == kinds_.end()) continue;
+    expected_ = kind->first;
+    return &kind->second;
+  }
+  return nullptr;
+}
+
+bool Plan::is_due(double luck) {
+  const Kind* kind = expect();
+  return kind != nullptr && kind->need() > 0 && kind->need() * luck >= 0.5 * most_needed_;
+}
+
+double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores) {
+  constexpr double kAtOnceNs = 3e6, kShare = 0.05, kShareInAdvance = 0.5;
+  constexpr double kAdvanceNs = 60e6, kAdvanceOfAllNs = 500e6;
+  const double advance_ns = std::min(kAdvanceNs, kAdvanceOfAllNs * cores / ranks);
+  const double spent = std::max(static_cast<double>(spent_ns) - kAtOnceNs, 0.0);
+  const double sooner = spent / (kShare + kShareInAdvance);
+  return sooner * kShareInAdvance <= advance_ns ? sooner : (spent - advance_ns) / kShare;
+}
+
+}  // namespace nplus1::stubs::twin

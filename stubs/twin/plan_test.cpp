@@ -1,0 +1,89 @@
+#include "stubs/twin/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nplus1::stubs::twin {
+namespace {
+
+struct Step {
+  std::uint64_t site;
+  std::int64_t microseconds;  // of the stretch before
+};
+
+/// How often each stretch of the steps was measured when each is that is due, `rounds` times over.
+std::vector<int> measured(Plan& plan, const std::vector<Step>& steps, int rounds, Outcome outcome = Outcome::kMeasured) {
+  std::vector<int> times(steps.size());
+  for (int r = 0; r < rounds; ++r) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const bool due = plan.is_due(1);
+      times[i] += due ? 1 : 0;
+      plan.told(steps[i].site, 8, steps[i].microseconds * 1'000'000, due ? outcome : Outcome::kNotTried);
+    }
+  }
+  return times;
+}
+
+TEST(Plan, WhatTakesMostTimeIsMeasuredMost) {
+  Plan plan;
+  const std::vector<int> times = measured(plan, {{1, 400}, {2, 4}, {3, 100}}, 30);
+  EXPECT_GE(times[0], 10);
+  EXPECT_GT(times[0], times[2]);
+  EXPECT_GT(times[2], times[1]);
+}
+
+TEST(Plan, AStretchThatEndsNowHereNowThereIsForeseenByTheCallsBefore) {
+  Plan plan;
+  // Behind call 1 comes a long stretch to call 3 and a short one to call 2, in turns; what was the last time is always wrong.
+  const std::vector<int> times = measured(plan, {{1, 1}, {2, 2}, {5, 1}, {1, 1}, {3, 500}, {6, 1}}, 40);
+  EXPECT_GE(times[4], 10);
+  EXPECT_GE(times[4], 4 * times[1]);
+}
+
+TEST(Plan, WhatIsForeseenInVainIsGivenUp) {
+  Plan plan;
+  std::uint64_t random = 1;
+  int tried = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const bool due = plan.is_due(1);
+    tried += due ? 1 : 0;
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    const bool is_long = random >> 62U == 0;  // one of four, and nothing says which
+    plan.told(is_long ? 3 : 2, 8, is_long ? 500'000'000 : 1'000'000, due ? Outcome::kMeasured : Outcome::kNotTried);
+  }
+  EXPECT_GT(tried, 0);
+  EXPECT_LT(tried, 400);
+}
+
+TEST(Plan, WhatFailsIsTriedEverMoreRarely) {
+  Plan plan;
+  const std::vector<int> times = measured(plan, {{1, 400}, {2, 100}, {3, 100}, {4, 100}}, 12, Outcome::kFailed);
+  EXPECT_GT(times[1] + times[2] + times[3], times[0]);
+}
+
+TEST(Plan, WhatHappensOnceOrTakesVeryLongIsNotMeasured) {
+  Plan plan;
+  EXPECT_EQ(measured(plan, {{1, 400}, {2, 100}, {3, 100}}, 1), (std::vector<int>{0, 0, 0}));
+  Plan another;
+  EXPECT_EQ(measured(another, {{1, 30'000}, {2, 0}}, 20), (std::vector<int>{0, 0}));
+}
+
+TEST(Plan, KeepsNoMoreThanItsLimitOfWhatNeverComesAgain) {
+  Plan plan;
+  for (std::uint64_t i = 0; i < 100'000; ++i) plan.told(i, i, 1'000'000, Outcome::kNotTried);
+  EXPECT_GE(measured(plan, {{1, 400}, {2, 4}, {3, 100}}, 30)[0], 10);
+}
+
+TEST(AffordableAt, AdvancesHalfTheTimeAndThenATwentieth) {
+  EXPECT_EQ(affordable_at_ns(3'000'000, 16, 2), 0);
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 55'000'000, 16, 2), 100e6, 1);       // 55 % of 100 ms
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 66'000'000, 16, 2), 120e6, 1);       // here the 60 ms are used up
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 16, 2), 2'000e6, 1);    // (160 - 60) / 5 %
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 3'180e6, 1);  // of all ranks a second of two cores: 1 ms each
+}
+
+}  // namespace
+}  // namespace nplus1::stubs::twin
