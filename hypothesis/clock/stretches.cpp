@@ -15,7 +15,7 @@ constexpr double kShortPs = 1e6;
 /// At most so much of each stretch is what measuring it costs beyond what a calibration finds, where all is hot.
 constexpr double kMostOfMeasuringPs = 70e3;
 constexpr std::size_t kFewestToTell = 32;  // stretches of a kind
-constexpr double kAlike = 1.1;
+constexpr double kAlike = 1.2;
 constexpr std::size_t kRepeated = 4;       // stretches of a rank, of which some were hardly disturbed
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
@@ -183,8 +183,8 @@ void Stretches::forgive_once(OfKind& kind, double typical) const {
   }
 }
 
-/// Whether what each rank does once is the same on nine ranks of ten: a stretch that is not repeated takes a tenth more or
-/// less on a host that is shared.
+/// Whether what each rank does once is the same on nine ranks of ten: a stretch that is not repeated takes a fifth more
+/// now and then on a host that is shared.
 bool Stretches::are_alike(const OfKind& kind, double typical) {
   constexpr std::size_t kFewestRanks = 4;
   std::vector<double> once;
