@@ -23,6 +23,18 @@ void note_uncounted_ranks(const Settings& settings, const JobRanks& ranks, std::
       uncounted, ranks.size()));
 }
 
+void note_crowded_ranks(const Settings& settings, const JobRanks& ranks, std::vector<std::string>& notes) {
+  const bool measured = settings.compute_times.mode == semantics::ComputeMode::kMeasured &&
+                        !settings.compute_times.warm && settings.clock != "instructions";
+  const int cores = ranks.cores();
+  if (!measured || settings.native || settings.hosts == Door::Hosts::kSeveral ||
+      static_cast<int>(ranks.size()) <= cores) return;
+  notes.push_back(fmt::format(
+      "{} ranks on {} push each other's data out of the caches, and their measured computing is longer by that: "
+      "--compute warm says by how much",
+      ranks.size(), cores == 1 ? "one core" : fmt::format("{} cores", cores)));
+}
+
 }  // namespace
 
 std::span<const std::byte> RankAccounts::take_last(RankId rank, events::Event& event,
@@ -91,6 +103,7 @@ void RankAccounts::note(const Settings& settings, const JobRanks& ranks,
   note_crowded_threads(settings, ranks, notes);
   note_departures(settings, ranks.size(), notes);
   note_uncounted_ranks(settings, ranks, notes);
+  note_crowded_ranks(settings, ranks, notes);
 }
 
 void RankAccounts::note_clock_reads(const Settings& settings, Notes& notes) const {

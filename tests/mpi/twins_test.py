@@ -1,5 +1,6 @@
 """`--compute warm`: what the ranks' twins measure, and that nobody but nplus1 notices them."""
 import json
+import os
 import pathlib
 import unittest
 
@@ -109,6 +110,17 @@ class Twins(LiveTest):
         done = self.run_command([str(NPLUS1), "clock", str(run.folder)])
         self.assertEqual(done.returncode, 66)
         self.assertIn("nplus1 run --compute warm", done.stderr)
+
+    def test_a_run_on_fewer_cores_than_ranks_names_the_way_to_a_clock_without_their_caches(self):
+        def told(ranks, *compute):
+            options = ("--compute", *compute) if compute else ()
+            notes = self.observe(ranks, "twin_witness", 2, 1e-5, options=options, code=3).summary["notes"]
+            return any("--compute warm" in note for note in notes)
+        crowd = os.cpu_count() + 1
+        self.assertTrue(told(crowd))
+        self.assertFalse(told(crowd, "warm"))
+        self.assertFalse(told(crowd, "fixed:1e-6"))
+        self.assertFalse(told(1))
 
     def test_threads_forbid_twins(self):
         """With another thread in the process no twin is made; the run is as measured."""
