@@ -34,7 +34,7 @@ def times_of(build, ranks, way, program, folder):
         subprocess.run([*before, build / "bin" / "nplus1", "run", "-q", "-n", str(ranks), "--compute", "warm", "-o", folder,
                         *words, "--", *shlex.split(program)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         measured = json.loads((folder / "summary.json").read_text())["virtual_time_s"]
-        if not (folder / "warm").is_dir():  # a long recording: the run did not wait for it
+        if not (folder / "clock.json").exists():  # a long recording: the run did not wait for it
             subprocess.run([build / "bin" / "nplus1", "clock", folder, "--json", folder / "clock.json"], check=True,
                            stdout=subprocess.DEVNULL)
         warm = json.loads((folder / "clock.json").read_text())["virtual_time_s"]
