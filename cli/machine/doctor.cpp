@@ -89,8 +89,10 @@ std::string libmpich_path() {
 Finding check_libmpich() {
   const std::string path = libmpich_path();
   if (path.empty()) {
-    return {Grade::kBroken, "libmpich was not found for the bundled programs",
-            "apt-get install libmpich12 and rebuild"};
+    return {
+        Grade::kBroken, "libmpich was not found for the bundled programs",
+        "apt-get install libmpich12; or, where MPICH's ABI goes by another name (Intel MPI, MVAPICH, Cray), "
+        "put a link libmpich.so.12 to that libmpi.so.12 into a folder of LD_LIBRARY_PATH"};
   }
   // The name stands in the import table of a UCX build, and nowhere in an OFI build.
   if (contents(path).find("ucp_worker_progress") == std::string::npos) {

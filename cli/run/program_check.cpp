@@ -5,6 +5,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -97,8 +99,20 @@ std::vector<fs::path> paths_in(const std::string& list) {
   return paths;
 }
 
+/// MPICH's ABI by its several names: libmpich.so.12 (Debian), libmpi.so.12 (MPICH, Intel MPI, MVAPICH), and Cray's, one for each
+/// compiler (libmpi_cray.so.12, libmpi_gnu_91.so.12).
 bool is_mpich(const std::string& library) {
-  return library.rfind("libmpich", 0) == 0 || library == "libmpi.so.12";  // the MPICH ABI's common name
+  if (library.rfind("libmpich", 0) == 0 || library == "libmpi.so.12") return true;
+  constexpr std::array kCompilers{"cray", "gnu", "intel", "nvidia", "pgi", "aocc", "amd"};
+  return library.find(".so.12") != std::string::npos &&
+         std::any_of(kCompilers.begin(), kCompilers.end(), [&](const char* compiler) {
+           return library.rfind(std::string{"libmpi_"} + compiler, 0) == 0;
+         });
+}
+
+/// What Open MPI's library brings along; that of 1.10 is called as MPICH's.
+bool is_part_of_open_mpi(const std::string& library) {
+  return library.rfind("libopen-rte.so", 0) == 0 || library.rfind("libopen-pal.so", 0) == 0;
 }
 
 bool is_open_mpi(const std::string& library) {
@@ -107,6 +121,7 @@ bool is_open_mpi(const std::string& library) {
 
 bool is_other_mpi(const std::string& library) {
   return library.rfind("libmpi.so", 0) == 0 || library.rfind("libmpi_mpifh.so", 0) == 0 ||
+         library.rfind("libmpi_abi.so", 0) == 0 ||  // MPI-5's
          library.rfind("libmsmpi", 0) == 0 || library.rfind("libmpi_ibm.so", 0) == 0;
 }
 
@@ -121,24 +136,32 @@ void refuse_missing_library(const fs::path& program, const std::string& list) {
              "install the library, or add its folder to LD_LIBRARY_PATH");
 }
 
+[[noreturn]] void refuse_other_mpi(const fs::path& program, const std::string& library) {
+  unsuitable(program, fmt::format("is linked with another MPI ({})", library),
+             "nplus1 works with MPICH and its ABI, and with Open MPI 4",
+             "build it with mpicc.mpich, mpicxx.mpich or mpifort.mpich");
+}
+
 /// Judges the list: refuses another MPI; empty where there is none.
 std::optional<MpiLibrary> judge_libraries(const fs::path& program, const std::string& list) {
   std::optional<MpiLibrary> found;
+  bool called_as_open_mpis = false, of_open_mpi = false;
   std::istringstream lines{list};
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words{line};
     std::string library;
     words >> library;
+    of_open_mpi = of_open_mpi || is_part_of_open_mpi(library);
     if (is_mpich(library)) {
       found = MpiLibrary::kMpich;
+      called_as_open_mpis = called_as_open_mpis || library == "libmpi.so.12";
     } else if (is_open_mpi(library)) {
       found = found.value_or(MpiLibrary::kOpenMpi);
     } else if (is_other_mpi(library)) {
-      unsuitable(program, fmt::format("is linked with another MPI ({})", library),
-                 "nplus1 works with MPICH and its ABI, and with Open MPI 4",
-                 "build it with mpicc.mpich, mpicxx.mpich or mpifort.mpich");
+      refuse_other_mpi(program, library);
     }
   }
+  if (of_open_mpi && called_as_open_mpis) refuse_other_mpi(program, "libmpi.so.12 of Open MPI 1.10");
   return found;
 }
 

@@ -1,10 +1,13 @@
 #include "stubs/table/next.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "stubs/guard/guard.hpp"
 
@@ -12,10 +15,29 @@ namespace nplus1::stubs::pmpi {
 
 namespace {
 
+/// MPICH's ABI goes by several names: libmpich.so.12 (Debian), libmpi.so.12 (MPICH, Intel MPI, MVAPICH), libmpi_cray.so.12
+/// and the like.
+bool is_of_this_abi(std::string_view library) noexcept {
+  constexpr std::string_view kOurs = NPLUS1_MPI_SONAME, kFamily = ".so.12";
+  return library == kOurs || (kOurs.ends_with(kFamily) && library.starts_with("libmpi") &&
+                              library.find(kFamily) != std::string_view::npos);
+}
+
+int note_library(dl_phdr_info* info, std::size_t, void* paths) {
+  const std::string_view path = info->dlpi_name;
+  if (is_of_this_abi(path.substr(path.rfind('/') + 1)))
+    static_cast<std::vector<std::string>*>(paths)->emplace_back(path);
+  return 0;
+}
+
 /// The global scope is not all there is. RTLD_NOLOAD: never bring an MPI library into a program without one.
 void* in_local_library(const char* name) noexcept {
-  void* library = dlopen(NPLUS1_MPI_SONAME, RTLD_LAZY | RTLD_NOLOAD);
-  return library == nullptr ? nullptr : dlsym(library, name);
+  std::vector<std::string> paths{NPLUS1_MPI_SONAME};
+  dl_iterate_phdr(note_library, &paths);
+  for (const std::string& path : paths)
+    if (void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD))
+      if (void* found = dlsym(library, name)) return found;
+  return nullptr;
 }
 
 }  // namespace

@@ -142,10 +142,12 @@ class Programs(CommandTest):
         self.refuse(UNSUITABLE, "setuid")
 
     def test_other_mpi(self):
-        self.compile("libmpi.so.20", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.20")
-        self.compile("bad", "int MPI_Init(void); int main(void) { return MPI_Init(); }", "-L.", "-l:libmpi.so.20",
-                     "-Wl,-rpath,$ORIGIN")
-        self.refuse(UNSUITABLE, "libmpi.so.20")
+        for name in ("libmpi.so.20", "libmpi_abi.so.0"):
+            with self.subTest(name=name):
+                self.compile(name, "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", f"-Wl,-soname,{name}")
+                self.compile("bad", "int MPI_Init(void); int main(void) { return MPI_Init(); }", "-L.", f"-l:{name}",
+                             "-Wl,-rpath,$ORIGIN")
+                self.refuse(UNSUITABLE, name)
 
     def test_other_mpi_behind_another_library(self):
         self.compile("libmpi.so.20", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.20")
@@ -153,6 +155,22 @@ class Programs(CommandTest):
                      "-l:libmpi.so.20", "-Wl,-rpath,$ORIGIN")
         self.compile("bad", "int work(void); int main(void) { return work(); }", "-L.", "-lwork", "-Wl,-rpath,$ORIGIN")
         self.refuse(UNSUITABLE, "libmpi.so.20")
+
+    def test_open_mpi_1_10_whose_library_is_called_as_mpichs(self):
+        self.compile("libopen-rte.so.12", "int rte(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libopen-rte.so.12")
+        self.compile("libmpi.so.12", "int rte(void); int MPI_Init(void) { return rte(); }", "-shared", "-fPIC",
+                     "-Wl,-soname,libmpi.so.12", "-L.", "-l:libopen-rte.so.12", "-Wl,-rpath,$ORIGIN")
+        self.compile("bad", "int MPI_Init(void); int main(void) { return MPI_Init(); }", "-L.", "-l:libmpi.so.12",
+                     "-Wl,-rpath,$ORIGIN")
+        self.refuse(UNSUITABLE, "Open MPI 1.10")
+
+    def test_mpichs_abi_by_crays_names_is_let_through(self):
+        for name in ("libmpi_cray.so.12", "libmpi_gnu_91.so.12", "libmpi.so.12"):
+            with self.subTest(name=name):
+                self.compile(name, "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", f"-Wl,-soname,{name}")
+                self.compile("good", "int MPI_Init(void); int main(void) { return MPI_Init(); }", "-L.", f"-l:{name}",
+                             "-Wl,-rpath,$ORIGIN")
+                self.assertNotIn("not linked with MPI", self.nplus1("run", "--print", "-n", "2", "--", "./good").stderr)
 
     def test_missing_library(self):
         self.compile("libwork.so", "int work(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libwork.so")

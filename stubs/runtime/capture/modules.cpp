@@ -81,11 +81,11 @@ ModuleKind kind_of_module(const std::string& path) {
   for (const char* const ucx : {"libucm.", "libucs.", "libuct.", "libucp."})  // MPICH's network library
     if (name.rfind(ucx, 0) == 0) return ModuleKind::kMpi;
   if (name.rfind("libc.so", 0) == 0 || name.rfind("libc-", 0) == 0) return ModuleKind::kSystem;
-  // libmpich.so.12, libmpichfort.so.12, libmpi.so.40, libmpi_usempif08.so.40 ..., not an application's own
+  // libmpich.so.12, libmpichfort.so.12, libmpi_cray.so.12, libmpi.so.40, libmpi_usempif08.so.40 ..., not an application's own
   // libmpi_something.
   const bool bindings = contains_any(name, {"fort", "cxx", "f77.", "f90.", "f08", "mpifh", "usempi"});
   const bool mpi = name.rfind("libmpi.", 0) == 0 || name.rfind("libmpich.", 0) == 0 ||
-                   (name.rfind("libmpi", 0) == 0 && bindings);
+                   (name.rfind("libmpi", 0) == 0 && (bindings || contains_any(name, {".so.12"})));
   return mpi ? ModuleKind::kMpi : ModuleKind::kProgram;
 }
 

@@ -17,9 +17,10 @@ const void* my_address() {
 }
 
 TEST(Modules, KnowTheMpiLibrariesAndTheirBindingsByName) {
-  for (const char* name : {"/usr/lib/libmpich.so.12", "/usr/lib/libmpichfort.so.12", "/opt/lib/libmpi.so.40",
-                           "/opt/lib/libmpi_usempif08.so.40", "/opt/lib/libmpi_mpifh.so.40",
-                           "libmpichcxx.so.12", "/x/libnplus1-stubs.so"})
+  for (const char* name :
+       {"/usr/lib/libmpich.so.12", "/usr/lib/libmpichfort.so.12", "/opt/lib/libmpi.so.40",
+        "/opt/lib/libmpi_usempif08.so.40", "/opt/lib/libmpi_mpifh.so.40", "libmpichcxx.so.12",
+        "/opt/lib/libmpi.so.12", "/opt/lib/libmpi_gnu_91.so.12", "/x/libnplus1-stubs.so"})
     EXPECT_EQ(kind_of_module(name), ModuleKind::kMpi) << name;
   for (const char* name : {"/home/u/libmpi_helpers.so", "/home/u/app", "/home/libmpich/app", "libcomm.so"})
     EXPECT_EQ(kind_of_module(name), ModuleKind::kProgram) << name;

@@ -1,7 +1,5 @@
 #include "stubs/runtime/hooks/error_hook.hpp"
 
-#include <dlfcn.h>
-
 #include <string>
 
 #include "events/mpi_call.hpp"
@@ -17,7 +15,7 @@ constinit thread_local void* communicator_of_error = nullptr;
 
 using Return = int(void* communicator, const char* function, int code);
 Return* next() noexcept {
-  static Return* const function = reinterpret_cast<Return*>(dlsym(RTLD_NEXT, "MPIR_Err_return_comm"));
+  static Return* const function = reinterpret_cast<Return*>(pmpi::next_symbol("MPIR_Err_return_comm"));
   return function;
 }
 
