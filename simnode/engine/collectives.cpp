@@ -18,9 +18,7 @@ constexpr std::size_t kKeptSteps = 64;  // longer schedules give their memory ba
 }  // namespace
 
 void Collectives::define(CommId comm, std::vector<RankId> members, std::size_t local_members) {
-  if (comm.index() >= communicators_.size()) communicators_.resize(comm.index() + 1);
-  communicators_[comm.index()] = std::make_unique<Communicator>();
-  Communicator& c = *communicators_[comm.index()];
+  Communicator& c = communicators_[comm] = {};
   c.id = comm;
   c.local_members = local_members;
   bool identity = true;
@@ -35,17 +33,18 @@ void Collectives::define(CommId comm, std::vector<RankId> members, std::size_t l
 }
 
 void Collectives::forget(CommId comm) {
-  if (comm.index() >= communicators_.size() || !communicators_[comm.index()]) return;
-  Communicator& c = *communicators_[comm.index()];
-  c.forgotten = true;
-  retire(c);
+  const auto known = communicators_.find(comm);
+  if (known == communicators_.end()) return;
+  known->second.forgotten = true;
+  retire(known->second);
 }
 
 const Collectives::Communicator& Collectives::communicator(CommId comm) const {
-  if (comm.index() >= communicators_.size() || !communicators_[comm.index()])
+  const auto known = communicators_.find(comm);
+  if (known == communicators_.end())
     throw std::invalid_argument("collective call on communicator " + std::to_string(comm.value) +
                                 ", which was never defined");
-  return *communicators_[comm.index()];
+  return known->second;
 }
 
 Collectives::Communicator& Collectives::communicator(CommId comm) {
@@ -189,7 +188,9 @@ void Collectives::retire(Communicator& c) {
     c.in_progress.pop_front();
     ++c.first_call;
   }
-  if (c.forgotten && c.in_progress.empty()) communicators_[c.id.index()].reset();
+  if (!c.forgotten || !c.in_progress.empty()) return;
+  const CommId gone = c.id;  // not a reference into what goes
+  communicators_.erase(gone);
 }
 
 std::vector<RankId> Collectives::awaited(CommId comm, RankId rank, std::uint64_t token) const {

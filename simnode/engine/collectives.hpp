@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "events/event.hpp"
@@ -122,7 +123,7 @@ class Collectives {
   const netmodel::NetworkModel& network_;
   const netmodel::Selection* selection_;
   Contention* contention_;
-  std::vector<std::unique_ptr<Communicator>> communicators_;  // by id; null: not defined
+  std::unordered_map<CommId, Communicator> communicators_;  // of those that are forgotten nothing stays
   std::vector<std::unique_ptr<Call>> idle_;
   std::vector<std::int32_t> runnable_;
 };

@@ -224,8 +224,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->multiple_ = threads_provided == MPI_THREAD_MULTIPLE;
   rt->threads.may_be_several(threads_provided >= MPI_THREAD_SERIALIZED);
   rt->threads.mine();
-  rt->line.define(rt->communicators.add(world(), 0, 0));
-  rt->line.define(rt->communicators.add(world_of_one(), 0, 0));
+  rt->line.define(rt->communicators.add(world(), Origin{0}, 0));
+  rt->line.define(rt->communicators.add(world_of_one(), Origin{0}, 0));
   rt->partitions.open(world());
   pmpi::Barrier(world());  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();

@@ -25,7 +25,7 @@ Communicator& PartitionChannels::communicator(Runtime& rt) {
   if (made_) return *made_;
   std::vector<std::int32_t> all(static_cast<std::size_t>(rt.ranks()));
   std::iota(all.begin(), all.end(), 0);
-  made_ = rt.communicators.make(std::move(all), 0, kPartitions);
+  made_ = rt.communicators.make(std::move(all), Origin{0}, kPartitions);
   made_->handle = native_;
   made_->my_index = rt.me().value;
   rt.line.define(*made_);

@@ -29,7 +29,7 @@ int create_from(MPI_Comm parent, MPI_Comm* made, Create&& create) {
       constexpr std::uint64_t kFromParent = 1;
       const CommUse* from = scope.accepted_comm();
       if (from == nullptr) return;
-      if (*made != MPI_COMM_NULL) scope.recorder().add_communicator(*made, from->known->key, kFromParent);
+      if (*made != MPI_COMM_NULL) scope.recorder().add_communicator(*made, *from->known, kFromParent);
       Fan fan;
       fan.kind = CollectiveKind::kSynchronize;
       scope.collective(fan, true);

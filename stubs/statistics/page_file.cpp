@@ -185,8 +185,8 @@ Recorder* Recorder::make(int thread_level) {
   made->requests_ = static_cast<RequestSlot*>(std::calloc(kRequestSets * kRequestWays, sizeof(RequestSlot)));
   if (!mapped || made->requests_ == nullptr) return nullptr;  // out of memory: others count on
   shared_counts.store(thread_level == MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
-  made->add_communicator(world(), 0, 0);
-  made->add_communicator(world_of_one(), 0, 1);
+  made->add_communicator(world(), stubs::Origin{0}, 0);
+  made->add_communicator(world_of_one(), stubs::Origin{0}, 1);
   return made;
 }
 

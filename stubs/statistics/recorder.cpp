@@ -125,12 +125,12 @@ CommUse* Recorder::find_or_add(Thread& thread, MPI_Comm comm) {
   if (CommUse* found = find(thread, comm)) return found;
   if (comm == MPI_COMM_NULL) return nullptr;
   constexpr std::uint64_t kUnseen = 77;
-  return add_communicator(comm, 0, kUnseen);
+  return add_communicator(comm, stubs::Origin{0}, kUnseen);
 }
 
-CommUse* Recorder::add_communicator(MPI_Comm comm, std::uint64_t parent, std::uint64_t creation) {
+CommUse* Recorder::add_communicator(MPI_Comm comm, stubs::Origin origin, std::uint64_t creation) {
   const std::lock_guard guard{lock_};
-  const stubs::Communicator& known = communicators_.add(comm, parent, creation);
+  stubs::Communicator& known = communicators_.add(comm, origin, creation);
   generation_.fetch_add(1, std::memory_order_acq_rel);
   auto made = std::make_unique<CommUse>();
   made->known = &known;

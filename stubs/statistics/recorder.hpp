@@ -28,7 +28,7 @@ namespace page = events::statistics;
 
 /// A communicator as the page has it.
 struct CommUse {
-  const stubs::Communicator* known = nullptr;
+  stubs::Communicator* known = nullptr;
   page::Communicator* counts = nullptr;  // null: the table is full
   page::Live* live = nullptr;            // likewise
   std::uint32_t size = 0;
@@ -100,7 +100,7 @@ class Recorder {
   [[nodiscard]] CommUse* find(Thread& thread, MPI_Comm comm);
   /// Of a valid handle, new if need be: of one that a call of MPI's has just accepted.
   [[nodiscard]] CommUse* find_or_add(Thread& thread, MPI_Comm comm);
-  CommUse* add_communicator(MPI_Comm comm, std::uint64_t parent, std::uint64_t creation);
+  CommUse* add_communicator(MPI_Comm comm, stubs::Origin origin, std::uint64_t creation);
   void forget(MPI_Comm comm);
 
   void note_request(MPI_Request request, const RequestUse& use);

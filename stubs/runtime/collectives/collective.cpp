@@ -198,9 +198,9 @@ events::Event synchronisation(const Communicator& comm) {
   return event;
 }
 
-std::shared_ptr<Communicator> persistent_communicator(Runtime& rt, const Communicator& comm) {
+std::shared_ptr<Communicator> persistent_communicator(Runtime& rt, Communicator& comm) {
   constexpr std::uint64_t kCreation = 0x70657273;
-  std::shared_ptr<Communicator> own = rt.communicators.make(comm.all, comm.key, kCreation);
+  std::shared_ptr<Communicator> own = rt.communicators.make(comm.all, comm, kCreation);
   own->handle = comm.handle;
   own->inter = comm.inter;
   own->my_index = comm.my_index;

@@ -16,9 +16,9 @@ namespace {
 /// What tells creations on one parent apart; equal on all members.
 enum Creation : std::uint64_t { kFromParent = 1, kFromGroup = 2, kIntercomm = 3, kMerge = 4 };
 
-void add_and_define(Call& call, MPI_Comm comm, std::uint64_t parent, std::uint64_t creation) {
+void add_and_define(Call& call, MPI_Comm comm, Origin origin, std::uint64_t creation) {
   if (comm == MPI_COMM_NULL) return;
-  call.rt.line.define(call.rt.communicators.add(comm, parent, creation));
+  call.rt.line.define(call.rt.communicators.add(comm, origin, creation));
 }
 
 // What MPI refuses before anybody else is asked (arguments.hpp). `comm` is valid.
@@ -99,7 +99,7 @@ int create_from(MPI_Comm parent, MPI_Comm* result, Creation creation, Check&& ch
   const auto natively = [&] { return call.unlocked(create); };
   const int code = owed ? natively() : synchronize(call, *known, natively, &told);
   if (code == MPI_SUCCESS)
-    add_and_define(call, *result, known->key, creation);
+    add_and_define(call, *result, *known, creation);
   else if (told)
     ++known->owed_creations;
   return code;
@@ -123,7 +123,7 @@ int create_later(MPI_Comm parent, MPI_Comm* result, MPI_Request* handle, Create&
   if (code != MPI_SUCCESS || known == nullptr) return code;
   const std::lock_guard guard{runtime()->lock};
   // Numbered now: the requests may complete in another order elsewhere. What MPI has refused has no number.
-  std::shared_ptr<Communicator> future = runtime()->communicators.make(known->all, known->key, kFromParent);
+  std::shared_ptr<Communicator> future = runtime()->communicators.make(known->all, *known, kFromParent);
   future->local = known->local;
   future->first_group = known->first_group;
   Request* request = runtime()->requests.find(*handle);
@@ -144,7 +144,7 @@ int create_unseen(MPI_Comm* made, Creation creation, Create&& create) {
   }
   if (code != MPI_SUCCESS || *made == MPI_COMM_NULL) return code;
   Call call{false};
-  add_and_define(call, *made, 0, creation);
+  add_and_define(call, *made, Origin{0}, creation);
   return code;
 }
 
@@ -155,31 +155,30 @@ int connect_unseen(MPI_Comm* made, Create&& create) {
 
 /// What the leader of a group knows of the other.
 struct Leaders {
-  std::uint64_t parent = 0;  // the same for both
-  std::int32_t other = -1;   // world rank; -1: I am no leader, or it is not in sight
+  Origin origin{0};         // the same for both
+  std::int32_t other = -1;  // world rank; -1: I am no leader, or it is not in sight
 };
 
 /// Two groups that don't know each other: each meets, then their leaders do, then each group again, which tells it
 /// that the other one has come; on communicators that only the simulator has. Natively all are in the call by then, or on
 /// their way to it without waiting for anybody.
 template <class Create>
-int connect_groups(const std::vector<std::int32_t>& group, std::uint64_t parent, const Leaders& leaders,
+int connect_groups(const std::vector<std::int32_t>& group, Origin origin, const Leaders& leaders,
                    MPI_Comm* made, Create&& create) {
   Call call;
   std::vector<std::shared_ptr<Communicator>> meetings;
-  const auto meet = [&](std::vector<std::int32_t> members, std::uint64_t of) {
+  const auto meet = [&](std::vector<std::int32_t> members, Origin of) {
     meetings.push_back(call.rt.communicators.make(std::move(members), of, kIntercomm));
     call.rt.line.define(*meetings.back());
   };
-  meet(group, parent);
+  meet(group, origin);
   if (leaders.other >= 0) {
     const std::int32_t me = call.rt.me().value;
-    meet({std::min(me, leaders.other), std::max(me, leaders.other)}, leaders.parent);
+    meet({std::min(me, leaders.other), std::max(me, leaders.other)}, leaders.origin);
   }
-  meet(group, parent);
+  meet(group, origin);
   const int code = synchronize_in_turn(call, meetings, [&] { return call.unlocked(create); });
-  for (const std::shared_ptr<Communicator>& meeting : meetings) call.rt.line.forget(*meeting);
-  if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) add_and_define(call, *made, 0, kIntercomm);
+  if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) add_and_define(call, *made, Origin{0}, kIntercomm);
   return code;
 }
 
@@ -294,7 +293,7 @@ int Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
   }
   Call call;
   const std::uint64_t creation = kFromGroup + (static_cast<std::uint64_t>(tag) << 8);
-  std::shared_ptr<Communicator> future = call.rt.communicators.make(world_ranks(group), known->key, creation);
+  std::shared_ptr<Communicator> future = call.rt.communicators.make(world_ranks(group), *known, creation);
   call.rt.line.define(*future);
   const int code = synchronize(call, *future, [&] {
     return call.unlocked([=] { return pmpi::Comm_create_group(comm, group, tag, made); });
@@ -308,19 +307,19 @@ int Intercomm_create(MPI_Comm local, int local_leader, MPI_Comm peer, int remote
   const auto create = [=] {
     return pmpi::Intercomm_create(local, local_leader, peer, remote_leader, tag, made);
   };
-  const Communicator* known = communicator(local);
+  Communicator* known = communicator(local);
   if (known == nullptr || known->inter) return connect_unseen(made, create);
   refuse_if(local_leader < 0 || local_leader >= known->members());
   const bool leads = local_leader == known->my_index;
-  const Communicator* between = leads ? communicator(peer) : nullptr;
+  Communicator* between = leads ? communicator(peer) : nullptr;
   if (between != nullptr)
     refuse_if(remote_leader < 0 || static_cast<std::size_t>(remote_leader) >= between->peers().size());
   Leaders leaders;
   if (between != nullptr) {
-    leaders.parent = between->key + static_cast<std::uint64_t>(tag);
+    leaders.origin = {*between, static_cast<std::uint64_t>(tag)};
     leaders.other = between->world(remote_leader).value;
   }
-  return connect_groups(known->local, known->key, leaders, made, create);
+  return connect_groups(known->local, *known, leaders, made, create);
 }
 
 int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_Errhandler handler,
@@ -329,7 +328,8 @@ int Comm_create_from_group(MPI_Group group, const char* tag, MPI_Info info, MPI_
   const std::vector<std::int32_t> members = members_in_sight(group, tag);
   if (members.empty()) return create_unseen(made, kFromGroup, create);
   Call call;
-  std::shared_ptr<Communicator> future = call.rt.communicators.make(members, hash_of(tag), kFromGroup);
+  std::shared_ptr<Communicator> future =
+      call.rt.communicators.make(members, Origin{hash_of(tag)}, kFromGroup);
   call.rt.line.define(*future);
   const int code = synchronize(call, *future, [&] { return call.unlocked(create); });
   if (code == MPI_SUCCESS && *made != MPI_COMM_NULL) call.rt.communicators.adopt(*made, std::move(future));
@@ -349,11 +349,11 @@ int Intercomm_create_from_groups(MPI_Group local, int local_leader, MPI_Group re
   if (members[leader] == runtime()->me().value) {
     const std::vector<std::int32_t> others = members_in_sight(remote, tag);
     if (remote_leader >= 0 && static_cast<std::size_t>(remote_leader) < others.size()) {
-      leaders.parent = hash_of(tag);
+      leaders.origin = Origin{hash_of(tag)};
       leaders.other = others[static_cast<std::size_t>(remote_leader)];
     }
   }
-  return connect_groups(members, hash_of(tag), leaders, made, create);
+  return connect_groups(members, Origin{hash_of(tag)}, leaders, made, create);
 }
 
 int Comm_free(MPI_Comm* comm) {
@@ -371,10 +371,7 @@ int Comm_free(MPI_Comm* comm) {
   call.rt.communicators.forget(
       handle);  // first: another thread may get the same handle as soon as MPI has freed it
   const int code = call.unlocked([=] { return pmpi::Comm_free(comm); });
-  if (code != MPI_SUCCESS)
-    call.rt.communicators.adopt(handle, kept);
-  else if (kept.use_count() == 1)  // else a request uses it, persistent ones even later: that one is kept
-    call.rt.line.forget(*kept);
+  if (code != MPI_SUCCESS) call.rt.communicators.adopt(handle, kept);
   return code;
 }
 

@@ -56,11 +56,13 @@ int Communicator::rank_of(std::int32_t w) const {
   return static_cast<int>(it - peers().begin());
 }
 
-std::shared_ptr<Communicator> Communicators::make(std::vector<std::int32_t> members, std::uint64_t parent,
+std::shared_ptr<Communicator> Communicators::make(std::vector<std::int32_t> members, Origin origin,
                                                   std::uint64_t creation) {
   auto made = std::make_shared<Communicator>();
-  const std::uint64_t what = hash_members(mix(parent, creation), members);
-  made->key = mix(what, creations_[what]++);
+  const std::uint64_t what = hash_members(mix(origin.name, creation), members);
+  // With the parent go its counters: its key is never another's.
+  Creations& creations = origin.parent == nullptr ? creations_ : origin.parent->creations;
+  made->key = mix(what, creations[what]++);
   made->number = CommId{++numbers_};
   made->local = members;
   made->all = std::move(members);
@@ -79,12 +81,12 @@ Communicator& Communicators::adopt(MPI_Comm comm, std::shared_ptr<Communicator> 
   return *(by_handle_[comm] = std::move(made));
 }
 
-Communicator& Communicators::add(MPI_Comm comm, std::uint64_t parent, std::uint64_t creation) {
+Communicator& Communicators::add(MPI_Comm comm, Origin origin, std::uint64_t creation) {
   std::vector<std::int32_t> members =
       members_of(comm, [](MPI_Comm c, MPI_Group* g) { return pmpi::Comm_group(c, g); });
   int inter = 0;
   pmpi::Comm_test_inter(comm, &inter);
-  if (inter == 0) return adopt(comm, make(std::move(members), parent, creation));
+  if (inter == 0) return adopt(comm, make(std::move(members), origin, creation));
   // Both sides must compute the same key: the group with the smaller first member comes first.
   std::vector<std::int32_t> both =
       members_of(comm, [](MPI_Comm c, MPI_Group* g) { return pmpi::Comm_remote_group(c, g); });
@@ -92,7 +94,7 @@ Communicator& Communicators::add(MPI_Comm comm, std::uint64_t parent, std::uint6
   if (both.front() < members.front()) std::swap(both, members);
   const auto first_group = static_cast<std::int32_t>(members.size());
   members.insert(members.end(), both.begin(), both.end());
-  std::shared_ptr<Communicator> made = make(std::move(members), parent, creation);
+  std::shared_ptr<Communicator> made = make(std::move(members), origin, creation);
   made->local = local;
   made->first_group = first_group;
   return adopt(comm, std::move(made));

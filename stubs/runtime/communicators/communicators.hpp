@@ -10,9 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "stubs/runtime/communicators/departures.hpp"
 #include "support/ids.hpp"
 
 namespace nplus1::stubs {
+
+/// How many communicators were made in the same way: of one origin, with the same members and tag.
+using Creations = std::unordered_map<std::uint64_t, std::uint32_t>;
 
 struct Communicator : std::enable_shared_from_this<Communicator> {
   std::uint64_t key = 0;
@@ -30,6 +34,8 @@ struct Communicator : std::enable_shared_from_this<Communicator> {
   std::uint32_t in_background =
       0;                    // collectives that go on natively, while the application believes them finished
   bool free_later = false;  // the application freed it while MPI still needs it
+  Creations creations;      // of this one
+  Known known;              // to the simulator, until nobody here uses it any more
 
   [[nodiscard]] bool is_needed() const { return undecided > 0 || in_background > 0; }
 
@@ -39,6 +45,15 @@ struct Communicator : std::enable_shared_from_this<Communicator> {
   /// The rank here of the peer with world rank `w`.
   [[nodiscard]] int rank_of(std::int32_t w) const;
   [[nodiscard]] int members() const { return static_cast<int>(local.size()); }
+};
+
+/// What a communicator is made of: another one, or nothing that has members. All who make it call it alike.
+struct Origin {
+  // NOLINTNEXTLINE(google-explicit-constructor): mostly it is the parent that is named
+  Origin(Communicator& of, std::uint64_t tag = 0) : parent{&of}, name{of.key + tag} {}
+  explicit Origin(std::uint64_t called) : name{called} {}
+  Communicator* parent = nullptr;
+  std::uint64_t name = 0;
 };
 
 class Communicators {
@@ -52,11 +67,10 @@ class Communicators {
     last_ = it->second.get();
     return last_;
   }
-  /// Registers `comm`. `creation` and `parent` must be the same on all members (e.g. the parent's key and a
-  /// tag).
-  Communicator& add(MPI_Comm comm, std::uint64_t parent, std::uint64_t creation);
+  /// Registers `comm`. `creation` and the origin's name must be the same on all members.
+  Communicator& add(MPI_Comm comm, Origin origin, std::uint64_t creation);
   /// A communicator of the simulator's that has no MPI handle yet: members by world rank.
-  std::shared_ptr<Communicator> make(std::vector<std::int32_t> members, std::uint64_t parent,
+  std::shared_ptr<Communicator> make(std::vector<std::int32_t> members, Origin origin,
                                      std::uint64_t creation);
   Communicator& adopt(MPI_Comm comm, std::shared_ptr<Communicator> made);
   /// Takes the handle out; requests that use the communicator keep it alive.
@@ -69,7 +83,7 @@ class Communicators {
   }
 
   std::unordered_map<MPI_Comm, std::shared_ptr<Communicator>> by_handle_;
-  std::unordered_map<std::uint64_t, std::uint32_t> creations_;  // how many with this parent, members and tag
+  Creations creations_;  // of nothing that has members
   std::uint32_t numbers_ = 0;
   MPI_Comm last_handle_ = MPI_COMM_NULL;
   Communicator* last_ = nullptr;

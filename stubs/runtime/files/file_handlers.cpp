@@ -28,8 +28,8 @@ bool is_mode(int mode) {
   return (mode & MPI_MODE_RDWR) == 0 || (mode & MPI_MODE_SEQUENTIAL) == 0;
 }
 
-void open_file(Call& call, const Communicator& parent, MPI_File handle, const char* name, int mode) {
-  std::shared_ptr<Communicator> comm = call.rt.communicators.make(parent.all, parent.key, kFile);
+void open_file(Call& call, Communicator& parent, MPI_File handle, const char* name, int mode) {
+  std::shared_ptr<Communicator> comm = call.rt.communicators.make(parent.all, parent, kFile);
   comm->my_index = parent.my_index;
   comm->local = parent.local;
   call.rt.line.define(*comm);
@@ -124,7 +124,6 @@ int File_close(MPI_File* file) {
   const int code = meet(call, *known, known->split == kNoRequest, native);
   if (code != MPI_SUCCESS) return code;
   ask_storage(call, *known, FileOperation::kClose, events::kCollectiveAccess);
-  call.rt.line.forget(*known->comm);
   call.rt.files.forget(handle);
   return code;
 }

@@ -36,7 +36,9 @@ void Line::write_text(events::Event event, const std::string& text) {
   write(event, slots.data());
 }
 
-void Line::define(const Communicator& comm) {
+void Line::define(Communicator& comm) {
+  tell_of_departures();
+  comm.known = Known{departures_, {comm.number, comm.key}};
   events::Event event;
   event.kind = events::EventKind::kCommDefine;
   event.comm = comm.number;
@@ -50,13 +52,16 @@ void Line::define(const Communicator& comm) {
   write(event, slots.data());
 }
 
-void Line::forget(const Communicator& comm) {
-  events::Event event;
-  event.kind = events::EventKind::kCommDefine;
-  event.operation = 1;
-  event.comm = comm.number;
-  event.aux = comm.key;
-  write(event, nullptr);
+void Line::tell_of_departures() {
+  for (; !departures_->empty(); departures_->pop()) {
+    const Departure& gone = departures_->last();
+    events::Event event;
+    event.kind = events::EventKind::kCommDefine;
+    event.operation = 1;
+    event.comm = gone.number;
+    event.aux = gone.key;
+    write(event, nullptr);
+  }
 }
 
 std::uint64_t Line::region_id(const std::string& name, bool is_address) {

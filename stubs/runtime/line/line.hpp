@@ -26,9 +26,9 @@ class Line {
   void write(const events::Event& event, const void* extension, const events::Detail* detail = nullptr);
   /// With the text as its extension.
   void write_text(events::Event event, const std::string& text);
-  void define(const Communicator& comm);
-  /// Tells the simulator that this rank makes no more calls on it.
-  void forget(const Communicator& comm);
+  /// Tells of it, and, with the next one that is defined, that this rank uses it no more: the events of the call in which its
+  /// last request ends may still name it.
+  void define(Communicator& comm);
   /// The region's number; tells of it at first. `is_address`: the name is MODULE+0xOFFSET, to be resolved after the run.
   std::uint64_t region_id(const std::string& name, bool is_address = false);
   /// The place that the next event will have in this rank's stream.
@@ -78,6 +78,7 @@ class Line {
 
  private:
   bool take_slot(const transport::Slot& slot);
+  void tell_of_departures();
 
   std::unique_ptr<transport::Channel> channel_;
   transport::Segment segment_;
@@ -90,6 +91,7 @@ class Line {
   std::uint32_t pending_slots_ = 0;
   std::vector<std::uint32_t> pending_words_;
   std::unordered_map<std::string, std::uint64_t> regions_;
+  std::shared_ptr<Departures> departures_ = std::make_shared<Departures>();
 };
 
 }  // namespace nplus1::stubs

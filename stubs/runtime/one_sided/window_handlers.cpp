@@ -25,8 +25,8 @@ int pass(Native&& native) {
   return native();
 }
 
-void add_window(Call& call, const Communicator& parent, MPI_Win handle) {
-  std::shared_ptr<Communicator> comm = call.rt.communicators.make(parent.all, parent.key, kWindow);
+void add_window(Call& call, Communicator& parent, MPI_Win handle) {
+  std::shared_ptr<Communicator> comm = call.rt.communicators.make(parent.all, parent, kWindow);
   comm->my_index = parent.my_index;
   call.rt.line.define(*comm);
   call.rt.windows.add(handle, std::move(comm));
@@ -210,7 +210,6 @@ int Win_free(MPI_Win* win) {
   if (code != MPI_SUCCESS) return code;
   code = synchronize(call, *window->comm, [&] { return legal ? call.unlocked(native) : MPI_SUCCESS; });
   if (code != MPI_SUCCESS) return code;
-  call.rt.line.forget(*window->comm);
   call.rt.windows.forget(handle);
   return code;
 }
