@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static_cast<void>(nplus1::fuzz::run({data, size}));
+  static_cast<void>(nplus1::fuzz::run_in_time({data, size}));
   return 0;
 }
 

@@ -1,9 +1,11 @@
 #include "tests/fuzz/target.hpp"
 
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <limits>
 #include <random>
@@ -140,6 +142,20 @@ std::string mutated(std::string_view input, std::string_view partner, bool text,
   }
   if (result.size() > kLongest) result.resize(kLongest);
   return result;
+}
+
+bool run_in_time(Input input) {
+  static const auto before = std::signal(SIGPROF, [](int) { std::abort(); });
+  static_cast<void>(before);
+  const auto limit = [](unsigned seconds) {
+    itimerval timer{};
+    timer.it_value.tv_sec = seconds;
+    ::setitimer(ITIMER_PROF, &timer, nullptr);
+  };
+  limit(kSecondsEach);
+  const bool whole = run(input);
+  limit(0);
+  return whole;
 }
 
 MemoryFile::MemoryFile(std::string_view bytes) : descriptor_{::memfd_create("fuzz", MFD_CLOEXEC)} {

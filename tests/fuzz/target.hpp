@@ -24,6 +24,12 @@ using Input = std::span<const std::uint8_t>;
 /// Whether inputs are lines of words, which are mutated as such.
 [[nodiscard]] bool is_text();
 
+/// No input may take longer: what it says is then out of proportion to what it is.
+inline constexpr unsigned kSecondsEach = 20;
+/// run(), which is a crash when it has had that much processor time: on a busy machine, or where the process is stopped for a
+/// while, time that passes says nothing.
+bool run_in_time(Input input);
+
 /// For a target whose format has lengths and counts: the input with one of its values changed and all lengths right, so
 /// that the reader gets further than it does with loose bytes. Nothing where a target does not define it.
 [[nodiscard]] std::optional<std::string> mutated_by_structure(Input input, std::uint64_t seed);
