@@ -3,7 +3,7 @@
 #   tools/sanitize.sh asan      AddressSanitizer and UBSan: unit tests, command line; then live runs
 #   tools/sanitize.sh tsan      ThreadSanitizer: unit tests; then live runs
 #   tools/sanitize.sh ubsan     UBSan alone: live runs
-#   tools/sanitize.sh PRESET --live [SUITE...]    only the live runs: suites of tests/mpi; CLASS and TEST may follow
+#   tools/sanitize.sh PRESET --live [SUITE...]    only the live runs: suites of tests/mpi, and random_programs; CLASS and TEST may follow
 #
 # In live runs the simulator and the library in the ranks are sanitized; the command is in the tests of the command line.
 # AddressSanitizer and ThreadSanitizer replace malloc and must be there before the C library. A program that knows nothing
@@ -78,6 +78,7 @@ END
   chmod +x "$live/command/nplus1"
 fi
 export NPLUS1="$live/command/nplus1" NPLUS1_TEST_PROGRAMS="$live/bin/mpi-tests" PYTHONDONTWRITEBYTECODE=1
+export RANDOM_PROGRAM="$NPLUS1_TEST_PROGRAMS/random_program" PATIENT="$live/lib/librandom_programs_patient.so"
 export NPLUS1_MPIRUN="${NPLUS1_MPIRUN:-mpirun.mpich}" NPLUS1_LEAVE_OUT="$PWD/tools/sanitize/left_out.$preset.txt"
 if [ "$preset" = asan ]; then  # can it fail?
   mpicc.mpich -o "$live/planted" tools/sanitize/planted.c
@@ -88,7 +89,9 @@ fi
 for suite in $suites; do
   name=${suite%%.*}
   echo "== live: $suite" >&2
-  (cd tests/mpi && timeout 1200 python3 ../run_suite.py "${name}_test${suite#"$name"}") >&2 || failed="$failed $suite"
+  folder=mpi file=$name
+  [ "$name" != random_programs ] || folder=random_programs file=sample
+  (cd "tests/$folder" && timeout 1200 python3 ../run_suite.py "${file}_test${suite#"$name"}") >&2 || failed="$failed $suite"
 done
 
 said=$(grep -c 'runtime error' "$build/simulators.log" 2>/dev/null || true)

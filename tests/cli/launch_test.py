@@ -160,7 +160,7 @@ class OutputName(CommandTest):
         self.assert_refused(64, "'%'", "run", "-n", "2", "-o", "r-%", "--", "./app")
 
 
-# A stand-in for mpirun: two seconds, in which it says whenever it has a signal.
+# A stand-in for mpirun, until there is a file `over`: says whenever it has a signal.
 COUNTS_SIGNALS = r"""
 #include <fcntl.h>
 #include <signal.h>
@@ -168,10 +168,10 @@ COUNTS_SIGNALS = r"""
 #include <unistd.h>
 static void say(int number) { (void)!write(number == SIGTERM ? 1 : 2, "got TERM\n", 9); }
 int main(void) {
-  struct timespec left = {2, 0};
+  const struct timespec moment = {0, 10000000};
   signal(SIGTERM, say);
   close(open("ready", O_CREAT | O_WRONLY, 0600));
-  while (nanosleep(&left, &left) != 0) {}
+  for (int i = 0; i < 6000 && access("over", F_OK) != 0; ++i) nanosleep(&moment, NULL);
   return 0;
 }
 """
@@ -282,9 +282,13 @@ class Run(CommandTest):
                 (self.folder / "ready").unlink()
                 for send in sends:
                     send(process.pid, signal.SIGTERM)
-                    time.sleep(0.5)
-                output, _ = process.communicate(timeout=30)
-                self.assertEqual(output, "got TERM\n" * len(sends))
+                    self.assertEqual(process.stdout.readline(), "got TERM\n")
+                    time.sleep(0.5)  # in which it would come again
+                self.write("over", "")
+                self.assertEqual(process.stdout.read(), "")
+                process.stdout.close()
+                self.assertEqual(process.wait(timeout=30), 0)
+                (self.folder / "over").unlink()
 
     def test_native_runs_have_no_summary_and_no_folder(self):
         self.script("mpirun", "exit 3")

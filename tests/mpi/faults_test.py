@@ -37,7 +37,7 @@ class Signals(LiveTest):
             if names.count("nplus1-keeper") < 2 or "nplus1-simnode" not in names or "script" not in names:
                 return None
             return job.pid if victim == "nplus1" else next(p for p, name in sorted(below.items()) if name == VICTIMS[victim])
-        return wait_until(lambda: find() or job.poll() is not None and -1)
+        return wait_until(lambda: find() or job.poll() is not None and -1, LIMIT) or -1
 
     def one(self, number, victim, how):
         """What was wrong."""
