@@ -47,6 +47,7 @@ namespace {
 using Variables = std::vector<std::pair<std::string, std::string>>;  // NAME, VALUE
 
 constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kClockPatience{120};  // it was asked for
 constexpr const char* kMeeting = "NPLUS1_MEETING";  // how ranks find the simulator beside their launcher
 constexpr const char* kSummary = "summary.txt";     // the simulator writes it last
 constexpr const char* kTrouble = "error.txt";       // why it could not write something
@@ -228,7 +229,7 @@ std::string warm_clock(const fs::path& folder) {
       return Error{failure.what(), failure.next()};
     }
   };
-  const auto found = processes::in_children(1, {.limit = kPatience}, find);
+  const auto found = processes::in_children(1, {.limit = kClockPatience}, find);
   if (found) return found.value().front();
   std::error_code none;
   fs::remove_all(folder / analyses::kWarmFolder, none);  // what it was writing: half of a result is none
