@@ -7,8 +7,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <string_view>
+
+#include "simnode/settings/beside.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -93,10 +96,24 @@ SimulatorBeside::SimulatorBeside(const std::filesystem::path& program, int ranks
   if (process_ == 0) return;
   input_ = std::move(input->second);
   output_ = std::move(output->first);
+  say(simnode::settings::kBeside);
   output->second.close();  // else nobody sees that it ends
   constexpr std::string_view kReady = "ready ";
   const std::string line = first_line_from(output_.get());
   if (line.compare(0, kReady.size(), kReady) == 0) word_ = line.substr(kReady.size());
+}
+
+/// Nobody hears it who has been killed.
+void SimulatorBeside::say(char word) const {
+  auto* const before = std::signal(SIGPIPE, SIG_IGN);
+  [[maybe_unused]] const ssize_t said = ::write(input_.get(), &word, 1);
+  std::signal(SIGPIPE, before);
+}
+
+void SimulatorBeside::finish() {
+  if (input_.get() < 0) return;
+  say(simnode::settings::kJobOver);
+  input_.close();
 }
 
 }  // namespace nplus1::cli

@@ -1,6 +1,6 @@
 // The simulator of a job whose launcher starts the ranks alone (Open MPI's mpirun, srun ...), which `nplus1 run` starts
-// itself, beside it. (Of a job of Hydra's, its last rank does: stubs/runtime/launch/keeper.hpp.) It leaves when the last holder of its stdin has closed it: at the end of this object, or of
-// this process, however that ends.
+// itself, beside it. (Of a job of Hydra's, its last rank does: stubs/runtime/launch/keeper.hpp.) It leaves when it is told that the
+// launcher has ended, or, where this process is killed before it can say so, when all ranks have ended.
 #pragma once
 
 #include <filesystem>
@@ -25,9 +25,14 @@ class SimulatorBeside {
   /// 0 where none was started.
   [[nodiscard]] pid_t process() const { return process_; }
   /// The job is over: it writes its results, and ends. It is a child of this process, to be waited for.
-  void finish() { input_.close(); }
+  void finish();
+  ~SimulatorBeside() { finish(); }
+  SimulatorBeside(const SimulatorBeside&) = delete;
+  SimulatorBeside& operator=(const SimulatorBeside&) = delete;
 
  private:
+  void say(char word) const;
+
   processes::Descriptor input_;
   processes::Descriptor output_;  // stays open: what it prints later must not kill it
   pid_t process_ = 0;

@@ -5,10 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <utility>
 
+#include "simnode/settings/beside.hpp"
 #include "stubs/transport/channel.hpp"
 
 namespace nplus1::simnode::node {
@@ -19,6 +21,8 @@ using namespace std::chrono_literals;
 constexpr int kIdleMs = 2;
 constexpr int kNativeMs = 20;
 constexpr int kAloneMs = 50;  // nobody connected yet, or nobody left
+/// Who started it was killed while the launcher was about to start ranks.
+constexpr auto kPatienceAlone = 10s;
 /// Falling asleep and being woken takes both sides longer than most answers take to be followed by the next event.
 constexpr auto kSpin = 50us;
 constexpr auto kLongYield = 500us;
@@ -45,7 +49,7 @@ Node::Node(Settings settings, NetworkMaker make_network, netmodel::Selection col
 Outcome Node::run(int input) {
   input_ = input;
   poll_.add(input_);
-  while (!job_over_) take_turn();
+  while (!job_over_ && (!alone_since_ || goes_on_alone())) take_turn();
   while (drain() > 0) {
   }
   if (simulation_) simulation_->finish();
@@ -112,13 +116,32 @@ void Node::wait_for_work() {
     if (fd == poll_.wake_fd()) {
       poll_.take_wake_up();
     } else if (fd == input_) {
-      char buffer[64];
-      job_over_ = read(input_, buffer, sizeof(buffer)) <= 0;
+      hear_starter();
     } else {
       serve(fd);
     }
   }
   acceptor_.tick();
+}
+
+void Node::hear_starter() {
+  char words[64];
+  const ssize_t said = read(input_, words, sizeof(words));
+  if (said > 0) {
+    starter_said_ = words[said - 1];
+    return;
+  }
+  job_over_ = starter_said_ != settings::kBeside;
+  if (job_over_) return;
+  alone_since_ = std::chrono::steady_clock::now();
+  poll_.close(std::exchange(input_, -1));
+}
+
+/// Ranks that their launcher is starting at that moment may come yet.
+bool Node::goes_on_alone() const {
+  const bool may_begin = !simulation_ && std::chrono::steady_clock::now() - *alone_since_ < kPatienceAlone;
+  return may_begin || std::any_of(ranks_.begin(), ranks_.end(),
+                                  [](const JobRank& rank) { return rank.socket >= 0 && !rank.gone; });
 }
 
 void Node::serve(int fd) {

@@ -29,7 +29,7 @@ class Node {
 
   /// Starts listening; what the ranks must know to come in, or nothing on failure (errno is set).
   std::optional<transport::Meeting> listen() { return acceptor_.open(); }
-  /// Serves the job until `input` (the keeper's pipe) ends and nothing is left; then writes the results.
+  /// Serves the job until `input` (the keeper's pipe, or that of `nplus1 run`) ends and nothing is left; then writes the results.
   Outcome run(int input);
 
  private:
@@ -40,6 +40,8 @@ class Node {
   [[nodiscard]] bool has_input() const { return simulation_ && ranks_.have_input(); }
   [[nodiscard]] bool has_work_soon();
   void wait_for_work();
+  void hear_starter();
+  [[nodiscard]] bool goes_on_alone() const;
   [[nodiscard]] int idle_ms() const;
   void serve(int fd);
   void all_started();
@@ -57,6 +59,8 @@ class Node {
   std::unique_ptr<Simulation> simulation_;  // once all ranks have started
   Results results_{settings_, ranks_, acceptor_, recording_, accounts_, notes_};
   int input_ = -1;
+  char starter_said_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> alone_since_;  // who started it was killed then
   bool job_over_ = false;
   int crowded_ = 0;  // so many times it does not look for what comes soon
   std::chrono::steady_clock::time_point looked_{};

@@ -12,20 +12,22 @@ import time
 import unittest
 
 from live import LIMIT, LiveTest, descendants, environment, path_of, wait_until
+from openmpi_test import OPEN_MPI, OpenMpiTest
 from random_kills import marked, recording_problems, shared_files
 
 SIGNALS = int(os.environ.get("NPLUS1_SIGNALS", "16"))
 SEED = int(os.environ.get("NPLUS1_SIGNALS_SEED", "1"))
 ROUNDS = 12
 STEPS = [f"repeat {ROUNDS} {{ delay 0.05; send {to} 100; recv -1 100; allreduce 8 }}" for to in (1, 2, 0)]
-VICTIMS = {"nplus1": "nplus1", "mpirun": "mpirun.mpich", "simulator": "nplus1-simnode", "keeper": "nplus1-keeper", "rank": "script"}
 # As they do bare, these end the job or go on: a rank's end ends all; the keeper and the simulator are not the program's.
 GOES_ON = ("simulator", "keeper")
 
 
 class Signals(LiveTest):
+    victims = {"nplus1": "nplus1", "mpirun": "mpirun.mpich", "simulator": "nplus1-simnode", "keeper": "nplus1-keeper", "rank": "script"}
+
     def begin(self, mark):
-        command = self.command(3, "script", *STEPS, output=self.folder / mark)
+        command = self.command(3, self.of("script"), *STEPS, output=self.folder / mark)
         return subprocess.Popen(command, cwd=self.folder, env=environment({"SIGNAL_MARK": mark}), text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -34,9 +36,10 @@ class Signals(LiveTest):
         def find():
             below = descendants(job.pid)
             names = list(below.values())
-            if names.count("nplus1-keeper") < 2 or "nplus1-simnode" not in names or "script" not in names:
+            keepers = 2 if "keeper" in self.victims else 0
+            if names.count("nplus1-keeper") < keepers or "nplus1-simnode" not in names or "script" not in names:
                 return None
-            return job.pid if victim == "nplus1" else next(p for p, name in sorted(below.items()) if name == VICTIMS[victim])
+            return job.pid if victim == "nplus1" else next(p for p, name in sorted(below.items()) if name == self.victims[victim])
         return wait_until(lambda: find() or job.poll() is not None and -1, LIMIT) or -1
 
     def one(self, number, victim, how):
@@ -79,10 +82,16 @@ class Signals(LiveTest):
         self.expected = sorted(self.bare(3, "script", *STEPS).stdout.splitlines())
         self.assertGreaterEqual(len(self.expected), ROUNDS)
         for number in range(SIGNALS):
-            victim = list(VICTIMS)[number % len(VICTIMS)]
+            victim = list(self.victims)[number % len(self.victims)]
             how = random.choice((signal.SIGINT, signal.SIGTERM, signal.SIGSTOP))
             with self.subTest(number=number, victim=victim, signal=how.name):
                 self.assertEqual(self.one(number, victim, how), [])
+
+
+@unittest.skipUnless((OPEN_MPI / "script").exists(), "built without Open MPI")
+class SignalsOfOpenMpi(OpenMpiTest, Signals):
+    """Its simulator is started by `nplus1 run` itself, without keepers."""
+    victims = {"nplus1": "nplus1", "mpirun": "mpirun.openmpi", "simulator": "nplus1-simnode", "rank": "script"}
 
 
 class NotTheProgramsOwn(LiveTest):

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Starts jobs and, at a random moment, kills the simulator, a rank, the keeper or mpirun, calls MPI_Abort, or lets the
-disk be full. (Without Hydra's proxy the ranks run on, bare too.)
+"""Starts jobs and, at a random moment, kills the simulator, a rank, the keeper (Open MPI has none), mpirun or `nplus1 run`, calls
+MPI_Abort, or lets the disk be full. (Without Hydra's proxy the ranks run on, bare too.) Without `nplus1 run` the job goes on to its
+end.
 Afterwards no process of the job and no new file in /dev/shm may be left, and the recording must open: whole where the
 simulator lived, up to the last second before the kill where it did not, and with its reason where the disk was full.
 Seeded.
 
-    random_kills.py [--kills N] [--seed S]      with NPLUS1 and NPLUS1_TEST_PROGRAMS as in live.py
+    random_kills.py [--kills N] [--seed S] [--mpi mpich|openmpi]
+                              with NPLUS1, NPLUS1_TEST_PROGRAMS and NPLUS1_OPENMPI_TEST_PROGRAMS as in live.py and openmpi_test.py
 """
 import argparse
 import os
@@ -20,7 +22,7 @@ import time
 from live import descendants, environment, path_of, NPLUS1, wait_until
 from recorded import Recording
 
-VICTIMS = ["simulator", "rank", "keeper", "mpirun", "abort", "disk"]
+VICTIMS = ["simulator", "rank", "keeper", "mpirun", "abort", "disk", "nplus1"]
 GONE_WITHIN = 20
 MOST_LOST_S = 1.0
 FOREVER = 1000000
@@ -28,7 +30,7 @@ FOREVER = 1000000
 
 def script(victim):
     """Messages, wildcards and collectives without end, or up to an abort or a normal end."""
-    steps = random.randint(1, 5000) if victim == "abort" else 3000 if victim == "disk" else FOREVER
+    steps = random.randint(1, 5000) if victim == "abort" else 3000 if victim in ("disk", "nplus1") else FOREVER
     end = "; abort 7" if victim == "abort" else ""
     return [f"repeat {steps} {{ send 1 100; recv -1 100; allreduce 8 }}",
             f"repeat {steps} {{ recv 0 100; send 0 100; allreduce 8 }}{end}",
@@ -58,16 +60,23 @@ def state_and_parent(process):
     return state, int(parent)
 
 
-def choose(victim, processes):
+def choose(victim, job, processes, mpi):
     """A process id of that kind, or None while there is none."""
-    names = {"simulator": "nplus1-simnode", "mpirun": "mpirun.mpich", "rank": "script", "keeper": "nplus1-keeper"}
+    names = {"simulator": "nplus1-simnode", "mpirun": f"mpirun.{mpi}", "rank": "script", "keeper": "nplus1-keeper"}
+    if victim == "nplus1":
+        return job if names["rank"] in processes.values() and names["simulator"] in processes.values() else None
     try:
         fitting = [p for p, name in sorted(processes.items())
                    if name == names[victim] and state_and_parent(p)[0] != "Z"]
     except OSError:  # it has ended meanwhile
         return None
     # Before the keepers have their name they look like ranks.
-    return random.choice(fitting) if fitting and names["keeper"] in processes.values() else None
+    begun = names["keeper" if mpi == "mpich" else "rank"] in processes.values()
+    return random.choice(fitting) if fitting and begun else None
+
+
+def program(mpi):
+    return path_of("script") if mpi == "mpich" else str(pathlib.Path(os.environ["NPLUS1_OPENMPI_TEST_PROGRAMS"]) / "script")
 
 
 def full_disk(folder):
@@ -78,11 +87,13 @@ def full_disk(folder):
     return {"NPLUS1_SIMNODE": program}
 
 
-def kill(victim, job):
+def kill(victim, job, mpi, folder):
     """Kills one process of the job; when, in nanoseconds since 1970, and what is known of it."""
+    if mpi == "openmpi" and random.random() < 0.8:  # whose jobs take longer to begin than the moment would
+        wait_until(lambda: (folder / "recording").exists())
     moment = random.uniform(0, 3 if victim == "simulator" else 0.8)
     time.sleep(moment)
-    process = wait_until(lambda: choose(victim, descendants(job.pid)), 5)
+    process = wait_until(lambda: choose(victim, job.pid, descendants(job.pid), mpi), 5)
     when = time.time_ns()
     if process:
         os.kill(process, signal.SIGKILL)
@@ -119,16 +130,17 @@ def recording_problems(victim, folder, when, full):
     return problems, told
 
 
-def one_job(number, scratch):
-    victim = VICTIMS[number % len(VICTIMS)]
+def one_job(number, scratch, mpi):
+    victims = [v for v in VICTIMS if mpi == "mpich" or v != "keeper"]
+    victim = victims[number % len(victims)]
     mark = f"kill-{os.getpid()}-{number}"
     files = shared_files()
     folder = scratch / str(number)
     more = full_disk(scratch) if victim == "disk" else {}
-    job = subprocess.Popen([str(NPLUS1), "run", "-q", "-n", "3", "-o", str(folder), "--", path_of("script"),
+    job = subprocess.Popen([str(NPLUS1), "run", "-q", "-n", "3", "-o", str(folder), "--", program(mpi),
                             *script(victim)], cwd=scratch, env=environment({"KILL_MARK": mark, **more}),
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    when, how = (time.time_ns(), "by itself") if victim in ("abort", "disk") else kill(victim, job)
+    when, how = (time.time_ns(), "by itself") if victim in ("abort", "disk") else kill(victim, job, mpi, folder)
     problems = ["the job ended"] if "the job with it" in how else []
     try:
         code = job.wait(3 * GONE_WITHIN)
@@ -136,7 +148,8 @@ def one_job(number, scratch):
             problems.append(f"exit code {code}")
     except subprocess.TimeoutExpired:
         problems.append("hangs")
-    left = wait_until(lambda: not marked(mark.encode()), GONE_WITHIN) or marked(mark.encode())
+    patience = GONE_WITHIN if victim != "nplus1" else 3 * GONE_WITHIN  # the job goes on to its end
+    left = wait_until(lambda: not marked(mark.encode()), patience) or marked(mark.encode())
     # Hydra and MPICH name their own files after the job's processes and leave them when killed, without us too.
     ours = {f for f in shared_files() - files if "nplus1" in f}
     if left is not True:
@@ -149,6 +162,8 @@ def one_job(number, scratch):
     job.wait()
     more_problems, told = recording_problems(victim, folder, when, victim == "disk")
     problems += more_problems
+    if victim == "nplus1" and "pid None" not in how and not (folder / "summary.json").exists():
+        problems.append("no result")
     print(f"{number:3}: {victim:9} ({how}): {', '.join(problems) or 'nothing left'}; {told}", flush=True)
     return not problems
 
@@ -157,10 +172,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="mpich")
     options = parser.parse_args()
     random.seed(options.seed)
     with tempfile.TemporaryDirectory(prefix="nplus1-kills-") as folder:
-        clean = [one_job(i, pathlib.Path(folder)) for i in range(options.kills)]
+        clean = [one_job(i, pathlib.Path(folder), options.mpi) for i in range(options.kills)]
     print(f"{sum(clean)} of {len(clean)} without a finding")
     return 0 if all(clean) else 1
 
