@@ -71,6 +71,7 @@ def random_platform(seed):
 
 class AllCollectives(ReplayTest):
     CALLS = ALL  # that the MPI library has
+    SAMPLE, RANDOM_SEEDS, ALONE_ON = SAMPLE, (1, 2), 16  # platforms and their ranks; random ones; ranks of one call alone
 
     def observe_on(self, platform, ranks, calls, sizes, compute="fixed:1e-6"):
         run = self.observe(ranks, self.of("all_collectives"), ",".join(calls), sizes, *MANNERS, options=(
@@ -92,7 +93,7 @@ class AllCollectives(ReplayTest):
         return file
 
     def test_they_end_and_nothing_is_decided_by_force(self):
-        for platform, ranks in SAMPLE.items():
+        for platform, ranks in self.SAMPLE.items():
             self.check(PLATFORMS / f"{platform}.xml", ranks)
 
     def test_those_that_move_nothing_wait_for_nobody(self):
@@ -104,12 +105,12 @@ class AllCollectives(ReplayTest):
         self.assertEqual(run.summary["trust"]["forced_decisions"], 0)
 
     def test_on_random_platforms(self):
-        for seed in (1, 2):
+        for seed in self.RANDOM_SEEDS:
             self.check(self.write_random(seed), 3 + 4 * seed)
 
     def test_one_alone_ends(self):
         for call in ("Comm_split", "Comm_dup"):
-            self.observe_on(PLATFORMS / "torus.xml", 16, (call,), "4")
+            self.observe_on(PLATFORMS / "torus.xml", self.ALONE_ON, (call,), "4")
 
     def test_persistent_broadcasts_go_past_members_that_have_not_started_theirs(self):
         calls = [call for call in ("Bcast", "Bcast_init", "Ibcast", "Gather", "Bcast_init") if call in self.CALLS]
