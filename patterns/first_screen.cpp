@@ -213,6 +213,7 @@ void add_sizes(Page& page, const Patterns& p, const ScreenOptions& options) {
   page.line("");
   page.line("Sizes in {}, {}", options.elements ? "elements" : "bytes", layer.name);
   const std::uint64_t most = *std::max_element(sizes.buckets.begin(), sizes.buckets.end());
+  if (most == 0) return page.line("  not known");  // a rank's table of sizes was full, or a file says so
   std::size_t first = 0;
   std::size_t end = kSizeBuckets;
   while (sizes.buckets[first] == 0) ++first;

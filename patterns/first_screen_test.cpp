@@ -85,6 +85,16 @@ TEST(FirstScreen, NamesAnIncompleteRunAndSurvivesAnEmptyOne) {
   EXPECT_FALSE(first_screen(Patterns{}, {}).empty());
 }
 
+TEST(FirstScreen, HasMessagesWhoseSizesNobodyCounted) {
+  Patterns patterns = ring(2);
+  for (Layer& layer : patterns.layers) layer.sizes = {};
+  const auto lines = lines_of(first_screen(patterns, {}));
+  const auto head = std::find_if(lines.begin(), lines.end(),
+                                 [](const std::string& line) { return line.starts_with("Sizes in bytes"); });
+  ASSERT_NE(head, lines.end());
+  EXPECT_EQ(*(head + 1), "  not known");
+}
+
 TEST(FirstScreen, WithoutUnicodeItIsAscii) {
   ScreenOptions options;
   options.heatmap = true;
