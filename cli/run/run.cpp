@@ -48,9 +48,9 @@ using Variables = std::vector<std::pair<std::string, std::string>>;  // NAME, VA
 
 constexpr std::chrono::seconds kPatience{30};
 constexpr std::chrono::seconds kClockPatience{120};  // it was asked for
-constexpr const char* kMeeting = "NPLUS1_MEETING";  // how ranks find the simulator beside their launcher
-constexpr const char* kSummary = "summary.txt";     // the simulator writes it last
-constexpr const char* kTrouble = "error.txt";       // why it could not write something
+constexpr const char* kMeeting = "NPLUS1_MEETING";   // how ranks find the simulator beside their launcher
+constexpr const char* kSummary = "summary.txt";      // the simulator writes it last
+constexpr const char* kTrouble = "error.txt";        // why it could not write something
 // Exit codes of nplus1-simnode (simnode/node/main.cpp).
 constexpr int kSimulatorNotWritten = 74, kSimulatorAlone = 75;
 

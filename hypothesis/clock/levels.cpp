@@ -94,7 +94,9 @@ bool Levels::contradict(const std::vector<Measured>& samples, const Differences&
     apart_plain += std::abs(plain[i] - middle_plain);
     apart_without += std::abs(without[i] - middle_without);
   }
-  const auto scatter = [](const std::vector<double>& values) { return value_at(values, 0.75) - value_at(values, 0.25); };
+  const auto scatter = [](const std::vector<double>& values) {
+    return value_at(values, 0.75) - value_at(values, 0.25);
+  };
   return apart_without > apart_plain || scatter(sorted_without) > scatter(sorted_plain) + kContradicts;
 }
 
@@ -213,7 +215,8 @@ double Levels::log_warm_of(const Measured& sample) const {
   const bool range = values_.size() > kMostValues;
   if (as_recorded() || range) return sample.log_warm;
   const double level = constant() ? typical_ : values_[level_of(sample.log_warm)];
-  return std::abs(sample.log_warm - level) < kFarApart || !is_as_recorded(sample, level) ? level : sample.log_warm;
+  return std::abs(sample.log_warm - level) < kFarApart || !is_as_recorded(sample, level) ? level
+                                                                                         : sample.log_warm;
 }
 
 /// A single twin is far off now and then, all of its passes. Then the stretch itself was recorded as others are: so much

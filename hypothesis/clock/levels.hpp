@@ -90,7 +90,7 @@ class Levels {
 
   bool rough_ = false;
   double typical_ = 0;
-  double typical_excess_ = 0;  // picoseconds: of what is recorded, over the samples
+  double typical_excess_ = 0;   // picoseconds: of what is recorded, over the samples
   std::vector<double> values_;  // logarithms, ascending
   Weights share_;               // of the samples
   std::vector<double> noise_;   // density by how much longer, in steps of kNoiseStep from kNoiseFrom

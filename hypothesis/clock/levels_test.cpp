@@ -144,7 +144,8 @@ TEST(Levels, OneSampleOfARankThatWasRecordedAsSlowSaysWhetherItIs) {
   for (Recorded& s : host.stretches)
     if (s.rank == 1) s.log_time += 0.7F;
   bool kept = false;  // one sample of that rank
-  std::erase_if(host.samples, [&](const Measured& m) { return m.recorded.rank == 1 && std::exchange(kept, true); });
+  std::erase_if(host.samples,
+                [&](const Measured& m) { return m.recorded.rank == 1 && std::exchange(kept, true); });
   ASSERT_TRUE(kept);
   const Levels levels{host.samples, host.stretches};
   EXPECT_FALSE(levels.as_recorded());

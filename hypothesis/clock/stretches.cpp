@@ -16,7 +16,7 @@ constexpr double kShortPs = 1e6;
 constexpr double kMostOfMeasuringPs = 70e3;
 constexpr std::size_t kFewestToTell = 32;  // stretches of a kind
 constexpr double kAlike = 1.2;
-constexpr std::size_t kRepeated = 4;       // stretches of a rank, of which some were hardly disturbed
+constexpr std::size_t kRepeated = 4;  // stretches of a rank, of which some were hardly disturbed
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
   return static_cast<std::uint64_t>(rank.value) << 40U ^ ordinal;

@@ -28,11 +28,13 @@ void note_crowded_ranks(const Settings& settings, const JobRanks& ranks, std::ve
                         !settings.compute_times.warm && settings.clock != "instructions";
   const int cores = ranks.cores();
   if (!measured || settings.native || settings.hosts == Door::Hosts::kSeveral ||
-      static_cast<int>(ranks.size()) <= cores) return;
-  notes.push_back(fmt::format(
-      "{} ranks on {} push each other's data out of the caches, and their measured computing is longer by that: "
-      "--compute warm says by how much",
-      ranks.size(), cores == 1 ? "one core" : fmt::format("{} cores", cores)));
+      static_cast<int>(ranks.size()) <= cores)
+    return;
+  notes.push_back(
+      fmt::format("{} ranks on {} push each other's data out of the caches, and their measured computing is "
+                  "longer by that: "
+                  "--compute warm says by how much",
+                  ranks.size(), cores == 1 ? "one core" : fmt::format("{} cores", cores)));
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ struct Step {
 };
 
 /// How often each stretch of the steps was measured when each is that is due, `rounds` times over.
-std::vector<int> measured(Plan& plan, const std::vector<Step>& steps, int rounds, Outcome outcome = Outcome::kMeasured) {
+std::vector<int> measured(Plan& plan, const std::vector<Step>& steps, int rounds,
+                          Outcome outcome = Outcome::kMeasured) {
   std::vector<int> times(steps.size());
   for (int r = 0; r < rounds; ++r) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -52,7 +53,8 @@ TEST(Plan, WhatIsForeseenInVainIsGivenUp) {
     tried += due ? 1 : 0;
     random = random * 6364136223846793005U + 1442695040888963407U;
     const bool is_long = random >> 62U == 0;  // one of four, and nothing says which
-    plan.told(is_long ? 3 : 2, 8, is_long ? 500'000'000 : 1'000'000, due ? Outcome::kMeasured : Outcome::kNotTried);
+    plan.told(is_long ? 3 : 2, 8, is_long ? 500'000'000 : 1'000'000,
+              due ? Outcome::kMeasured : Outcome::kNotTried);
   }
   EXPECT_GT(tried, 0);
   EXPECT_LT(tried, 400);
@@ -60,7 +62,8 @@ TEST(Plan, WhatIsForeseenInVainIsGivenUp) {
 
 TEST(Plan, WhatFailsIsTriedEverMoreRarely) {
   Plan plan;
-  const std::vector<int> times = measured(plan, {{1, 400}, {2, 100}, {3, 100}, {4, 100}}, 12, Outcome::kFailed);
+  const std::vector<int> times =
+      measured(plan, {{1, 400}, {2, 100}, {3, 100}, {4, 100}}, 12, Outcome::kFailed);
   EXPECT_GT(times[1] + times[2] + times[3], times[0]);
 }
 
@@ -79,10 +82,11 @@ TEST(Plan, KeepsNoMoreThanItsLimitOfWhatNeverComesAgain) {
 
 TEST(AffordableAt, AdvancesHalfTheTimeAndThenATwentieth) {
   EXPECT_EQ(affordable_at_ns(3'000'000, 16, 2), 0);
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 55'000'000, 16, 2), 100e6, 1);       // 55 % of 100 ms
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 66'000'000, 16, 2), 120e6, 1);       // here the 60 ms are used up
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 16, 2), 2'000e6, 1);    // (160 - 60) / 5 %
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 3'180e6, 1);  // of all ranks a second of two cores: 1 ms each
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 55'000'000, 16, 2), 100e6, 1);     // 55 % of 100 ms
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 66'000'000, 16, 2), 120e6, 1);     // here the 60 ms are used up
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 16, 2), 2'000e6, 1);  // (160 - 60) / 5 %
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 3'180e6,
+              1);  // of all ranks a second of two cores: 1 ms each
 }
 
 }  // namespace

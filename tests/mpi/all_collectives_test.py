@@ -92,7 +92,7 @@ class AllCollectives(ReplayTest):
         file.write_text(random_platform(seed))
         return file
 
-    def test_they_end_and_nothing_is_decided_by_force(self):
+    def test_one_after_the_other_on_platforms(self):
         for platform, ranks in self.SAMPLE.items():
             self.check(PLATFORMS / f"{platform}.xml", ranks)
 
