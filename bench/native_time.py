@@ -6,7 +6,7 @@
 A PROGRAM is a command line in one word that prints "Time in seconds = ..." of its own timer, as the NAS parallel benchmarks do
 (none are in this repository). The network is what `nplus1 calibrate` finds here, before the first program; bare runs and
 observed ones take turns. The table has medians and ranges of the program's own time: bare, in virtual time as measured, and
-with warm caches (the same program once more on the clock that its twins found).
+with warm caches (the same program on the clock that twins found in a run before).
 """
 import argparse
 import os
@@ -47,10 +47,10 @@ def main():
             for _ in range(options.runs):
                 run = folder / f"{len(bare)}-{pathlib.Path(words[0]).name}"
                 bare.append(own_time(["mpirun.mpich", "-n", options.ranks, *words]))
-                measured.append(own_time([*observe, "--compute", "warm", "-o", run, "--", *words]))
-                clock = ["--compute", f"recorded:{run / 'warm'}"] if (run / "warm").is_dir() else []
-                if clock:
-                    warm.append(own_time([*observe, *clock, "-o", f"{run}-again", "--", *words]))
+                measured.append(own_time([*observe, "-o", f"{run}-measured", "--", *words]))
+                own_time([*observe, "--compute", "warm", "-o", run, "--", *words])
+                if (run / "warm").is_dir():
+                    warm.append(own_time([*observe, "--compute", f"recorded:{run / 'warm'}", "-o", f"{run}-again", "--", *words]))
             off = [f"{100 * (statistics.median(times) / statistics.median(bare) - 1):+.1f} %" if times else "-"
                    for times in (measured, warm)]
             print(f"| {pathlib.Path(words[0]).name} | {cell(bare)} | {cell(measured)} | {off[0]} "

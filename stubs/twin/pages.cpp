@@ -168,12 +168,39 @@ void Pages::restore() const noexcept {
   }
 }
 
-void Pages::take_back() const noexcept {
+void Pages::take_back() noexcept {
 #if defined(__x86_64__)
   for (std::size_t i = 0; i < runs_; ++i)
     for (std::uintptr_t page = run_[i].begin; page < run_[i].begin + run_[i].bytes; page += kPage)
       asm volatile("lock orb $0, %0" : "+m"(*reinterpret_cast<char*>(page)));
 #endif
+  remember();
+}
+
+/// The program may have given some of it back to the system since: this says so, where a write would be a fault.
+void Pages::take_back_earlier() const noexcept {
+  constexpr long kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
+  for (std::size_t i = 0; i < known_; ++i)
+    own_call(SYS_madvise, static_cast<long>(known_run_[i].begin), static_cast<long>(known_run_[i].bytes),
+             kPopulateWrite);
+}
+
+void Pages::remember() noexcept {
+  std::size_t merged = 0;
+  for (std::size_t i = 0, k = 0; i < runs_ || k < known_;) {
+    const Run& next =
+        k == known_ || (i < runs_ && run_[i].begin < known_run_[k].begin) ? run_[i++] : known_run_[k++];
+    const std::uintptr_t end = next.begin + next.bytes;
+    if (merged > 0 && next.begin <= merged_[merged - 1].begin + merged_[merged - 1].bytes) {
+      Run& last = merged_[merged - 1];
+      last.bytes = (end > last.begin + last.bytes ? end : last.begin + last.bytes) - last.begin;
+      continue;
+    }
+    if (merged == kMostKnown) return;  // in too many places: what is known stays
+    merged_[merged++] = next;
+  }
+  std::memcpy(known_run_, merged_, merged * sizeof(Run));
+  known_ = merged;
 }
 
 }  // namespace nplus1::stubs::twin

@@ -25,7 +25,9 @@ class Pages {
   /// All that is kept is as it was.
   void restore() const noexcept;
   /// In the parent: the pages that the twin has written to are its own again, before it writes to them.
-  void take_back() const noexcept;
+  void take_back() noexcept;
+  /// In the parent, after any twin: so are those that earlier twins have written to, in other stretches.
+  void take_back_earlier() const noexcept;
 
  private:
   static constexpr std::size_t kMostAreas = 2048;
@@ -35,12 +37,16 @@ class Pages {
     std::size_t bytes;
   };
   [[nodiscard]] bool add(std::uintptr_t page) noexcept;
+  void remember() noexcept;
 
+  static constexpr std::size_t kMostKnown = 4096;
   std::size_t areas_ = 0;
   std::size_t runs_ = 0;
   std::byte* copy_ = nullptr;
   Area area_[kMostAreas];
   Run run_[kMostRuns];
+  std::size_t known_ = 0;
+  Run known_run_[kMostKnown], merged_[kMostKnown];  // what twins have written to, in order
 };
 
 }  // namespace nplus1::stubs::twin

@@ -183,6 +183,7 @@ Measured wait_for(pid_t twin, std::int64_t until_ns) {
     s.pages.take_back();
     judge(m);
   }
+  s.pages.take_back_earlier();
   return m;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,6 +137,36 @@ TEST_F(Twin, ThatDoesNotEndIsEnded) {
       },
       20'000'000);
   EXPECT_EQ(m.warm_ticks, 0);
+}
+
+/// Made as a copy, it leaves the process's pages write-protected: what earlier twins have written to is seen to after each.
+TEST_F(Twin, LeavesNoPageFaultsToOtherStretches) {
+  constexpr std::size_t kPages = 300, kPage = 4096;
+  std::vector<char> large(kPages * kPage, 'x');
+  const auto write_large = [&] {
+    for (std::size_t i = 0; i < kPages; ++i) large[i * kPage] = 'y';
+  };
+  EXPECT_GT(with_twin(write_large).passes, 0);
+  EXPECT_GT(with_twin(compute).passes, 0);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  write_large();
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_minflt - before.ru_minflt, 50);
+}
+
+/// ... unless the program has given them back since.
+TEST_F(Twin, LeavesAloneWhatIsThereNoMore) {
+  constexpr std::size_t kBytes = 200 * 4096;
+  void* const gone =
+      mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  ASSERT_NE(gone, MAP_FAILED);
+  EXPECT_GT(with_twin([&] { std::memset(gone, 1, kBytes); }).passes, 0);
+  mprotect(gone, kBytes / 2, PROT_READ);
+  munmap(static_cast<char*>(gone) + kBytes / 2, kBytes / 2);
+  EXPECT_GT(with_twin(compute).passes, 0);
+  EXPECT_EQ(static_cast<char*>(gone)[4096], 1);
+  munmap(gone, kBytes / 2);
 }
 
 TEST_F(Twin, IsNobodysChild) {
