@@ -20,8 +20,12 @@ struct Departure {
 class Departures {
  public:
   [[nodiscard]] bool empty() const { return gone_.empty(); }
-  [[nodiscard]] const Departure& last() const { return gone_.back(); }
-  void pop() { gone_.pop_back(); }
+  /// One of them, which is then told: what departs meanwhile is another.
+  [[nodiscard]] Departure take() {
+    const Departure gone = gone_.back();
+    gone_.pop_back();
+    return gone;
+  }
 
  private:
   friend class Known;

@@ -17,16 +17,33 @@ TEST(Departures, AreOfWhatWasKnownAndIsNoMore) {
     const Known unknown;
   }
   ASSERT_FALSE(departures->empty());
-  EXPECT_EQ(departures->last().number, CommId{1});
-  EXPECT_EQ(departures->last().key, 10U);
-  departures->pop();
+  const Departure gone = departures->take();
+  EXPECT_EQ(gone.number, CommId{1});
+  EXPECT_EQ(gone.key, 10U);
   EXPECT_TRUE(departures->empty());
 }
 
 TEST(Departures, OutliveWhoTellsOfThem) {
   auto departures = std::make_shared<Departures>();
-  const Known last{departures, {CommId{2}, 20}};
-  departures.reset();
+  const std::weak_ptr<Departures> there = departures;
+  {
+    const Known last{departures, {CommId{2}, 20}};
+    departures.reset();
+    EXPECT_FALSE(there.expired());
+  }
+  EXPECT_TRUE(there.expired());
+}
+
+TEST(Departures, ThatComeWhileOneIsToldAreNotTakenForIt) {
+  const auto departures = std::make_shared<Departures>();
+  auto second = std::make_unique<Known>(departures, Departure{CommId{2}, 20});
+  { const Known first{departures, {CommId{1}, 10}}; }
+  const Departure told = departures->take();
+  second.reset();
+  EXPECT_EQ(told.key, 10U);
+  ASSERT_FALSE(departures->empty());
+  EXPECT_EQ(departures->take().key, 20U);
+  EXPECT_TRUE(departures->empty());
 }
 
 TEST(Departures, OfManyAreToldInAnyOrderWithNoneLost) {
@@ -39,9 +56,9 @@ TEST(Departures, OfManyAreToldInAnyOrderWithNoneLost) {
       all.emplace_back(departures, Departure{CommId{i}, i});
       keys += i;
     }
-    for (; round == 1 && !departures->empty(); departures->pop()) told += departures->last().key;
+    while (round == 1 && !departures->empty()) told += departures->take().key;
   }
-  for (; !departures->empty(); departures->pop()) told += departures->last().key;
+  while (!departures->empty()) told += departures->take().key;
   EXPECT_EQ(told, keys);
 }
 

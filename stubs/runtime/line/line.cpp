@@ -53,8 +53,8 @@ void Line::define(Communicator& comm) {
 }
 
 void Line::tell_of_departures() {
-  for (; !departures_->empty(); departures_->pop()) {
-    const Departure& gone = departures_->last();
+  while (!departures_->empty()) {
+    const Departure gone = departures_->take();
     events::Event event;
     event.kind = events::EventKind::kCommDefine;
     event.operation = 1;
