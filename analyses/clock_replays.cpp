@@ -45,7 +45,7 @@ class ClockReplays {
         reader_{need(events::recording::Reader::open(settings.source))},
         recorded_{hypothesis::recorded_settings(reader_.properties())},
         samples_{need(hypothesis::clock::samples_of(reader_.properties()))} {
-    if (samples_.empty())
+    if (std::none_of(samples_.begin(), samples_.end(), [](const auto& s) { return s.warm.count() != 0; }))
       throw Stopped{
           {settings.source + " has no stretch that a twin has measured",
            "record the run with nplus1 run --compute warm (docs/clock.md says when twins are not possible)",
@@ -54,9 +54,10 @@ class ClockReplays {
 
   WarmTimes run() {
     WarmTimes clocks;
-    clocks.samples = samples_.size();
     clocks.ranks = reader_.header().ranks;
     const auto stretches = fitted_stretches(settings_.source);
+    clocks.samples = stretches->samples();
+    clocks.slower_than_fastest = stretches->slower_than_fastest();
     const std::size_t replicates = reader_.bytes() > kMostReplicated ? 0 : kReplicates;
     const auto ends = need(processes::in_children(2 + replicates, {.jobs = jobs_of({})},
                                                   [&](std::size_t i) { return end_of(i, stretches); }));
@@ -152,6 +153,7 @@ std::string clock_json(const std::string& source, const WarmTimes& clocks) {
   object.raw("computing_s", exact_seconds(clocks.computing_warm));
   object.raw("computing_measured_s", exact_seconds(clocks.computing_measured));
   object.number("samples", clocks.samples);
+  object.real("cores_slower_than_fastest", clocks.slower_than_fastest);
   object.truth("finished", clocks.finished);
   object.list("kinds", clocks.kinds, [&](const KindReport& k) {
     report::JsonObject kind;

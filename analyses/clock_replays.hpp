@@ -21,6 +21,7 @@ struct WarmTimes {
   std::vector<hypothesis::clock::KindReport> kinds;  // of computing, where the host added most first
   events::DefinitionsCollector names;                // of the kinds' call paths
   std::size_t samples = 0;
+  double slower_than_fastest = 0;  // of the host's cores: how much longer the same cycles took on average
   int ranks = 0;
   bool finished = true;
 };

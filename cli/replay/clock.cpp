@@ -26,6 +26,7 @@ using report::exact_seconds;
 
 constexpr const char* kNoClock = "no clock was corrected";
 constexpr std::size_t kMostKinds = 12;
+constexpr double kSpeedWorthSaying = 0.01;
 constexpr const char* kClockExamples =
     "  nplus1 run -n 16 --compute warm -- ./app     twins of the ranks measure what computing takes when it "
     "is warm\n"
@@ -54,6 +55,11 @@ std::string text(const ReplayWords& words, const analyses::WarmTimes& clocks) {
   text += three_times(clocks);
   text += fmt::format("computing      {} of all ranks, as measured {}\n",
                       report::readable(clocks.computing_warm), report::readable(clocks.computing_measured));
+  if (clocks.slower_than_fastest >= kSpeedWorthSaying)
+    text += fmt::format(
+        "cores          {:.0f} % slower on average than at the highest frequency they were met at, which "
+        "counts\n",
+        100 * clocks.slower_than_fastest);
   if (!clocks.finished) text += "not ended    with this clock some ranks wait for what never comes\n";
   text += "\nWhere the host added most, seconds of all ranks\n";
   text += fmt::format("{:>12} {:>12} {:>9} {:>8}  {:<11} {}\n", "as measured", "warm", "times", "twins",

@@ -50,6 +50,10 @@ void blur(std::vector<Measured>& samples, std::uint64_t random) {
   for (Measured& m : samples) m.log_warm += sum * each / std::sqrt(static_cast<double>(samples.size()));
 }
 
+double share(const CoreSpeed& core) {
+  return static_cast<double>(core.loads.count()) / static_cast<double>(core.cycles.count());
+}
+
 Recorded recorded_as(RankId rank, std::uint32_t step, double picoseconds) {
   return {static_cast<std::uint32_t>(rank.value), step,
           static_cast<float>(std::log(std::max(picoseconds, 1.0)))};
@@ -79,11 +83,22 @@ Result<std::vector<Sample>> samples_of(const events::recording::Properties& prop
     Sample sample;
     std::int64_t warm = 0;
     int rough = 0;
-    if (!number(sample.rank.value, ' ') || !number(sample.ordinal, ' ') || !number(warm, ' ') ||
-        !number(rough, '\n') || warm <= 0 || sample.rank.value < 0 || rough < 0 || rough > 1)
+    std::int64_t speeds[4] = {};
+    const auto all_speeds = [&] {
+      return number(speeds[0], ' ') && number(speeds[1], ' ') && number(speeds[2], ' ') &&
+             number(speeds[3], '\n');
+    };
+    // Earlier versions end the line behind `rough`.
+    const bool read = number(sample.rank.value, ' ') && number(sample.ordinal, ' ') && number(warm, ' ') &&
+                      (number(rough, '\n') || (number(rough, ' ') && all_speeds()));
+    const auto negative = [](std::int64_t speed) { return speed < 0; };
+    if (!read || sample.rank.value < 0 || warm < 0 || rough < 0 || rough > 1 ||
+        std::any_of(std::begin(speeds), std::end(speeds), negative) || (warm == 0 && speeds[2] == 0))
       return Error{"what twins measured cannot be read from the recording", "record the program again"};
     sample.warm = Duration{warm};
     sample.rough = rough == 1;
+    sample.twins_core = {Duration{speeds[0]}, Duration{speeds[1]}};
+    sample.core = {Duration{speeds[2]}, Duration{speeds[3]}};
     samples.push_back(sample);
   }
   return samples;
@@ -99,7 +114,39 @@ Place Follower::before(RankId rank, const events::Event& event) {
 }
 
 Stretches::Stretches(std::vector<Sample> samples) {
-  for (const Sample& sample : samples) samples_.emplace(key(sample.rank, sample.ordinal), sample);
+  // Quantiles: the very least may be an error. More than that much above it, and somebody had a part of the core.
+  constexpr double kFastest = 0.02, kOwn = 0.05, kMore = 1.04;
+  std::vector<double> cycles, shares;
+  for (const Sample& sample : samples)
+    for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
+      if (core->cycles.count() == 0) continue;
+      cycles.push_back(static_cast<double>(core->cycles.count()));
+      shares.push_back(share(*core));
+    }
+  fastest_ = quantile(std::move(cycles), kFastest);
+  const double own = quantile(std::move(shares), kOwn);
+  for (Sample& sample : samples) {
+    if (sample.warm.count() != 0) ++measured_;
+    if (sample.twins_core.cycles.count() != 0 && share(sample.twins_core) > kMore * own) sample.rough = true;
+    samples_.emplace(key(sample.rank, sample.ordinal), sample);
+  }
+}
+
+double Stretches::at_fastest(double time, const CoreSpeed& core) const {
+  const auto cycles = static_cast<double>(core.cycles.count());
+  return cycles == 0 ? time : time * std::min(1.0, fastest_ / cycles);
+}
+
+double Stretches::slower_than_fastest() const {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const auto& [place, sample] : samples_)
+    for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
+      if (core->cycles.count() == 0) continue;
+      sum += 1 / at_fastest(1, *core) - 1;
+      ++count;
+    }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
 const Sample* Stretches::sample_of(RankId rank, std::uint64_t ordinal) const {
@@ -110,15 +157,17 @@ const Sample* Stretches::sample_of(RankId rank, std::uint64_t ordinal) const {
 void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& event) {
   const Place place = follower_.before(rank, event);
   OfKind& kind = kinds_[place.kind];
-  const auto picoseconds = static_cast<double>(event.compute_ps);
+  const Sample* const sample = sample_of(rank, ordinal);
+  const double picoseconds =
+      at_fastest(static_cast<double>(event.compute_ps), sample == nullptr ? CoreSpeed{} : sample->core);
   ++kind.count;
-  kind.recorded_ps += picoseconds;
+  kind.recorded_ps += static_cast<double>(event.compute_ps);
   if (kind.ranks.size() <= rank.index()) kind.ranks.resize(rank.index() + 1);
   OfRank& here = kind.ranks[rank.index()];
   ++here.all;
   const Recorded recorded = recorded_as(rank, place.step, picoseconds);
-  if (const Sample* sample = sample_of(rank, ordinal); sample != nullptr) {
-    const auto warm = static_cast<double>(sample->warm.count());
+  if (sample != nullptr && sample->warm.count() != 0) {
+    const double warm = at_fastest(static_cast<double>(sample->warm.count()), sample->twins_core);
     if (warm > kLeastShare * picoseconds) {
       const double shorter = std::min(warm, picoseconds);
       kind.least = kind.measured.empty() ? shorter : std::min(kind.least, shorter);
@@ -312,6 +361,8 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   const auto found = kinds_.find(place.kind);
   if (found == kinds_.end() || rank.index() >= found->second.ranks.size()) return recorded;
   const OfKind& of = found->second;
+  const Sample* const own = sample_of(rank, ordinal);
+  if (own != nullptr) recorded = at_fastest(recorded, own->core);
   double warm = recorded;
   if (estimate == Estimate::kLowest) {
     warm = of.least;
@@ -321,8 +372,8 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
     const double drawn = fraction(chance(key(rank, ordinal)));
     const double log_warm = of.levels.log_warm(recorded_as(rank, place.step, recorded), drawn);
     warm = of.levels.as_recorded() ? std::exp(log_warm) : std::min(std::exp(log_warm), of.most);
-    const Sample* own = sample_of(rank, ordinal);
-    const double measured = own == nullptr ? 0 : static_cast<double>(own->warm.count());
+    const double measured =
+        own == nullptr ? 0 : at_fastest(static_cast<double>(own->warm.count()), own->twins_core);
     if (measured > kLeastShare * recorded && !own->rough)
       warm = std::exp(
           of.levels.log_warm_of({recorded_as(rank, place.step, recorded), std::log(measured), false}));

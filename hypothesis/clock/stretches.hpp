@@ -30,12 +30,19 @@
 
 namespace nplus1::hypothesis::clock {
 
-/// What a twin has measured: the computing before the `ordinal`-th event of `rank`.
+/// How fast a core ran: what a fixed number of cycles took, and a fixed number of loads, which take longer where somebody else
+/// has the core's other hardware thread. No time: not known.
+struct CoreSpeed {
+  Duration cycles{}, loads{};
+};
+
+/// What is known of the computing before the `ordinal`-th event of `rank`.
 struct Sample {
   RankId rank{};
   std::uint64_t ordinal = 0;
-  Duration warm{};
-  bool rough = false;  // rather too long: others had the twin's core now and then
+  Duration warm{};                 // as a twin has measured it; 0: none has
+  bool rough = false;              // rather too long: others had the twin's core now and then
+  CoreSpeed twins_core{}, core{};  // the latter, of long stretches: the core that did it, at its end
 };
 
 /// Of a recording under `--compute warm`; empty for others. Errors: the property is not what such a run writes.
@@ -109,7 +116,10 @@ class Stretches {
                             Estimate estimate = Estimate::kBest) const;
   /// Of all kinds, those first that lose most.
   [[nodiscard]] std::vector<KindReport> report() const;
-  [[nodiscard]] std::size_t samples() const { return samples_.size(); }
+  /// By twins.
+  [[nodiscard]] std::size_t samples() const { return measured_; }
+  /// How much longer the same cycles took on average, where that is known, than at the highest frequency that was met: 0 and more.
+  [[nodiscard]] double slower_than_fastest() const;
 
  private:
   struct OfRank {
@@ -144,7 +154,12 @@ class Stretches {
   [[nodiscard]] const Sample* sample_of(RankId rank, std::uint64_t ordinal) const;
   [[nodiscard]] std::uint64_t chance(std::uint64_t of) const;
 
+  /// `time` at the highest frequency that a core was met with, where it passed at another.
+  [[nodiscard]] double at_fastest(double time, const CoreSpeed& core) const;
+
   std::unordered_map<std::uint64_t, Sample> samples_;  // by rank and ordinal
+  std::size_t measured_ = 0;
+  double fastest_ = 0;  // CoreSpeed::cycles, in picoseconds
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
   std::vector<std::pair<double, double>> warmer_;  // logarithms: of the low quantile, and of warm against it

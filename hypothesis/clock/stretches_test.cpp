@@ -325,6 +325,64 @@ TEST(Stretches, OfDifferentSizesAreDifferentKinds) {
   EXPECT_EQ(follower.before(RankId{1}, e).kind, first);
 }
 
+/// Stretches of 20 us on cores whose frequency comes and goes, and of which now and then somebody else has a part.
+std::vector<Sample> on_cores_of_others(double share_of_others) {
+  constexpr double kCyclesPs = 400e3, kLoads = 0.53;
+  std::mt19937 random{7};
+  std::uniform_real_distribution<double> even{0, 1};
+  std::vector<Sample> samples;
+  for (int i = 0; i < 400; ++i) {
+    const double slower = i % 3 == 0 ? 1 : 1 + 0.3 * even(random);
+    const bool shared = even(random) < share_of_others;
+    const double warm = 20 * kMicrosecond * slower * (shared ? 1.4 : 1);
+    Sample sample{RankId{i % kRanks}, static_cast<std::uint64_t>(i / kRanks * 2 + 1),
+                  Duration{std::llround(warm)}};
+    sample.twins_core.cycles = Duration{std::llround(kCyclesPs * slower)};
+    sample.twins_core.loads = Duration{std::llround(kCyclesPs * slower * kLoads * (shared ? 1.3 : 1))};
+    samples.push_back(sample);
+  }
+  return samples;
+}
+
+double warm_on_cores_of_others(double share_of_others) {
+  Stretches stretches{on_cores_of_others(share_of_others)};
+  for (int r = 0; r < kRanks; ++r)
+    for (int s = 0; s < kSteps; ++s)
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s), Program::event(s, 60 * kMicrosecond));
+  stretches.fit();
+  Follower follower;
+  (void)follower.before(RankId{3}, Program::event(0, 0));
+  return stretches.warm(follower.before(RankId{3}, Program::event(1, 0)), RankId{3}, 1000, 60 * kMicrosecond);
+}
+
+TEST(Stretches, TakeTheirCyclesAtTheHighestFrequency) {
+  EXPECT_NEAR(warm_on_cores_of_others(0), 20 * kMicrosecond, 0.1 * kMicrosecond);
+}
+
+TEST(Stretches, AreToldBySamplesThatHadTheirCoreForThemselves) {
+  EXPECT_NEAR(warm_on_cores_of_others(0.8), 20 * kMicrosecond, 0.1 * kMicrosecond);
+}
+
+TEST(Stretches, ThatWereLongPassedAtTheFrequencyThatTheirCoreHad) {
+  std::vector<Sample> samples;
+  for (int r = 0; r < kRanks; ++r)
+    samples.push_back({RankId{r}, 0, {}, false, {}, {Duration{400'000}, Duration{200'000}}});
+  samples.push_back({RankId{3}, 1, {}, false, {}, {Duration{600'000}, Duration{300'000}}});
+  Stretches stretches{samples};
+  for (int r = 0; r < kRanks; ++r)
+    for (int s = 0; s < 2; ++s)
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s),
+                     Program::event(s, (r == 3 && s == 1 ? 9e3 : 6e3) * kMicrosecond));
+  stretches.fit();
+  EXPECT_EQ(stretches.samples(), 0U);
+  EXPECT_NEAR(stretches.slower_than_fastest(), 0.5 / (kRanks + 1), 1e-9);
+  Follower follower;
+  (void)follower.before(RankId{3}, Program::event(0, 0));
+  EXPECT_NEAR(
+      stretches.warm(follower.before(RankId{3}, Program::event(1, 0)), RankId{3}, 1, 9e3 * kMicrosecond),
+      6e3 * kMicrosecond, 1 * kMicrosecond);
+}
+
 TEST(Samples, AreReadFromTheRecordingsProperties) {
   const auto read = samples_of({{"warm-times", "0 12 3400 0\n7 99 1 1\n"}});
   ASSERT_TRUE(read);
@@ -335,11 +393,19 @@ TEST(Samples, AreReadFromTheRecordingsProperties) {
   EXPECT_FALSE(read.value()[0].rough);
   EXPECT_TRUE(read.value()[1].rough);
   EXPECT_TRUE(samples_of({}).value().empty());
+  const auto with_cores = samples_of({{"warm-times", "0 12 3400 0 400 200 0 0\n7 99 0 0 0 0 500 300\n"}});
+  ASSERT_TRUE(with_cores);
+  EXPECT_EQ(with_cores.value()[0].twins_core.cycles, Duration{400});
+  EXPECT_EQ(with_cores.value()[0].twins_core.loads, Duration{200});
+  EXPECT_EQ(with_cores.value()[0].core.cycles, Duration{});
+  EXPECT_EQ(with_cores.value()[1].warm, Duration{});
+  EXPECT_EQ(with_cores.value()[1].core.loads, Duration{300});
 }
 
 TEST(Samples, ThatAreNoneAreRefused) {
   for (const char* text : {"0 12", "0 12 3400", "0 12 3400\n", "0 x 3 0\n", "-1 2 3 0\n", "0 1 0 0\n",
-                           "0 1 -5 0\n", "\n", "1 2 3 0\n4", "1 2 3 2\n", "1 2 3 -1\n"})
+                           "0 1 -5 0\n", "\n", "1 2 3 0\n4", "1 2 3 2\n", "1 2 3 -1\n", "1 2 3 0 400 200 0\n",
+                           "1 2 3 0 400 -200 0 0\n", "1 2 0 0 400 200 0 0\n", "1 2 3 0 400 200 0 0"})
     EXPECT_FALSE(samples_of({{"warm-times", text}})) << text;
 }
 

@@ -14,8 +14,9 @@ bool Intake::take(RankId rank, Port& port) {
   }
   ++from.events;
   if (event.kind == events::EventKind::kOutcome && event.extension == 0) return false;
-  if (event.kind == events::EventKind::kWarmTime) return accounts_.take_warm_time(rank, event), true;
   auto extension = port.assembler.extension();
+  if (event.kind == events::EventKind::kWarmTime)
+    return accounts_.take_warm_time(rank, event, extension), true;
   if (event.kind == events::EventKind::kFinalize) {
     from.finalized = true;
     extension = accounts_.take_last(rank, event, extension);

@@ -78,10 +78,14 @@ void RankAccounts::sum_up(RankId rank, const transport::LastWords& words) {
   all.expected = words.expected;
 }
 
-/// One line each: rank, place in its stream of the event behind the computing, picoseconds.
-void RankAccounts::take_warm_time(RankId rank, const events::Event& event) {
-  fmt::format_to(std::back_inserter(warm_times_), "{} {} {} {}\n", rank.value, event.aux, event.compute_ps,
-                 event.size);
+/// One line each (docs/formats/clock.md): rank, place in its stream of the event behind the computing, picoseconds, whether that
+/// is rough; and how fast the twin's core was, and the rank's own.
+void RankAccounts::take_warm_time(RankId rank, const events::Event& event,
+                                  std::span<const std::byte> extension) {
+  std::int64_t speeds[4] = {};
+  std::memcpy(speeds, extension.data(), std::min(extension.size(), sizeof speeds));
+  fmt::format_to(std::back_inserter(warm_times_), "{} {} {} {} {}\n", rank.value, event.aux, event.compute_ps,
+                 event.size, fmt::join(speeds, " "));
 }
 
 std::string RankAccounts::access_cost_text(const Settings& settings) const {

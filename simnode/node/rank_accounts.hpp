@@ -23,7 +23,7 @@ class RankAccounts {
   /// process has read and written.
   [[nodiscard]] std::span<const std::byte> take_last(RankId rank, events::Event& event,
                                                      std::span<const std::byte> extension);
-  void take_warm_time(RankId rank, const events::Event& event);
+  void take_warm_time(RankId rank, const events::Event& event, std::span<const std::byte> extension);
 
   [[nodiscard]] double hashing_s() const { return hashing_s_; }
   /// As the recording keeps it; empty without.

@@ -13,6 +13,9 @@ namespace {
 constexpr std::int64_t kLimitNs = 100'000'000;      // real time of a twin
 constexpr std::int64_t kLimitEachNs = 100'000'000;  // for each rank that its core has, if that is more
 
+/// Of such stretches it is known how fast the core ran: to find out takes 1.5 us.
+constexpr double kLongNs = 300'000;
+
 int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
@@ -20,6 +23,10 @@ int cores() {
 /// A twin has its core for itself no more than its process has.
 std::int64_t limit_ns(int ranks) {
   return std::max(kLimitNs, kLimitEachNs * ranks / cores());
+}
+
+std::int64_t picoseconds(std::int64_t ticks) {
+  return static_cast<std::int64_t>(1000.0 * nanoseconds_per_tick() * static_cast<double>(ticks));
 }
 
 /// Threads of the process, those of the MPI library too.
@@ -32,27 +39,39 @@ int threads_here() {
 
 Twins::Twins(Runtime& runtime)
     : runtime_{runtime},
+      long_ticks_{static_cast<std::int64_t>(kLongNs / nanoseconds_per_tick())},
       began_cpu_ns_{clock_ns(CLOCK_PROCESS_CPUTIME_ID)},
       random_{static_cast<unsigned>(runtime.me().index() + 1)} {}
 
 void Twins::told(const events::Event& event) {
   twin::Outcome outcome = tried_ ? twin::Outcome::kFailed : twin::Outcome::kNotTried;
-  if (warm_ticks_ != 0) {
-    outcome = twin::Outcome::kMeasured;
-    events::Event warm;
-    warm.kind = events::EventKind::kWarmTime;
-    warm.thread = event.thread;
-    warm.aux = runtime_.line.next_ordinal() - 1;
-    const std::int64_t net = std::max<std::int64_t>(warm_ticks_ - ticks_of_measuring(), 1);
-    warm.compute_ps = static_cast<std::int64_t>(1000.0 * nanoseconds_per_tick() * runtime_.settings().scale *
-                                                static_cast<double>(net));
-    warm.size = rough_ ? 1 : 0;
-    runtime_.line.write(warm, nullptr);
-  }
+  if (warm_ticks_ != 0) outcome = twin::Outcome::kMeasured;
+  if (warm_ticks_ != 0 || speed_.is_known()) tell(event.thread);
   plan_.told(event.site.value, static_cast<std::uint64_t>(event.size), event.compute_ps, outcome);
   tried_ = false;
   warm_ticks_ = 0;
+  speed_ = {};
   at_beginning_ = true;
+}
+
+void Twins::tell(ThreadId thread) {
+  events::Event warm;
+  warm.kind = events::EventKind::kWarmTime;
+  warm.thread = thread;
+  warm.aux = runtime_.line.next_ordinal() - 1;
+  if (warm_ticks_ != 0) {
+    const std::int64_t net = std::max<std::int64_t>(warm_ticks_ - ticks_of_measuring(), 1);
+    warm.compute_ps =
+        static_cast<std::int64_t>(runtime_.settings().scale * static_cast<double>(picoseconds(net)));
+    warm.compute_ps = std::max<std::int64_t>(warm.compute_ps, 1);
+    warm.size = rough_ ? 1 : 0;
+  }
+  const std::int64_t speeds[events::kSlotBytes / sizeof(std::int64_t)] = {
+      picoseconds(warm_speed_.chain_ticks), picoseconds(warm_speed_.loads_ticks),
+      picoseconds(speed_.chain_ticks), picoseconds(speed_.loads_ticks)};
+  warm.extension = 1;
+  runtime_.line.write(warm, speeds);
+  warm_speed_ = {};
 }
 
 void Twins::leave() {
@@ -82,6 +101,7 @@ void Twins::sample() {
   }
   stand_still(false);
   warm_ticks_ = measured->warm_ticks;
+  warm_speed_ = measured->speed;
   rough_ = measured->rough;
   calls_since_ = 0;
   tried_ = true;

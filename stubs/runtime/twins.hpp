@@ -10,6 +10,7 @@
 #include <random>
 
 #include "events/event.hpp"
+#include "stubs/clock/core_speed.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/twin/plan.hpp"
 
@@ -18,8 +19,13 @@ namespace nplus1::stubs {
 class Twins {
  public:
   explicit Twins(Runtime& runtime);
-  /// The thread begins a call that has a clock; `given`: not all of the time before it was measured.
-  void called(bool given) {
+  /// The thread begins a call that has a clock, `stretch_ticks` after it left the last one; `given`: not all of the time before
+  /// it was measured.
+  void called(bool given, std::int64_t stretch_ticks) {
+    if (given)
+      speed_ = {};
+    else if (stretch_ticks > long_ticks_)
+      speed_ = core_speed();
     if (warm_ticks_ == 0) return;
     if (given || ++calls_since_ > 1) warm_ticks_ = 0;
   }
@@ -29,6 +35,7 @@ class Twins {
   void leave();
 
  private:
+  void tell(ThreadId thread);
   void sample();
   void plan_next();
 
@@ -38,6 +45,9 @@ class Twins {
   bool tried_ = false;           // a twin was made of the stretch that the thread is in
   std::int64_t warm_ticks_ = 0;  // ... and measured it; 0: not sampled
   bool rough_ = false;           // how well it is known
+  CoreSpeed warm_speed_;         // of the twin's core
+  CoreSpeed speed_;              // of the thread's, at the end of a long stretch
+  std::int64_t long_ticks_;
   int calls_since_ = 0;
   std::int64_t next_tick_ = 0;  // before it no twin is affordable
   std::int64_t spent_ns_ = 0;

@@ -17,6 +17,7 @@
 #include <ctime>
 #include <new>
 
+#include "stubs/clock/core_speed.hpp"
 #include "stubs/clock/thread_clock.hpp"
 #include "stubs/guard/guard.hpp"
 #include "stubs/twin/own_call.hpp"
@@ -30,7 +31,36 @@ constexpr int kColdPasses =
 
 struct Pass {
   std::int64_t ticks;
-  bool interrupted;  // others had the core for a while
+  bool interrupted;  // others had the core for a while, or part of it
+  CoreSpeed speed;   // at its end
+
+  /// In cycles, but for a factor.
+  [[nodiscard]] double length() const {
+    const auto length = static_cast<double>(ticks);
+    return speed.is_known() ? length / static_cast<double>(speed.chain_ticks) : length;
+  }
+};
+
+/// Whether nobody else has the core's other hardware thread: loads against cycles, and the least that this was.
+class OwnCore {
+ public:
+  void begin() {
+    constexpr int kReadings = 32;
+    for (int i = 0; i < kReadings; ++i) static_cast<void>(is_own(core_speed()));
+  }
+  bool is_own(const CoreSpeed& speed) {
+    constexpr double kMore = 1.04;
+    // Slowly: a single reading may be too small. And back: the frequency may have changed within it.
+    constexpr double kDown = 0.2, kUp = 1e-4;
+    if (!speed.is_known()) return true;
+    const double share = speed.share();
+    if (least_ == 0) least_ = share;
+    least_ += share < least_ ? kDown * (share - least_) : kUp * least_;
+    return share < kMore * least_;
+  }
+
+ private:
+  double least_ = 0;
 };
 
 /// What process and twin have in common.
@@ -42,6 +72,8 @@ struct Shared {
   std::int64_t pass_began = 0, pass_began_cpu_ns = 0;
   int passes = 0;
   Pass pass[kMostPasses] = {};
+  CoreSpeed speed;  // behind the last pass
+  OwnCore own_core;
   Runtime* runtime = nullptr;  // of the process: a forked child does not know it
   ucontext_t start{};          // where every pass begins
   ucontext_t between{};        // between two passes
@@ -71,24 +103,26 @@ Pass taken(std::int64_t tick_difference, std::int64_t cpu_difference_ns) {
   constexpr double kNoiseNs = 2000, kNoise = 1.005;  // of the CPU clock, the calls that read it included
   const auto cpu_ns = static_cast<double>(cpu_difference_ns);
   const double ticks_ns = static_cast<double>(tick_difference) * nanoseconds_per_tick();
-  if (ticks_ns <= kNoise * cpu_ns + kNoiseNs) return {tick_difference, false};
-  return {static_cast<std::int64_t>(cpu_ns / nanoseconds_per_tick()), true};
+  if (ticks_ns <= kNoise * cpu_ns + kNoiseNs) return {tick_difference, false, {}};
+  return {static_cast<std::int64_t>(cpu_ns / nanoseconds_per_tick()), true, {}};
 }
 
 /// Of the warm passes the shortest that another confirms, `apart` or less of it longer: a single one may be too short,
-/// because what the hypervisor took is subtracted from CPU time late. 0 where there is no such pair.
-std::int64_t confirmed(double apart, bool interrupted_too) {
-  constexpr std::int64_t kFewTicks = 40;
+/// because what the hypervisor took is subtracted from CPU time late. No ticks where there is no such pair.
+Pass confirmed(double apart, bool interrupted_too) {
+  constexpr double kFewTicks = 40;
   const Shared& s = *shared;
-  std::int64_t warm[kMostPasses] = {};
-  std::int64_t* end = warm;
+  Pass warm[kMostPasses] = {};
+  Pass* end = warm;
   for (int i = kColdPasses; i < s.passes; ++i)
-    if (interrupted_too || !s.pass[i].interrupted) *end++ = s.pass[i].ticks;
-  std::sort(warm, end);
-  for (const std::int64_t* t = warm; t < end - 1; ++t)
-    if (t[1] - t[0] <= std::max(static_cast<std::int64_t>(apart * static_cast<double>(t[0])), kFewTicks))
-      return std::max<std::int64_t>(t[0], 1);
-  return 0;
+    if (interrupted_too || !s.pass[i].interrupted) *end++ = s.pass[i];
+  std::sort(warm, end, [](const Pass& a, const Pass& b) { return a.length() < b.length(); });
+  for (const Pass* p = warm; p < end - 1; ++p) {
+    const double few = kFewTicks * p->length() / static_cast<double>(std::max<std::int64_t>(p->ticks, 1));
+    if (p[1].length() - p->length() > std::max(apart * p->length(), few)) continue;
+    return {std::max<std::int64_t>(p->ticks, 1), p->interrupted, p->speed};
+  }
+  return {};
 }
 
 /// Then what disturbs a pass is a small share of it; and to wait for more passes on a crowded host is to measure the
@@ -109,10 +143,13 @@ void judge(Measured& m) {
   constexpr double kNearly = 0.01, kAny = 1;
   constexpr int kEnoughPasses = 4, kEnoughLongOnes = 2;
   const int enough = is_long() ? kEnoughLongOnes : kEnoughPasses;
-  m.warm_ticks = confirmed(kNearly, false);
-  if (m.warm_ticks != 0 || shared->passes < kColdPasses + enough) return;
-  m.warm_ticks = confirmed(kAny, true);
-  m.rough = m.warm_ticks != 0;
+  Pass warm = confirmed(kNearly, false);
+  if (warm.ticks == 0 && shared->passes >= kColdPasses + enough) {
+    warm = confirmed(kAny, true);
+    m.rough = warm.ticks != 0;
+  }
+  m.warm_ticks = warm.ticks;
+  m.speed = warm.speed;
 }
 
 [[noreturn]] void end(Shared::State state) {
@@ -132,7 +169,7 @@ bool enough() {
   if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return true;
   const int few = is_longer_than(kVeryLongNs) ? kFewVeryLongOnes : is_long() ? kFewLongOnes : kFewPasses;
   if (s.passes >= few && cpu_ns() > kMostCpuNs) return true;
-  return confirmed(kSame, false) != 0;
+  return confirmed(kSame, false).ticks != 0;
 }
 
 /// Runs between two passes, on a stack of its own.
@@ -195,6 +232,7 @@ bool begin() noexcept {
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   shared = new (memory) Shared;
+  shared->own_core.begin();
   return true;
 }
 
@@ -237,7 +275,11 @@ void begin_pass() noexcept {
 void end_pass() noexcept {
   Shared& s = *shared;
   const std::int64_t took = ticks() - s.pass_began;
-  s.pass[s.passes] = taken(took, cpu_ns() - s.pass_began_cpu_ns);
+  Pass& pass = s.pass[s.passes] = taken(took, cpu_ns() - s.pass_began_cpu_ns);
+  const CoreSpeed before = s.speed;
+  pass.speed = s.speed = core_speed();
+  if (s.passes > 0) pass.speed.chain_ticks = (before.chain_ticks + s.speed.chain_ticks) / 2;
+  if (!s.own_core.is_own(s.speed) || (s.passes > 0 && !s.own_core.is_own(before))) pass.interrupted = true;
   ++s.passes;
   getcontext(&s.between);
   s.between.uc_stack.ss_sp = s.stack;

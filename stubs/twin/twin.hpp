@@ -14,15 +14,19 @@
 #include <cstdint>
 #include <optional>
 
+#include "stubs/clock/core_speed.hpp"
+
 namespace nplus1::stubs::twin {
 
 inline constexpr int kMostPasses = 32;
 
 struct Measured {
-  std::int64_t warm_ticks = 0;  // of the shortest warm pass that counts; 0: there is none
-  bool rough = false;           // others had the core in every pass: it is too long, nobody knows by how much
-  int passes = 0;               // that ended
-  std::int64_t cpu_ns = 0;      // which process and twin have used
+  std::int64_t warm_ticks = 0;  // of the warm pass that counts, the shortest in cycles; 0: there is none
+  CoreSpeed speed;              // of the core in it
+  bool rough =
+      false;       // others had the core, or part of it, in every pass: too long, nobody knows by how much
+  int passes = 0;  // that ended
+  std::int64_t cpu_ns = 0;  // which process and twin have used
 };
 
 /// Makes the page that process and twins share. False: no twins here (an old kernel, another architecture).
