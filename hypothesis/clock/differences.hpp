@@ -28,6 +28,7 @@ class Differences {
 
   [[nodiscard]] bool by_rank() const { return !rank_.empty(); }
   [[nodiscard]] bool by_step() const { return !step_.empty(); }
+  void leave_steps() { step_.clear(); }
   /// Logarithms; the median rank and the median step have 0.
   [[nodiscard]] double of_rank(std::uint32_t rank) const { return at(rank_, rank); }
   [[nodiscard]] double of_step(std::uint32_t step) const { return at(step_, step); }

@@ -60,7 +60,8 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
 }
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
-  const Differences found{stretches};
+  Differences found{stretches};
+  if (would_have_shown_steps(samples, stretches, found)) found.leave_steps();
   if ((!found.by_rank() && !found.by_step()) || contradict(samples, found)) return;
   std::vector<double> without;
   for (const Measured& m : samples) without.push_back(m.log_warm - found.of(m.recorded));
@@ -98,6 +99,25 @@ bool Levels::contradict(const std::vector<Measured>& samples, const Differences&
     return value_at(values, 0.75) - value_at(values, 0.25);
   };
   return apart_without > apart_plain || scatter(sorted_without) > scatter(sorted_plain) + kContradicts;
+}
+
+/// Whether twins of so many short stretches, which took the same, would have met steps that take longer, were there as many as
+/// recorded: a host that is busy for a moment makes some longer on all ranks. Twins of long stretches may not come back, which
+/// says nothing.
+bool Levels::would_have_shown_steps(const std::vector<Measured>& samples,
+                                    const std::vector<Recorded>& stretches, const Differences& differences) {
+  constexpr double kUnlikely = 0.1, kApartAsRecorded = 0.05, kApartAsMeasured = 0.025;
+  const double kLongest = std::log(1e9);  // picoseconds
+  std::vector<double> warm, of;
+  for (const Measured& m : samples) warm.push_back(m.log_warm);
+  for (const Recorded& s : stretches) of.push_back(differences.of_step(s.step));
+  std::sort(warm.begin(), warm.end());
+  std::sort(of.begin(), of.end());
+  if (of.empty() || warm.back() > kLongest || warm.back() - warm.front() > kApartAsMeasured) return false;
+  const auto longer =
+      of.end() - std::upper_bound(of.begin(), of.end(), value_at(of, 0.25) + kApartAsRecorded);
+  const double share = static_cast<double>(longer) / static_cast<double>(of.size());
+  return std::pow(1 - share, static_cast<double>(samples.size())) < kUnlikely;
 }
 
 ToldBy Levels::what_tells(const std::vector<Measured>& samples,

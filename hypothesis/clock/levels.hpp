@@ -21,7 +21,7 @@
 //
 // Where the samples are all alike, or too few, they say nothing of other ranks and steps than their own: twins of long
 // stretches come back less often. Then differences between ranks or steps as recorded (differences.hpp) count, unless the
-// samples contradict them.
+// samples contradict them, or are so many, and so alike, that longer steps would have been among them.
 //
 // Pure; one thread. Source: A. Dempster, N. Laird, D. Rubin, "Maximum likelihood from incomplete data via the EM
 // algorithm" (1977); D. Rubin, "Multiple imputation for nonresponse in surveys" (1987).
@@ -58,6 +58,8 @@ class Levels {
   [[nodiscard]] ToldBy told_by() const { return told_by_; }
   /// Only as recorded: stretches may be longer than any sample.
   [[nodiscard]] bool as_recorded() const { return differences_.by_rank() || differences_.by_step(); }
+  /// All alike, and of rough samples: rather too long.
+  [[nodiscard]] bool at_most() const { return rough_ && constant() && !as_recorded(); }
   /// Logarithm of picoseconds; `chance`, in [0, 1), decides between levels that may be.
   [[nodiscard]] double log_warm(const Recorded& stretch, double chance) const;
 
@@ -74,6 +76,9 @@ class Levels {
   };
   void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches);
   [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
+  [[nodiscard]] static bool would_have_shown_steps(const std::vector<Measured>& samples,
+                                                   const std::vector<Recorded>& stretches,
+                                                   const Differences& differences);
   void find_levels(const std::vector<Measured>& samples);
   void drop_few(double fewest_share);
   /// Of levels that come and go.

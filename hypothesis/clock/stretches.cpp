@@ -379,8 +379,8 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
           of.levels.log_warm_of({recorded_as(rank, place.step, recorded), std::log(measured), false}));
   }
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
-  // memory, and now and then the rank itself was as fast.
-  if (!of.measured.empty() && warm < kShortPs)
+  // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
+  if (!of.measured.empty() && (warm < kShortPs || of.levels.at_most()))
     warm = std::min(warm, static_cast<double>(std::exp(of.ranks[rank.index()].log_low)));
   warm = std::max(std::min(warm, recorded) - of_measuring_, 0.0);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
