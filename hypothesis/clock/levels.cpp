@@ -106,16 +106,15 @@ bool Levels::contradict(const std::vector<Measured>& samples, const Differences&
 /// says nothing.
 bool Levels::would_have_shown_steps(const std::vector<Measured>& samples,
                                     const std::vector<Recorded>& stretches, const Differences& differences) {
-  constexpr double kUnlikely = 0.1, kApartAsRecorded = 0.05, kApartAsMeasured = 0.025;
+  constexpr double kUnlikely = 0.1, kLonger = 0.05;
   const double kLongest = std::log(1e9);  // picoseconds
   std::vector<double> warm, of;
   for (const Measured& m : samples) warm.push_back(m.log_warm);
   for (const Recorded& s : stretches) of.push_back(differences.of_step(s.step));
   std::sort(warm.begin(), warm.end());
   std::sort(of.begin(), of.end());
-  if (of.empty() || warm.back() > kLongest || warm.back() - warm.front() > kApartAsMeasured) return false;
-  const auto longer =
-      of.end() - std::upper_bound(of.begin(), of.end(), value_at(of, 0.25) + kApartAsRecorded);
+  if (of.empty() || warm.back() > kLongest || warm.back() > value_at(warm, 0.25) + kLonger) return false;
+  const auto longer = of.end() - std::upper_bound(of.begin(), of.end(), value_at(of, 0.25) + kLonger);
   const double share = static_cast<double>(longer) / static_cast<double>(of.size());
   return std::pow(1 - share, static_cast<double>(samples.size())) < kUnlikely;
 }
