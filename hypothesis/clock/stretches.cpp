@@ -124,10 +124,11 @@ Stretches::Stretches(std::vector<Sample> samples) {
       shares.push_back(share(*core));
     }
   fastest_ = quantile(std::move(cycles), kFastest);
-  const double own = quantile(std::move(shares), kOwn);
+  own_share_ = quantile(std::move(shares), kOwn);
   for (Sample& sample : samples) {
     if (sample.warm.count() != 0) ++measured_;
-    if (sample.twins_core.cycles.count() != 0 && share(sample.twins_core) > kMore * own) sample.rough = true;
+    if (sample.twins_core.cycles.count() != 0 && share(sample.twins_core) > kMore * own_share_)
+      sample.rough = true;
     samples_.emplace(key(sample.rank, sample.ordinal), sample);
   }
 }
@@ -165,6 +166,9 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
   if (kind.ranks.size() <= rank.index()) kind.ranks.resize(rank.index() + 1);
   OfRank& here = kind.ranks[rank.index()];
   ++here.all;
+  here.log_shared = sample == nullptr || sample->core.cycles.count() == 0
+                        ? 0.0F
+                        : static_cast<float>(std::max(std::log(share(sample->core) / own_share_), 0.0));
   const Recorded recorded = recorded_as(rank, place.step, picoseconds);
   if (sample != nullptr && sample->warm.count() != 0) {
     const double warm = at_fastest(static_cast<double>(sample->warm.count()), sample->twins_core);
@@ -212,9 +216,13 @@ void Stretches::take_quantiles(OfKind& kind, const std::vector<Recorded>& record
 
 /// Of many stretches each of which happens once, a host hits a few, and all ranks wait for these. What a rank that does one
 /// only once takes more than others is the host's: all of it where ranks do the same, as far as can be seen; else all but a
-/// quarter and what exceeds a millisecond.
+/// quarter and what exceeds a millisecond. Where somebody else had a part of the core at its end, it took longer by about as
+/// much as loads did.
 void Stretches::forgive_once(OfKind& kind, double typical) const {
   constexpr double kInProportion = 1.25, kMostOfTheHostPs = 1e9;
+  for (OfRank& rank : kind.ranks)
+    if (rank.count == 1 && static_cast<double>(rank.log_low) > typical)
+      rank.log_low = std::max(static_cast<float>(typical), rank.log_low - rank.log_shared);
   const bool alike = are_alike(kind, typical);
   // In a replicate some of it is the program's.
   const double chance_of = replicate_ == 0 ? 1 : fraction(chance(~kind.count));

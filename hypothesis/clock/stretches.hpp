@@ -126,6 +126,7 @@ class Stretches {
     std::uint64_t all = 0, count = 0;  // the latter without those that twins measured
     std::vector<Recorded> some;        // each stretch as likely as the others
     float log_low = 0;                 // of picoseconds, without what its step adds
+    float log_shared = 0;  // how much longer loads took where the last one ended than on a core for oneself
   };
   struct OfKind {
     std::vector<OfRank> ranks;
@@ -159,7 +160,8 @@ class Stretches {
 
   std::unordered_map<std::uint64_t, Sample> samples_;  // by rank and ordinal
   std::size_t measured_ = 0;
-  double fastest_ = 0;  // CoreSpeed::cycles, in picoseconds
+  double fastest_ = 0;    // CoreSpeed::cycles, in picoseconds
+  double own_share_ = 0;  // CoreSpeed: loads against cycles of a core for oneself
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
   std::vector<std::pair<double, double>> warmer_;  // logarithms: of the low quantile, and of warm against it

@@ -24,7 +24,7 @@ class Twins {
   void called(bool given, std::int64_t stretch_ticks) {
     if (given)
       speed_ = {};
-    else if (stretch_ticks > long_ticks_)
+    else if (stretch_ticks > long_ticks_ && runtime_.threads.count() == 1)
       speed_ = core_speed();
     if (warm_ticks_ == 0) return;
     if (given || ++calls_since_ > 1) warm_ticks_ = 0;
