@@ -1,8 +1,26 @@
 #include "events/exchange/untimed_events.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "events/checked_sink.hpp"
+
 namespace nplus1::events::exchange {
+namespace {
+
+constexpr Duration kBeyond{kLatest + 1};
+
+/// Both from 0 to kBeyond, as the sum is.
+Duration sum_within(Duration a, Duration b) {
+  return a > kBeyond - b ? kBeyond : a + b;
+}
+
+}  // namespace
+
+void UntimedEvents::compute(RankId id, Duration time) {
+  Duration& computed = ranks_[id.index()].compute;
+  computed = sum_within(computed, std::min(time, kBeyond));
+}
 
 Event UntimedEvents::transfer(EventKind kind, MpiCall call, std::int32_t peer, std::int32_t tag,
                               std::int64_t size) {
@@ -18,7 +36,7 @@ Event UntimedEvents::transfer(EventKind kind, MpiCall call, std::int32_t peer, s
 void UntimedEvents::emit(RankId id, Event event, const Extension& extension, Answer answer) {
   Rank& rank = ranks_[id.index()];
   event.compute_ps = std::exchange(rank.compute, Duration{}).count();
-  rank.clock += event.compute();
+  rank.clock = Time{sum_within(rank.clock.time_since_epoch(), event.compute())};
   event.entry_ps = rank.clock.time_since_epoch().count();
   answer.kind = AnswerKind::kExit;
   answer.exit_ps = event.entry_ps;

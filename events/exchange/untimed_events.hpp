@@ -13,7 +13,8 @@ class UntimedEvents {
  public:
   UntimedEvents(std::int32_t ranks, EventSink& sink) : ranks_(static_cast<std::size_t>(ranks)), sink_{sink} {}
 
-  void compute(RankId rank, Duration time) { ranks_[rank.index()].compute += time; }
+  /// Whatever is computed beyond all that a file can hold stays just beyond it: a CheckedSink refuses the next call then.
+  void compute(RankId rank, Duration time);
   void send(RankId rank, std::int32_t to, std::int32_t tag, std::int64_t size);
   void receive(RankId rank, std::int32_t from, std::int32_t tag, std::int64_t size);
   /// The request; a receive from a rank by name counts as matched.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +9,9 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "events/checked_sink.hpp"
 #include "events/exchange/new_file.hpp"
@@ -111,8 +115,15 @@ class Arguments {
   std::size_t at_ = 2;
 };
 
-void scale(std::vector<std::int64_t>& sizes, std::int64_t unit) {
-  for (std::int64_t& size : sizes) size *= unit;
+/// A list's elements in bytes, and how many they are together: as many as no reader takes, if they are more than that.
+std::int64_t scale(std::vector<std::int64_t>& sizes, std::int64_t unit) {
+  constexpr std::int64_t kBeyond = kMostBytes + 1;
+  std::int64_t whole = 0;
+  for (std::int64_t& size : sizes) {
+    size *= unit;
+    whole = std::min(whole + std::min(size, kBeyond), kBeyond);
+  }
+  return whole;
 }
 
 class TraceReader final : public exchange::Importer {
@@ -272,19 +283,15 @@ class TraceReader final : public exchange::Importer {
       auto sizes = arguments.next_list(members);
       arguments.next_size();
       auto received = arguments.next_list(members);
-      scale(sizes, arguments.unit());
+      const std::int64_t sent = scale(sizes, arguments.unit());
       scale(received, arguments.unit());
-      std::int64_t sent = 0;
-      for (const std::int64_t size : sizes) sent += size;
       sizes.insert(sizes.end(), received.begin(), received.end());
       return emit(MpiCall::MPI_Alltoallv, Kind::kAlltoallv, sent, -1, sizes);
     }
     if (action == "reducescatter") {
       auto sizes = arguments.next_list(members);
       arguments.next_size();
-      scale(sizes, arguments.unit());
-      std::int64_t whole = 0;
-      for (const std::int64_t size : sizes) whole += size;
+      const std::int64_t whole = scale(sizes, arguments.unit());
       return emit(MpiCall::MPI_Reduce_scatter, Kind::kReduceScatter, whole, -1, sizes);
     }
     if (action == "scatterv") {
@@ -337,6 +344,16 @@ class TraceReader final : public exchange::Importer {
   std::vector<Rank> ranks_;
 };
 
+/// A list may name what is no file, which might never end, or a file again, so that a few lines would be worth many files'
+/// bytes. What isn't there is told when it is read.
+std::optional<std::string> trouble_with(const fs::path& file, std::set<std::pair<dev_t, ino_t>>& named) {
+  struct stat info {};
+  if (::stat(file.c_str(), &info) != 0) return std::nullopt;
+  if (!S_ISREG(info.st_mode)) return "is no file";
+  if (!named.emplace(info.st_dev, info.st_ino).second) return "is named twice";
+  return std::nullopt;
+}
+
 /// The files that a list names: from the current folder, as smpirun takes them, or from the list's own.
 Result<std::vector<fs::path>> files_in(const fs::path& list) {
   std::ifstream stream{list};
@@ -344,12 +361,15 @@ Result<std::vector<fs::path>> files_in(const fs::path& list) {
     return Error{list.string() + ": cannot be read",
                  "name a list of trace files, or a folder with replay.txt"};
   std::vector<fs::path> files;
+  std::set<std::pair<dev_t, ino_t>> named;
   for (std::string line; std::getline(stream, line);) {
     const Words words = split(line);
     if (words.empty()) continue;
     if (words.size() > 1) return Error{list.string() + ": is no list of trace files", kRemedy};
     const fs::path beside = list.parent_path() / words[0];
     files.push_back(fs::is_regular_file(beside) ? beside : fs::path{words[0]});
+    if (const auto why = trouble_with(files.back(), named))
+      return Error{fmt::format("{}: trace {} {}", list.string(), files.back().string(), *why), kRemedy};
   }
   if (files.empty()) return Error{list.string() + ": names no trace file", kRemedy};
   return files;

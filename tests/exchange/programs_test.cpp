@@ -148,6 +148,35 @@ TEST_P(Programs, DamageIsAnErrorOrOtherEventsNeverACrash) {
 INSTANTIATE_TEST_SUITE_P(Formats, Programs, testing::Values(&kTi, &kGoal),
                          [](const auto& which) { return std::string{which.param->name}; });
 
+/// 19 times 10^18 ps is 2^64 and half a day.
+TEST_P(Programs, ComputingBeyondAllClocksIsRefusedWhereItAddsUp) {
+  const Scratch scratch;
+  std::string text = GetParam() == &kGoal ? "num_ranks 1\nrank 0 {\n" : "0 init\n";
+  for (int i = 0; i < 19; ++i)
+    text += GetParam() == &kGoal ? "l" + std::to_string(i) + ": calc 1000000000000000\n" : "0 compute 1e15\n";
+  text += GetParam() == &kGoal ? "s: send 1b to 0\n}\n" : "0 barrier\n";
+  std::ofstream{scratch.path() / "actions"} << text;
+  std::ofstream{scratch.path() / "list"} << "actions\n";
+  auto importer = GetParam()->open(scratch.path() / (GetParam() == &kGoal ? "actions" : "list"));
+  ASSERT_TRUE(importer.ok());
+  Log back;
+  const auto read = importer.value()->read(back);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().what.find("a call cannot begin at"), std::string::npos) << read.error().what;
+}
+
+TEST(TimeIndependent, AListMayNotNameATraceTwiceNorWhatIsNoFile) {
+  const Scratch scratch;
+  std::ofstream{scratch.path() / "a"} << "0 init\n0 finalize\n";
+  for (const auto& [list, what] :
+       {std::pair{"a\n./a\n", "is named twice"}, std::pair{"a\n/dev/zero\n", "is no file"}}) {
+    std::ofstream{scratch.path() / "list"} << list;
+    const auto importer = kTi.open(scratch.path() / "list");
+    ASSERT_FALSE(importer.ok()) << list;
+    EXPECT_NE(importer.error().what.find(what), std::string::npos) << importer.error().what;
+  }
+}
+
 TEST(Goal, AWorkedExampleReadsAsWritten) {
   const Scratch scratch;
   std::ofstream{scratch.path() / "x.goal"}
