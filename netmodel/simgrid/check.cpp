@@ -10,10 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <regex>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -23,6 +20,7 @@
 #include "netmodel/simgrid/loading.hpp"
 #include "netmodel/simgrid/module.hpp"
 #include "netmodel/simgrid/platform_links.hpp"
+#include "netmodel/simgrid/platform_text.hpp"
 #include "netmodel/simgrid/simgrid_flows.hpp"
 #include "netmodel/text.hpp"
 
@@ -35,7 +33,7 @@ namespace {
 namespace sg = simgrid::s4u;
 
 constexpr int kParsing = -1;  // the line is the parser's
-constexpr int kNoLine = 0;
+constexpr int kNoLine = PlatformText::kNoLine;
 
 /// What a crash would be about.
 int current_line = kNoLine;
@@ -55,53 +53,6 @@ void say_and_die(int signal) {
     if (write(STDERR_FILENO, text, std::strlen(text)) < 0) break;
   _exit(1);
 }
-
-/// The platform file beyond what SimGrid keeps of it.
-class Source {
- public:
-  explicit Source(std::string path) : path_{std::move(path)} {
-    std::ifstream file{path_};
-    text_.assign(std::istreambuf_iterator<char>{file}, {});
-    blank_comments();
-  }
-
-  [[nodiscard]] const std::string& text() const { return text_; }
-  [[nodiscard]] int line_at(std::size_t offset) const {
-    return 1 + static_cast<int>(
-                   std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(offset), '\n'));
-  }
-  /// The first line with `word`; kNoLine without.
-  [[nodiscard]] int line_of(std::string_view word) const {
-    const std::size_t at = text_.find(word);
-    return at == std::string::npos ? kNoLine : line_at(at);
-  }
-  /// Where a link is declared of which SimGrid tells no line: by its own name, that of both halves of a split duplex, or the
-  /// name of the cluster whose link it is.
-  [[nodiscard]] int line_of_link(std::string name) const {
-    for (;;) {
-      for (const char quote : {'"', '\''})
-        if (const int line = line_of(quote + name + quote); line != kNoLine) return line;
-      const std::size_t end = name.rfind('_');
-      if (end == std::string::npos) return kNoLine;
-      name.resize(end);
-    }
-  }
-  [[nodiscard]] Error error(int line, const std::string& what) const {
-    return {path_ + (line == kNoLine ? "" : ":" + std::to_string(line)) + ": " + what, {}};
-  }
-
- private:
-  void blank_comments() {
-    for (std::size_t begin = 0; (begin = text_.find("<!--", begin)) != std::string::npos;) {
-      const std::size_t end = std::min(text_.find("-->", begin), text_.size());
-      for (; begin < end; ++begin)
-        if (text_[begin] != '\n') text_[begin] = ' ';
-    }
-  }
-
-  std::string path_;
-  std::string text_;
-};
 
 /// The lines in which hosts and links were declared.
 class Declared {
@@ -128,79 +79,32 @@ bool positive(double value) {
 }
 
 /// Values that SimGrid takes and no machine has.
-void check_values(const sg::Engine& engine, const Declared& declared, const Source& source) {
+void check_values(const sg::Engine& engine, const Declared& declared, const PlatformText& source) {
   for (const sg::Host* host : engine.get_all_hosts())
     if (!positive(host->get_speed()))
       throw source.error(declared.host(host->get_name()),
                          "the speed of host " + in_quotes(host->get_name()) + " is not above 0");
   for (const sg::Link* link : engine.get_all_links()) {
-    const int told = declared.link(link->get_name());
-    const int line = told == kNoLine ? source.line_of_link(link->get_name()) : told;
+    // To look for the line of each of many links would take as long as all of them and the whole file together.
+    const auto line = [&] {
+      const int told = declared.link(link->get_name());
+      return told == kNoLine ? source.line_of_link(link->get_name()) : told;
+    };
     if (!positive(link->get_bandwidth()))
-      throw source.error(line, "the bandwidth of link " + in_quotes(link->get_name()) + " is not above 0");
+      throw source.error(line(), "the bandwidth of link " + in_quotes(link->get_name()) + " is not above 0");
     if (!std::isfinite(link->get_latency()) || link->get_latency() < 0)
-      throw source.error(line, "the latency of link " + in_quotes(link->get_name()) + " is below 0");
+      throw source.error(line(), "the latency of link " + in_quotes(link->get_name()) + " is below 0");
     // SimGrid's programs tell each station's rate by a call, and no message can be sent without.
     if (link->get_sharing_policy() == sg::Link::SharingPolicy::WIFI)
       throw source.error(
-          line, "link " + in_quotes(link->get_name()) +
-                    " is wifi, which is not simulated: a platform file cannot say its stations' rates");
+          line(), "link " + in_quotes(link->get_name()) +
+                      " is wifi, which is not simulated: a platform file cannot say its stations' rates");
   }
-}
-
-std::string attribute(const std::string& element, const std::string& name) {
-  std::smatch match;
-  const std::regex pattern{"\\s" + name + "\\s*=\\s*[\"']([^\"']*)[\"']"};
-  return std::regex_search(element, match, pattern) ? match[1].str() : std::string{};
-}
-
-/// Calls `visit(first, last)` for the ranges of a radical such as "0-3,8". As doubles: whoever writes a number of
-/// twenty digits is told of its size, too.
-template <class Visit>
-void each_range(const std::string& radical, Visit visit) {
-  const std::regex range{"([0-9]+)(?:-([0-9]+))?"};
-  for (std::sregex_iterator it{radical.begin(), radical.end(), range}, end; it != end; ++it) {
-    const double first = std::strtod((*it)[1].str().c_str(), nullptr);
-    visit(first, (*it)[2].matched ? std::strtod((*it)[2].str().c_str(), nullptr) : first);
-  }
-}
-
-/// "0-3,8": 0 1 2 3 8. SimGrid's parser and check_sizes() have seen it already.
-std::vector<int> numbers_of(const std::string& radical) {
-  std::vector<int> numbers;
-  each_range(radical, [&](double first, double last) {
-    for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) numbers.push_back(i);
-  });
-  return numbers;
-}
-
-/// Calls `visit(element, line)` for each of the elements of that name.
-template <class Visit>
-void each_element(const Source& source, const std::string& name, Visit visit) {
-  const std::regex pattern{"<" + name + "\\s[^>]*>"};
-  const std::string& text = source.text();
-  for (std::sregex_iterator it{text.begin(), text.end(), pattern}, end; it != end; ++it)
-    visit(it->str(), source.line_at(static_cast<std::size_t>(it->position())));
-}
-
-/// What the numbers of a list "4,1;2,1;4" multiply to, for each part or for all together.
-double largest_product(const std::string& parameters, bool each_part) {
-  double largest = 1;
-  double product = 1;
-  const std::regex word{"[0-9]+|;"};
-  for (std::sregex_iterator it{parameters.begin(), parameters.end(), word}, end; it != end; ++it) {
-    if (it->str() != ";")
-      product *= std::max(1.0, std::strtod(it->str().c_str(), nullptr));
-    else if (each_part)
-      product = 1;
-    largest = std::max(largest, product);
-  }
-  return largest;
 }
 
 /// SimGrid makes all hosts, switches and links of a cluster before it says anything: numbers that no memory holds
 /// are refused before it begins.
-void check_sizes(const Source& source) {
+void check_sizes(const PlatformText& source) {
   constexpr double kMostHosts = 1 << 20;
   constexpr double kMostCables = 16;  // between two switches
   const auto refuse = [&](int line, const std::string& what) {
@@ -209,36 +113,43 @@ void check_sizes(const Source& source) {
   };
   double hosts = 0;
   for (const char* name : {"cluster", "cabinet"})
-    each_element(source, name, [&](const std::string& element, int line) {
-      each_range(attribute(element, "radical"), [&](double first, double last) {
+    for (const PlatformElement& element : source.elements(name)) {
+      for (const auto& [first, last] : ranges_of(element.attribute("radical"))) {
         hosts += std::max(0.0, last - first + 1);
-        if (hosts > kMostHosts || last > std::numeric_limits<int>::max())
-          refuse(line, "the radical names too many hosts");
-      });
-      const bool fat_tree = attribute(element, "topology") == "FAT_TREE";
-      const double made = largest_product(attribute(element, "topo_parameters"), fat_tree);
+        // SimGrid counts up to the last with an int, and beyond.
+        if (hosts > kMostHosts || std::max(first, last) >= std::numeric_limits<int>::max())
+          refuse(element.line, "the radical names too many hosts");
+      }
+      const bool fat_tree = element.attribute("topology") == "FAT_TREE";
+      const double made = largest_product(element.attribute("topo_parameters"), fat_tree);
       if (made > kMostHosts * (fat_tree ? 1 : kMostCables))
-        refuse(line, "the topology's parameters make too many hosts or switches");
-    });
+        refuse(element.line, "the topology's parameters make too many hosts or switches");
+    }
 }
 
 /// Where the topology's parameters make fewer hosts than the radical names, SimGrid leaves the rest out.
-void check_clusters(const Source& source) {
-  each_element(source, "cluster", [&](const std::string& element, int line) {
-    const std::vector<int> numbers = numbers_of(attribute(element, "radical"));
-    const auto made = std::count_if(numbers.begin(), numbers.end(), [&](int number) {
-      return sg::Host::by_name_or_null(attribute(element, "prefix") + std::to_string(number) +
-                                       attribute(element, "suffix")) != nullptr;
-    });
-    if (static_cast<std::size_t>(made) < numbers.size())
-      throw source.error(line, "the radical names " + std::to_string(numbers.size()) +
-                                   " hosts, but the topology's parameters make only " + std::to_string(made));
-  });
+void check_clusters(const PlatformText& source) {
+  for (const PlatformElement& element : source.elements("cluster")) {
+    const std::string prefix = element.attribute("prefix");
+    const std::string suffix = element.attribute("suffix");
+    std::size_t named = 0;
+    std::size_t made = 0;
+    for (const auto& [first, last] : ranges_of(element.attribute("radical")))
+      for (double number = first; number <= last; ++number, ++named) {
+        const std::string host = prefix + std::to_string(static_cast<int>(number)) + suffix;
+        made += sg::Host::by_name_or_null(host) != nullptr ? 1U : 0U;
+      }
+    if (made < named)
+      throw source.error(element.line, "the radical names " + std::to_string(named) +
+                                           " hosts, but the topology's parameters make only " +
+                                           std::to_string(made));
+  }
 }
 
 /// Looks up a route, which SimGrid does only when it is needed; ends the process if the zone has none at all. One that is
 /// missing among others comes back empty; a host that has no link to a star's centre is an exception without words.
-void need_route(const sg::Host* from, const sg::Host* to, const Declared& declared, const Source& source) {
+void need_route(const sg::Host* from, const sg::Host* to, const Declared& declared,
+                const PlatformText& source) {
   about = "there is no route from " + from->get_name() + " to " + to->get_name() + "\n";
   current_line = declared.host(from->get_name());
   std::vector<sg::Link*> links;
@@ -253,7 +164,7 @@ void need_route(const sg::Host* from, const sg::Host* to, const Declared& declar
   about.clear();
 }
 
-std::size_t need_routes(std::vector<sg::Host*> hosts, const Declared& declared, const Source& source) {
+std::size_t need_routes(std::vector<sg::Host*> hosts, const Declared& declared, const PlatformText& source) {
   constexpr std::size_t kAllPairs = 64;
   std::sort(hosts.begin(), hosts.end());
   hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
@@ -267,7 +178,7 @@ std::size_t need_routes(std::vector<sg::Host*> hosts, const Declared& declared, 
 }
 
 /// What SimGrid reads when the first message starts: the factors.
-void send_one(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3, const Source& source) {
+void send_one(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3, const PlatformText& source) {
   current_line = source.line_of("-factor");
   about = current_line == kNoLine ? "no message can be sent\n"
                                   : "no message can be sent; factors are SIZE:FACTOR;SIZE:FACTOR...\n";
@@ -277,7 +188,7 @@ void send_one(sg::Engine& engine, const std::vector<sg::Host*>& hosts, bool ns3,
   flows.advance(kNever, done);
 }
 
-PlatformReport check(const PlatformOptions& options, const Source& source) {
+PlatformReport check(const PlatformOptions& options, const PlatformText& source) {
   check_sizes(source);
   const Declared declared;
   sg::Engine& engine = start_engine(options);
@@ -306,12 +217,12 @@ void cut(std::string& text, const std::string& part) {
 }
 
 /// SimGrid's own words, with a line if they have none.
-Error translated(const std::exception& error, const Source& source) {
+Error translated(const std::exception& error, const PlatformText& source) {
   std::string what = error.what();
   cut(what, "******* BIG FAT WARNING *********\n ");
   const std::string prefix = "Parse error at ";
   if (what.rfind(prefix, 0) == 0) return {what.substr(prefix.size()), {}};
-  if (what == "stoi") what = "a number is expected in topo_parameters";
+  if (what == "stoi") what = "a number is expected in radical or topo_parameters";
   return source.error(line_now(), what);
 }
 
@@ -319,7 +230,7 @@ Error translated(const std::exception& error, const Source& source) {
 
 Result<PlatformReport> check_simgrid_platform(const PlatformOptions& options) {
   for (const int signal : {SIGABRT, SIGFPE, SIGSEGV}) std::signal(signal, say_and_die);
-  const Source source{options.file};
+  const PlatformText source{options.file};
   try {
     return check(options, source);
   } catch (const Error& error) {

@@ -169,13 +169,14 @@ class Routes {
       links_.back().background = bursts->share * links_.back().capacity;
       links_.back().phases = LinkChanges::phases(*bursts, link.get_name());
     }
-    const auto used =
-        std::ranges::find_if(route.uses, [&](const MaxMin::Use& u) { return u.link == known->second; });
+    const MaxMin::Link number = known->second;
+    const auto used = std::find_if(route.uses.begin(), route.uses.end(),
+                                   [&](const MaxMin::Use& u) { return u.link == number; });
     if (used == route.uses.end())
-      route.uses.push_back({known->second, share});
+      route.uses.push_back({number, share});
     else
       used->share = pipe ? std::max(used->share, share) : used->share + share;
-    return known->second;
+    return number;
   }
 
   [[nodiscard]] double bandwidth_of(const sg::Link& link) const {

@@ -71,6 +71,21 @@ TEST_F(Validate, SaysThatDimensionsDoNotMatch) {
           "topology=\"TORUS\" topo_parameters=\"2,2,2\"/>\n"),
       "total = 7", "4");
 }
+std::string cluster(const std::string& radical) {
+  return "<cluster id=\"t\" prefix=\"n\" suffix=\"\" radical=\"" + radical +
+         "\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/>\n";
+}
+TEST_F(Validate, RefusesWhatNoMemoryHolds) {
+  for (const char* radical :
+       {"0-9999999", "0-&#57;999999", "2147483647-2147483647", "0-99999999999999999999"})
+    expect_says(complaint(cluster(radical)), "too many hosts", "4");
+  expect_says(complaint("<host id=\"<!--\" speed=\"1Gf\"/>\n" + cluster("0-9999999")), "too many hosts", "5");
+}
+TEST_F(Validate, AcceptsARadicalOfAnyLength) {
+  std::string radical = "0";
+  for (int i = 2; i < 60000; i += 2) radical += "," + std::to_string(i);
+  EXPECT_EQ(complaint(cluster(radical)), "sound");
+}
 TEST_F(Validate, SaysWhichHostsHaveNoRoute) {
   expect_says(complaint(zone(kLink)), "route");
 }
