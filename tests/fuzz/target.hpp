@@ -26,8 +26,8 @@ using Input = std::span<const std::uint8_t>;
 
 /// No input may take longer: what it says is then out of proportion to what it is.
 inline constexpr unsigned kSecondsEach = 20;
-/// run(), which is a crash when it has had that much processor time: on a busy machine, or where the process is stopped for a
-/// while, time that passes says nothing.
+/// run(), which is a crash when it, or a child that it forks, has had that much processor time: on a busy machine, or where the
+/// process is stopped for a while, time that passes says nothing.
 bool run_in_time(Input input);
 
 /// For a target whose format has lengths and counts: the input with one of its values changed and all lengths right, so
