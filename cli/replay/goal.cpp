@@ -89,6 +89,11 @@ int replay_goal(const ReplayWords& words) {
   const std::string network = netmodel::LogGops{parameters}.describe();
   const std::vector<Graph> graphs = read(words.source);
   const hypothesis::GoalEnds result = hypothesis::simulate(graphs, parameters);
+  if (result.too_long)
+    throw Failure{ExitCode::kNoInput,
+                  words.source + ": its operations take longer than 53 days, which no time here can say",
+                  kNothingReplayed,
+                  "check its amounts of computing (nanoseconds) and sizes, and the network's parameters"};
   if (!words.json.empty())
     or_fail(report::write_file(words.json, json(words.source, network, result)), ExitCode::kCantCreate,
             kNothingReplayed);

@@ -6,6 +6,9 @@
 #include <optional>
 #include <queue>
 #include <tuple>
+#include <unordered_map>
+
+#include "events/checked_sink.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -24,6 +27,7 @@ struct Next {
   std::uint32_t rank;       // where it happens
   std::uint32_t sender;     // of a message
   std::uint32_t operation;  // the rank's; of a message: the sender's
+  bool in_line = false;     // with others that need the same
   friend bool operator>(const Next& a, const Next& b) {
     return std::tie(a.at, a.order) > std::tie(b.at, b.order);
   }
@@ -36,6 +40,32 @@ struct Queued {
   std::uint32_t operation;  // the receive; of a message: the sender's operation
 };
 
+struct InOrder {
+  bool operator()(const Next& a, const Next& b) const { return a.order > b.order; }
+};
+
+/// Who waits for the same processor and interface of a rank. The first tries again when they are free, the others after it:
+/// if all tried each time, many would take the square of their number.
+struct Line {
+  std::priority_queue<Next, std::vector<Next>, InOrder> waiting;
+  Time next_try;  // of the first
+};
+
+/// When each of a rank's processors or interfaces is free; as many as are used.
+class FreeTimes {
+ public:
+  Time& operator[](std::uint8_t which) {
+    if (which >= times_.size()) times_.resize(which + std::size_t{1});
+    return times_[which];
+  }
+  [[nodiscard]] Time last() const {
+    return times_.empty() ? Time{} : *std::max_element(times_.begin(), times_.end());
+  }
+
+ private:
+  std::vector<Time> times_;
+};
+
 struct Rank {
   const Graph* graph = nullptr;
   std::vector<std::uint32_t> awaited;                     // by operation: how much it still waits for
@@ -44,9 +74,9 @@ struct Rank {
   std::vector<std::uint32_t> free;  // operations that may start now
   std::deque<Queued> posted;
   std::deque<Queued> unexpected;
-  std::vector<Time> processors;  // when each is free
-  std::vector<Time> sending;     // and each interface, for the next send
-  std::vector<Time> receiving;
+  FreeTimes processors;
+  FreeTimes sending;  // interfaces, for the next send
+  FreeTimes receiving;
   std::uint64_t left = 0;  // operations that have not ended
 };
 
@@ -54,26 +84,15 @@ class GoalSimulation {
  public:
   GoalSimulation(const std::vector<Graph>& graphs, const netmodel::LogGops& network)
       : network_{network}, overhead_{network.send_overhead(bytes(1))}, ranks_(graphs.size()) {
-    std::size_t processors = 1;
-    std::size_t interfaces = 1;
-    for (const Graph& graph : graphs)
-      for (const Operation& o : graph.operations) {
-        processors = std::max<std::size_t>(processors, o.cpu + 1U);
-        interfaces = std::max<std::size_t>(interfaces, o.nic + 1U);
-      }
-    for (std::uint32_t r = 0; r < graphs.size(); ++r) {
-      prepare(ranks_[r], graphs[r]);
-      ranks_[r].processors.resize(processors);
-      ranks_[r].sending.resize(interfaces);
-      ranks_[r].receiving.resize(interfaces);
-    }
+    for (std::uint32_t r = 0; r < graphs.size(); ++r) prepare(ranks_[r], graphs[r]);
     for (std::uint32_t r = 0; r < graphs.size(); ++r) start_free(r);
   }
 
   GoalEnds run() {
-    while (!goals_.empty()) {
+    while (!goals_.empty() && !too_long_) {
       const Next goal = goals_.top();
       goals_.pop();
+      if (goal.in_line && !is_first_in_line(goal)) continue;
       changed_.clear();
       go(goal);
       std::sort(changed_.begin(), changed_.end());
@@ -82,8 +101,9 @@ class GoalSimulation {
     }
     GoalEnds ends;
     ends.messages = messages_;
+    ends.too_long = too_long_;
     for (const Rank& rank : ranks_) {
-      ends.ends.push_back(*std::max_element(rank.processors.begin(), rank.processors.end()));
+      ends.ends.push_back(rank.processors.last());
       ends.unreceived += rank.unexpected.size();
       ends.unfinished += rank.left;
     }
@@ -151,19 +171,53 @@ class GoalSimulation {
     }
   }
 
+  /// Of a rank, what an operation or a message takes there.
+  [[nodiscard]] std::uint64_t need_of(const Next& goal) const {
+    const Operation& o = of(goal.message ? goal.sender : goal.rank, goal.operation);
+    const std::uint64_t kind = goal.message ? 2 : o.what == What::kSend ? 1 : 0;
+    return std::uint64_t{goal.rank} << 24U | kind << 16U | std::uint64_t{o.cpu} << 8U |
+           (kind == 0 ? 0U : o.nic);
+  }
+
+  [[nodiscard]] bool is_first_in_line(const Next& goal) {
+    const Line& line = lines_[need_of(goal)];
+    return !line.waiting.empty() && line.waiting.top().order == goal.order && line.next_try == goal.at;
+  }
+
   /// Tries again when what it needs is free; its place among others of that instant stays. Whether it had to.
   bool put_off(Next goal, Time free) {
-    if (free <= goal.at) return false;
-    goal.at = free;
-    goals_.push(goal);
-    return true;
+    const bool has_to = free > goal.at;
+    if (!has_to && !goal.in_line) return false;
+    Line& line = lines_[need_of(goal)];
+    if (goal.in_line) line.waiting.pop();
+    if (has_to) {
+      goal.in_line = true;
+      line.waiting.push(goal);
+    }
+    const bool first = !line.waiting.empty() && (!has_to || line.waiting.top().order == goal.order);
+    if (first) try_again(line, has_to ? free : goal.at);
+    return has_to;
+  }
+  /// Its first, then.
+  void try_again(Line& line, Time at) {
+    Next first = line.waiting.top();
+    first.at = at;
+    line.next_try = at;
+    goals_.push(first);
+  }
+
+  /// What the simulation comes to an end at if it is later than any time that is told.
+  Time later(Time at, Duration by) {
+    const Duration sum = at.time_since_epoch() + by;
+    too_long_ = too_long_ || sum.count() > events::kLatest;
+    return Time{std::min(sum, Duration{events::kLatest})};
   }
 
   void compute(const Next& goal) {
     const Operation& o = of(goal.rank, goal.operation);
     Time& processor = ranks_[goal.rank].processors[o.cpu];
     if (put_off(goal, processor)) return;
-    processor = goal.at + std::chrono::nanoseconds{o.amount};
+    processor = later(goal.at, std::chrono::nanoseconds{o.amount});
     started(goal.rank, goal.operation);
     ended(goal.rank, goal.operation);
   }
@@ -173,12 +227,12 @@ class GoalSimulation {
     Rank& rank = ranks_[goal.rank];
     if (put_off(goal, std::max(rank.processors[o.cpu], rank.sending[o.nic]))) return;
     const Bytes size = bytes(o.amount);
-    rank.processors[o.cpu] = goal.at + network_.send_overhead(size);
-    rank.sending[o.nic] = goal.at + network_.occupancy(size);
+    rank.processors[o.cpu] = later(goal.at, network_.send_overhead(size));
+    rank.sending[o.nic] = later(goal.at, network_.occupancy(size));
     ++messages_;
     started(goal.rank, goal.operation);
-    goals_.push({goal.at + overhead_ + network_.latency(), order_++, true, static_cast<std::uint32_t>(o.peer),
-                 goal.rank, goal.operation});
+    goals_.push({later(goal.at, overhead_ + network_.latency()), order_++, true,
+                 static_cast<std::uint32_t>(o.peer), goal.rank, goal.operation});
     if (network_.eager(size)) ended(goal.rank, goal.operation);
   }
 
@@ -220,8 +274,8 @@ class GoalSimulation {
     if (put_off(goal, std::max(rank.processors[o.cpu], rank.receiving[o.nic]))) return;
     const Bytes size = bytes(o.amount);
     rank.processors[o.cpu] =
-        goal.at + std::max(network_.receive_overhead(size), overhead_ + network_.bytes_take(size));
-    rank.receiving[o.nic] = goal.at + network_.occupancy(size);
+        later(goal.at, std::max(network_.receive_overhead(size), overhead_ + network_.bytes_take(size)));
+    rank.receiving[o.nic] = later(goal.at, network_.occupancy(size));
     const auto source = static_cast<std::int32_t>(goal.sender);
     const auto posted = std::find_if(rank.posted.begin(), rank.posted.end(),
                                      [&](const Queued& p) { return fits(p.source, p.tag, source, o.tag); });
@@ -239,9 +293,11 @@ class GoalSimulation {
   Duration overhead_;
   std::vector<Rank> ranks_;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> goals_;
+  std::unordered_map<std::uint64_t, Line> lines_;  // by what is needed
   std::vector<std::uint32_t> changed_;
   std::uint64_t order_ = 0;
   std::uint64_t messages_ = 0;
+  bool too_long_ = false;
 };
 
 }  // namespace

@@ -20,6 +20,8 @@ struct GoalEnds {
   std::uint64_t messages = 0;    // sent
   std::uint64_t unreceived = 0;  // of these
   std::uint64_t unfinished = 0;  // operations that wait for what never comes
+  bool too_long =
+      false;  // it would end later than any time that is told (53 days); the rest says nothing then
 };
 
 /// `graphs` by rank. Of `parameters`, both_interfaces is taken as true, and handshake as 0.

@@ -139,5 +139,25 @@ TEST(GoalSimulation, CountsWhatNeverComesAndWhatNobodyReceives) {
   EXPECT_EQ(result.unfinished, 1U);
 }
 
+/// Tried again each time that the processor becomes free, each of them, they would take minutes.
+TEST(GoalSimulation, ManyThatWaitForOneProcessorTakeTurns) {
+  constexpr int kMany = 100'000;
+  std::vector<Program> p(2);
+  for (int i = 0; i < kMany; ++i) p[0].calc(1);
+  p[0].send(1, 1);
+  p[1].recv(0, 1);
+  const GoalEnds result = run(p);
+  EXPECT_EQ(result.ends, (std::vector{ns(kMany + 1000), ns(3000 + 1000)}));  // sends start before computing
+  EXPECT_EQ(result.unfinished, 0U);
+}
+
+TEST(GoalSimulation, SaysThatItTakesLongerThanAnyTime) {
+  for (const int more : {4, 5, 19}) {  // 19 of 10^18 ps would be half a day after 2^64
+    std::vector<Program> p(1);
+    for (int i = 0; i < more; ++i) p[0].calc(1'000'000'000'000'000);
+    EXPECT_EQ(run(p).too_long, more > 4) << more;
+  }
+}
+
 }  // namespace
 }  // namespace nplus1::hypothesis

@@ -271,6 +271,9 @@ class Goal(CommandTest):
     def test_bad_lines_and_networks(self):
         self.assert_refused(NO_INPUT, "program.goal:3: there is no rank 7", "replay",
                             self.file(self.PROGRAM.replace("to 1", "to 7")), *self.NETWORK)
+        long = "".join(f"l{i}: calc 1000000000000000\n" for i in range(5))
+        self.assert_refused(NO_INPUT, "longer than 53 days", "replay",
+                            self.file(f"num_ranks 1\nrank 0 {{\n{long}}}\n"), *self.NETWORK)
         goal = self.file(self.PROGRAM)
         self.assert_refused(USAGE, "does not say its network", "replay", goal)
         self.assert_refused(USAGE, "on LogGOPS alone", "replay", goal, "--network", "lsb")
