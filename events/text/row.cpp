@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <type_traits>
 
 #include "events/exchange/fields.hpp"
@@ -198,14 +200,25 @@ json to_json(const Frame& frame) {
   return object;
 }
 
+/// 0 where it is not there. Throws what is no such number.
+template <class T>
+T number_in(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) return 0;
+  const bool fits =
+      found->is_number_unsigned() && found->get<std::uint64_t>() <= std::numeric_limits<T>::max();
+  if (!fits) throw std::out_of_range{key};
+  return found->get<T>();
+}
+
 Frame to_frame(const json& object) {
   Frame frame;
   frame.module = object.value("module", "");
   frame.build_id = object.value("build_id", "");
-  frame.offset = object.value("offset", std::uint64_t{0});
+  frame.offset = number_in<std::uint64_t>(object, "offset");
   frame.function = object.value("function", "");
   frame.file = object.value("file", "");
-  frame.line = object.value("line", std::uint32_t{0});
+  frame.line = number_in<std::uint32_t>(object, "line");
   return frame;
 }
 
@@ -262,6 +275,8 @@ Trouble read_call_path(const Row& row, EventSink& sink) {
     for (const json& frame : frames) path.frames.push_back(to_frame(frame));
   } catch (const json::exception&) {
     trouble = "frames is not a JSON array of objects";
+  } catch (const std::out_of_range& wrong) {
+    trouble = fmt::format("\"{}\" of a frame is no such number", wrong.what());
   }
   if (!trouble) sink.on_call_path(path);
   return trouble;

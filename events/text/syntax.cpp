@@ -87,14 +87,20 @@ class CsvReader final : public RowReader {
     return true;
   }
 
+  /// Whether what is within quotes and what is not change places behind the line.
+  static bool has_odd_quotes(const std::string& line) {
+    return std::count(line.begin(), line.end(), '"') % 2 != 0;
+  }
+
   /// A record may go on over lines within quotes.
   bool read_record() {
     cells_.clear();
     if (!get_line(line_)) return false;
-    while (std::count(line_.begin(), line_.end(), '"') % 2 != 0) {
-      std::string more;
+    bool open = has_odd_quotes(line_);
+    for (std::string more; open;) {
       if (!get_line(more)) return trouble() ? false : fail("a quotation that does not end");
       line_.append(1, '\n').append(more);
+      open = !has_odd_quotes(more);
     }
     if (!line_.empty() && line_.back() == '\r') line_.pop_back();
     return split();

@@ -94,5 +94,41 @@ TEST_P(Text, DamageIsAnErrorOrOtherEventsNeverACrash) {
 
 INSTANTIATE_TEST_SUITE_P(Syntaxes, Text, testing::Values(Syntax::kCsv, Syntax::kJsonLines));
 
+std::string trouble_with(const std::string& text, Syntax syntax) {
+  const Scratch scratch;
+  std::ofstream{scratch.path() / "x"} << text;
+  auto importer = events::text::open(scratch.path() / "x", syntax);
+  if (!importer) return importer.error().what;
+  Log back;
+  const auto imported = importer.value()->read(back);
+  return imported ? "" : imported.error().what;
+}
+
+/// If the quotes of all lines so far were counted for each, this would take minutes.
+TEST(Csv, AQuotationOfManyLinesTakesAsLongAsItsBytes) {
+  EXPECT_NE(
+      trouble_with("\"" + std::string(1'000'000, '\n'), Syntax::kCsv).find("a quotation that does not end"),
+      std::string::npos);
+  const std::string lines(200'000, '\n');
+  EXPECT_EQ(trouble_with("record,id,ranks,name,text\nrun,,2,,nplus1-events/1\nregion,1,,\"a" + lines +
+                             "\"\"b\n\",\nregion,2,,c,\n",
+                         Syntax::kCsv),
+            "");
+}
+
+TEST(JsonLines, ANumberOfAFrameIsWholeAndFits) {
+  const auto trouble = [](const std::string& frame) {
+    return trouble_with(
+        "{\"record\":\"run\",\"ranks\":2,\"text\":\"nplus1-events/1\"}\n"
+        "{\"record\":\"call_path\",\"id\":1,\"frames\":[{" +
+            frame + "}]}\n",
+        Syntax::kJsonLines);
+  };
+  EXPECT_EQ(trouble(R"("line":4294967295,"offset":18446744073709551615)"), "");
+  for (const char* frame :
+       {R"("line":4294967296)", R"("line":1e300)", R"("offset":-1)", R"("offset":1.5)", R"("line":"1")"})
+    EXPECT_NE(trouble(frame).find("of a frame is no such number"), std::string::npos) << frame;
+}
+
 }  // namespace
 }  // namespace nplus1::tests
