@@ -38,7 +38,7 @@ bool add_line(const std::string& line, Values& values) {
   if (third == line.npos) return false;
   char* end = nullptr;
   const double size = std::strtod(line.c_str() + first + 1, &end);
-  if (end != line.c_str() + second || !(size >= 1)) return false;
+  if (end != line.c_str() + second || !(size >= 1) || !std::isfinite(size)) return false;
   const double value = std::strtod(line.c_str() + third + 1, &end);
   if (*end != '\0' || !std::isfinite(value) || value < 0) return false;
   const std::string kind = line.substr(0, first);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "guidelines/catalogue.hpp"
 
@@ -91,7 +92,9 @@ int number_setting(const Settings& settings, const char* key) {
 /// Processes of a file whose rows don't tell: ReproMPI's nprocs, PGMPI's nodes and processes on each.
 int processes_of(const Settings& settings) {
   const int processes = number_setting(settings, "nprocs");
-  return processes > 0 ? processes : number_setting(settings, "nodes") * number_setting(settings, "nnp");
+  if (processes > 0) return processes;
+  const std::int64_t all = std::int64_t{number_setting(settings, "nodes")} * number_setting(settings, "nnp");
+  return all <= std::numeric_limits<int>::max() ? static_cast<int>(std::max<std::int64_t>(all, 0)) : 0;
 }
 
 /// Goes through a file line by line.
@@ -167,7 +170,9 @@ class Parser {
     if (!optional(kSize, m.size) || !optional(kCount, m.size)) return "'msize' is no number of bytes";
     if ((*places_)[kSize] == kAbsent) {  // ReproMPI counts elements
       const int bytes = number_setting(contents_.settings, "datatype_size_bytes");
-      m.size *= static_cast<std::uint64_t>(std::max(1, bytes));
+      const auto each = static_cast<std::uint64_t>(std::max(1, bytes));
+      if (m.size > std::numeric_limits<std::uint64_t>::max() / each) return "'count' is too many elements";
+      m.size *= each;
     }
     return {};
   }

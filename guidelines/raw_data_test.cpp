@@ -104,6 +104,14 @@ TEST_F(RawData, ErrorsNameFileAndLine) {
   EXPECT_NE(error_of(kHead + "0,Bcast,two,0,8,1,\n").find("'p'"), std::string::npos);
   EXPECT_NE(error_of("0,Bcast,2,0,8,1,\n").find("line 1: it comes before"), std::string::npos);
   EXPECT_NE(error_of("#@a=b\n").find("no line of column names"), std::string::npos);
+  EXPECT_NE(
+      error_of("#@nodes=2147483647\n#@nnp=2147483647\ntest nrep msize runtime_sec\nMPI_Bcast 0 100 1e-5\n")
+          .find("#@nprocs="),
+      std::string::npos);
+  EXPECT_NE(error_of("#@nprocs=4\n#@datatype_size_bytes=8\ntest nrep count runtime_sec\nMPI_Bcast 0 "
+                     "2305843009213693953 1e-5\n")
+                .find("too many elements"),
+            std::string::npos);
   EXPECT_NE(error_of("test nrep msize runtime_sec\nMPI_Bcast 0 100 1e-5\n").find("#@nprocs="),
             std::string::npos);
   EXPECT_FALSE(read_raw({folder_ / "absent.csv"}, [](const Measurement&, const Settings&) {}).ok());

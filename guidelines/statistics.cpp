@@ -1,13 +1,16 @@
 #include "guidelines/statistics.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace nplus1::guidelines {
 namespace {
@@ -132,6 +135,62 @@ std::size_t outside(std::size_t n, std::size_t m, double tail) {
   return c;
 }
 
+/// Normal approximation: each rank counts or not, with one chance in two; corrected for continuity.
+TestResult signed_rank_normal(const std::vector<std::size_t>& doubled_ranks, std::size_t doubled_sum) {
+  double sum = 0;
+  double squares = 0;
+  for (const std::size_t doubled : doubled_ranks) {
+    const double rank = static_cast<double>(doubled) / 2;
+    sum += rank;
+    squares += rank * rank;
+  }
+  const double statistic = static_cast<double>(doubled_sum) / 2;
+  const double z = (statistic - sum / 2 - 0.5) / std::sqrt(squares / 4);
+  return {statistic, boost::math::cdf(boost::math::complement(boost::math::normal{}, z)), false};
+}
+
+/// All x_i / y_j in order; where they are many, each is looked for, and nothing kept. All values positive.
+class Ratios {
+ public:
+  Ratios(Values x, Values y) : x_{std::move(x)}, y_{std::move(y)} {
+    std::sort(x_.begin(), x_.end());
+    std::sort(y_.begin(), y_.end());
+    if (size() > kMostKept) return;
+    for (const double a : x_)
+      for (const double b : y_) kept_.push_back(a / b);
+    std::sort(kept_.begin(), kept_.end());
+  }
+  [[nodiscard]] std::size_t size() const { return x_.size() * y_.size(); }
+  /// Positive numbers are in the order of their bits, and quotients in that of their dividends and divisors.
+  [[nodiscard]] double operator[](std::size_t k) const {
+    if (!kept_.empty()) return kept_[k];
+    std::uint64_t low = 0;
+    auto high = std::bit_cast<std::uint64_t>(kInfinity);
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (not_above(std::bit_cast<double>(middle)) > k)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return std::bit_cast<double>(low);
+  }
+
+ private:
+  static constexpr std::size_t kMostKept = std::size_t{1} << 20U;
+  [[nodiscard]] std::size_t not_above(double ratio) const {
+    std::size_t count = 0;
+    std::size_t first = 0;  // of the y that are large enough
+    for (const double a : x_) {
+      while (first < y_.size() && a / y_[first] > ratio) ++first;
+      count += y_.size() - first;
+    }
+    return count;
+  }
+
+  Values x_, y_, kept_;
+};
+
 }  // namespace
 
 TestResult rank_sum_exact(const Values& x, const Values& y) {
@@ -178,6 +237,7 @@ TestResult signed_rank(const Values& x, const Values& y) {
   std::size_t observed = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     if (positive[i]) observed += ranks[i];
+  if (ranks.size() > kMostPairsForExact) return signed_rank_normal(ranks, observed);
   Values ways(std::accumulate(ranks.begin(), ranks.end(), std::size_t{0}) + 1, 0.0);
   ways[0] = 1;
   for (const std::size_t rank : ranks)
@@ -193,14 +253,11 @@ double cliffs_delta(const Values& x, const Values& y) {
 
 Interval hodges_lehmann_ratio(const Values& x, const Values& y, double confidence) {
   require(!x.empty() && !y.empty(), "a ratio of nothing");
-  Values ratios;
-  for (const double a : x)
-    for (const double b : y) ratios.push_back(a / b);
-  std::sort(ratios.begin(), ratios.end());
+  const Ratios ratios{x, y};
   const std::size_t c = outside(x.size(), y.size(), (1 - confidence) / 2);
   const bool bounded = c > 0;
-  return {quantile(ratios, 0.5), bounded ? ratios[c - 1] : 0,
-          bounded ? ratios[ratios.size() - c] : kInfinity};
+  return {quantile({ratios[(ratios.size() - 1) / 2], ratios[ratios.size() / 2]}, 0.5),
+          bounded ? ratios[c - 1] : 0, bounded ? ratios[ratios.size() - c] : kInfinity};
 }
 
 Values adjusted(const Values& p, Correction correction) {

@@ -32,7 +32,8 @@ inline constexpr std::size_t kMostForExact = 60;
 [[nodiscard]] TestResult kolmogorov_smirnov(const Values& x, const Values& y);
 
 /// Wilcoxon's signed-rank test of pairs, exact with ties (all signs of the ranks); pairs without difference
-/// are left out. The statistic is the rank sum of the positive differences.
+/// are left out. The statistic is the rank sum of the positive differences. Normal approximation beyond.
+inline constexpr std::size_t kMostPairsForExact = 200;
 [[nodiscard]] TestResult signed_rank(const Values& x, const Values& y);
 
 /// P(x > y) - P(x < y), from -1 to 1.

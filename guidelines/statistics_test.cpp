@@ -176,6 +176,23 @@ TEST(SignedRank, CountsAllSigns) {
   EXPECT_DOUBLE_EQ(result.p, 2.0 / 8);
 }
 
+TEST(SignedRank, OfManyPairsIsNearlyExact) {
+  std::mt19937 random{7};
+  Values x(kMostPairsForExact), y(kMostPairsForExact);
+  for (double& v : x) v = static_cast<double>(random() % 1000);
+  for (double& v : y) v = static_cast<double>(random() % 960);
+  const TestResult exact = signed_rank(x, y);
+  EXPECT_TRUE(exact.exact);
+  x.insert(x.end(), {3, 5});  // two pairs more, of no weight
+  y.insert(y.end(), {5.5, 2.5});
+  const TestResult normal = signed_rank(x, y);
+  EXPECT_FALSE(normal.exact);
+  EXPECT_NEAR(normal.p, exact.p, 4e-3);  // as far as the two pairs themselves move it
+  EXPECT_GT(normal.p, 0.001);
+  // Of more than 1023 pairs the numbers of ways leave the range of doubles.
+  EXPECT_NEAR(signed_rank(range(1, 20'000), Values(20'000, 10'000.5)).p, 0.5, 1e-2);
+}
+
 TEST(Adjusted, AgreesWithR) {
   const Values p{.01, .04, .03, .005, .8};
   const auto expect = [&](Correction correction, const Values& wanted, double precision) {
@@ -226,6 +243,26 @@ TEST(Effect, TheRatiosIntervalIsThatOfRsWilcoxTest) {
   EXPECT_EQ(ratio.low, 1);
   EXPECT_EQ(ratio.high, 16);
   EXPECT_EQ(hodges_lehmann_ratio(range(6, 10), {10, 10, 10, 10, 10}, 0.5).low, .7);
+}
+
+/// Many ratios are looked for one by one: as those of the values' copies, which are kept.
+TEST(Effect, ManyRatiosAreThoseOfFew) {
+  std::mt19937 random{9};
+  const auto draw = [&] { return 1 + static_cast<double>(random() % 10'000) / 7; };
+  Values x(700), y(700);
+  for (double& v : x) v = draw();
+  for (double& v : y) v = draw();
+  Values many_x, many_y;  // each value three times: the same median, of nine times as many ratios
+  for (int i = 0; i < 3; ++i) {
+    many_x.insert(many_x.end(), x.begin(), x.end());
+    many_y.insert(many_y.end(), y.begin(), y.end());
+  }
+  Values ratios;
+  for (const double a : many_x)
+    for (const double b : many_y) ratios.push_back(a / b);
+  EXPECT_EQ(hodges_lehmann_ratio(many_x, many_y, 0.95).estimate, median(ratios));
+  EXPECT_EQ(hodges_lehmann_ratio(x, y, 0.95).estimate, median(ratios));
+  EXPECT_NEAR(hodges_lehmann_ratio(Values(100'000, 3.0), Values(100'000, 2.0), 0.95).high, 1.5, 0);
 }
 
 TEST(Effect, TheIntervalCoversTheTruthAsOftenAsItSays) {
