@@ -10,14 +10,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "events/limits.hpp"
 #include "events/sink.hpp"
 
 namespace nplus1::events {
-
-/// No message, vector or list entry is larger: more bytes than a process can address.
-inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 47U;
-/// Times and durations in picoseconds lie within this, which leaves room for adding a few: 53 days.
-inline constexpr std::int64_t kLatest = std::int64_t{1} << 62U;
 
 /// All bytes of a file together stay below this, so that no sum of them, or of what algorithms pass on, overflows.
 inline constexpr std::uint64_t kMostBytesInAll = std::uint64_t{1} << 58U;

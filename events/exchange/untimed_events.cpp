@@ -3,20 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "events/checked_sink.hpp"
+#include "events/limits.hpp"
 
 namespace nplus1::events::exchange {
-namespace {
-
-constexpr Duration kBeyond{kLatest + 1};
-
-/// Both from 0 to kBeyond, as the sum is.
-Duration sum_within(Duration a, Duration b) {
-  return a > kBeyond - b ? kBeyond : a + b;
-}
-
-}  // namespace
-
 void UntimedEvents::compute(RankId id, Duration time) {
   Duration& computed = ranks_[id.index()].compute;
   computed = sum_within(computed, std::min(time, kBeyond));

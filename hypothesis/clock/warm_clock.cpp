@@ -1,7 +1,8 @@
 #include "hypothesis/clock/warm_clock.hpp"
 
-#include <cmath>
 #include <utility>
+
+#include "events/limits.hpp"
 
 namespace nplus1::hypothesis::clock {
 
@@ -27,8 +28,9 @@ Result<transform::Done> WarmClock::surveyed() {
 void WarmClock::change(RankId rank, std::uint64_t ordinal, transform::Call& call) {
   const Place place = follower_.before(rank, call.event);
   if (call.event.compute_ps <= 0) return;
-  call.event.compute_ps = std::llround(
-      stretches_->warm(place, rank, ordinal, static_cast<double>(call.event.compute_ps), estimate_));
+  const auto cold = static_cast<double>(call.event.compute_ps);
+  call.event.compute_ps =
+      events::rounded_within(stretches_->warm(place, rank, ordinal, cold, estimate_)).count();
 }
 
 }  // namespace nplus1::hypothesis::clock

@@ -1,16 +1,18 @@
 #include "hypothesis/replay/event_feed.hpp"
 
 #include <algorithm>
-#include <cmath>
 
+#include "events/limits.hpp"
 #include "events/thread_change.hpp"
 #include "hypothesis/recorded/decisions.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
 
+using events::difference_within;
 using events::Event;
 using events::EventKind;
+using events::sum_within;
 using simnode::engine::State;
 
 /// So many calls of a rank wait for one that is earlier, or for a match; then they go on without.
@@ -23,7 +25,7 @@ constexpr std::uint64_t kPushesPerDecision = 256;
 
 Duration scaled(Duration compute, double scale) {
   if (scale == 1) return compute;
-  return Duration{std::llround(static_cast<double>(compute.count()) * scale)};
+  return events::rounded_within(static_cast<double>(compute.count()) * scale);
 }
 
 }  // namespace
@@ -83,7 +85,9 @@ bool EventFeed::reset_clock(const events::TimedEvent& recorded, Event& event) {
   // What a call that is not modelled took is no compute time, and does not scale.
   if (event.kind == EventKind::kUnmodelledExit) event.compute_ps = 0;
   const Duration compute = scaled(event.compute(), options_.compute_scale[recorded.rank.index()]);
-  const Duration jump = event.entry() - lane.last_exit - event.compute();
+  const Duration entry = event.entry().time_since_epoch();
+  const Duration begin = difference_within(entry, event.compute());  // of the computing
+  const Duration jump = difference_within(begin, lane.last_exit.time_since_epoch());
   const bool first = !lane.seen;
   lane.seen = true;
   costs.threads += first ? 1 : 0;
@@ -91,17 +95,16 @@ bool EventFeed::reset_clock(const events::TimedEvent& recorded, Event& event) {
     lane.last_exit = recorded.exit;
     costs.recorded_end = std::max(costs.recorded_end, recorded.exit);
   }
-  costs.compute += compute;
+  costs.compute = sum_within(costs.compute, compute);
   if (first && event.thread.value != 0) {
-    const Time begin = event.entry() - event.compute();
     const Time base = options_.repeat_decisions ? rank.lanes.front().last_exit : kTimeZero;
-    event.entry_ps = (begin - base).count();
+    event.entry_ps = difference_within(begin, base.time_since_epoch()).count();
     event.compute_ps = compute.count();
     return true;
   }
   const Duration unexplained = std::max(jump, Duration::zero());
-  costs.unexplained += unexplained;
-  event.compute_ps = (compute + unexplained).count();
+  costs.unexplained = sum_within(costs.unexplained, unexplained);
+  event.compute_ps = sum_within(compute, unexplained).count();
   event.entry_ps = 0;  // the engine's own: last exit plus compute
   return false;
 }
@@ -154,8 +157,9 @@ void EventFeed::release(RankId rank, bool all) {
 void EventFeed::place(RankId rank, Event& event, bool begins_thread) {
   if (begins_thread) {
     const Time base = options_.repeat_decisions ? engine_.clock(rank, ThreadId{0}) : kTimeZero;
-    const Time begin = std::max(kTimeZero, base + Duration{event.entry_ps});
-    event.entry_ps = (begin + event.compute()).time_since_epoch().count();
+    const Duration begin =
+        std::max(Duration::zero(), sum_within(base.time_since_epoch(), Duration{event.entry_ps}));
+    event.entry_ps = sum_within(begin, event.compute()).count();
   }
   Rank& r = ranks_[rank.index()];
   if (events::is_thread_change(event, events::ThreadChange::kJoin) && event.tag >= 0 &&

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "events/checked_sink.hpp"
+#include "events/limits.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -208,9 +208,9 @@ class GoalSimulation {
 
   /// What the simulation comes to an end at if it is later than any time that is told.
   Time later(Time at, Duration by) {
-    const Duration sum = at.time_since_epoch() + by;
-    too_long_ = too_long_ || sum.count() > events::kLatest;
-    return Time{std::min(sum, Duration{events::kLatest})};
+    const Duration sum = events::sum_within(at.time_since_epoch(), by);
+    too_long_ = too_long_ || sum == events::kBeyond;
+    return Time{sum};
   }
 
   void compute(const Next& goal) {

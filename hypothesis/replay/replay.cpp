@@ -127,7 +127,9 @@ Result<ReplayResult> replay(events::recording::Reader& reader, const ReplayOptio
   return Error{refused.what(), "replay with another --model"};
 } catch (const std::invalid_argument& contradiction) {
   return Error{reader.file().string() + ": " + contradiction.what(),
-               "the recording is not what nplus1 run writes; record the program again"};
+               "the recording is not what nplus1 run writes, or was changed beyond all virtual time (53 "
+               "days); record the "
+               "program again, or change less"};
 }
 
 Time ReplayResult::makespan() const {

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "events/limits.hpp"
+
 namespace nplus1::hypothesis::transform {
 namespace {
 
@@ -157,7 +159,8 @@ void ComputeTransform::restart() {
 void ComputeTransform::change(RankId rank, std::uint64_t /*ordinal*/, Call& call) {
   if (!tracker_.matches(rank, call.event) || call.event.compute_ps <= 0) return;
   const double old_length = static_cast<double>(call.event.compute_ps);
-  call.event.compute_ps = std::llround(length(rank, intervals_.at(rank.index())++, old_length));
+  call.event.compute_ps =
+      events::rounded_within(length(rank, intervals_.at(rank.index())++, old_length)).count();
 }
 
 Result<std::unique_ptr<Transform>> make_scale(const Step& step, const Names& names) {

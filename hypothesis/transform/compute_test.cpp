@@ -1,6 +1,7 @@
 #include "hypothesis/transform/compute.hpp"
 
 #include <cmath>
+#include <stdexcept>
 
 #include "hypothesis/testing/program.hpp"
 
@@ -117,6 +118,13 @@ TEST(Compute, NoiseHasTheSpreadAskedFor) {
     EXPECT_NEAR(mean, 1, 0.01) << distribution;
     EXPECT_NEAR(std::sqrt(sums.squares / 10000 - mean * mean), 0.2, 0.01) << distribution;
   }
+}
+
+/// Twice 10 us, or 30, of 10^300 times: what came out was before the beginning.
+TEST(Compute, BeyondVirtualTimeIsRefused) {
+  EXPECT_THROW((void)uneven().replayed({{"scale", "factor=1e300"}}), std::invalid_argument);
+  EXPECT_THROW((void)uneven().replayed({{"scale", "factor=3e11"}}), std::invalid_argument);  // the sum alone
+  EXPECT_EQ(uneven().replayed({{"scale", "ranks=0-16777214:0-16777214:1,factor=1"}}), (Ends{71, 70}));
 }
 
 TEST(Compute, AHypothesisAboutNothingSaysWhatThereIs) {

@@ -1,8 +1,9 @@
 #include "hypothesis/transform/messages.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
+
+#include "events/limits.hpp"
 
 namespace nplus1::hypothesis::transform {
 namespace {
@@ -44,7 +45,7 @@ class Resize final : public MessageTransform {
     return false;
   }
   [[nodiscard]] std::int64_t resized(std::int64_t size) const {
-    return bytes_ >= 0 ? bytes_ : std::llround(static_cast<double>(size) * factor_);
+    return bytes_ >= 0 ? bytes_ : events::rounded_size(static_cast<double>(size) * factor_);
   }
   static std::uint64_t key(RankId rank, std::uint32_t request) {
     return static_cast<std::uint64_t>(rank.index()) << 32U | request;

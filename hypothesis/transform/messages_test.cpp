@@ -1,5 +1,7 @@
 #include "hypothesis/transform/messages.hpp"
 
+#include <algorithm>
+
 #include "hypothesis/testing/program.hpp"
 
 namespace nplus1::hypothesis::transform {
@@ -74,6 +76,13 @@ TEST(Messages, ReceivesFromAnySourceAreFoundByTheirMatch) {
   EXPECT_EQ(program.replayed({{"delete", "from=2"}}), (Ends{11.1, 10, 40}));
 }
 
+TEST(Messages, NoneIsLargerThanAProcessCanAddress) {
+  const Ends ends = two_messages().replayed({{"resize", "factor=1e300"}});
+  const double us = 0x1p47 / 1000;  // at a nanosecond each
+  EXPECT_GE(*std::max_element(ends.begin(), ends.end()), us);
+  EXPECT_LE(*std::max_element(ends.begin(), ends.end()), 3 * us);
+}
+
 TEST(Messages, WhatIsDeletedCannotBeResized) {
   const std::string told = two_messages().refused({{"delete", "tag=8"}, {"resize", "tag=8,factor=2"}});
   EXPECT_NE(told.find("tag=8"), std::string::npos) << told;
@@ -90,6 +99,7 @@ TEST(Messages, AHypothesisAboutNothingSaysWhatThereIs) {
 TEST(Messages, SlipsOfThePenAreRefused) {
   EXPECT_NE(two_messages().refused({{"resize", "tag=7"}}).find("either factor or bytes"), std::string::npos);
   EXPECT_NE(two_messages().refused({{"delete", "tag=seven"}}).find("tag=seven"), std::string::npos);
+  EXPECT_NE(two_messages().refused({{"resize", "bytes=1e30"}}).find("bytes=1e30"), std::string::npos);
   EXPECT_NE(two_messages().refused({{"delete", "size=1KiB-2KiB"}}).find("1KiB..64KiB"), std::string::npos);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "events/function_name.hpp"
+#include "events/limits.hpp"
 #include "netmodel/quantity.hpp"
 
 namespace nplus1::hypothesis::transform {
@@ -64,7 +65,7 @@ std::optional<Error> read_sizes(const Step& step, MessageSelector& selector) {
   const auto bound = [&](std::string_view part, std::int64_t& value) {
     if (part.empty()) return true;
     const auto read = netmodel::parse_quantity(part, netmodel::Quantity::kSize);
-    if (read) value = std::llround(read.value());
+    if (read) value = events::rounded_size(read.value());
     return read.ok();
   };
   const std::string_view all{*text};
@@ -81,6 +82,12 @@ void Numbers::set(std::size_t number) {
   all_ = false;
   if (number >= bits_.size()) bits_.resize(number + 1);
   bits_[number] = true;
+}
+
+void Numbers::set(std::size_t first, std::size_t last) {
+  set(last);
+  const auto begin = bits_.begin() + static_cast<std::ptrdiff_t>(first);
+  std::fill(begin, bits_.begin() + static_cast<std::ptrdiff_t>(last), true);
 }
 
 Error bad_setting(const Step& step, std::string_view key, std::string_view should_be) {
@@ -106,8 +113,9 @@ Result<std::int64_t> parse_bytes(const Step& step, std::string_view key,
   const std::string* text = step.find(key);
   if (text == nullptr && otherwise) return *otherwise;
   if (text != nullptr)
-    if (const auto read = netmodel::parse_quantity(*text, netmodel::Quantity::kSize))
-      return static_cast<std::int64_t>(std::llround(read.value()));
+    if (const auto read = netmodel::parse_quantity(*text, netmodel::Quantity::kSize);
+        read && read.value() <= static_cast<double>(events::kMostBytes))
+      return events::rounded_size(read.value());
   return bad_setting(step, key, "a size, such as 64KiB");
 }
 
@@ -133,7 +141,7 @@ Result<Numbers> parse_numbers(const Step& step, std::string_view key) {
     const auto last = dash == item.npos ? first : integer(item.substr(dash + 1));
     if (!first || !last || *first > *last || *last >= kMostNumbers)
       return bad_setting(step, key, "a list of ranks: 3, 0-7 or 0-3:8:12");
-    for (std::uint64_t n = *first; n <= *last; ++n) numbers.set(n);
+    numbers.set(*first, *last);
     at = end + 1;
   }
   return numbers;

@@ -21,6 +21,7 @@ class Numbers {
  public:
   void none() { all_ = false; }
   void set(std::size_t number);
+  void set(std::size_t first, std::size_t last);
   [[nodiscard]] bool all() const { return all_; }
   [[nodiscard]] bool has(std::size_t number) const {
     return all_ || (number < bits_.size() && bits_[number]);

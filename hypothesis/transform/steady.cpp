@@ -1,7 +1,8 @@
 #include "hypothesis/transform/steady.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "events/limits.hpp"
 
 namespace nplus1::hypothesis::transform {
 namespace {
@@ -36,7 +37,8 @@ class Steady final : public Transform {
     if (!at) return;
     const auto part = part_of_.find({rank.index(), at->kind});
     if (part != part_of_.end())
-      call.event.compute_ps = std::llround(part->second.of->steady(part->second.place, at->step));
+      call.event.compute_ps =
+          events::rounded_within(part->second.of->steady(part->second.place, at->step)).count();
   }
 
   IntervalSelector selector_;
