@@ -36,7 +36,9 @@ std::string clock_beside(const std::string& source) {
 void add_interval(report::JsonObject& document, const std::string& source) {
   std::ifstream in{clock_beside(source)};
   const auto clock = nlohmann::json::parse(in, nullptr, false);
-  if (!clock.is_object() || !clock.contains("from_s")) return;
+  const auto tells = [&](const char* key) { return clock.contains(key) && clock[key].is_number(); };
+  if (!clock.is_object() || !tells("lowest_s") || !tells("from_s") || !tells("to_s") || !tells("measured_s"))
+    return;
   nlohmann::ordered_json interval;
   interval["lowest_s"] = clock["lowest_s"];
   interval["from_s"] = clock["from_s"];

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <set>
 #include <sstream>
 #include <tuple>
+#include <utility>
 
 namespace nplus1::guidelines {
 namespace {
@@ -28,8 +30,16 @@ std::string metric_text(const std::optional<double>& metric) {
   return metric ? fmt::format("{:.6g}", *metric) : "";
 }
 
+template <class Number>
+bool parse(const std::string& text, Number& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && stop == end;
+}
+
 std::optional<double> metric_of(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<double>{std::stod(text)};
+  double metric = 0;
+  return parse(text, metric) ? std::optional<double>{metric} : std::nullopt;
 }
 
 }  // namespace
@@ -117,13 +127,13 @@ std::vector<Look> read_looks(const std::string& text) {
     std::istringstream words{line};
     for (std::string field; std::getline(words, field, ',');) fields.push_back(field);
     if (line.empty() || line.front() == '#' || fields.size() != 9 || fields[0] == "test") continue;
-    looks.push_back({fields[0],
-                     std::stoull(fields[1]),
-                     std::stoi(fields[2]),
-                     std::stoi(fields[3]),
-                     {metric_of(fields[4]), metric_of(fields[5]), metric_of(fields[6])},
-                     std::stod(fields[7]),
-                     fields[8] == "1"});
+    Look look;
+    look.test = fields[0];
+    look.metrics = {metric_of(fields[4]), metric_of(fields[5]), metric_of(fields[6])};
+    look.enough = fields[8] == "1";
+    if (parse(fields[1], look.size) && parse(fields[2], look.prediction) &&
+        parse(fields[3], look.repetitions) && parse(fields[7], look.mean))
+      looks.push_back(std::move(look));
   }
   return looks;
 }

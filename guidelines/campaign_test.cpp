@@ -83,6 +83,9 @@ TEST(Campaign, ReadsItsLooksBack) {
   EXPECT_FALSE(read[0].enough);
   EXPECT_EQ(read[1].repetitions, 50);
   EXPECT_EQ(looks_rows(read), looks_rows({unfinished, look("Scan", 8, 50, 2e-6)}));
+  for (const char* line :
+       {"Scan,x,0,25,,,,1e-6,1", "Scan,8,0,99999999999,,,,1e-6,1", "Scan,8,0,25,,,,soon,1"})
+    EXPECT_TRUE(read_looks(looks_head() + line + "\n").empty()) << line;
 }
 
 }  // namespace

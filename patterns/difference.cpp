@@ -14,6 +14,11 @@ namespace {
 
 using Amounts = std::map<std::string, std::int64_t>;
 
+/// Sums of what a file claims may be anything.
+void add(std::int64_t& amount, std::uint64_t more) {
+  amount = static_cast<std::int64_t>(static_cast<std::uint64_t>(amount) + more);
+}
+
 /// Amounts by name of both runs, as changes; those that agree are left out.
 std::vector<Change> changes(const Amounts& before, const Amounts& after, Unit unit) {
   std::map<std::string, Change> all;
@@ -104,9 +109,8 @@ Amounts sizes(const Patterns& p) {
   Amounts amounts;
   for (const Layer& layer : p.layers) {
     for (const auto& [size, count] : layer.sizes.exact)
-      amounts[fmt::format("{} of {} B", layer.name, size)] += static_cast<std::int64_t>(count);
-    if (layer.sizes.others > 0)
-      amounts[layer.name + " of other sizes"] += static_cast<std::int64_t>(layer.sizes.others);
+      add(amounts[fmt::format("{} of {} B", layer.name, size)], count);
+    if (layer.sizes.others > 0) add(amounts[layer.name + " of other sizes"], layer.sizes.others);
   }
   return amounts;
 }
@@ -124,7 +128,7 @@ std::string name_of(const CollectiveUse& use) {
 Amounts collectives(const Patterns& p) {
   Amounts amounts;
   for (const auto* uses : {&p.collectives, &p.communicator_calls})
-    for (const CollectiveUse& use : *uses) amounts[name_of(use)] += static_cast<std::int64_t>(use.calls());
+    for (const CollectiveUse& use : *uses) add(amounts[name_of(use)], use.calls());
   return amounts;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,13 @@ struct Change {
   Unit unit = Unit::kCount;
   std::int64_t before = 0;
   std::int64_t after = 0;
-  [[nodiscard]] std::int64_t difference() const { return after - before; }
+  /// The greatest or least number if it is beyond.
+  [[nodiscard]] std::int64_t difference() const {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    std::int64_t more = 0;
+    if (__builtin_sub_overflow(after, before, &more) || more < -kMost) return after < before ? -kMost : kMost;
+    return more;
+  }
   friend bool operator==(const Change&, const Change&) = default;
 };
 

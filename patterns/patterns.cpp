@@ -33,11 +33,20 @@ Duration Patterns::virtual_time() const {
   return latest;
 }
 
+/// Of thousands of ranks some hours each are more than Duration holds: then it is as much as that.
 RankTotals Patterns::totals() const {
   RankTotals sum;
   for (const RankTotals& r : rank) {
+    const auto add_time = [&](const char*, auto field) {
+      std::int64_t all = 0;
+      const Duration more = r.*field;
+      if (__builtin_add_overflow((sum.*field).count(), more.count(), &all))
+        sum.*field = more < Duration::zero() ? Duration::min() : Duration::max();
+      else
+        sum.*field = Duration{all};
+    };
     const auto add = [&](const char*, auto field) { sum.*field += r.*field; };
-    for_each_total(add, add);
+    for_each_total(add_time, add);
   }
   return sum;
 }

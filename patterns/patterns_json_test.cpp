@@ -63,6 +63,39 @@ TEST(PatternsJson, AMissingOrMistypedKeyIsNamed) {
   EXPECT_FALSE(parse_patterns(broken.dump(), "x").ok());
 }
 
+/// Each was read behind its end, or added to what no clock can hold.
+TEST(PatternsJson, ListsThatDoNotFitAndTimesBeyondAllClocksAreRefused) {
+  const auto document = nlohmann::json::parse(patterns_json(sample()));
+  const auto trouble = [](const nlohmann::json& broken) {
+    const auto read = parse_patterns(broken.dump(), "x");
+    return read ? std::string{} : read.error().what;
+  };
+  ASSERT_FALSE(document["over_time"]["messages"].empty());
+  for (const char* key : {"bytes", "collective_calls", "compute_s", "mpi_s", "waiting_s"}) {
+    auto broken = document;
+    broken["over_time"][key].erase(0);
+    EXPECT_NE(trouble(broken).find("'" + std::string{key} + "'"), std::string::npos) << key;
+  }
+  for (const double time : {1e300, -1e300, 4.1e6}) {
+    auto broken = document;
+    broken["rank"]["end_s"][0] = time;
+    EXPECT_NE(trouble(broken).find("'end_s' is no time"), std::string::npos) << time;
+  }
+  auto broken = document;
+  broken["over_time"]["bin_s"] = 3.9e6;
+  broken["over_time"]["messages"] = {1, 2, 3};
+  for (const char* key : {"bytes", "collective_calls", "compute_s", "mpi_s", "waiting_s"})
+    broken["over_time"][key] = {1, 2, 3};
+  EXPECT_NE(trouble(broken).find("'bin_s'"), std::string::npos);
+}
+
+TEST(PatternsJson, TheSumOfManyRanksTimesIsAtMostWhatADurationHolds) {
+  Patterns many;
+  many.rank.resize(3);
+  for (RankTotals& rank : many.rank) rank.compute = Duration{4'000'000'000'000'000'000};
+  EXPECT_EQ(many.totals().compute, Duration::max());
+}
+
 TEST(PatternsJson, ANewerDocumentIsRefusedAndUnknownKeysAreNot) {
   auto document = nlohmann::json::parse(patterns_json(sample()));
   document["something"] = "new";

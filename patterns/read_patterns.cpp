@@ -39,8 +39,15 @@ T get(const json& object, const char* key) {
   }
 }
 
+/// Half of what Duration holds, so that any two have a difference.
+Duration time_of(double s, const char* key) {
+  constexpr double kMost = 4e6;
+  if (!(s >= -kMost && s <= kMost)) throw Malformed{std::string{"the key '"} + key + "' is no time"};
+  return from_seconds(s);
+}
+
 Duration time(const json& object, const char* key) {
-  return from_seconds(get<double>(object, key));
+  return time_of(get<double>(object, key), key);
 }
 
 template <class T>
@@ -60,7 +67,7 @@ std::vector<Item> list(const json& object, const char* key, Read read) {
 
 std::vector<Duration> times(const json& object, const char* key) {
   std::vector<Duration> result;
-  for (const double s : get<std::vector<double>>(object, key)) result.push_back(from_seconds(s));
+  for (const double s : get<std::vector<double>>(object, key)) result.push_back(time_of(s, key));
   return result;
 }
 
@@ -197,6 +204,14 @@ OverTime over_time(const json& object) {
   bins.compute = times(object, "compute_s");
   bins.mpi = times(object, "mpi_s");
   bins.waiting = times(object, "waiting_s");
+  const std::size_t n = bins.messages.size();
+  same_length(bins.bytes.size(), n, "bytes");
+  same_length(bins.collective_calls.size(), n, "collective_calls");
+  same_length(bins.compute.size(), n, "compute_s");
+  same_length(bins.mpi.size(), n, "mpi_s");
+  same_length(bins.waiting.size(), n, "waiting_s");
+  if (bins.bin < Duration::zero() || (n > 0 && seconds(bins.bin) * static_cast<double>(n) > 8e6))
+    throw Malformed{"the key 'bin_s' is no time that all bins have"};
   bins.ranks_per_row = get<std::uint32_t>(object, "ranks_per_row");
   bins.busy = get<std::vector<std::vector<double>>>(object, "busy");
   return bins;

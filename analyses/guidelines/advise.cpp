@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -25,7 +27,14 @@ constexpr int kMostMpiruns = 6;  // of each setting: the exact test reaches 0.00
 std::optional<guidelines::Hockney> measured_network(const guidelines::Settings& settings) {
   const auto latency = settings.find(kHockneyLatency), per_byte = settings.find(kHockneyPerByte);
   if (latency == settings.end() || per_byte == settings.end()) return std::nullopt;
-  return guidelines::Hockney{std::stod(latency->second), std::stod(per_byte->second)};
+  guidelines::Hockney network{};
+  const auto read = [](const std::string& text, double& value) {
+    return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{} &&
+           std::isfinite(value);
+  };
+  if (!read(latency->second, network.latency) || !read(per_byte->second, network.per_byte))
+    return std::nullopt;
+  return network;
 }
 
 /// One function at all its violated sizes, measured by default and with each setting.

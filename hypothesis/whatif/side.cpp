@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "events/limits.hpp"
 #include "hypothesis/waitstates/kinds.hpp"
 #include "report/exact_time.hpp"
 #include "report/trust.hpp"
@@ -81,10 +82,11 @@ std::string run_phrases(const json& trust) {
 std::string trust_line(const json& trust) {
   std::string line = "model " + trust.value("model", std::string{"not known"});
   if (trust.contains("identity_error_s") && trust["identity_error_s"].is_number())
-    line += fmt::format("; identity replay {}",
-                        number(trust, "identity_error_s") == 0
-                            ? std::string{"exact"}
-                            : "off by " + report::readable(from_seconds(number(trust, "identity_error_s"))));
+    line += fmt::format(
+        "; identity replay {}",
+        number(trust, "identity_error_s") == 0
+            ? std::string{"exact"}
+            : "off by " + report::readable(events::rounded_within(1e12 * number(trust, "identity_error_s"))));
   if (trust.contains("unmodelled_share"))
     line += fmt::format("; {:.1f} % not modelled", 100 * number(trust, "unmodelled_share"));
   if (trust.contains("given_compute") && trust["given_compute"].is_string()) {
@@ -144,7 +146,7 @@ Result<Side> parse_side(std::string_view text, const std::string& name) try {
   side.application = document.value("application", "");
   side.network = document.value("network", "");
   side.coverage = document.value("coverage", "");
-  side.ranks = static_cast<std::size_t>(number(document, "ranks"));
+  side.ranks = static_cast<std::size_t>(count(document, "ranks"));
   read_metrics(document, side);
   read_activities(document, side);
   if (document.contains("trust")) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "events/limits.hpp"
 #include "hypothesis/waitstates/kinds.hpp"
 #include "report/exact_time.hpp"
 #include "report/page.hpp"
@@ -18,7 +19,7 @@ using report::Page;
 constexpr std::size_t kMostActivities = 10;
 
 std::string time_text(double seconds) {
-  return report::readable(from_seconds(seconds));
+  return report::readable(events::rounded_within(1e12 * seconds));
 }
 
 void add_times(Page& page, const Side& before, const Side& after) {
