@@ -10,7 +10,7 @@ DIR gets
                    libraries: with counts narrowed to int, or as a function that says MPI_ERR_UNSUPPORTED_OPERATION. No
                    wrapper leads to the latter.
     handlers.hpp   nplus1::stubs::handlers::X: what the runtime implements
-    wrappers_N.cpp the exported MPI_X and PMPI_X
+    wrappers_N.cpp the exported PMPI_X, and MPI_X, which is the same unless a profiling library has an MPI_X of its own
     fallback.cpp   weak handlers that call pmpi::X (for building before the runtime is complete)
 Exit code 1 with a message per finding if a function of the table has no prototype or the reverse.
 """
@@ -313,10 +313,28 @@ def is_result(parameter, null_status):
     return re.fullmatch(r"(MPI_\w+|int) ?\*\w+", parameter.declaration) is not None
 
 
+# Arguments after `...` that a profiling library's function gets: as many as there are registers behind the first one.
+FORWARDED = 5
+
+
+def passed_to_profiler(f):
+    """MPI_X where a profiling library stands between: it calls PMPI_X."""
+    variadic = ", ..." if f.variadic else ""
+    find = (f"  using Function = {f.result}({f.declarations()}{variadic});\n"
+            f"  if (Function* profiler = pmpi::profiler<Function>(MpiCall::{f.name})) [[unlikely]] ")
+    if not f.variadic:
+        return f"{find}return profiler({f.arguments()});\n"
+    taken = "".join(f"    void* const more_{i} = va_arg(more, void*);\n" for i in range(FORWARDED))
+    passed = "".join(f", more_{i}" for i in range(FORWARDED))
+    return (f"{find}{{\n    va_list more;\n    va_start(more, {f.parameters[-1].name});\n{taken}    va_end(more);\n"
+            f"    return profiler({f.arguments()}{passed});\n  }}\n")
+
+
 def wrapper(f):
     variadic = ", ..." if f.variadic else ""
-    return (f"NPLUS1_EXPORT {f.result} {f.name}({f.declarations()}{variadic}) {{\n{wrapper_body(f)}}}\n"
-            f"extern \"C\" NPLUS1_ALIAS({f.name}) {f.result} P{f.name}({f.declarations()}{variadic});\n\n")
+    body = wrapper_body(f)
+    return (f"NPLUS1_EXPORT {f.result} {f.name}({f.declarations()}{variadic}) {{\n{passed_to_profiler(f)}{body}}}\n"
+            f"NPLUS1_EXPORT {f.result} P{f.name}({f.declarations()}{variadic}) {{\n{body}}}\n\n")
 
 
 def write_wrappers(functions):
@@ -324,8 +342,7 @@ def write_wrappers(functions):
             "#include \"stubs/library/shown_requests.hpp\"\n"
             "#include \"stubs/table/unmodelled.hpp\"\n\nusing namespace nplus1::stubs;\n"
             "using nplus1::events::MpiCall;\n\n"
-            "#define NPLUS1_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n"
-            "#define NPLUS1_ALIAS(target) __attribute__((alias(#target), visibility(\"default\")))\n\n"
+            "#define NPLUS1_EXPORT extern \"C\" __attribute__((visibility(\"default\")))\n\n"
             + "".join(wrapper(f) for f in functions))
 
 

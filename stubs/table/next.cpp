@@ -40,6 +40,46 @@ void* in_local_library(const char* name) noexcept {
   return nullptr;
 }
 
+struct Imports {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  const ElfW(Rela) * relocations = nullptr;
+  std::size_t bytes = 0;
+
+  [[nodiscard]] bool has_a(std::string_view beginning) const noexcept {
+    for (std::size_t i = 0; i < bytes / sizeof(ElfW(Rela)); ++i) {
+      const ElfW(Sym)& symbol = symbols[ELF64_R_SYM(relocations[i].r_info)];
+      if (symbol.st_shndx == SHN_UNDEF && std::string_view{names + symbol.st_name}.starts_with(beginning))
+        return true;
+    }
+    return false;
+  }
+};
+
+/// Whether `library` calls functions of the profiling interface that are not its own, by a table or through pointers.
+bool calls_pmpi(const link_map& library) noexcept {
+  Imports called, pointed_at;
+  for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
+    const auto address = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SYMTAB) called.symbols = reinterpret_cast<const ElfW(Sym)*>(address);
+    if (entry->d_tag == DT_STRTAB) called.names = reinterpret_cast<const char*>(address);
+    if (entry->d_tag == DT_JMPREL) called.relocations = reinterpret_cast<const ElfW(Rela)*>(address);
+    if (entry->d_tag == DT_PLTRELSZ) called.bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_RELA) pointed_at.relocations = reinterpret_cast<const ElfW(Rela)*>(address);
+    if (entry->d_tag == DT_RELASZ) pointed_at.bytes = entry->d_un.d_val;
+  }
+  pointed_at.symbols = called.symbols;
+  pointed_at.names = called.names;
+  return called.has_a("PMPI_") || pointed_at.has_a("PMPI_");
+}
+
+const link_map* library_of(const void* function) noexcept {
+  Dl_info found{};
+  void* library = nullptr;
+  return dladdr1(function, &found, &library, RTLD_DL_LINKMAP) == 0 ? nullptr
+                                                                   : static_cast<const link_map*>(library);
+}
+
 }  // namespace
 
 void* next_symbol(const char* name) noexcept {
@@ -54,7 +94,7 @@ void* variable(const char* name) noexcept {
 
 namespace detail {
 
-constinit std::array<std::atomic<void*>, events::kMpiCalls> functions{};
+constinit std::array<std::atomic<void*>, events::kMpiCalls> functions{}, profilers{};
 
 void note_callback_threw() noexcept {
   call_state.foreign = true;
@@ -72,6 +112,19 @@ void* resolve(events::MpiCall call) noexcept {
   }
   functions[events::index(call)].store(found, std::memory_order_relaxed);
   return found;
+}
+
+/// A library before the MPI library that has MPI_X and calls the profiling interface. One that looks for the next MPI_X by
+/// itself is passed over: nothing that it calls would be observed.
+void* look_for_profiler(events::MpiCall call) noexcept {
+  const std::string name{events::name(call)};
+  void* answer = kNobody;
+  void* found = dlsym(RTLD_NEXT, name.c_str());
+  const link_map* library = found == nullptr ? nullptr : library_of(found);
+  if (library != nullptr && library != library_of(next_symbol(("P" + name).c_str())) && calls_pmpi(*library))
+    answer = found;
+  profilers[events::index(call)].store(answer, std::memory_order_relaxed);
+  return answer;
 }
 
 }  // namespace detail

@@ -26,7 +26,10 @@ namespace nplus1::stubs::pmpi {
 
 namespace detail {
 
-extern std::array<std::atomic<void*>, events::kMpiCalls> functions;
+extern std::array<std::atomic<void*>, events::kMpiCalls> functions, profilers;
+
+/// Fills `profilers[call]`.
+void* look_for_profiler(events::MpiCall call) noexcept;
 
 /// An exception comes out of the MPI library: a callback of the program's threw it.
 void note_callback_threw() noexcept;
@@ -60,5 +63,20 @@ inline Function* next(events::MpiCall call) noexcept {
   return reinterpret_cast<Function*>(found);
 }
 
+/// In `profilers`: nobody stands between our library and the MPI library.
+inline void* const kNobody = &profilers;
+
 }  // namespace detail
+
+/// The function MPI_X of a profiling library that the program is linked with, or that is preloaded behind ours: null if there
+/// is none. It is called in place of what ours does in MPI_X, and observed where it calls PMPI_X, as it would be bare.
+template <class Function>
+inline Function* profiler(events::MpiCall call) noexcept {
+  void* found = detail::profilers[events::index(call)].load(std::memory_order_relaxed);
+  if (found == detail::kNobody) [[likely]]
+    return nullptr;
+  if (found == nullptr) found = detail::look_for_profiler(call);
+  return found == detail::kNobody ? nullptr : reinterpret_cast<Function*>(found);
+}
+
 }  // namespace nplus1::stubs::pmpi
