@@ -117,12 +117,16 @@ void* resolve(events::MpiCall call) noexcept {
 /// A library before the MPI library that has MPI_X and calls the profiling interface. One that looks for the next MPI_X by
 /// itself is passed over: nothing that it calls would be observed.
 void* look_for_profiler(events::MpiCall call) noexcept {
-  const std::string name{events::name(call)};
+  char of_library[128] = "P";  // PMPI_X; no memory is needed, which may not be there
+  const std::string_view name = events::name(call);
   void* answer = kNobody;
-  void* found = dlsym(RTLD_NEXT, name.c_str());
-  const link_map* library = found == nullptr ? nullptr : library_of(found);
-  if (library != nullptr && library != library_of(next_symbol(("P" + name).c_str())) && calls_pmpi(*library))
-    answer = found;
+  if (name.size() + 2 <= sizeof(of_library)) {
+    name.copy(of_library + 1, name.size());
+    void* found = dlsym(RTLD_NEXT, of_library + 1);
+    const void* native = dlsym(RTLD_NEXT, of_library);
+    const link_map* library = found == nullptr || native == nullptr ? nullptr : library_of(found);
+    if (library != nullptr && library != library_of(native) && calls_pmpi(*library)) answer = found;
+  }
   profilers[events::index(call)].store(answer, std::memory_order_relaxed);
   return answer;
 }
