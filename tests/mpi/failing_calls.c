@@ -36,6 +36,7 @@ __attribute__((constructor)) static void read_settings(void) {
   char word[16] = "";
   const char *text = getenv("FAILING_CALLS"), *file = getenv("FAILING_CALLS_MARK"),
              *rank = getenv("PMI_RANK");
+  if (rank == NULL) rank = getenv("OMPI_COMM_WORLD_RANK");
   if (text == NULL || file == NULL || sscanf(text, "%15s %15s %ld %15s", who, call, &number, word) != 4)
     return;
   how = strcmp(word, "short") == 0 ? kShort : strcmp(word, "full") == 0 ? kFull : kOnce;

@@ -5,7 +5,8 @@ command, of the simulator, of a rank's library (failing_calls.c), n from 1 until
 Each time the program's output and exit code are its own; each file under its final name is whole; what is missing is said, with
 cause, consequence and what to do; no process, no shared memory and no temporary file is left.
 
-    failing_calls.py [--sample N] [--seed S] [--only WORD ...]      with NPLUS1 and NPLUS1_TEST_PROGRAMS as in live.py
+    failing_calls.py [--sample N] [--seed S] [--only WORD ...] [--mpi openmpi]      with NPLUS1 and NPLUS1_TEST_PROGRAMS as in live.py;
+of Open MPI with NPLUS1_OPENMPI_TEST_PROGRAMS, the folder of the programs built by its compilers.
 """
 import argparse
 import collections
@@ -36,8 +37,8 @@ SAYS_WHAT_IS_MISSING = re.compile(r"not complete|no result|lacks|has stopped|can
 class Jobs:
     """Jobs of one kind in a folder, each with one call that fails."""
 
-    def __init__(self, scratch):
-        self.scratch, self.number = pathlib.Path(scratch), 0
+    def __init__(self, scratch, program):
+        self.scratch, self.number, self.program = pathlib.Path(scratch), 0, program
         self.library = self.scratch / "libfailing.so"
         subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", self.library, HERE / "failing_calls.c", "-ldl"], check=True)
         (self.scratch / "tmp").mkdir()
@@ -52,7 +53,7 @@ class Jobs:
         more = {"LD_PRELOAD": self.library, "FAILING_CALLS": fault, "FAILING_CALLS_MARK": mark,
                 "NPLUS1_SIMNODE": self.simulator, "UCX_MEM_MMAP_HOOK_MODE": "none"} if fault else {}  # UCX replaces mmap, too
         files, name = shared_files(), f"failing-{os.getpid()}-{self.number}"
-        job = subprocess.Popen([str(NPLUS1), "run", "-n", "2", "-o", str(out), *WAYS[way], "--", path_of("script"), *SCRIPTS],
+        job = subprocess.Popen([str(NPLUS1), "run", "-n", "2", "-o", str(out), *WAYS[way], "--", self.program, *SCRIPTS],
                                cwd=self.scratch, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=environment({"JOB_NAME": name, "TMPDIR": self.scratch / "tmp", **more}))
         try:
@@ -175,10 +176,14 @@ def main():
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", help="kinds that have all of these words")
+    parser.add_argument("--mpi", choices=("mpich", "openmpi"), default="mpich")
     options = parser.parse_args()
+    if options.mpi == "openmpi":
+        del WAYS["statistics"]  # is refused there
     random.seed(options.seed)
     with tempfile.TemporaryDirectory(prefix="nplus1-failing-") as folder:
-        jobs = Jobs(folder)
+        jobs = Jobs(folder, path_of("script") if options.mpi == "mpich" else
+                    str(pathlib.Path(os.environ["NPLUS1_OPENMPI_TEST_PROGRAMS"]) / "script"))
         for way in WAYS:
             problems, said = jobs.run(way)
             if problems:
