@@ -24,8 +24,9 @@ Run = collections.namedtuple("Run", "stdout stderr code summary folder")
 
 
 # What Hydra says of a job to which it gives the code of its own kill of the others, instead of that of the rank that it kills
-# them for: of a hundred bare jobs one or two each, who is faster.
-HYDRAS_KILLS = {signal.SIGKILL: "Killed (signal 9)", signal.SIGHUP: "Hangup (signal 1)"}
+# them for: of a hundred bare jobs one to three each, who is faster.
+HYDRAS_KILLS = {signal.SIGKILL: "Killed (signal 9)", signal.SIGHUP: "Hangup (signal 1)",
+                signal.SIGTERM: "Terminated (signal 15)"}
 
 
 def has_code_of_hydras_kill(done):
