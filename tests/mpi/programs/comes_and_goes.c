@@ -177,7 +177,8 @@ int main(int argc, char** argv) {
     }
     at_end[quarter] = heap();
   }
-  for (int quarter = 1; quarter < QUARTERS; ++quarter) grown[quarter - 1] = at_end[quarter] - at_end[quarter - 1];
+  for (int quarter = 1; quarter < QUARTERS; ++quarter)
+    grown[quarter - 1] = at_end[quarter] - at_end[quarter - 1];
   MPI_Allreduce(MPI_IN_PLACE, grown, QUARTERS - 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
   if (rank == 0) printf("%ld %ld %ld\n", grown[0], grown[1], grown[2]);
   MPI_Finalize();
