@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kLimitNs = 100'000'000;      // real time of a twin
 constexpr std::int64_t kLimitEachNs = 100'000'000;  // for each rank that its core has, if that is more
 
-/// Of such stretches it is known how fast the core ran: to find out takes 1.5 us.
+/// Of such stretches it is known how fast the core ran: to find out takes some 2 us.
 constexpr double kLongNs = 300'000;
 
 int cores() {

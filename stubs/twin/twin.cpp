@@ -73,6 +73,7 @@ struct Shared {
   int passes = 0;
   Pass pass[kMostPasses] = {};
   CoreSpeed speed;  // behind the last pass
+  bool own = true;  // and then nobody else had a part of the core
   OwnCore own_core;
   Runtime* runtime = nullptr;  // of the process: a forked child does not know it
   ucontext_t start{};          // where every pass begins
@@ -276,10 +277,12 @@ void end_pass() noexcept {
   Shared& s = *shared;
   const std::int64_t took = ticks() - s.pass_began;
   Pass& pass = s.pass[s.passes] = taken(took, cpu_ns() - s.pass_began_cpu_ns);
-  const CoreSpeed before = s.speed;
+  const bool first = s.passes == 0, own_before = first || s.own;
+  const std::int64_t chain_before = s.speed.chain_ticks;
   pass.speed = s.speed = core_speed();
-  if (s.passes > 0) pass.speed.chain_ticks = (before.chain_ticks + s.speed.chain_ticks) / 2;
-  if (!s.own_core.is_own(s.speed) || (s.passes > 0 && !s.own_core.is_own(before))) pass.interrupted = true;
+  s.own = s.own_core.is_own(s.speed);
+  if (!first) pass.speed.chain_ticks = (chain_before + s.speed.chain_ticks) / 2;
+  if (!s.own || !own_before) pass.interrupted = true;
   ++s.passes;
   getcontext(&s.between);
   s.between.uc_stack.ss_sp = s.stack;
