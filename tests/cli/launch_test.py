@@ -269,6 +269,16 @@ class Run(CommandTest):
         output, _ = process.communicate(timeout=30)
         self.assertEqual((process.returncode, output), (9, "got TERM\n"))
 
+    def test_an_mpirun_that_waits_for_itself_is_ended(self):
+        self.compile("mpirun", COUNTS_SIGNALS)
+        process = self.start("run", "-n", "2", "--", "./app")
+        while not (self.folder / "ready").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM)
+        self.assertIn("did not end when it was told to, though all ranks have ended\n", said)
+
     def test_mpirun_has_a_signal_once_also_where_its_whole_group_has_it(self):
         self.compile("mpirun", COUNTS_SIGNALS)
         alone, all_of_them = os.kill, os.killpg

@@ -1,12 +1,11 @@
 """Output and exit code are those of the bare program, however it ends; what was seen until then is in the results."""
-import contextlib
 import os
 import pathlib
 import signal
 import subprocess
 import unittest
 
-from live import LIMIT, LiveTest, NPLUS1, PROGRAMS, descendants, environment, wait_until
+from live import LIMIT, LiveTest, NPLUS1, PROGRAMS, alive_below, descendants, environment, wait_until
 
 WORK = "repeat 3 {{ send 1 100; recv 1 100 }}; {}"
 PEER = "repeat 3 { recv 0 100; send 0 100 }"
@@ -81,16 +80,6 @@ class Endings(LiveTest):
     def test_a_child_of_vfork_that_ends_is_not_the_rank(self):
         run = self.observe(2, "plain", "vfork", code=0)
         self.assertTrue(run.summary["complete"])
-
-
-def alive_below(pid):
-    """Names of the processes below `pid` that have not ended."""
-    names = set()
-    for process, name in descendants(pid).items():
-        with contextlib.suppress(OSError):
-            if pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                names.add(name)
-    return names
 
 
 class ToldToEnd(LiveTest):

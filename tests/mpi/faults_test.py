@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from live import LIMIT, LiveTest, descendants, environment, path_of, wait_until
+from live import LIMIT, LiveTest, alive_below, descendants, environment, hangs_in_open_mpi, path_of, wait_until
 from openmpi_test import OPEN_MPI, OpenMpiTest
 from random_kills import marked, recording_problems, shared_files
 
@@ -60,9 +60,10 @@ class Signals(LiveTest):
         try:
             out, err = job.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
+            if not hangs_in_open_mpi(job.pid):
+                problems.append(f"hangs: {alive_below(job.pid)}")
             job.terminate()
             out, err = job.communicate()
-            problems.append("hangs")
         left = wait_until(lambda: not marked(mark.encode()), 20) or marked(mark.encode())
         if left is not True:
             problems.append(f"processes {left}")

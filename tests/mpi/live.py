@@ -3,6 +3,7 @@ virtual times: its numbers are read as Decimal, so that comparisons are exact.
 
 Environment (set by ctest): NPLUS1 the command, NPLUS1_TEST_PROGRAMS the folder of the programs in programs/."""
 import collections
+import contextlib
 import json
 import os
 import pathlib
@@ -77,6 +78,23 @@ def descendants(pid):
             below[child] = names[child]
             waiting.append(child)
     return below
+
+
+def alive_below(pid):
+    """Names of the processes below `pid` that have not ended."""
+    names = set()
+    for process, name in descendants(pid).items():
+        with contextlib.suppress(OSError):
+            if pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                names.add(name)
+    return names
+
+
+def hangs_in_open_mpi(pid):
+    """Whether all ranks have ended and mpirun waits for itself: where ranks are killed at once, Open MPI 4.1.4's stands still now
+    and then in PMIx_server_finalize, at a lock that nobody has (docs/soundness.md; `nplus1 run` waits for it, as one would bare)."""
+    alive = alive_below(pid)
+    return "mpirun.openmpi" in alive and alive <= {"mpirun.openmpi", "nplus1-simnode", "nplus1-witness"}
 
 
 def wait_until(condition, seconds=10.0):

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from live import descendants, environment, path_of, NPLUS1, wait_until
+from live import alive_below, descendants, environment, hangs_in_open_mpi, path_of, NPLUS1, wait_until
 from recorded import Recording
 
 VICTIMS = ["simulator", "rank", "keeper", "mpirun", "abort", "disk", "nplus1"]
@@ -147,7 +147,10 @@ def one_job(number, scratch, mpi):
         if victim == "disk" and code != 0:
             problems.append(f"exit code {code}")
     except subprocess.TimeoutExpired:
-        problems.append("hangs")
+        if hangs_in_open_mpi(job.pid):
+            job.terminate()
+        else:
+            problems.append(f"hangs: {alive_below(job.pid)}")
     patience = GONE_WITHIN if victim != "nplus1" else 3 * GONE_WITHIN  # the job goes on to its end
     left = wait_until(lambda: not marked(mark.encode()), patience) or marked(mark.encode())
     # Hydra and MPICH name their own files after the job's processes and leave them when killed, without us too.
