@@ -24,8 +24,9 @@ using hypothesis::clock::KindReport;
 using hypothesis::clock::Stretches;
 using report::exact_seconds;
 
-/// Replays with other samples, for the interval; none of a recording that is larger.
-constexpr std::size_t kReplicates = 16;
+/// Replays with other samples, for the interval: more of them where what samples leave open is not small beside what is
+/// systematic. None of a recording that is larger.
+constexpr std::size_t kReplicates = 6, kMoreReplicates = 10;
 constexpr std::uint64_t kMostReplicated = std::uint64_t{64} << 20U;
 /// What a twin may be wrong by in all its stretches alike, as a share: mostly the core's speed, which changes by the minute
 /// (docs/benchmarks.md has what it was calibrated on).
@@ -58,15 +59,18 @@ class ClockReplays {
     const auto stretches = fitted_stretches(settings_.source);
     clocks.samples = stretches->samples();
     clocks.slower_than_fastest = stretches->slower_than_fastest();
+    kept_ = reader_.keep(kMostKept);
     const std::size_t replicates = reader_.bytes() > kMostReplicated ? 0 : kReplicates;
-    const auto ends = need(processes::in_children(2 + replicates, {.jobs = jobs_of({})},
-                                                  [&](std::size_t i) { return end_of(i, stretches); }));
+    const auto ends = ends_of(0, 2 + replicates, stretches);
     std::tie(clocks.measured, clocks.computing_measured) = ends[0];
     std::tie(clocks.lowest, std::ignore) = ends[1];
     clocks.lowest =
         from_seconds(seconds(clocks.lowest) * (1 - 1.645 * kSystematic));  // the shortest may be too long
     std::vector<double> others;
     for (std::size_t i = 2; i < ends.size(); ++i) others.push_back(seconds(ends[i].first));
+    if (hypothesis::clock::are_apart(others, kSystematic))
+      for (const auto& [makespan, computing] : ends_of(ends.size(), kMoreReplicates, stretches))
+        others.push_back(seconds(makespan));
     const auto conclude = [&](const hypothesis::ReplayResult& best) {
       clocks.estimate = best.makespan().time_since_epoch();
       clocks.computing_warm = computing_of(best);
@@ -102,15 +106,23 @@ class ClockReplays {
             std::clamp(from_seconds(around.to), clocks.estimate, clocks.measured)};
   }
 
+  using End = std::pair<Duration, Duration>;
+
+  /// Those of `count` from the `first` one on.
+  std::vector<End> ends_of(std::size_t first, std::size_t count,
+                           const std::shared_ptr<Stretches>& stretches) {
+    return need(processes::in_children(count, {.jobs = jobs_of({})},
+                                       [&](std::size_t i) { return end_of(first + i, stretches); }));
+  }
+
   /// Makespan and computing, in a process of its own: SimGrid allows one simulation per process. 0: as measured, 1: at
   /// least, then replicates.
-  Result<std::pair<Duration, Duration>> end_of(std::size_t which,
-                                               const std::shared_ptr<Stretches>& stretches) {
-    reader_ = need(events::recording::Reader::open(settings_.source));
+  Result<End> end_of(std::size_t which, const std::shared_ptr<Stretches>& stretches) {
+    if (!kept_) reader_ = need(events::recording::Reader::open(settings_.source));
     if (which > 1) stretches->replicate(static_cast<std::uint32_t>(which - 1));
     const auto result = replay(which == 0 ? nullptr : stretches, nullptr,
                                which == 1 ? Stretches::Estimate::kLowest : Stretches::Estimate::kBest);
-    return std::pair{result.makespan().time_since_epoch(), computing_of(result)};
+    return End{result.makespan().time_since_epoch(), computing_of(result)};
   }
 
   hypothesis::ReplayResult replay(const std::shared_ptr<Stretches>& stretches, const ReplayFolder* folder,
@@ -131,6 +143,7 @@ class ClockReplays {
   const ReplaySettings& settings_;
   const std::optional<ReplayFolder>& folder_;
   events::recording::Reader reader_;
+  bool kept_ = false;  // in memory: the replays read the same recording
   hypothesis::RecordedSettings recorded_;
   std::vector<hypothesis::clock::Sample> samples_;
 };

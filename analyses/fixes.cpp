@@ -26,8 +26,6 @@ using hypothesis::Fix;
 using hypothesis::PointResult;
 
 constexpr const char* kSweepSchema = "nplus1-whatif-sweep/1";
-/// Events and matches of a recording that is kept in memory for all trials, each of which reads it twice or more.
-constexpr std::uint64_t kMostKept = 400'000;
 
 using Recording = std::shared_ptr<events::recording::Reader>;
 

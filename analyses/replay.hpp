@@ -117,6 +117,9 @@ struct Sweep {
 [[nodiscard]] Result<Sweep> sweep(const ReplaySettings& settings, const std::string& axes,
                                   const Progress& progress = {});
 
+/// Events and matches of a recording that is kept in memory where many replays read it.
+inline constexpr std::uint64_t kMostKept = 400'000;
+
 /// Plays the recording at `source`, or its first `most_rows` events and matches; opens it anew each time.
 [[nodiscard]] hypothesis::transform::Play play_recording(const std::string& source,
                                                          std::uint64_t most_rows = 0);

@@ -14,4 +14,8 @@ struct Interval {
 /// error of that share of the estimate; and as far as the replicates' own mean, should the estimate lie beside them.
 [[nodiscard]] Interval interval(double estimate, const std::vector<double>& replicates, double systematic);
 
+/// Whether the replicates' standard deviation is more than the systematic share of their mean: then that it is known to a
+/// third only, as from six of them, would be seen in the interval.
+[[nodiscard]] bool are_apart(const std::vector<double>& replicates, double systematic);
+
 }  // namespace nplus1::hypothesis::clock

@@ -46,5 +46,30 @@ TEST(Interval, HoldsTheTruthInNineCasesOfTen) {
   EXPECT_LT(held, 0.95 * kCases);
 }
 
+/// Six replicates, and sixteen where these are apart: whatever share of the error is systematic.
+TEST(Interval, HoldsTheTruthInNineCasesOfTenWithFewReplicatesToo) {
+  std::mt19937 random{2};
+  constexpr double kSystematic = 0.01, kTruth = 100;
+  for (const double deviation : {0.2, 0.7, 1.0, 1.5, 4.0}) {
+    std::normal_distribution<> error{0, deviation}, systematic{0, kSystematic * kTruth};
+    int held = 0, more = 0;
+    constexpr int kCases = 4000;
+    for (int c = 0; c < kCases; ++c) {
+      const double estimate = kTruth + error(random) + systematic(random);
+      std::vector<double> replicates;
+      const auto add = [&](int count) {
+        for (int r = 0; r < count; ++r) replicates.push_back(estimate + error(random));
+      };
+      add(6);
+      if (are_apart(replicates, kSystematic)) add(10), ++more;
+      const Interval i = interval(estimate, replicates, kSystematic);
+      held += i.from <= kTruth && kTruth <= i.to ? 1 : 0;
+    }
+    EXPECT_GT(held, 0.85 * kCases) << deviation;
+    EXPECT_LT(held, 0.95 * kCases) << deviation;
+    EXPECT_EQ(more > kCases / 2, deviation > 1) << deviation;
+  }
+}
+
 }  // namespace
 }  // namespace nplus1::hypothesis::clock

@@ -57,6 +57,10 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
     find_differences(samples, stretches);
   else
     mixture_ = fit(told_by_, samples, stretches, kSharpening);
+  if (constant())
+    warm_ = {std::exp(typical_)};
+  else
+    for (const double value : values_) warm_.push_back(std::exp(value));
 }
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
@@ -245,19 +249,16 @@ bool Levels::is_as_recorded(const Measured& sample, double level) const {
   return std::abs(without_host - std::exp(sample.log_warm)) <= std::abs(without_host - std::exp(level));
 }
 
+double Levels::weight(const Mixture& mixture, const Recorded& stretch, std::size_t l) const {
+  double weight = stretch.rank < mixture.by_rank.size() ? mixture.by_rank[stretch.rank][l] : share_[l];
+  if (stretch.step < mixture.by_step.size()) weight *= mixture.by_step[stretch.step][l] / share_[l];
+  return weight * noise(static_cast<double>(stretch.log_time) - values_[l]);
+}
+
 /// The probability of each level.
 void Levels::weigh(const Mixture& mixture, const Recorded& stretch, Weights& weights) const {
-  const Weights* by_rank = stretch.rank < mixture.by_rank.size() ? &mixture.by_rank[stretch.rank] : nullptr;
-  const Weights* by_step = stretch.step < mixture.by_step.size() ? &mixture.by_step[stretch.step] : nullptr;
-  weights = share_;
-  if (by_rank != nullptr)
-    for (std::size_t l = 0; l < weights.size(); ++l) weights[l] = (*by_rank)[l];
-  if (by_step != nullptr) {
-    for (std::size_t l = 0; l < weights.size(); ++l) weights[l] *= (*by_step)[l] / share_[l];
-    normalise(weights);
-  }
-  for (std::size_t l = 0; l < weights.size(); ++l)
-    weights[l] *= noise(static_cast<double>(stretch.log_time) - values_[l]);
+  weights.resize(values_.size());
+  for (std::size_t l = 0; l < weights.size(); ++l) weights[l] = weight(mixture, stretch, l);
   normalise(weights);
 }
 
@@ -307,13 +308,18 @@ Levels::Mixture Levels::fit(ToldBy by, const std::vector<Measured>& samples,
   return mixture;
 }
 
-double Levels::log_warm(const Recorded& stretch, double chance) const {
-  if (constant()) return typical_ + differences_.of(stretch);
-  Weights weights;
-  weigh(mixture_, stretch, weights);
+double Levels::warm(const Recorded& stretch, double chance) const {
+  if (constant()) return as_recorded() ? warm_.front() * std::exp(differences_.of(stretch)) : warm_.front();
+  double sum = 0;
+  for (std::size_t l = 0; l < values_.size(); ++l) sum += weight(mixture_, stretch, l);
+  chance *= sum;
   std::size_t level = 0;
-  for (; level + 1 < weights.size() && chance >= weights[level]; ++level) chance -= weights[level];
-  return values_[level];
+  for (; level + 1 < values_.size(); ++level) {
+    const double of_level = weight(mixture_, stretch, level);
+    if (chance < of_level) break;
+    chance -= of_level;
+  }
+  return warm_[level];
 }
 
 }  // namespace nplus1::hypothesis::clock

@@ -60,8 +60,9 @@ class Levels {
   [[nodiscard]] bool as_recorded() const { return differences_.by_rank() || differences_.by_step(); }
   /// All alike, and of rough samples: rather too long.
   [[nodiscard]] bool at_most() const { return rough_ && constant() && !as_recorded(); }
-  /// Logarithm of picoseconds; `chance`, in [0, 1), decides between levels that may be.
-  [[nodiscard]] double log_warm(const Recorded& stretch, double chance) const;
+  /// Picoseconds; `chance`, in [0, 1), decides between levels that may be. Asked of each stretch of a recording: takes no
+  /// logarithm, and needs the recorded time only if not constant().
+  [[nodiscard]] double warm(const Recorded& stretch, double chance) const;
 
   /// Of a stretch that was measured: that of its level, unless it is so far off that it is none of these, and was recorded so.
   [[nodiscard]] double log_warm_of(const Measured& sample) const;
@@ -91,12 +92,15 @@ class Levels {
   [[nodiscard]] Mixture fit(ToldBy by, const std::vector<Measured>& samples,
                             const std::vector<Recorded>& stretches, int sharpening) const;
   [[nodiscard]] bool is_as_recorded(const Measured& sample, double level) const;
+  /// What level `l` of the stretch has for it: proportional to its probability.
+  [[nodiscard]] double weight(const Mixture& mixture, const Recorded& stretch, std::size_t l) const;
   void weigh(const Mixture& mixture, const Recorded& stretch, Weights& weights) const;
 
   bool rough_ = false;
   double typical_ = 0;
   double typical_excess_ = 0;   // picoseconds: of what is recorded, over the samples
   std::vector<double> values_;  // logarithms, ascending
+  std::vector<double> warm_;    // picoseconds: of each level, or of all that is constant
   Weights share_;               // of the samples
   std::vector<double> noise_;   // density by how much longer, in steps of kNoiseStep from kNoiseFrom
   ToldBy told_by_ = ToldBy::kChance;

@@ -355,13 +355,30 @@ void Stretches::fit() {
     fit(of);
   }
   learn_warmer();
-  for (auto& [kind, of] : kinds_) warm_up(of);
+  for (auto& [kind, of] : kinds_) {
+    warm_up(of);
+    for (OfRank& rank : of.ranks) rank.low = std::exp(static_cast<double>(rank.log_low));
+  }
   fitted_ = true;
 }
 
 void Stretches::replicate(std::uint32_t number) {
   replicate_ = number;
   fit();
+}
+
+double Stretches::warm_of_levels(const OfKind& kind, const Place& place, RankId rank, std::uint64_t ordinal,
+                                 double recorded, const Sample* own) const {
+  const Levels& levels = kind.levels;
+  const bool asks_for_time = own != nullptr || !levels.constant();
+  const Recorded stretch = asks_for_time ? recorded_as(rank, place.step, recorded)
+                                         : Recorded{static_cast<std::uint32_t>(rank.value), place.step};
+  const double measured =
+      own == nullptr ? 0 : at_fastest(static_cast<double>(own->warm.count()), own->twins_core);
+  if (measured > kLeastShare * recorded && !own->rough)
+    return std::exp(levels.log_warm_of({stretch, std::log(measured), false}));
+  const double warm = levels.warm(stretch, fraction(chance(key(rank, ordinal))));
+  return levels.as_recorded() ? warm : std::min(warm, kind.most);
 }
 
 double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,
@@ -372,24 +389,18 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   const Sample* const own = sample_of(rank, ordinal);
   if (own != nullptr) recorded = at_fastest(recorded, own->core);
   double warm = recorded;
+  const double low = of.ranks[rank.index()].low;
   if (estimate == Estimate::kLowest) {
     warm = of.least;
   } else if (of.measured.empty()) {
-    warm = std::exp(static_cast<double>(of.ranks[rank.index()].log_low) + of.differences.of_step(place.step));
+    warm = low;
+    if (of.differences.by_step()) warm *= std::exp(of.differences.of_step(place.step));
   } else {
-    const double drawn = fraction(chance(key(rank, ordinal)));
-    const double log_warm = of.levels.log_warm(recorded_as(rank, place.step, recorded), drawn);
-    warm = of.levels.as_recorded() ? std::exp(log_warm) : std::min(std::exp(log_warm), of.most);
-    const double measured =
-        own == nullptr ? 0 : at_fastest(static_cast<double>(own->warm.count()), own->twins_core);
-    if (measured > kLeastShare * recorded && !own->rough)
-      warm = std::exp(
-          of.levels.log_warm_of({recorded_as(rank, place.step, recorded), std::log(measured), false}));
+    warm = warm_of_levels(of, place, rank, ordinal, recorded, own);
   }
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
-  if (!of.measured.empty() && (warm < kShortPs || of.levels.at_most()))
-    warm = std::min(warm, static_cast<double>(std::exp(of.ranks[rank.index()].log_low)));
+  if (!of.measured.empty() && (warm < kShortPs || of.levels.at_most())) warm = std::min(warm, low);
   warm = std::max(std::min(warm, recorded) - of_measuring_, 0.0);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;

@@ -126,6 +126,7 @@ class Stretches {
     std::uint64_t all = 0, count = 0;  // the latter without those that twins measured
     std::vector<Recorded> some;        // each stretch as likely as the others
     float log_low = 0;                 // of picoseconds, without what its step adds
+    double low = 0;                    // the same; no logarithm
     float log_shared = 0;  // how much longer loads took where the last one ended than on a core for oneself
   };
   struct OfKind {
@@ -150,6 +151,9 @@ class Stretches {
   };
   [[nodiscard]] Warmer warmer(double log_low, std::uint64_t random) const;
   void warm_up(OfKind& kind) const;
+  /// The estimate for a stretch of a kind that was measured.
+  [[nodiscard]] double warm_of_levels(const OfKind& kind, const Place& place, RankId rank,
+                                      std::uint64_t ordinal, double recorded, const Sample* own) const;
   [[nodiscard]] double cost_of_measuring() const;
   [[nodiscard]] static Model model_of(const OfKind& kind);
   [[nodiscard]] const Sample* sample_of(RankId rank, std::uint64_t ordinal) const;
