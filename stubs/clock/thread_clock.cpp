@@ -29,6 +29,14 @@ std::int64_t clock_ns(clockid_t id) {
   return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
 }
 
+Reading reading_of(clockid_t id) {
+  Reading reading;
+  reading.tick_before = ticks();
+  reading.ns = clock_ns(id);
+  reading.tick_behind = ticks();
+  return reading;
+}
+
 std::int64_t ticks() {
 #if defined(__x86_64__)
   return static_cast<std::int64_t>(__rdtsc());
@@ -51,13 +59,8 @@ std::int64_t ticks_of_measuring() {
 
 void calibrate_ticks() {
 #if defined(__x86_64__)
-  const std::int64_t ns0 = clock_ns(CLOCK_MONOTONIC_RAW);
-  const std::int64_t t0 = ticks();
-  while (clock_ns(CLOCK_MONOTONIC_RAW) - ns0 < 2'000'000) {
-  }
-  const std::int64_t t1 = ticks();
-  const std::int64_t ns1 = clock_ns(CLOCK_MONOTONIC_RAW);
-  ns_per_tick = static_cast<double>(ns1 - ns0) / static_cast<double>(t1 - t0);
+  constexpr std::int64_t kOverNs = 2'000'000;
+  ns_per_tick = rate_of([] { return reading_of(CLOCK_MONOTONIC_RAW); }, kOverNs);
 #endif
 }
 

@@ -13,6 +13,7 @@
 
 #include "semantics/instruction_clock.hpp"
 #include "stubs/clock/settings.hpp"
+#include "stubs/clock/time_pair.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::stubs {
@@ -26,6 +27,8 @@ void set_ticks_of_measuring(std::int64_t ticks);
 [[nodiscard]] std::int64_t ticks_of_measuring();
 /// The system's clock `id`, never a virtual one.
 [[nodiscard]] std::int64_t clock_ns(clockid_t id);
+/// ... between two readings of the time stamp counter.
+[[nodiscard]] Reading reading_of(clockid_t id);
 
 class ThreadClock {
  public:

@@ -18,8 +18,9 @@ constexpr double kBelievable = 1e-3;
 }  // namespace
 
 void WallClock::anchor() {
-  anchor_ns_ = clock_ns(CLOCK_REALTIME);
-  anchor_tick_ = ticks();
+  const TimePair now = time_pair_of([] { return reading_of(CLOCK_REALTIME); });
+  anchor_ns_ = now.ns;
+  anchor_tick_ = now.tick;
   if (first_ns_ == 0) {
     first_ns_ = anchor_ns_;
     first_tick_ = anchor_tick_;

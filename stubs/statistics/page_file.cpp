@@ -70,12 +70,6 @@ std::string choose_base(int ranks) {
   }
 }
 
-std::int64_t real_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
-
 void copy(char* to, std::size_t size, const std::string& text) {
   std::memcpy(to, text.data(), std::min(size - 1, text.size()));
 }
@@ -162,8 +156,9 @@ bool Recorder::map_page(int rank, int ranks) {
   gethostname(header_->host, sizeof header_->host - 1);
   copy(header_->program, sizeof header_->program, program());
   copy(header_->job, sizeof header_->job, base_.substr(base_.find_last_of('/') + 1));
-  header_->begin_tick = ticks();
-  header_->begin_real_ns = real_ns();
+  const TimePair begin = time_pair_of([] { return reading_of(CLOCK_REALTIME); });
+  header_->begin_tick = begin.tick;
+  header_->begin_real_ns = begin.ns;
   __atomic_thread_fence(__ATOMIC_RELEASE);
   std::memcpy(header_->magic, page::kMagic, sizeof page::kMagic);
   return true;
