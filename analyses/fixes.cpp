@@ -29,9 +29,8 @@ constexpr const char* kSweepSchema = "nplus1-whatif-sweep/1";
 
 using Recording = std::shared_ptr<events::recording::Reader>;
 
-/// With the clock that the twins measured, if they did; opened.
-Recording open_recording(const FixOptions& options) {
-  auto reader = need(events::recording::Reader::open(with_warm_clock(options.replay.source)));
+Recording open_recording(const std::string& source) {
+  auto reader = need(events::recording::Reader::open(source));
   static_cast<void>(reader.keep(kMostKept));  // where there is too much, it is read each time
   return std::make_shared<events::recording::Reader>(std::move(reader));
 }
@@ -199,48 +198,63 @@ std::string fixes_json(const std::string& source, const std::string& side, const
   return object.document();
 }
 
-/// Replays the first advice again, with samples that the twins might have brought instead: how far the savings go apart,
-/// and whether their order turns.
-void find_intervals(const FixOptions& options, const std::vector<Trial>& trials, Fixes& fixes) {
-  constexpr std::size_t kFirst = 3, kReplicates = 12;
-  constexpr double kSystematic = 0.01;
-  const auto stretches = fitted_stretches(options.replay.source);
+/// What the first advice saves with samples that the twins might have brought instead.
+struct Replicates {
   std::vector<Fix*> first;
-  std::vector<Case> cases(1);
-  for (Fix& fix : fixes.all) {
-    if (!fix.leads || fix.saved_s <= 0 || first.size() == kFirst) continue;
-    first.push_back(&fix);
-    cases.push_back(case_of(options, trials[fix.trial], {}));
-  }
-  if (first.empty()) return;
-  for (Case& c : cases) {
-    c.replay.source = options.replay.source;
-    c.clock = stretches;
-  }
+  std::vector<Case> cases;                 // the run as it was, and each of the first
+  std::vector<std::vector<double>> saved;  // by fix
+  std::size_t done = 0, turns = 0;         // ... in which the second saves more than the first
+};
+
+void replicate(const FixOptions& options, std::size_t count, Replicates& r) {
   processes::Conditions conditions{.jobs = jobs_of(options.replay)};
   conditions.until = options.until;
-  const auto results = need(processes::in_children(
-      kReplicates * cases.size(), conditions, [&](std::size_t i) -> Result<TriedChange> {
-        Case c = cases[i % cases.size()];
-        c.replicate = static_cast<std::uint32_t>(1 + i / cases.size());
+  const auto results = need(
+      processes::in_children(count * r.cases.size(), conditions, [&](std::size_t i) -> Result<TriedChange> {
+        Case c = r.cases[i % r.cases.size()];
+        c.replicate = static_cast<std::uint32_t>(1 + r.done + i / r.cases.size());
         return try_it(c);
       }));
-  std::vector<std::vector<double>> saved(first.size());
-  std::size_t turns = 0;
-  for (std::size_t r = 0; r < kReplicates; ++r) {
-    const auto run = [&](std::size_t i) -> const TriedChange& { return results[r * cases.size() + i]; };
-    for (std::size_t i = 0; i < first.size(); ++i)
+  for (std::size_t n = 0; n < count; ++n, ++r.done) {
+    const auto run = [&](std::size_t i) -> const TriedChange& { return results[n * r.cases.size() + i]; };
+    for (std::size_t i = 0; i < r.first.size(); ++i)
       if (run(0).replayed() && run(i + 1).replayed())
-        saved[i].push_back(seconds(run(0).point.makespan) - seconds(run(i + 1).point.makespan));
-    if (saved.size() > 1 && saved[0].size() == r + 1 && saved[1].size() == r + 1)
-      turns += saved[1].back() > saved[0].back() ? 1U : 0U;
+        r.saved[i].push_back(seconds(run(0).point.makespan) - seconds(run(i + 1).point.makespan));
+    if (r.saved.size() > 1 && r.saved[0].size() == r.done + 1 && r.saved[1].size() == r.done + 1)
+      r.turns += r.saved[1].back() > r.saved[0].back() ? 1U : 0U;
   }
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (saved[i].size() < kReplicates) continue;
-    const auto around = hypothesis::clock::interval(first[i]->saved_s, saved[i], kSystematic);
-    first[i]->between_s = {around.from, around.to};
+}
+
+/// Replays the first advice again, with samples that the twins might have brought instead: how far the savings go apart,
+/// and whether their order turns; more often where that is not clear.
+void find_intervals(const FixOptions& options, const std::vector<Trial>& trials, Fixes& fixes) {
+  constexpr std::size_t kFirst = 3, kReplicates = 6, kMoreReplicates = 6;
+  constexpr double kSystematic = 0.01, kClear = 0.1;
+  const auto stretches = fitted_stretches(options.replay.source);
+  const Recording as_measured = open_recording(options.replay.source);
+  Replicates r;
+  r.cases.resize(1);
+  for (Fix& fix : fixes.all) {
+    if (!fix.leads || fix.saved_s <= 0 || r.first.size() == kFirst) continue;
+    r.first.push_back(&fix);
+    r.cases.push_back(case_of(options, trials[fix.trial], {}));
   }
-  if (first.size() > 1) fixes.order_turns = static_cast<double>(turns) / static_cast<double>(kReplicates);
+  if (r.first.empty()) return;
+  for (Case& c : r.cases) {
+    c.replay.source = options.replay.source;
+    c.recording = as_measured;
+    c.clock = stretches;
+  }
+  r.saved.resize(r.first.size());
+  replicate(options, kReplicates, r);
+  if (r.turns > 0 || hypothesis::clock::are_apart(r.saved.front(), kClear))
+    replicate(options, kMoreReplicates, r);
+  for (std::size_t i = 0; i < r.first.size(); ++i) {
+    if (r.saved[i].size() < r.done) continue;
+    const auto around = hypothesis::clock::interval(r.first[i]->saved_s, r.saved[i], kSystematic);
+    r.first[i]->between_s = {around.from, around.to};
+  }
+  if (r.first.size() > 1) fixes.order_turns = static_cast<double>(r.turns) / static_cast<double>(r.done);
 }
 
 /// Tries as many as are affordable, in turns.
@@ -294,7 +308,7 @@ Fixes fixes_of(const FixOptions& options, const Progress& progress) {
   const ReplaySettings as_recorded;
   check_network(as_recorded, recorded, reader.header().ranks);
   share_network(as_recorded, recorded, reader.header().ranks);
-  const Recording recording = open_recording(options);
+  const Recording recording = open_recording(with_warm_clock(options.replay.source));
   const Side run = before(options, recording);
   Fixes fixes;
   report::JsonObject whole;
