@@ -5,7 +5,8 @@
 
 A PROGRAM is a command line in one word ("./cg.W.16"; none are in this repository). Each runs under `--compute warm` in each
 way, in turns; the table has, for each way, the median virtual time with warm caches and as measured, and the range of its
-runs as a share of it; at the end how far the medians of the ways are apart, and the widest range of runs of one way. "busy"
+runs as a share of it; at the end how far the medians of the ways are apart, the widest range of runs of one way, and in how
+many runs the stated interval holds the median of all runs of the program, which stands for the truth that nobody knows. "busy"
 has as many endless loops beside it as there are cores. With -o the times of an earlier call of the same file are added to,
 so that ways that need the machine for themselves can be measured at another time.
 """
@@ -27,7 +28,7 @@ WAYS = {
 
 
 def times_of(build, ranks, way, program, folder):
-    """Virtual seconds: with warm caches, as measured. None where there is no warm clock."""
+    """Virtual seconds: with warm caches, as measured, and the interval of the former."""
     before, words = WAYS[way]
     loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() if way == "busy" else 0)]
     try:
@@ -37,12 +38,12 @@ def times_of(build, ranks, way, program, folder):
         if not (folder / "clock.json").exists():  # a long recording: the run did not wait for it
             subprocess.run([build / "bin" / "nplus1", "clock", folder, "--json", folder / "clock.json"], check=True,
                            stdout=subprocess.DEVNULL)
-        warm = json.loads((folder / "clock.json").read_text())["virtual_time_s"]
+        clock = json.loads((folder / "clock.json").read_text())
     finally:
         for loop in loops:
             loop.kill()
             loop.wait()
-    return warm, measured
+    return clock["virtual_time_s"], measured, clock["from_s"], clock["to_s"]
 
 
 def cell(times):
@@ -79,6 +80,10 @@ def main():
                          for times in known[name].values())
             print(f"{name}, {what}: ways {100 * (max(middles) / min(middles) - 1):.1f} % apart, runs of one way "
                   f"{100 * widest:.1f} %", flush=True)
+        runs = [t for times in known[name].values() for t in times]
+        middle = statistics.median(t[0] for t in runs)
+        held = sum(low <= middle <= high for _, _, low, high in runs)
+        print(f"{name}: the interval holds the median of all runs in {held} of {len(runs)}", flush=True)
 
 
 if __name__ == "__main__":
