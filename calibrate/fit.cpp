@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 namespace nplus1::calibrate {
@@ -43,8 +42,8 @@ Line clamped(const std::vector<Sample>& samples, std::size_t first, std::size_t 
 }
 
 bool is_power_of_two(double size) {
-  const auto n = static_cast<std::uint64_t>(size);
-  return (n & (n - 1)) == 0;
+  int exponent = 0;
+  return std::frexp(size, &exponent) == 0.5;
 }
 
 std::vector<Sample> up_to(const std::vector<Sample>& samples, double size) {

@@ -84,6 +84,12 @@ TEST(Fit, IsNotFittedToTheSizesThatCheckIt) {
   EXPECT_EQ(fit(m).whole.a, before);
 }
 
+TEST(Fit, HoldsBackNoPowerOfTwoHoweverLarge) {
+  const double large = std::exp2(70);
+  EXPECT_TRUE(held_back_sizes({{large, 1, 1, 1}, {1, 1, 1, 1}}).empty());
+  EXPECT_EQ(held_back_sizes({{1.5 * large, 1, 1, 1}, {3, 1, 1, 1}}).size(), 2U);
+}
+
 TEST(Fit, RecoversTheRateOfCombiningAndLeavesShortVectorsOut) {
   std::vector<Sample> samples{{8, 1e-6, 0, 0}, {512, 1e-6, 0, 0}};
   for (double size = 1024; size <= 1 << 20; size *= 2) samples.push_back({size, size / 4e9, 0, 0});

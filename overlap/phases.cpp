@@ -1,9 +1,9 @@
 #include "overlap/phases.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
+#include "events/limits.hpp"
 #include "overlap/normal_form.hpp"
 
 namespace nplus1::overlap {
@@ -67,15 +67,17 @@ class Scaled final : public hypothesis::transform::Transform {
   void change(RankId rank, std::uint64_t, Call& call) override {
     const auto known = scales_->find(place_of_event(*survey_, rank, call.event));
     if (known == scales_->end()) return;
-    const auto times = [](std::int64_t value, double factor) {
-      return static_cast<std::int64_t>(std::llround(static_cast<double>(value) * factor));
-    };
-    call.event.compute_ps = times(call.event.compute_ps, known->second.computing);
+    const auto times = [](std::int64_t value, double factor) { return static_cast<double>(value) * factor; };
+    call.event.compute_ps =
+        events::rounded_within(times(call.event.compute_ps, known->second.computing)).count();
     if (!moves_bytes(call.event)) return;
-    call.event.size = times(call.event.size, known->second.bytes);
+    const auto sized = [&](std::int64_t size) {
+      return events::rounded_size(times(size, known->second.bytes));
+    };
+    call.event.size = sized(call.event.size);
     if (call.lists.sizes.empty()) return;
     sizes_.assign(call.lists.sizes.begin(), call.lists.sizes.end());
-    for (std::int64_t& size : sizes_) size = times(size, known->second.bytes);
+    for (std::int64_t& size : sizes_) size = sized(size);
     call.lists.sizes = sizes_;
   }
 

@@ -4,6 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "events/limits.hpp"
+#include "overlap/phases.hpp"
+#include "overlap/testing/program.hpp"
+
 namespace nplus1::overlap {
 namespace {
 
@@ -67,6 +71,29 @@ TEST(OverlapProjection, RunsThatMakeOtherCallsAreNotPutIntoEachOther) {
   EXPECT_EQ(why, "the runs make different numbers of calls");
   EXPECT_FALSE(basis_of({few, many}, 8, why));
   EXPECT_EQ(why, "fewer than two sizes were run on 8 ranks");
+}
+
+TEST(OverlapProjection, WhatGrowsBeyondAllLimitsIsWhatNoEventCanHave) {
+  OverlapProgram program{2};
+  program.compute(0, 5);
+  program.send(0, 1, 1000);
+  program.survey();
+  const auto survey = std::make_shared<Survey>(program.surveyed());
+  PhaseSums sums{*survey};
+  ASSERT_TRUE(program.play()(sums, false).ok());
+  const auto scales = std::make_shared<Scales>();
+  for (const auto& [place, phase] : sums.phases()) (*scales)[place] = {1e300, 1e300};
+
+  struct : events::EventSink {
+    void on_event(const events::TimedEvent& timed) override { events.push_back(timed.event); }
+    std::vector<events::Event> events;
+  } changed;
+  const auto stage = scaled(survey, scales);
+  stage->begin(changed);
+  ASSERT_TRUE(program.play()(*stage, false).ok());
+  ASSERT_FALSE(changed.events.empty());
+  EXPECT_EQ(changed.events.front().compute(), events::kBeyond);
+  EXPECT_EQ(changed.events.front().size, events::kMostBytes);
 }
 
 TEST(OverlapProjection, SaysThatTwoSizesAreFew) {

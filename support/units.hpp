@@ -47,9 +47,13 @@ constexpr Bytes operator+(Bytes a, Bytes b) {
   return seconds(t.time_since_epoch());
 }
 
-/// The nearest picosecond to `s` seconds; the one place where a rate becomes a time.
+/// The nearest picosecond to `s` seconds; the one place where a rate becomes a time. What is longer than any time, or no
+/// number, is the longest.
 [[nodiscard]] constexpr Duration from_seconds(double s) {
+  constexpr double kEnd = 0x1p63;
   const double ps = s * 1e12;
+  if (!(ps < kEnd)) return Duration::max();
+  if (ps <= -kEnd) return -Duration::max();
   return Duration{static_cast<std::int64_t>(ps < 0 ? ps - 0.5 : ps + 0.5)};
 }
 

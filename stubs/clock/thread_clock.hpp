@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "events/limits.hpp"
 #include "semantics/instruction_clock.hpp"
 #include "stubs/clock/settings.hpp"
 #include "stubs/clock/time_pair.hpp"
@@ -54,7 +55,7 @@ class ThreadClock {
   /// The stubs were busy since start(): the interval begins only now.
   void begin_again() { start_tick_ = ticks(); }
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
-  void add(Duration d) { pending_ += d; }
+  void add(Duration d) { pending_ = events::sum_within(pending_, d); }
   /// Whether any was, since start().
   [[nodiscard]] bool was_given_time() const { return pending_ != Duration{}; }
   /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time,

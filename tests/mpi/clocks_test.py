@@ -36,6 +36,19 @@ class Clocks(LiveTest):
         run = self.observe(2, "plain", "until", options=("--compute", "fixed:0", "--virtual-clocks"), timeout=60)
         self.assertEqual(run.stdout, "20\n")
 
+    def test_computing_beyond_all_clocks_ends_the_simulation_and_not_the_program(self):
+        for compute in ("compute 1e300", "compute 1e300; compute 1e300", "compute 6e6; compute 6e6"):
+            with self.subTest(compute):
+                run = self.observe(2, "script", f"{compute}; send 1 4", "recv 0 4", options=("--compute", "fixed:0"))
+                said = "the simulation ended early (rank 0: a call at the time 4611686018427387905); the program went on"
+                self.assertTrue(any(note.startswith(said) for note in run.summary["notes"]), run.summary["notes"])
+
+    def test_a_sleep_for_ever_ends_with_a_signal(self):
+        for options in ((), ("--virtual-clocks",)):
+            with self.subTest(options):
+                run = self.observe(2, "plain", "forever", options=("--compute", "fixed:0", *options))
+                self.assertEqual(run.stdout, "interrupted refused\n")
+
     def test_virtual_time_of_day_counts_virtual_time_once(self):
         run = self.observe(3, "callbacks", "day", options=("--compute", "fixed:0", "--virtual-clocks"))
         self.assertEqual(sorted(run.stdout.splitlines()), ["0.0 0.0", "0.3 0.3", "0.6 0.6"])

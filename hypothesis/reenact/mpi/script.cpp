@@ -1,9 +1,9 @@
 #include "hypothesis/reenact/mpi/script.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
+#include "events/limits.hpp"
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded/decisions.hpp"
 #include "hypothesis/transform/chain.hpp"
@@ -16,7 +16,7 @@ using events::EventKind;
 using events::recording::Reader;
 
 Duration scaled(Duration compute, double scale) {
-  return Duration{std::llround(static_cast<double>(compute.count()) * scale)};
+  return events::rounded_within(static_cast<double>(compute.count()) * scale);
 }
 
 /// Collects the calls of one rank in the order of its process.

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "stubs/guard/guard.hpp"
@@ -50,12 +51,13 @@ template <class Sleep>
 int sleep_until_virtual(ThreadClock& clock, clockid_t id, const timespec& now, const timespec& wanted,
                         Sleep* next) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  if (wanted.tv_nsec < 0 || wanted.tv_nsec >= kSecond) return EINVAL;
-  const std::int64_t ns = (wanted.tv_sec - now.tv_sec) * kSecond + wanted.tv_nsec - now.tv_nsec;
-  if (ns <= 0) return 0;
-  const timespec ahead{ns / kSecond, ns % kSecond};
+  if (wanted.tv_sec < 0 || wanted.tv_nsec < 0 || wanted.tv_nsec >= kSecond) return EINVAL;
+  timespec ahead{wanted.tv_sec - now.tv_sec,
+                 wanted.tv_nsec - now.tv_nsec};  // as such: in ns there is no "for ever"
+  if (ahead.tv_nsec < 0) ahead = {ahead.tv_sec - 1, ahead.tv_nsec + kSecond};
+  if (ahead.tv_sec < 0) return 0;
   const int code = next(id, 0, &ahead, nullptr);
-  if (code == 0) clock.add(from_seconds(1e-9 * static_cast<double>(ns)));
+  if (code == 0) clock.add(from_seconds(seconds_of(ahead)));
   return code;
 }
 
@@ -115,8 +117,7 @@ NPLUS1_EXPORT int clock_nanosleep(clockid_t id, int flags, const timespec* wante
       return sleep_until_virtual(*clock, id, before, *wanted, next);
   }
   const int code = next(id, flags, wanted, left);
-  const double slept = seconds_of(*wanted) - seconds_of(before);
-  if (code == 0 && slept > 0) add_sleep(slept);
+  if (code == 0) add_sleep(std::max(0.0, seconds_of(*wanted) - seconds_of(before)));
   return code;
 }
 

@@ -5,10 +5,13 @@
  *   helpers       two threads that never call MPI compute for 50 ms, and live as long as the program
  *   vfork         a child of vfork() ends at once, before a barrier
  *   until         after an hour of nplus1_compute, how many ms a sleep until 20 ms later takes
+ *   forever       sleeps until the last time that there is, and a signal comes; then until one before the first
  *   clocks        how long 60 s of nplus1_compute are on clock_gettime, gettimeofday, time and MPI_Wtime */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +102,22 @@ static void sleep_until(void) {
            1e3 * (double)(end.tv_sec - begin.tv_sec) + 1e-6 * (double)(end.tv_nsec - begin.tv_nsec));
 }
 
+static void wake(int signal) {
+  (void)signal;
+}
+
+/* Until a signal comes. */
+static void sleep_for_ever(void) {
+  const struct sigaction on_alarm = {.sa_handler = wake};
+  const struct itimerval soon = {{0, 0}, {0, 100000}};
+  const struct timespec never = {(time_t)(~0UL >> 1), 999999999}, before_time = {-1, 0};
+  sigaction(SIGALRM, &on_alarm, NULL);
+  setitimer(ITIMER_REAL, &soon, NULL);
+  const int interrupted = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &never, NULL) == EINTR;
+  const int refused = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &before_time, NULL) == EINVAL;
+  if (rank == 0) printf("%s %s\n", interrupted ? "interrupted" : "back", refused ? "refused" : "taken");
+}
+
 int main(int argc, char** argv) {
   const char* name = argc > 1 ? argv[1] : "";
   if (strcmp(name, "early") == 0) exit(atoi(argv[2]));
@@ -110,6 +129,7 @@ int main(int argc, char** argv) {
   if (strcmp(name, "vfork") == 0) end_child();
   if (strcmp(name, "clocks") == 0) measure_a_minute();
   if (strcmp(name, "until") == 0) sleep_until();
+  if (strcmp(name, "forever") == 0) sleep_for_ever();
   if (strcmp(name, "stopwatch") == 0) time_barriers();
   if (strcmp(name, "helpers") == 0) compute_with_helpers();
   fflush(stdout);
