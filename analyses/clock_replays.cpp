@@ -15,6 +15,7 @@
 #include "report/json_object.hpp"
 #include "support/processes/children.hpp"
 #include "support/stopped.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::analyses {
 namespace fs = std::filesystem;
@@ -34,7 +35,7 @@ constexpr double kSystematic = 0.025;
 
 Duration computing_of(const hypothesis::ReplayResult& result) {
   Duration sum{};
-  for (const auto& rank : result.ranks) sum += rank.compute;
+  for (const auto& rank : result.ranks) sum_up(sum, rank.compute);
   return sum;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "events/mpi_call.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -16,8 +17,8 @@ constexpr std::size_t kMostFiles = 1000;  // in the result
 constexpr std::size_t kSystemNumbers = 4;
 
 void add(FileCounts& sum, const FileCounts& other) {
-  const auto add_field = [&](const char*, auto field) { sum.*field += other.*field; };
-  for_each_file_count(add_field, add_field);
+  for_each_file_count([&](const char*, auto field) { sum_up(sum.*field, other.*field); },
+                      [&](const char*, auto field) { sum.*field += other.*field; });
 }
 
 FileCounts counted(const events::Event& event) {

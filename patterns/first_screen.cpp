@@ -9,6 +9,7 @@
 #include "report/heatmap.hpp"
 #include "report/page.hpp"
 #include "support/number_of.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -118,7 +119,7 @@ std::string stacked(const std::vector<Duration>& parts, Duration whole, report::
   Duration sum{};
   std::size_t drawn = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    sum += parts[i];
+    sum_up(sum, parts[i]);
     const auto until = static_cast<std::size_t>(std::clamp(ratio(sum, whole), 0.0, 1.0) * kBarWidth + 0.5);
     for (; drawn < until; ++drawn) text += style.unicode ? kUnicode[i] : kAscii[i];
   }
@@ -127,18 +128,19 @@ std::string stacked(const std::vector<Duration>& parts, Duration whole, report::
 
 RankTotals mean_of(const Patterns& p, std::size_t first, std::size_t end) {
   RankTotals sum;
+  TimeSum compute, mpi, waiting;
   for (std::size_t r = first; r < end; ++r) {
-    sum.compute += p.rank[r].compute;
-    sum.mpi += p.rank[r].mpi;
-    sum.waiting += p.rank[r].waiting;
+    compute += p.rank[r].compute;
+    mpi += p.rank[r].mpi;
+    waiting += p.rank[r].waiting;
     sum.messages_sent += p.rank[r].messages_sent;
     sum.bytes_sent += p.rank[r].bytes_sent;
   }
   const auto n = static_cast<std::int64_t>(end - first);
   return {{},
-          sum.compute / n,
-          sum.mpi / n,
-          sum.waiting / n,
+          compute.mean_of(n),
+          mpi.mean_of(n),
+          waiting.mean_of(n),
           sum.messages_sent / (end - first),
           sum.bytes_sent / (end - first)};
 }

@@ -12,6 +12,7 @@
 #include "report/json_object.hpp"
 #include "report/page.hpp"
 #include "support/number_of.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -33,8 +34,8 @@ struct OfCause {
   void add(const LinkUsage::Stream& stream, Duration late) {
     messages += stream.messages;
     bytes += stream.bytes;
-    flowing += stream.flowing;
-    held_up += late;
+    sum_up(flowing, stream.flowing);
+    sum_up(held_up, late);
   }
 };
 
@@ -70,7 +71,7 @@ std::vector<Users> users_of(const LinkUsage& usage) {
           {stream.source.value, stream.destination.value, stream.bytes, held_up_by(stream, link)});
     }
     // Also the links on which only what comes back meets others.
-    for (const auto& [link, time] : stream.by) users[link].causes[stream.cause].held_up += time;
+    for (const auto& [link, time] : stream.by) sum_up(users[link].causes[stream.cause].held_up, time);
   }
   for (Users& user : users) {
     std::ranges::sort(user.senders);
@@ -155,7 +156,7 @@ std::string link_object(const LinkUsage& usage, const LinkUsage::Link& link, con
 
 Duration held_up_in_all(const LinkUsage& usage) {
   Duration sum{};
-  for (const LinkUsage::Stream& stream : usage.streams) sum += stream.held_up;
+  for (const LinkUsage::Stream& stream : usage.streams) sum_up(sum, stream.held_up);
   return sum;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "events/mpi_call.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -39,7 +40,7 @@ void MessageStatistics::on_event(const events::TimedEvent& timed) {
   rank.end = std::max(rank.end, end);
   if (event.kind == EventKind::kUnmodelledExit) return leave_unmodelled(timed, rank, end);
   if (event.compute_ps > 0) {
-    rank.compute += event.compute();
+    sum_up(rank.compute, event.compute());
     bins_.add_compute(timed.rank, event.entry() - event.compute(), event.entry());
   }
   if (is_call(event.kind)) return count_call(timed, rank, end);
@@ -67,8 +68,8 @@ void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& 
   call.time = end - event.entry();
   if (waits(event.kind)) call.waiting = std::max(Duration::zero(), call.time - own);
   if (event.kind == EventKind::kFileAccess) call.waiting = behind_others(timed, call.time);
-  rank.mpi += call.time;
-  rank.waiting += call.waiting;
+  sum_up(rank.mpi, call.time);
+  sum_up(rank.waiting, call.waiting);
   bins_.add_mpi(event.entry(), end);
   bins_.add_waiting(end - call.waiting, end);
   if (event.kind == EventKind::kSend || event.kind == EventKind::kIsend) count_message(timed, call);
@@ -80,15 +81,15 @@ void MessageStatistics::count_call(const events::TimedEvent& timed, RankCounts& 
   if (Communicators::Use* comm = communicators_.use(event.comm)) {
     comm->messages += call.messages;
     if (call.messages > 0) comm->bytes += call.bytes;
-    comm->time += call.time;
-    comm->waiting += call.waiting;
+    sum_up(comm->time, call.time);
+    sum_up(comm->waiting, call.waiting);
   }
   CallSites::Counts& site = sites_.of(event);
   if (begins_call(timed, rank)) ++site.calls;
   site.messages += call.messages;
   site.bytes += call.bytes;
-  site.time += call.time;
-  site.waiting += call.waiting;
+  sum_up(site.time, call.time);
+  sum_up(site.waiting, call.waiting);
   site.longest = std::max(site.longest, call.time);
 }
 
@@ -170,8 +171,8 @@ void MessageStatistics::count_collective(const events::TimedEvent& timed, RankCo
   }
   ++counts.calls[timed.rank.index()];
   counts.bytes += call.bytes;
-  counts.time += call.time;
-  counts.waiting += call.waiting;
+  sum_up(counts.time, call.time);
+  sum_up(counts.waiting, call.waiting);
 }
 
 /// The messages that a collective call stands for; their bytes.
@@ -212,11 +213,11 @@ void MessageStatistics::leave_unmodelled(const events::TimedEvent&, RankCounts& 
   const Time begin = std::max(rank.unmodelled_since, rank.unmodelled_until);
   const Duration time = std::max(Duration::zero(), end - begin);
   rank.unmodelled_until = std::max(rank.unmodelled_until, end);
-  rank.unmodelled += time;
-  rank.mpi += time;
+  sum_up(rank.unmodelled, time);
+  sum_up(rank.mpi, time);
   if (time > Duration::zero()) bins_.add_mpi(begin, end);
   CallSites::Counts& site = sites_.of(rank.unmodelled_call);
-  site.time += time;
+  sum_up(site.time, time);
   site.longest = std::max(site.longest, time);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/time_sum.hpp"
+
 namespace nplus1::patterns {
 namespace {
 
@@ -37,14 +39,7 @@ Duration Patterns::virtual_time() const {
 RankTotals Patterns::totals() const {
   RankTotals sum;
   for (const RankTotals& r : rank) {
-    const auto add_time = [&](const char*, auto field) {
-      std::int64_t all = 0;
-      const Duration more = r.*field;
-      if (__builtin_add_overflow((sum.*field).count(), more.count(), &all))
-        sum.*field = more < Duration::zero() ? Duration::min() : Duration::max();
-      else
-        sum.*field = Duration{all};
-    };
+    const auto add_time = [&](const char*, auto field) { sum_up(sum.*field, r.*field); };
     const auto add = [&](const char*, auto field) { sum.*field += r.*field; };
     for_each_total(add_time, add);
   }
@@ -61,7 +56,9 @@ Imbalance Patterns::imbalance() const {
                                      [](const auto& a, const auto& b) { return a.compute < b.compute; });
   if (most->compute <= Duration::zero()) return result;
   result.most_loaded_rank = static_cast<std::int32_t>(most - rank.begin());
-  result.compute_time = most->compute - totals().compute / static_cast<std::int64_t>(rank.size());
+  TimeSum computing;
+  for (const RankTotals& r : rank) computing += r.compute;
+  result.compute_time = most->compute - computing.mean_of(std::ssize(rank));
   return result;
 }
 

@@ -46,6 +46,17 @@ Duration time_of(double s, const char* key) {
   return from_seconds(s);
 }
 
+/// Of many ranks: as much as Duration holds, where it is more.
+Duration sum_of(double s, const char* key) {
+  constexpr double kMost = 9.3e6;
+  if (!(s >= 0 && s <= kMost)) throw Malformed{std::string{"the key '"} + key + "' is no sum of times"};
+  return from_seconds(s);
+}
+
+Duration sum(const json& object, const char* key) {
+  return sum_of(get<double>(object, key), key);
+}
+
 Duration time(const json& object, const char* key) {
   return time_of(get<double>(object, key), key);
 }
@@ -65,9 +76,10 @@ std::vector<Item> list(const json& object, const char* key, Read read) {
   return items;
 }
 
-std::vector<Duration> times(const json& object, const char* key) {
+std::vector<Duration> times(const json& object, const char* key,
+                            Duration (*of)(double, const char*) = time_of) {
   std::vector<Duration> result;
-  for (const double s : get<std::vector<double>>(object, key)) result.push_back(time_of(s, key));
+  for (const double s : get<std::vector<double>>(object, key)) result.push_back(of(s, key));
   return result;
 }
 
@@ -156,8 +168,8 @@ CollectiveUse collective(const json& object) {
   use.root = optional<std::int32_t>(object, "root");
   use.calls_per_rank = get<Counts>(object, "calls_per_rank");
   use.bytes = get<std::uint64_t>(object, "bytes");
-  use.time = time(object, "time_s");
-  use.waiting = time(object, "waiting_s");
+  use.time = sum(object, "time_s");
+  use.waiting = sum(object, "waiting_s");
   return use;
 }
 
@@ -170,8 +182,8 @@ CommunicatorUse communicator(const json& object) {
   use.messages = get<std::uint64_t>(object, "messages");
   use.bytes = get<std::uint64_t>(object, "bytes");
   use.collective_calls = get<std::uint64_t>(object, "collective_calls");
-  use.time = time(object, "time_s");
-  use.waiting = time(object, "waiting_s");
+  use.time = sum(object, "time_s");
+  use.waiting = sum(object, "waiting_s");
   return use;
 }
 
@@ -189,8 +201,8 @@ CallSiteUse call_site(const json& object) {
   use.calls = get<std::uint64_t>(object, "calls");
   use.messages = get<std::uint64_t>(object, "messages");
   use.bytes = get<std::uint64_t>(object, "bytes");
-  use.time = time(object, "time_s");
-  use.waiting = time(object, "waiting_s");
+  use.time = sum(object, "time_s");
+  use.waiting = sum(object, "waiting_s");
   use.longest = time(object, "longest_s");
   return use;
 }
@@ -201,9 +213,9 @@ OverTime over_time(const json& object) {
   bins.messages = get<Counts>(object, "messages");
   bins.bytes = get<Counts>(object, "bytes");
   bins.collective_calls = get<Counts>(object, "collective_calls");
-  bins.compute = times(object, "compute_s");
-  bins.mpi = times(object, "mpi_s");
-  bins.waiting = times(object, "waiting_s");
+  bins.compute = times(object, "compute_s", sum_of);
+  bins.mpi = times(object, "mpi_s", sum_of);
+  bins.waiting = times(object, "waiting_s", sum_of);
   const std::size_t n = bins.messages.size();
   same_length(bins.bytes.size(), n, "bytes");
   same_length(bins.collective_calls.size(), n, "collective_calls");
@@ -220,7 +232,7 @@ OverTime over_time(const json& object) {
 UnmodelledUse unmodelled(const json& object) {
   UnmodelledUse use;
   use.calls = get<std::uint64_t>(object, "calls");
-  use.time = time(object, "time_s");
+  use.time = sum(object, "time_s");
   use.share = get<double>(object, "share");
   use.by_name = list<std::pair<std::string, std::uint64_t>>(object, "by_name", [](const json& calls) {
     return std::pair{get<std::string>(calls, "name"), get<std::uint64_t>(calls, "count")};
@@ -230,7 +242,7 @@ UnmodelledUse unmodelled(const json& object) {
 
 FileCounts file_counts(const json& object) {
   FileCounts counts;
-  for_each_file_count([&](const char* key, auto field) { counts.*field = time(object, key); },
+  for_each_file_count([&](const char* key, auto field) { counts.*field = sum(object, key); },
                       [&](const char* key, auto field) { counts.*field = get<std::uint64_t>(object, key); });
   return counts;
 }

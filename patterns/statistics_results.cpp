@@ -5,6 +5,7 @@
 
 #include "patterns/layers.hpp"
 #include "patterns/message_statistics.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -62,7 +63,7 @@ std::vector<RankTotals> MessageStatistics::rank_totals(const Layer& point_to_poi
     totals[r].end = counts.end.time_since_epoch();
     totals[r].compute = counts.compute;
     totals[r].mpi = counts.mpi;
-    if (counts.unmodelled_depth > 0) totals[r].mpi += counts.end - counts.unmodelled_since;
+    if (counts.unmodelled_depth > 0) sum_up(totals[r].mpi, counts.end - counts.unmodelled_since);
     totals[r].waiting = counts.waiting;
     totals[r].collective_calls = counts.collective_calls;
   }
@@ -85,8 +86,8 @@ void MessageStatistics::fill_collectives(Patterns& patterns) const {
     std::transform(counts.calls.begin(), counts.calls.end(), use.calls_per_rank.begin(),
                    use.calls_per_rank.begin(), std::plus<>{});
     use.bytes += counts.bytes;
-    use.time += counts.time;
-    use.waiting += counts.waiting;
+    sum_up(use.time, counts.time);
+    sum_up(use.waiting, counts.waiting);
   }
   for (auto& [key, use] : named)
     if (use.layer)
@@ -103,14 +104,15 @@ UnmodelledUse MessageStatistics::unmodelled() const {
     result.calls += count;
     result.by_name.emplace_back(name, count);
   }
-  Duration all{};
+  TimeSum all;
   for (const RankCounts& rank : ranks_) {
     all += rank.end.time_since_epoch();
-    result.time += rank.unmodelled;
+    sum_up(result.time, rank.unmodelled);
     if (rank.unmodelled_depth > 0)
-      result.time += rank.end - std::max(rank.unmodelled_since, rank.unmodelled_until);  // it died inside
+      sum_up(result.time,
+             rank.end - std::max(rank.unmodelled_since, rank.unmodelled_until));  // it died inside
   }
-  if (all > Duration::zero()) result.share = seconds(result.time) / seconds(all);
+  if (all.seconds() > 0) result.share = seconds(result.time) / all.seconds();
   return result;
 }
 

@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/time_sum.hpp"
+
 namespace nplus1::patterns {
 namespace {
 
 template <class Row>
 void halve(Row& row) {
-  for (std::size_t i = 0; i < row.size() / 2; ++i) row[i] = row[2 * i] + row[2 * i + 1];
+  for (std::size_t i = 0; i < row.size() / 2; ++i) {
+    auto sum = row[2 * i];
+    sum_up(sum, row[2 * i + 1]);
+    row[i] = sum;
+  }
   std::fill(row.begin() + row.size() / 2, row.end(), 0);
 }
 
@@ -22,9 +28,9 @@ TimeBins::TimeBins(std::size_t ranks)
 void TimeBins::spread_far(Row& row, std::size_t first, std::size_t last, std::int64_t begin,
                           std::int64_t end) const {
   const std::int64_t width = std::int64_t{1} << shift_;
-  row[first] += (static_cast<std::int64_t>(first) + 1) * width - begin;
-  for (std::size_t bin = first + 1; bin < last; ++bin) row[bin] += width;
-  row[last] += end - static_cast<std::int64_t>(last) * width;
+  sum_up(row[first], (static_cast<std::int64_t>(first) + 1) * width - begin);
+  for (std::size_t bin = first + 1; bin < last; ++bin) sum_up(row[bin], width);
+  sum_up(row[last], end - static_cast<std::int64_t>(last) * width);
 }
 
 void TimeBins::merge() {
@@ -52,7 +58,7 @@ OverTime TimeBins::result() const {
     std::vector<double>& row = result.busy.emplace_back();
     for (std::size_t bin = 0; bin < used_; ++bin) {
       row.push_back(std::round(1e4 * static_cast<double>(busy_[i][bin]) / whole) / 1e4);
-      result.compute[bin] += Duration{busy_[i][bin]};
+      sum_up(result.compute[bin], Duration{busy_[i][bin]});
     }
   }
   return result;

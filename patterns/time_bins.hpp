@@ -10,6 +10,7 @@
 
 #include "patterns/patterns.hpp"
 #include "support/ids.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::patterns {
 
@@ -52,7 +53,7 @@ class TimeBins {
     const std::size_t last = bin_of(end - Duration{1});  // first: it may merge
     const std::size_t first = bin_of(begin);
     if (first == last)
-      row[first] += (end - begin).count();
+      sum_up(row[first], (end - begin).count());
     else
       spread_far(row, first, last, ps(begin), ps(end));
   }

@@ -32,9 +32,9 @@ std::size_t TimelineBins::used(Time end) const {
 }
 
 std::int64_t TimelineBins::permille(std::size_t row, std::size_t bin, Activity activity) const {
-  const auto whole = width_.count() * static_cast<std::int64_t>(ranks_in(row));
-  const std::int64_t part = times_[row * per_row_ + bin][static_cast<std::size_t>(activity)];
-  return static_cast<std::int64_t>(1000.0 * static_cast<double>(part) / static_cast<double>(whole) + 0.5);
+  const auto whole = static_cast<double>(width_.count()) * static_cast<double>(ranks_in(row));
+  const double part = times_[row * per_row_ + bin][static_cast<std::size_t>(activity)];
+  return static_cast<std::int64_t>(1000.0 * part / whole + 0.5);
 }
 
 void TimelineBins::add(RankId rank, Time begin, Time end, Activity activity) {
@@ -44,7 +44,7 @@ void TimelineBins::add(RankId rank, Time begin, Time end, Activity activity) {
   while (begin < end) {
     const std::int64_t bin = (begin - origin_) / width_;
     const Time until = std::min(end, origin_ + width_ * (bin + 1));
-    row[bin][static_cast<std::size_t>(activity)] += (until - begin).count();
+    row[bin][static_cast<std::size_t>(activity)] += static_cast<double>((until - begin).count());
     begin = until;
   }
 }

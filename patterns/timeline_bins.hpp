@@ -36,7 +36,8 @@ class TimelineBins {
   [[nodiscard]] std::int64_t permille(std::size_t row, std::size_t bin, Activity activity) const;
 
  private:
-  using Times = std::array<std::int64_t, kActivities>;  // picoseconds
+  using Times =
+      std::array<double, kActivities>;  // picoseconds: of many ranks they may be more than a Duration has
   void double_width();
 
   std::size_t ranks_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "events/limits.hpp"
+
 namespace nplus1::patterns {
 namespace {
 
@@ -79,7 +81,9 @@ std::string TimelineMessages::json_member() const {
   column("source", [](const Message& m) { return m.key.source.value; });
   column("destination", [](const Message& m) { return m.key.destination.value; });
   column("sent_ps", [](const Message& m) { return m.sent.time_since_epoch().count(); });
-  column("flight_ps", [](const Message& m) { return (m.received - m.sent).count(); });
+  column("flight_ps", [](const Message& m) {
+    return events::difference_within(m.received.time_since_epoch(), m.sent.time_since_epoch()).count();
+  });
   column("bytes", [](const Message& m) { return count(m.size); });
   return text + "}";
 }

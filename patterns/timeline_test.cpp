@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "events/limits.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -158,6 +161,25 @@ TEST(Timeline, ManyRanksShareRowsOfBins) {
   EXPECT_EQ(all["rows"][833]["first_rank"], 2499);
   EXPECT_EQ(all["rows"][833]["ranks"], 1);
   EXPECT_EQ(numbers(all["rows"][0], "receive"), (Numbers{0, 1000}));
+}
+
+TEST(Timeline, RowsOfManyRanksHoldMoreTimeThanThereIsOfOne) {
+  constexpr std::size_t kMany = 1U << 19U, kOfARow = kMany / 1024;
+  Timeline timeline{kMany, {.intervals = 10}};
+  for (std::size_t rank = 0; rank < kOfARow; ++rank)
+    feed(timeline, static_cast<std::int32_t>(rank),
+         {EventKind::kWait, events::kLatest - 1000, events::kLatest});
+  const json all = document(timeline);
+  const Numbers computing = numbers(all["rows"][0], "compute");
+  ASSERT_GE(computing.size(), 32U);
+  EXPECT_TRUE(std::all_of(computing.begin(), computing.end() - 1, [](auto part) { return part == 1000; }));
+}
+
+TEST(Timeline, AMessageBetweenTheEndsOfTimeIsNotEarly) {
+  Timeline timeline{2};
+  feed(timeline, 0, {EventKind::kSend, -events::kLatest, -events::kLatest, 1, 7});
+  feed(timeline, 1, {EventKind::kRecv, events::kLatest, events::kLatest, 0, 7});
+  EXPECT_EQ(numbers(document(timeline)["messages"], "flight_ps"), Numbers{events::kBeyond.count()});
 }
 
 TEST(Timeline, StuckRanksFillTheirBinsToTheEnd) {

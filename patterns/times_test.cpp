@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "patterns/first_screen.hpp"
 #include "patterns/own_overhead.hpp"
+#include "patterns/patterns_json.hpp"
 #include "patterns/testing/streams.hpp"
+#include "report/exact_time.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -100,6 +103,34 @@ TEST(Times, UnmodelledCallsAreMpiTimeOfTheirCallSite) {
                                 [](const CallSiteUse& site) { return site.call == "MPI_Put"; });
   ASSERT_NE(put, patterns.call_sites.end());
   EXPECT_EQ(put->time, Duration{kUs});
+}
+
+/// Each has 46 days; a Duration holds 106.
+TEST(Times, WhatManyRanksHaveTogetherIsAtMostWhatADurationHolds) {
+  constexpr std::int64_t kLong = 3'900'000'000'000'000'000;
+  MessageStatistics statistics{4};
+  for (std::int32_t r = 0; r < 4; ++r) {
+    feed(statistics, r, call(EventKind::kRecv), kLong);
+    feed(statistics, r, call(EventKind::kFinalize, kLong, 0), kLong);
+  }
+  const Patterns patterns = statistics.patterns();
+  ASSERT_FALSE(patterns.call_sites.empty());
+  EXPECT_EQ(patterns.call_sites.front().time, Duration::max());
+  EXPECT_EQ(patterns.call_sites.front().waiting, Duration::max());
+  EXPECT_EQ(patterns.communicators.at(0).waiting, Duration::max());
+  for (const Duration in_bin : patterns.over_time.mpi) EXPECT_GT(in_bin, Duration::zero());
+  const auto read = parse_patterns(patterns_json(patterns), "x");
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_TRUE(read.value() == patterns);
+  EXPECT_NE(first_screen(patterns, {}).find(report::readable(Duration{kLong})), std::string::npos);
+}
+
+TEST(Times, ImbalanceOfManyRanksIsThatOfFew) {
+  constexpr std::int64_t kLong = 3'000'000'000'000'000'000;
+  MessageStatistics statistics{4};
+  for (std::int32_t r = 0; r < 4; ++r)
+    feed(statistics, r, call(EventKind::kFinalize, kLong, r == 2 ? kLong : kLong - 4 * kUs), kLong);
+  EXPECT_EQ(statistics.patterns().imbalance().compute_time, Duration{3 * kUs});
 }
 
 TEST(Times, ImbalanceIsMostOverMeanMinusOne) {

@@ -141,6 +141,15 @@ TEST(SummaryText, StaysShortAndNarrowForManyRanks) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
+/// 46 days each: together more than a Duration holds.
+TEST(SummaryText, TheMeanOfManyRanksIsThatOfTheirTimes) {
+  RunSummary summary = two_ranks();
+  summary.compute_time.assign(4096, std::chrono::seconds{4'000'000});
+  const std::string text = summary_text(summary, "", {.unicode = false});
+  EXPECT_NE(text.find("mean 4e+06 s, most 4e+06 s"), std::string::npos) << text;
+  EXPECT_NE(text.find("imbalance (most / mean - 1) 0.0 %"), std::string::npos) << text;
+}
+
 TEST(SummaryText, AsciiStyleIsAscii) {
   for (const char c : summary_text(two_ranks(), "", {.unicode = false}))
     EXPECT_LT(static_cast<unsigned char>(c), 128);

@@ -1,6 +1,5 @@
 // The terminal summary. Everything has a bounded number of lines, whatever the number of ranks.
 #include <algorithm>
-#include <numeric>
 
 #include "report/exact_time.hpp"
 #include "report/heatmap.hpp"
@@ -8,6 +7,7 @@
 #include "report/results.hpp"
 #include "report/trust.hpp"
 #include "support/number_of.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::report {
 namespace {
@@ -122,7 +122,7 @@ std::vector<Duration> grouped(const std::vector<Duration>& times, std::size_t pe
   for (std::size_t at = 0; at < times.size(); at += per_bar) {
     const auto end = times.begin() + static_cast<std::ptrdiff_t>(std::min(at + per_bar, times.size()));
     const auto begin = times.begin() + static_cast<std::ptrdiff_t>(at);
-    means.push_back(std::accumulate(begin, end, Duration::zero()) / (end - begin));
+    means.push_back(time_sum(begin, end).mean_of(end - begin));
   }
   return means;
 }
@@ -130,10 +130,9 @@ std::vector<Duration> grouped(const std::vector<Duration>& times, std::size_t pe
 void add_compute(Page& page, const RunSummary& s, TextStyle style) {
   const auto& times = s.compute_time;
   if (times.empty()) return;
-  const Duration total = std::accumulate(times.begin(), times.end(), Duration::zero());
   const Duration most = *std::max_element(times.begin(), times.end());
   if (most <= Duration::zero()) return;
-  const Duration mean = total / static_cast<std::int64_t>(times.size());
+  const Duration mean = time_sum(times.begin(), times.end()).mean_of(std::ssize(times));
   const std::size_t per_bar = (times.size() + kMostBars - 1) / kMostBars;
   page.line("");
   page.line("Compute time: mean {}, most {}{}", readable(mean), readable(most),

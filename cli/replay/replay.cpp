@@ -20,6 +20,7 @@
 #include "report/json_object.hpp"
 #include "report/trust.hpp"
 #include "support/number_of.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -190,13 +191,13 @@ const std::vector<std::string> kMetrics{"virtual_time_s",      "parallel_efficie
                                         "communication_share", "unmodelled_share",    "largest_difference_s"};
 
 hypothesis::Side side_of(const ReplayResult& result) {
-  Duration compute{};
+  TimeSum compute;
   for (const RankResult& rank : result.ranks) compute += rank.compute;
   const double end = seconds(result.makespan());
   hypothesis::Side side;
   side.metrics["virtual_time_s"] = end;
   if (end > 0)
-    side.metrics["parallel_efficiency"] = seconds(compute) / static_cast<double>(result.ranks.size()) / end;
+    side.metrics["parallel_efficiency"] = compute.seconds() / static_cast<double>(result.ranks.size()) / end;
   side.metrics["compute_share"] = result.compute_share();
   side.metrics["communication_share"] = result.communication_share();
   side.metrics["unmodelled_share"] = result.unexplained_share();

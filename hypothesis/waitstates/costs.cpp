@@ -3,6 +3,7 @@
 
 #include "hypothesis/waitstates/search.hpp"
 #include "patterns/call_sites.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -45,8 +46,8 @@ void for_each_excess(const std::vector<PathShare>& late, const std::vector<PathS
 
 void WaitStates::add(const Call& call, std::uint32_t row, WaitState state, Duration time) {
   if (time <= Duration::zero()) return;
-  rows_[row].states[static_cast<std::size_t>(state)] += time;
-  rank_tallies_[call.rank.index()].states[static_cast<std::size_t>(state)] += time;
+  sum_up(rows_[row].states[static_cast<std::size_t>(state)], time);
+  sum_up(rank_tallies_[call.rank.index()].states[static_cast<std::size_t>(state)], time);
 }
 
 /// `lane`: where the call was the last thing that happened; null for a call that was put aside.
@@ -122,7 +123,7 @@ void WaitStates::blame(const Call& call, const Path& before, Duration late) {
     });
   }
   if (all <= 0) {
-    unattributed_ += late;
+    sum_up(unattributed_, late);
     return;
   }
   const auto cost = [&](const PathShare* first, const PathShare* last, std::int64_t excess) {
@@ -173,8 +174,8 @@ void WaitStates::fill_critical_path(WaitStateResults& results) {
   results.virtual_time = end.time_since_epoch();
   if (last == nullptr) return;
   for (const PathShare& share : paths_.whole(*last)) {
-    rows_[share.activity].on_critical_path += Duration{share.time_ps};
-    rank_tallies_[RankId{share.rank}.index()].on_critical_path += Duration{share.time_ps};
+    sum_up(rows_[share.activity].on_critical_path, Duration{share.time_ps});
+    sum_up(rank_tallies_[RankId{share.rank}.index()].on_critical_path, Duration{share.time_ps});
   }
 }
 

@@ -1,7 +1,8 @@
 #include "hypothesis/waitstates/efficiencies.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "support/time_sum.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -21,8 +22,8 @@ Efficiencies efficiencies(const std::vector<Duration>& compute, Duration run_tim
   Efficiencies e;
   if (compute.empty()) return e;
   const Duration largest = *std::max_element(compute.begin(), compute.end());
-  const Duration sum = std::accumulate(compute.begin(), compute.end(), Duration::zero());
-  const double mean = seconds(sum) / static_cast<double>(compute.size());
+  const double mean =
+      time_sum(compute.begin(), compute.end()).seconds() / static_cast<double>(compute.size());
   e.parallel = run_time > Duration::zero() ? mean / seconds(run_time) : 1;
   e.load_balance = largest > Duration::zero() ? mean / seconds(largest) : 1;
   e.communication = ratio(largest, run_time);

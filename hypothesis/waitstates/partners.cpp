@@ -2,6 +2,8 @@
 // that complete them, and members of a collective to each other.
 #include <algorithm>
 
+#include "support/time_sum.hpp"
+
 #include "hypothesis/waitstates/search.hpp"
 
 namespace nplus1::hypothesis {
@@ -212,8 +214,8 @@ void WaitStates::note_received(const Call& call, Time sent) {
   std::vector<LateReceive>& late = ranks_[call.rank.index()].late;
   for (; !late.empty() && late.back().sent > sent; late.pop_back()) {
     if (late.back().call >= call.number) continue;
-    rows_[late.back().row].wrong_order += late.back().late;
-    rank_tallies_[call.rank.index()].wrong_order += late.back().late;
+    sum_up(rows_[late.back().row].wrong_order, late.back().late);
+    sum_up(rank_tallies_[call.rank.index()].wrong_order, late.back().late);
   }
 }
 

@@ -4,11 +4,13 @@
 #include <numeric>
 #include <tuple>
 
+#include "support/time_sum.hpp"
+
 namespace nplus1::hypothesis {
 namespace {
 
 Duration weight(const Activity& a) {
-  return a.tally.waiting + a.tally.polling;
+  return added(a.tally.waiting, a.tally.polling);
 }
 
 bool used(const Tally& t) {
@@ -18,18 +20,20 @@ bool used(const Tally& t) {
 }  // namespace
 
 Duration Tally::in_states() const {
-  return std::accumulate(states.begin(), states.end(), Duration::zero());
+  Duration sum{};
+  for (const Duration state : states) sum_up(sum, state);
+  return sum;
 }
 
 void Tally::add(const Tally& other) {
   calls += other.calls;
-  time += other.time;
-  computing += other.computing;
-  waiting += other.waiting;
-  polling += other.polling;
-  for (std::size_t s = 0; s < kWaitStates; ++s) states[s] += other.states[s];
-  wrong_order += other.wrong_order;
-  on_critical_path += other.on_critical_path;
+  sum_up(time, other.time);
+  sum_up(computing, other.computing);
+  sum_up(waiting, other.waiting);
+  sum_up(polling, other.polling);
+  for (std::size_t s = 0; s < kWaitStates; ++s) sum_up(states[s], other.states[s]);
+  sum_up(wrong_order, other.wrong_order);
+  sum_up(on_critical_path, other.on_critical_path);
   delay.add(other.delay);
 }
 

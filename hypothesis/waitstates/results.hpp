@@ -10,6 +10,7 @@
 #include "events/definitions.hpp"
 #include "hypothesis/waitstates/efficiencies.hpp"
 #include "hypothesis/waitstates/kinds.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::hypothesis {
 
@@ -37,7 +38,7 @@ struct Tally {
   DelayCost delay;
   [[nodiscard]] Duration in_states() const;
   /// The rest: the network's time, and what inner steps of collectives waited for.
-  [[nodiscard]] Duration transfer() const { return waiting + polling - in_states(); }
+  [[nodiscard]] Duration transfer() const { return added(waiting, polling) - in_states(); }
   void add(const Tally& other);
 };
 

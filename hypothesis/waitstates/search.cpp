@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "support/time_sum.hpp"
+
 namespace nplus1::hypothesis {
 namespace {
 
@@ -117,7 +119,7 @@ void WaitStates::on_event(const events::TimedEvent& timed) {
 /// Charges what lies between the last call and this one.
 void WaitStates::advance(const events::TimedEvent& timed, Lane& lane) {
   const events::Event& event = timed.event;
-  rank_tallies_[timed.rank.index()].computing += event.compute();
+  sum_up(rank_tallies_[timed.rank.index()].computing, event.compute());
   const Duration gap = event.entry() - lane.end;
   if (gap <= Duration::zero()) return;
   lane.end = event.entry();
@@ -149,9 +151,9 @@ void WaitStates::count(const events::TimedEvent& timed, const Lane& lane, Call& 
     call.waiting = call.held_up = std::min(std::max(Duration::zero(), time), held_up(timed.answer));
   for (Tally* tally : {&rows_[call.row], &rank_tallies_[timed.rank.index()]}) {
     ++tally->calls;
-    tally->time += time;
-    tally->waiting += call.waiting;
-    if (failed_poll(timed)) tally->polling += time;
+    sum_up(tally->time, time);
+    sum_up(tally->waiting, call.waiting);
+    if (failed_poll(timed)) sum_up(tally->polling, time);
   }
 }
 

@@ -276,6 +276,26 @@ TEST(WaitStates, MessageWithoutItsOtherHalfCountsAsUnresolved) {
   EXPECT_EQ(states_text(r.total), "transfer 9");
 }
 
+/// 46 days each: together more than a Duration holds.
+TEST(WaitStates, WhatManyRanksHaveTogetherIsAtMostWhatADurationHolds) {
+  constexpr Duration kLong{3'900'000'000'000'000'000};
+  WaitStates search{4};
+  events::Event recv;
+  recv.kind = events::EventKind::kRecv;
+  for (std::int32_t r = 0; r < 4; ++r) {
+    events::Answer answer;
+    answer.source = (r + 1) % 4;
+    search.on_event({RankId{r}, recv, {}, kTimeZero + kLong, answer});
+  }
+  const auto all = search.result().total;
+  EXPECT_EQ(all.time, Duration::max());
+  EXPECT_EQ(all.waiting, Duration::max());
+  EXPECT_GE(all.transfer(), Duration::zero());
+  const auto e = efficiencies({kLong, kLong, kLong, kLong}, kLong, std::nullopt);
+  EXPECT_DOUBLE_EQ(e.parallel, 1);
+  EXPECT_DOUBLE_EQ(e.load_balance, 1);
+}
+
 TEST(WaitStates, ComputingIsToldByTheCallThatEndsIt) {
   Activity computing;
   computing.kind = "computing";

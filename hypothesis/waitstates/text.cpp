@@ -6,6 +6,7 @@
 #include "report/exact_time.hpp"
 #include "report/page.hpp"
 #include "support/number_of.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
@@ -57,7 +58,7 @@ void add_efficiencies(Page& page, const Efficiencies& e) {
 }
 
 void add_states(Page& page, const WaitStateResults& r, report::TextStyle style) {
-  const Duration all = r.total.waiting + r.total.polling;
+  const Duration all = added(r.total.waiting, r.total.polling);
   const Duration run = r.virtual_time * static_cast<std::int64_t>(r.ranks.size());
   page.line("");
   page.line("Waiting: {} in all, {} of the ranks' time", readable(all), percent(share(all, run)));
@@ -79,7 +80,7 @@ void add_activities(Page& page, const WaitStateResults& r) {
   page.line("{:<12}{:>9}  {:<20}{}", "Where waited", "calls", "mostly", "call path");
   std::size_t shown = 0;
   for (const Activity& a : r.activities) {
-    const Duration waited = a.tally.waiting + a.tally.polling;
+    const Duration waited = added(a.tally.waiting, a.tally.polling);
     if (waited == Duration::zero() || ++shown > kMostRows) break;
     page.line("  {:>10}{:>9}  {:<20}{}", readable(waited), a.tally.calls, worst_state(a.tally),
               activity_title(a));
@@ -128,7 +129,7 @@ void add_ranks(Page& page, const WaitStateResults& r) {
   for (const std::size_t rank : order) {
     const Tally& t = r.ranks[rank];
     page.line("{:>6}{:>12}{:>12}{:>12}{:>20}", rank, readable(t.on_critical_path), readable(t.computing),
-              readable(t.waiting + t.polling), time_text(t.delay.total()));
+              readable(added(t.waiting, t.polling)), time_text(t.delay.total()));
   }
   if (r.ranks.size() > order.size()) page.line("  The {} with most time on the path.", order.size());
 }

@@ -12,6 +12,7 @@
 #include "hypothesis/waitstates/search.hpp"
 #include "patterns/message_statistics.hpp"
 #include "patterns/patterns_json.hpp"
+#include "patterns/timeline.hpp"
 #include "tests/fuzz/claimed_recording.hpp"
 
 namespace nplus1::fuzz {
@@ -30,6 +31,9 @@ bool analyse(const std::filesystem::path& recording, std::uint8_t which) {
     patterns::MessageStatistics statistics{static_cast<std::size_t>(ranks), network.get(), &selection};
     if (!reader.value().read(statistics)) return false;
     static_cast<void>(patterns::patterns_json(statistics.patterns()));
+    patterns::Timeline timeline{static_cast<std::size_t>(ranks), {.intervals = which % 8 < 4 ? 20U : 2000U}};
+    if (!reader.value().read(timeline)) return false;
+    static_cast<void>(timeline.json());
     return true;
   }
   if (which % 4 == 1) {
