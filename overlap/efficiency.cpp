@@ -116,8 +116,8 @@ Hidden Efficiency::measured(const Rank& rank, std::vector<Transfer>& of) const {
     const ThreadId thread = of[i].thread;
     for (++i; i < of.size() && of[i].thread == thread && of[i].begin <= span.end; ++i)
       span.end = std::max(span.end, of[i].end);
-    sum.transfer += span.end - span.begin;
-    sum.hidden += span.end - span.begin;
+    sum_up(sum.transfer, span.end - span.begin);
+    sum_up(sum.hidden, span.end - span.begin);
     const auto& inside = rank.inside[thread.index()];
     auto call = std::lower_bound(inside.begin(), inside.end(), span.begin,
                                  [](const Span& c, std::int64_t at) { return c.end < at; });
@@ -133,7 +133,7 @@ EfficiencyResult Efficiency::result() {
   result.events = events_;
   for (Rank& rank : ranks_) {
     for (const auto& inside : rank.inside)
-      for (const Span& call : inside) result.in_mpi += call.end - call.begin;
+      for (const Span& call : inside) sum_up(result.in_mpi, call.end - call.begin);
     std::map<std::uint32_t, std::vector<Transfer>> sites, regions;
     std::vector<Transfer> non_blocking;
     for (const Transfer& t : rank.transfers) {

@@ -17,6 +17,7 @@
 
 #include "events/sink.hpp"
 #include "netmodel/network_model.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::overlap {
 
@@ -28,8 +29,8 @@ struct Hidden {
     return transfer > 0 ? static_cast<double>(hidden) / static_cast<double>(transfer) : 0.0;
   }
   void add(const Hidden& other) {
-    transfer += other.transfer;
-    hidden += other.hidden;
+    sum_up(transfer, other.transfer);
+    sum_up(hidden, other.hidden);
   }
 };
 

@@ -15,6 +15,7 @@
 #include "patterns/layers.hpp"
 #include "patterns/size_counts.hpp"
 #include "patterns/time_bins.hpp"
+#include "support/time_sum.hpp"
 
 namespace nplus1::patterns {
 namespace {
@@ -26,11 +27,13 @@ constexpr std::size_t kMostCommunicatorsListed = 1000, kMostSitesListed = 5000;
 /// Numbers in memory, of one kind: a file may claim any number of ranks.
 constexpr std::size_t kMostNumbers = std::size_t{1} << 26U;
 
-/// Sums of all ranks must fit where they are summed: picoseconds, and counts of 64 bits.
+/// A rank's times must fit where they are summed, and the counts of all ranks. Times of all ranks are at most what a
+/// Duration holds (sum_up()).
 struct Sums {
-  double seconds = 0, counts = 0;
+  double longest = 0, counts = 0;
 
   void add(const RankPage& rank) {
+    double seconds = 0;
     const double tick = rank.header.ns_per_tick * 1e-9;
     for (const page::Site& s : rank.sites) {
       seconds += (static_cast<double>(s.ticks) + static_cast<double>(s.longest_ticks)) * tick;
@@ -53,8 +56,9 @@ struct Sums {
     std::int64_t last = std::max(h.end_tick, h.begin_tick);
     for (const page::ThreadState& t : rank.threads) last = std::max(last, t.since_tick);
     seconds += (static_cast<double>(last) - static_cast<double>(h.begin_tick)) * tick;
+    longest = std::max(longest, seconds);
   }
-  [[nodiscard]] bool fit() const { return seconds < 4e6 && counts < 4e18; }  // of 9.2e6 s and 9.2e18
+  [[nodiscard]] bool fit() const { return longest < 4e6 && counts < 4e18; }  // of 9.2e6 s and 9.2e18
 
  private:
   void add_counts(std::initializer_list<std::uint64_t> all) {
@@ -186,13 +190,14 @@ std::vector<RankTotals> totals_of(const std::vector<RankPage>& pages, const Laye
     if (rank.header.end_tick != 0) last = rank.header.end_tick;
     mine.end = time_of(rank, ticks_between(rank.header.begin_tick, last));
     for (const page::Site& site : rank.sites) {
-      mine.mpi += time_of(rank, site.ticks);
-      if (waits(static_cast<std::uint16_t>(site.key & 0xffffU))) mine.waiting += time_of(rank, site.ticks);
+      sum_up(mine.mpi, time_of(rank, site.ticks));
+      if (waits(static_cast<std::uint16_t>(site.key & 0xffffU)))
+        sum_up(mine.waiting, time_of(rank, site.ticks));
     }
     for (const page::Collective& c : rank.collectives) {
       if ((c.key >> 32U & 0xffU) < static_cast<std::uint64_t>(CollectiveKind::kSynchronize))
         mine.collective_calls += c.calls;
-      if ((c.key >> 40U & 1U) != 0) mine.waiting += time_of(rank, c.ticks);
+      if ((c.key >> 40U & 1U) != 0) sum_up(mine.waiting, time_of(rank, c.ticks));
     }
     mine.compute = std::max(Duration::zero(), mine.end - mine.mpi);
   }
@@ -218,8 +223,8 @@ void add_collectives(const std::vector<RankPage>& pages, std::size_t ranks, Patt
       use.calls_per_rank.resize(ranks);
       use.calls_per_rank[static_cast<std::size_t>(rank.header.rank)] += c.calls;
       use.bytes += c.bytes;
-      use.time += time_of(rank, c.ticks);
-      if ((c.key >> 40U & 1U) != 0) use.waiting += time_of(rank, c.ticks);
+      sum_up(use.time, time_of(rank, c.ticks));
+      if ((c.key >> 40U & 1U) != 0) sum_up(use.waiting, time_of(rank, c.ticks));
     }
   }
   for (auto& [key, use] : named)
@@ -270,8 +275,8 @@ bool add_communicators(const std::vector<RankPage>& pages, std::size_t ranks, Pa
       use.messages += c.messages;
       use.bytes += c.bytes;
       use.collective_calls += c.collective_calls;
-      use.time += time_of(rank, c.ticks);
-      use.waiting += time_of(rank, c.waiting_ticks);
+      sum_up(use.time, time_of(rank, c.ticks));
+      sum_up(use.waiting, time_of(rank, c.waiting_ticks));
     }
   }
   std::uint32_t id = used.empty() || std::get<0>(used.begin()->first) ? 1 : 0;
@@ -317,8 +322,8 @@ void add_call_sites(const std::vector<RankPage>& pages, Patterns& patterns) {
       use.calls += site.calls;
       if (!is_file_call(call)) use.messages += site.messages;
       use.bytes += site.bytes;
-      use.time += time_of(rank, site.ticks);
-      if (waits(call) || blocking.count(call) > 0) use.waiting += time_of(rank, site.ticks);
+      sum_up(use.time, time_of(rank, site.ticks));
+      if (waits(call) || blocking.count(call) > 0) sum_up(use.waiting, time_of(rank, site.ticks));
       use.longest = std::max(use.longest, time_of(rank, site.longest_ticks));
     }
   }
@@ -343,7 +348,7 @@ FileAccess access_of(std::string_view call) {
 
 void add_site(const RankPage& rank, const page::Site& site, FileCounts& counts) {
   const FileAccess access = access_of(call_name(static_cast<std::uint16_t>(site.key & 0xffffU)));
-  counts.time += time_of(rank, site.ticks);
+  sum_up(counts.time, time_of(rank, site.ticks));
   if (access.opens) counts.opens += site.messages;
   if (access.reads) counts.reads += site.messages, counts.bytes_read += site.bytes;
   if (access.writes) counts.writes += site.messages, counts.bytes_written += site.bytes;
@@ -393,8 +398,9 @@ Result<Patterns> counted_patterns(const std::vector<RankPage>& pages) {
   Sums sums;
   for (const RankPage& rank : pages) sums.add(rank);
   if (!sums.fit())
-    return Error{"the times or counts of all ranks together are beyond what can be summed (46 days, 4e18)",
-                 "nplus1 where shows what each rank does"};
+    return Error{
+        "the times of a rank, or the counts of all together, are beyond what can be summed (46 days, 4e18)",
+        "nplus1 where shows what each rank does"};
   if (!fits_in_memory(pages)) return too_large();
   Patterns patterns;
   const auto ranks = static_cast<std::size_t>(pages.front().header.ranks);

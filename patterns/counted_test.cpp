@@ -158,6 +158,24 @@ TEST_F(Counted, AMemberListOutsideItsTableIsEmpty) {
   }
 }
 
+/// 64 ranks of two days each: together more than a Duration holds.
+TEST_F(Counted, AJobOfManyRanksMayLastForDays) {
+  constexpr std::int32_t kRanks = 64;
+  constexpr std::uint64_t kTwoDays = 345'600'000'000'000;  // ticks
+  std::string bytes;
+  for (std::int32_t rank = 0; rank < kRanks; ++rank) {
+    MadePage made{rank, kRanks};
+    made.sites = {{page::site_key(0, kSend), 2, 3, kTwoDays, kTwoDays, 3, 24, 9, 8}};
+    made.header.end_tick = made.header.begin_tick + static_cast<std::int64_t>(2 * kTwoDays);
+    bytes += made.bytes();
+  }
+  const auto counted = patterns(bytes);
+  ASSERT_TRUE(counted.ok()) << counted.error().what;
+  EXPECT_EQ(counted.value().call_sites.at(0).time, Duration::max());
+  EXPECT_EQ(counted.value().call_sites.at(0).longest, from_seconds(2 * 86400));
+  EXPECT_EQ(counted.value().virtual_time(), from_seconds(4 * 86400));
+}
+
 TEST_F(Counted, AnEndBeforeTheBeginningIsNoTime) {  // as the fuzzer had it
   MadePage made = sender();
   made.header.end_tick = std::numeric_limits<std::int64_t>::min() + 1000;
