@@ -101,6 +101,39 @@ TEST(Files, ManyClientsGetTheTotalBandwidth) {
     EXPECT_EQ(end[static_cast<std::size_t>(r)], ns(kStorageLatency + std::max(1000, (r + 1) * 500)));
 }
 
+/// Of a file's first bytes those that lie on a server (tests/mpi/storage_table.py does the same live).
+std::int64_t on_server(std::int64_t server, std::int64_t servers, std::int64_t stripe, std::int64_t first) {
+  const std::int64_t rest = first % (servers * stripe) - server * stripe;
+  return first / (servers * stripe) * stripe + std::clamp<std::int64_t>(rest, 0, stripe);
+}
+
+/// All clients at one time, one's bytes behind the other's: L + max(s / c, what the busiest of its servers has moved by then).
+TEST(Files, OverSizesClientsAndServersTimesAreClosedForms) {
+  constexpr std::int64_t kClient = 1'000'000'000, kTotal = 10'000'000'000, kStripe = 4096;
+  for (const std::int64_t servers : {1, 2, 4, 10, 64})
+    for (const int clients : {1, 2, 5, 64})
+      for (const std::int64_t size : {1, 1000, 4096, 4097, 65536, 1'000'003, 1 << 30}) {
+        World world{
+            clients, kFilesNetwork,
+            storage(("latency=10us,client=1GB/s,total=10GB/s,stripe=4096B,stripes=" + std::to_string(servers))
+                        .c_str())};
+        for (int r = 0; r < clients; ++r) write_file(world, r, static_cast<std::uint64_t>(r * size), size);
+        const std::vector<Time> end = ends_of(world, clients);
+        for (int r = 0; r < clients; ++r) {
+          std::int64_t busiest = 0;
+          for (std::int64_t j = 0; j < servers; ++j) {
+            const std::int64_t behind = on_server(j, servers, kStripe, (r + 1) * size);
+            if (behind > on_server(j, servers, kStripe, r * size)) busiest = std::max(busiest, behind);
+          }
+          const double seconds =
+              std::max(static_cast<double>(size) / kClient, static_cast<double>(busiest * servers) / kTotal);
+          const auto off = end[static_cast<std::size_t>(r)] - ns(kStorageLatency + 1e9 * seconds);
+          EXPECT_LE(std::abs(off.count()), r + 2)
+              << servers << " servers, rank " << r << " of " << clients << ", " << size;
+        }
+      }
+}
+
 TEST(Files, NobodyIsServedWhileSomebodyMayComeBefore) {
   World world = world_of(2);
   world.compute(500);

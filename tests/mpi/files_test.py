@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from live import NPLUS1, LiveTest
 from openmpi_test import OPEN_MPI, OpenMpiTest
+from storage_table import SIZES, differences, storage
 
 WAYS = ((), ("--direct", "off"), ("--transport", "tcp"))
 STORAGE = "latency=1ms,client=1MB/s,total=2MB/s,stripes=2,stripe=1000B"
@@ -51,6 +52,13 @@ class Files(LiveTest):
         # Ranks 0 and 2 write to the first server, 1 and 3 to the second.
         self.assertEqual([times[rank, "write"] for rank in range(4)], [[2000], [2000], [3000], [3000]])
         self.assertEqual(times[0, "open"], [2000 + 1000])  # four ranks meet in two rounds
+
+    def test_closed_forms_over_sizes_clients_and_stripes(self):
+        for clients, stripes in ((1, 4), (3, 7), (8, 1), (8, 4)):
+            with self.subTest(clients=clients, stripes=stripes):
+                run = self.exact(self.of("storage"), *SIZES, ranks=clients, network="lsb:latency=1us,bandwidth=1GB/s",
+                                 options=("--storage", storage(stripes)))
+                self.assertEqual(sorted(differences(run.stdout, clients, stripes)), sorted(SIZES))
 
     def test_collective_calls_meet_first(self):
         times = self.times("all")
