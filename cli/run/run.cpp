@@ -168,9 +168,10 @@ void say_why_nothing(const fs::path& folder, const Ended& ended) {
              what, next);
 }
 
-/// The usual reason under Slurm, which no rank can see.
-void say_what_srun_needs(const RunOptions& options) {
+/// The usual reason under Slurm why nobody was observed, which no rank can see.
+void say_what_srun_needs(const RunOptions& options, const Ended& ended) {
   if (!options.launcher || options.launcher->kind != LauncherKind::kSlurm) return;
+  if (ended.simulator_code == kSimulatorNotWritten || ended.simulator_code > 128) return;  // another is known
   fmt::print(stderr,
              "nplus1: srun makes each process a job by itself where it is not told of the MPI library\n"
              "  so:   if each said that it is rank 0 of 1, they were no ranks of one job\n"
@@ -333,7 +334,7 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const std::string fixes =
       fs::exists(output / kSummary) ? add_findings(output, patience, options.keep_fixes) : "";
   show_summary(output, ended, quiet);
-  if (ended.simulator_done && !fs::exists(output / kSummary)) say_what_srun_needs(options);
+  if (ended.simulator_done && !fs::exists(output / kSummary)) say_what_srun_needs(options, ended);
   if (!quiet) fmt::print(stderr, "{}", clock);
   if (!quiet) fmt::print(stderr, "{}", fixes);
   if (ended.simulator_done) folder->remove_if_empty();

@@ -1,15 +1,20 @@
 """Jobs that Slurm starts: `nplus1 run -- srun -n 4 ./app`. They do what they do bare, and their virtual times are those of
 the same programs under mpirun. Slurm is the test's own (slurm.py).
 
+NPLUS1_SLURM_FAULTS=N kills and ends parts of N jobs (8); NPLUS1_SLURM_FAULTS_SEED is 1.
 Environment (set by ctest): NPLUS1_OPENMPI_TEST_PROGRAMS, the folder of the programs built by Open MPI's compilers."""
 import os
 import pathlib
+import random
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 import slurm
 from live import LiveTest, NPLUS1, environment, path_of, wait_until
+from random_kills import marked, recording_problems, shared_files
 
 STAGE = pathlib.Path(__file__).with_name("two_hosts.sh")
 OPEN_MPI = pathlib.Path(os.environ.get("NPLUS1_OPENMPI_TEST_PROGRAMS", "."))
@@ -117,6 +122,61 @@ class Mpich(SlurmTest):
         def left():
             return [p for p in pathlib.Path("/proc").glob("[0-9]*/environ") if str(self.folder).encode() in read(p)]
         self.assertEqual(wait_until(lambda: not left()), True)
+
+
+class Faults(SlurmTest):
+    """SIGKILL and SIGTERM to each part of a job, at a random moment while its ranks exchange messages. Ranks are no children
+    of ours here: the job's processes are told by what they inherit."""
+    PARTS = {"nplus1": "nplus1", "srun": "srun", "simulator": "nplus1-simnode", "rank": "script"}
+    STEPS = [f"repeat 12 {{ delay 0.05; send {to} 100; recv -1 100; allreduce 8 }}" for to in (1, 2, 0)]
+
+    def process(self, job, mark, part):
+        """One of the job's, once ranks and simulator are there."""
+        found = marked(mark)
+        if "script" not in found.values() or part in ("simulator", "nplus1") and "nplus1-simnode" not in found.values():
+            return None
+        if part == "nplus1" or part == "srun" and job.pid in found and found[job.pid] == "srun":
+            return job.pid
+        return next((p for p, name in sorted(found.items()) if name == self.PARTS[part]), None)
+
+    def hit(self, command, mark, part, how):
+        """The job, which has ended, its output, and when it was hit."""
+        job = subprocess.Popen(command, cwd=self.folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, env=environment({**self.slurm.environment, "FAULT_MARK": mark}))
+        process = wait_until(lambda: self.process(job, mark.encode(), part) or job.poll() is not None and -1, LIMIT)
+        time.sleep(random.uniform(0.05, 0.4))
+        self.assertGreater(process or -1, 0, f"the job has no {part}")
+        os.kill(process, how)
+        when = time.time_ns()
+        try:
+            out, err = job.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            job.terminate()
+            self.fail(f"hangs: {job.communicate()}")
+        self.assertIs(wait_until(lambda: not marked(mark.encode()), 30), True, f"left: {marked(mark.encode())}")
+        return job.returncode, sorted(out.splitlines()), err, when
+
+    def test_kills_and_ends_of_each_part(self):
+        random.seed(int(os.environ.get("NPLUS1_SLURM_FAULTS_SEED", "1")))
+        self.step = (*self.step, "-K")
+        expected = sorted(self.run_command(self.srun(3, "script", *self.STEPS)).stdout.splitlines())
+        self.assertGreaterEqual(len(expected), 12)
+        for number in range(int(os.environ.get("NPLUS1_SLURM_FAULTS", "8"))):
+            part, how = list(self.PARTS)[number % 4], (signal.SIGKILL, signal.SIGTERM)[number // 4 % 2]
+            with self.subTest(number=number, part=part, signal=how.name):
+                files, folder = shared_files(), self.folder / f"fault-{number}"
+                command = self.command(3, "script", *self.STEPS, output=folder)
+                code, out, err, when = self.hit(command, f"fault-{number}-{os.getpid()}", part, how)
+                self.assertEqual([f for f in shared_files() - files if "nplus1" in f], [])
+                self.assertEqual(recording_problems(part, folder, when, False)[0], [])
+                if part == "simulator":  # is not the program's
+                    self.assertEqual((code, out), (0, expected), err)
+                    self.assertIn("the simulator was ended by signal", err)
+                    self.assertNotIn("--mpi=pmi2", err)  # what is missing where nobody is observed
+                elif part == "nplus1" and how == signal.SIGKILL:  # the job goes on to its end
+                    self.assertEqual((code, read_summary(folder)["trust"]["active_ranks"]), (-how, 3))
+                else:  # as bare: Slurm ends the others by either signal, and srun returns the highest code
+                    self.assertIn(code, (128 + signal.SIGKILL, 128 + signal.SIGTERM), err)
 
 
 @unittest.skipUnless((OPEN_MPI / "hello_c").exists(), "nplus1 was built without Open MPI")
