@@ -11,6 +11,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "events/frame_text.hpp"
 #include "events/mpi_call.hpp"
 #include "events/source/source_lines.hpp"
 #include "events/statistics/pages.hpp"
@@ -90,7 +91,7 @@ class Looker {
 
  private:
   std::string line_of(const std::string& frames) {
-    const auto all = page::frames_of(frames);
+    const auto all = events::frames_of(frames);
     return all.empty() ? "" : lines_.call_returning_to(all.front().module, all.front().offset);
   }
 

@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +10,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "support/stopped.hpp"
 
@@ -15,8 +18,7 @@ namespace nplus1::cli {
 namespace {
 
 void print(const Failure& failure) {
-  fmt::print(stderr, "nplus1: {}\n  so:   {}\n  next: {}\n", failure.what(), failure.consequence(),
-             failure.next());
+  to_stderr("nplus1: {}\n  so:   {}\n  next: {}\n", failure.what(), failure.consequence(), failure.next());
 }
 
 /// The verb that help should be shown for: the one named, or the top level.
@@ -106,9 +108,18 @@ int act(int argc, char** argv) {
   }
 }
 
+/// Keeps the numbers of closed standard streams from the files that are opened from here on. Reading and writing them still
+/// fails, and what is started has them closed, as it would have without us.
+void hold_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) == -1)
+      static_cast<void>(::open("/dev/null", (stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC));
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  hold_closed_streams();
   // Line by line: where both streams go into one file, whole lines stand in it in the order in which they were said.
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
   return checked_output(act(argc, argv));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/failure.hpp"
+#include "cli/to_stderr.hpp"
 
 namespace nplus1::cli {
 
@@ -33,9 +34,9 @@ int judge(const std::vector<hypothesis::Condition>& conditions, const hypothesis
     if (holds == false) continue;
     code = ExitCode::kLimit;
     if (holds)
-      fmt::print(stderr, "nplus1: {}: it is {:.6g}\n", condition.text, *side.metric(condition.metric));
+      to_stderr("nplus1: {}: it is {:.6g}\n", condition.text, *side.metric(condition.metric));
     else
-      fmt::print(stderr, "nplus1: {}: not known\n", condition.text);
+      to_stderr("nplus1: {}: not known\n", condition.text);
   }
   return static_cast<int>(code);
 }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "events/frame_text.hpp"
 #include "events/mpi_call.hpp"
 #include "patterns/call_sites.hpp"
 #include "patterns/collective_fans.hpp"
@@ -295,7 +296,7 @@ bool add_communicators(const std::vector<RankPage>& pages, std::size_t ranks, Pa
 
 std::vector<SiteFrame> frames_of_path(const std::string& text) {
   std::vector<SiteFrame> frames;
-  for (const events::Frame& f : page::frames_of(text))
+  for (const events::Frame& f : events::frames_of(text))
     frames.push_back({f.function, f.file, f.line, f.module, f.offset});
   return frames;
 }

@@ -11,6 +11,7 @@
 #include "cli/program.hpp"
 #include "cli/progress.hpp"
 #include "cli/replay/replay.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "detector/findings.hpp"
 #include "patterns/patterns_json.hpp"
@@ -67,8 +68,8 @@ int show(const CollectivesWords& words) {
                   "leave out --method, or --price, --network, --platform and --collectives"};
   auto search = or_fail(analyses::find_collectives(options), ExitCode::kNoInput, kNothingShown);
   auto& analysis = search.analysis;
-  for (const std::string& sentence : search.lacks) fmt::print(stderr, "nplus1: {}\n", sentence);
-  if (!analysis.damage.empty()) fmt::print(stderr, "recording: {}\n", analysis.damage);
+  for (const std::string& sentence : search.lacks) to_stderr("nplus1: {}\n", sentence);
+  if (!analysis.damage.empty()) to_stderr("recording: {}\n", analysis.damage);
   if (price)
     analysis.findings =
         or_fail(analyses::price(std::move(analysis.findings), replay, progress_of("replays", replay.quiet)),
@@ -81,7 +82,7 @@ int show(const CollectivesWords& words) {
                        analysis.findings, words.all ? detector::Detail::kAll : detector::Detail::kSummary));
   const std::string note = detector::coverage_note(analysis.messages, analysis.unknown, analysis.unmatched);
   fmt::print("{}", analyses::run_trust_text(analyses::run_trust(replay.source)));
-  if (!note.empty()) fmt::print(stderr, "{}\n", note);
+  if (!note.empty()) to_stderr("{}\n", note);
   return static_cast<int>(ExitCode::kOk);
 }
 

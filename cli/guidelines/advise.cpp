@@ -10,6 +10,7 @@
 #include "cli/guidelines/options.hpp"
 #include "cli/guidelines/watch.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -44,7 +45,7 @@ int advise(const AdviseWords& words) {
     fmt::print("no pattern guideline was found violated: there is nothing to advise\n");
     return static_cast<int>(ExitCode::kOk);
   }
-  fmt::print(stderr, "wrote {}\n", advised.file.string());
+  to_stderr("wrote {}\n", advised.file.string());
   if (!advised.all_removed)
     fmt::print(
         "\nWhere no setting helps, a library to preload may: nplus1 guidelines tune {} -o libtuned.so\n",

@@ -9,6 +9,7 @@
 #include "cli/failure.hpp"
 #include "cli/guidelines/guidelines.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "guidelines/findings_output.hpp"
 #include "report/files.hpp"
 #include "report/html/html_report.hpp"
@@ -64,7 +65,7 @@ analyses::JudgingOptions options_of(const CheckWords& words) {
 
 void write(const fs::path& file, const std::string& text) {
   or_fail(report::write_file(file, text), ExitCode::kCantCreate, "nothing is judged");
-  fmt::print(stderr, "wrote {}\n", file.string());
+  to_stderr("wrote {}\n", file.string());
 }
 
 /// In the folder of the measurements, unless told otherwise; a single file's results are only printed.
@@ -78,8 +79,7 @@ void write_profiles(const fs::path& folder, const Analysis& analysis) {
   fs::create_directories(folder, error);
   const auto profiles = guidelines::tuning_profiles(analysis);
   for (const guidelines::Profile& profile : profiles) write(folder / profile.file, profile.text);
-  if (profiles.empty())
-    fmt::print(stderr, "no violation is of a mock-up that PGMPITuneLib has: no profile\n");
+  if (profiles.empty()) to_stderr("no violation is of a mock-up that PGMPITuneLib has: no profile\n");
 }
 
 void write_results(const CheckWords& words, const Analysis& analysis, const guidelines::Context& context) {
@@ -97,7 +97,7 @@ void write_results(const CheckWords& words, const Analysis& analysis, const guid
 int check(const CheckWords& words) {
   const analyses::JudgedGuidelines judged = done_or_fail(
       [&] { return analyses::judge_guidelines(options_of(words)); }, ExitCode::kNoInput, "nothing is judged");
-  if (!judged.coverage.empty()) fmt::print(stderr, "recording: {}\n", judged.coverage);
+  if (!judged.coverage.empty()) to_stderr("recording: {}\n", judged.coverage);
   const guidelines::Context context{words.options.source, judged.gains ? &*judged.gains : nullptr, words.all};
   fmt::print("{}", analysis_text(*judged.analysis, context));
   write_results(words, *judged.analysis, context);

@@ -10,6 +10,7 @@
 #include "cli/guidelines/options.hpp"
 #include "cli/guidelines/watch.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "support/number_of.hpp"
 
 namespace nplus1::cli {
@@ -47,7 +48,7 @@ int confirm(const ConfirmWords& words) {
     fmt::print("no guideline was found violated: there is nothing to confirm\n");
     return static_cast<int>(ExitCode::kOk);
   }
-  for (const auto& note : confirmation.notes) fmt::print(stderr, "nplus1: {}\n", note);
+  for (const auto& note : confirmation.notes) to_stderr("nplus1: {}\n", note);
   print_verdicts(confirmation.analysis);
   return static_cast<int>(ExitCode::kOk);
 }

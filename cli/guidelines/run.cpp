@@ -10,6 +10,7 @@
 #include "cli/guidelines/options.hpp"
 #include "cli/guidelines/watch.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "support/number_of.hpp"
 #include "support/shell.hpp"
 
@@ -32,37 +33,37 @@ struct RunWords {
 void say(const analyses::CampaignPlan& plan) {
   const analyses::Measuring& measuring = plan.measuring;
   const guidelines::Allotment& allotment = plan.allotment;
-  fmt::print(stderr, "nplus1: {} at their sizes, in {}, {} of {}", number_of(plan.tests, "test"),
-             number_of(plan.cells, "group"), number_of(measuring.mpiruns, "mpirun"),
-             number_of(measuring.launch.ranks, "rank"));
-  if (allotment.wanted > 0) fmt::print(stderr, "; predicted: {:.0f} s", allotment.wanted);
+  to_stderr("nplus1: {} at their sizes, in {}, {} of {}", number_of(plan.tests, "test"),
+            number_of(plan.cells, "group"), number_of(measuring.mpiruns, "mpirun"),
+            number_of(measuring.launch.ranks, "rank"));
+  if (allotment.wanted > 0) to_stderr("; predicted: {:.0f} s", allotment.wanted);
   if (allotment.factor < 1)
-    fmt::print(stderr, ", cut to {:.0f} % of the repetitions for the budget of {:.0f} s",
-               100 * allotment.factor, measuring.budget);
-  fmt::print(stderr, "\n");
+    to_stderr(", cut to {:.0f} % of the repetitions for the budget of {:.0f} s", 100 * allotment.factor,
+              measuring.budget);
+  to_stderr("\n");
   if (plan.exceeds_budget())
-    fmt::print(stderr,
-               "nplus1: {} in each of {} are the least: they take about {:.0f} s, more than the "
-               "budget of {:.0f} s; fewer --set, --functions, --sizes or --runs take less\n",
-               number_of(measuring.how.criteria.least, "repetition"), number_of(measuring.mpiruns, "mpirun"),
-               allotment.least, measuring.budget);
+    to_stderr(
+        "nplus1: {} in each of {} are the least: they take about {:.0f} s, more than the "
+        "budget of {:.0f} s; fewer --set, --functions, --sizes or --runs take less\n",
+        number_of(measuring.how.criteria.least, "repetition"), number_of(measuring.mpiruns, "mpirun"),
+        allotment.least, measuring.budget);
 }
 
 void say_it_took_longer(const analyses::MeasuredCampaign& campaign) {
   const analyses::Measuring& measuring = campaign.plan.measuring;
-  fmt::print(stderr,
-             "nplus1: it took {:.0f} s, not {:.0f} s: {} in each of {} are the least; fewer "
-             "--set, --functions, --sizes or --runs take less\n",
-             campaign.spent, measuring.budget, number_of(measuring.how.criteria.least, "repetition"),
-             number_of(measuring.mpiruns, "mpirun"));
+  to_stderr(
+      "nplus1: it took {:.0f} s, not {:.0f} s: {} in each of {} are the least; fewer "
+      "--set, --functions, --sizes or --runs take less\n",
+      campaign.spent, measuring.budget, number_of(measuring.how.criteria.least, "repetition"),
+      number_of(measuring.mpiruns, "mpirun"));
 }
 
 void say_what_drifted(const std::string& folder) {
   const auto drifts =
       done_or_fail([&] { return analyses::drifts_of(folder); }, ExitCode::kNoInput, kNothingShown);
   for (const guidelines::Drift& d : drifts)
-    fmt::print(stderr, "nplus1: {} of {} B takes {:.2f} times as long after {}, in {} of {}\n", d.test,
-               d.size, d.ratio, number_of(d.after, "repetition"), d.changed, number_of(d.mpiruns, "mpirun"));
+    to_stderr("nplus1: {} of {} B takes {:.2f} times as long after {}, in {} of {}\n", d.test, d.size,
+              d.ratio, number_of(d.after, "repetition"), d.changed, number_of(d.mpiruns, "mpirun"));
 }
 
 int run_guidelines(RunWords& run) {
@@ -74,7 +75,7 @@ int run_guidelines(RunWords& run) {
   const analyses::MeasuredCampaign campaign = done_or_fail(
       [&] { return analyses::measure_campaign(options, watch); }, ExitCode::kNoInput, "nothing was measured");
   if (!run.words.quiet && campaign.took_longer()) say_it_took_longer(campaign);
-  for (const std::string& note : campaign.notes) fmt::print(stderr, "nplus1: {}\n", note);
+  for (const std::string& note : campaign.notes) to_stderr("nplus1: {}\n", note);
   if (!options.simulated()) say_what_drifted(options.folder);
   fmt::print("{}\nnplus1 guidelines check {}\n", campaign.file.string(), quote(options.folder));
   return static_cast<int>(ExitCode::kOk);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/to_stderr.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -14,27 +15,25 @@ std::string readable_duration(double seconds) {
 }
 
 void show_step(const analyses::MeasuringStep& step) {
-  fmt::print(stderr, "\r\x1b[Knplus1: {} of {}, {}: about {} left", step.done, step.all, step.what,
-             readable_duration(step.left));
-  if (step.done == step.all) fmt::print(stderr, "\r\x1b[K");
+  to_stderr("\r\x1b[Knplus1: {} of {}, {}: about {} left", step.done, step.all, step.what,
+            readable_duration(step.left));
+  if (step.done == step.all) to_stderr("\r\x1b[K");
 }
 
 }  // namespace
 
 analyses::MeasuringWatch measuring_watch(bool quiet) {
   analyses::MeasuringWatch watch;
-  watch.prints = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  watch.prints = [](const std::string& line) { to_stderr("{}\n", line); };
   if (quiet) return watch;
-  watch.starts = [](const std::vector<std::string>& line) {
-    fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
-  };
+  watch.starts = [](const std::vector<std::string>& line) { to_stderr("nplus1: {}\n", join_quoted(line)); };
   if (isatty(STDERR_FILENO) != 0) watch.step = show_step;
   return watch;
 }
 
 analyses::VariantsWatch variants_watch(bool quiet) {
   return {measuring_watch(quiet), [](const std::string& variant, const std::string& note) {
-            fmt::print(stderr, "nplus1: {}: {}\n", variant, note);
+            to_stderr("nplus1: {}: {}\n", variant, note);
           }};
 }
 

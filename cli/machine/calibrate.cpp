@@ -16,6 +16,7 @@
 #include "calibrate/quality.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
@@ -60,7 +61,7 @@ std::string measure(const CalibrateOptions& options) {
   line.push_back(or_fail(analyses::find_measure(), ExitCode::kUnavailable, kNothingMeasured).string());
   line.push_back(std::to_string(options.repetitions));
   line.push_back(std::to_string(options.largest));
-  fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  to_stderr("nplus1: {}\n", join_quoted(line));
   const processes::Output output = processes::capture(line, kPatience);
   if (output.timed_out)
     throw Failure{ExitCode::kUnavailable, "measuring took more than 10 minutes", kNothingMeasured,

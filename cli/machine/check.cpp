@@ -14,6 +14,7 @@
 #include "cli/machine/mpi_imports.hpp"
 #include "cli/program.hpp"
 #include "cli/run/program_check.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "report/files.hpp"
 
@@ -110,7 +111,7 @@ std::string json_of(const CallsWords& words, const MpiImports& found) {
 
 int check_calls(const CallsWords& words) {
   const ProgramFiles files = files_of_program(words.program);
-  if (!files.note.empty()) fmt::print(stderr, "nplus1: note: {}\n", files.note);
+  if (!files.note.empty()) to_stderr("nplus1: note: {}\n", files.note);
   const MpiImports found = mpi_imports(files.files);
   print(words, found);
   if (!words.json.empty()) {

@@ -11,6 +11,7 @@
 #include "analyses/where.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 
 namespace nplus1::cli {
@@ -45,7 +46,10 @@ int show(const WhereOptions& options) {
   if (options.for_ranks && !is_first(options.folder)) return 0;
   const auto where = or_fail(analyses::where(options.folder), ExitCode::kNoInput, kNothingShown);
   const std::string text = analyses::where_text(where);
-  fmt::print(options.for_ranks ? stderr : stdout, "{}", text);
+  if (options.for_ranks)
+    to_stderr("{}", text);
+  else
+    fmt::print("{}", text);
   return 0;
 }
 

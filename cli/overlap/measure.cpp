@@ -17,6 +17,7 @@
 #include "cli/run/job.hpp"
 #include "cli/run/launcher.hpp"
 #include "cli/run/program_check.hpp"
+#include "cli/to_stderr.hpp"
 #include "events/source/source_lines.hpp"
 #include "overlap/measured.hpp"
 #include "report/files.hpp"
@@ -96,11 +97,11 @@ void show_measured(const MeasureWords& words, const std::string& application, co
   std::error_code error;
   fs::remove(raw, error);
   if (text.empty()) {
-    fmt::print(stderr,
-               "nplus1: nothing was measured: rank 0 has not come to MPI_Finalize, or cannot write to {}\n"
-               "  so:   the application ran as if without nplus1\n"
-               "  next: nplus1 doctor PROGRAM\n",
-               result.parent_path().string());
+    to_stderr(
+        "nplus1: nothing was measured: rank 0 has not come to MPI_Finalize, or cannot write to {}\n"
+        "  so:   the application ran as if without nplus1\n"
+        "  next: nplus1 doctor PROGRAM\n",
+        result.parent_path().string());
     return;
   }
   events::source::SourceLines lines;
@@ -111,11 +112,10 @@ void show_measured(const MeasureWords& words, const std::string& application, co
   or_fail(report::write_file(result, overlap::measurement_json(measured)), ExitCode::kCantCreate,
           "the results are not written");
   if (words.quiet) return;
-  fmt::print(stderr, "\n{}", overlap::measurement_text(measured));
+  to_stderr("\n{}", overlap::measurement_text(measured));
   const unsigned cores = std::thread::hardware_concurrency();
   if (words.mpi_args.empty() && measured.ranks > cores)
-    fmt::print(stderr, "  {} ranks share {} cores: times are mostly those of the scheduler\n", measured.ranks,
-               cores);
+    to_stderr("  {} ranks share {} cores: times are mostly those of the scheduler\n", measured.ranks, cores);
 }
 
 int measure_overlap(const MeasureWords& words, const std::vector<std::string>& command) {
@@ -142,7 +142,7 @@ int measure_overlap(const MeasureWords& words, const std::vector<std::string>& c
   const fs::path folder = made ? made->path() : fs::absolute(words.output);
   const fs::path raw = folder / ".overlap-measured.raw";
   const std::vector<std::string> line = measuring_line(words, sections, raw);
-  if (!words.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  if (!words.quiet) to_stderr("nplus1: {}\n", join_quoted(line));
   const Ended ended = run_job(line, raw, kMeasurePatience);
   show_measured(words, application, raw, folder / kOverlapMeasuredFile);
   if (made) made->remove_if_empty();

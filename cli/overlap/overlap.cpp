@@ -12,6 +12,7 @@
 #include "cli/program.hpp"
 #include "cli/progress.hpp"
 #include "cli/replay/results.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "events/recording/reader.hpp"
 #include "overlap/measured.hpp"
@@ -57,8 +58,8 @@ void add_measured(const OverlapWords& words, const analyses::OverlapSource& sour
   if (text.empty()) return;
   const auto lines = overlap::measured_lines(text);
   if (!lines) {
-    fmt::print(stderr, "nplus1: {} is left out: {}\n  next: {}\n", kOverlapMeasuredFile, lines.error().what,
-               lines.error().remedy);
+    to_stderr("nplus1: {} is left out: {}\n  next: {}\n", kOverlapMeasuredFile, lines.error().what,
+              lines.error().remedy);
     return;
   }
   for (overlap::ChainFinding& finding : results.chains) {

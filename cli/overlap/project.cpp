@@ -8,6 +8,7 @@
 #include "cli/overlap/overlap.hpp"
 #include "cli/program.hpp"
 #include "cli/replay/results.hpp"
+#include "cli/to_stderr.hpp"
 #include "report/files.hpp"
 
 namespace nplus1::cli {
@@ -31,7 +32,7 @@ int show_projection(const ProjectWords& words) {
   analyses::ProjectionBegins begins;
   if (!words.each.words.quiet)
     begins = [](std::size_t run, std::size_t all, const std::string& source) {
-      fmt::print(stderr, "nplus1: {} of {}: {}\n", run + 1, all, source);
+      to_stderr("nplus1: {} of {}: {}\n", run + 1, all, source);
     };
   const overlap::Projection projection =
       or_fail(analyses::project_overlap(options, begins), ExitCode::kNoInput, kNothingProjected);

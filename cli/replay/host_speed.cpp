@@ -4,6 +4,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/host_speed.hpp"
+#include "cli/to_stderr.hpp"
 #include "events/recording/reader.hpp"
 #include "hypothesis/recorded/settings.hpp"
 
@@ -26,7 +27,7 @@ void apply_host_speed(ReplayWords& words) {
   if (host.words.empty()) return;
   words.platform.host_speed = host.speed;
   if (host.speed.empty()) scale_compute(words, host.factor);
-  if (!words.quiet) fmt::print(stderr, "{}", host.words);
+  if (!words.quiet) to_stderr("{}", host.words);
 }
 
 }  // namespace nplus1::cli

@@ -12,6 +12,7 @@
 #include "cli/failure.hpp"
 #include "cli/replay/replay.hpp"
 #include "cli/replay/results.hpp"
+#include "cli/to_stderr.hpp"
 #include "hypothesis/transform/step.hpp"
 #include "report/files.hpp"
 #include "support/number_of.hpp"
@@ -158,9 +159,9 @@ bool tells_how_far_to_trust(const ReplayWords& words, const hypothesis::Recorded
 int reenact(const ReplayWords& words, const hypothesis::RecordedSettings& recorded, int ranks) {
   const Scratch scratch;
   const auto line = command_line(words, ranks, scratch.path());
-  if (!words.quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  if (!words.quiet) to_stderr("nplus1: {}\n", join_quoted(line));
   const processes::Output output = processes::capture(line, kLongest, true);
-  fmt::print(stderr, "{}", output.text);
+  to_stderr("{}", output.text);
   if (said_so(output))
     return output.exit_code == kStuck ? static_cast<int>(ExitCode::kUnavailable) : output.exit_code;
   check(output, line);

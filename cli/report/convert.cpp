@@ -10,6 +10,7 @@
 #include "analyses/exchange_formats.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "events/definitions_collector.hpp"
 #include "events/recording/reader.hpp"
@@ -43,12 +44,12 @@ class Progress final : public events::EventSink {
  public:
   Progress(events::EventSink& sink, bool quiet) : sink_{sink}, shown_{!quiet && isatty(STDERR_FILENO) == 1} {}
   ~Progress() override {
-    if (printed_) fmt::print(stderr, "\r\033[K");
+    if (printed_) to_stderr("\r\033[K");
   }
   void on_event(const events::TimedEvent& event) override {
     sink_.on_event(event);
     if (shown_ && (++events_ & 0xffff) == 0) {
-      fmt::print(stderr, "\r{:.1f} million events", static_cast<double>(events_) * 1e-6);
+      to_stderr("\r{:.1f} million events", static_cast<double>(events_) * 1e-6);
       printed_ = true;
     }
   }
@@ -95,7 +96,7 @@ void tell_call_paths(const std::string& recording, events::EventSink& sink) {
 }
 
 void tell(const char* what, const std::vector<std::string>& sentences) {
-  for (const std::string& sentence : sentences) fmt::print(stderr, "nplus1: {}: {}\n", what, sentence);
+  for (const std::string& sentence : sentences) to_stderr("nplus1: {}: {}\n", what, sentence);
 }
 
 int convert(const ConvertOptions& options) {
@@ -119,8 +120,8 @@ int convert(const ConvertOptions& options) {
   tell(fmt::format("{} lacks", from.name).c_str(), imported.missing);
   tell(fmt::format("{} cannot hold", to.name).c_str(), exported.lost);
   if (!options.quiet)
-    fmt::print(stderr, "nplus1: {} of {}: {} -> {}\n", number_of(exported.events, "event"),
-               number_of(importer->preamble().ranks, "rank"), options.input, options.output);
+    to_stderr("nplus1: {} of {}: {} -> {}\n", number_of(exported.events, "event"),
+              number_of(importer->preamble().ranks, "rank"), options.input, options.output);
   return static_cast<int>(ExitCode::kOk);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/run/findings_text.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "patterns/timeline.hpp"
 
@@ -66,8 +67,8 @@ int make_report(const ReportOptions& options) {
   found = or_fail(analyses::with_fixes(page.source, kPatient, std::move(found)), ExitCode::kNoInput,
                   kNothingWritten);
   const auto written = or_fail(analyses::write_page(page, found), ExitCode::kNoInput, kNothingWritten);
-  for (const std::string& note : written.notes) fmt::print(stderr, "{}\n", note);
-  fmt::print(stderr, "{}", trouble_text(found));
+  for (const std::string& note : written.notes) to_stderr("{}\n", note);
+  to_stderr("{}", trouble_text(found));
   fmt::print("{}\n", written.file);
   return static_cast<int>(ExitCode::kOk);
 }

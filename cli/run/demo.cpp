@@ -7,6 +7,7 @@
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/run/run.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "support/shell.hpp"
 
@@ -39,9 +40,9 @@ int demonstrate(const RunOptions& options) {
   if (!program) {
     throw Failure{ExitCode::kUnavailable, program.error().what, kNothingStarted, program.error().remedy};
   }
-  fmt::print(stderr, "{}\n", kBefore);
+  to_stderr("{}\n", kBefore);
   const int code = run(options, {program.value().string()});
-  if (code == 0) fmt::print(stderr, kAfter, quote(program.value().string()));
+  if (code == 0) to_stderr(kAfter, quote(program.value().string()));
   return code;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/failure.hpp"
 #include "cli/host_speed.hpp"
+#include "cli/to_stderr.hpp"
 #include "semantics/time_settings.hpp"
 
 namespace nplus1::cli {
@@ -27,7 +28,7 @@ void apply_host_speed(RunOptions& options) {
   unsetenv("NPLUS1_HOST_SPEED");  // the ranks get what it comes to
   if (host.speed.empty()) scale_compute(options, host.factor);
   understand(options);
-  if (!options.quiet) fmt::print(stderr, "{}", host.words);
+  if (!options.quiet) to_stderr("{}", host.words);
 }
 
 }  // namespace nplus1::cli

@@ -15,6 +15,7 @@
 #include "cli/failure.hpp"
 #include "cli/run/group_witness.hpp"
 #include "cli/run/left_over.hpp"
+#include "cli/to_stderr.hpp"
 
 namespace nplus1::cli {
 namespace {
@@ -113,13 +114,13 @@ bool end_what_waits_for_nobody(pid_t mpirun) {
   const GroupWitness* const witness = group_witness.load();
   for (const RunningProcess& p : adopted({mpirun, witness == nullptr ? 0 : witness->pid(), simulator_pid}))
     holders += fmt::format("{}{} ({})", holders.empty() ? "" : ", ", p.name, p.pid);
-  fmt::print(stderr,
-             "nplus1: mpirun did not end when it was told to, though all ranks have ended{}{}\n"
-             "  so:   mpirun was killed{}\n"
-             "  next: {}\n",
-             holders.empty() ? "" : ": something that they started holds their output open: ", holders,
-             holders.empty() ? "" : "; what holds the output was left alone",
-             holders.empty() ? "nothing; the results are those of the ranks" : "end it, if it is not wanted");
+  to_stderr(
+      "nplus1: mpirun did not end when it was told to, though all ranks have ended{}{}\n"
+      "  so:   mpirun was killed{}\n"
+      "  next: {}\n",
+      holders.empty() ? "" : ": something that they started holds their output open: ", holders,
+      holders.empty() ? "" : "; what holds the output was left alone",
+      holders.empty() ? "nothing; the results are those of the ranks" : "end it, if it is not wanted");
   kill(mpirun, SIGKILL);
   return true;
 }

@@ -8,6 +8,7 @@
 #include "analyses/patterns.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
+#include "cli/to_stderr.hpp"
 #include "patterns/first_screen.hpp"
 #include "patterns/patterns_json.hpp"
 
@@ -60,28 +61,28 @@ void show_counts(const fs::path& folder, bool quiet) {
   const bool whole = fs::exists(folder / kFile, error);
   const fs::path source = folder / (whole ? kFile : kPages);
   if (!fs::exists(source, error)) {
-    fmt::print(stderr,
-               "nplus1: there are no statistics: no rank of the application has called MPI_Init, or they "
-               "could not be kept\n"
-               "  so:   the application ran as if without nplus1\n"
-               "  next: nplus1 doctor PROGRAM\n");
+    to_stderr(
+        "nplus1: there are no statistics: no rank of the application has called MPI_Init, or they "
+        "could not be kept\n"
+        "  so:   the application ran as if without nplus1\n"
+        "  next: nplus1 doctor PROGRAM\n");
     return;
   }
   const auto counted = analyses::load_patterns(source.string());
   if (!counted) {
-    fmt::print(stderr, "nplus1: the statistics cannot be shown: {}\n  next: {}\n", counted.error().what,
-               counted.error().remedy);
+    to_stderr("nplus1: the statistics cannot be shown: {}\n  next: {}\n", counted.error().what,
+              counted.error().remedy);
     return;
   }
   const auto written = report::write_file((folder / patterns::kPatternsFile).string(),
                                           patterns::patterns_json(counted.value().patterns));
-  if (!written) fmt::print(stderr, "nplus1: {}\n  next: {}\n", written.error().what, written.error().remedy);
+  if (!written) to_stderr("nplus1: {}\n  next: {}\n", written.error().what, written.error().remedy);
   if (quiet) return;
   patterns::ScreenOptions screen;
   screen.layers = {"point_to_point"};
   screen.style = {report::unicode_locale()};
-  fmt::print(stderr, "{}\n{}\nnplus1: more with: nplus1 patterns {}\n",
-             patterns::first_screen(counted.value().patterns, screen), counted.value().note, folder.string());
+  to_stderr("{}\n{}\nnplus1: more with: nplus1 patterns {}\n",
+            patterns::first_screen(counted.value().patterns, screen), counted.value().note, folder.string());
 }
 
 }  // namespace nplus1::cli

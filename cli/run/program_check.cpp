@@ -15,6 +15,7 @@
 #include "analyses/installation.hpp"
 #include "cli/failure.hpp"
 #include "cli/run/elf_file.hpp"
+#include "cli/to_stderr.hpp"
 #include "support/processes/programs.hpp"
 #include "support/shell.hpp"
 
@@ -232,7 +233,7 @@ std::optional<MpiLibrary> check_programs(const std::vector<Section>& sections, b
     try {
       const std::string& program = section.command.front();
       const CheckedProgram checked = check_program(program);
-      if (!checked.warning.empty()) fmt::print(stderr, "nplus1: note: {}\n", checked.warning);
+      if (!checked.warning.empty()) to_stderr("nplus1: note: {}\n", checked.warning);
       if (library && checked.library && *library != *checked.library)
         unsuitable(program,
                    fmt::format("is linked with {}, and one before it with {}", name_of(*checked.library),

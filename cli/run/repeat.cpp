@@ -22,6 +22,7 @@
 #include "cli/failure.hpp"
 #include "cli/run/group_witness.hpp"
 #include "cli/run/spread.hpp"
+#include "cli/to_stderr.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/json_object.hpp"
@@ -83,11 +84,10 @@ int run_here(const RunOnce& once, const fs::path& folder) {
   try {
     return once(folder);
   } catch (const Failure& failure) {
-    fmt::print(stderr, "nplus1: {}\n  so:   {}\n  next: {}\n", failure.what(), failure.consequence(),
-               failure.next());
+    to_stderr("nplus1: {}\n  so:   {}\n  next: {}\n", failure.what(), failure.consequence(), failure.next());
     return static_cast<int>(failure.code());
   } catch (const std::exception& error) {
-    fmt::print(stderr, "nplus1: {}\n  so:   this run is left out\n  next: run it alone\n", error.what());
+    to_stderr("nplus1: {}\n  so:   this run is left out\n  next: run it alone\n", error.what());
     return static_cast<int>(ExitCode::kSoftware);
   }
 }
@@ -98,7 +98,7 @@ int run_in_child(const RunOnce& once, const fs::path& folder, const Signals& sig
   std::fflush(nullptr);
   const pid_t pid = fork();
   if (pid < 0) {
-    fmt::print(stderr, "nplus1: this run cannot be started: {}\n", std::strerror(errno));
+    to_stderr("nplus1: this run cannot be started: {}\n", std::strerror(errno));
     return static_cast<int>(ExitCode::kUnavailable);
   }
   if (pid == 0) {
@@ -366,16 +366,15 @@ std::optional<fs::path> next_folder(const fs::path& folder, int number) {
   if (folder.empty()) return fs::path{};
   const auto made = analyses::OutputFolder::at(folder / std::to_string(number));
   if (made) return made.value().path();
-  fmt::print(stderr, "nplus1: {}\n  so:   the runs end here\n  next: {}\n", made.error().what,
-             made.error().remedy);
+  to_stderr("nplus1: {}\n  so:   the runs end here\n  next: {}\n", made.error().what, made.error().remedy);
   return std::nullopt;
 }
 
 void say_run(const OneRun& run, std::size_t number, std::size_t wanted) {
   const std::string time =
       run.complete ? time_of(run.virtual_time_s) + " of virtual time" : "no result to compare";
-  fmt::print(stderr, "nplus1: run {} of {}: {}, {:.3g} s real{}\n", number, wanted, time, run.real_s,
-             run.exit_code == 0 ? "" : fmt::format(", exit code {}", run.exit_code));
+  to_stderr("nplus1: run {} of {}: {}, {:.3g} s real{}\n", number, wanted, time, run.real_s,
+            run.exit_code == 0 ? "" : fmt::format(", exit code {}", run.exit_code));
 }
 
 }  // namespace
@@ -417,11 +416,11 @@ int repeat(const RunOptions& options, int repetitions, const fs::path& folder, c
     exit_code = 128 + signal;
   const auto wanted = static_cast<std::size_t>(repetitions);
   const Common common = common_of(runs, !folder.empty());
-  if (!options.quiet) fmt::print(stderr, "\n{}", text_of(runs, common, wanted, folder));
+  if (!options.quiet) to_stderr("\n{}", text_of(runs, common, wanted, folder));
   if (folder.empty()) return exit_code;
   if (const auto written = report::write_file(folder / kRepeatFile, json_of(runs, common, wanted)); !written)
-    fmt::print(stderr, "nplus1: {}\n  so:   what the runs have in common is not kept\n  next: {}\n",
-               written.error().what, written.error().remedy);
+    to_stderr("nplus1: {}\n  so:   what the runs have in common is not kept\n  next: {}\n",
+              written.error().what, written.error().remedy);
   return exit_code;
 }
 

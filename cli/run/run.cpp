@@ -33,6 +33,7 @@
 #include "cli/run/program_check.hpp"
 #include "cli/run/repeat.hpp"
 #include "cli/run/simulator_beside.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "report/html/html_report.hpp"
 #include "support/processes/children.hpp"
@@ -161,21 +162,21 @@ void say_why_nothing(const fs::path& folder, const Ended& ended) {
                        strsignal(ended.simulator_code - 128));
     next = "run again; signal 9 is the kernel's when memory runs out";
   }
-  fmt::print(stderr,
-             "nplus1: there is no result: {}\n"
-             "  so:   the application ran as if without nplus1\n"
-             "  next: {}\n",
-             what, next);
+  to_stderr(
+      "nplus1: there is no result: {}\n"
+      "  so:   the application ran as if without nplus1\n"
+      "  next: {}\n",
+      what, next);
 }
 
 /// The usual reason under Slurm why nobody was observed, which no rank can see.
 void say_what_srun_needs(const RunOptions& options, const Ended& ended) {
   if (!options.launcher || options.launcher->kind != LauncherKind::kSlurm) return;
   if (ended.simulator_code == kSimulatorNotWritten || ended.simulator_code > 128) return;  // another is known
-  fmt::print(stderr,
-             "nplus1: srun makes each process a job by itself where it is not told of the MPI library\n"
-             "  so:   if each said that it is rank 0 of 1, they were no ranks of one job\n"
-             "  next: srun --mpi=pmi2 for MPICH, --mpi=pmix for Open MPI (srun --mpi=list)\n");
+  to_stderr(
+      "nplus1: srun makes each process a job by itself where it is not told of the MPI library\n"
+      "  so:   if each said that it is rank 0 of 1, they were no ranks of one job\n"
+      "  next: srun --mpi=pmi2 for MPICH, --mpi=pmix for Open MPI (srun --mpi=list)\n");
 }
 
 /// Progress on stderr, the application's own output apart. Errors are said in quiet runs, too.
@@ -185,14 +186,14 @@ void show_summary(const fs::path& folder, const Ended& ended, bool quiet) {
   if (file && !quiet) std::cerr << file.rdbuf() << std::flush;
   if (trouble) {
     const std::string reason{std::istreambuf_iterator<char>{trouble}, {}};
-    fmt::print(stderr, "nplus1: {}:\n{}", file ? "the results are not complete" : "there is no result",
-               reason.empty() ? room_in(folder) + "\n" : reason);
+    to_stderr("nplus1: {}:\n{}", file ? "the results are not complete" : "there is no result",
+              reason.empty() ? room_in(folder) + "\n" : reason);
   }
   if (file || trouble) return;
   if (ended.simulator_done)
     say_why_nothing(folder, ended);
   else
-    fmt::print(stderr, "nplus1: the simulator is not done yet; its results will be in {}\n", folder.string());
+    to_stderr("nplus1: the simulator is not done yet; its results will be in {}\n", folder.string());
 }
 
 std::string application_name(const std::vector<Section>& sections) {
@@ -264,12 +265,12 @@ int print_line(const RunOptions& options, const std::vector<Section>& sections) 
 void recommend_replay(const RunOptions& options) {
   const std::string& platform = platform_of(options);
   if (platform.empty() || options.native || options.quiet) return;
-  fmt::print(stderr,
-             "nplus1: on a platform, tests, probes and receives from any source, and all calls of programs "
-             "with threads, wait for "
-             "the simulation; if that takes long, record without --platform, then: nplus1 replay DIR "
-             "--platform {}\n",
-             join_quoted({platform}));
+  to_stderr(
+      "nplus1: on a platform, tests, probes and receives from any source, and all calls of programs "
+      "with threads, wait for "
+      "the simulation; if that takes long, record without --platform, then: nplus1 replay DIR "
+      "--platform {}\n",
+      join_quoted({platform}));
 }
 
 analyses::OutputFolder result_folder(const RunOptions& options, const std::vector<Section>& sections) {
@@ -313,7 +314,7 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
   const auto line =
       or_fail(mpirun_line(options, sections, output.string()), ExitCode::kUnavailable, kNothingStarted);
   const bool quiet = options.quiet || options.brief;
-  if (!quiet) fmt::print(stderr, "nplus1: {}\n", join_quoted(line));
+  if (!quiet) to_stderr("nplus1: {}\n", join_quoted(line));
   if (!quiet) recommend_replay(options);
   if (options.patterns_only) {
     const Ended counted = run_job(line, {}, kPatience);
@@ -335,8 +336,8 @@ int start(const RunOptions& options, const std::vector<Section>& sections) {
       fs::exists(output / kSummary) ? add_findings(output, patience, options.keep_fixes) : "";
   show_summary(output, ended, quiet);
   if (ended.simulator_done && !fs::exists(output / kSummary)) say_what_srun_needs(options, ended);
-  if (!quiet) fmt::print(stderr, "{}", clock);
-  if (!quiet) fmt::print(stderr, "{}", fixes);
+  if (!quiet) to_stderr("{}", clock);
+  if (!quiet) to_stderr("{}", fixes);
   if (ended.simulator_done) folder->remove_if_empty();
   return ended.exit_code;
 }

@@ -9,6 +9,7 @@
 #include "cli/failure.hpp"
 #include "cli/progress.hpp"
 #include "cli/replay/results.hpp"
+#include "cli/to_stderr.hpp"
 #include "cli/whatif/whatif.hpp"
 #include "report/exact_time.hpp"
 #include "support/number_of.hpp"
@@ -179,7 +180,7 @@ int sweep_hypotheses(const WhatIfWords& words) {
   const Fixes fixes = or_fail(analyses::find_fixes(options, progress_of("replays", words.replay.quiet)),
                               ExitCode::kNoInput, kSweepNotFinished);
   if (!words.replay.quiet)
-    for (const std::string& note : fixes.notes) fmt::print(stderr, "nplus1: {}\n", note);
+    for (const std::string& note : fixes.notes) to_stderr("nplus1: {}\n", note);
   report::html::Documents documents;
   documents.add("fixes", fixes.json);
   write_results(words.replay, kWhatIfFile, fixes.json, documents);

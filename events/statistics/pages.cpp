@@ -9,13 +9,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <ctime>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -243,22 +241,6 @@ bool is_statistics(const fs::path& path) {
   char magic[sizeof kMagic] = {};
   std::ifstream in{file, std::ios::binary};
   return in.read(magic, sizeof magic) && std::memcmp(magic, kMagic, sizeof magic) == 0;
-}
-
-std::vector<Frame> frames_of(const std::string& text) {
-  std::vector<Frame> frames;
-  std::istringstream lines{text};
-  for (std::string line; std::getline(lines, line);) {
-    Frame frame;
-    const std::size_t space = line.rfind(' ');
-    const std::size_t plus = line.rfind("+0x", space);
-    if (space != std::string::npos) frame.build_id = line.substr(space + 1);
-    frame.module = line.substr(0, plus == std::string::npos ? space : plus);
-    if (plus != std::string::npos)
-      std::from_chars(line.data() + plus + 3, line.data() + std::min(space, line.size()), frame.offset, 16);
-    frames.push_back(std::move(frame));
-  }
-  return frames;
 }
 
 }  // namespace nplus1::events::statistics

@@ -34,7 +34,4 @@ struct RankPage {
 /// Whether it looks like either.
 [[nodiscard]] bool is_statistics(const std::filesystem::path& path);
 
-/// "MODULE+0xOFFSET BUILD_ID" lines as frames without source.
-[[nodiscard]] std::vector<Frame> frames_of(const std::string& text);
-
 }  // namespace nplus1::events::statistics

@@ -1,12 +1,11 @@
 #include "simnode/node/translator.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 #include "events/checked_sink.hpp"
+#include "events/frame_text.hpp"
 #include "events/thread_change.hpp"
 
 namespace nplus1::simnode::node {
@@ -41,29 +40,6 @@ std::vector<RankId> ranks_of(std::span<const std::uint32_t> words) {
   std::vector<RankId> ranks;
   for (const std::uint32_t w : words) ranks.emplace_back(static_cast<std::int32_t>(w));
   return ranks;
-}
-
-/// A line of a kSiteDefine: "MODULE+0xOFFSET" or "MODULE+0xOFFSET BUILDID".
-events::Frame frame_of(std::string_view line) {
-  events::Frame frame;
-  const std::size_t plus = line.rfind("+0x");
-  if (plus == std::string_view::npos) return frame;
-  frame.module = line.substr(0, plus);
-  const std::string rest{line.substr(plus + 1)};
-  char* end = nullptr;
-  frame.offset = std::strtoull(rest.c_str(), &end, 16);
-  if (*end == ' ') frame.build_id = end + 1;
-  return frame;
-}
-
-std::vector<events::Frame> frames_of(std::string_view text) {
-  std::vector<events::Frame> frames;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    frames.push_back(frame_of(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return frames;
 }
 
 std::uint32_t global(const std::vector<std::uint32_t>& numbers, std::size_t own) {
@@ -134,7 +110,7 @@ void Translator::define_path(RankId rank, const events::Event& event, const std:
   const auto [number, is_new] = intern(path_of_text_, text);
   set_global(ranks_[rank.index()].sites, event.site.index(), number);
   if (!is_new) return;
-  paths_.push_back({CallSiteId{number}, frames_of(text)});
+  paths_.push_back({CallSiteId{number}, events::frames_of(text)});
   sink.on_call_path(paths_.back());
 }
 

@@ -105,6 +105,14 @@ class Output(CommandTest):
             self.assertEqual(done.returncode, 73, done.stderr)
             self.assertIn("could not be written to stdout", done.stderr)
 
+    def test_messages_that_nobody_can_read_change_no_exit_code(self):
+        for words, code in (("waitstates two.n1r --fail-if 'virtual_time_s>0'", 2), ("nonsense", 64), ("patterns nothing", 66),
+                            ("convert two.n1r -o new.csv", 0), ("report two.n1r -o new.html", 0)):
+            for where in ("2> /dev/full", "2>&-", "<&- 2>&-"):
+                for new in self.folder.glob("new.*"):
+                    new.unlink()
+                self.assertEqual(self.shell(f'"$NPLUS1" {words} {where}').returncode, code, (words, where))
+
     def test_devices_are_written_to_and_stay(self):
         done = self.nplus1("waitstates", "two.n1r", "--json", "/dev/stdout")
         self.assertIn('"schema": "nplus1-waitstates/1"', done.stdout)

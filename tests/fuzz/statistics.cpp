@@ -1,4 +1,5 @@
 // Any bytes as a job's file of statistics: read, made patterns of, and shown.
+#include "events/frame_text.hpp"
 #include "events/statistics/pages.hpp"
 #include "events/statistics/testing/page_bytes.hpp"
 #include "patterns/counted.hpp"
@@ -17,7 +18,7 @@ bool run(Input input) {
   if (!pages) return false;
   for (const page::RankPage& rank : pages.value()) {
     for (const page::ThreadState& t : rank.threads) static_cast<void>(rank.members(t.members, t.ranges));
-    for (const std::string& path : rank.paths) static_cast<void>(page::frames_of(path));
+    for (const std::string& path : rank.paths) static_cast<void>(events::frames_of(path));
   }
   const auto counted = patterns::counted_patterns(pages.value());
   if (!counted || counted.value().ranks() > 4096)

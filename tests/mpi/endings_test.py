@@ -1,11 +1,12 @@
 """Output and exit code are those of the bare program, however it ends; what was seen until then is in the results."""
+import json
 import os
 import pathlib
 import signal
 import subprocess
 import unittest
 
-from live import LIMIT, LiveTest, NPLUS1, PROGRAMS, alive_below, descendants, environment, wait_until
+from live import LIMIT, LiveTest, MPIRUN, NPLUS1, PROGRAMS, alive_below, descendants, environment, wait_until
 
 WORK = "repeat 3 {{ send 1 100; recv 1 100 }}; {}"
 PEER = "repeat 3 { recv 0 100; send 0 100 }"
@@ -176,6 +177,27 @@ class NoRoomForResults(LiveTest):
             self.assert_says_what_is_missing(run.stderr)
         finally:
             subprocess.run(["umount", str(disk)], check=False)
+
+    def test_what_nplus1_says_may_be_lost(self):
+        bare = sorted(self.bare(3, "plain", "who").stdout.splitlines())
+        for where in ("2> /dev/full", "2>&-", "2>&- <&-"):
+            with self.subTest(where):
+                self.runs += 1
+                folder = self.folder / f"result-{self.runs}"
+                words = [str(NPLUS1), "run", "-n", "3", "-o", str(folder), "--", str(PROGRAMS / "plain"), "who"]
+                # Hydra, which will not start without a stderr, has one; nplus1 has not.
+                started = {"NPLUS1_MPIRUN": self.with_an_error_stream()} if "&-" in where else {}
+                done = self.run_command(["sh", "-c", f'exec "$@" {where}', "sh", *words], started)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(sorted(done.stdout.splitlines()), bare)
+                self.assertTrue((folder / "report.html").exists())
+                self.assertEqual(json.loads((folder / "summary.json").read_text())["complete"], True)
+
+    def with_an_error_stream(self):
+        mpirun = self.folder / "mpirun"
+        mpirun.write_text(f'#!/bin/sh\nexec {MPIRUN} "$@" 2> /dev/null < /dev/null\n')
+        mpirun.chmod(0o755)
+        return mpirun
 
     def test_files_of_the_simulator_that_may_not_grow(self):
         simulator = self.folder / "simulator"

@@ -1,11 +1,13 @@
 """What a recording says of each call, against what the programs' sources say: payloads are computed here again, lines
 are looked up in the source."""
+import json
+import pathlib
 import shutil
 import struct
 import subprocess
 import unittest
 
-from live import LIMIT, environment
+from live import LIMIT, PROGRAMS, environment
 from recorded import (FINALIZE, IRECV, NO_CRC, RECV, SCATTERED, SOURCES, RecordedTest, Recording, marked_lines)
 
 
@@ -251,6 +253,16 @@ class Scope(RecordedTest):
                                capture_output=True, text=True, check=True, env=environment()).stdout
         build_id = notes.split("Build ID: ")[1].split()[0]
         self.assertEqual({f["build_id"] for e in recording.sends() for f in recording.frames(e)}, {build_id})
+
+    def test_a_program_may_have_newlines_and_spaces_in_its_name(self):
+        program = self.folder / "two\nlines and\na space"
+        shutil.copy(PROGRAMS / "recorded", program)
+        for options in ((), ("--patterns-only",)):
+            run = self.observe(2, str(program), options=options)
+            sites = json.loads((run.folder / "patterns.json").read_text())["call_sites"]
+            self.assertGreater(len({f["line"] for s in sites for f in s["frames"][:1]}), 10)
+            self.assertEqual({(f["module"], pathlib.Path(f["file"]).name) for s in sites for f in s["frames"]},
+                             {(str(program), "recorded.c")})
 
 
 class Endings(RecordedTest):

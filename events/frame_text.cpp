@@ -1,0 +1,43 @@
+#include "events/frame_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace nplus1::events {
+namespace {
+
+/// The frame in `text`, whose last line begins at `last`; nothing if no frame ends there.
+std::optional<Frame> frame_of(std::string_view text, std::size_t last) {
+  if (text == "?") return Frame{};
+  const std::size_t plus = text.substr(last).rfind("+0x");  // in the last line alone: a text may have many
+  if (plus == std::string_view::npos) return std::nullopt;
+  Frame frame;
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data() + last + plus + 3, end, frame.offset, 16);
+  if (error != std::errc{} || (behind != end && *behind != ' ')) return std::nullopt;
+  frame.module = text.substr(0, last + plus);
+  if (behind != end) frame.build_id = std::string{behind + 1, end};
+  return frame;
+}
+
+}  // namespace
+
+std::vector<Frame> frames_of(std::string_view text) {
+  std::vector<Frame> frames;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.find('\n'), text.size());
+    std::optional<Frame> frame = frame_of(text.substr(0, end), 0);
+    while (!frame && end < text.size()) {
+      const std::size_t last = end + 1;
+      end = std::min(text.find('\n', last), text.size());
+      frame = frame_of(text.substr(0, end), last);
+    }
+    frames.push_back(std::move(frame).value_or(Frame{}));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return frames;
+}
+
+}  // namespace nplus1::events
