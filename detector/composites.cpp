@@ -69,9 +69,10 @@ std::vector<Instance> together(const Transfers& transfers, const TransferList& c
 
 }  // namespace
 
-void join_composites(const Transfers& transfers, std::vector<std::vector<Instance>>& found) {
+std::vector<Joined> join_composites(const Transfers& transfers, std::vector<std::vector<Instance>>& found) {
   constexpr std::size_t kMostLists = 300;  // are compared in pairs
-  if (found.size() > kMostLists) return;
+  std::vector<Joined> all;
+  if (found.size() > kMostLists) return all;
   TransferList captures;
   for (TransferIndex i = 0; i < transfers.all.size(); ++i)
     if (transfers.all[i].captured()) captures.push_back(i);
@@ -86,11 +87,13 @@ void join_composites(const Transfers& transfers, std::vector<std::vector<Instanc
         continue;
       auto joined = together(transfers, captures, up, down);
       if (joined.empty()) continue;
-      up = std::move(joined);
-      down.clear();
+      all.push_back({static_cast<std::size_t>(&up - found.data()),
+                     static_cast<std::size_t>(&down - found.data()), std::exchange(up, std::move(joined)),
+                     std::exchange(down, {})});
       break;
     }
   }
+  return all;
 }
 
 }  // namespace nplus1::detector

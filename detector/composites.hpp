@@ -10,7 +10,14 @@
 
 namespace nplus1::detector {
 
-/// Replaces such pairs, each judged again as a whole; all others stay.
-void join_composites(const Transfers& transfers, std::vector<std::vector<Instance>>& found);
+/// A pair of lists that became one, at the place of the first; the second's is empty.
+struct Joined {
+  std::size_t at = 0;
+  std::size_t second_at = 0;
+  std::vector<Instance> first, second;  // as they were
+};
+
+/// Replaces such pairs, each judged again as a whole; all others stay. What was replaced.
+std::vector<Joined> join_composites(const Transfers& transfers, std::vector<std::vector<Instance>>& found);
 
 }  // namespace nplus1::detector

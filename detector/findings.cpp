@@ -123,6 +123,31 @@ std::vector<std::vector<Instance>> best(const Transfers& transfers, const Cluste
   return by_parts > credibly_explained(whole.front()) ? parts : whole;
 }
 
+/// What the clusters gave, with pairs joined that are one operation, and doubted. A pair stays two where it is only possible
+/// as one, and a part of it is more by itself: a broadcast that is certain would be lost in an allreduce that nobody is shown.
+void join_and_doubt(const Transfers& transfers, const events::DefinitionsCollector& definitions,
+                    std::vector<std::vector<Instance>>& all) {
+  std::vector<Joined> joined = join_composites(transfers, all);
+  std::vector<std::vector<Instance>> apart;
+  if (!joined.empty()) apart = all;
+  doubt_exceptions(transfers, definitions, all);
+  bool differs = false;
+  for (Joined& pair : joined) {
+    if (credibly_explained(all[pair.at]) > 0) continue;
+    apart[pair.at] = std::move(pair.first);
+    apart[pair.second_at] = std::move(pair.second);
+    differs = true;
+  }
+  if (!differs) return;
+  doubt_exceptions(transfers, definitions, apart);
+  const auto credible = [](const std::vector<std::vector<Instance>>& lists) {
+    std::size_t sum = 0;
+    for (const auto& list : lists) sum += credibly_explained(list);
+    return sum;
+  };
+  if (credible(apart) > credible(all)) all = std::move(apart);
+}
+
 bool has_line(const events::Frame& f) {
   return f.line != 0;
 }
@@ -162,8 +187,7 @@ std::vector<Finding> find_collectives(const Transfers& transfers,
   std::vector<std::vector<Instance>> all;
   for (const Cluster& cluster : make_clusters(transfers))
     std::ranges::move(best(transfers, cluster), std::back_inserter(all));
-  join_composites(transfers, all);
-  doubt_exceptions(transfers, definitions, all);
+  join_and_doubt(transfers, definitions, all);
   for (auto& found : all) report.add(std::move(found));
   return report.take();
 }

@@ -341,6 +341,27 @@ TEST(Sums, OfMostlyZerosAreNotTakenForLargestNumbers) {
   }
 }
 
+/// Of positive numbers, of which the root's own is never seen, a sum up a tree may as well be the largest one. What the root
+/// then tells everybody is a broadcast for certain.
+TEST(Broadcasts, OfWhatMayHaveBeenReducedAreFound) {
+  constexpr std::int64_t kOwn = 0, kOther = 50, kResult = 20;
+  for (const int ranks : {4, 8}) {
+    const auto found = sure(played(ranks, World::Type::kDouble, Values::kMany, [&](Play& y) {
+      for (int k = 0; k < 20; ++k) {
+        for (int r = 0; r < ranks; ++r) y.w.put(r, kOwn, 1000 + 100 * y.dice.real());
+        for (int m = 1; m < ranks; m *= 2)
+          for (int r = 0; r + m < ranks; r += 2 * m) {
+            y.w.send(r + m, kOwn, 1, r, kOther, {.site = 1});
+            y.w.put(r, kOwn, y.w.get(r, kOwn) + y.w.get(r, kOther));
+          }
+        y.w.copy(0, kResult, kOwn, 1);
+        for (int r = 1; r < ranks; ++r) y.w.send(0, kResult, 1, r, kResult, {.site = 2});
+      }
+    }));
+    expect_one(found, "bcast", "", 20);
+  }
+}
+
 TEST(Broadcasts, FromAWorkQueueReachEverybody) {
   for (const int ranks : {5, 6, 9}) {
     const auto found = sure(planted("bcast", "work queue", "", ranks, World::Type::kDouble, 10, false, 4));
