@@ -1,6 +1,7 @@
 #include "hypothesis/waitstates/efficiencies.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "support/time_sum.hpp"
 
@@ -53,6 +54,15 @@ IdealReplay::IdealReplay(std::size_t ranks, const netmodel::StorageModel& storag
 
 IdealReplay::~IdealReplay() = default;
 
+template <class Step>
+void IdealReplay::in_engine(const Step& step) {
+  try {
+    step();
+  } catch (const std::invalid_argument&) {  // replay() says which; here the rest of the analysis goes on
+    unfinished_ = true;
+  }
+}
+
 void IdealReplay::on_communicator(const events::Communicator& communicator) {
   if (communicator.id.value == 0) return;
   if (communicator.id.index() >= defined_.size()) defined_.resize(communicator.id.index() + 1);
@@ -60,10 +70,12 @@ void IdealReplay::on_communicator(const events::Communicator& communicator) {
   defined_[communicator.id.index()] = true;
   const auto& members = communicator.members;
   const auto split = members.begin() + static_cast<std::ptrdiff_t>(communicator.first_group);
-  if (communicator.first_group == 0)
-    engine_->define_communicator(communicator.id, members);
-  else
-    engine_->define_communicator(communicator.id, {members.begin(), split}, {split, members.end()});
+  in_engine([&] {
+    if (communicator.first_group == 0)
+      engine_->define_communicator(communicator.id, members);
+    else
+      engine_->define_communicator(communicator.id, {members.begin(), split}, {split, members.end()});
+  });
 }
 
 void IdealReplay::on_event(const events::TimedEvent& timed) {
@@ -86,15 +98,19 @@ void IdealReplay::on_event(const events::TimedEvent& timed) {
     event.aux = extension.words.size();
   }
   if (event.kind == EventKind::kIprobe) event.kind = EventKind::kLocal;
-  engine_->push(timed.rank, event, extension);
-  if (++pushed_ % kEventsBetweenDecisions == 0) engine_->decide();
+  in_engine([&] {
+    engine_->push(timed.rank, event, extension);
+    if (++pushed_ % kEventsBetweenDecisions == 0) engine_->decide();
+  });
 }
 
 std::optional<Duration> IdealReplay::time() {
   if (unfinished_) return std::nullopt;
-  do engine_->decide();
-  while (engine_->release_rendezvous());
-  if (engine_->state() != simnode::engine::State::kFinished) return std::nullopt;
+  in_engine([&] {
+    do engine_->decide();
+    while (engine_->release_rendezvous());
+  });
+  if (unfinished_ || engine_->state() != simnode::engine::State::kFinished) return std::nullopt;
   return ends_->end.time_since_epoch();
 }
 

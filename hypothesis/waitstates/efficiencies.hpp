@@ -42,11 +42,14 @@ class IdealReplay : public events::EventSink {
   void on_event(const events::TimedEvent& event) override;
   void on_communicator(const events::Communicator& communicator) override;
 
-  /// When the last rank ends; nothing if some are blocked for ever or never finalized.
+  /// When the last rank ends; nothing if some are blocked for ever or never finalized, or the events contradict each other.
   [[nodiscard]] std::optional<Duration> time();
 
  private:
   class Ends;
+  /// What the engine does; unfinished_ if it finds a contradiction.
+  template <class Step>
+  void in_engine(const Step& step);
   std::unique_ptr<netmodel::NetworkModel> network_;
   std::unique_ptr<Ends> ends_;
   std::unique_ptr<simnode::engine::Engine> engine_;

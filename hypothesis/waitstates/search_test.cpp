@@ -296,6 +296,17 @@ TEST(WaitStates, WhatManyRanksHaveTogetherIsAtMostWhatADurationHolds) {
   EXPECT_DOUBLE_EQ(e.load_balance, 1);
 }
 
+TEST(IdealReplay, OfEventsThatContradictEachOtherThereIsNone) {  // as the fuzzer had it
+  IdealReplay ideal{2};
+  events::Event send;
+  send.kind = events::EventKind::kIsend;
+  send.peer = 1;
+  send.request = RequestId{0};
+  ideal.on_event({RankId{0}, send, {}, kTimeZero});
+  ideal.on_event({RankId{0}, send, {}, kTimeZero});
+  EXPECT_FALSE(ideal.time());
+}
+
 TEST(WaitStates, ComputingIsToldByTheCallThatEndsIt) {
   Activity computing;
   computing.kind = "computing";
