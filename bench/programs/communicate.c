@@ -1,13 +1,13 @@
-/* Workloads of bench/whole_programs.py: communicate PATTERN STEPS [COMPUTE_US]
+/* Workloads of bench/whole_programs.py and bench/statistics_overhead.py: communicate PATTERN STEPS [COMPUTE_US]
  *   empty | pingpong (8 B) | halo (1 KiB to both neighbours of a ring) | allreduce (8 B) |
- *   wavefront (1 KiB pipeline)
+ *   wavefront (1 KiB pipeline) | rate (64 messages of 8 B under way, both ways, on 2 ranks)
  * Each step also computes for about COMPUTE_US microseconds. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { kBytes = 1024 };
+enum { kBytes = 1024, kWindow = 64 };
 
 static volatile double sink;
 static long spins_per_us;
@@ -35,6 +35,16 @@ static void wavefront(int rank, int size) {
   if (rank < size - 1) MPI_Send(buffer, kBytes, MPI_CHAR, rank + 1, 0, MPI_COMM_WORLD);
 }
 
+static void rate(int rank) {
+  static char out[8], in[kWindow][8];
+  MPI_Request requests[2 * kWindow];
+  if (rank > 1) return;
+  for (int i = 0; i < kWindow; ++i) MPI_Irecv(in[i], 8, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[i]);
+  for (int i = 0; i < kWindow; ++i)
+    MPI_Isend(out, 8, MPI_CHAR, 1 - rank, 0, MPI_COMM_WORLD, &requests[kWindow + i]);
+  MPI_Waitall(2 * kWindow, requests, MPI_STATUSES_IGNORE);
+}
+
 static void pingpong(int rank) {
   static char buffer[8];
   if (rank > 1) return;
@@ -55,6 +65,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < steps; ++i) {
     if (us > 0) compute(us);
     if (!strcmp(pattern, "pingpong")) pingpong(rank);
+    if (!strcmp(pattern, "rate")) rate(rank);
     if (!strcmp(pattern, "halo")) halo(rank, size);
     if (!strcmp(pattern, "wavefront")) wavefront(rank, size);
     if (!strcmp(pattern, "allreduce")) {

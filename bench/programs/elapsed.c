@@ -1,12 +1,16 @@
 /* For LD_PRELOAD: how long a program takes from the end of MPI_Init to the beginning of MPI_Finalize, on the
  * rank that takes longest, in seconds, written to the file that ELAPSED names. Two calls more than without
- * it. */
+ * it. What is preloaded behind it, or the program is linked with, is called as it is without. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 static double begin;
+/* Fortran's functions may come by C's. */
+static int has_begun, has_ended;
 
 static double now(void) {
   struct timespec t;
@@ -15,11 +19,13 @@ static double now(void) {
 }
 
 static void begun(void) {
+  if (has_begun++) return;
   PMPI_Barrier(MPI_COMM_WORLD);
   begin = now();
 }
 
 static void ended(void) {
+  if (has_ended++) return;
   double mine = now() - begin, longest = 0;
   int rank = 0;
   PMPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -30,27 +36,36 @@ static void ended(void) {
   fclose(file);
 }
 
+/* *function becomes the next one of that name. */
+static void next(void* function, const char* name) {
+  *(void**)function = dlsym(RTLD_NEXT, name);
+}
+
 int MPI_Init(int* argc, char*** argv) {
-  const int code = PMPI_Init(argc, argv);
+  int (*init)(int*, char***);
+  next(&init, "MPI_Init");
+  const int code = init(argc, argv);
   begun();
   return code;
 }
 
 int MPI_Finalize(void) {
+  int (*finalize)(void);
+  next(&finalize, "MPI_Finalize");
   ended();
-  return PMPI_Finalize();
+  return finalize();
 }
 
-/* Fortran's own names, which do not pass through the above. */
-void pmpi_init_(int* code);
-void pmpi_finalize_(int* code);
-
 void mpi_init_(int* code) {
-  pmpi_init_(code);
+  void (*init)(int*);
+  next(&init, "mpi_init_");
+  init(code);
   begun();
 }
 
 void mpi_finalize_(int* code) {
+  void (*finalize)(int*);
+  next(&finalize, "mpi_finalize_");
   ended();
-  pmpi_finalize_(code);
+  finalize(code);
 }
