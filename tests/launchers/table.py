@@ -51,6 +51,8 @@ Written by `tests/launchers/table.py BUILD`, which runs every row: the program b
 |---|---|---|---|---|---|
 """
 TAIL = """
+**The archive on a Debian that has MPICH alone.** `tests/launchers/bare_debian.sh BUILD` makes a minimal Debian 12 (debootstrap, with the package `mpich`; 270 MiB, no compiler, no Python, nothing that nplus1 is built with), a user in it, and unpacks the archive of `tools/package.sh` as that user. What held, on the first run (70 s, of which 55 for the Debian; load 15): the program's output as bare with 4 of 4 ranks observed, `report`, `patterns`, `waitstates`, `replay` on the archive's torus, `--patterns-only`, `doctor`; and when the folder is deleted no file, process or shared memory is left. The test cli.archive does the same in a folder of files of this machine's.
+
 Not tried: `flux run` and PRRTE's `prun`, of which Debian 12 has no package. Their lines are understood and made (tests/cli/launch_test.py, with stand-ins), as their manuals have them. Nor Open MPI's own mpirun on several hosts: its mpirun hands no environment to other hosts, so that ranks there would not find the simulator; `srun` does. Under `srun` exit codes are srun's: after a deadlock that nplus1 proves, 137 where Hydra's is 86.
 """
 
