@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""The storage model, swept: what each rank's access took in virtual time, live, against its closed form (docs/files.md), over
-sizes, clients and stripes. As a script it prints the table of docs/files.md; the suite files_test holds a sample.
+"""The storage model, swept: what each rank's access took in virtual time, live, against its closed form
+(docs/files.md), over sizes, clients and stripes. As a script it prints the table of docs/files.md; the suite files_test
+holds a sample.
 
     storage_table.py [--clients 1,2,4,8,16] [--stripes 1,4,7] [--sizes 1,1000,...]
 
-All p clients access s bytes each at one time, one's behind the other's. Until rank r has its bytes, server j has moved what lies on
-it of the file's first (r + 1) s bytes, and so, with the symbols of docs/files.md,
+All p clients access s bytes each at one time, one's behind the other's. Until rank r has its bytes, server j has moved
+what lies on it of the file's first (r + 1) s bytes, and so, with the symbols of docs/files.md,
 
     end - t = L + max(s / c, n / B  max_j S_j((r + 1) s))   over the servers j that have bytes of rank r, with
     S_j(x) = w floor(x / (n w)) + min(w, max(0, x mod (n w) - j w))
 
-but for a picosecond that each of the r + 1 requests is rounded by, at most, at a client or a server, and that of the clock's digits.
+but for a picosecond by which each of the r + 1 requests is rounded at most, at a client or a server, and that of the
+clock's digits.
 
 Environment: NPLUS1 the command, NPLUS1_TEST_PROGRAMS the folder of the programs in programs/."""
 import argparse
@@ -56,15 +58,16 @@ def accesses(text):
 
 
 def differences(text, clients, stripes, sizes=SIZES):
-    """{bytes: (the longest access, seconds; by how much an access is beyond its closed form at most, picoseconds)}; an
+    """{bytes: (the longest access, seconds; by how much one is off its closed form at most, picoseconds)}; an
     AssertionError where one is further off than rounding explains, or where they did not begin together."""
     found, begun = {}, {}
     read = accesses(text)
     assert len(read) == 2 * clients * len(sizes), f"{len(read)} accesses"
     for size, kind, rank, begin, end in read:
-        assert begun.setdefault((size, kind), begin) == begin, f"{kind} of {size} bytes: rank {rank} begins at another time"
+        name = f"{kind} of {size} bytes, rank {rank}"
+        assert begun.setdefault((size, kind), begin) == begin, f"{name} begins at another time"
         off = abs(end - begin - READING - closed_form(size, rank, stripes))
-        assert off <= bound(rank), f"{kind} of {size} bytes, rank {rank}: {float(off / PICOSECOND)} ps off"
+        assert off <= bound(rank), f"{name}: {float(off / PICOSECOND)} ps off"
         longest, worst = found.get(size, (0, 0))
         found[size] = max(longest, end - begin - READING), max(worst, off / PICOSECOND)
     return found
@@ -84,14 +87,16 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nplus1-storage-") as folder:
         for clients in options.clients:
             for stripes in options.stripes:
-                done = subprocess.run([os.environ["NPLUS1"], "run", "-q", "-n", str(clients), "-o", f"out-{clients}-{stripes}", "--compute", "fixed:0",
-                                       "--network", "lsb:latency=1us,bandwidth=1GB/s", "--storage", storage(stripes), "--", program,
-                                       *map(str, options.sizes)], cwd=folder, check=False, capture_output=True, text=True)
+                command = [os.environ["NPLUS1"], "run", "-q", "-n", str(clients), "-o", f"out-{clients}-{stripes}",
+                           "--compute", "fixed:0", "--network", "lsb:latency=1us,bandwidth=1GB/s",
+                           "--storage", storage(stripes), "--", program, *map(str, options.sizes)]
+                done = subprocess.run(command, cwd=folder, check=False, capture_output=True, text=True)
                 if done.returncode:
                     sys.exit(f"storage_table: {done.stderr}")
                 found = differences(done.stdout, clients, stripes, options.sizes)
-                print(f"| {clients} | {stripes} | " + " | ".join(f"{1e3 * float(found[size][0]):.6f}" for size in options.sizes) +
-                      f" | {float(max(off for _, off in found.values())):.1f} ps |", flush=True)
+                times = " | ".join(f"{1e3 * float(found[size][0]):.6f}" for size in options.sizes)
+                worst = float(max(off for _, off in found.values()))
+                print(f"| {clients} | {stripes} | {times} | {worst:.1f} ps |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// storage BYTES...: every rank writes BYTES behind those of the rank before it, all at one time, and reads them again. Each says
-// "BYTES write|read RANK BEGIN END", in seconds of MPI_Wtime.
+// storage BYTES...: every rank writes BYTES behind those of the rank before it, all at one time, and reads them again.
+// Each says "BYTES write|read RANK BEGIN END", in seconds of MPI_Wtime.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 static int rank, ranks;
 static MPI_File file;
 
-/// All go on at one virtual time, on networks without overheads: a barrier's members need not. Rank 0 tells them, itself too.
+/// All go on at one virtual time, on networks without overheads: a barrier's members need not. Rank 0 tells them,
+/// itself too.
 static void meet(void) {
   MPI_Request told;
   MPI_Isend(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &told);
