@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
@@ -77,6 +79,13 @@ int checked_output(int code) {
   return code == 0 ? static_cast<int>(ExitCode::kCantCreate) : code;
 }
 
+int unexpected(const std::exception& error) {
+  if (std::ferror(stdout) != 0) return static_cast<int>(ExitCode::kCantCreate);  // checked_output() says it
+  print(Failure{ExitCode::kSoftware, fmt::format("unexpected error: {}", error.what()),
+                "the command did not finish", "please report it with the command line you used"});
+  return static_cast<int>(ExitCode::kSoftware);
+}
+
 int act(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + std::min(1, argc), argv + argc);
@@ -100,11 +109,15 @@ int act(int argc, char** argv) {
     print(Failure{ExitCode::kUnavailable, "there is not enough memory for what was asked",
                   "the command did not finish", "use a machine with more, or look at fewer ranks"});
     return static_cast<int>(ExitCode::kUnavailable);
+  } catch (const std::filesystem::filesystem_error& error) {
+    if (std::error_code gone; std::filesystem::current_path(gone).empty() && gone) {
+      print(Failure{ExitCode::kNoInput, fmt::format("the current folder: {}", gone.message()),
+                    "the command did not finish", "change to a folder that exists"});
+      return static_cast<int>(ExitCode::kNoInput);
+    }
+    return unexpected(error);
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return static_cast<int>(ExitCode::kCantCreate);  // checked_output() says it
-    print(Failure{ExitCode::kSoftware, fmt::format("unexpected error: {}", error.what()),
-                  "the command did not finish", "please report it with the command line you used"});
-    return static_cast<int>(ExitCode::kSoftware);
+    return unexpected(error);
   }
 }
 

@@ -105,6 +105,12 @@ class Output(CommandTest):
             self.assertEqual(done.returncode, 73, done.stderr)
             self.assertIn("could not be written to stdout", done.stderr)
 
+    def test_a_current_folder_that_is_gone_is_said(self):
+        for words in ("run -n 2 -- /bin/true", "run -n 2 -o new -- /bin/true", "replay two.n1r -o new"):
+            done = self.shell(f'mkdir gone && cd gone && rmdir ../gone && exec "$NPLUS1" {words}')
+            self.assertEqual(done.returncode, 66, done.stderr)
+            self.assertNotIn("please report", done.stderr)
+
     def test_messages_that_nobody_can_read_change_no_exit_code(self):
         for words, code in (("waitstates two.n1r --fail-if 'virtual_time_s>0'", 2), ("nonsense", 64), ("patterns nothing", 66),
                             ("convert two.n1r -o new.csv", 0), ("report two.n1r -o new.html", 0)):
