@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -59,6 +61,23 @@ void check_verb(CLI::App& app, const std::vector<std::string>& words) {
                 fmt::format("use one of: {}; or nplus1 --help", names)};
 }
 
+/// NaN is neither below nor above what CLI11's checks compare it with, and passes them all.
+void refuse_nan(CLI::App& app) {
+  const auto why = [](const std::string& word) {
+    return std::isnan(std::strtod(word.c_str(), nullptr)) ? "Value " + word + " is not a number"
+                                                          : std::string{};
+  };
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    for (const char* const of_numbers : {"FLOAT", "POSITIVE", "NONNEGATIVE", " in ["})
+      if (type.find(of_numbers) != type.npos) {
+        option->check(CLI::Validator{why, ""});
+        break;
+      }
+  }
+  for (CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) refuse_nan(*verb);
+}
+
 int parse_and_act(CLI::App& app, Action& chosen, std::vector<std::string> words) {
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them last first
@@ -96,6 +115,7 @@ int act(int argc, char** argv) {
     Action chosen;
     describe_program(app);
     add_verbs({app, chosen, after, has_dashes});
+    refuse_nan(app);
     check_verb(app, {words.begin(), dashes});
     return parse_and_act(app, chosen, {words.begin(), dashes});
   } catch (const Failure& failure) {

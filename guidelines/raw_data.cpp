@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "guidelines/catalogue.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::guidelines {
 namespace fs = std::filesystem;
@@ -248,9 +249,9 @@ Result<std::vector<fs::path>> raw_files(const fs::path& place) {
   if (error)
     return Error{"cannot read " + place.string() + ": " + error.message(), "name a folder of measurements"};
   if (files.empty())
-    return Error{
-        "there are no measurements in " + place.string(),
-        "measure with `nplus1 guidelines run -o " + place.string() + "`, or name a folder with CSV files"};
+    return Error{"there are no measurements in " + place.string(), "measure with `nplus1 guidelines run -o " +
+                                                                       quote(place.string()) +
+                                                                       "`, or name a folder with CSV files"};
   std::sort(files.begin(), files.end());
   return files;
 }

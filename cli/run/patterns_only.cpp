@@ -11,6 +11,7 @@
 #include "cli/to_stderr.hpp"
 #include "patterns/first_screen.hpp"
 #include "patterns/patterns_json.hpp"
+#include "support/shell.hpp"
 
 namespace nplus1::cli {
 namespace fs = std::filesystem;
@@ -82,7 +83,8 @@ void show_counts(const fs::path& folder, bool quiet) {
   screen.layers = {"point_to_point"};
   screen.style = {report::unicode_locale()};
   to_stderr("{}\n{}\nnplus1: more with: nplus1 patterns {}\n",
-            patterns::first_screen(counted.value().patterns, screen), counted.value().note, folder.string());
+            patterns::first_screen(counted.value().patterns, screen), counted.value().note,
+            quote(folder.string()));
 }
 
 }  // namespace nplus1::cli

@@ -64,6 +64,11 @@ class Words(CommandTest):
         for option, names in (("--functions", "Bcast,Nonsense"), ("--set", "pgmpi,nonsense")):
             self.assert_refused(USAGE, f"{option}: no guideline has", "guidelines", "run", "-n", "2", "-o", "g", option, names)
 
+    def test_what_is_no_number_is_within_no_range(self):
+        for words in ("replay x --compute-scale nan", "convert x -o y.ti --flops NaN", "overlap x --at-least nan",
+                      "replay x --reenact --patience -nan", "guidelines check x --alpha nan(1)"):
+            self.assert_refused(USAGE, "is not a number", *words.split())
+
     def test_open_quote_in_mpi_args(self):
         self.assert_refused(USAGE, "quote", "run", "-n", "2", "--mpi-args", "-f 'hosts", "--", "./app")
 

@@ -111,6 +111,10 @@ class Output(CommandTest):
             self.assertEqual(done.returncode, 66, done.stderr)
             self.assertNotIn("please report", done.stderr)
 
+    def test_commands_that_are_proposed_can_be_pasted(self):
+        (self.folder / "two words").mkdir()
+        self.assertIn("guidelines run -o 'two words'", self.nplus1("guidelines", "check", "two words").stderr)
+
     def test_messages_that_nobody_can_read_change_no_exit_code(self):
         for words, code in (("waitstates two.n1r --fail-if 'virtual_time_s>0'", 2), ("nonsense", 64), ("patterns nothing", 66),
                             ("convert two.n1r -o new.csv", 0), ("report two.n1r -o new.html", 0)):
