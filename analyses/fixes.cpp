@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyses/clock.hpp"
+#include "analyses/overlap.hpp"
 #include "analyses/trials.hpp"
 #include "analyses/trust.hpp"
 #include "hypothesis/clock/interval.hpp"
@@ -167,6 +168,7 @@ std::string fixes_json(const std::string& source, const std::string& side, const
   object.raw("before", side);
   object.raw("random_s", fixes.random_s ? nlohmann::json(*fixes.random_s).dump() : "null");
   object.truth("warm", fixes.warm);
+  object.real("overlap_not_looked_at", fixes.not_looked_at);
   object.number("events", fixes.rows);
   object.number("left_out", fixes.left_out);
   object.raw("order_turns", fixes.order_turns ? nlohmann::json(*fixes.order_turns).dump() : "null");
@@ -292,6 +294,13 @@ std::vector<TriedChange> try_all(const FixOptions& options, const std::vector<Tr
   return results;
 }
 
+/// Of the rank that computes most, whichever is less of its computing and the rest of the run: so much could be done at the
+/// same time.
+double hideable(const hypothesis::Side& run) {
+  const double computing = run.metric("communication_efficiency").value_or(1);
+  return std::clamp(std::min(computing, 1 - computing), 0.0, 1.0);
+}
+
 /// The side of the run as it was: `whole` is its document, with how far it can be believed.
 void describe_run(const FixOptions& options, const Side& run, Fixes& fixes, report::JsonObject& whole) {
   whole = run.document;
@@ -319,6 +328,7 @@ Fixes fixes_of(const FixOptions& options, const Progress& progress) {
   auto [trials, notes] = trials_of(with_clock, play_recording(recording, options.replay.most_rows),
                                    run.document.document(), recorded);
   fixes.notes = std::move(notes);
+  if (!has_accesses(*recording)) fixes.not_looked_at = hideable(fixes.before);
   const std::vector<TriedChange> results = try_all(options, trials, recording, run.trust, progress);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Candidate& c = trials[i].candidate;

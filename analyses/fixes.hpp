@@ -42,6 +42,9 @@ struct Fixes {
   std::optional<double> random_s;
   bool warm = false;                     // told with warm caches
   std::uint64_t rows = 0, left_out = 0;  // events and matches that were looked at, and that were not
+  /// What hiding communication behind computing could save at most, as a share of the run, where the recording has no
+  /// accesses to memory, so that no such change was looked for; 0 where it was, or nothing is known.
+  double not_looked_at = 0;
   std::optional<double> order_turns;  // share of the replicates in which the second saves more than the first
 
   [[nodiscard]] double virtual_time_s() const { return *before.metric("virtual_time_s"); }

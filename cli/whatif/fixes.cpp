@@ -64,6 +64,16 @@ std::string line_of(const Fixes& fixes, const Fix& f, const char* indent) {
                       : "");
 }
 
+/// What no change was tried for, and how it can be.
+std::string not_looked_at(const Fixes& fixes) {
+  constexpr double kWorthLooking = 0.05;
+  if (fixes.not_looked_at < kWorthLooking) return {};
+  return fmt::format(
+      "{:>12} {:>6.1f} %  not looked at: communication that computing could hide (record again with "
+      "--record-accesses)\n",
+      "at most", 100 * fixes.not_looked_at);
+}
+
 /// One line a problem, the other changes that mend it below; then what is no advice.
 std::string table(const std::string& source, const Fixes& fixes) {
   const hypothesis::Side& side = fixes.before;
@@ -90,7 +100,7 @@ std::string table(const std::string& source, const Fixes& fixes) {
       }
   }
   if (shown == 0) text += "  nothing that was tried\n";
-  text += order_text(fixes);
+  text += order_text(fixes) + not_looked_at(fixes);
   if (less > 0) text += fmt::format("{} more would save less, or nothing\n", less);
   std::size_t bounds = 0;
   for (const Fix& f : fixes.all) {
@@ -165,13 +175,13 @@ std::string first_fixes_text(const Fixes& fixes, const std::string& source) {
         quote(source));
   if (lines == 0)
     return fmt::format("What to fix: of {} tried, none saves 1 %\n", number_of(fixes.all.size(), "change")) +
-           noise + late_ones(fixes, source);
+           noise + not_looked_at(fixes) + late_ones(fixes, source);
   if (lines < kMostLines)
     text += fmt::format("{:>24}of {} tried, no other problem's saves 1 %\n", "",
                         number_of(fixes.all.size(), "change"));
   return fmt::format("What to fix first, and what it would save{} (more: nplus1 whatif {} --sweep)\n",
                      fixes.warm ? ", with warm caches" : "", quote(source)) +
-         text + order_text(fixes) + noise + late_ones(fixes, source);
+         text + order_text(fixes) + noise + not_looked_at(fixes) + late_ones(fixes, source);
 }
 
 int sweep_hypotheses(const WhatIfWords& words) {

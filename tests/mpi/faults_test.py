@@ -114,7 +114,8 @@ class NotTheProgramsOwn(LiveTest):
                 if "mount" in bare.stderr:
                     self.skipTest("mount is not allowed here")
                 run = self.run_command([*within, *self.command(2, *words, output=self.folder / size)])
-                without_numbers = lambda text: sorted(re.sub(r"\d+", "", text).splitlines())
+                # Of ranks that MPI ends, one or all say why before Hydra has ended them.
+                without_numbers = lambda text: set(re.sub(r"\d+", "", text).splitlines())
                 self.assertEqual((run.returncode, without_numbers(run.stdout)), (bare.returncode, without_numbers(bare.stdout)))
 
 

@@ -104,6 +104,23 @@ class Findings(Report):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"What to fix: of \d+ changes tried, none saves 1 %")
 
+    def test_overlap_is_not_looked_for_where_nobody_knows_when_data_are_used_and_that_is_said(self):
+        told = {}
+        for options in ((), ("--record-accesses",)):
+            folder = pathlib.Path(self.scratch.name, "halo" + "".join(options))
+            done = nplus1(self.binaries, "run", "-n", "4", "--compute", "fixed:1e-4", "--network", "lsb:latency=1e-3,bandwidth=1e9",
+                          *options, "-o", folder, "--", pathlib.Path(self.binaries, "examples/halo"), "5", "1000")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            sweep = folder / "sweep.json"
+            told[options] = done.stderr + nplus1(self.binaries, "whatif", folder, "--sweep", "--json", sweep).stdout
+            document = json.loads(sweep.read_text())
+            computing = document["before"]["efficiencies"]["communication"]
+            expected = 0 if options else min(computing, 1 - computing)
+            self.assertAlmostEqual(document["overlap_not_looked_at"], expected, places=9)
+        self.assertRegex(told[()], r"at most +[\d.]+ %  not looked at: communication that computing could hide")
+        self.assertEqual(told[()].count("not looked at"), 2)
+        self.assertNotIn("not looked at", told[("--record-accesses",)])
+
     def test_a_native_recording_has_no_network_to_try_changes_on(self):
         folder = pathlib.Path(self.scratch.name, "native")
         done = nplus1(self.binaries, "run", "-n", "2", "--native", "--record", "full", "-o", folder, "--",
