@@ -175,13 +175,13 @@ std::string first_fixes_text(const Fixes& fixes, const std::string& source) {
         quote(source));
   if (lines == 0)
     return fmt::format("What to fix: of {} tried, none saves 1 %\n", number_of(fixes.all.size(), "change")) +
-           noise + not_looked_at(fixes) + late_ones(fixes, source);
+           noise + late_ones(fixes, source) + not_looked_at(fixes);
   if (lines < kMostLines)
     text += fmt::format("{:>24}of {} tried, no other problem's saves 1 %\n", "",
                         number_of(fixes.all.size(), "change"));
   return fmt::format("What to fix first, and what it would save{} (more: nplus1 whatif {} --sweep)\n",
                      fixes.warm ? ", with warm caches" : "", quote(source)) +
-         text + order_text(fixes) + noise + not_looked_at(fixes) + late_ones(fixes, source);
+         text + order_text(fixes) + noise + late_ones(fixes, source) + not_looked_at(fixes);
 }
 
 int sweep_hypotheses(const WhatIfWords& words) {

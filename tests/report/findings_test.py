@@ -91,6 +91,11 @@ class Findings(Report):
     def test_the_overview_leads_with_it(self):
         self.assertIn("balance ", self.browser.text("#fix-first li"))
 
+    def test_the_overview_says_of_overlap_what_the_terminal_says(self):
+        at_most = re.search(r"at most +([\d.]+) %  not looked at", self.terminal)
+        told = self.browser.text("#fix-first")
+        self.assertEqual("Not looked at" in told, at_most is not None, told)
+
     def test_the_whole_sweep_and_the_wait_states_have_views(self):
         self.go("fixes")
         self.assertIn("an ideal network", self.browser.text("#panel-fixes"))
@@ -114,6 +119,7 @@ class Findings(Report):
             sweep = folder / "sweep.json"
             told[options] = done.stderr + nplus1(self.binaries, "whatif", folder, "--sweep", "--json", sweep).stdout
             document = json.loads(sweep.read_text())
+            self.assertIn('"overlap_not_looked_at"', (folder / "report.html").read_text())
             computing = document["before"]["efficiencies"]["communication"]
             expected = 0 if options else min(computing, 1 - computing)
             self.assertAlmostEqual(document["overlap_not_looked_at"], expected, places=9)

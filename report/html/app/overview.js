@@ -164,6 +164,7 @@ function factsCard({ patterns, summary, clock }) {
 
 const MOST_FIXES = 3;
 const LEAST_SAVING = 0.01;
+const WORTH_LOOKING = 0.05;
 
 const savedBetween = ({ saved_between_s: s }) => (s ? ` (nine of ten: ${formatTime(s[0])} to ${formatTime(s[1])})` : "");
 
@@ -178,7 +179,9 @@ function fixesCard({ fixes }) {
     items.length < MOST_FIXES ? el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, ${
       items.length > 0 ? "no other problem's" : "none"} saves 1 %.`) : null,
     shareOf(fixes.random_s ?? 0, fixes) < LEAST_SAVING ? null : el("p", {},
-      `No advice: ${formatTime(fixes.random_s)} (${formatShare(shareOf(fixes.random_s, fixes))}) are uneven computing that comes and goes, noise of the host or of the program.`));
+      `No advice: ${formatTime(fixes.random_s)} (${formatShare(shareOf(fixes.random_s, fixes))}) are uneven computing that comes and goes, noise of the host or of the program.`),
+    (fixes.overlap_not_looked_at ?? 0) < WORTH_LOOKING ? null : el("p", {},
+      `Not looked at: communication that computing could hide, at most ${formatShare(fixes.overlap_not_looked_at)}. Record again with --record-accesses.`));
 }
 
 function renumberingCard({ renumbering: advice }) {
