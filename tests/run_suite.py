@@ -8,7 +8,9 @@ Usage: run_suite.py SUITE[.CLASS[.TEST]]
 import os
 import pathlib
 import re
+import resource
 import sys
+import time
 import unittest
 
 LISTED = pathlib.Path(__file__).with_name("skips.txt")
@@ -50,7 +52,10 @@ def main(suite):
     if not tests:
         print(f"{suite}: all of its {len(found)} tests are left out")
         return 0
+    began = time.monotonic()
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(tests))
+    used = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    print(f"{suite}: {time.monotonic() - began:.1f} s, {used:.1f} s of processors", file=sys.stderr)
     wrong = unlisted([(test.id(), why) for test, why in result.skipped], listed(LISTED.read_text()))
     for name, why in wrong:
         print(f"SKIPPED: {name}: {why}", file=sys.stderr)

@@ -56,6 +56,8 @@ inline bool is_split_type(int type) {
 inline constexpr bool kMessagesKnowTheirCommunicator = true;
 /// libnbc goes on with a collective on memory that MPI_Comm_free has given back.
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = false;
+/// Whether MPI_Scatterv returns an error where the root's own block does not fit where it receives it.
+inline constexpr bool kScattervChecksOwnBlock = false;
 /// libnbc's MPI_Ialltoallv and MPI_Ialltoallw look at counts, not at bytes, unlike the blocking forms.
 inline constexpr bool kSendsElementsWithoutData = true;
 /// Of two blocks for one process, which is the neighbour at both sides, libnbc sends first which the other expects last;

@@ -3,6 +3,7 @@ class, and the error handler that is called), although nplus1 carries them other
 import unittest
 
 from live import LiveTest
+from openmpi_test import OPEN_MPI, OpenMpiTest
 
 # MPICH loses the error of MPI_Isendrecv, which MPI demands.
 LOST_BARE = "isendrecv"
@@ -80,6 +81,28 @@ class UnequalLengths(LiveTest):
         for options in ((), ("--direct", "off"), ("--record-accesses",)):
             with self.subTest(options=options):
                 self.assertEqual(lines(self.observe(2, "truncated", options=options)), lines(bare))
+
+
+class OwnBlocks(LiveTest):
+    """A root whose own block does not fit gets an error, the others get their blocks, and what follows comes as ever. Bare, those
+    of MPI_Gather are left behind, and the next takes them for its own; others wait for ever in Open MPI's MPI_Scatter and in
+    MPICH's MPI_Scatterv."""
+    CHECKED = ("gather", "gatherv", "scatter", "scatterv")
+
+    def test_that_do_not_fit_are_an_error_of_the_root_alone(self):
+        for operation in ("gather", "gatherv", "scatter", "scatterv"):
+            with self.subTest(operation=operation):
+                run = self.observe(3, self.of("own_block"), operation)
+                at_root = "truncated, handled 1 times" if operation in self.CHECKED else "no error, handled 0 times"
+                told = [f"root {root}, rank {rank}: {at_root if rank == root else 'no error, handled 0 times'}, right"
+                        for root in range(3) for rank in range(3)]
+                self.assertEqual(sorted(run.stdout.splitlines()), told, run.stderr)
+                self.assertTrue(run.summary["complete"])
+
+
+@unittest.skipUnless((OPEN_MPI / "own_block").exists(), "built without Open MPI")
+class OwnBlocksOfOpenMpi(OpenMpiTest, OwnBlocks):
+    CHECKED = ("gather", "gatherv", "scatter")  # as bare
 
 
 if __name__ == "__main__":

@@ -109,8 +109,9 @@ std::shared_ptr<CollectiveLengths> checked_of_request(const Collective& c) {
 
 /// The error of the blocking form at the end of a call that was carried out by the other.
 int report_of_blocking(Call& call, const Collective& c, const CollectiveLengths& lengths, int code) {
-  if (code == MPI_SUCCESS) return code;
-  return call.unlocked([&] { return report(c.comm->handle, lengths.truncated() ? MPI_ERR_TRUNCATE : code); });
+  if (code == MPI_SUCCESS && !c.own_block_is_cut_off) return code;
+  const bool truncated = lengths.truncated() || c.own_block_is_cut_off;
+  return call.unlocked([&] { return report(c.comm->handle, truncated ? MPI_ERR_TRUNCATE : code); });
 }
 
 /// Starts natively first, so that the data moves while the virtual end is awaited.

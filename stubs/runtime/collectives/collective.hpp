@@ -43,6 +43,9 @@ struct Collective {
   bool empty_blocks_travel = false;  // events::kEmptyBlocksTravel
   /// What the one message that this member receives must have, where MPI checks that (MPI_Bcast).
   std::optional<std::size_t> receives_exactly;
+  /// This rank's own block does not fit where it receives it: an error (MPI_ERR_TRUNCATE) that `start_of_blocking` does not
+  /// return, since the others' blocks must move all the same.
+  bool own_block_is_cut_off = false;
   /// What a recording shows of the data (docs/formats/events.md, "Detail").
   CallData data;
   /// Nobody can leave before everybody has entered, so the blocking form runs natively, at once.

@@ -39,6 +39,12 @@ int from_root(const void* blocks, MPI_Count count, MPI_Count stride, MPI_Datatyp
                          static_cast<library::Count>(my_count), my_type, root, comm, request);
 }
 
+/// At a root whose own block, of `c.size` bytes, is longer than what it receives that into. MPI's non-blocking forms then
+/// fail before they have sent or received anything, at the root alone; its blocking ones, that most others are served.
+bool cuts_off_its_own_block(const Collective& c, const void* passed, MPI_Count count, MPI_Datatype type) {
+  return intra(c) && is_me(c, c.root) && passed != MPI_IN_PLACE && c.size > payload_bytes(count, type);
+}
+
 template <class C, class D>
 Collective bcast(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm) {
   Collective c = describe(CollectiveKind::kBcast, comm, false);
@@ -121,6 +127,16 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
     return pmpi::Igather(mine->buffer(), mine->count(), mine->type(), recvbuf, MPI_Count{recvcount}, recvtype,
                          root, comm, request);
   };
+  // Who has too little room for its own block has too little for those of the others, which are as long.
+  if (cuts_off_its_own_block(c, sendbuf, recvcount, recvtype)) {
+    c.own_block_is_cut_off = true;
+    c.start_of_blocking = [=, each = c.size, all = members(c)](MPI_Request* request, Keep& keep) {
+      const auto room = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(each) * all);
+      keep.push_back(room);
+      return pmpi::Igather(sendbuf, MPI_Count{sendcount}, sendtype, room->data(), MPI_Count{each}, MPI_BYTE,
+                           root, comm, request);
+    };
+  }
   return c;
 }
 
@@ -154,6 +170,13 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
     return pmpi::Igatherv(mine->buffer(), static_cast<C>(mine->count()), mine->type(), recvbuf, recvcounts,
                           displs, recvtype, root, comm, request);
   };
+  if (contributes && is_me(c, root) && cuts_off_its_own_block(c, sendbuf, recvcounts[root], recvtype)) {
+    c.own_block_is_cut_off = true;
+    c.start_of_blocking = [=](MPI_Request* request, Keep&) {
+      return pmpi::Igatherv(MPI_IN_PLACE, C{0}, recvtype, recvbuf, recvcounts, displs, recvtype, root, comm,
+                            request);
+    };
+  }
   return c;
 }
 
@@ -198,6 +221,15 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
     return from_root(mine->buffer(), given, sendcount, sendtype, MPI_IN_PLACE, taken, recvtype, root, members,
                      comm, request, keep);
   };
+  if (cuts_off_its_own_block(c, recvbuf, recvcount, recvtype) &&
+      std::in_range<library::Displacement>(blocks * sendcount)) {
+    c.own_block_is_cut_off = true;
+    c.start_of_blocking = [=](MPI_Request* request, Keep& keep) {
+      copy_own_block(sendbuf, MPI_Count{sendcount} * root, sendcount, sendtype, recvbuf, recvcount, recvtype);
+      return from_root(sendbuf, given, sendcount, sendtype, MPI_IN_PLACE, taken, recvtype, root,
+                       static_cast<std::size_t>(blocks), comm, request, keep);
+    };
+  }
   return c;
 }
 
@@ -240,6 +272,14 @@ Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[],
     return pmpi::Iscatterv(mine, counts->data(), places->data(), sendtype, MPI_IN_PLACE, recvcount, recvtype,
                            root, comm, request);
   };
+  if (receives && cuts_off_its_own_block(c, recvbuf, recvcount, recvtype)) {
+    c.own_block_is_cut_off = library::kScattervChecksOwnBlock;
+    c.start_of_blocking = [=](MPI_Request* request, Keep&) {
+      copy_own_block(sendbuf, displs[root], sendcounts[root], sendtype, recvbuf, recvcount, recvtype);
+      return pmpi::Iscatterv(sendbuf, sendcounts, displs, sendtype, MPI_IN_PLACE, recvcount, recvtype, root,
+                             comm, request);
+    };
+  }
   return c;
 }
 
