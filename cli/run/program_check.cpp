@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "analyses/installation.hpp"
@@ -180,6 +181,26 @@ fs::path python_of_script(const fs::path& script) {
              : fs::path{};
 }
 
+/// A shell script that starts a job itself, as packages install it in the program's place: what it calls, or empty. Only the
+/// first 64 KiB are looked at.
+std::string launcher_in_script(const fs::path& script) {
+  std::ifstream file{script};
+  std::string line;
+  if (!std::getline(file, line) || line.rfind("#!", 0) != 0) return {};
+  static const std::regex shell{R"(^#!\s*\S*(/|env\s+)(ba|da|k|z)?sh\b)"};
+  if (!std::regex_search(line, shell)) return {};
+  static const std::regex launcher{
+      R"((?:^|[;&|(`]|\b(?:exec|time|then|do|else|env))\s*((?:\S*/)?(?:mpirun|mpiexec|orterun|prun|srun)(?:\.\w+)?)(?=\s))"};
+  constexpr std::size_t kLongest = 4096;  // of a line: what is longer is no command, and std::regex recurses
+  for (std::size_t left = std::size_t{64} << 10; left > line.size() && std::getline(file, line);
+       left -= line.size()) {
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string::npos || line[first] == '#' || line.size() > kLongest) continue;
+    if (std::smatch found; std::regex_search(line, found, launcher)) return found[1];
+  }
+  return {};
+}
+
 std::optional<MpiLibrary> library_of_python(const fs::path& interpreter) {
   const fs::path module = interpreter.empty() ? fs::path{} : mpi4py_of(interpreter);
   if (module.empty()) return std::nullopt;
@@ -197,8 +218,17 @@ CheckedProgram check_program(const std::string& program) {
   const auto facts = read_elf(path);
   const bool is_python =
       path.filename().string().rfind("python", 0) == 0;  // itself, or a script that chooses one
-  if (!facts)                                            // what else a script starts is not looked at
-    return {library_of_python(is_python ? path : python_of_script(path)), {}};
+  if (!facts) {                                          // what else a script starts is not looked at
+    const std::string launcher = launcher_in_script(path);
+    return {
+        library_of_python(is_python ? path : python_of_script(path)),
+        launcher.empty()
+            ? std::string{}
+            : fmt::format(
+                  "'{}' is a script that calls {} itself, and each rank would; put `nplus1 run --` before "
+                  "the {} in it, or give nplus1 that line",
+                  path.string(), launcher, launcher)};
+  }
   refuse_foreign(path, *facts);
   const std::string list = loader_list(path, *facts);
   refuse_missing_library(path, list);

@@ -208,6 +208,15 @@ class Run(CommandTest):
         self.assertEqual(result.returncode, 0)
         self.assertIn("DISK FULL", result.stderr)
 
+    def test_a_script_that_starts_a_job_itself_is_named(self):
+        self.script("mpirun", "exit 0")
+        for line, launcher in (("exec mpirun `echo $OPTIONS` /usr/lib/app \"$@\"", "mpirun"), ("/usr/bin/mpiexec.hydra -n 4 ./app", "/usr/bin/mpiexec.hydra"),
+                               ("cd x && srun -n 2 ./app", "srun"), ("  for i in 1 2; do mpirun -n $i ./app; done", "mpirun")):
+            self.assertIn(f"is a script that calls {launcher} itself",
+                          self.nplus1("run", "-n", "2", self.script("job", line)).stderr)
+        for line in ("# mpirun -n 4 ./app", "./app --like mpirun", "mpirun=no; ./app", "echo use mpirun to start this"):
+            self.assertNotIn("is a script that calls", self.nplus1("run", "-n", "2", self.script("job", line)).stderr)
+
     def test_quiet_says_nothing(self):
         self.script("mpirun", self.SIMULATOR)
         result = self.nplus1("run", "-q", "-n", "2", "--", "./app")
