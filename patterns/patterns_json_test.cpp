@@ -89,6 +89,27 @@ TEST(PatternsJson, ListsThatDoNotFitAndTimesBeyondAllClocksAreRefused) {
   EXPECT_NE(trouble(broken).find("'bin_s'"), std::string::npos);
 }
 
+/// Each was another number.
+TEST(PatternsJson, NumbersThatAreNotWholeOrDoNotFitAreRefused) {
+  using nlohmann::json;
+  const auto document = json::parse(patterns_json(sample()));
+  const json::json_pointer row{"/layers/0/rows/0"}, sizes{"/layers/0/sizes"};
+  for (const auto& place : {row / "source", row / "destinations" / 0, row / "messages" / 0,
+                            sizes / "exact" / 0 / 1, json::json_pointer{"/over_time/messages/0"}})
+    for (const json& number : {json(1e300), json(0.5), json(-4'294'967'296), json::parse("1e19")}) {
+      auto broken = document;
+      ASSERT_TRUE(broken.contains(place)) << place.to_string();
+      broken[place] = number;
+      const auto read = parse_patterns(broken.dump(), "x");
+      ASSERT_FALSE(read.ok()) << place.to_string() << " " << number;
+    }
+  for (const auto& place : {row / "source", row / "destinations" / 0}) {
+    auto broken = document;
+    broken[place] = std::int64_t{1} << 32U;
+    EXPECT_FALSE(parse_patterns(broken.dump(), "x").ok()) << place.to_string();
+  }
+}
+
 TEST(PatternsJson, TheSumOfManyRanksTimesIsAtMostWhatADurationHolds) {
   Patterns many;
   many.rank.resize(3);

@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "patterns/patterns_json.hpp"
 
@@ -26,12 +29,37 @@ const json& member(const json& object, const char* key) {
   return *found;
 }
 
+/// Whether there is such a number, nlohmann would make one of any: of -1 a count, of 2^32 and 1 it would make 1, and of 1e300
+/// whatever the processor does.
+template <class T>
+struct Numbers {
+  static bool fit(const json& value) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      return value.is_number_unsigned()
+                 ? std::in_range<T>(value.get<std::uint64_t>())
+                 : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+    return true;
+  }
+};
+template <class T>
+struct Numbers<std::vector<T>> {
+  static bool fit(const json& value) { return std::all_of(value.begin(), value.end(), Numbers<T>::fit); }
+};
+template <class A, class B>
+struct Numbers<std::pair<A, B>> {
+  static bool fit(const json& value) {
+    return value.is_array() && value.size() == 2 && Numbers<A>::fit(value[0]) && Numbers<B>::fit(value[1]);
+  }
+};
+
 template <class T>
 T get(const json& object, const char* key) {
   const json& value = member(object, key);
-  constexpr bool kCount = std::is_unsigned_v<T> && !std::is_same_v<T, bool>;
-  if (kCount && !value.is_number_unsigned())  // nlohmann would wrap a negative number
-    throw Malformed{std::string{"the key '"} + key + "' is not a count"};
+  if (!Numbers<T>::fit(value)) {
+    constexpr bool kCount = std::is_unsigned_v<T>;
+    throw Malformed{std::string{"the key '"} + key +
+                    (kCount ? "' is not a count" : "' has a value of the wrong type")};
+  }
   try {
     return value.get<T>();
   } catch (const json::exception&) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace nplus1::overlap::patch {
@@ -34,19 +35,33 @@ auto value_of(const Table& table, const Json& json, const char* key) {
   throw std::invalid_argument{std::string{key} + " is \"" + word + "\", which is none of its words"};
 }
 
+/// `json[key]`. The parser would make a whole number of any: of 1e300 whatever the processor does.
+template <class T>
+T value_at(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool fits = value.is_number_unsigned()
+                          ? std::in_range<T>(value.get<std::uint64_t>())
+                          : value.is_number_integer() && std::in_range<T>(value.get<std::int64_t>());
+    if (!fits)
+      throw std::invalid_argument{std::string{key} + " is " + value.dump() + ", not such a whole number"};
+  }
+  return value.get<T>();
+}
+
 /// `json[key]`, or what a missing key means.
 template <class T>
 T or_default(const Json& json, const char* key, T otherwise = {}) {
-  return json.contains(key) ? json.at(key).get<T>() : std::move(otherwise);
+  return json.contains(key) ? value_at<T>(json, key) : std::move(otherwise);
 }
 
 template <class T>
 std::optional<T> optional_of(const Json& json, const char* key) {
-  return json.contains(key) ? std::optional<T>{json.at(key).get<T>()} : std::nullopt;
+  return json.contains(key) ? std::optional<T>{value_at<T>(json, key)} : std::nullopt;
 }
 
 Place place_of(const Json& json) {
-  return {json.at("file").get<std::string>(), json.at("line").get<int>()};
+  return {json.at("file").get<std::string>(), value_at<int>(json, "line")};
 }
 
 Json json_of(const Place& place) {
@@ -145,7 +160,7 @@ Json json_of(const ChainAnswer& answer) {
 }
 
 void check_version(const Json& json) {
-  if (const int version = json.at("version").get<int>(); version != kVersion)
+  if (const int version = value_at<int>(json, "version"); version != kVersion)
     throw std::invalid_argument{"version is " + std::to_string(version) + ", not " +
                                 std::to_string(kVersion)};
 }

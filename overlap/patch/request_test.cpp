@@ -56,6 +56,19 @@ TEST(PatchRequest, ThatIsNoneIsAnErrorThatNamesTheKey) {
   EXPECT_NE(word.error().what.find("\"there\""), std::string::npos);
 }
 
+/// Each was another number.
+TEST(PatchRequest, WithANumberThatIsNotWholeOrDoesNotFitIsAnErrorThatNamesTheKey) {
+  for (const std::string line : {"1e300", "2.5", "4294967297", "-2147483649", "18446744073709551615"}) {
+    const auto request =
+        parse_request(R"({"version": 1, "chains": [{"id": "x", "wait": {"where": "after_calls"},
+      "calls": [{"file": "a.c", "line": )" +
+                      line + R"(, "function": "MPI_Send", "kind": "send"}]}]})");
+    ASSERT_FALSE(request.ok()) << line;
+    EXPECT_NE(request.error().what.find("line is "), std::string::npos) << request.error().what;
+  }
+  EXPECT_FALSE(parse_request(R"({"version": 4294967297, "chains": []})").ok());
+}
+
 TEST(PatchAnswer, ComesBackFromItsJsonAsItWas) {
   Answer answer{.root = "/src", .diff = "--- a/x\n", .chains = {}};
   ChainAnswer patched;
