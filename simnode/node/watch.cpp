@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "events/limits.hpp"
+
 namespace nplus1::simnode::node {
 namespace {
 
@@ -217,11 +219,10 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   const bool computes = clock_.measured && sight.activity != nullptr && activity % 2 == 0;
   if (computes && since > t.credited_ns) {
     t.credited_ns = since;
-    const auto before = engine.clock(rank, thread);
-    engine.set_bound(rank,
-                     before + Duration{static_cast<std::int64_t>(static_cast<double>(since) * 1000.0 *
-                                                                 clock_.scale * r.scale * kSafety)},
-                     thread);
+    const Duration before = engine.clock(rank, thread) - kTimeZero;
+    const Duration computed =
+        events::rounded_within(static_cast<double>(since) * 1000.0 * clock_.scale * r.scale * kSafety);
+    engine.set_bound(rank, kTimeZero + events::sum_within(before, computed), thread);
     t.moved = now;
     return true;
   }

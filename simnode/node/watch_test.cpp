@@ -159,6 +159,17 @@ TEST_F(WatchTest, ARankThatUsesNoCpuIsWithdrawnAndTheDecisionCountedAsForced) {
   EXPECT_GE(watch.first_withdrawn()->waited, 200ms);  // its grace
 }
 
+/// A simulated host may be slow without limit: a moment of this process is longer than all virtual time there.
+TEST_F(WatchTest, ComputingBeyondAllClocksIsABound) {
+  wait_for_anybody();
+  Watch watch{3, {.measured = true, .scale = 1e6}};
+  const BusyProcess busy{SCHED_OTHER};
+  watch.add(RankId{1}, busy.pid(), &block_, false, 1e18);
+  EXPECT_TRUE(decided_within(watch, 5s));
+  EXPECT_EQ(engine_.counters().forced_decisions, 0U);
+  EXPECT_FALSE(watch.first_withdrawn());
+}
+
 TEST_F(WatchTest, ARankThatWaitsInsideMpiIsWithdrawn) {
   wait_for_anybody();
   block_.activity = 1;

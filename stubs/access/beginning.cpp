@@ -69,7 +69,7 @@ std::int64_t exclude_since(const Moment& begin, std::int64_t more_ns) noexcept {
 std::int64_t virtual_now(const ThreadClock*& clock) noexcept {
   clock = this_watch.clock != nullptr ? this_watch.clock : state.main_clock;
   if (clock == nullptr) return 0;
-  return (clock->base() + clock->elapsed()).time_since_epoch().count();
+  return clock->base_and(clock->elapsed()).time_since_epoch().count();
 }
 
 void install_handlers() noexcept {

@@ -17,8 +17,11 @@ constexpr double kShortIntervalNs = 3000;
 double ns_per_tick = 1.0;
 std::int64_t measuring_ticks = 0;
 
+/// On a simulated host that is slow enough a moment is longer than all virtual time: what no event can have.
 Duration from_ns(double ns) {
-  return Duration{static_cast<std::int64_t>(ns * 1000.0)};
+  constexpr auto kEnd = static_cast<double>(events::kLatest);
+  const double ps = ns * 1000.0;
+  return ps < kEnd ? Duration{static_cast<std::int64_t>(ps)} : events::kBeyond;
 }
 
 }  // namespace
@@ -109,7 +112,7 @@ Duration ThreadClock::stop(Duration rule_length, bool first, std::int64_t tick) 
   if (!first && !measures()) return compute;
   if (settings_->compute == ComputeMode::kFixed) return compute + settings_->fixed;
   if (settings_->compute == ComputeMode::kTable) return compute + std::max(rule_length, Duration{});
-  return compute + ended(tick);
+  return events::sum_within(compute, ended(tick));
 }
 
 /// Where the kernel needed the counters for somebody else, what was measured counts.
@@ -125,8 +128,8 @@ Duration ThreadClock::ended(std::int64_t tick) {
 
 Duration ThreadClock::elapsed() const {
   if (!measures()) return pending_;
-  const Duration so_far =
-      pending_ + (instructions_ ? counted(instructions_->so_far(), ticks()) : measured(ticks()));
+  const Duration so_far = events::sum_within(
+      pending_, instructions_ ? counted(instructions_->so_far(), ticks()) : measured(ticks()));
   // Reading it costs a little each time: a loop that waits for a later time than the recorded run saw ends, too.
   return longest_ < Duration{} ? so_far : std::max(pending_, std::min(so_far, longest_));
 }
@@ -134,7 +137,7 @@ Duration ThreadClock::elapsed() const {
 Time ThreadClock::read() {
   pending_ += read_cost_.next();
   shown_ = std::max(shown_, elapsed());
-  return base_ + shown_;
+  return base_and(shown_);
 }
 
 }  // namespace nplus1::stubs

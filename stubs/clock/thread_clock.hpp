@@ -51,7 +51,7 @@ class ThreadClock {
   /// As far as start()'s interval has been shown to the program: a recorded one does not end before.
   [[nodiscard]] Duration shown() const { return shown_; }
   /// What was measured since start(), however long the interval is to be.
-  [[nodiscard]] Duration measured_so_far() const { return pending_ + measured(ticks()); }
+  [[nodiscard]] Duration measured_so_far() const { return events::sum_within(pending_, measured(ticks())); }
   /// The stubs were busy since start(): the interval begins only now.
   void begin_again() { start_tick_ = ticks(); }
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
@@ -66,6 +66,10 @@ class ThreadClock {
   /// Compute time since start() without stopping; includes what was added.
   [[nodiscard]] Duration elapsed() const;
   [[nodiscard]] Time base() const { return base_; }
+  /// So much later than base(), or when no event can be.
+  [[nodiscard]] Time base_and(Duration d) const {
+    return kTimeZero + events::sum_within(base_ - kTimeZero, d);
+  }
   /// The time stamp counter at the last start().
   [[nodiscard]] std::int64_t start_tick() const { return start_tick_; }
   /// The stubs have used much CPU time themselves: the next start() reads the CPU clock, so that none of it

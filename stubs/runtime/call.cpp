@@ -49,7 +49,8 @@ Call::Call(Runtime& r, bool first, Clock clock)
     : rt{r}, saved_errno_{errno}, entry_tick_{ticks()}, held_{r.lock}, thread{r.threads.mine()} {
   if (Twins* twins = rt.twins())
     twins->called(thread.clock.was_given_time(), entry_tick_ - thread.clock.start_tick());
-  now_ = thread.clock.base() + computed(first);
+  const Duration before = computed(first);
+  now_ = thread.clock.base_and(before);
   if (rt.native()) {  // in this order: the wall clock does not run backwards
     began_ = real_time(thread.clock.start_tick());
     now_ = real_time(entry_tick_);

@@ -82,7 +82,7 @@ void ThreadStates::end_mine() {
   events::Event event;
   event.kind = events::EventKind::kFinalize;
   event.thread = this_thread->id;
-  const Time now = this_thread->clock.base() + this_thread->clock.elapsed();
+  const Time now = this_thread->clock.base_and(this_thread->clock.elapsed());
   event.compute_ps = (now - this_thread->reported).count();
   event.entry_ps = now.time_since_epoch().count();
   events::Detail detail;

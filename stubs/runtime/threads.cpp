@@ -90,7 +90,7 @@ void tell(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time no
 }
 
 Time now_of(const ThreadState& thread) {
-  return thread.clock.base() + thread.clock.elapsed();
+  return thread.clock.base_and(thread.clock.elapsed());
 }
 
 /// In the new thread, before anything of the program's: from here on the simulator knows of it.
