@@ -52,9 +52,7 @@ std::vector<patterns::SiteFrame> with_lines(const std::vector<patterns::SiteFram
                                             events::source::SourceLines& lines) {
   std::vector<patterns::SiteFrame> resolved;
   for (const patterns::SiteFrame& frame : frames) {
-    events::Frame asked;
-    asked.module = frame.module;
-    asked.offset = frame.offset;
+    const events::Frame asked{frame.module, {}, frame.offset, frame.function, frame.file, frame.line};
     for (const events::Frame& f : lines.resolve(asked))
       resolved.push_back({f.function, f.file, f.line, f.module, f.offset});
   }

@@ -92,7 +92,7 @@ class Looker {
  private:
   std::string line_of(const std::string& frames) {
     const auto all = events::frames_of(frames);
-    return all.empty() ? "" : lines_.call_returning_to(all.front().module, all.front().offset);
+    return all.empty() ? "" : lines_.call_from(all.front());
   }
 
   /// `before` is by rank.

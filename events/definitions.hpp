@@ -18,12 +18,12 @@ struct Communicator {
   std::size_t first_group = 0;  // members of an intercommunicator's first group; 0: an intracommunicator
 };
 
-/// One return address. What is not known is empty or 0.
+/// One return address, or a line that an interpreter executes, which has no module. What is not known is empty or 0.
 struct Frame {
   std::string module;        // path of the program or library
   std::string build_id;      // its GNU build id, in lower-case hexadecimal digits
   std::uint64_t offset = 0;  // bytes into the loaded image
-  std::string function;      // from here on: resolved after the run
+  std::string function;      // from here on: of a return address resolved after the run
   std::string file;
   std::uint32_t line = 0;
 };

@@ -8,9 +8,39 @@
 namespace nplus1::events {
 namespace {
 
+constexpr std::string_view kPython = "python:";
+
+/// Up to `divider` (0: all), which is taken away; without the escapes.
+std::string unescaped(std::string_view& text, char divider) {
+  std::string plain;
+  std::size_t i = 0;
+  for (; i < text.size() && (divider == '\0' || text[i] != divider); ++i)
+    if (text[i] != '\\' || i + 1 == text.size())
+      plain += text[i];
+    else
+      plain += text[++i] == 'n' ? '\n' : text[i];
+  text.remove_prefix(std::min(i + 1, text.size()));
+  return plain;
+}
+
+/// "python:12:solve:/home/u/solver.py"; nothing if it is not of that form.
+std::optional<Frame> frame_of_python(std::string_view text) {
+  if (text.substr(0, kPython.size()) != kPython) return std::nullopt;
+  text.remove_prefix(kPython.size());
+  Frame frame;
+  const auto [behind, error] = std::from_chars(text.data(), text.data() + text.size(), frame.line);
+  if (error != std::errc{} || behind == text.data() + text.size() || *behind != ':') return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(behind - text.data()) + 1);
+  frame.function = unescaped(text, ':');
+  frame.file = unescaped(text, '\0');
+  return frame;
+}
+
 /// The frame in `text`, whose last line begins at `last`; nothing if no frame ends there.
 std::optional<Frame> frame_of(std::string_view text, std::size_t last) {
   if (text == "?") return Frame{};
+  if (last == 0)
+    if (std::optional<Frame> frame = frame_of_python(text)) return frame;
   const std::size_t plus = text.substr(last).rfind("+0x");  // in the last line alone: a text may have many
   if (plus == std::string_view::npos) return std::nullopt;
   Frame frame;

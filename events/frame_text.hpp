@@ -1,5 +1,7 @@
 // The text in which a rank tells a call path: "MODULE+0xOFFSET", "MODULE+0xOFFSET BUILDID" or "?" for each frame, with a
-// newline between. A module's path may have spaces and newlines itself.
+// newline between. A module's path may have spaces and newlines itself. A frame of an interpreter's is known with its source
+// when it is told: "python:LINE:FUNCTION:FILE", where a backslash stands before a colon in the function's name and before
+// each backslash, and "\n" is a newline.
 #pragma once
 
 #include <string_view>

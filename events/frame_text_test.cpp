@@ -33,5 +33,26 @@ TEST(FramesOf, WhatEndsNoFrameIsAnEmptyOne) {
   EXPECT_EQ(told("\n"), All{"|0|"});
 }
 
+/// "FUNCTION|FILE|LINE" of each.
+std::vector<std::string> sources(std::string_view text) {
+  std::vector<std::string> all;
+  for (const Frame& f : frames_of(text))
+    all.push_back(f.function + '|' + f.file + '|' + std::to_string(f.line));
+  return all;
+}
+
+TEST(FramesOf, OfAnInterpreterHaveTheirSource) {
+  EXPECT_EQ(sources("python:12:Solver.step:/home/u/solver.py\n/bin/app+0x1\npython:3:<module>:a b.py"),
+            (All{"Solver.step|/home/u/solver.py|12", "||0", "<module>|a b.py|3"}));
+  EXPECT_EQ(sources("python:1:a\\:b\\\\c\\nd:/e:f\\\\g\\nh"), All{"a:b\\c\nd|/e:f\\g\nh|1"});
+  EXPECT_EQ(sources("python:0::"), All{"||0"});
+}
+
+TEST(FramesOf, WhatOnlyBeginsLikeAnInterpretersIsAPath) {
+  EXPECT_EQ(told("/a\npython:3:f:/x+0x12 ff\npython:x+0x7"), (All{"/a\npython:3:f:/x|18|ff", "python:x|7|"}));
+  EXPECT_EQ(sources("python:99999999999:f:g"), All{"||0"});
+  EXPECT_EQ(sources("python:4\n/b+0x1"), All{"||0"});
+}
+
 }  // namespace
 }  // namespace nplus1::events

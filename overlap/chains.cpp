@@ -44,8 +44,14 @@ class ContextHashes {
     if (!fresh) return known->second;
     if (const events::CallPath* path = names_.call_path(CallSiteId{site}); path != nullptr)
       for (std::size_t i = 0; i < std::min(kFrames, path->frames.size()); ++i)
-        known->second = mixed(hashed(known->second, path->frames[i].module), path->frames[i].offset);
+        known->second = with_frame(known->second, path->frames[i]);
     return known->second;
+  }
+
+  /// Return addresses, or the lines of an interpreted program.
+  static std::uint64_t with_frame(std::uint64_t hash, const events::Frame& f) {
+    return f.module.empty() ? mixed(hashed(hashed(hash, f.file), f.function), f.line)
+                            : mixed(hashed(hash, f.module), f.offset);
   }
 
   const events::DefinitionsCollector& names_;

@@ -67,7 +67,7 @@ struct RawChain {
   std::map<std::string, std::uint64_t> ended_by;
   std::uint64_t offset = 0;
   bool inexact = false;
-  std::string at;  // its first frame
+  std::string at;  // its frames
   std::array<std::array<OneRank, 3>, 2> modes;
   OneRank between;
   std::optional<std::array<double, 2>> least;  // nanoseconds, by mode
@@ -197,7 +197,7 @@ class Lines {
     }
     if (word == "ending") return static_cast<bool>(words >> chain.offset >> chain.inexact);
     if (word == "at") {
-      if (chain.at.empty()) chain.at = rest(words);
+      chain.at += (chain.at.empty() ? "" : "\n") + rest(words);
       return true;
     }
     if (word == "between") return one(words, chain.between);
@@ -217,17 +217,14 @@ class Lines {
   }
   static std::string rest(std::istringstream& words) {
     std::string text;
-    std::getline(words >> std::ws, text);
+    words.get();  // the space behind the word: what follows may begin with another
+    std::getline(words, text);
     return text;
   }
 
   std::istringstream text_;
   int rank_ = 0;
 };
-
-std::string first_line(const std::string& frames) {
-  return frames.substr(0, frames.find('\n'));
-}
 
 void take_undisturbed(const std::vector<const RawChain*>& ranks, MeasuredChain& chain) {
   double with = 0;
@@ -246,7 +243,7 @@ MeasuredChain chain_of(const Raw& raw, const std::vector<const RawChain*>& ranks
   MeasuredChain made;
   const RawChain& first = *ranks.front();
   for (std::size_t i = 0; i < first.calls.size(); ++i) {
-    made.contexts.push_back(place(first_line(first.frames[i])));
+    made.contexts.push_back(place(first.frames[i]));
     made.contexts.back().function = first.calls[i];
   }
   std::array<std::array<std::vector<OneRank>, 3>, 2> modes;

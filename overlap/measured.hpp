@@ -71,8 +71,8 @@ struct Measurement {
   std::uint64_t lost = 0;                        // chains beyond what is kept
 };
 
-/// Where a frame ("PATH+0xOFFSET BUILD-ID") is in the source.
-using FindPlace = std::function<Place(const std::string& frame)>;
+/// Where the innermost of these frames (events/frame_text.hpp) is in the source. A frame may have several lines.
+using FindPlace = std::function<Place(const std::string& frames)>;
 
 /// `text` is what the ranks wrote.
 [[nodiscard]] Result<Measurement> read_measurement(const std::string& text, const FindPlace& place);

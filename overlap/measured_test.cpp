@@ -56,6 +56,19 @@ TEST(Measurement, TellsWhatEachWayTakesWithItsInterval) {
   EXPECT_NEAR(c.total_s(), 203 * 20e-6, 1e-9);
 }
 
+TEST(Measurement, HandsOnFramesAsTheRanksToldThemWhateverLinesTheyHave) {
+  std::string told = chain(101, 60, 40, 5);
+  told.replace(told.find("frame /bin/halo"), 15, "frame /a\nframe  b\nframe \nframe halo");
+  told.replace(told.find("at /bin/halo"), 12, "at /a\nat  b\nat \nat halo");
+  std::vector<std::string> asked;
+  const auto made = read_measurement(of_ranks({told}), [&](const std::string& frames) {
+    asked.push_back(frames);
+    return Place{};
+  });
+  ASSERT_TRUE(made.ok()) << made.error().what;
+  EXPECT_EQ(asked, (std::vector<std::string>{"/a\n b\n\nhalo+0x72 ab", "/a\n b\n\nhalo+0x80 ab"}));
+}
+
 TEST(Measurement, SaysWinsLosesOrNothingByTheInterval) {
   const auto says = [](double blocking, double deferred, double overhead) {
     const MeasuredChain c = read({chain(101, blocking, deferred, overhead)}).chains.at(0);

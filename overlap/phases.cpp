@@ -26,9 +26,11 @@ std::uint64_t of_path(const Survey& survey, std::uint32_t site) {
   const events::CallPath* path = survey.names().call_path(CallSiteId{site});
   if (path == nullptr) return hash;
   for (std::size_t i = 0; i < std::min(kPhaseFrames, path->frames.size()); ++i) {
-    for (const char c : path->frames[i].module)
+    const events::Frame& f = path->frames[i];
+    for (const char c :
+         f.module.empty() ? f.file + ':' + f.function : f.module)  // the latter: of an interpreter's
       hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    hash = joined(hash, path->frames[i].offset);
+    hash = joined(hash, f.module.empty() ? f.line : f.offset);
   }
   return hash;
 }

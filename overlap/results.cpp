@@ -13,7 +13,9 @@ namespace nplus1::overlap {
 namespace {
 
 Place place_of_frame(const events::Frame& frame) {
-  return {frame.function, frame.file, frame.line, fmt::format("{}+{:#x}", frame.module, frame.offset)};
+  return {frame.function, frame.file, frame.line,
+          frame.module.empty() && frame.line != 0 ? std::string{}
+                                                  : fmt::format("{}+{:#x}", frame.module, frame.offset)};
 }
 
 std::string base_name(const std::string& path) {

@@ -18,6 +18,7 @@
 #include "cli/run/launcher.hpp"
 #include "cli/run/program_check.hpp"
 #include "cli/to_stderr.hpp"
+#include "events/frame_text.hpp"
 #include "events/source/source_lines.hpp"
 #include "overlap/measured.hpp"
 #include "report/files.hpp"
@@ -68,18 +69,14 @@ std::vector<std::string> measuring_line(const MeasureWords& words, const std::ve
   return line;
 }
 
-/// "PATH+0xOFFSET BUILD-ID", as the ranks tell it.
+/// Of a frame as the ranks tell it.
 overlap::Place place_in(events::source::SourceLines& lines, const std::string& text) {
   overlap::Place place;
-  place.address = text.substr(0, text.find(' '));
-  const std::size_t plus = place.address.rfind("+0x");
-  if (plus == std::string::npos) return place;
-  events::Frame frame;
-  frame.module = place.address.substr(0, plus);
-  frame.offset = std::strtoull(place.address.c_str() + plus + 1, nullptr, 16);
-  if (text.find(' ') != std::string::npos) frame.build_id = text.substr(text.find(' ') + 1);
-  const std::vector<events::Frame> found = lines.resolve(frame);
-  if (found.empty()) return place;
+  const std::vector<events::Frame> told = events::frames_of(text);
+  if (told.empty()) return place;
+  if (!told.front().module.empty())
+    place.address = fmt::format("{}+{:#x}", told.front().module, told.front().offset);
+  const std::vector<events::Frame> found = lines.resolve(told.front());
   place.function = found.front().function;
   place.file = found.front().file;
   place.line = found.front().line;

@@ -278,9 +278,15 @@ SourceLines::Module& SourceLines::module(const std::string& path) {
 }
 
 std::string SourceLines::call_returning_to(const std::string& path, std::uint64_t offset) {
-  const events::Frame frame = resolve({path, {}, offset, {}, {}, 0}).front();
-  const std::string place = frame.file.empty() ? fmt::format("{}+{:#x}", file_name(path), offset)
-                                               : fmt::format("{}:{}", file_name(frame.file), frame.line);
+  return call_from({path, {}, offset, {}, {}, 0});
+}
+
+std::string SourceLines::call_from(const events::Frame& asked) {
+  const events::Frame frame = resolve(asked).front();
+  if (frame.module.empty() && frame.file.empty()) return frame.function;
+  const std::string place = frame.file.empty()
+                                ? fmt::format("{}+{:#x}", file_name(frame.module), frame.offset)
+                                : fmt::format("{}:{}", file_name(frame.file), frame.line);
   return frame.function.empty() ? place : fmt::format("{} ({})", frame.function, place);
 }
 

@@ -21,6 +21,8 @@ class SourceLines {
   /// "function (file.c:12)" for the call that returns to `offset` bytes into the loaded image of `module` (a
   /// path); "function (module+0x1a2b)" or "module+0x1a2b" where the module tells less.
   [[nodiscard]] std::string call_returning_to(const std::string& module, std::uint64_t offset);
+  /// The same of a frame, whose source may be known already; empty where nothing is.
+  [[nodiscard]] std::string call_from(const events::Frame& frame);
   /// `frame` with function, file and line. Where inlining has put several calls there, a frame for each,
   /// innermost first, with the same offset.
   [[nodiscard]] std::vector<events::Frame> resolve(const events::Frame& frame);

@@ -28,9 +28,11 @@ bool ends_with_path(const std::string& path, std::string_view end) {
   return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
 }
 
-/// "foo(int)" and "ns::foo" are found by "foo" too.
-bool is_function(std::string_view function, std::string_view name) {
+/// "foo(int)", "ns::foo" and Python's "Solver.foo" are found by "foo" too.
+bool is_function(std::string_view function, std::string_view name, bool of_python) {
   if (function == name) return true;
+  if (const std::size_t dot = function.rfind('.'); of_python && dot != function.npos && !name.empty())
+    return function.substr(dot + 1) == name;
   function = events::without_parameters(function);
   if (function == name) return !name.empty();
   const std::size_t colons = function.rfind("::");
@@ -48,7 +50,7 @@ bool is_at(const events::Frame& frame, std::string_view place) {
     return read.ec == std::errc{} && offset == frame.offset &&
            ends_with_path(frame.module, place.substr(0, plus));
   }
-  return is_function(frame.function, place);
+  return is_function(frame.function, place, frame.module.empty());
 }
 
 /// Of the key's place, if it is set.
@@ -212,7 +214,7 @@ Result<IntervalSelector> IntervalSelector::of(const Step& step, const events::De
   selector.functions = paths_at(*region, names);
   selector.regions.none();
   for (const auto& [id, definition] : names.regions())
-    if (is_function(definition.name, *region)) selector.regions.set(id.index());
+    if (is_function(definition.name, *region, false)) selector.regions.set(id.index());
   return selector;
 }
 

@@ -63,6 +63,7 @@ bool Deadlocks::threads_may_run(const std::vector<engine::BlockedThread>& waitin
 
 std::string Deadlocks::place_of(RankId rank, CallSiteId site) {
   const auto& frames = translator_.call_path(site).frames;
+  if (!frames.empty() && frames.front().line != 0) return source_lines_.call_from(frames.front());
   if (frames.empty() || frames.front().offset == 0) return "an unknown place";
   std::string module = frames.front().module;
   // The loader calls a program what its caller called it.

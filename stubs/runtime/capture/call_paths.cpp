@@ -53,13 +53,30 @@ bool CallPaths::holds(const Known& known) {
   return true;
 }
 
+const CallPaths::Known* CallPaths::find(const Set& set, const void* address, const void* frame) {
+  for (const Known& known : set.ways)
+    if (known.address == address && known.frame == frame && holds(known)) return &known;
+  return nullptr;
+}
+
+void CallPaths::remember(const Walk& walk, std::size_t last, const void* frame, CallSiteId id, Known& known) {
+  for (std::size_t i = 1; i <= last; ++i)  // not where return addresses live elsewhere
+    if (!on_stack(walk.steps[i].slot) || *walk.steps[i].slot != walk.steps[i].address) return;
+  known = {walk.innermost, frame, id, static_cast<std::uint32_t>(last), {}};
+  std::copy_n(walk.steps.begin() + 1, last, known.outer.begin());
+}
+
 CallSiteId CallPaths::id(const void* address, const void* frame) {
+  if (python_) {
+    const CallSiteId id = python_id(address, frame);
+    if (id.value != 0) return id;
+  }
   if (frames_ <= 1 || frame == nullptr) return one_frame(address);
-  if (!known_) known_ = std::make_unique<std::array<Set, kSets>>();
+  if (!known_) known_ = std::make_unique<Cache>();
   Set& set = (*known_)[hash(address, frame) % kSets];
   const bool cacheable = on_stack(frame);
-  for (const Known& known : set.ways)
-    if (cacheable && known.address == address && known.frame == frame && holds(known)) return known.id;
+  if (const Known* known = cacheable ? find(set, address, frame) : nullptr; known != nullptr)
+    return known->id;
   return look(address, frame, set.ways[set.next++ % kWays], cacheable);
 }
 
@@ -88,11 +105,13 @@ CallPaths::Walk CallPaths::walk(const void* address, unsigned frames) {
   return walk;
 }
 
+ModuleKind CallPaths::kind_of(const void* address) {
+  const Module* module = modules_.find(address);
+  return module == nullptr ? ModuleKind::kProgram : module->kind;
+}
+
 std::pair<std::size_t, std::size_t> CallPaths::part(const Walk& walk) {
-  const auto kind = [&](std::size_t i) {
-    const Module* module = modules_.find(walk.steps[i].address);
-    return module == nullptr ? ModuleKind::kProgram : module->kind;
-  };
+  const auto kind = [&](std::size_t i) { return kind_of(walk.steps[i].address); };
   std::size_t first = 0;
   while (first + 1 < walk.steps.size() && first < kBindings && kind(first) == ModuleKind::kMpi) ++first;
   std::size_t end = first + 1;
@@ -100,26 +119,21 @@ std::pair<std::size_t, std::size_t> CallPaths::part(const Walk& walk) {
   return {first, end};
 }
 
-CallSiteId CallPaths::look(const void* address, const void* frame, Known& known, bool remember) {
+CallSiteId CallPaths::look(const void* address, const void* frame, Known& known, bool may_remember) {
   const Walk found = walk(address, frames_);
   const auto [first, end] = part(found);
   std::vector<const void*> addresses;
   for (std::size_t i = first; i < end; ++i) addresses.push_back(found.steps[i].address);
   const CallSiteId id = intern(std::move(addresses));
-  for (std::size_t i = 1; i < end && remember; ++i)  // not where return addresses live elsewhere
-    remember = on_stack(found.steps[i].slot) && *found.steps[i].slot == found.steps[i].address;
-  if (!remember) return id;
-  known = {address, frame, id, static_cast<std::uint32_t>(end - 1), {}};
-  std::copy(found.steps.begin() + 1, found.steps.begin() + static_cast<std::ptrdiff_t>(end),
-            known.outer.begin());
+  if (may_remember) remember(found, end - 1, frame, id, known);
   return id;
 }
 
 CallSiteId CallPaths::id_of(const void* const* addresses, std::size_t size) {
   if (size == 0) return CallSiteId{};
   const auto is_system = [&](std::size_t i) {
-    const Module* module = modules_.find(addresses[i]);
-    return module != nullptr && module->kind != ModuleKind::kProgram;
+    const ModuleKind kind = kind_of(addresses[i]);
+    return kind == ModuleKind::kMpi || kind == ModuleKind::kSystem;
   };
   std::size_t first = 0;
   while (first < size && is_system(first)) ++first;
@@ -139,6 +153,68 @@ CallSiteId CallPaths::intern(std::vector<const void*> addresses) {
   ids_.emplace(std::move(addresses), id);
   define_(id, frames);
   return id;
+}
+
+CallSiteId CallPaths::python_id(const void* address, const void* frame) {
+  key_.resize(1 + frames_);
+  const std::size_t places = python_->read(key_.data() + 1, frames_);
+  if (places == 0) return {};
+  const std::optional<std::uint32_t> way = way_from_python(address, frame);
+  if (!way) return {};
+  const std::size_t own = std::min<std::size_t>(ways_[*way].size(), frames_);
+  key_[0] = *way;
+  key_.resize(1 + std::min(places, frames_ - own));
+  const auto known = python_ids_.find(key_);
+  if (known != python_ids_.end()) return known->second;
+  const CallSiteId id{++last_};
+  std::string frames;
+  for (std::size_t i = 0; i < own; ++i)
+    frames += (frames.empty() ? "" : "\n") + modules_.frame(ways_[*way][i]);
+  for (std::size_t i = 1; i < key_.size(); ++i)
+    frames += (frames.empty() ? "" : "\n") + python_->text(key_[i]);
+  python_ids_.emplace(key_, id);
+  define_(id, frames);
+  return id;
+}
+
+std::optional<std::uint32_t> CallPaths::way_from_python(const void* address, const void* frame) {
+  constexpr std::uint32_t kNotByPython = 0;
+  if (ways_.empty()) ways_.resize(1);
+  if (frames_ <= 1 || frame == nullptr) {
+    const auto [known, fresh] = bindings_.try_emplace(address);
+    if (fresh) known->second = kind_of(address) == ModuleKind::kPythonBinding;
+    return known->second ? std::optional{intern_way({})} : std::nullopt;
+  }
+  if (!known_ways_) known_ways_ = std::make_unique<Cache>();
+  Set& set = (*known_ways_)[hash(address, frame) % kSets];
+  const bool cacheable = on_stack(frame);
+  const Known* known = cacheable ? find(set, address, frame) : nullptr;
+  const std::uint32_t way = known != nullptr
+                                ? known->id.value
+                                : look_from_python(address, frame, set.ways[set.next++ % kWays], cacheable);
+  return way == kNotByPython ? std::nullopt : std::optional{way};
+}
+
+std::uint32_t CallPaths::look_from_python(const void* address, const void* frame, Known& known,
+                                          bool may_remember) {
+  const Walk found = walk(address, kMostFrames);
+  std::vector<const void*> addresses;
+  std::size_t at = 0;
+  for (; at < found.steps.size() && !python_->in_interpreter(found.steps[at].address); ++at)
+    if (kind_of(found.steps[at].address) == ModuleKind::kProgram)
+      addresses.push_back(found.steps[at].address);
+  // Where the interpreter itself calls MPI, whoever linked it with a program knows better what that is.
+  const bool by_python = at > 0 && at < found.steps.size();
+  const std::uint32_t way = by_python ? intern_way(std::move(addresses)) : 0;
+  if (may_remember) remember(found, std::min(at, found.steps.size() - 1), frame, CallSiteId{way}, known);
+  return way;
+}
+
+std::uint32_t CallPaths::intern_way(std::vector<const void*> addresses) {
+  const auto [known, fresh] =
+      way_numbers_.try_emplace(std::move(addresses), static_cast<std::uint32_t>(ways_.size()));
+  if (fresh) ways_.push_back(known->first);
+  return known->second;
 }
 
 const std::string& CallPaths::place(const void* address) {

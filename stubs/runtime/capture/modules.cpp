@@ -72,6 +72,17 @@ bool contains_any(std::string_view name, std::initializer_list<std::string_view>
                      [&](std::string_view p) { return name.find(p) != std::string_view::npos; });
 }
 
+/// mpi4py's module, and what calls C functions by their names.
+bool is_python_binding(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = std::string_view{path}.substr(slash == path.npos ? 0 : slash + 1);
+  const std::string_view folder = std::string_view{path}.substr(0, slash == path.npos ? 0 : slash);
+  const auto begins = [&](std::string_view with) { return name.substr(0, with.size()) == with; };
+  const bool of_mpi4py = folder.size() >= 7 && folder.substr(folder.size() - 7) == "/mpi4py";
+  return (of_mpi4py && begins("MPI.")) || begins("_ctypes.") || begins("_cffi_backend.") ||
+         begins("libffi.so") || begins("libffi-");
+}
+
 }  // namespace
 
 ModuleKind kind_of_module(const std::string& path) {
@@ -86,7 +97,8 @@ ModuleKind kind_of_module(const std::string& path) {
   const bool bindings = contains_any(name, {"fort", "cxx", "f77.", "f90.", "f08", "mpifh", "usempi"});
   const bool mpi = name.rfind("libmpi.", 0) == 0 || name.rfind("libmpich.", 0) == 0 ||
                    (name.rfind("libmpi", 0) == 0 && (bindings || contains_any(name, {".so.12"})));
-  return mpi ? ModuleKind::kMpi : ModuleKind::kProgram;
+  if (mpi) return ModuleKind::kMpi;
+  return is_python_binding(path) ? ModuleKind::kPythonBinding : ModuleKind::kProgram;
 }
 
 const Module* Modules::find(const void* address) {

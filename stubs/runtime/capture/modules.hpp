@@ -12,6 +12,7 @@ enum class ModuleKind : std::uint8_t {
   kProgram,  // the application's, and any library that is none of these
   kMpi,      // nplus1, the MPI library and its bindings for Fortran and C++: never where a call comes from
   kSystem,   // the C library: it calls main
+  kPythonBinding,  // calls C for Python: the program's, where its Python frames cannot be read
 };
 
 struct Module {

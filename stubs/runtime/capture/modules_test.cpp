@@ -25,6 +25,14 @@ TEST(Modules, KnowTheMpiLibrariesAndTheirBindingsByName) {
   for (const char* name : {"/home/u/libmpi_helpers.so", "/home/u/app", "/home/libmpich/app", "libcomm.so"})
     EXPECT_EQ(kind_of_module(name), ModuleKind::kProgram) << name;
   EXPECT_EQ(kind_of_module("/lib/x86_64-linux-gnu/libc.so.6"), ModuleKind::kSystem);
+  for (const char* name :
+       {"/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so", "/v/mpi4py/MPI.abi3.so",
+        "/usr/lib/python3.11/lib-dynload/_ctypes.cpython-311-x86_64-linux-gnu.so", "/usr/lib/libffi.so.8",
+        "/v/_cffi_backend.cpython-311-x86_64-linux-gnu.so"})
+    EXPECT_EQ(kind_of_module(name), ModuleKind::kPythonBinding) << name;
+  for (const char* name : {"/home/u/MPI.so", "/v/mpi4py_fft/MPI.abi3.so", "/usr/lib/libpython3.11.so.1.0",
+                           "/usr/bin/python3.11"})
+    EXPECT_EQ(kind_of_module(name), ModuleKind::kProgram) << name;
 }
 
 // The dynamic linker's own tables are the oracle.
