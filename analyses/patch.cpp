@@ -38,12 +38,6 @@ patch::Wait wait_of(const overlap::OneWait& wait) {
   return {patch::WaitPlace::kAfterCalls, {}};
 }
 
-/// Whether the recording saw all that was done with the buffer from the call on. Memory that cannot be watched counts as
-/// touched in the call itself; a page that was no longer looked at, as touched from then on.
-bool is_watched(const overlap::MessageEnd& end) {
-  return !end.first.inexact || end.first.site != end.event.site.value;
-}
-
 /// What the recording says of the finding's calls, in the order of its chain.
 std::vector<patch::Call> calls_of(const OverlapSource& source, const overlap::ChainFinding& finding) {
   struct Seen {
@@ -58,7 +52,7 @@ std::vector<patch::Call> calls_of(const OverlapSource& source, const overlap::Ch
         Seen& of = seen[{end.event.call, end.event.site.value}];
         (end.receives() ? of.receives : of.sends) = true;
         of.any_source = of.any_source || end.from_anybody();
-        of.watched = of.watched && is_watched(end);
+        of.watched = of.watched && end.is_watched();
       }
   std::vector<patch::Call> calls;
   for (const overlap::Context& context : source.analysis->chains[finding.chain].contexts) {

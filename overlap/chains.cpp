@@ -11,6 +11,11 @@ namespace {
 
 /// The paper's context: the calling address and the three return addresses above it.
 constexpr std::size_t kFrames = 4;
+/// Where a message may be deferred for all that is known, which is too little.
+constexpr const char* kNotWatched =
+    "nobody sees who uses its memory, which counts as used at once: an array on the stack, most often; "
+    "static or allocated it is "
+    "seen";
 /// Computing between two chains that is still next to none, of what the chains' calls take.
 constexpr double kLittle = 0.1;
 
@@ -222,7 +227,10 @@ void finish(Collected& all) {
 class Obstacles {
  public:
   void look_at(const MessageEnd& end) {
-    if (const char* reason = not_deferrable(end); *reason != '\0') ++reasons_[{context_of(end), reason}];
+    if (const char* reason = not_deferrable(end); *reason != '\0')
+      ++reasons_[{context_of(end), reason}];
+    else if (!end.to_nobody() && !end.is_watched() && end.first.by == Toucher::kProgram)
+      ++reasons_[{context_of(end), kNotWatched}];
     if (end.early.empty()) return;
     auto& race = races_[{context_of(end), end.early.front().site, end.early.front().offset}];
     if (race.count == 0) race = {context_of(end), end.receives(), end.early.front(), 0};

@@ -149,6 +149,28 @@ TEST(Chains, WhatCannotBeDeferredSaysWhy) {
   EXPECT_NE(reasons[3].find("which one it got"), std::string::npos);
 }
 
+TEST(Chains, SayWhereNobodySeesTheUseOfAMessage) {
+  OverlapProgram p{2};
+  p.line(0, 1);
+  p.send(0, 1, kBytes);
+  p.line(1, 2);
+  const std::uint64_t unseen = p.next_ordinal(1);
+  p.receive(1, 0);
+  p.touch(1, unseen, Access::kFirstTouch, 2, 0, Toucher::kProgram,
+          true);  // in the call itself, as on the stack
+  p.line(0, 3);
+  p.send(0, 1, kBytes);
+  p.line(1, 4);
+  const std::uint64_t left_open = p.next_ordinal(1);
+  p.receive(1, 0);
+  p.touch(1, left_open, Access::kFirstTouch, 90, 0, Toucher::kProgram, true);
+  p.record();
+  p.survey();
+  ASSERT_EQ(p.analysis().not_deferrable.size(), 1U);
+  EXPECT_EQ(p.analysis().not_deferrable[0].context.site, 2U);
+  EXPECT_NE(std::string{p.analysis().not_deferrable[0].reason}.find("on the stack"), std::string::npos);
+}
+
 TEST(Chains, ATouchBeforeTheWaitIsARace) {
   OverlapProgram p{2};
   p.line(0, 5);

@@ -39,6 +39,10 @@ bool MessageEnd::from_anybody() const {
   return receives() && (event.peer_rank() == kAnySource || event.tag == kAnyTag);
 }
 
+bool MessageEnd::is_watched() const {
+  return !first.inexact || first.site != event.site.value;
+}
+
 const char* not_deferrable(const MessageEnd& end) {
   const Event& e = end.event;
   if (end.to_nobody()) return "";

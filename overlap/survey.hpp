@@ -74,6 +74,9 @@ struct MessageEnd {
   }
   [[nodiscard]] bool to_nobody() const { return event.peer_rank() == kProcNull; }
   [[nodiscard]] bool from_anybody() const;
+  /// Whether the recording saw all that was done with the buffer from the call on. Memory that cannot be watched counts as
+  /// touched in the call itself; a page that was no longer looked at, as touched from then on.
+  [[nodiscard]] bool is_watched() const;
   [[nodiscard]] bool blocks() const { return waited == Waited::kInTheCall; }
 };
 

@@ -55,8 +55,10 @@ class OverlapProgram : public hypothesis::transform::TestProgram {
     tell(rank, e, {us * kUs});
   }
   void touch(std::int32_t rank, std::uint64_t call, Access access = Access::kFirstTouch,
-             std::uint32_t line = 90, std::int64_t offset = 0, Toucher by = Toucher::kProgram) {
+             std::uint32_t line = 90, std::int64_t offset = 0, Toucher by = Toucher::kProgram,
+             bool inexact = false) {
     events::Event e;
+    e.tag = inexact ? events::kInexactAccess : 0;
     e.operation = static_cast<std::uint8_t>(access);
     e.aux = call;
     e.size = offset;
