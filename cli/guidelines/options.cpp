@@ -79,7 +79,9 @@ void declare_measuring(CLI::App& app, analyses::Measuring& m, MeasuringWords& wo
   app.add_option("--sync", words.sync, "How ranks start together: barrier, window or round-time [barrier]")
       ->check(CLI::IsMember({"barrier", "window", "round-time"}))
       ->type_name("HOW");
-  app.add_option("--window", m.how.window, "Seconds of a window of --sync window [0.001]")->type_name("S");
+  app.add_option("--window", m.how.window, "Seconds of a window of --sync window [0.001]")
+      ->check(CLI::Range(1e-6, 3600.0))
+      ->type_name("S");
   app.add_option(
          "--waits", m.launch.waits,
          "spin: the MPI library as it is; yield: through nplus1's library, for more ranks than cores [auto]")

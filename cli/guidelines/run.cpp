@@ -94,6 +94,7 @@ void add_guidelines_run(CLI::App& guidelines, const Registration& registration) 
       ->type_name("DIR");
   declare_catalogue(*part, run->campaign.catalogue);
   part->add_option("--sizes", run->campaign.sizes, "These sizes in bytes instead of the catalogue's")
+      ->check(CLI::NonNegativeNumber)
       ->delimiter(',');
   part->add_flag("--no-again", run->no_again,
                  "Don't measure originals twice (A/A) to know the machine's own noise");

@@ -161,6 +161,7 @@ void declare_bounds(CLI::App& verb, OverlapWords& words) {
   verb.add_option("--events", words.words.most_rows,
                   fmt::format("Look at the first so many events and matches of a recording; 0: at all [{}]",
                               analyses::kOverlapRows))
+      ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   verb.add_option("--most", words.most,
                   "Try so many chains, those that take most time [12; fewer where that were many events]")

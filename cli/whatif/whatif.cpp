@@ -140,6 +140,7 @@ void declare(CLI::App& verb, WhatIfWords& words) {
           fmt::format("Look at the first so many events and matches of the recording; 0: at all [with "
                       "--sweep or --overlap {}]",
                       analyses::kOverlapRows))
+      ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   declare_results(verb, words.replay, kWhatIfFile);
   verb.add_option("--deviation", words.reenactment_deviation,

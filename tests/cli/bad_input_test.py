@@ -66,8 +66,15 @@ class Words(CommandTest):
 
     def test_what_is_no_number_is_within_no_range(self):
         for words in ("replay x --compute-scale nan", "convert x -o y.ti --flops NaN", "overlap x --at-least nan",
-                      "replay x --reenact --patience -nan", "guidelines check x --alpha nan(1)"):
+                      "replay x --reenact --patience -nan", "guidelines check x --alpha nan(1)", "guidelines run -n 2 -o x --window nan"):
             self.assert_refused(USAGE, "is not a number", *words.split())
+
+    def test_less_than_nothing_is_no_number_of_things(self):
+        """Nor 18446744073709551615 of them."""
+        for words in ("guidelines run -n 2 -o x --sizes 8,-1", "overlap x --events=-1", "whatif x --events=-1"):
+            self.assert_refused(USAGE, "Value -1 is", *words.split())
+        for window in ("-1", "inf", "0"):
+            self.assert_refused(USAGE, "not in range", "guidelines", "run", "-n", "2", "-o", "x", f"--window={window}")
 
     def test_open_quote_in_mpi_args(self):
         self.assert_refused(USAGE, "quote", "run", "-n", "2", "--mpi-args", "-f 'hosts", "--", "./app")

@@ -85,6 +85,15 @@ class Calibrate(LiveTest):
         doctor = self.run_command([str(NPLUS1), "doctor", "--platform", "here.xml", "-n", "2"])
         self.assertEqual(doctor.returncode, 0, doctor.stdout)
 
+    def test_ranks_between_the_two_that_measure_keep_nobody(self):
+        for ranks in ("3", "4"):
+            with self.subTest(ranks=ranks):
+                done = self.run_command([str(NPLUS1), "calibrate", "-n", ranks, "-o", "here.xml", "--raw", "raw.csv",
+                                         "--repetitions", "3", "--largest", "64"])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                rows = [line.split(",") for line in (self.folder / "raw.csv").read_text().splitlines()[1:]]
+                self.assertEqual(sorted({int(row[1]) for row in rows if row[0] == "eager"}), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64])
+
 
 if __name__ == "__main__":
     unittest.main()
