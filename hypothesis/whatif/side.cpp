@@ -116,10 +116,11 @@ std::string trust_line(const json& trust) {
         "(--deterministic repeats it)",
         threaded);
   if (says(trust, "relies_on_buffering")) line += "; relies on buffering";
-  if (trust.contains("finished") && !says(trust, "finished"))
-    line += fmt::format("; {} ranks wait for what never comes (--deterministic?)",
-                        trust.value("blocked_ranks", json::array()).size());
-  return line;
+  if (!trust.contains("finished") || says(trust, "finished")) return line;
+  const std::size_t blocked = trust.value("blocked_ranks", json::array()).size();
+  return line + (blocked == 0
+                     ? std::string{"; the replay ends before the program does"}
+                     : fmt::format("; {} ranks wait for what never comes (--deterministic?)", blocked));
 }
 
 }  // namespace
@@ -152,6 +153,7 @@ Result<Side> parse_side(std::string_view text, const std::string& name) try {
   if (document.contains("trust")) {
     const json& trust = document["trust"];
     side.trust = trust_line(trust);
+    if (!side.coverage.empty() && side.coverage != "complete") side.trust += "; recording " + side.coverage;
     if (trust.contains("finished") && !says(trust, "finished"))
       side.stuck = trust.value("blocked_ranks", json::array()).size();
   }

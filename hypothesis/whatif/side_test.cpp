@@ -69,6 +69,21 @@ TEST(Side, OfAReplayThatDoesNotEndIsNotComparedWithoutAWord) {
             std::string::npos);
 }
 
+TEST(Side, SaysThatTheRecordingIsNotWhole) {
+  Analysis cut = analysis();
+  cut.replay.state = simnode::engine::State::kAllBlocked;
+  cut.states.coverage = "incomplete: the file ends inside a block";
+  const auto side = parse_side(with_trust(cut), "x");
+  ASSERT_TRUE(side.ok());
+  EXPECT_NE(
+      side.value().trust.find(
+          "; the replay ends before the program does; recording incomplete: the file ends inside a block"),
+      std::string::npos)
+      << side.value().trust;
+  EXPECT_EQ(parse_side(with_trust(analysis()), "x").value().trust.find("recording complete"),
+            std::string::npos);
+}
+
 TEST(Side, SaysWhatTheRunAndItsReplayRelyOn) {
   RunTrust run;
   run.run = report::Trust{};
