@@ -154,7 +154,7 @@ void EventsOf::collective(Event& e) {
 
 /// Of the buffer of some call, earlier or later, or of none.
 void EventsOf::access(Event& e) {
-  e.operation = static_cast<std::uint8_t>(16 + choices_.value(4));
+  e.operation = static_cast<std::uint8_t>(sum(16, choices_.value(4)));
   e.aux = static_cast<std::uint64_t>(choices_.value(static_cast<std::int64_t>(ordinals_[rank_]) + 2));
   e.peer = static_cast<std::int32_t>(sum(choices_.value(4), choices_.once_in(16) ? -9 : 0));
   e.tag = choices_.byte();
