@@ -21,8 +21,8 @@ class GroupWitness {
  public:
   GroupWitness();
 
-  /// Whether others had `signal` together with this process. For the handler of that signal (async-signal-safe); takes a
-  /// millisecond, in which one system call signals all.
+  /// Whether others had `signal` together with this process. For the handler of that signal (async-signal-safe); takes up
+  /// to 20 milliseconds, in which one system call signals all.
   [[nodiscard]] bool has_had(int signal) const noexcept;
   [[nodiscard]] pid_t pid() const { return process_ ? process_->pid() : 0; }
 
