@@ -184,16 +184,19 @@ fs::path python_of_script(const fs::path& script) {
 /// A shell script that starts a job itself, as packages install it in the program's place: what it calls, or empty. Only the
 /// first 64 KiB are looked at.
 std::string launcher_in_script(const fs::path& script) {
+  std::string head(std::size_t{64} << 10, '\0');  // archives that unpack themselves go on for long
   std::ifstream file{script};
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  std::istringstream lines{head};
   std::string line;
-  if (!std::getline(file, line) || line.rfind("#!", 0) != 0) return {};
+  if (!std::getline(lines, line) || line.rfind("#!", 0) != 0) return {};
   static const std::regex shell{R"(^#!\s*\S*(/|env\s+)(ba|da|k|z)?sh\b)"};
   if (!std::regex_search(line, shell)) return {};
   static const std::regex launcher{
       R"((?:^|[;&|(`]|\b(?:exec|time|then|do|else|env))\s*((?:\S*/)?(?:mpirun|mpiexec|orterun|prun|srun)(?:\.\w+)?)(?=\s))"};
   constexpr std::size_t kLongest = 4096;  // of a line: what is longer is no command, and std::regex recurses
-  for (std::size_t left = std::size_t{64} << 10; left > line.size() && std::getline(file, line);
-       left -= line.size()) {
+  while (std::getline(lines, line)) {
     const std::size_t first = line.find_first_not_of(" \t");
     if (first == std::string::npos || line[first] == '#' || line.size() > kLongest) continue;
     if (std::smatch found; std::regex_search(line, found, launcher)) return found[1];
