@@ -36,8 +36,11 @@ std::string ending(const Chain& chain, const Survey& survey) {
   const std::string where = short_text(place_of_site(survey, chain.ending_site));
   switch (chain.ends()) {
     case EndedBy::kTouch:
-      return fmt::format("its data are {} at {}{}", chain.touch.write ? "written" : "used", where,
-                         chain.touch.known() ? fmt::format(" (byte {})", chain.touch.offset) : "");
+      return fmt::format(
+          "its data are {} at {}{}", chain.touch.write ? "written" : "used", where,
+          chain.touch.known()
+              ? fmt::format(" ({}byte {})", chain.touch.inexact ? "page of " : "", chain.touch.offset)
+              : "");
     case EndedBy::kOverlap:
       return fmt::format("the message at {} uses the same memory", where);
     case EndedBy::kCall:

@@ -65,6 +65,17 @@ std::string adaptation_text(const hypothesis::AdaptationCounts& counts) {
   return text;
 }
 
+/// Why it has not ended.
+std::string not_ended_text(const ReplayResult& result, Decisions decisions) {
+  if (result.blocked.empty())
+    return "not ended    nobody waits: the recording stops before the program does\n";
+  return fmt::format("not ended    {} of {} {} for what never comes{}\n", result.blocked.size(),
+                     number_of(result.ranks.size(), "rank"), result.blocked.size() == 1 ? "waits" : "wait",
+                     result.coverage.complete ? "" : ": it is not in the recording") +
+         (decisions == Decisions::kRecorded ? ""
+                                            : "             --decisions recorded keeps the recorded order\n");
+}
+
 /// How far the replay can be believed.
 std::string trust_text(const ReplayResult& result, bool identity, Decisions decisions) {
   std::string text;
@@ -82,13 +93,7 @@ std::string trust_text(const ReplayResult& result, bool identity, Decisions deci
   if (!result.coverage.complete) text += fmt::format("recording    {}\n", result.coverage.text());
   if (result.gaps > 0)
     text += fmt::format("recording    calls are missing in {}\n", number_of(result.gaps, "place"));
-  if (result.state != simnode::engine::State::kFinished)
-    text +=
-        fmt::format("not ended    {} of {} {} for what never comes{}\n", result.blocked.size(),
-                    number_of(result.ranks.size(), "rank"), result.blocked.size() == 1 ? "waits" : "wait",
-                    result.coverage.complete ? "" : ": it is not in the recording") +
-        (decisions == Decisions::kRecorded ? ""
-                                           : "             --decisions recorded keeps the recorded order\n");
+  if (result.state != simnode::engine::State::kFinished) text += not_ended_text(result, decisions);
   return text + report::doubts_text(hypothesis::trust_of(result), "this replay  ");
 }
 

@@ -14,9 +14,10 @@
 namespace nplus1::cli {
 namespace {
 
-// One system call signals all; on a busy host it may take several turns of the scheduler.
+// One system call signals all; a virtual machine's core may stand still in the middle of it, and a signal that only this
+// process had may well come later.
 constexpr timespec kBetweenLooks{0, 1'000'000};
-constexpr int kLooks = 20;
+constexpr int kLooks = 200;
 constexpr timespec kIsTheSame{0, 200'000'000};  // timeout(1) signals its child, and then the group
 constexpr int kForget = SIGUSR1;
 

@@ -22,7 +22,7 @@ class GroupWitness {
   GroupWitness();
 
   /// Whether others had `signal` together with this process. For the handler of that signal (async-signal-safe); takes up
-  /// to 20 milliseconds, in which one system call signals all.
+  /// to 200 milliseconds, in which one system call signals all.
   [[nodiscard]] bool has_had(int signal) const noexcept;
   [[nodiscard]] pid_t pid() const { return process_ ? process_->pid() : 0; }
 

@@ -1,20 +1,18 @@
 #include "hypothesis/replay/goal_simulation.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <functional>
-#include <optional>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
 
 #include "events/limits.hpp"
+#include "hypothesis/replay/goal_matching.hpp"
 
 namespace nplus1::hypothesis {
 namespace {
 
 using events::goal::Graph;
-using events::goal::kAnybody;
 using events::goal::Operation;
 using events::goal::What;
 
@@ -31,13 +29,6 @@ struct Next {
   friend bool operator>(const Next& a, const Next& b) {
     return std::tie(a.at, a.order) > std::tie(b.at, b.order);
   }
-};
-
-/// A posted receive, or a message that nobody has asked for yet.
-struct Queued {
-  std::int32_t source;
-  std::int32_t tag;
-  std::uint32_t operation;  // the receive; of a message: the sender's operation
 };
 
 struct InOrder {
@@ -72,8 +63,8 @@ struct Rank {
   std::vector<std::vector<std::uint32_t>> after_start{};  // by operation: who waits for that
   std::vector<std::vector<std::uint32_t>> after_end{};
   std::vector<std::uint32_t> free;  // operations that may start now
-  std::deque<Queued> posted;
-  std::deque<Queued> unexpected;
+  PostedReceives posted;
+  UnexpectedMessages unexpected;
   FreeTimes processors;
   FreeTimes sending;  // interfaces, for the next send
   FreeTimes receiving;
@@ -240,22 +231,10 @@ class GoalSimulation {
     const Operation& o = of(goal.rank, goal.operation);
     Rank& rank = ranks_[goal.rank];
     started(goal.rank, goal.operation);
-    const auto message = std::find_if(rank.unexpected.begin(), rank.unexpected.end(),
-                                      [&](const Queued& m) { return fits(o.peer, o.tag, m.source, m.tag); });
-    if (message == rank.unexpected.end()) {
-      rank.posted.push_back({o.peer, o.tag, goal.operation});
-      return;
-    }
-    const Queued met = *message;
-    rank.unexpected.erase(message);
-    release(static_cast<std::uint32_t>(met.source), met.operation, goal.at, o);
+    const auto met = rank.unexpected.take({o.peer, o.tag});
+    if (!met) return rank.posted.push({{o.peer, o.tag}, goal.operation});
+    release(static_cast<std::uint32_t>(met->envelope.source), met->operation, goal.at, o);
     ended(goal.rank, goal.operation);
-  }
-
-  static bool fits(std::int32_t wanted_source, std::int32_t wanted_tag, std::int32_t source,
-                   std::int32_t tag) {
-    return (wanted_source == kAnybody || wanted_source == source) &&
-           (wanted_tag == kAnybody || wanted_tag == tag);
   }
 
   /// The sender of a message above S goes on when that has met its receive. `by` names processor and interface.
@@ -277,16 +256,10 @@ class GoalSimulation {
         later(goal.at, std::max(network_.receive_overhead(size), overhead_ + network_.bytes_take(size)));
     rank.receiving[o.nic] = later(goal.at, network_.occupancy(size));
     const auto source = static_cast<std::int32_t>(goal.sender);
-    const auto posted = std::find_if(rank.posted.begin(), rank.posted.end(),
-                                     [&](const Queued& p) { return fits(p.source, p.tag, source, o.tag); });
-    if (posted == rank.posted.end()) {
-      rank.unexpected.push_back({source, o.tag, goal.operation});
-      return;
-    }
-    const std::uint32_t met = posted->operation;
-    rank.posted.erase(posted);
+    const auto met = rank.posted.take({source, o.tag});
+    if (!met) return rank.unexpected.push({{source, o.tag}, goal.operation});
     release(goal.sender, goal.operation, goal.at, o);
-    ended(goal.rank, met);
+    ended(goal.rank, met->operation);
   }
 
   const netmodel::LogGops& network_;

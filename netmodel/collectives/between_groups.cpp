@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "netmodel/collectives/algorithms.hpp"
+#include "support/collective_forms.hpp"
 
 namespace nplus1::netmodel::algorithms {
 namespace {
@@ -246,8 +247,10 @@ void check(const CollectiveCall& call) {
   const auto inside = [&call](std::int32_t member) { return member >= 0 && member < call.members; };
   if (!inside(call.me) || call.first_group < 0 || call.first_group >= call.members)
     throw std::invalid_argument{"collective between groups: `me` or the groups don't fit the members"};
-  if (call.root != kNoMember && !inside(call.root))
-    throw std::invalid_argument{"collective between groups: the root is not a member"};
+  const bool own_group = (call.root < call.first_group) == (call.me < call.first_group);
+  const bool is_there = inside(call.root) && (!own_group || call.root == call.me);
+  if (is_rooted(call.kind) && call.root != kNoMember && !is_there)
+    throw std::invalid_argument{"collective between groups: the root is neither `me` nor in the other group"};
   const bool own = call.kind == CollectiveKind::kReduceScatter;
   const std::int32_t first = call.me < call.first_group ? call.first_group : call.members - call.first_group;
   const auto expected = static_cast<std::size_t>(own ? first : call.members - first);

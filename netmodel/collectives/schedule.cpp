@@ -39,6 +39,11 @@ bool is_member(std::int32_t member, const CollectiveCall& call) {
   return member >= 0 && member < call.members;
 }
 
+bool are_members(std::span<const std::uint32_t> neighbours, const CollectiveCall& call) {
+  return std::all_of(neighbours.begin(), neighbours.end(),
+                     [&call](std::uint32_t n) { return n < static_cast<std::uint32_t>(call.members); });
+}
+
 bool fits(std::size_t entries, std::size_t expected) {
   return entries == 0 || entries == expected;
 }
@@ -50,6 +55,8 @@ void check(const CollectiveCall& call) {
   if (is_rooted(call.kind) && !is_member(call.root, call)) {
     throw std::invalid_argument{"collective: the root is not a member"};
   }
+  if (!are_members(call.sources, call) || !are_members(call.destinations, call))
+    throw std::invalid_argument{"collective: a neighbour is not a member"};
   if (!fits(call.sizes.size(), blocks))
     throw std::invalid_argument{"collective: `sizes` doesn't fit the members"};
   if (!fits(call.receive_sizes.size(), static_cast<std::size_t>(call.members))) {

@@ -426,7 +426,27 @@ TEST(AppendSteps, RejectsCallsThatContradictThemselves) {
   EXPECT_THROW(append_steps(sizes, steps), std::invalid_argument);
   CollectiveCall receives{.kind = CollectiveKind::kAlltoallv, .members = 4, .receive_sizes = three};
   EXPECT_THROW(append_steps(receives, steps), std::invalid_argument);
+  const std::array<std::uint32_t, 2> neighbours{1, 4};
+  CollectiveCall sources{.kind = CollectiveKind::kNeighborAllgather, .members = 4, .sources = neighbours};
+  EXPECT_THROW(append_steps(sources, steps), std::invalid_argument);
+  CollectiveCall destinations{
+      .kind = CollectiveKind::kNeighborAlltoall, .members = 4, .destinations = neighbours};
+  EXPECT_THROW(append_steps(destinations, steps), std::invalid_argument);
   EXPECT_TRUE(steps.empty());
+}
+
+TEST(AppendSteps, BetweenGroupsTheRootIsInTheOtherOneOrTheMemberItself) {
+  CollectiveCall call{
+      .kind = CollectiveKind::kGather, .members = 5, .me = 3, .first_group = 2, .size = bytes(1)};
+  std::vector<Step> steps;
+  for (const std::int32_t root : {1, 3, netmodel::kNoMember}) {
+    call.root = root;
+    EXPECT_NO_THROW(append_steps(call, steps)) << root;
+  }
+  for (const std::int32_t root : {2, 4, 5}) {
+    call.root = root;
+    EXPECT_THROW(append_steps(call, steps), std::invalid_argument) << root;
+  }
 }
 
 TEST(AppendSteps, IgnoresTheRootWhereThereIsNone) {

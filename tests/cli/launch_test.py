@@ -294,6 +294,7 @@ class Run(CommandTest):
         # Two signals at once may come as one, so that it is tried more than once.
         for number, sends in enumerate(([alone], *[[all_of_them]] * 5, [all_of_them, alone])):
             with self.subTest(number):
+                (self.folder / "over").unlink(missing_ok=True)
                 process = subprocess.Popen([NPLUS1, "run", "-n", "2", "-o", f"out-{number}", "--", "./app"], cwd=self.folder, env=self.environment,
                                            text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
                 while not (self.folder / "ready").exists():
@@ -307,7 +308,6 @@ class Run(CommandTest):
                 self.assertEqual(process.stdout.read(), "")
                 process.stdout.close()
                 self.assertEqual(process.wait(timeout=30), 0)
-                (self.folder / "over").unlink()
 
     def test_native_runs_have_no_summary_and_no_folder(self):
         self.script("mpirun", "exit 3")

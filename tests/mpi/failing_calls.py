@@ -21,8 +21,8 @@ import subprocess
 import sys
 import tempfile
 
-from live import NPLUS1, environment, path_of, wait_until
-from random_kills import marked, shared_files
+from live import NPLUS1, environment, left_in_shared_memory, path_of, shared_files, wait_until
+from random_kills import marked
 from recorded import Recording
 
 HERE = pathlib.Path(__file__).parent
@@ -78,8 +78,7 @@ class Jobs:
     def left_behind(self, name, files):
         left = wait_until(lambda: not marked(name), 10) or marked(name)
         problems = [] if left is True else [f"processes {left}"]
-        ours = sorted(f for f in shared_files() - files if "nplus1" in f)
-        return problems + [f"left {f}" for f in [*ours, *os.listdir(self.scratch / "tmp")]]
+        return problems + [f"left {f}" for f in [*left_in_shared_memory(files), *os.listdir(self.scratch / "tmp")]]
 
 
 def problems_of(out, said, way, faulty):

@@ -11,9 +11,10 @@ import subprocess
 import time
 import unittest
 
-from live import LIMIT, LiveTest, alive_below, descendants, environment, hangs_in_open_mpi, path_of, wait_until
+from live import (LIMIT, LiveTest, alive_below, descendants, environment, hangs_in_open_mpi, left_in_shared_memory, path_of,
+                  shared_files, wait_until)
 from openmpi_test import OPEN_MPI, OpenMpiTest
-from random_kills import marked, recording_problems, shared_files
+from random_kills import marked, recording_problems
 
 SIGNALS = int(os.environ.get("NPLUS1_SIGNALS", "16"))
 SEED = int(os.environ.get("NPLUS1_SIGNALS_SEED", "1"))
@@ -67,7 +68,7 @@ class Signals(LiveTest):
         left = wait_until(lambda: not marked(mark.encode()), 20) or marked(mark.encode())
         if left is not True:
             problems.append(f"processes {left}")
-        problems += [f"left {f}" for f in shared_files() - files if "nplus1" in f]
+        problems += [f"left {f}" for f in left_in_shared_memory(files)]
         goes_on = how == signal.SIGSTOP or victim in GOES_ON
         if goes_on and (job.returncode, sorted(out.splitlines())) != (0, self.expected):
             problems.append(f"code {job.returncode}, {len(out.splitlines())} lines")

@@ -46,20 +46,6 @@ def path_of(program):
     return program
 
 
-def simulators():
-    """Process ids of all simulators and keepers of this machine's jobs."""
-    found = set()
-    for entry in pathlib.Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if (entry / "comm").read_text() == "nplus1-simnode\n":
-                found.add(int(entry.name))
-        except OSError:
-            pass
-    return found
-
-
 def descendants(pid):
     """All processes below `pid`, as {pid: comm}."""
     children, names = collections.defaultdict(list), {}
@@ -103,6 +89,29 @@ def wait_until(condition, seconds=10.0):
     while not (value := condition()) and time.monotonic() < until:
         time.sleep(0.01)
     return value
+
+
+def read(path):
+    """A file of /proc; nothing where it is gone or somebody else's."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def shared_files():
+    return set(os.listdir("/dev/shm"))
+
+
+def left_in_shared_memory(before, called="nplus1", patience=10):
+    """Files with that in their name that are new in /dev/shm since `before`, and that no process has mapped: those of other jobs,
+    which run beside, are mapped by them, a moment after they were made."""
+    def orphans():
+        new = {f for f in shared_files() - before if called in f}
+        mapped = b"".join(read(p) for p in pathlib.Path("/proc").glob("[0-9]*/maps")) if new else b""
+        return sorted(f for f in new if f"/dev/shm/{f}".encode() not in mapped and os.path.exists(f"/dev/shm/{f}"))
+    wait_until(lambda: not orphans(), patience)
+    return orphans()
 
 
 class LiveTest(unittest.TestCase):

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from live import LiveTest, NPLUS1, environment, wait_until
+from live import LiveTest, NPLUS1, environment, left_in_shared_memory, read, shared_files, wait_until
 
 OPEN_MPI = pathlib.Path(os.environ.get("NPLUS1_OPENMPI_TEST_PROGRAMS", "."))
 MPIRUN = os.environ.get("NPLUS1_OPENMPI_MPIRUN") or "mpirun.openmpi"
@@ -194,37 +194,19 @@ class AsBare(OpenMpiTest):
 
     def test_no_shared_memory_stays_however_a_job_ends(self):
         """Of Open MPI's own: its mpirun removes it when ranks have not. (Where mpirun itself is killed it stays, bare as well.)"""
-        before = segments()
+        before = shared_files()
         for script, code in (("abort 7", 7), ("raise 9", None), ("raise 11", None), ("exit 4", 4), ("recv 1 4", 86)):
             with self.subTest(script=script):
                 self.observe(2, self.of("script"), script, "recv 0 4", code=code)
-                self.assertEqual(left_by_nobody(before), [])
+                self.assertEqual(left_in_shared_memory(before, "vader_segment"), [])
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(signal=number):
                 job = subprocess.Popen(self.command(2, self.of("script"), "send 1 4; delay 30", "recv 0 4; delay 30"), cwd=self.folder,
                                        env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                self.assertTrue(wait_until(lambda: len(segments() - before) >= 2))
+                self.assertTrue(wait_until(lambda: sum("vader_segment" in f for f in shared_files() - before) >= 2))
                 job.send_signal(number)
                 self.assertNotEqual(job.wait(LIMIT), 0)
-                self.assertEqual(left_by_nobody(before), [])
-
-
-def segments():
-    return set(pathlib.Path("/dev/shm").glob("vader_segment*"))
-
-
-def left_by_nobody(before):
-    """Segments that no process of the machine has mapped."""
-    new = segments() - before
-    mapped = b"".join(read(p) for p in pathlib.Path("/proc").glob("[0-9]*/maps")) if new else b""
-    return [str(p) for p in new if str(p).encode() not in mapped and p.exists()]
-
-
-def read(path):
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+                self.assertEqual(left_in_shared_memory(before, "vader_segment"), [])
 
 
 class Simulator(OpenMpiTest):

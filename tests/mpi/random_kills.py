@@ -19,7 +19,8 @@ import sys
 import tempfile
 import time
 
-from live import alive_below, descendants, environment, hangs_in_open_mpi, path_of, NPLUS1, wait_until
+from live import (alive_below, descendants, environment, hangs_in_open_mpi, left_in_shared_memory, path_of, NPLUS1, shared_files,
+                  wait_until)
 from recorded import Recording
 
 VICTIMS = ["simulator", "rank", "keeper", "mpirun", "abort", "disk", "nplus1"]
@@ -35,10 +36,6 @@ def script(victim):
     return [f"repeat {steps} {{ send 1 100; recv -1 100; allreduce 8 }}",
             f"repeat {steps} {{ recv 0 100; send 0 100; allreduce 8 }}{end}",
             f"repeat {steps} {{ allreduce 8 }}"]
-
-
-def shared_files():
-    return set(os.listdir("/dev/shm"))
 
 
 def marked(mark):
@@ -154,13 +151,13 @@ def one_job(number, scratch, mpi):
     patience = GONE_WITHIN if victim != "nplus1" else 3 * GONE_WITHIN  # the job goes on to its end
     left = wait_until(lambda: not marked(mark.encode()), patience) or marked(mark.encode())
     # Hydra and MPICH name their own files after the job's processes and leave them when killed, without us too.
-    ours = {f for f in shared_files() - files if "nplus1" in f}
+    ours = left_in_shared_memory(files)
     if left is not True:
         problems.append(f"processes {left}")
         for p in left:
             os.kill(p, signal.SIGKILL)
     if ours:
-        problems.append(f"files {sorted(ours)}")
+        problems.append(f"files {ours}")
     job.poll() is None and job.kill()
     job.wait()
     more_problems, told = recording_problems(victim, folder, when, victim == "disk")

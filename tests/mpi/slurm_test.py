@@ -13,8 +13,8 @@ import time
 import unittest
 
 import slurm
-from live import LiveTest, NPLUS1, environment, path_of, wait_until
-from random_kills import marked, recording_problems, shared_files
+from live import LiveTest, NPLUS1, environment, left_in_shared_memory, path_of, read, shared_files, wait_until
+from random_kills import marked, recording_problems
 
 STAGE = pathlib.Path(__file__).with_name("two_hosts.sh")
 OPEN_MPI = pathlib.Path(os.environ.get("NPLUS1_OPENMPI_TEST_PROGRAMS", "."))
@@ -167,7 +167,7 @@ class Faults(SlurmTest):
                 files, folder = shared_files(), self.folder / f"fault-{number}"
                 command = self.command(3, "script", *self.STEPS, output=folder)
                 code, out, err, when = self.hit(command, f"fault-{number}-{os.getpid()}", part, how)
-                self.assertEqual([f for f in shared_files() - files if "nplus1" in f], [])
+                self.assertEqual(left_in_shared_memory(files), [])
                 self.assertEqual(recording_problems(part, folder, when, False)[0], [])
                 if part == "simulator":  # is not the program's
                     self.assertEqual((code, out), (0, expected), err)
@@ -227,13 +227,6 @@ class TwoHosts(LiveTest):
     @unittest.skipUnless((OPEN_MPI / "hello_c").exists(), "nplus1 was built without Open MPI")
     def test_open_mpi(self):
         self.same_as_here(str(OPEN_MPI / "hello_c"), "--mpi=pmix", "-N2", "-n4")
-
-
-def read(path):
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
 
 
 def read_summary(folder):
