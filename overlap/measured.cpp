@@ -139,7 +139,7 @@ class Lines {
     if (word == "protect") {
       std::int64_t bytes = 0;
       double ns = 0;
-      if (!(words >> bytes >> ns)) return false;
+      if (!time_of_bytes(words, bytes, ns)) return false;
       raw.protecting[bytes].push_back(ns);
       return true;
     }
@@ -147,7 +147,7 @@ class Lines {
       int a = 0, b = 0;
       std::int64_t bytes = 0;
       double ns = 0;
-      if (!(words >> a >> b >> bytes >> ns)) return false;
+      if (!(words >> a >> b) || !time_of_bytes(words, bytes, ns)) return false;
       raw.pairs[{a, b}][bytes] = ns;
       return true;
     }
@@ -185,8 +185,7 @@ class Lines {
       RawMessage m;
       if (!(words >> direction >> m.peer >> m.bytes)) return false;
       m.receives = direction == "receive";
-      constexpr double kMostBytes = 1e15;
-      m.bytes = std::clamp(m.bytes, 0.0, kMostBytes);
+      m.bytes = std::clamp(m.bytes, 0.0, static_cast<double>(kMostBytes));
       chain.messages.push_back(m);
       return true;
     }
@@ -211,6 +210,11 @@ class Lines {
     return one(words, mode[0]) && one(words, mode[1]) && one(words, mode[2]);
   }
 
+  static constexpr std::int64_t kMostBytes = 1'000'000'000'000'000;
+
+  static bool time_of_bytes(std::istringstream& words, std::int64_t& bytes, double& ns) {
+    return (words >> bytes >> ns) && bytes >= 0 && bytes <= kMostBytes && std::isfinite(ns);
+  }
   static bool one(std::istringstream& words, OneRank& to) {
     return (words >> to.count >> to.mean >> to.squares) && std::isfinite(to.mean) &&
            std::isfinite(to.squares);

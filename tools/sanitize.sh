@@ -43,7 +43,7 @@ if [ $live_only = no ] && [ "$preset" != ubsan ]; then
   left_out=$(sed -e '/^#/d' -e '/^$/d' -e 's/: .*//' "tools/sanitize/left_out.$preset.txt" | paste -sd'|')
   ctest --test-dir "$build" -L "$labels" -LE mpi -E "$left_out" --output-on-failure >&2 || failed="$failed unit"
 else
-  cmake --build --preset "$preset" -j "$(nproc)" --target nplus1-simnode nplus1-stubs >&2
+  cmake --build --preset "$preset" -j "$(nproc)" --target nplus1-simnode nplus1-stubs nplus1-openmpi >&2
 fi
 
 # An installation of its own, in which what can be sanitized is: tests look beside the command for all else, and hand on
@@ -54,7 +54,7 @@ rm -rf "$live"
 mkdir -p "$live/command"
 cp -al build/bin build/lib "$live/"
 [ -d build/share ] && cp -al build/share "$live/"
-for part in bin/nplus1-simnode lib/libnplus1-stubs.so; do ln -f "$build/$part" "$live/$part"; done
+for part in bin/nplus1-simnode lib/libnplus1-stubs.so lib/libnplus1-openmpi.so; do ln -f "$build/$part" "$live/$part"; done
 (cd "$live/command" && ln -s ../bin/* .)
 case $preset in
   asan) runtime=$(gcc -print-file-name=libasan.so) ;;
@@ -78,6 +78,7 @@ END
   chmod +x "$live/command/nplus1"
 fi
 export NPLUS1="$live/command/nplus1" NPLUS1_TEST_PROGRAMS="$live/bin/mpi-tests" PYTHONDONTWRITEBYTECODE=1
+export NPLUS1_OPENMPI_TEST_PROGRAMS="$live/bin/openmpi-tests"
 export RANDOM_PROGRAM="$NPLUS1_TEST_PROGRAMS/random_program" PATIENT="$live/lib/librandom_programs_patient.so"
 export NPLUS1_MPIRUN="${NPLUS1_MPIRUN:-mpirun.mpich}" NPLUS1_LEAVE_OUT="$PWD/tools/sanitize/left_out.$preset.txt"
 if [ "$preset" = asan ]; then  # can it fail?
