@@ -2,25 +2,84 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "analyses/replay.hpp"
+#include "events/definitions_collector.hpp"
 #include "events/recording/reader.hpp"
-#include "hypothesis/clock/warm_clock.hpp"
-#include "hypothesis/transform/chain.hpp"
 #include "support/stopped.hpp"
 
 namespace nplus1::analyses {
 namespace fs = std::filesystem;
 using hypothesis::clock::Stretches;
 
-std::shared_ptr<Stretches> fitted_stretches(const std::string& source) {
-  const auto reader = need(events::recording::Reader::open(source));
-  auto stretches = std::make_shared<Stretches>(need(hypothesis::clock::samples_of(reader.properties())));
-  hypothesis::transform::Chain chain;
-  need(chain.add(std::make_unique<hypothesis::clock::WarmClock>(stretches, Stretches::Estimate::kBest),
-                 play_recording(source)));
-  return stretches;
+namespace {
+
+using hypothesis::clock::Kind;
+using hypothesis::clock::ToldByRun;
+
+/// A run's stretches, and the places that they are between.
+class TakenIn final : public events::DefinitionsCollector {
+ public:
+  explicit TakenIn(const std::string& source) {
+    const auto reader = need(events::recording::Reader::open(source));
+    ranks_ = reader.header().ranks;
+    stretches_ = std::make_shared<Stretches>(need(hypothesis::clock::samples_of(reader.properties())));
+    need(play_recording(source)(*this, false));
+  }
+  void on_event(const events::TimedEvent& timed) override {
+    stretches_->take(timed.rank, timed.ordinal, timed.event);
+  }
+  [[nodiscard]] const std::shared_ptr<Stretches>& stretches() const { return stretches_; }
+  [[nodiscard]] std::int32_t ranks() const { return ranks_; }
+
+  /// What it tells, with the numbers that `other` has for the call paths; what that does not call from there is left out.
+  [[nodiscard]] ToldByRun told_as_in(const TakenIn& other) const {
+    std::map<std::uint32_t, std::uint32_t> theirs{{0, 0}};
+    std::map<std::string, std::uint32_t> numbers;
+    for (const auto& [id, path] : other.call_paths()) numbers.emplace(text(path), id.value);
+    for (const auto& [id, path] : call_paths())
+      if (const auto found = numbers.find(text(path)); found != numbers.end())
+        theirs.emplace(id.value, found->second);
+    ToldByRun renamed;
+    for (auto& [kind, told] : stretches_->told()) {
+      const auto after = theirs.find(kind.after), before = theirs.find(kind.before);
+      if (after != theirs.end() && before != theirs.end())
+        renamed.emplace(Kind{after->second, before->second, kind.size}, told);
+    }
+    return renamed;
+  }
+
+ private:
+  static std::string text(const events::CallPath& path) {
+    std::string text;
+    for (const events::Frame& f : path.frames)
+      text += f.module + ' ' + f.build_id + ' ' + std::to_string(f.offset) + '\n';
+    return text;
+  }
+
+  std::shared_ptr<Stretches> stretches_;
+  std::int32_t ranks_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Stretches> fitted_stretches(const std::string& source,
+                                            const std::vector<std::string>& other_runs) {
+  const TakenIn run{source};
+  std::vector<ToldByRun> others;
+  for (const std::string& name : other_runs) {
+    const TakenIn other{name};
+    others.push_back(other.told_as_in(run));
+    if (other.ranks() != run.ranks() || others.back().empty())
+      throw Stopped{{name + " is no run of the same program on as many ranks as " + source,
+                     "name only runs that were started alike, with nplus1 run --compute warm",
+                     Fault::kInput}};
+  }
+  run.stretches()->join(others);
+  run.stretches()->fit();
+  return run.stretches();
 }
 
 std::string clock_beside(const std::string& source) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hypothesis/clock/stretches.hpp"
 #include "report/json_object.hpp"
@@ -14,8 +15,10 @@ inline constexpr const char* kClockFile = "clock.json";
 /// With which probability the interval of a virtual time has it.
 inline constexpr double kShareOfInterval = 0.9;
 
-/// What the twins of the run at `source` say of its stretches; none if it had no twins. Throws Stopped.
-[[nodiscard]] std::shared_ptr<hypothesis::clock::Stretches> fitted_stretches(const std::string& source);
+/// What the twins of the run at `source` say of its stretches; none if it had no twins. `other_runs` of the same program, on as
+/// many ranks, say what the host was slow with. Throws Stopped: also where another run is of something else.
+[[nodiscard]] std::shared_ptr<hypothesis::clock::Stretches> fitted_stretches(
+    const std::string& source, const std::vector<std::string>& other_runs = {});
 
 /// The results with warm caches that a run with --compute warm left in its folder, or `source` itself: what all that
 /// tells of the run reads.

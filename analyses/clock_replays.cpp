@@ -41,9 +41,11 @@ Duration computing_of(const hypothesis::ReplayResult& result) {
 
 class ClockReplays {
  public:
-  ClockReplays(const ReplaySettings& settings, const std::optional<ReplayFolder>& folder)
+  ClockReplays(const ReplaySettings& settings, const std::optional<ReplayFolder>& folder,
+               const std::vector<std::string>& other_runs)
       : settings_{settings},
         folder_{folder},
+        other_runs_{other_runs},
         reader_{need(events::recording::Reader::open(settings.source))},
         recorded_{hypothesis::recorded_settings(reader_.properties())},
         samples_{need(hypothesis::clock::samples_of(reader_.properties()))} {
@@ -57,7 +59,7 @@ class ClockReplays {
   WarmTimes run() {
     WarmTimes clocks;
     clocks.ranks = reader_.header().ranks;
-    const auto stretches = fitted_stretches(settings_.source);
+    const auto stretches = fitted_stretches(settings_.source, other_runs_);
     clocks.samples = stretches->samples();
     clocks.slower_than_fastest = stretches->slower_than_fastest();
     kept_ = reader_.keep(kMostKept);
@@ -143,6 +145,7 @@ class ClockReplays {
 
   const ReplaySettings& settings_;
   const std::optional<ReplayFolder>& folder_;
+  const std::vector<std::string>& other_runs_;
   events::recording::Reader reader_;
   bool kept_ = false;  // in memory: the replays read the same recording
   hypothesis::RecordedSettings recorded_;
@@ -151,8 +154,9 @@ class ClockReplays {
 
 }  // namespace
 
-WarmTimes warm_times(const ReplaySettings& settings, const std::optional<ReplayFolder>& folder) {
-  return ClockReplays{settings, folder}.run();
+WarmTimes warm_times(const ReplaySettings& settings, const std::optional<ReplayFolder>& folder,
+                     const std::vector<std::string>& other_runs) {
+  return ClockReplays{settings, folder, other_runs}.run();
 }
 
 std::string clock_json(const std::string& source, const WarmTimes& clocks) {
@@ -186,14 +190,26 @@ std::string clock_json(const std::string& source, const WarmTimes& clocks) {
   return object.document();
 }
 
-WarmTimes leave_warm_results(const std::string& folder) {
+namespace {
+
+WarmTimes leave_results(const std::string& run, const std::vector<std::string>& other_runs,
+                        const fs::path& output, const fs::path& document_in) {
   ReplaySettings settings;
-  settings.source = folder;
-  const std::string output = (fs::path{folder} / kWarmFolder).string();
-  WarmTimes times = warm_times(settings, ReplayFolder{output, true});
-  need(report::write_file(fs::path{folder} / kClockFile, clock_json(folder, times)), Fault::kOutput,
+  settings.source = run;
+  WarmTimes times = warm_times(settings, ReplayFolder{output.string(), true}, other_runs);
+  need(report::write_file(document_in / kClockFile, clock_json(run, times)), Fault::kOutput,
        "the clock's report is missing");
   return times;
+}
+
+}  // namespace
+
+WarmTimes leave_warm_results(const std::string& folder) {
+  return leave_results(folder, {}, fs::path{folder} / kWarmFolder, folder);
+}
+
+WarmTimes leave_results_of_all(const std::vector<std::string>& runs, const std::string& output) {
+  return leave_results(runs.front(), {runs.begin() + 1, runs.end()}, output, output);
 }
 
 }  // namespace nplus1::analyses

@@ -26,9 +26,10 @@ struct WarmTimes {
   bool finished = true;
 };
 
-/// With a folder, results with that clock go there.
+/// With a folder, results with that clock go there. `other_runs`: as for fitted_stretches().
 [[nodiscard]] WarmTimes warm_times(const ReplaySettings& settings,
-                                   const std::optional<ReplayFolder>& folder = {});
+                                   const std::optional<ReplayFolder>& folder = {},
+                                   const std::vector<std::string>& other_runs = {});
 
 /// The document of the times of the recording at `source` (docs/formats/clock.md).
 [[nodiscard]] std::string clock_json(const std::string& source, const WarmTimes& times);
@@ -36,5 +37,9 @@ struct WarmTimes {
 /// For the end of a run with --compute warm: leaves in its folder the clock's document, and below it results and a recording
 /// with that clock.
 WarmTimes leave_warm_results(const std::string& folder);
+
+/// For the end of a series of runs with --compute warm: the first of `runs` with the clock that all of them tell, its results,
+/// recording and the clock's document in the new folder `output`.
+WarmTimes leave_results_of_all(const std::vector<std::string>& runs, const std::string& output);
 
 }  // namespace nplus1::analyses

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Virtual time with warm caches against the truth, on known work (bench/programs/known_work.c).
 
-    bench/clock.py BUILD [--ranks 2,4,16,64] [--patterns ring,halo,...] [--steps N] [--imbalance rank,50]
+    bench/clock.py BUILD [--ranks 2,4,16,64] [--patterns ring,halo,...] [--steps N] [--imbalance rank,50] [--together N]
     bench/clock.py BUILD --differences [--percents 5,20,100,300] [--ranks 16,64] [--patterns allreduce,ring]
     bench/clock.py BUILD --equal-work [--ranks 4,16,64]
 
@@ -11,7 +11,8 @@ and after each run; where the two differ by more than 5 % the host's speed has c
 Prints a table in Markdown: truth, and how far the virtual time is off as measured, at least, and as estimated, and
 whether the stated interval holds the truth; at the end, of how many rows it does. With --differences: work that differs
 by rank, by step, at random; the slope of the stretches' warm times against their true ones, and whether the sweep's
-first fix is the one that the sweep of the truth has, and what either saves when it is carried out in the truth. With --equal-work: what the sweep offers for balancing, per cent.
+first fix is the one that the sweep of the truth has, and what either saves when it is carried out in the truth. With --together N each row is
+what N runs tell together (`--repeat`). With --equal-work: what the sweep offers for balancing, per cent.
 """
 import argparse
 import collections
@@ -52,7 +53,11 @@ class Bench:
         if imbalance:
             words += ["imbalance", *imbalance.split(",")]
         before = self.costs()
-        folder = self.run(f"{self.cases}", ranks, ["--compute", "warm", "--clock", "cpu"], words)
+        together = self.options.together
+        repeated = ["--repeat", str(together)] if together > 1 else []
+        folder = self.run(f"{self.cases}", ranks, ["--compute", "warm", "--clock", "cpu", *repeated], words)
+        if repeated:
+            folder /= "together"
         after = self.costs()
         costs = [min(pair) for pair in zip(before, after)]
         truth = self.run(f"{self.cases}-truth", ranks, ["--compute", "fixed:0", "--record", "full"],
@@ -146,6 +151,7 @@ def main():
     parser.add_argument("--ranks", default="2,4,16,64")
     parser.add_argument("--patterns", default="ring,halo,wavefront,allreduce,workers")
     parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--together", type=int, default=1)
     parser.add_argument("--kernels", default="01234")
     parser.add_argument("--imbalance", default="", help="rank|step|random,PERCENT")
     parser.add_argument("--differences", action="store_true")

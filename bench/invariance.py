@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Whether virtual times depend on the host: programs on one core, on two, bound to cores, and beside busy loops.
 
-    bench/invariance.py BUILD [--runs 3] [--ranks 16] [--ways "two cores;one core;bound;busy"] [-o FILE.json] PROGRAM...
+    bench/invariance.py BUILD [--runs 3] [--together 1] [--ranks 16] [--ways "two cores;one core;bound;busy"] [-o FILE.json]
+        PROGRAM...
 
 A PROGRAM is a command line in one word ("./cg.W.16"; none are in this repository). Each runs under `--compute warm` in each
 way, in turns; the table has, for each way, the median virtual time with warm caches and as measured, and the range of its
 runs as a share of it; at the end how far the medians of the ways are apart, the widest range of runs of one way, and in how
 many runs the stated interval holds the median of all runs of the program, which stands for the truth that nobody knows. "busy"
-has as many endless loops beside it as there are cores. With -o the times of an earlier call of the same file are added to,
+has as many endless loops beside it as there are cores. With --together N a run is N runs, and its time what `nplus1 clock` says
+of the first with the others beside it (`--with`); runs have no run in common. With -o the times of an earlier call of the same file are added to,
 so that ways that need the machine for themselves can be measured at another time.
 """
 import argparse
@@ -27,22 +29,29 @@ WAYS = {
 }
 
 
-def times_of(build, ranks, way, program, folder):
-    """Virtual seconds: with warm caches, as measured, and the interval of the former."""
+def run_once(build, ranks, way, program, folder):
     before, words = WAYS[way]
     loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() if way == "busy" else 0)]
     try:
         subprocess.run([*before, build / "bin" / "nplus1", "run", "-q", "-n", str(ranks), "--compute", "warm", "-o", folder,
                         *words, "--", *shlex.split(program)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        measured = json.loads((folder / "summary.json").read_text())["virtual_time_s"]
-        if not (folder / "clock.json").exists():  # a long recording: the run did not wait for it
-            subprocess.run([build / "bin" / "nplus1", "clock", folder, "--json", folder / "clock.json"], check=True,
-                           stdout=subprocess.DEVNULL)
-        clock = json.loads((folder / "clock.json").read_text())
     finally:
         for loop in loops:
             loop.kill()
             loop.wait()
+
+
+def times_of(build, ranks, way, program, folders):
+    """Virtual seconds: with warm caches, as measured, and the interval of the former."""
+    for folder in folders:
+        run_once(build, ranks, way, program, folder)
+    first, *others = folders
+    clock = first / "clock.json"
+    if others or not clock.exists():  # of a long recording: the run did not wait for it
+        subprocess.run([build / "bin" / "nplus1", "clock", first, *(["--with", *others] if others else []), "--json", clock],
+                       check=True, stdout=subprocess.DEVNULL)
+    measured = json.loads((first / "summary.json").read_text())["virtual_time_s"]
+    clock = json.loads(clock.read_text())
     return clock["virtual_time_s"], measured, clock["from_s"], clock["to_s"]
 
 
@@ -56,19 +65,21 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("programs", nargs="+", metavar="PROGRAM")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--together", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=16)
     parser.add_argument("--ways", default=";".join(WAYS))
     parser.add_argument("-o", dest="file", type=pathlib.Path)
     options = parser.parse_args()
     known = json.loads(options.file.read_text()) if options.file and options.file.exists() else {}
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {options.ranks} ranks; {options.runs} runs")
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; {options.ranks} ranks; {options.runs} runs of {options.together}")
     print("| program | way | with warm caches (range) | as measured (range) |\n|---|---|---|---|")
     for program in options.programs:
         name = pathlib.Path(shlex.split(program)[0]).name
         for _ in range(options.runs):
             for way in options.ways.split(";"):
                 with tempfile.TemporaryDirectory(prefix="nplus1-invariance-") as scratch:
-                    times = times_of(options.build.resolve(), options.ranks, way, program, pathlib.Path(scratch) / "run")
+                    folders = [pathlib.Path(scratch) / f"run-{i}" for i in range(options.together)]
+                    times = times_of(options.build.resolve(), options.ranks, way, program, folders)
                 known.setdefault(name, {}).setdefault(way, []).append(times)
         if options.file:
             options.file.write_text(json.dumps(known, indent=1))

@@ -132,7 +132,8 @@ TEST(Measurement, WhatIsNoMeasurementIsSaidToBeNone) {
       read_measurement("nplus1-measured 1\nblocking 1 2 3\nend\n", place_by_address));  // of no chain
   EXPECT_FALSE(read_measurement("nplus1-measured 1\nchain 1\nleast 1 nan\nend\n", place_by_address));
   for (const char* line : {"pair 0 1 -3 2", "pair 0 1 9223372036854775807 2", "protect -1 2"})
-    EXPECT_FALSE(read_measurement(std::string{"nplus1-measured 1\n"} + line + "\nend\n", place_by_address)) << line;
+    EXPECT_FALSE(read_measurement(std::string{"nplus1-measured 1\n"} + line + "\nend\n", place_by_address))
+        << line;
   EXPECT_FALSE(measured_lines("{}"));
   EXPECT_FALSE(measured_lines("[1"));
   EXPECT_FALSE(measured_lines(R"({"schema": 1, "chains": []})"));

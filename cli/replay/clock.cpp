@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "analyses/clock_replays.hpp"
 #include "cli/failure.hpp"
@@ -32,7 +34,9 @@ constexpr const char* kClockExamples =
     "is warm\n"
     "  nplus1 clock DIR                             the virtual time without what this host's caches cost\n"
     "  nplus1 clock DIR -o warm --record            a result folder and a recording with that clock, for all "
-    "else\n";
+    "else\n"
+    "  nplus1 clock A --with B                      with what another run of the program says of the host, "
+    "too\n";
 
 std::string three_times(const analyses::WarmTimes& clocks) {
   std::string text;
@@ -78,13 +82,13 @@ std::string text(const ReplayWords& words, const analyses::WarmTimes& clocks) {
   return text;
 }
 
-int clock(const ReplayWords& words) {
+int clock(const ReplayWords& words, const std::vector<std::string>& other_runs) {
   if (words.record && words.output.empty())
     throw Failure{ExitCode::kUsage, "--record needs a folder", kNoClock, "add -o DIR"};
   std::optional<analyses::ReplayFolder> folder;
   if (!words.output.empty()) folder = analyses::ReplayFolder{words.output, words.record};
-  const analyses::WarmTimes clocks =
-      done_or_fail([&] { return analyses::warm_times(words, folder); }, ExitCode::kNoInput, kNoClock);
+  const analyses::WarmTimes clocks = done_or_fail(
+      [&] { return analyses::warm_times(words, folder, other_runs); }, ExitCode::kNoInput, kNoClock);
   if (!words.json.empty())
     or_fail(report::write_file(words.json, analyses::clock_json(words.source, clocks)), ExitCode::kCantCreate,
             kNoClock);
@@ -107,6 +111,7 @@ void add_clock(const Registration& registration) {
       registration.app.add_subcommand("clock", "The run's virtual time without what this host's caches cost");
   set_manual(*verb, {"nplus1 clock DIR|RECORDING [--network SPEC] [options]", kClockExamples});
   const auto words = std::make_shared<ReplayWords>();
+  const auto other_runs = std::make_shared<std::vector<std::string>>();
   verb->add_option("source", words->source, "Result folder of a run with --compute warm, or its recording")
       ->type_name("DIR|RECORDING")
       ->required();
@@ -115,8 +120,15 @@ void add_clock(const Registration& registration) {
       ->type_name("DIR");
   verb->add_flag("--record", words->record,
                  "Record them in that folder, too: for whatif, waitstates and all else");
+  verb->add_option("--with", *other_runs,
+                   "Other runs of the same program with --compute warm: each kind of stretch takes what it "
+                   "took where the "
+                   "host was fast with it")
+      ->type_name("DIR");
   verb->add_option("--json", words->json, "Write the result to this file (replaces it)")->type_name("FILE");
-  verb->callback([registration, words] { registration.chosen = [words] { return clock(*words); }; });
+  verb->callback([registration, words, other_runs] {
+    registration.chosen = [words, other_runs] { return clock(*words, *other_runs); };
+  });
 }
 
 }  // namespace nplus1::cli

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "analyses/clock_replays.hpp"
 #include "analyses/findings.hpp"
 #include "analyses/output_folder.hpp"
 #include "cli/failure.hpp"
@@ -27,6 +28,7 @@
 #include "report/files.hpp"
 #include "report/json_object.hpp"
 #include "support/shell.hpp"
+#include "support/stopped.hpp"
 #include "support/units.hpp"
 
 namespace nplus1::cli {
@@ -127,6 +129,7 @@ struct Saving {
 };
 
 struct OneRun {
+  fs::path folder;
   int exit_code = 0;
   double real_s = 0;
   bool complete = false;  // ended well, with all ranks in the result
@@ -175,6 +178,34 @@ void read_results(const fs::path& folder, OneRun& run) {
 }
 
 // --- what they have in common ---
+
+constexpr const char* kTogether = "together";
+
+/// The clock that all runs with twins tell.
+struct Together {
+  fs::path folder;
+  std::size_t runs = 0;
+  analyses::WarmTimes times;
+};
+
+/// Of the run whose own clock is in the middle.
+std::optional<Together> all_together(const std::vector<OneRun>& runs, const fs::path& folder) {
+  std::vector<const OneRun*> warm;
+  for (const OneRun& run : runs)
+    if (run.warm_s) warm.push_back(&run);
+  if (warm.size() < 2) return std::nullopt;
+  std::stable_sort(warm.begin(), warm.end(),
+                   [](const OneRun* a, const OneRun* b) { return *a->warm_s < *b->warm_s; });
+  std::rotate(warm.begin(), warm.begin() + static_cast<std::ptrdiff_t>(warm.size() / 2), warm.end());
+  std::vector<std::string> folders;
+  for (const OneRun* run : warm) folders.push_back(run->folder.string());
+  const fs::path output = folder / kTogether;
+  auto times = attempt([&] { return analyses::leave_results_of_all(folders, output.string()); });
+  if (times) return Together{output, warm.size(), std::move(times).value()};
+  to_stderr("nplus1: {}\n  so:   what the runs' clocks tell together is not known\n  next: {}\n",
+            times.error().what, times.error().remedy);
+  return std::nullopt;
+}
 
 struct SavingSpread {
   std::string what, flags;
@@ -287,8 +318,15 @@ std::string savings_text(const Common& c) {
   return text;
 }
 
-std::string text_of(const std::vector<OneRun>& runs, const Common& c, std::size_t wanted,
-                    const fs::path& folder) {
+std::string together_text(const Together& t) {
+  return fmt::format(
+      "{:>12} {:>51}  with what all runs tell of the host\n{:>66}nine of ten: {} to {}; results in {}\n",
+      report::readable(t.times.estimate), "", "", report::readable(t.times.from),
+      report::readable(t.times.to), t.folder.string());
+}
+
+std::string text_of(const std::vector<OneRun>& runs, const Common& c, const std::optional<Together>& together,
+                    std::size_t wanted, const fs::path& folder) {
   std::string text = fmt::format("{} of {} runs{}", runs.size(), wanted,
                                  folder.empty() ? "" : fmt::format(", results in {}", folder.string()));
   if (!folder.empty() && c.complete < runs.size())
@@ -301,6 +339,7 @@ std::string text_of(const std::vector<OneRun>& runs, const Common& c, std::size_
   if (c.virtual_time) text += fmt::format("{:>66}{}\n", "", interval_text(*c.virtual_time));
   if (c.warm) text += spread_line("virtual time with warm caches", *c.warm);
   if (c.warm) text += fmt::format("{:>66}{}\n", "", interval_text(*c.warm));
+  if (together) text += together_text(*together);
   text += spread_line("real time", *c.real);
   if (c.searched > 0) text += savings_text(c) + first_text(c);
   return text;
@@ -322,7 +361,19 @@ std::string quoted_or_null(const std::optional<std::string>& text) {
   return text ? report::JsonObject::quoted(*text) : "null";
 }
 
-std::string json_of(const std::vector<OneRun>& runs, const Common& c, std::size_t wanted) {
+std::string together_json(const std::optional<Together>& together) {
+  if (!together) return "null";
+  report::JsonObject object;
+  object.text("folder", kTogether);
+  object.number("runs", together->runs);
+  object.raw("virtual_time_s", report::exact_seconds(together->times.estimate));
+  object.raw("from_s", report::exact_seconds(together->times.from));
+  object.raw("to_s", report::exact_seconds(together->times.to));
+  return object.inner();
+}
+
+std::string json_of(const std::vector<OneRun>& runs, const Common& c, const std::optional<Together>& together,
+                    std::size_t wanted) {
   report::JsonObject object;
   object.text("schema", kRepeatSchema);
   object.number("wanted", wanted);
@@ -330,6 +381,7 @@ std::string json_of(const std::vector<OneRun>& runs, const Common& c, std::size_
   object.number("searched", c.searched);
   object.raw("virtual_time_s", spread_json(c.virtual_time));
   object.raw("warm_virtual_time_s", spread_json(c.warm));
+  object.raw("warm_together", together_json(together));
   object.raw("random_s", spread_json(c.random));
   object.raw("real_s", spread_json(c.real));
   object.list(
@@ -406,6 +458,7 @@ int repeat(const RunOptions& options, int repetitions, const fs::path& folder, c
     OneRun run;
     run.exit_code = run_in_child(once, *results, signals);
     run.real_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    run.folder = *results;
     if (!folder.empty()) read_results(*results, run);
     if (exit_code == 0) exit_code = run.exit_code;
     runs.push_back(std::move(run));
@@ -416,9 +469,11 @@ int repeat(const RunOptions& options, int repetitions, const fs::path& folder, c
     exit_code = 128 + signal;
   const auto wanted = static_cast<std::size_t>(repetitions);
   const Common common = common_of(runs, !folder.empty());
-  if (!options.quiet) to_stderr("\n{}", text_of(runs, common, wanted, folder));
+  const std::optional<Together> together = folder.empty() ? std::nullopt : all_together(runs, folder);
+  if (!options.quiet) to_stderr("\n{}", text_of(runs, common, together, wanted, folder));
   if (folder.empty()) return exit_code;
-  if (const auto written = report::write_file(folder / kRepeatFile, json_of(runs, common, wanted)); !written)
+  if (const auto written = report::write_file(folder / kRepeatFile, json_of(runs, common, together, wanted));
+      !written)
     to_stderr("nplus1: {}\n  so:   what the runs have in common is not kept\n  next: {}\n",
               written.error().what, written.error().remedy);
   return exit_code;

@@ -54,6 +54,33 @@ double share(const CoreSpeed& core) {
   return static_cast<double>(core.loads.count()) / static_cast<double>(core.cycles.count());
 }
 
+/// How long a kind's stretches took in a run, as logarithms of picoseconds; infinite where that is not known.
+struct Pace {
+  double twins = INFINITY;     // the lower quartile of what twins measured
+  double recorded = INFINITY;  // the low quantile of what was recorded
+};
+
+Pace pace_of(const ToldOfKind& told) {
+  constexpr std::size_t kFewest = 5;  // twins, of which a quartile says something
+  constexpr double kLowOfTwins = 0.25;
+  Pace pace;
+  std::vector<double> twins, recorded;
+  for (const Measured& m : told.measured) twins.push_back(m.log_warm);
+  for (const Recorded& r : told.recorded) recorded.push_back(r.log_time);
+  if (twins.size() >= kFewest) pace.twins = quantile(std::move(twins), kLowOfTwins);
+  if (!recorded.empty()) pace.recorded = quantile(std::move(recorded), kLow);
+  return pace;
+}
+
+/// The slowest of the fastest quarter: that of one run alone may be too short.
+double of_the_fast(const std::vector<Pace>& paces, double Pace::*which) {
+  std::vector<double> known;
+  for (const Pace& pace : paces)
+    if (std::isfinite(pace.*which)) known.push_back(pace.*which);
+  std::sort(known.begin(), known.end());
+  return known.empty() ? INFINITY : known[known.size() / 4];
+}
+
 Recorded recorded_as(RankId rank, std::uint32_t step, double picoseconds) {
   return {static_cast<std::uint32_t>(rank.value), step,
           static_cast<float>(std::log(std::max(picoseconds, 1.0)))};
@@ -187,6 +214,64 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
     random_ = mixed(random_);
     if (const std::uint64_t place_of = random_ % here.count; place_of < kKept) here.some[place_of] = recorded;
   }
+}
+
+ToldOfKind Stretches::told(const OfKind& kind) {
+  ToldOfKind told{kind.measured, {}};
+  for (const OfRank& rank : kind.ranks)
+    told.recorded.insert(told.recorded.end(), rank.some.begin(), rank.some.end());
+  return told;
+}
+
+ToldByRun Stretches::told() const {
+  ToldByRun all;
+  for (const auto& [kind, of] : kinds_) all.emplace(kind, told(of));
+  return all;
+}
+
+void Stretches::join(const std::vector<ToldByRun>& others) {
+  for (auto& [kind, of] : kinds_) {
+    std::vector<const ToldOfKind*> of_others;
+    for (const ToldByRun& run : others)
+      if (const auto found = run.find(kind); found != run.end()) of_others.push_back(&found->second);
+    if (!of_others.empty()) join(of, of_others);
+  }
+}
+
+void Stretches::join(OfKind& kind, const std::vector<const ToldOfKind*>& others) {
+  const ToldOfKind own = told(kind);
+  std::vector<const ToldOfKind*> runs{&own};
+  runs.insert(runs.end(), others.begin(), others.end());
+  std::vector<Pace> paces;
+  for (const ToldOfKind* run : runs) paces.push_back(pace_of(*run));
+  const Pace fast{of_the_fast(paces, &Pace::twins), of_the_fast(paces, &Pace::recorded)};
+
+  kind.measured.clear();
+  for (OfRank& rank : kind.ranks) rank.some.clear();
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const double shift = std::isfinite(paces[i].recorded) ? fast.recorded - paces[i].recorded : 0.0;
+    const double shift_of_twins = std::isfinite(paces[i].twins) ? fast.twins - paces[i].twins : shift;
+    if (i == 0) {
+      kind.pace = std::exp(shift);
+      kind.pace_of_twins = std::exp(shift_of_twins);
+    }
+    for (Measured m : runs[i]->measured) {
+      m.recorded.log_time += static_cast<float>(shift);
+      m.log_warm += shift_of_twins;
+      kind.measured.push_back(m);
+    }
+    for (Recorded r : runs[i]->recorded) {
+      if (r.rank >= kind.ranks.size()) continue;
+      r.log_time += static_cast<float>(shift);
+      kind.ranks[r.rank].some.push_back(r);
+    }
+  }
+  if (kind.measured.empty()) return;
+  const auto [least, most] =
+      std::minmax_element(kind.measured.begin(), kind.measured.end(),
+                          [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; });
+  kind.least = std::exp(least->log_warm);
+  kind.most = std::exp(most->log_warm);
 }
 
 std::uint64_t Stretches::chance(std::uint64_t of) const {
@@ -359,7 +444,6 @@ void Stretches::fit() {
     warm_up(of);
     for (OfRank& rank : of.ranks) rank.low = std::exp(static_cast<double>(rank.log_low));
   }
-  fitted_ = true;
 }
 
 void Stretches::replicate(std::uint32_t number) {
@@ -374,7 +458,9 @@ double Stretches::warm_of_levels(const OfKind& kind, const Place& place, RankId 
   const Recorded stretch = asks_for_time ? recorded_as(rank, place.step, recorded)
                                          : Recorded{static_cast<std::uint32_t>(rank.value), place.step};
   const double measured =
-      own == nullptr ? 0 : at_fastest(static_cast<double>(own->warm.count()), own->twins_core);
+      own == nullptr
+          ? 0
+          : kind.pace_of_twins * at_fastest(static_cast<double>(own->warm.count()), own->twins_core);
   if (measured > kLeastShare * recorded && !own->rough)
     return std::exp(levels.log_warm_of({stretch, std::log(measured), false}));
   const double warm = levels.warm(stretch, fraction(chance(key(rank, ordinal))));
@@ -388,6 +474,8 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   const OfKind& of = found->second;
   const Sample* const own = sample_of(rank, ordinal);
   if (own != nullptr) recorded = at_fastest(recorded, own->core);
+  const double longest = recorded;
+  recorded *= of.pace;
   double warm = recorded;
   const double low = of.ranks[rank.index()].low;
   if (estimate == Estimate::kLowest) {
@@ -401,7 +489,7 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
   if (!of.measured.empty() && (warm < kShortPs || of.levels.at_most())) warm = std::min(warm, low);
-  warm = std::max(std::min(warm, recorded) - of_measuring_, 0.0);
+  warm = std::max(std::min({warm, recorded, longest}) - of_measuring_, 0.0);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;
 }

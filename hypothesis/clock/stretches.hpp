@@ -97,17 +97,29 @@ struct KindReport {
   double spread = 0;  // of the samples: half of the range of the middle half, as a share of the median
 };
 
+/// What one run tells of a kind.
+struct ToldOfKind {
+  std::vector<Measured> measured;  // by twins
+  std::vector<Recorded> recorded;  // without these; some of them
+};
+using ToldByRun = std::map<Kind, ToldOfKind>;
+
 class Stretches {
  public:
   explicit Stretches(std::vector<Sample> samples);
 
   /// Takes in the recorded computing before an event.
   void take(RankId rank, std::uint64_t ordinal, const events::Event& event);
+  /// What is taken in, before fit().
+  [[nodiscard]] ToldByRun told() const;
+  /// Adds what other runs of the same program told, with the call paths' numbers of this one. A host is slow in one run and not in
+  /// the next, and in each with some of what is computed: so in each run a kind's times are first made as short as they were in the
+  /// fastest quarter of the runs. Before fit().
+  void join(const std::vector<ToldByRun>& others);
   /// All is taken in.
   void fit();
   /// From here on warm() tells what the `number`-th set of samples that might have been would say; 0: those that are.
   void replicate(std::uint32_t number);
-  [[nodiscard]] bool fitted() const { return fitted_; }
 
   /// Which of the two ends of what is known.
   enum class Estimate : std::uint8_t { kBest, kLowest };
@@ -139,7 +151,11 @@ class Stretches {
     Differences differences;     // where there are no samples
     double least = 0, most = 0;  // of the samples; the first without them, too
     double spread = 0;
+    double pace = 1;  // times of the fastest runs in this one's, as recorded
+    double pace_of_twins = 1;
   };
+  [[nodiscard]] static ToldOfKind told(const OfKind& kind);
+  static void join(OfKind& kind, const std::vector<const ToldOfKind*>& others);
   void fit(OfKind& kind) const;
   static void leave_once(OfKind& kind);
   void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
@@ -172,7 +188,6 @@ class Stretches {
   std::uint64_t random_ = 0x9e3779b97f4a7c15U;
   std::uint32_t replicate_ = 0;
   double of_measuring_ = 0;  // picoseconds in each stretch
-  bool fitted_ = false;
 };
 
 }  // namespace nplus1::hypothesis::clock

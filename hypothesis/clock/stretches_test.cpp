@@ -20,7 +20,7 @@ class Program {
  public:
   /// `warm` and `recorded`: of a rank's step, in picoseconds. Every `each`-th stretch is measured by a twin.
   template <class Warm, class Recorded>
-  Program(Warm warm, Recorded recorded, int each) {
+  Program(Warm warm, Recorded recorded, int each, const std::vector<ToldByRun>& other_runs = {}) {
     for (int r = 0; r < kRanks; ++r)
       for (int s = 0; s < kSteps; ++s)
         if (each > 0 && (s * kRanks + r) % each == 0 && s % 2 == 1)
@@ -29,6 +29,8 @@ class Program {
     for (int r = 0; r < kRanks; ++r)
       for (int s = 0; s < kSteps; ++s)
         stretches->take(RankId{r}, static_cast<std::uint64_t>(s), event(s, recorded(r, s)));
+    told = stretches->told();
+    stretches->join(other_runs);
     stretches->fit();
   }
 
@@ -53,6 +55,7 @@ class Program {
 
   std::vector<Sample> samples;
   std::unique_ptr<Stretches> stretches;
+  ToldByRun told;  // by this run alone
 };
 
 /// What a crowded host makes of a stretch: two to four times as long.
@@ -404,6 +407,35 @@ TEST(Stretches, ThatHappenOnceAreNotLongerForWhoSharedTheirCore) {
   Follower follower;  // what one really has more stays, but for the millisecond that may be the host's
   EXPECT_GT(stretches.warm(follower.before(RankId{0}, Program::event(0, 0)), RankId{0}, 0, recorded(0)),
             1.8 * kOnce);
+}
+
+/// The host was two fifths slower in one run, and twins as well: no run tells that by itself.
+TEST(Stretches, AreAsFastAsInOtherRunsThatTheHostWasFasterIn) {
+  const auto work = [](int rank, int) { return (rank == 0 ? 15 : 10) * kMicrosecond; };
+  const auto slower = [&](int rank, int step) { return 1.4 * work(rank, step); };
+  for (const int each : {10, 0}) {  // with twins, and without
+    const Program fast{work, [&](int r, int s) { return 2 * work(r, s); }, each};
+    const Program alone{slower, [&](int r, int s) { return 2 * slower(r, s); }, each};
+    const Program together{slower, [&](int r, int s) { return 2 * slower(r, s); }, each, {fast.told}};
+    const Program fast_again{
+        work, [&](int r, int s) { return 2 * work(r, s); }, each, {alone.told, alone.told}};
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const double expected = fast.warm(rank, 51, 2 * work(rank, 51));
+      EXPECT_NEAR(alone.warm(rank, 51, 2 * slower(rank, 51)), 1.4 * expected, 0.02 * expected);
+      EXPECT_NEAR(together.warm(rank, 51, 2 * slower(rank, 51)), expected, 0.01 * expected) << rank;
+      EXPECT_NEAR(fast_again.warm(rank, 51, 2 * work(rank, 51)), expected, 0.01 * expected) << rank;
+    }
+    EXPECT_NEAR(together.warm(0, 51, 2 * slower(0, 51)), 1.5 * together.warm(1, 51, 2 * slower(1, 51)),
+                0.02 * kMicrosecond);
+  }
+}
+
+TEST(Stretches, AreNoLongerThanRecordedWhateverOtherRunsTook) {
+  const auto work = [](int, int) { return 10 * kMicrosecond; };
+  const Program slow{[&](int r, int s) { return 3 * work(r, s); },
+                     [&](int r, int s) { return 3 * work(r, s); }, 10};
+  const Program run{work, work, 10, {slow.told, slow.told, slow.told, slow.told}};
+  EXPECT_LE(run.warm(3, 51, work(3, 51)), work(3, 51));
 }
 
 TEST(Samples, AreReadFromTheRecordingsProperties) {

@@ -6,24 +6,8 @@
 
 namespace nplus1::hypothesis::clock {
 
-class WarmClock::Survey final : public events::EventSink {
- public:
-  explicit Survey(Stretches& stretches) : stretches_{stretches} {}
-  void on_event(const events::TimedEvent& timed) override {
-    stretches_.take(timed.rank, timed.ordinal, timed.event);
-  }
-
- private:
-  Stretches& stretches_;
-};
-
-WarmClock::WarmClock(std::shared_ptr<Stretches> stretches, Stretches::Estimate estimate)
-    : stretches_{std::move(stretches)}, estimate_{estimate}, survey_{std::make_shared<Survey>(*stretches_)} {}
-
-Result<transform::Done> WarmClock::surveyed() {
-  if (!stretches_->fitted()) stretches_->fit();
-  return transform::Done{};
-}
+WarmClock::WarmClock(std::shared_ptr<const Stretches> stretches, Stretches::Estimate estimate)
+    : stretches_{std::move(stretches)}, estimate_{estimate} {}
 
 void WarmClock::change(RankId rank, std::uint64_t ordinal, transform::Call& call) {
   const Place place = follower_.before(rank, call.event);

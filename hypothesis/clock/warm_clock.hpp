@@ -1,5 +1,4 @@
-// A stage of a hypothesis: the recorded program with its computing as it would be with warm caches. Surveys the
-// recording for it, unless the stretches are known already.
+// A stage of a hypothesis: the recorded program with its computing as it would be with warm caches.
 #pragma once
 
 #include <memory>
@@ -11,20 +10,15 @@ namespace nplus1::hypothesis::clock {
 
 class WarmClock final : public transform::Transform {
  public:
-  WarmClock(std::shared_ptr<Stretches> stretches, Stretches::Estimate estimate);
-  [[nodiscard]] events::EventSink* survey() override {
-    return stretches_->fitted() ? nullptr : survey_.get();
-  }
-  [[nodiscard]] Result<transform::Done> surveyed() override;
+  /// `stretches` are fitted.
+  WarmClock(std::shared_ptr<const Stretches> stretches, Stretches::Estimate estimate);
 
  private:
-  class Survey;
   void change(RankId rank, std::uint64_t ordinal, transform::Call& call) override;
   void restart() override { follower_ = {}; }
 
-  std::shared_ptr<Stretches> stretches_;
+  std::shared_ptr<const Stretches> stretches_;
   Stretches::Estimate estimate_;
-  std::shared_ptr<events::EventSink> survey_;
   Follower follower_;
 };
 

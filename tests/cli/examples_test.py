@@ -248,8 +248,9 @@ class Workspace:
                 shutil.rmtree(folder / name)
                 shutil.copytree(folder / "accessed", folder / name)
         if command.startswith("nplus1 clock") or "DIR/warm" in command:
-            shutil.rmtree(folder / "DIR")
-            shutil.copytree(folder / "warmed", folder / "DIR")
+            for name in ("DIR", "A", "B"):
+                shutil.rmtree(folder / name)
+                shutil.copytree(folder / "warmed", folder / name)
         if "--reenact" in command:
             for name in ("DIR", "nplus1-app-2-1"):
                 shutil.rmtree(folder / name)

@@ -4,7 +4,7 @@ import os
 import pathlib
 import unittest
 
-from live import NPLUS1, LiveTest
+from live import NPLUS1, LiveTest, path_of
 
 
 class Twins(LiveTest):
@@ -53,6 +53,34 @@ class Twins(LiveTest):
             clock = json.loads(report.read_text())
             self.assertLessEqual(clock["lowest_s"], clock["virtual_time_s"])
             self.assertLessEqual(clock["virtual_time_s"], clock["measured_s"])
+
+    def test_what_repeated_runs_tell_together(self):
+        """Times lie within what the run in the middle measured; its results are a run's; other programs' runs are refused."""
+        series = self.folder / "series"
+        command = [str(NPLUS1), "run", "-n", "4", "--compute", "warm", "--repeat", "3", "-o", str(series), "--", path_of("imbalance"), "20", "1"]
+        done = self.run_command(command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("with what all runs tell of the host", done.stderr)
+        told = json.loads((series / "repeat.json").read_text())
+        together = told["warm_together"]
+        self.assertEqual((together["folder"], together["runs"]), ("together", 3))
+        self.assertLessEqual(together["from_s"], together["virtual_time_s"])
+        self.assertLessEqual(together["virtual_time_s"], together["to_s"])
+        self.assertLessEqual(together["virtual_time_s"], told["virtual_time_s"]["median"])
+        summary = json.loads((series / "together" / "summary.json").read_text())
+        self.assertEqual(summary["virtual_time_s"], together["virtual_time_s"])
+        self.assertEqual(summary["virtual_time_interval"]["to_s"], together["to_s"])
+        # What is given by hand: the same of the same runs.
+        first = json.loads((series / "together" / "clock.json").read_text())["recording"]
+        others = [str(p) for p in map(series.joinpath, "123") if str(p) != first]
+        report = self.folder / "clock.json"
+        done = self.run_command([str(NPLUS1), "clock", first, "--with", *others, "--json", str(report)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(report.read_text())["virtual_time_s"], together["virtual_time_s"])
+        other = self.observe(2, "imbalance", 20, 1, options=("--compute", "warm"))
+        done = self.run_command([str(NPLUS1), "clock", first, "--with", str(other.folder)])
+        self.assertEqual(done.returncode, 66)
+        self.assertIn("is no run of the same program on as many ranks", done.stderr)
 
     def test_results_with_that_clock_are_a_runs(self):
         run = self.observe(4, "twin_witness", 20, 2e-4, options=("--compute", "warm"), code=3)
