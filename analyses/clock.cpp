@@ -67,15 +67,17 @@ class TakenIn final : public events::DefinitionsCollector {
 
 std::shared_ptr<Stretches> fitted_stretches(const std::string& source,
                                             const std::vector<std::string>& other_runs) {
+  constexpr double kOfTheSameProgram = 0.5;  // of its computing: what polls does not come as often each time
   const TakenIn run{source};
   std::vector<ToldByRun> others;
   for (const std::string& name : other_runs) {
     const TakenIn other{name};
     others.push_back(other.told_as_in(run));
-    if (other.ranks() != run.ranks() || others.back().empty())
-      throw Stopped{{name + " is no run of the same program on as many ranks as " + source,
-                     "name only runs that were started alike, with nplus1 run --compute warm",
-                     Fault::kInput}};
+    if (other.ranks() != run.ranks() ||
+        hypothesis::clock::share_in_common(run.stretches()->told(), others.back()) < kOfTheSameProgram)
+      throw Stopped{
+          {name + " is no run of the same program on as many ranks, and of the same size, as " + source,
+           "name only runs that were started alike, with nplus1 run --compute warm", Fault::kInput}};
   }
   run.stretches()->join(others);
   run.stretches()->fit();

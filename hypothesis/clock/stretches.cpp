@@ -88,6 +88,19 @@ Recorded recorded_as(RankId rank, std::uint32_t step, double picoseconds) {
 
 }  // namespace
 
+double share_in_common(const ToldByRun& run, const ToldByRun& other) {
+  constexpr double kAlikeWithin = 0.1;
+  double all = 0, common = 0;
+  for (const auto& [kind, told] : run) {
+    all += told.recorded_ps;
+    const auto found = other.find(kind);
+    if (found == other.end()) continue;
+    const auto own = static_cast<double>(told.count), theirs = static_cast<double>(found->second.count);
+    if (std::abs(own - theirs) <= kAlikeWithin * own) common += told.recorded_ps;
+  }
+  return all > 0 ? common / all : 0;
+}
+
 const char* name(Model model) {
   constexpr const char* kNames[] = {"none",    "quantile", "constant", "at random",
                                     "by rank", "by step",  "by both"};
@@ -217,7 +230,7 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
 }
 
 ToldOfKind Stretches::told(const OfKind& kind) {
-  ToldOfKind told{kind.measured, {}};
+  ToldOfKind told{kind.measured, {}, kind.count, kind.recorded_ps};
   for (const OfRank& rank : kind.ranks)
     told.recorded.insert(told.recorded.end(), rank.some.begin(), rank.some.end());
   return told;
@@ -256,6 +269,7 @@ void Stretches::join(OfKind& kind, const std::vector<const ToldOfKind*>& others)
       kind.pace_of_twins = std::exp(shift_of_twins);
     }
     for (Measured m : runs[i]->measured) {
+      if (m.recorded.rank >= kind.ranks.size()) continue;  // of one that does not do this here
       m.recorded.log_time += static_cast<float>(shift);
       m.log_warm += shift_of_twins;
       kind.measured.push_back(m);

@@ -101,8 +101,13 @@ struct KindReport {
 struct ToldOfKind {
   std::vector<Measured> measured;  // by twins
   std::vector<Recorded> recorded;  // without these; some of them
+  std::uint64_t count = 0;         // of all its stretches
+  double recorded_ps = 0;          // their sum
 };
 using ToldByRun = std::map<Kind, ToldOfKind>;
+
+/// The share of the computing of `run` that is in kinds of stretches of which the other has as many, within a tenth.
+[[nodiscard]] double share_in_common(const ToldByRun& run, const ToldByRun& other);
 
 class Stretches {
  public:

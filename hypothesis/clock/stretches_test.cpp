@@ -430,6 +430,32 @@ TEST(Stretches, AreAsFastAsInOtherRunsThatTheHostWasFasterIn) {
   }
 }
 
+TEST(Stretches, AreInCommonWhereBothRunsHaveAsMany) {
+  ToldByRun run, other;
+  run[{1, 2, 8}] = {{}, {}, 100, 3e9};
+  run[{2, 1, 8}] = {{}, {}, 100, 1e9};
+  EXPECT_EQ(share_in_common(run, other), 0);
+  other[{1, 2, 8}] = {{}, {}, 110, 9e9};
+  EXPECT_EQ(share_in_common(run, other), 0.75);
+  other[{2, 1, 8}] = {{}, {}, 111, 1e9};
+  EXPECT_EQ(share_in_common(run, other), 0.75);
+  other[{2, 1, 8}].count = 90;
+  EXPECT_EQ(share_in_common(run, other), 1);
+}
+
+TEST(Stretches, OfRanksThatDoNotHaveThemHereAreLeftOut) {
+  std::vector<Sample> samples{{RankId{7}, 1, Duration{5'000'000}}};
+  Stretches other{samples}, run{{}};
+  for (const int rank : {0, 7})
+    for (std::uint64_t i = 0; i < 2; ++i)
+      other.take(RankId{rank}, i, Program::event(static_cast<int>(i), 6e6));
+  for (std::uint64_t i = 0; i < 2; ++i) run.take(RankId{0}, i, Program::event(static_cast<int>(i), 6e6));
+  run.join({other.told()});
+  run.fit();
+  Follower follower;
+  EXPECT_LE(run.warm(follower.before(RankId{0}, Program::event(0, 0)), RankId{0}, 0, 6e6), 6e6);
+}
+
 TEST(Stretches, AreNoLongerThanRecordedWhateverOtherRunsTook) {
   const auto work = [](int, int) { return 10 * kMicrosecond; };
   const Program slow{[&](int r, int s) { return 3 * work(r, s); },

@@ -77,10 +77,11 @@ class Twins(LiveTest):
         done = self.run_command([str(NPLUS1), "clock", first, "--with", *others, "--json", str(report)])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(report.read_text())["virtual_time_s"], together["virtual_time_s"])
-        other = self.observe(2, "imbalance", 20, 1, options=("--compute", "warm"))
-        done = self.run_command([str(NPLUS1), "clock", first, "--with", str(other.folder)])
-        self.assertEqual(done.returncode, 66)
-        self.assertIn("is no run of the same program on as many ranks", done.stderr)
+        for ranks, steps in ((2, 20), (4, 40)):
+            other = self.observe(ranks, "imbalance", steps, 1, options=("--compute", "warm"))
+            done = self.run_command([str(NPLUS1), "clock", first, "--with", str(other.folder)])
+            self.assertEqual(done.returncode, 66)
+            self.assertIn("is no run of the same program on as many ranks, and of the same size", done.stderr)
 
     def test_results_with_that_clock_are_a_runs(self):
         run = self.observe(4, "twin_witness", 20, 2e-4, options=("--compute", "warm"), code=3)
