@@ -43,7 +43,7 @@ class TakenIn final : public events::DefinitionsCollector {
       if (const auto found = numbers.find(text(path)); found != numbers.end())
         theirs.emplace(id.value, found->second);
     ToldByRun renamed;
-    for (auto& [kind, told] : stretches_->told()) {
+    for (const auto& [kind, told] : stretches_->told()) {
       const auto after = theirs.find(kind.after), before = theirs.find(kind.before);
       if (after != theirs.end() && before != theirs.end())
         renamed.emplace(Kind{after->second, before->second, kind.size}, told);
@@ -69,12 +69,13 @@ std::shared_ptr<Stretches> fitted_stretches(const std::string& source,
                                             const std::vector<std::string>& other_runs) {
   constexpr double kOfTheSameProgram = 0.5;  // of its computing: what polls does not come as often each time
   const TakenIn run{source};
+  const ToldByRun own = other_runs.empty() ? ToldByRun{} : run.stretches()->told();
   std::vector<ToldByRun> others;
   for (const std::string& name : other_runs) {
     const TakenIn other{name};
     others.push_back(other.told_as_in(run));
     if (other.ranks() != run.ranks() ||
-        hypothesis::clock::share_in_common(run.stretches()->told(), others.back()) < kOfTheSameProgram)
+        hypothesis::clock::share_in_common(own, others.back()) < kOfTheSameProgram)
       throw Stopped{
           {name + " is no run of the same program on as many ranks, and of the same size, as " + source,
            "name only runs that were started alike, with nplus1 run --compute warm", Fault::kInput}};

@@ -52,10 +52,11 @@ std::string three_times(const analyses::WarmTimes& clocks) {
   return text;
 }
 
-std::string text(const ReplayWords& words, const analyses::WarmTimes& clocks) {
+std::string text(const ReplayWords& words, std::size_t other_runs, const analyses::WarmTimes& clocks) {
   std::string text =
-      fmt::format("{}: {}, {} of computing measured by twins\n", words.source,
-                  number_of(clocks.ranks, "rank"), number_of(clocks.samples, "stretch", "stretches"));
+      fmt::format("{}: {}, {} of computing measured by twins{}\n", words.source,
+                  number_of(clocks.ranks, "rank"), number_of(clocks.samples, "stretch", "stretches"),
+                  other_runs == 0 ? "" : ", and those of " + number_of(other_runs, "other run"));
   text += three_times(clocks);
   text += fmt::format("computing      {} of all ranks, as measured {}\n",
                       report::readable(clocks.computing_warm), report::readable(clocks.computing_measured));
@@ -92,7 +93,7 @@ int clock(const ReplayWords& words, const std::vector<std::string>& other_runs) 
   if (!words.json.empty())
     or_fail(report::write_file(words.json, analyses::clock_json(words.source, clocks)), ExitCode::kCantCreate,
             kNoClock);
-  fmt::print("{}", text(words, clocks));
+  fmt::print("{}", text(words, other_runs.size(), clocks));
   return 0;
 }
 

@@ -320,9 +320,10 @@ std::string savings_text(const Common& c) {
 
 std::string together_text(const Together& t) {
   return fmt::format(
-      "{:>12} {:>51}  with what all runs tell of the host\n{:>66}nine of ten: {} to {}; results in {}\n",
+      "{:>12} {:>51}  with what all runs tell of the host\n{:>66}nine of ten: {} to {}; what to fix first: "
+      "nplus1 report {}\n",
       report::readable(t.times.estimate), "", "", report::readable(t.times.from),
-      report::readable(t.times.to), t.folder.string());
+      report::readable(t.times.to), quote(t.folder.string()));
 }
 
 std::string text_of(const std::vector<OneRun>& runs, const Common& c, const std::optional<Together>& together,
