@@ -52,10 +52,17 @@ std::string three_times(const analyses::WarmTimes& clocks) {
   return text;
 }
 
+/// What the clock rests on.
+std::string evidence(const analyses::WarmTimes& clocks) {
+  if (clocks.samples == 0)
+    return "no stretch measured by twins (they were too long, or cannot be repeated): without what the "
+           "cores' speed cost";
+  return fmt::format("{} of computing measured by twins", number_of(clocks.samples, "stretch", "stretches"));
+}
+
 std::string text(const ReplayWords& words, std::size_t other_runs, const analyses::WarmTimes& clocks) {
   std::string text =
-      fmt::format("{}: {}, {} of computing measured by twins{}\n", words.source,
-                  number_of(clocks.ranks, "rank"), number_of(clocks.samples, "stretch", "stretches"),
+      fmt::format("{}: {}, {}{}\n", words.source, number_of(clocks.ranks, "rank"), evidence(clocks),
                   other_runs == 0 ? "" : ", and those of " + number_of(other_runs, "other run"));
   text += three_times(clocks);
   text += fmt::format("computing      {} of all ranks, as measured {}\n",
@@ -102,9 +109,8 @@ int clock(const ReplayWords& words, const std::vector<std::string>& other_runs) 
 std::string clock_lines(const std::string& folder) {
   const analyses::WarmTimes clocks =
       done_or_fail([&] { return analyses::leave_warm_results(folder); }, ExitCode::kNoInput, kNoClock);
-  return fmt::format(
-      "With warm caches, from {} stretches that twins of the ranks measured (nplus1 clock {})\n{}",
-      clocks.samples, quote(folder), three_times(clocks));
+  return fmt::format("With warm caches, {} (nplus1 clock {})\n{}", evidence(clocks), quote(folder),
+                     three_times(clocks));
 }
 
 void add_clock(const Registration& registration) {

@@ -136,6 +136,16 @@ class Twins(LiveTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(states.read_text())["virtual_time_s"], told)
 
+    def test_stretches_too_long_for_twins_have_the_clock_of_the_fastest_core(self):
+        run = self.observe(4, "twin_witness", 1, 0.05, options=("--compute", "warm"), code=3)
+        clock, text = self.clock(run)
+        self.assertEqual(clock["samples"], 0)
+        self.assertIn("no stretch measured by twins", text)
+        self.assertLessEqual(clock["virtual_time_s"], clock["measured_s"])
+        at_fastest = clock["measured_s"] / (1 + clock["cores_slower_than_fastest"])
+        self.assertGreater(clock["virtual_time_s"], 0.5 * at_fastest)
+        self.assertEqual(json.loads((run.folder / "warm" / "summary.json").read_text())["virtual_time_s"], clock["virtual_time_s"])
+
     def test_a_run_without_twins_has_no_such_clock(self):
         run = self.observe(2, "twin_witness", 2, 1e-5, code=3)
         done = self.run_command([str(NPLUS1), "clock", str(run.folder)])
