@@ -9,6 +9,7 @@ namespace nplus1::hypothesis::clock {
 namespace {
 
 constexpr std::size_t kFewestSamples = 5;  // to tell levels apart
+constexpr std::size_t kFewestExact = 3;    // to do without the rough ones
 /// Nearer to each other than this, levels that come and go cannot be told from what the host does for a while.
 constexpr double kApart = 0.04, kRoughApart = 0.2;
 constexpr double kFewestShare = 0.05;    // of the samples, for a level of its own above all others
@@ -45,7 +46,7 @@ void normalise(std::vector<double>& weights) {
 Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stretches,
                std::optional<ToldBy> told_by) {
   const auto exact = [](const Measured& m) { return !m.rough; };
-  rough_ = static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), exact)) < kFewestSamples;
+  rough_ = static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), exact)) < kFewestExact;
   if (!rough_) samples.erase(std::partition(samples.begin(), samples.end(), exact), samples.end());
   find_levels(samples);
   if (!constant()) {
@@ -65,7 +66,10 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
   Differences found{stretches};
-  if (would_have_shown_steps(samples, stretches, found)) found.leave_steps();
+  const std::uint32_t first = std::min_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
+                                return a.recorded.step < b.recorded.step;
+                              })->recorded.step;
+  if (would_have_shown_steps(samples, stretches, found, first)) found.leave_steps_from(first);
   if ((!found.by_rank() && !found.by_step()) || contradict(samples, found)) return;
   std::vector<double> without;
   for (const Measured& m : samples) without.push_back(m.log_warm - found.of(m.recorded));
@@ -107,14 +111,17 @@ bool Levels::contradict(const std::vector<Measured>& samples, const Differences&
 
 /// Whether twins of so many short stretches, which took the same, would have met steps that take longer, were there as many as
 /// recorded: a host that is busy for a moment makes some longer on all ranks. Twins of long stretches may not come back, which
-/// says nothing.
+/// says nothing; and none is made of the first steps, which touch memory for the first time: of those before `first` samples
+/// say nothing either.
 bool Levels::would_have_shown_steps(const std::vector<Measured>& samples,
-                                    const std::vector<Recorded>& stretches, const Differences& differences) {
+                                    const std::vector<Recorded>& stretches, const Differences& differences,
+                                    std::uint32_t first) {
   constexpr double kUnlikely = 0.1, kLonger = 0.05;
   const double kLongest = std::log(1e9);  // picoseconds
   std::vector<double> warm, of;
   for (const Measured& m : samples) warm.push_back(m.log_warm);
-  for (const Recorded& s : stretches) of.push_back(differences.of_step(s.step));
+  for (const Recorded& s : stretches)
+    if (s.step >= first) of.push_back(differences.of_step(s.step));
   std::sort(warm.begin(), warm.end());
   std::sort(of.begin(), of.end());
   if (of.empty() || warm.back() > kLongest || warm.back() > value_at(warm, 0.25) + kLonger) return false;

@@ -40,6 +40,7 @@ struct Measured {
   Recorded recorded;
   double log_warm = 0;  // of what the twin took
   bool rough = false;   // or rather less
+  bool shared = false;  // because somebody else had a part of the core: much less
 };
 
 /// What tells a stretch's level, beside its recorded time.
@@ -79,7 +80,7 @@ class Levels {
   [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
   [[nodiscard]] static bool would_have_shown_steps(const std::vector<Measured>& samples,
                                                    const std::vector<Recorded>& stretches,
-                                                   const Differences& differences);
+                                                   const Differences& differences, std::uint32_t first);
   void find_levels(const std::vector<Measured>& samples);
   void drop_few(double fewest_share);
   /// Of levels that come and go.

@@ -163,6 +163,22 @@ TEST(Levels, StepsThatManyLikeSamplesWouldHaveShownAreTheHosts) {
   EXPECT_TRUE(believes_steps(6));    // (3/4)^6 = 0.18: these may well have missed them
 }
 
+/// The first step touches its memory for the first time, and no twin can foresee it: however many samples there are of later
+/// ones, they don't say what it takes.
+TEST(Levels, StepsBeforeAnySampleKeepTheirDifference) {
+  std::vector<Recorded> stretches;
+  std::vector<Measured> measured;
+  for (std::uint32_t step = 0; step < 6; ++step)
+    for (std::uint32_t rank = 0; rank < 16; ++rank) {
+      stretches.push_back({rank, step, (step == 0 ? 17.2F : 16.5F) + 0.002F * static_cast<float>(rank)});
+      if (step > 0 && rank % 2 == step % 2)
+        measured.push_back({stretches.back(), 16.1 + 0.0005 * rank, false});
+    }
+  const Levels levels{measured, stretches};
+  EXPECT_NEAR(log_warm(levels, stretches[3], 0), 16.8, 0.02);
+  EXPECT_NEAR(log_warm(levels, stretches[50], 0), 16.1, 0.02);
+}
+
 TEST(Levels, OneSampleOfARankThatWasRecordedAsSlowSaysWhetherItIs) {
   Host host{[](auto, auto) { return 1.0; }, 31};
   for (Recorded& s : host.stretches)

@@ -40,14 +40,20 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
+/// Nearly normal: mean 0, variance 1.
+double normal(std::uint64_t random) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += fraction(random = mixed(random));
+  return sum;
+}
+
 /// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
 /// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %.
 void blur(std::vector<Measured>& samples, std::uint64_t random) {
   constexpr double kRough = 0.05, kExact = 0.01;
-  double sum = -6;  // of twelve fractions: nearly normal, variance 1
-  for (int i = 0; i < 12; ++i) sum += fraction(random = mixed(random));
   const double each = samples.front().rough ? kRough : kExact;
-  for (Measured& m : samples) m.log_warm += sum * each / std::sqrt(static_cast<double>(samples.size()));
+  const double off = normal(random) * each / std::sqrt(static_cast<double>(samples.size()));
+  for (Measured& m : samples) m.log_warm += off;
 }
 
 double share(const CoreSpeed& core) {
@@ -167,8 +173,8 @@ Stretches::Stretches(std::vector<Sample> samples) {
   own_share_ = quantile(std::move(shares), kOwn);
   for (Sample& sample : samples) {
     if (sample.warm.count() != 0) ++measured_;
-    if (sample.twins_core.cycles.count() != 0 && share(sample.twins_core) > kMore * own_share_)
-      sample.rough = true;
+    sample.shared = sample.twins_core.cycles.count() != 0 && share(sample.twins_core) > kMore * own_share_;
+    sample.rough = sample.rough || sample.shared;
     samples_.emplace(key(sample.rank, sample.ordinal), sample);
   }
 }
@@ -213,10 +219,8 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
   if (sample != nullptr && sample->warm.count() != 0) {
     const double warm = at_fastest(static_cast<double>(sample->warm.count()), sample->twins_core);
     if (warm > kLeastShare * picoseconds) {
-      const double shorter = std::min(warm, picoseconds);
-      kind.least = kind.measured.empty() ? shorter : std::min(kind.least, shorter);
-      kind.most = std::max(kind.most, shorter);
-      kind.measured.push_back({recorded, std::log(shorter), sample->rough});
+      kind.measured.push_back(
+          {recorded, std::log(std::min(warm, picoseconds)), sample->rough, sample->shared});
       return;
     }
   }
@@ -280,12 +284,6 @@ void Stretches::join(OfKind& kind, const std::vector<const ToldOfKind*>& others)
       kind.ranks[r.rank].some.push_back(r);
     }
   }
-  if (kind.measured.empty()) return;
-  const auto [least, most] =
-      std::minmax_element(kind.measured.begin(), kind.measured.end(),
-                          [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; });
-  kind.least = std::exp(least->log_warm);
-  kind.most = std::exp(most->log_warm);
 }
 
 std::uint64_t Stretches::chance(std::uint64_t of) const {
@@ -361,7 +359,46 @@ void Stretches::leave_once(OfKind& kind) {
   kind.measured.clear();
 }
 
+/// How much longer twins took that shared their core, of kinds that have both: as many as that say it, and where they are few,
+/// what a core of two hardware threads makes of most work. In a replicate something else, the more the fewer there are.
+void Stretches::learn_sharing() {
+  constexpr std::size_t kFewest = 2, kMost = 8;
+  constexpr double kMostly = 0.34, kOff = 0.1, kWeight = 4;
+  double sum = kWeight * kMostly, weights = kWeight;
+  for (const auto& [kind, of] : kinds_) {
+    std::vector<double> own, shared;
+    for (const Measured& m : of.measured) (m.shared ? shared : own).push_back(m.log_warm);
+    const std::size_t count = std::min(own.size(), shared.size());
+    if (count < kFewest) continue;
+    const auto weight = static_cast<double>(std::min(count, kMost));
+    sum += weight * std::max(quantile(std::move(shared), 0.25) - quantile(std::move(own), 0.25), 0.0);
+    weights += weight;
+  }
+  log_shared_ = sum / weights;
+  if (replicate_ != 0) log_shared_ *= 1 + kOff * normal(chance(1)) * std::sqrt(kWeight / weights);
+}
+
+/// Where enough twins had their core for themselves, only these; else all, the others as much shorter as sharing makes longer.
+void Stretches::believe(OfKind& kind) const {
+  constexpr std::ptrdiff_t kEnough = 2;
+  const auto own = [](const Measured& m) { return !m.shared; };
+  const bool enough = std::count_if(kind.measured.begin(), kind.measured.end(), own) >= kEnough;
+  kind.believed.clear();
+  for (Measured m : kind.measured) {
+    if (m.shared && enough) continue;
+    if (m.shared) m.log_warm -= log_shared_;
+    kind.believed.push_back(m);
+  }
+  if (kind.believed.empty()) return;
+  const auto [least, most] =
+      std::minmax_element(kind.believed.begin(), kind.believed.end(),
+                          [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; });
+  kind.least = std::exp(least->log_warm);
+  kind.most = std::exp(most->log_warm);
+}
+
 void Stretches::fit(OfKind& kind) const {
+  believe(kind);
   std::vector<Recorded> recorded;
   for (const OfRank& rank : kind.ranks) recorded.insert(recorded.end(), rank.some.begin(), rank.some.end());
   if (kind.measured.empty()) return take_quantiles(kind, recorded);
@@ -370,17 +407,17 @@ void Stretches::fit(OfKind& kind) const {
     for (const Recorded& r : rank.some) times.push_back(r.log_time);
     rank.log_low = times.empty() ? INFINITY : static_cast<float>(quantile(std::move(times), kLow));
   }
-  std::vector<Measured> samples = kind.measured;
+  std::vector<Measured> samples = kind.believed;
   if (replicate_ != 0) {
     for (std::size_t i = 0; i < samples.size(); ++i)
-      samples[i] = kind.measured[chance(i + kind.count) % kind.measured.size()];
+      samples[i] = kind.believed[chance(i + kind.count) % kind.believed.size()];
     blur(samples, chance(~kind.count));
   }
   kind.levels = Levels{std::move(samples), recorded,
                        replicate_ == 0 ? std::nullopt : std::optional{kind.levels.told_by()}};
   if (replicate_ != 0) return;
   std::vector<double> warm;
-  for (const Measured& m : kind.measured) warm.push_back(std::exp(m.log_warm));
+  for (const Measured& m : kind.believed) warm.push_back(std::exp(m.log_warm));
   kind.spread = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / quantile(warm, 0.5);
 }
 
@@ -392,7 +429,7 @@ void Stretches::learn_warmer() {
     std::vector<double> low, warm;
     for (const OfRank& rank : of.ranks)
       if (rank.some.size() >= kRepeated) low.push_back(rank.log_low);
-    for (const Measured& m : of.measured) warm.push_back(m.log_warm);
+    for (const Measured& m : of.believed) warm.push_back(m.log_warm);
     if (low.empty() || warm.size() < kFewestSamples) continue;
     const double typical = quantile(std::move(low), 0.5);
     warmer_.push_back({typical, std::min(quantile(std::move(warm), 0.5) - typical, 0.0)});
@@ -449,6 +486,7 @@ double Stretches::cost_of_measuring() const {
 
 void Stretches::fit() {
   of_measuring_ = cost_of_measuring();
+  learn_sharing();
   for (auto& [kind, of] : kinds_) {
     leave_once(of);
     fit(of);

@@ -43,6 +43,7 @@ struct Sample {
   Duration warm{};                 // as a twin has measured it; 0: none has
   bool rough = false;              // rather too long: others had the twin's core now and then
   CoreSpeed twins_core{}, core{};  // the latter, of long stretches: the core that did it, at its end
+  bool shared = false;             // somebody else had a part of the twin's core; Stretches find out
 };
 
 /// Of a recording under `--compute warm`; empty for others. Errors: the property is not what such a run writes.
@@ -149,6 +150,7 @@ class Stretches {
   struct OfKind {
     std::vector<OfRank> ranks;
     std::vector<Measured> measured;
+    std::vector<Measured> believed;  // of these those that count, without what sharing a core made of them
     std::uint64_t count = 0;
     double recorded_ps = 0;
     mutable double warm_ps = 0;
@@ -162,6 +164,8 @@ class Stretches {
   [[nodiscard]] static ToldOfKind told(const OfKind& kind);
   static void join(OfKind& kind, const std::vector<const ToldOfKind*>& others);
   void fit(OfKind& kind) const;
+  void learn_sharing();
+  void believe(OfKind& kind) const;
   static void leave_once(OfKind& kind);
   void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
   void forgive_once(OfKind& kind, double typical) const;
@@ -187,6 +191,7 @@ class Stretches {
   std::size_t measured_ = 0;
   double fastest_ = 0;    // CoreSpeed::cycles, in picoseconds
   double own_share_ = 0;  // CoreSpeed: loads against cycles of a core for oneself
+  double log_shared_ = 0;  // how much longer twins took that shared their core
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
   std::vector<std::pair<double, double>> warmer_;  // logarithms: of the low quantile, and of warm against it

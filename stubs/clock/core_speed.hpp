@@ -12,7 +12,7 @@ namespace nplus1::stubs {
 
 struct CoreSpeed {
   std::int64_t chain_ticks =
-      0;  // a chain of dependent multiplications: 1,200 cycles, whoever has the other hardware thread
+      0;  // a chain of dependent multiplications: 4,800 cycles, whoever has the other hardware thread
   std::int64_t loads_ticks = 0;  // as many loads as the core can start: their share of the chain says who has
 
   [[nodiscard]] bool is_known() const { return chain_ticks > 0; }
@@ -22,7 +22,7 @@ struct CoreSpeed {
   }
 };
 
-/// In ticks of the time stamp counter, each the shortest of a few times: some 2 us.
+/// In ticks of the time stamp counter, each the shorter of two times: some 6 us.
 [[nodiscard]] CoreSpeed core_speed() noexcept;
 
 }  // namespace nplus1::stubs

@@ -13,8 +13,12 @@ namespace {
 constexpr std::int64_t kLimitNs = 100'000'000;      // real time of a twin
 constexpr std::int64_t kLimitEachNs = 100'000'000;  // for each rank that its core has, if that is more
 
-/// Of such stretches it is known how fast the core ran: to find out takes some 2 us.
+/// Of such stretches it is known how fast the core ran: to find out takes some 6 us.
 constexpr double kLongNs = 300'000;
+
+/// A twin waits for a core of its own, by these moments, so many times: what it finds on one that is shared is rather too long.
+constexpr double kMomentNs = 200'000;
+constexpr int kMostMoments = 3;
 
 int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -28,6 +32,35 @@ std::int64_t limit_ns(int ranks) {
 std::int64_t picoseconds(std::int64_t ticks) {
   return static_cast<std::int64_t>(1000.0 * nanoseconds_per_tick() * static_cast<double>(ticks));
 }
+
+/// One of as many twins as the host has cores; over TCP nobody counts them.
+class Turn {
+ public:
+  explicit Turn(const Runtime& runtime) {
+    const auto all = runtime.line.twins_until();
+    const auto several = std::min(all.size(), static_cast<std::size_t>(cores()));
+    taken_ = all.empty();
+    const std::int64_t now = ticks();
+    const auto patience =
+        static_cast<std::int64_t>(2.0 * static_cast<double>(limit_ns(runtime.ranks())) / nanoseconds_per_tick());
+    for (std::size_t i = 0; i < several && !taken_; ++i)
+      if (std::int64_t until = all[i].load(std::memory_order_relaxed);
+          until < now && all[i].compare_exchange_strong(until, now + patience)) {
+        place_ = &all[i];
+        taken_ = true;
+      }
+  }
+  ~Turn() {
+    if (place_ != nullptr && !twin::is_twin()) place_->store(0, std::memory_order_release);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  [[nodiscard]] bool is_taken() const { return taken_; }
+
+ private:
+  std::atomic<std::int64_t>* place_ = nullptr;
+  bool taken_ = false;
+};
 
 /// Threads of the process, those of the MPI library too.
 int threads_here() {
@@ -81,9 +114,22 @@ void Twins::leave() {
   if (runtime_.degraded() || runtime_.threads.count() > 1) return;
   // Ranks that do the same do not all measure the same stretches.
   const double luck = 0.5 + static_cast<double>(random_()) / static_cast<double>(std::minstd_rand::max());
-  if (plan_.is_due(luck)) sample();
+  if (plan_.is_due(luck)) sample_if_alone();
   if (!twin::is_twin())
     runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
+}
+
+/// A twin beside another on the same core measures what that pushes out of the caches; where ranks leave a collective together,
+/// all would be due at once. And on a core that somebody else has a part of it is rather too long.
+void Twins::sample_if_alone() {
+  const Turn turn{runtime_};
+  const bool alone = turn.is_taken() && (waited_ >= kMostMoments || twin::core_is_own());
+  if (alone) {
+    waited_ = 0;
+    return sample();
+  }
+  if (turn.is_taken()) ++waited_;
+  next_tick_ = ticks() + static_cast<std::int64_t>(kMomentNs / nanoseconds_per_tick());
 }
 
 void Twins::sample() {

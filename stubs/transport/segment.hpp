@@ -82,6 +82,7 @@ struct alignas(64) RankBlock {
 };
 
 inline constexpr std::size_t kArrivalCounters = 4096;
+inline constexpr std::size_t kMostTwinsAtOnce = 256;  // of a host's ranks
 
 struct alignas(64) Header {
   std::uint64_t magic;
@@ -91,6 +92,9 @@ struct alignas(64) Header {
   // Members that have entered a synchronising collective, by a hash of communicator and call. Only saves
   // wake-ups: where two calls share a counter, the simulator looks by itself a little later.
   alignas(64) std::atomic<std::uint32_t> arrivals[kArrivalCounters];
+  // Twins that measure now (stubs/runtime/twins.cpp): the time stamp counter until which one may, at most. What stands there
+  // after that was left by a rank that has died.
+  alignas(64) std::atomic<std::int64_t> twins_until[kMostTwinsAtOnce];
 };
 
 /// A mapped segment. Copyable view; the mapping lives until the process ends.

@@ -31,8 +31,9 @@ constexpr int kColdPasses =
 
 struct Pass {
   std::int64_t ticks;
-  bool interrupted;  // others had the core for a while, or part of it
-  CoreSpeed speed;   // at its end
+  bool interrupted;  // others had the core for a while: then it is CPU time
+  bool shared;       // ... or its other hardware thread
+  CoreSpeed speed;   // before and behind it: cycles on average, loads as they took longest
 
   /// In cycles, but for a factor.
   [[nodiscard]] double length() const {
@@ -71,6 +72,7 @@ struct Shared {
   std::int64_t deadline_ticks = 0;
   std::int64_t pass_began = 0, pass_began_cpu_ns = 0;
   int passes = 0;
+  std::int64_t waited_ns = 0;  // for a core of its own
   Pass pass[kMostPasses] = {};
   CoreSpeed speed;  // behind the last pass
   bool own = true;  // and then nobody else had a part of the core
@@ -104,24 +106,32 @@ Pass taken(std::int64_t tick_difference, std::int64_t cpu_difference_ns) {
   constexpr double kNoiseNs = 2000, kNoise = 1.005;  // of the CPU clock, the calls that read it included
   const auto cpu_ns = static_cast<double>(cpu_difference_ns);
   const double ticks_ns = static_cast<double>(tick_difference) * nanoseconds_per_tick();
-  if (ticks_ns <= kNoise * cpu_ns + kNoiseNs) return {tick_difference, false, {}};
-  return {static_cast<std::int64_t>(cpu_ns / nanoseconds_per_tick()), true, {}};
+  if (ticks_ns <= kNoise * cpu_ns + kNoiseNs) return {tick_difference, false, false, {}};
+  return {static_cast<std::int64_t>(cpu_ns / nanoseconds_per_tick()), true, false, {}};
+}
+
+/// Which passes count, too.
+enum class Disturbed : std::uint8_t { kNone, kInterrupted, kShared };
+
+bool counts(const Pass& pass, Disturbed disturbed) {
+  return disturbed == Disturbed::kShared ||
+         (!pass.shared && (disturbed == Disturbed::kInterrupted || !pass.interrupted));
 }
 
 /// Of the warm passes the shortest that another confirms, `apart` or less of it longer: a single one may be too short,
 /// because what the hypervisor took is subtracted from CPU time late. No ticks where there is no such pair.
-Pass confirmed(double apart, bool interrupted_too) {
+Pass confirmed(double apart, Disturbed disturbed) {
   constexpr double kFewTicks = 40;
   const Shared& s = *shared;
   Pass warm[kMostPasses] = {};
   Pass* end = warm;
   for (int i = kColdPasses; i < s.passes; ++i)
-    if (interrupted_too || !s.pass[i].interrupted) *end++ = s.pass[i];
+    if (counts(s.pass[i], disturbed)) *end++ = s.pass[i];
   std::sort(warm, end, [](const Pass& a, const Pass& b) { return a.length() < b.length(); });
   for (const Pass* p = warm; p < end - 1; ++p) {
     const double few = kFewTicks * p->length() / static_cast<double>(std::max<std::int64_t>(p->ticks, 1));
     if (p[1].length() - p->length() > std::max(apart * p->length(), few)) continue;
-    return {std::max<std::int64_t>(p->ticks, 1), p->interrupted, p->speed};
+    return {std::max<std::int64_t>(p->ticks, 1), p->interrupted, p->shared, p->speed};
   }
   return {};
 }
@@ -144,9 +154,10 @@ void judge(Measured& m) {
   constexpr double kNearly = 0.01, kAny = 1;
   constexpr int kEnoughPasses = 4, kEnoughLongOnes = 2;
   const int enough = is_long() ? kEnoughLongOnes : kEnoughPasses;
-  Pass warm = confirmed(kNearly, false);
+  Pass warm = confirmed(kNearly, Disturbed::kNone);
   if (warm.ticks == 0 && shared->passes >= kColdPasses + enough) {
-    warm = confirmed(kAny, true);
+    warm = confirmed(kAny, Disturbed::kInterrupted);
+    if (warm.ticks == 0) warm = confirmed(kAny, Disturbed::kShared);
     m.rough = warm.ticks != 0;
   }
   m.warm_ticks = warm.ticks;
@@ -170,7 +181,22 @@ bool enough() {
   if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return true;
   const int few = is_longer_than(kVeryLongNs) ? kFewVeryLongOnes : is_long() ? kFewLongOnes : kFewPasses;
   if (s.passes >= few && cpu_ns() > kMostCpuNs) return true;
-  return confirmed(kSame, false).ticks != 0;
+  return confirmed(kSame, Disturbed::kNone).ticks != 0;
+}
+
+/// Who has the core's other hardware thread mostly has it for a millisecond or two, and passes meanwhile are too long. Others may
+/// have the core itself until then.
+void await_own_core() {
+  constexpr std::int64_t kMostNs = 5'000'000;  // of a twin
+  constexpr timespec kMoment{0, 50'000};
+  Shared& s = *shared;
+  while (!s.own && s.waited_ns < kMostNs) {
+    const std::int64_t began = now_ns();
+    own_call(SYS_nanosleep, as_long(&kMoment), 0);
+    s.speed = core_speed();
+    s.own = s.own_core.is_own(s.speed);
+    s.waited_ns += now_ns() - began;
+  }
 }
 
 /// Runs between two passes, on a stack of its own.
@@ -179,6 +205,7 @@ void between_passes() {
   if (s.passes == 1 && !s.pages.keep_written(s.parent)) end(Shared::kFailed);
   if (enough()) end(Shared::kDone);
   if (ticks() > s.deadline_ticks) end(Shared::kFailed);
+  if (s.passes >= kColdPasses) await_own_core();
   s.pages.restore();
   setcontext(&s.start);
   leave(1);
@@ -237,6 +264,10 @@ bool begin() noexcept {
   return true;
 }
 
+bool core_is_own() noexcept {
+  return shared->own_core.is_own(core_speed());
+}
+
 bool is_twin() noexcept {
   return twin_here;
 }
@@ -245,6 +276,7 @@ __attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns)
   Shared& s = *shared;
   s.state.store(Shared::kIdle, std::memory_order_relaxed);
   s.passes = 0;
+  s.waited_ns = 0;
   s.parent = getpid();
   s.runtime = detail::own_state->runtime.load(std::memory_order_relaxed);
   s.deadline_ticks =
@@ -278,11 +310,14 @@ void end_pass() noexcept {
   const std::int64_t took = ticks() - s.pass_began;
   Pass& pass = s.pass[s.passes] = taken(took, cpu_ns() - s.pass_began_cpu_ns);
   const bool first = s.passes == 0, own_before = first || s.own;
-  const std::int64_t chain_before = s.speed.chain_ticks;
+  const CoreSpeed before = s.speed;
   pass.speed = s.speed = core_speed();
   s.own = s.own_core.is_own(s.speed);
-  if (!first) pass.speed.chain_ticks = (chain_before + s.speed.chain_ticks) / 2;
-  if (!s.own || !own_before) pass.interrupted = true;
+  if (!first) {
+    pass.speed.chain_ticks = (before.chain_ticks + s.speed.chain_ticks) / 2;
+    pass.speed.loads_ticks = std::max(before.loads_ticks, s.speed.loads_ticks);
+  }
+  pass.shared = !s.own || !own_before;
   ++s.passes;
   getcontext(&s.between);
   s.between.uc_stack.ss_sp = s.stack;

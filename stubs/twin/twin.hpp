@@ -22,7 +22,7 @@ inline constexpr int kMostPasses = 32;
 
 struct Measured {
   std::int64_t warm_ticks = 0;  // of the warm pass that counts, the shortest in cycles; 0: there is none
-  CoreSpeed speed;              // of the core in it
+  CoreSpeed speed;              // of the core in it: cycles on average, loads as they took longest
   bool rough =
       false;       // others had the core, or part of it, in every pass: too long, nobody knows by how much
   int passes = 0;  // that ended
@@ -31,6 +31,10 @@ struct Measured {
 
 /// Makes the page that process and twins share. False: no twins here (an old kernel, another architecture).
 [[nodiscard]] bool begin() noexcept;
+
+/// Whether nobody else has this core's other hardware thread now, as far as the core's readings so far tell. Takes as long as
+/// core_speed().
+[[nodiscard]] bool core_is_own() noexcept;
 
 /// To be called where the thread leaves an MPI call. In the process: waits for a twin, at most `limit_ns`, and says
 /// what it found. In the twin: returns nothing, once for each pass; the caller resumes the program.

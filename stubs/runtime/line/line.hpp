@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -73,6 +74,10 @@ class Line {
   bool last_to_arrive(Communicator& comm);
   /// What the simulator sees of the rank; null over TCP.
   [[nodiscard]] transport::RankBlock* block() { return channel_->block(); }
+  /// Of the twins that measure now on this host; none over TCP.
+  [[nodiscard]] std::span<std::atomic<std::int64_t>> twins_until() const {
+    return segment_ ? std::span{segment_.header().twins_until} : std::span<std::atomic<std::int64_t>>{};
+  }
   /// Over TCP: what is told of looks in vain instead.
   void tell_looks(std::uint32_t looks, std::uint32_t moves);
 
