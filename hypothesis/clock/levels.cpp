@@ -14,7 +14,7 @@ constexpr std::size_t kFewestExact = 3;    // to do without the rough ones
 constexpr double kApart = 0.04, kRoughApart = 0.2;
 constexpr double kFewestShare = 0.05;    // of the samples, for a level of its own above all others
 constexpr double kFarApart = 0.35;       // ... unless it is that far above
-constexpr double kFewestByChance = 0.2;  // the same of one that neither rank nor step tells
+constexpr double kFewestByChance = 0.35;  // the same of one that neither rank nor step tells
 constexpr double kExactScales[] = {0.002, 0.004, 0.008, 0.015, 0.025, 0.04};
 constexpr Noise kExactNoise{0.004, kExactScales};
 constexpr double kRoughScales[] = {0.02, 0.04, 0.08, 0.15};

@@ -347,8 +347,8 @@ std::vector<Sample> on_cores_of_others(double share_of_others) {
   return samples;
 }
 
-double warm_on_cores_of_others(double share_of_others) {
-  Stretches stretches{on_cores_of_others(share_of_others)};
+double warm_by(const std::vector<Sample>& samples) {
+  Stretches stretches{samples};
   for (int r = 0; r < kRanks; ++r)
     for (int s = 0; s < kSteps; ++s)
       stretches.take(RankId{r}, static_cast<std::uint64_t>(s), Program::event(s, 60 * kMicrosecond));
@@ -358,12 +358,48 @@ double warm_on_cores_of_others(double share_of_others) {
   return stretches.warm(follower.before(RankId{3}, Program::event(1, 0)), RankId{3}, 1000, 60 * kMicrosecond);
 }
 
+double warm_on_cores_of_others(double share_of_others) {
+  return warm_by(on_cores_of_others(share_of_others));
+}
+
 TEST(Stretches, TakeTheirCyclesAtTheHighestFrequency) {
   EXPECT_NEAR(warm_on_cores_of_others(0), 20 * kMicrosecond, 0.1 * kMicrosecond);
 }
 
 TEST(Stretches, AreToldBySamplesThatHadTheirCoreForThemselves) {
   EXPECT_NEAR(warm_on_cores_of_others(0.8), 20 * kMicrosecond, 0.1 * kMicrosecond);
+}
+
+/// No twin of the kind had its core for itself, as the ranks had theirs: 1.4 times as long is what sharing makes of most.
+TEST(Stretches, AreAsMuchShorterAsSharingMakesLongerWhereAllTwinsSharedTheirCore) {
+  std::vector<Sample> samples = on_cores_of_others(1);
+  for (std::size_t i = 0; i < samples.size(); i += 4) samples[i].core = {Duration{400'000}, Duration{212'000}};
+  EXPECT_NEAR(warm_by(samples), 20 * kMicrosecond, 0.2 * kMicrosecond);
+}
+
+/// Sharing makes this program's work twice as long: kinds that have both sorts of samples say it of those that have one.
+TEST(Stretches, TellByOthersHowMuchLongerSharingMakesThem) {
+  const auto calls = [](int step) {
+    events::Event e = Program::event(step, 100 * kMicrosecond);
+    e.site = CallSiteId{static_cast<std::uint32_t>(1 + step % 3)};
+    return e;
+  };
+  std::vector<Sample> samples;
+  for (int r = 0; r < kRanks; ++r)
+    for (int s = 3; s < 60; ++s) {
+      const bool shared = s % 3 == 0 || s % 2 == 0;  // of every third stretch all
+      samples.push_back({RankId{r}, static_cast<std::uint64_t>(s),
+                         Duration{std::llround((shared ? 60 : 30) * kMicrosecond)}, false,
+                         {Duration{400'000}, Duration{shared ? 300'000 : 200'000}}});
+    }
+  Stretches stretches{samples};
+  for (int r = 0; r < kRanks; ++r)
+    for (int s = 0; s < 60; ++s) stretches.take(RankId{r}, static_cast<std::uint64_t>(s), calls(s));
+  stretches.fit();
+  Follower follower;
+  for (int s = 0; s < 3; ++s) (void)follower.before(RankId{2}, calls(s));
+  const double warm = stretches.warm(follower.before(RankId{2}, calls(3)), RankId{2}, 1000, 100 * kMicrosecond);
+  EXPECT_NEAR(warm, 30 * kMicrosecond, 3 * kMicrosecond);  // 34 us and more of the other kinds' two times, 1.4 before
 }
 
 TEST(Stretches, ThatWereLongPassedAtTheFrequencyThatTheirCoreHad) {

@@ -81,6 +81,7 @@ void ThreadClock::start(Time now, Duration longest) {
   longest_ = longest;
   shown_ = Duration{};
   pending_ = Duration{};
+  was_added_ = false;
   excluded_cpu_ns_ = excluded_wall_ns_ = 0;
   // Where accesses are recorded no estimate will do: handlers run within the interval.
   cpu_is_exact_ = (last_was_long_ || settings_->accesses) && !settings_->wall_clock && measures();
@@ -132,6 +133,12 @@ Duration ThreadClock::elapsed() const {
       pending_, instructions_ ? counted(instructions_->so_far(), ticks()) : measured(ticks()));
   // Reading it costs a little each time: a loop that waits for a later time than the recorded run saw ends, too.
   return longest_ < Duration{} ? so_far : std::max(pending_, std::min(so_far, longest_));
+}
+
+Time ThreadClock::read_in_twin() {
+  pending_ += read_cost_.next();
+  shown_ = std::max(shown_, pending_);
+  return base_and(shown_);
 }
 
 Time ThreadClock::read() {

@@ -55,12 +55,17 @@ class ThreadClock {
   /// The stubs were busy since start(): the interval begins only now.
   void begin_again() { start_tick_ = ticks(); }
   /// Adds virtual time that passes without CPU time: a sleep, nplus1_compute().
-  void add(Duration d) { pending_ = events::sum_within(pending_, d); }
-  /// Whether any was, since start().
-  [[nodiscard]] bool was_given_time() const { return pending_ != Duration{}; }
+  void add(Duration d) {
+    pending_ = events::sum_within(pending_, d);
+    was_added_ = true;
+  }
+  /// Whether any was, since start(); what a few readings of the clock cost is none.
+  [[nodiscard]] bool was_given_time() const { return was_added_ || pending_ > kFewReadings; }
   /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time,
   /// more while no communication call comes between, so that loops on the clock end (DESIGN.md, decision 4).
   [[nodiscard]] Time read();
+  /// The same for a twin, without a system call: later each time, however long it took.
+  [[nodiscard]] Time read_in_twin();
   /// What the next reading costs: for who reads it inside of MPI.
   [[nodiscard]] Duration cost_of_reading() { return read_cost_.next(); }
   /// Compute time since start() without stopping; includes what was added.
@@ -91,7 +96,9 @@ class ThreadClock {
 
   const Settings* settings_ = nullptr;
   Time base_ = kTimeZero;
+  static constexpr Duration kFewReadings{1'000'000};
   Duration pending_{};
+  bool was_added_ = false;  // more than what reading the clock costs
   semantics::PollCost read_cost_{Duration{20'000}, Duration{10'000'000}};
   std::int64_t start_tick_ = 0;
   std::int64_t start_cpu_ns_ = 0;  // at or before the start of the interval

@@ -80,7 +80,8 @@ void Twins::told(const events::Event& event) {
   twin::Outcome outcome = tried_ ? twin::Outcome::kFailed : twin::Outcome::kNotTried;
   if (warm_ticks_ != 0) outcome = twin::Outcome::kMeasured;
   if (warm_ticks_ != 0 || speed_.is_known()) tell(event.thread);
-  plan_.told(event.site.value, static_cast<std::uint64_t>(event.size), event.compute_ps, outcome);
+  plan_.told(event.site.value, static_cast<std::uint64_t>(event.size), event.compute_ps, outcome,
+             warm_ticks_ != 0 && !rough_ ? warm_length_ : 0);
   tried_ = false;
   warm_ticks_ = 0;
   speed_ = {};
@@ -140,7 +141,7 @@ void Twins::sample() {
     runtime_.threads.set_inside(inside);
   };
   stand_still(true);
-  const auto measured = twin::measure(limit_ns(runtime_.ranks()));
+  const auto measured = twin::measure(limit_ns(runtime_.ranks()), plan_.shortest());
   if (twin::is_twin()) {
     thread.clock.start(thread.clock.base());
     return twin::begin_pass();
@@ -148,6 +149,7 @@ void Twins::sample() {
   stand_still(false);
   warm_ticks_ = measured->warm_ticks;
   warm_speed_ = measured->speed;
+  warm_length_ = measured->length();
   rough_ = measured->rough;
   calls_since_ = 0;
   tried_ = true;

@@ -47,6 +47,7 @@ class Twins {
   std::int64_t warm_ticks_ = 0;  // ... and measured it; 0: not sampled
   bool rough_ = false;           // how well it is known
   CoreSpeed warm_speed_;         // of the twin's core
+  double warm_length_ = 0;
   CoreSpeed speed_;              // of the thread's, at the end of a long stretch
   std::int64_t long_ticks_;
   int calls_since_ = 0;

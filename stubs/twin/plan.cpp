@@ -23,7 +23,8 @@ double Plan::Kind::need() const {
   return count < 2 || total_ps > kLongestPs * count ? 0 : total_ps / (tries * tries);
 }
 
-void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome) {
+void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome,
+                double length) {
   if (kinds_.size() > kMostKept || ends_.size() > kMostKept) {
     kinds_.clear();
     ends_.clear();
@@ -32,6 +33,7 @@ void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds
   Kind& kind = kinds_[ended];
   ++kind.count;
   kind.total_ps += static_cast<double>(picoseconds);
+  if (length > 0) kind.shortest = kind.shortest == 0 ? length : std::min(kind.shortest, length);
   if (outcome != Outcome::kNotTried) {
     ++(outcome == Outcome::kMeasured ? kind.samples : kind.failures);
     if (expected_ != ended) ++kinds_[expected_].failures;
@@ -73,6 +75,11 @@ const Plan::Kind* Plan::expect() {
 bool Plan::is_due(double luck) {
   const Kind* kind = expect();
   return kind != nullptr && kind->need() > 0 && kind->need() * luck >= 0.5 * most_needed_;
+}
+
+double Plan::shortest() const {
+  const auto kind = kinds_.find(expected_);
+  return kind == kinds_.end() ? 0 : kind->second.shortest;
 }
 
 double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores) {

@@ -18,15 +18,19 @@ enum class Outcome : std::uint8_t { kNotTried, kMeasured, kFailed };
 class Plan {
  public:
   /// A stretch of so many picoseconds has ended with a call from `site` that moves `size` bytes (or whatever else tells its
-  /// calls apart).
-  void told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome);
+  /// calls apart). `length`: what its twin measured, if it was left alone, in any unit; else 0.
+  void told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome,
+            double length = 0);
   /// Whether the stretch that begins now should be measured. `luck`, 0.5 to 1.5, makes that ranks which do the same do not all
   /// measure the same stretches.
   [[nodiscard]] bool is_due(double luck);
+  /// The shortest that was told of the kind that is_due() foresaw; 0: none.
+  [[nodiscard]] double shortest() const;
 
  private:
   struct Kind {
     double total_ps = 0;
+    double shortest = 0;
     std::uint32_t count = 0, samples = 0, failures = 0;
     [[nodiscard]] double need() const;
   };

@@ -73,6 +73,9 @@ struct Shared {
   std::int64_t pass_began = 0, pass_began_cpu_ns = 0;
   int passes = 0;
   std::int64_t waited_ns = 0;  // for a core of its own
+  double usual = 0;            // length of such a stretch
+  int doubts = 0;              // times that it seemed to be longer
+  int passes_then = 0;         // until which no more is to be asked
   Pass pass[kMostPasses] = {};
   CoreSpeed speed;  // behind the last pass
   bool own = true;  // and then nobody else had a part of the core
@@ -170,6 +173,22 @@ void judge(Measured& m) {
   leave(0);
 }
 
+/// Longer than another such stretch: because it is, or because somebody uses the caches or the memory at the moment, which no
+/// reading of the core shows. A moment later it may be another.
+bool is_doubtful(const Pass& found) {
+  constexpr double kLonger = 1.03;
+  constexpr int kMostDoubts = 3, kPassesThen = 3;  // the first of these finds what others left
+  constexpr timespec kMoment{0, 300'000};
+  Shared& s = *shared;
+  if (s.usual == 0 || found.length() <= kLonger * s.usual || s.doubts == kMostDoubts) return false;
+  ++s.doubts;
+  s.passes_then = s.passes + kPassesThen;
+  own_call(SYS_nanosleep, as_long(&kMoment), 0);
+  s.speed = core_speed();
+  s.own = s.own_core.is_own(s.speed);
+  return true;
+}
+
 /// Two of the warm passes took the same, or there is no more time.
 bool enough() {
   constexpr double kSame = 0.003;
@@ -181,7 +200,9 @@ bool enough() {
   if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return true;
   const int few = is_longer_than(kVeryLongNs) ? kFewVeryLongOnes : is_long() ? kFewLongOnes : kFewPasses;
   if (s.passes >= few && cpu_ns() > kMostCpuNs) return true;
-  return confirmed(kSame, Disturbed::kNone).ticks != 0;
+  if (s.passes < s.passes_then) return false;
+  const Pass found = confirmed(kSame, Disturbed::kNone);
+  return found.ticks != 0 && !is_doubtful(found);
 }
 
 /// Who has the core's other hardware thread mostly has it for a millisecond or two, and passes meanwhile are too long. Others may
@@ -272,11 +293,13 @@ bool is_twin() noexcept {
   return twin_here;
 }
 
-__attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns) noexcept {
+__attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns, double usual) noexcept {
   Shared& s = *shared;
   s.state.store(Shared::kIdle, std::memory_order_relaxed);
   s.passes = 0;
   s.waited_ns = 0;
+  s.usual = usual;
+  s.doubts = s.passes_then = 0;
   s.parent = getpid();
   s.runtime = detail::own_state->runtime.load(std::memory_order_relaxed);
   s.deadline_ticks =

@@ -26,6 +26,11 @@ struct Measured {
   bool rough =
       false;       // others had the core, or part of it, in every pass: too long, nobody knows by how much
   int passes = 0;  // that ended
+
+  /// In cycles, but for a factor that is the same for all of a processor.
+  [[nodiscard]] double length() const {
+    return static_cast<double>(warm_ticks) / static_cast<double>(speed.is_known() ? speed.chain_ticks : 1);
+  }
   std::int64_t cpu_ns = 0;  // which process and twin have used
 };
 
@@ -37,8 +42,9 @@ struct Measured {
 [[nodiscard]] bool core_is_own() noexcept;
 
 /// To be called where the thread leaves an MPI call. In the process: waits for a twin, at most `limit_ns`, and says
-/// what it found. In the twin: returns nothing, once for each pass; the caller resumes the program.
-[[nodiscard]] std::optional<Measured> measure(std::int64_t limit_ns) noexcept;
+/// what it found. In the twin: returns nothing, once for each pass; the caller resumes the program. `usual`: the length of another
+/// such stretch; if this one seems to be longer, the twin looks again a little later. 0: not known.
+[[nodiscard]] std::optional<Measured> measure(std::int64_t limit_ns, double usual = 0) noexcept;
 
 /// Whether this process is a twin.
 [[nodiscard]] bool is_twin() noexcept;

@@ -106,8 +106,12 @@ class Twins(LiveTest):
 
     def test_imbalance_is_not_invented(self):
         """All ranks do the same: on however busy a machine, nothing is offered for balancing."""
+        source = pathlib.Path(__file__).parent / "programs" / "equal_work.c"
+        barrier = 1 + next(i for i, line in enumerate(source.read_text().splitlines()) if "MPI_Barrier" in line)
         for ranks in (4, 16):
             run = self.observe(ranks, "equal_work", 60, options=("--compute", "warm"))
+            timed = [k for k in self.clock(run)[0]["kinds"] if k["before"].endswith(f"equal_work.c:{barrier}")]
+            self.assertGreater(sum(k["samples"] for k in timed), 0, timed)  # although the program reads MPI_Wtime within
             sweep, _ = self.sweep(run.folder)
             whole = sweep["before"]["virtual_time_s"]
             for candidate in sweep["candidates"]:

@@ -19,6 +19,7 @@
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
 #include "stubs/table/unmodelled.hpp"
+#include "stubs/twin/twin.hpp"
 
 namespace nplus1::stubs {
 
@@ -185,7 +186,8 @@ double Wtime() {
     known->inside += known->clock.cost_of_reading();
     return seconds(known->inside);
   }
-  return seconds(runtime()->threads.locked_mine().clock.read());
+  ThreadClock& clock = runtime()->threads.locked_mine().clock;
+  return seconds(twin::is_twin() ? clock.read_in_twin() : clock.read());
 }
 
 }  // namespace handlers
