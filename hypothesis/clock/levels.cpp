@@ -12,8 +12,8 @@ constexpr std::size_t kFewestSamples = 5;  // to tell levels apart
 constexpr std::size_t kFewestExact = 3;    // to do without the rough ones
 /// Nearer to each other than this, levels that come and go cannot be told from what the host does for a while.
 constexpr double kApart = 0.04, kRoughApart = 0.2;
-constexpr double kFewestShare = 0.05;    // of the samples, for a level of its own above all others
-constexpr double kFarApart = 0.35;       // ... unless it is that far above
+constexpr double kFewestShare = 0.05;     // of the samples, for a level of its own above all others
+constexpr double kFarApart = 0.35;        // ... unless it is that far above
 constexpr double kFewestByChance = 0.35;  // the same of one that neither rank nor step tells
 constexpr double kExactScales[] = {0.002, 0.004, 0.008, 0.015, 0.025, 0.04};
 constexpr Noise kExactNoise{0.004, kExactScales};
@@ -66,9 +66,10 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
   Differences found{stretches};
-  const std::uint32_t first = std::min_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
-                                return a.recorded.step < b.recorded.step;
-                              })->recorded.step;
+  const std::uint32_t first =
+      std::min_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
+        return a.recorded.step < b.recorded.step;
+      })->recorded.step;
   if (would_have_shown_steps(samples, stretches, found, first)) found.leave_steps_from(first);
   if ((!found.by_rank() && !found.by_step()) || contradict(samples, found)) return;
   std::vector<double> without;

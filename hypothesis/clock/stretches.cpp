@@ -40,24 +40,29 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-/// Nearly normal: mean 0, variance 1.
-double normal(std::uint64_t random) {
-  double sum = -6;
-  for (int i = 0; i < 12; ++i) sum += fraction(random = mixed(random));
-  return sum;
-}
-
 /// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
 /// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %.
 void blur(std::vector<Measured>& samples, std::uint64_t random) {
   constexpr double kRough = 0.05, kExact = 0.01;
+  double sum = -6;  // of twelve fractions: nearly normal, variance 1
+  for (int i = 0; i < 12; ++i) sum += fraction(random = mixed(random));
   const double each = samples.front().rough ? kRough : kExact;
-  const double off = normal(random) * each / std::sqrt(static_cast<double>(samples.size()));
-  for (Measured& m : samples) m.log_warm += off;
+  for (Measured& m : samples) m.log_warm += sum * each / std::sqrt(static_cast<double>(samples.size()));
 }
 
 double share(const CoreSpeed& core) {
   return static_cast<double>(core.loads.count()) / static_cast<double>(core.cycles.count());
+}
+
+/// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
+/// units: then twins that shared their core, with those who did more and who did less, took the same.
+bool bears_sharing(const std::vector<Measured>& samples) {
+  constexpr std::size_t kFewest = 2;
+  constexpr double kSame = 0.02;
+  std::vector<double> shared;
+  for (const Measured& m : samples)
+    if (m.shared) shared.push_back(m.log_warm);
+  return shared.size() >= kFewest && quantile(shared, 0.75) - quantile(shared, 0.25) < kSame;
 }
 
 /// How long a kind's stretches took in a run, as logarithms of picoseconds; infinite where that is not known.
@@ -359,49 +364,29 @@ void Stretches::leave_once(OfKind& kind) {
   kind.measured.clear();
 }
 
-/// How much longer twins took that shared their core, of kinds that have both: as many as that say it, and where they are few,
-/// what a core of two hardware threads makes of most work. In a replicate something else, the more the fewer there are.
-void Stretches::learn_sharing() {
-  constexpr std::size_t kFewest = 2, kMost = 8;
-  constexpr double kMostly = 0.34, kOff = 0.1, kWeight = 4;
-  double sum = kWeight * kMostly, weights = kWeight;
-  for (const auto& [kind, of] : kinds_) {
-    std::vector<double> own, shared;
-    for (const Measured& m : of.measured) (m.shared ? shared : own).push_back(m.log_warm);
-    const std::size_t count = std::min(own.size(), shared.size());
-    if (count < kFewest) continue;
-    const auto weight = static_cast<double>(std::min(count, kMost));
-    sum += weight * std::max(quantile(std::move(shared), 0.25) - quantile(std::move(own), 0.25), 0.0);
-    weights += weight;
-  }
-  log_shared_ = sum / weights;
-  if (replicate_ != 0) log_shared_ *= 1 + kOff * normal(chance(1)) * std::sqrt(kWeight / weights);
-}
-
-/// Where enough twins had their core for themselves, only these; else all, the others as much shorter as sharing makes longer.
-void Stretches::believe(OfKind& kind) const {
-  constexpr std::ptrdiff_t kEnough = 2;
-  const auto own = [](const Measured& m) { return !m.shared; };
-  const bool enough = std::count_if(kind.measured.begin(), kind.measured.end(), own) >= kEnough;
+/// Those whose twins had their core for themselves; and all, where who shares it makes no difference. Of others, which took 1.1 to
+/// 3 times as long, it is only known that stretches are not longer: such a kind is as one without samples.
+void Stretches::believe(OfKind& kind) {
   kind.believed.clear();
-  for (Measured m : kind.measured) {
-    if (m.shared && enough) continue;
-    if (m.shared) m.log_warm -= log_shared_;
-    kind.believed.push_back(m);
+  for (const Measured& m : kind.measured)
+    if (!m.shared) kind.believed.push_back(m);
+  if (kind.believed.empty() && bears_sharing(kind.measured)) kind.believed = kind.measured;
+  kind.most = INFINITY;
+  const auto shorter = [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; };
+  if (!kind.believed.empty()) {
+    const auto [least, most] = std::minmax_element(kind.believed.begin(), kind.believed.end(), shorter);
+    kind.least = std::exp(least->log_warm);
+    kind.most = std::exp(most->log_warm);
+  } else if (!kind.measured.empty()) {
+    kind.most = std::exp(std::min_element(kind.measured.begin(), kind.measured.end(), shorter)->log_warm);
   }
-  if (kind.believed.empty()) return;
-  const auto [least, most] =
-      std::minmax_element(kind.believed.begin(), kind.believed.end(),
-                          [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; });
-  kind.least = std::exp(least->log_warm);
-  kind.most = std::exp(most->log_warm);
 }
 
 void Stretches::fit(OfKind& kind) const {
   believe(kind);
   std::vector<Recorded> recorded;
   for (const OfRank& rank : kind.ranks) recorded.insert(recorded.end(), rank.some.begin(), rank.some.end());
-  if (kind.measured.empty()) return take_quantiles(kind, recorded);
+  if (kind.believed.empty()) return take_quantiles(kind, recorded);
   for (OfRank& rank : kind.ranks) {
     std::vector<double> times;
     for (const Recorded& r : rank.some) times.push_back(r.log_time);
@@ -457,7 +442,7 @@ Stretches::Warmer Stretches::warmer(double log_low, std::uint64_t random) const 
 
 /// A kind that no twin has measured is as warm as others of its length.
 void Stretches::warm_up(OfKind& kind) const {
-  if (!kind.measured.empty()) return;
+  if (!kind.believed.empty()) return;
   std::vector<double> low;
   for (const OfRank& rank : kind.ranks)
     if (rank.some.size() >= kRepeated) low.push_back(rank.log_low);
@@ -486,7 +471,6 @@ double Stretches::cost_of_measuring() const {
 
 void Stretches::fit() {
   of_measuring_ = cost_of_measuring();
-  learn_sharing();
   for (auto& [kind, of] : kinds_) {
     leave_once(of);
     fit(of);
@@ -532,22 +516,23 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   const double low = of.ranks[rank.index()].low;
   if (estimate == Estimate::kLowest) {
     warm = of.least;
-  } else if (of.measured.empty()) {
+  } else if (of.believed.empty()) {
     warm = low;
     if (of.differences.by_step()) warm *= std::exp(of.differences.of_step(place.step));
+    warm = std::min(warm, of.most);
   } else {
     warm = warm_of_levels(of, place, rank, ordinal, recorded, own);
   }
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
-  if (!of.measured.empty() && (warm < kShortPs || of.levels.at_most())) warm = std::min(warm, low);
+  if (!of.believed.empty() && (warm < kShortPs || of.levels.at_most())) warm = std::min(warm, low);
   warm = std::max(std::min({warm, recorded, longest}) - of_measuring_, 0.0);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;
 }
 
 Model Stretches::model_of(const OfKind& kind) {
-  if (kind.measured.empty()) return Model::kQuantile;
+  if (kind.believed.empty()) return Model::kQuantile;
   if (kind.levels.constant() && !kind.levels.as_recorded()) return Model::kConstant;
   switch (kind.levels.told_by()) {
     case ToldBy::kRank:

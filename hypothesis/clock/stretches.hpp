@@ -150,13 +150,13 @@ class Stretches {
   struct OfKind {
     std::vector<OfRank> ranks;
     std::vector<Measured> measured;
-    std::vector<Measured> believed;  // of these those that count, without what sharing a core made of them
+    std::vector<Measured> believed;  // of these those that count
     std::uint64_t count = 0;
     double recorded_ps = 0;
     mutable double warm_ps = 0;
     Levels levels;
     Differences differences;     // where there are no samples
-    double least = 0, most = 0;  // of the samples; the first without them, too
+    double least = 0, most = 0;  // of what is believed; the former, without, of what was recorded
     double spread = 0;
     double pace = 1;  // times of the fastest runs in this one's, as recorded
     double pace_of_twins = 1;
@@ -164,8 +164,7 @@ class Stretches {
   [[nodiscard]] static ToldOfKind told(const OfKind& kind);
   static void join(OfKind& kind, const std::vector<const ToldOfKind*>& others);
   void fit(OfKind& kind) const;
-  void learn_sharing();
-  void believe(OfKind& kind) const;
+  static void believe(OfKind& kind);
   static void leave_once(OfKind& kind);
   void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
   void forgive_once(OfKind& kind, double typical) const;
@@ -191,7 +190,6 @@ class Stretches {
   std::size_t measured_ = 0;
   double fastest_ = 0;    // CoreSpeed::cycles, in picoseconds
   double own_share_ = 0;  // CoreSpeed: loads against cycles of a core for oneself
-  double log_shared_ = 0;  // how much longer twins took that shared their core
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
   std::vector<std::pair<double, double>> warmer_;  // logarithms: of the low quantile, and of warm against it

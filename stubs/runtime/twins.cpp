@@ -41,8 +41,8 @@ class Turn {
     const auto several = std::min(all.size(), static_cast<std::size_t>(cores()));
     taken_ = all.empty();
     const std::int64_t now = ticks();
-    const auto patience =
-        static_cast<std::int64_t>(2.0 * static_cast<double>(limit_ns(runtime.ranks())) / nanoseconds_per_tick());
+    const auto patience = static_cast<std::int64_t>(2.0 * static_cast<double>(limit_ns(runtime.ranks())) /
+                                                    nanoseconds_per_tick());
     for (std::size_t i = 0; i < several && !taken_; ++i)
       if (std::int64_t until = all[i].load(std::memory_order_relaxed);
           until < now && all[i].compare_exchange_strong(until, now + patience)) {

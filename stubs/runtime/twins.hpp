@@ -48,10 +48,10 @@ class Twins {
   bool rough_ = false;           // how well it is known
   CoreSpeed warm_speed_;         // of the twin's core
   double warm_length_ = 0;
-  CoreSpeed speed_;              // of the thread's, at the end of a long stretch
+  CoreSpeed speed_;  // of the thread's, at the end of a long stretch
   std::int64_t long_ticks_;
   int calls_since_ = 0;
-  int waited_ = 0;              // times that a twin was due since the last one, and somebody else had a part of the core
+  int waited_ = 0;  // times that a twin was due since the last one, and somebody else had a part of the core
   std::int64_t next_tick_ = 0;  // before it no twin is affordable
   std::int64_t spent_ns_ = 0;
   std::int64_t began_cpu_ns_;

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import subprocess
 import unittest
 
 from live import NPLUS1, LiveTest, path_of
@@ -166,6 +167,25 @@ class Twins(LiveTest):
         self.assertFalse(told(crowd, "warm"))
         self.assertFalse(told(crowd, "fixed:1e-6"))
         self.assertFalse(told(1))
+
+    def test_no_more_twins_at_once_than_cores(self):
+        """All ranks leave a collective together, and each would like to be measured."""
+        folder = self.folder / "crowd"
+        run = subprocess.Popen([str(NPLUS1), "run", "-q", "-n", "8", "--compute", "warm", "-o", str(folder), "--",
+                                path_of("equal_work"), "1500"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        most = 0
+        while run.poll() is None:
+            parent_of = {}
+            for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+                try:
+                    pid, rest = stat.read_text().split(" (equal_work) ")
+                except (OSError, ValueError):  # it has ended, or is another program
+                    continue
+                parent_of[pid] = rest.split()[1]
+            most = max(most, sum(parent in parent_of for parent in parent_of.values()))
+        self.assertEqual(run.returncode, 0)
+        self.assertGreater(most, 0)
+        self.assertLessEqual(most, os.cpu_count())
 
     def test_threads_forbid_twins(self):
         """With another thread in the process no twin is made; the run is as measured."""
