@@ -365,7 +365,7 @@ void Stretches::leave_once(OfKind& kind) {
 }
 
 /// Those whose twins had their core for themselves; and all, where who shares it makes no difference. Of others, which took 1.1 to
-/// 3 times as long, it is only known that stretches are not longer: such a kind is as one without samples.
+/// 3 times as long, it is only known that stretches are not longer than the longest: such a kind is as one without samples.
 void Stretches::believe(OfKind& kind) {
   kind.believed.clear();
   for (const Measured& m : kind.measured)
@@ -378,7 +378,7 @@ void Stretches::believe(OfKind& kind) {
     kind.least = std::exp(least->log_warm);
     kind.most = std::exp(most->log_warm);
   } else if (!kind.measured.empty()) {
-    kind.most = std::exp(std::min_element(kind.measured.begin(), kind.measured.end(), shorter)->log_warm);
+    kind.most = std::exp(std::max_element(kind.measured.begin(), kind.measured.end(), shorter)->log_warm);
   }
 }
 

@@ -142,7 +142,7 @@ class Twins(LiveTest):
         self.assertEqual(json.loads(states.read_text())["virtual_time_s"], told)
 
     def test_stretches_too_long_for_twins_have_the_clock_of_the_fastest_core(self):
-        run = self.observe(4, "twin_witness", 1, 0.05, options=("--compute", "warm"), code=3)
+        run = self.observe(2, "twin_witness", 1, 0.2, options=("--compute", "warm"), code=3)
         clock, text = self.clock(run)
         self.assertEqual(clock["samples"], 0)
         self.assertIn("no stretch measured by twins", text)
