@@ -76,6 +76,10 @@ Twins::Twins(Runtime& runtime)
       began_cpu_ns_{clock_ns(CLOCK_PROCESS_CPUTIME_ID)},
       random_{static_cast<unsigned>(runtime.me().index() + 1)} {}
 
+bool Twins::is_one_here() noexcept {
+  return twin::is_twin();
+}
+
 void Twins::told(const events::Event& event) {
   twin::Outcome outcome = tried_ ? twin::Outcome::kFailed : twin::Outcome::kNotTried;
   if (warm_ticks_ != 0) outcome = twin::Outcome::kMeasured;

@@ -19,6 +19,8 @@ namespace nplus1::stubs {
 class Twins {
  public:
   explicit Twins(Runtime& runtime);
+  /// Whether this process is a twin.
+  [[nodiscard]] static bool is_one_here() noexcept;
   /// The thread begins a call that has a clock, `stretch_ticks` after it left the last one; `given`: not all of the time before
   /// it was measured.
   void called(bool given, std::int64_t stretch_ticks) {

@@ -18,8 +18,8 @@
 #include "stubs/runtime/launch/role.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/twins.hpp"
 #include "stubs/table/unmodelled.hpp"
-#include "stubs/twin/twin.hpp"
 
 namespace nplus1::stubs {
 
@@ -187,7 +187,7 @@ double Wtime() {
     return seconds(known->inside);
   }
   ThreadClock& clock = runtime()->threads.locked_mine().clock;
-  return seconds(twin::is_twin() ? clock.read_in_twin() : clock.read());
+  return seconds(Twins::is_one_here() ? clock.read_in_twin() : clock.read());
 }
 
 }  // namespace handlers
