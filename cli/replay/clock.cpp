@@ -43,11 +43,13 @@ std::string three_times(const analyses::WarmTimes& clocks) {
   const auto line = [&](const char* what, Duration time, const char* meaning) {
     text += fmt::format("{:<15}{} s ({}){}\n", what, exact_seconds(time), report::readable(time), meaning);
   };
-  line("virtual time", clocks.estimate, ", with warm caches");
+  const bool warm = clocks.samples != 0;
+  line("virtual time", clocks.estimate, warm ? ", with warm caches" : ", on cores as fast as the fastest");
   text +=
       fmt::format("  90 %         {} to {}\n", report::readable(clocks.from), report::readable(clocks.to));
   line("  at least", clocks.lowest,
-       ": each stretch as short as the shortest of its kind that a twin measured");
+       warm ? ": each stretch as short as the shortest of its kind that a twin measured"
+            : ": each stretch as short as the shortest of its kind");
   line("  as measured", clocks.measured, ": with what this host's caches cost");
   return text;
 }
@@ -55,8 +57,8 @@ std::string three_times(const analyses::WarmTimes& clocks) {
 /// What the clock rests on.
 std::string evidence(const analyses::WarmTimes& clocks) {
   if (clocks.samples == 0)
-    return "no stretch measured by twins (they were too long, or cannot be repeated): without what the "
-           "cores' speed cost";
+    return "no stretch measured by twins (too long, or impossible to repeat), only the cores' speed taken "
+           "out";
   return fmt::format("{} of computing measured by twins", number_of(clocks.samples, "stretch", "stretches"));
 }
 
@@ -109,7 +111,7 @@ int clock(const ReplayWords& words, const std::vector<std::string>& other_runs) 
 std::string clock_lines(const std::string& folder) {
   const analyses::WarmTimes clocks =
       done_or_fail([&] { return analyses::leave_warm_results(folder); }, ExitCode::kNoInput, kNoClock);
-  return fmt::format("With warm caches, {} (nplus1 clock {})\n{}", evidence(clocks), quote(folder),
+  return fmt::format("The clock without this host: {} (nplus1 clock {})\n{}", evidence(clocks), quote(folder),
                      three_times(clocks));
 }
 

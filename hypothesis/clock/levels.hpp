@@ -16,7 +16,7 @@
 //
 // Levels that come and go, and lie less than 4 % apart, count as the lowest of them: a host whose cores, caches and memory
 // others use for a while makes such ones; and a virtual machine's twins are a tenth or a quarter slower now and then, so that
-// of these the highest need a third of the samples (or to be 40 % above the next). Rough samples count where there are no others; they scatter by a third although
+// of these the highest need a third of the samples (or to be 40 % above the next). Rough samples count where fewer than three are exact; they scatter by a third although
 // the work is the same, upwards from what it takes.
 //
 // Where the samples are all alike, or too few, they say nothing of other ranks and steps than their own: twins of long

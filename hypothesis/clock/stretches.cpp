@@ -383,7 +383,6 @@ void Stretches::believe(OfKind& kind) {
 }
 
 void Stretches::fit(OfKind& kind) const {
-  believe(kind);
   std::vector<Recorded> recorded;
   for (const OfRank& rank : kind.ranks) recorded.insert(recorded.end(), rank.some.begin(), rank.some.end());
   if (kind.believed.empty()) return take_quantiles(kind, recorded);
@@ -473,6 +472,7 @@ void Stretches::fit() {
   of_measuring_ = cost_of_measuring();
   for (auto& [kind, of] : kinds_) {
     leave_once(of);
+    if (replicate_ == 0) believe(of);
     fit(of);
   }
   learn_warmer();

@@ -329,7 +329,7 @@ TEST(Stretches, OfDifferentSizesAreDifferentKinds) {
 }
 
 /// Stretches of 20 us on cores whose frequency comes and goes, and of which now and then somebody else has a part.
-std::vector<Sample> on_cores_of_others(double share_of_others, double longer_by_others = 1.35) {
+std::vector<Sample> on_cores_of_others(double share_of_others) {
   constexpr double kCyclesPs = 400e3, kLoads = 0.53;
   std::mt19937 random{7};
   std::uniform_real_distribution<double> even{0, 1};
@@ -337,7 +337,7 @@ std::vector<Sample> on_cores_of_others(double share_of_others, double longer_by_
   for (int i = 0; i < 400; ++i) {
     const double slower = i % 3 == 0 ? 1 : 1 + 0.3 * even(random);
     const bool shared = even(random) < share_of_others;
-    const double warm = 20 * kMicrosecond * slower * (shared ? longer_by_others + 0.2 * even(random) : 1);
+    const double warm = 20 * kMicrosecond * slower * (shared ? 1.35 + 0.2 * even(random) : 1);
     Sample sample{RankId{i % kRanks}, static_cast<std::uint64_t>(i / kRanks * 2 + 1),
                   Duration{std::llround(warm)}};
     sample.twins_core.cycles = Duration{std::llround(kCyclesPs * slower)};

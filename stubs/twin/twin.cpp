@@ -173,9 +173,16 @@ void judge(Measured& m) {
   leave(0);
 }
 
+/// At the end of a pass, or before one.
+void look_at_core() {
+  Shared& s = *shared;
+  s.speed = core_speed();
+  s.own = s.own_core.is_own(s.speed);
+}
+
 /// Longer than another such stretch: because it is, or because somebody uses the caches or the memory at the moment, which no
-/// reading of the core shows. A moment later it may be another.
-bool is_doubtful(const Pass& found) {
+/// reading of the core shows. A moment later it may be another: false once it has waited for that often enough.
+bool looks_again(const Pass& found) {
   constexpr double kLonger = 1.03;
   constexpr int kMostDoubts = 3, kPassesThen = 3;  // the first of these finds what others left
   constexpr timespec kMoment{0, 300'000};
@@ -184,8 +191,7 @@ bool is_doubtful(const Pass& found) {
   ++s.doubts;
   s.passes_then = s.passes + kPassesThen;
   own_call(SYS_nanosleep, as_long(&kMoment), 0);
-  s.speed = core_speed();
-  s.own = s.own_core.is_own(s.speed);
+  look_at_core();
   return true;
 }
 
@@ -202,7 +208,7 @@ bool enough() {
   if (s.passes >= few && cpu_ns() > kMostCpuNs) return true;
   if (s.passes < s.passes_then) return false;
   const Pass found = confirmed(kSame, Disturbed::kNone);
-  return found.ticks != 0 && !is_doubtful(found);
+  return found.ticks != 0 && !looks_again(found);
 }
 
 /// Who has the core's other hardware thread mostly has it for a millisecond or two, and passes meanwhile are too long. Others may
@@ -214,8 +220,7 @@ void await_own_core() {
   while (!s.own && s.waited_ns < kMostNs) {
     const std::int64_t began = now_ns();
     own_call(SYS_nanosleep, as_long(&kMoment), 0);
-    s.speed = core_speed();
-    s.own = s.own_core.is_own(s.speed);
+    look_at_core();
     s.waited_ns += now_ns() - began;
   }
 }
@@ -334,8 +339,8 @@ void end_pass() noexcept {
   Pass& pass = s.pass[s.passes] = taken(took, cpu_ns() - s.pass_began_cpu_ns);
   const bool first = s.passes == 0, own_before = first || s.own;
   const CoreSpeed before = s.speed;
-  pass.speed = s.speed = core_speed();
-  s.own = s.own_core.is_own(s.speed);
+  look_at_core();
+  pass.speed = s.speed;
   if (!first) {
     pass.speed.chain_ticks = (before.chain_ticks + s.speed.chain_ticks) / 2;
     pass.speed.loads_ticks = std::max(before.loads_ticks, s.speed.loads_ticks);
