@@ -141,11 +141,17 @@ bool same_callers(const Patterns& a, const Patterns& b) {
   return calls[0] == calls[1];
 }
 
-/// A line's text without what every edit above it changes: the numbers.
-std::string text_of(const CallSiteUse& site) {
+enum class Paths : std::uint8_t { kWhole, kNames };
+
+/// A line's text without what every edit above it changes: the numbers. With names alone also without the folders, which
+/// are others where the two runs are of two copies of the source tree.
+std::string text_of(const CallSiteUse& site, Paths paths) {
   std::string text = site.call;
-  for (const SiteFrame& f : site.frames)
-    text += "|" + f.function + "|" + f.file + "|" + (f.file.empty() ? f.module : "");
+  for (const SiteFrame& f : site.frames) {
+    const std::string& path = f.file.empty() ? f.module : f.file;
+    text += "|" + f.function + (f.file.empty() ? "|at " : "|in ") +
+            (paths == Paths::kWhole ? path : path.substr(path.rfind('/') + 1));
+  }
   return text;
 }
 
@@ -188,18 +194,51 @@ void align(const Sites& a, const Sites& b, std::vector<SitePair>& pairs) {
   for (; j < m; ++j) pairs.emplace_back(nullptr, b[j]);
 }
 
-/// The call sites of both runs, also where lines have moved.
-std::vector<SitePair> paired_sites(const Patterns& before, const Patterns& after) {
-  std::map<std::string, std::pair<Sites, Sites>> by_text;
-  for (const CallSiteUse& site : before.call_sites) by_text[text_of(site)].first.push_back(&site);
-  for (const CallSiteUse& site : after.call_sites) by_text[text_of(site)].second.push_back(&site);
-  std::vector<SitePair> pairs;
-  for (auto& [text, sites] : by_text) {
+/// The sites of both runs that have one text.
+using SitesByText = std::map<std::string, std::pair<Sites, Sites>>;
+
+SitesByText by_text(const Sites& before, const Sites& after, Paths paths) {
+  SitesByText all;
+  for (const CallSiteUse* site : before) all[text_of(*site, paths)].first.push_back(site);
+  for (const CallSiteUse* site : after) all[text_of(*site, paths)].second.push_back(site);
+  return all;
+}
+
+void align_all(SitesByText& all, std::vector<SitePair>& pairs) {
+  for (auto& [text, sites] : all) {
     for (Sites* of_run : {&sites.first, &sites.second})
       std::stable_sort(of_run->begin(), of_run->end(),
                        [](const auto* x, const auto* y) { return numbers_of(*x) < numbers_of(*y); });
     align(sites.first, sites.second, pairs);
   }
+}
+
+Sites pointers_to(const std::vector<CallSiteUse>& sites) {
+  Sites all;
+  for (const CallSiteUse& site : sites) all.push_back(&site);
+  return all;
+}
+
+/// The call sites of both runs, also where lines have moved; and those in files that only one run has, where a file of
+/// the same name is in the other.
+std::vector<SitePair> paired_sites(const Patterns& before, const Patterns& after) {
+  SitesByText on_one_path = by_text(pointers_to(before.call_sites), pointers_to(after.call_sites), Paths::kWhole);
+  Sites before_alone;
+  Sites after_alone;
+  for (auto it = on_one_path.begin(); it != on_one_path.end();) {
+    auto& [of_before, of_after] = it->second;
+    if (of_before.empty() || of_after.empty()) {
+      before_alone.insert(before_alone.end(), of_before.begin(), of_before.end());
+      after_alone.insert(after_alone.end(), of_after.begin(), of_after.end());
+      it = on_one_path.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  SitesByText of_one_name = by_text(before_alone, after_alone, Paths::kNames);
+  std::vector<SitePair> pairs;
+  align_all(on_one_path, pairs);
+  align_all(of_one_name, pairs);
   return pairs;
 }
 

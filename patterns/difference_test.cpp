@@ -102,6 +102,34 @@ TEST(Difference, ACallSiteThatIsNewAmongMovedOnesIsNewAlone) {
   EXPECT_EQ(d.sites_calls[0].before, 0);
 }
 
+/// Two copies of the source tree, as before and after a change: the folders say nothing.
+TEST(Difference, CallSitesOfTwoCopiesOfATreeAreTheSame) {
+  Patterns before = sample();
+  Patterns after = sample();
+  before.call_sites = {site(58, 4, 100), site(60, 8, 10)};
+  after.call_sites = {site(61, 6, 130), site(63, 8, 10)};
+  for (CallSiteUse& s : after.call_sites)
+    for (SiteFrame& f : s.frames) f.file = "/other/tree/halo.c";
+  const Difference d = compare(before, after);
+  ASSERT_EQ(d.sites_calls.size(), 1U);
+  EXPECT_EQ(d.sites_calls[0].what, "MPI_Send at exchange (halo.c:58, called from line 98), then line 61");
+  EXPECT_EQ(d.sites_calls[0].after, 6);
+}
+
+/// Where a file is in both runs, one of its name elsewhere is another.
+TEST(Difference, FilesOfOneNameInOneTreeAreTwo) {
+  Patterns before = sample();
+  Patterns after = sample();
+  CallSiteUse elsewhere = site(58, 3, 100);
+  for (SiteFrame& f : elsewhere.frames) f.file = "/src/boundary/halo.c";
+  before.call_sites = {site(58, 4, 100)};
+  after.call_sites = {site(61, 4, 100), elsewhere};
+  const Difference d = compare(before, after);
+  ASSERT_EQ(d.sites_calls.size(), 1U);
+  EXPECT_EQ(d.sites_calls[0].before, 0);
+  EXPECT_EQ(d.sites_calls[0].after, 3);
+}
+
 TEST(Difference, ManyTimesAsMuchIsAFactor) {
   Patterns before = sample();
   Patterns after = sample();

@@ -19,7 +19,7 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 9;
+inline constexpr std::uint32_t kProtocolVersion = 10;
 
 enum class ClockChoice : std::uint8_t { kAuto, kCpu, kWall, kInstructions };
 

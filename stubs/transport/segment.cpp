@@ -15,9 +15,7 @@ namespace nplus1::transport {
 
 void Segment::initialise() const {
   Header& h = *new (base_) Header{};
-  h.ranks = mapping_->ranks;
   h.arena_next.store(arena_begin(mapping_->ranks));
-  h.magic = kMagic;
 }
 
 bool Segment::open_up_to(std::uint64_t offset) const {

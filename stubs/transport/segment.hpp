@@ -18,8 +18,6 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint64_t kMagic =
-    0x31'73'75'6c'70'6e'01'00;  // "nplus1", protocol version in the low half
 inline constexpr std::size_t kEventSlots = 1024;
 inline constexpr std::size_t kAnswerSlots = 256;
 inline constexpr std::size_t kStampsPerGrab = 64;
@@ -85,8 +83,6 @@ inline constexpr std::size_t kArrivalCounters = 4096;
 inline constexpr std::size_t kMostTwinsAtOnce = 256;  // of a host's ranks
 
 struct alignas(64) Header {
-  std::uint64_t magic;
-  std::int32_t ranks;
   alignas(64) std::atomic<std::uint64_t> arena_next;
   alignas(64) std::atomic<std::uint32_t> simulator_sleeping;
   // Members that have entered a synchronising collective, by a hash of communicator and call. Only saves
