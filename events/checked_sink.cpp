@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "events/neighbours.hpp"
 #include "events/thread_change.hpp"
 #include "support/collective_forms.hpp"
 
@@ -315,19 +316,17 @@ bool CheckedSink::check_sizes(const TimedEvent& event, const Members& members, s
 
 bool CheckedSink::check_neighbours(std::span<const std::uint32_t> words, std::uint32_t members) {
   const auto length = as_signed(words.size());
-  if (!demand(words.size() >= 2 && words.size() - 2 >= std::uint64_t{words[0]} + words[1],
-              "a list of neighbours that is too short:", length))
-    return false;
-  const std::size_t edges = std::size_t{words[0]} + words[1];
-  for (const std::uint32_t member : words.subspan(2, edges))
-    if (!demand(member < members, "there is no neighbour", member)) return false;
-  const auto pairs = words.subspan(2 + edges);
-  if (pairs.size() < 2 * std::size_t{words[1]})
-    return demand(pairs.empty(), "a list of neighbours of length", length);
-  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    const auto size = as_signed(pairs[i] | std::uint64_t{pairs[i + 1]} << 32U);
-    if (!demand(is_size(size), "a size of", size) || !add_bytes(size, 1)) return false;
-  }
+  const auto neighbours = neighbours_of(words);
+  if (!demand(neighbours.has_value(), "a list of neighbours that is too short:", length)) return false;
+  for (const auto& side : {neighbours->sources, neighbours->destinations})
+    for (const std::uint32_t member : side)
+      if (!demand(member < members, "there is no neighbour", member)) return false;
+  if (!neighbours->have_sizes())
+    return demand(neighbours->rest.empty(), "a list of neighbours of length", length);
+  for (std::size_t i = 0; i < neighbours->destinations.size(); ++i)
+    if (!demand(is_size(neighbours->size(i)), "a size of", neighbours->size(i)) ||
+        !add_bytes(neighbours->size(i), 1))
+      return false;
   return true;
 }
 

@@ -222,7 +222,8 @@ Sites pointers_to(const std::vector<CallSiteUse>& sites) {
 /// The call sites of both runs, also where lines have moved; and those in files that only one run has, where a file of
 /// the same name is in the other.
 std::vector<SitePair> paired_sites(const Patterns& before, const Patterns& after) {
-  SitesByText on_one_path = by_text(pointers_to(before.call_sites), pointers_to(after.call_sites), Paths::kWhole);
+  SitesByText on_one_path =
+      by_text(pointers_to(before.call_sites), pointers_to(after.call_sites), Paths::kWhole);
   Sites before_alone;
   Sites after_alone;
   for (auto it = on_one_path.begin(); it != on_one_path.end();) {

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "events/mpi_call.hpp"
+#include "events/neighbours.hpp"
 
 namespace nplus1::semantics {
 namespace {
@@ -13,17 +14,15 @@ bool neighborhood(CollectiveKind kind) {
   return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
 }
 
-/// Edges and, where there are two more words for each destination, the bytes to each: kept in `sizes`.
+/// Edges and, where they have them, the bytes to each: kept in `sizes`.
 void read_edges(std::span<const std::uint32_t> words, CollectiveCall& call,
                 std::vector<std::int64_t>& sizes) {
-  if (words.size() < 2 || words.size() < 2 + std::size_t{words[0]} + words[1])
-    throw std::invalid_argument("neighbourhood collective without its list of neighbours");
-  call.sources = words.subspan(2, words[0]);
-  call.destinations = words.subspan(2 + std::size_t{words[0]}, words[1]);
-  const auto pairs = words.subspan(2 + std::size_t{words[0]} + words[1]);
-  if (pairs.size() < 2 * call.destinations.size()) return;
-  for (std::size_t i = 0; i < call.destinations.size(); ++i)
-    sizes.push_back(static_cast<std::int64_t>(pairs[2 * i] | std::uint64_t{pairs[2 * i + 1]} << 32U));
+  const auto neighbours = events::neighbours_of(words);
+  if (!neighbours) throw std::invalid_argument("neighbourhood collective without its list of neighbours");
+  call.sources = neighbours->sources;
+  call.destinations = neighbours->destinations;
+  if (!neighbours->have_sizes()) return;
+  for (std::size_t i = 0; i < call.destinations.size(); ++i) sizes.push_back(neighbours->size(i));
   call.sizes = sizes;
 }
 

@@ -6,7 +6,9 @@
 
 #include "events/checked_sink.hpp"
 #include "events/frame_text.hpp"
+#include "events/neighbours.hpp"
 #include "events/thread_change.hpp"
+#include "support/collective_forms.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -149,6 +151,10 @@ void Translator::check_amounts(Rank& rank, const Event& event, const events::Ext
     else
       add_bytes(size);
   }
+  const bool collective = event.kind == EventKind::kCollective || event.kind == EventKind::kIcollective;
+  if (!collective || !is_neighborhood(event.collective())) return;
+  if (const auto neighbours = events::neighbours_of(lists.words); neighbours && neighbours->have_sizes())
+    for (std::size_t i = 0; i < neighbours->destinations.size(); ++i) add_bytes(neighbours->size(i));
 }
 
 void Translator::add_bytes(std::int64_t size) {

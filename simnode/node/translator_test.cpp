@@ -207,7 +207,7 @@ TEST_F(TranslatorTest, RefusesAmountsThatStandInListsOrBesideTheSize) {
   };
   for (const auto& [amount, refused] :
        {std::pair{std::int64_t{8}, false}, {std::int64_t{-1}, true}, {events::kLatest, true}}) {
-    Event get, start, gather, touch;
+    Event get, start, gather, touch, exchange;
     get.kind = EventKind::kOneSided;
     start.kind = EventKind::kLocal;
     start.operation = static_cast<std::uint8_t>(events::ThreadChange::kStart);
@@ -221,6 +221,10 @@ TEST_F(TranslatorTest, RefusesAmountsThatStandInListsOrBesideTheSize) {
     gather.aux = 3;
     EXPECT_EQ(refuses(gather, {1, 1, amount}), refused) << amount;
     EXPECT_EQ(refuses(touch, {amount}), refused) << amount;
+    exchange.kind = EventKind::kIcollective;
+    exchange.operation = static_cast<std::uint8_t>(CollectiveKind::kNeighborAlltoall);
+    exchange.aux = 6;  // one source and one destination, both are member 0; two words for the size
+    EXPECT_EQ(refuses(exchange, {1 | std::int64_t{1} << 32U, 0, amount}), refused) << amount;
   }
 }
 
