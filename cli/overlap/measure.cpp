@@ -24,6 +24,7 @@
 #include "report/files.hpp"
 #include "support/processes/programs.hpp"
 #include "support/processes/words.hpp"
+#include "support/program_name.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -128,7 +129,7 @@ int measure_overlap(const MeasureWords& words, const std::vector<std::string>& c
         "overlap measure is not there for programs linked with Open MPI: it defers messages inside MPICH",
         kNothingStarted, "build the program with mpicc.mpich, or ask nplus1 overlap of a recorded run"};
   static_cast<void>(measuring_line(words, sections, {}));  // before a folder is made
-  const std::string application = fs::path{sections.front().command.front()}.filename().string();
+  const std::string application = program_name(sections.front().command);
   std::error_code error;
   std::optional<analyses::OutputFolder> made;
   if (words.output.empty())

@@ -39,6 +39,7 @@
 #include "support/processes/children.hpp"
 #include "support/processes/programs.hpp"
 #include "support/processes/words.hpp"
+#include "support/program_name.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -197,7 +198,7 @@ void show_summary(const fs::path& folder, const Ended& ended, bool quiet) {
 }
 
 std::string application_name(const std::vector<Section>& sections) {
-  return fs::path{sections.front().command.front()}.filename().string();
+  return program_name(sections.front().command);
 }
 
 /// What to fix first. In a process of its own, whose end, however bad, leaves the application's exit code and

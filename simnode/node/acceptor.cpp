@@ -5,13 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <utility>
+#include <vector>
 
 #include "semantics/time_settings.hpp"
+#include "support/program_name.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -19,11 +23,18 @@ namespace {
 constexpr std::int32_t kMostRanks = 1 << 20;
 constexpr std::chrono::seconds kRankPatience{10};  // for a rank of ours to take what it asked for
 
-/// The name of a process's executable.
+/// What a process runs.
 std::string program_of(std::int32_t pid) {
+  const std::filesystem::path about = "/proc/" + std::to_string(pid);
   std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error);
-  return error ? std::string{"app"} : path.filename().string();
+  const auto path = std::filesystem::read_symlink(about / "exe", error);
+  if (error) return "app";
+  std::ifstream words{about / "cmdline"};
+  std::vector<std::string> command;
+  for (std::string word; std::getline(words, word, '\0');) command.push_back(word);
+  command.resize(std::max<std::size_t>(command.size(), 1));
+  command.front() = path.string();
+  return program_name(command);
 }
 
 /// nplus1-APP-N-K with the first K that is free; made here, so that nobody else takes it.

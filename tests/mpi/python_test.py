@@ -56,6 +56,7 @@ class PythonTest(LiveTest):
 
     def sites(self, run):
         self.assertEqual(run.summary["trust"]["active_ranks"], 2, run.stderr)
+        self.assertRegex(run.summary["application"], r"\.py$")  # the script, not who reads it
         return json.loads((run.folder / "patterns.json").read_text())["call_sites"]
 
     def check_of_any_length(self, python, more=()):
