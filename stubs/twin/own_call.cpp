@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <array>
@@ -76,11 +77,37 @@ struct KernelAction {
   unsigned long mask;
 };
 
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGABRT};
+
 constexpr std::uint32_t kMapped = offsetof(seccomp_data, args) + 3 * sizeof(std::uint64_t);  // mmap's flags
 
 }  // namespace
 
+unsigned long hold_signals() noexcept {
+  constexpr unsigned long kAll = ~0UL;
+  unsigned long before = 0;
+  own_call(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&kAll), as_long(&before), sizeof(before));
+  return before;
+}
+
+void hold_signals(unsigned long mask) noexcept {
+  own_call(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&mask), 0, sizeof(mask));
+}
+
+unsigned long held_in_twins() noexcept {
+  unsigned long held = ~0UL;
+  for (const int signal : kFaults) held &= ~(1UL << static_cast<unsigned>(signal - 1));
+  return held;
+}
+
 bool confine(void* stack, std::uint64_t stack_bytes) noexcept {
+  // What is sent to the process's group (a Ctrl-Z, a batch system's SIGSTOP) is not for its twin: were it stopped, its process
+  // would be told so by a SIGCHLD.
+  own_call(SYS_setpgid, 0, 0);
+  // A real-time process does not leave its core to the one that would end it: a second of computing is the end. (RLIMIT_CPU would
+  // make the clock of CPU time a coarse one.)
+  const rlimit64 second{1'000'000, 1'000'000};
+  own_call(SYS_prlimit64, 0, RLIMIT_RTTIME, as_long(&second), 0);
   // Signals that tell of a fault, and seccomp's own, end the twin in give_up(); all others are blocked, but SIGKILL.
   stack_t alternative{};
   alternative.ss_sp = stack;
@@ -88,12 +115,9 @@ bool confine(void* stack, std::uint64_t stack_bytes) noexcept {
   own_call(SYS_sigaltstack, as_long(&alternative));
   constexpr unsigned long kOnStack = 0x08000000, kNoDefer = 0x40000000, kRestorer = 0x04000000;
   KernelAction action{&give_up, kOnStack | kNoDefer | kRestorer, nullptr, 0};
-  unsigned long blocked = ~0UL;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGABRT}) {
+  for (const int signal : kFaults)
     own_call(SYS_rt_sigaction, signal, as_long(&action), 0, sizeof(unsigned long));
-    blocked &= ~(1UL << (signal - 1));
-  }
-  own_call(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&blocked), 0, sizeof(unsigned long));
+  hold_signals(held_in_twins());
   own_call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 
   const std::uintptr_t own = own_call_address();
@@ -131,6 +155,13 @@ bool confine(void* stack, std::uint64_t stack_bytes) noexcept {
   return own_call(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, as_long(&filter)) == 0;
 }
 #else
+unsigned long hold_signals() noexcept {
+  return 0;
+}
+void hold_signals(unsigned long) noexcept {}
+unsigned long held_in_twins() noexcept {
+  return 0;
+}
 bool confine(void*, std::uint64_t) noexcept {
   return false;
 }

@@ -19,8 +19,16 @@ long as_long(T* pointer) noexcept {
 /// Leaves the process with the kernel's exit_group and nothing else.
 [[noreturn]] void leave(int code) noexcept;
 
+/// Holds back all signals of this thread; what was held back before. Beside the twin's first instruction no handler of the
+/// program's may come.
+[[nodiscard]] unsigned long hold_signals() noexcept;
+void hold_signals(unsigned long mask) noexcept;
+
+/// What a twin holds back: all but the signals that tell of a fault.
+[[nodiscard]] unsigned long held_in_twins() noexcept;
+
 /// From here on the process can do nothing but compute, and call own_call(): whatever else it tries, and any
-/// signal that would end it, ends it without a core file. `stack`: for the handler. False: the kernel has no seccomp.
+/// signal that would end it, ends it. `stack`: for the handler. False: the kernel has no seccomp.
 [[nodiscard]] bool confine(void* stack, std::uint64_t stack_bytes) noexcept;
 
 }  // namespace nplus1::stubs::twin

@@ -16,7 +16,7 @@ struct Area {
 
 class Pages {
  public:
-  /// Reads the process's map, and takes away whatever it shares with others for writing, but for [ours, ours_end).
+  /// Reads the process's map, and takes away whatever it shares with others and could write to, but for [ours, ours_end).
   /// False: too much, or unreadable.
   [[nodiscard]] bool find(std::uintptr_t ours, std::uintptr_t ours_end) noexcept;
   /// Keeps of `parent`, which stands still, the pages that this process has written to since it was made. False: too many, or
@@ -26,8 +26,9 @@ class Pages {
   void restore() const noexcept;
   /// In the parent: the pages that the twin has written to are its own again, before it writes to them.
   void take_back() noexcept;
-  /// In the parent, after any twin: so are those that earlier twins have written to, in other stretches.
-  void take_back_earlier() const noexcept;
+  /// In the parent, after any twin: so are all that were its own before. A copy leaves them write-protected, and each would be a
+  /// page fault in one of the program's stretches.
+  void take_back_all() const noexcept;
 
  private:
   static constexpr std::size_t kMostAreas = 2048;
@@ -36,17 +37,14 @@ class Pages {
     std::uintptr_t begin;
     std::size_t bytes;
   };
+  [[nodiscard]] static bool take_away(const Run& shared) noexcept;
   [[nodiscard]] bool add(std::uintptr_t page) noexcept;
-  void remember() noexcept;
-
-  static constexpr std::size_t kMostKnown = 4096;
   std::size_t areas_ = 0;
   std::size_t runs_ = 0;
   std::byte* copy_ = nullptr;
+  long map_ = -1;  // the twin's /proc/self/pagemap
   Area area_[kMostAreas];
   Run run_[kMostRuns];
-  std::size_t known_ = 0;
-  Run known_run_[kMostKnown], merged_[kMostKnown];  // what twins have written to, in order
 };
 
 }  // namespace nplus1::stubs::twin

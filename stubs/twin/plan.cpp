@@ -33,6 +33,7 @@ void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds
   Kind& kind = kinds_[ended];
   ++kind.count;
   kind.total_ps += static_cast<double>(picoseconds);
+  kind.longest_ps = std::max(kind.longest_ps, picoseconds);
   if (length > 0) kind.shortest = kind.shortest == 0 ? length : std::min(kind.shortest, length);
   if (outcome != Outcome::kNotTried) {
     ++(outcome == Outcome::kMeasured ? kind.samples : kind.failures);
@@ -80,6 +81,11 @@ bool Plan::is_due(double luck) {
 double Plan::shortest() const {
   const auto kind = kinds_.find(expected_);
   return kind == kinds_.end() ? 0 : kind->second.shortest;
+}
+
+std::int64_t Plan::longest_ps() const {
+  const auto kind = kinds_.find(expected_);
+  return kind == kinds_.end() ? 0 : kind->second.longest_ps;
 }
 
 double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores) {

@@ -26,11 +26,14 @@ class Plan {
   [[nodiscard]] bool is_due(double luck);
   /// The shortest that was told of the kind that is_due() foresaw; 0: none.
   [[nodiscard]] double shortest() const;
+  /// The longest of that kind; 0: there was none.
+  [[nodiscard]] std::int64_t longest_ps() const;
 
  private:
   struct Kind {
     double total_ps = 0;
     double shortest = 0;
+    std::int64_t longest_ps = 0;
     std::uint32_t count = 0, samples = 0, failures = 0;
     [[nodiscard]] double need() const;
   };

@@ -36,6 +36,15 @@ TEST(Plan, WhatTakesMostTimeIsMeasuredMost) {
   EXPECT_GT(times[2], times[1]);
 }
 
+TEST(Plan, TheLongestOfTheForeseenKindIsKnown) {
+  Plan plan;
+  EXPECT_EQ(plan.longest_ps(), 0);
+  measured(plan, {{1, 400}, {2, 40}}, 3);
+  measured(plan, {{1, 300}, {2, 70}}, 1);
+  static_cast<void>(plan.is_due(1));  // the stretch to the first call
+  EXPECT_EQ(plan.longest_ps(), 400'000'000);
+}
+
 TEST(Plan, AStretchThatEndsNowHereNowThereIsForeseenByTheCallsBefore) {
   Plan plan;
   // Behind call 1 comes a long stretch to call 3 and a short one to call 2, in turns; what was the last time is always wrong.

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstring>
 #include <ctime>
 #include <new>
 
@@ -243,29 +245,51 @@ void become_twin() {
   twin_here = true;
   detail::own_state->runtime.store(s.runtime, std::memory_order_relaxed);
   set_active(true);
+  // As each pass begins, whatever the program did to its signals in the one before.
+  const unsigned long held = held_in_twins();
+  std::memcpy(&s.start.uc_sigmask, &held, sizeof(held));
   const auto ours = reinterpret_cast<std::uintptr_t>(shared);
   if (!confine(s.signal_stack, sizeof(s.signal_stack))) end(Shared::kFailed);
   if (own_call(SYS_getppid) != s.parent) leave(1);  // it died before it could be noticed
   if (!s.pages.find(ours, ours + sizeof(Shared))) end(Shared::kFailed);
+  // The program may hold back the signals of faults, too (as glibc does, where it makes a process): then they end the twin by
+  // themselves, and leave no core file of a process that is not dumpable.
+  own_call(SYS_prctl, PR_SET_DUMPABLE, 0);
 }
 
-Measured wait_for(pid_t twin, std::int64_t until_ns) {
+/// Until the first pass has ended, if such stretches take `longest_ns` or less. One that waits for something that no twin sees (a
+/// flag that a signal's handler sets, memory that others write to) would use all of its time.
+std::int64_t most_cpu_ns(std::int64_t longest_ns, bool first) {
+  constexpr std::int64_t kBesideNs = 10'000'000, kColder = 4;
+  return first ? std::min(kBesideNs + kColder * longest_ns, kLimitCpuNs) : kLimitCpuNs;
+}
+
+/// 0: it has ended.
+std::int64_t cpu_ns_of(pid_t twin) {
+  constexpr unsigned kOfProcess = 2;  // as the kernel numbers the CPU clocks of processes
+  timespec t{};
+  own_call(SYS_clock_gettime, static_cast<int>(~static_cast<unsigned>(twin) << 3U | kOfProcess), as_long(&t));
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+Measured wait_for(pid_t twin, std::int64_t until_ns, std::int64_t longest_ns) {
   Shared& s = *shared;
   // Now and then, so that who watches this process sees it alive.
   constexpr timespec kMoment{0, 2'000'000};
+  rusage used{};
+  const auto ended = [&](int options) {
+    return own_call(SYS_wait4, twin, 0, options | __WALL, as_long(&used));
+  };
+  long gone = 0;  // also where a handler of the program's has waited for it
   for (;;) {
     const std::uint32_t state = s.state.load(std::memory_order_acquire);
-    if (state == Shared::kDone || state == Shared::kFailed) break;
-    int status = 0;
-    if (own_call(SYS_wait4, twin, as_long(&status), WNOHANG | 0x40000000 /*__WALL*/) == twin) return {};
-    if (now_ns() > until_ns) break;
+    gone = ended(WNOHANG);
+    if (gone != 0 || state == Shared::kDone || state == Shared::kFailed) break;
+    if (now_ns() > until_ns || cpu_ns_of(twin) > most_cpu_ns(longest_ns, s.passes == 0)) break;
     own_call(SYS_futex, as_long(&s.state), FUTEX_WAIT, static_cast<long>(state), as_long(&kMoment));
   }
-  rusage used{};
-  int status = 0;
-  own_call(SYS_kill, twin, SIGKILL);
-  while (own_call(SYS_wait4, twin, as_long(&status), 0x40000000, as_long(&used)) == -EINTR) {
-  }
+  if (gone == 0) own_call(SYS_kill, twin, SIGKILL);  // else it may be a stranger by now
+  while (gone == 0 || gone == -EINTR) gone = ended(0);
   Measured m;
   m.passes = s.passes;
   const auto us = [](const timeval& t) { return t.tv_sec * std::int64_t{1'000'000} + t.tv_usec; };
@@ -274,7 +298,7 @@ Measured wait_for(pid_t twin, std::int64_t until_ns) {
     s.pages.take_back();
     judge(m);
   }
-  s.pages.take_back_earlier();
+  s.pages.take_back_all();
   return m;
 }
 
@@ -298,7 +322,8 @@ bool is_twin() noexcept {
   return twin_here;
 }
 
-__attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns, double usual) noexcept {
+__attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns, double usual,
+                                                          std::int64_t longest_ns) noexcept {
   Shared& s = *shared;
   s.state.store(Shared::kIdle, std::memory_order_relaxed);
   s.passes = 0;
@@ -315,14 +340,17 @@ __attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns,
     twin_here = true;
     return std::nullopt;
   }
+  const unsigned long held = hold_signals();
   const long twin = own_call(SYS_clone, 0);
   if (twin == 0) {
     become_twin();
     s.state.store(Shared::kRuns, std::memory_order_release);
     return std::nullopt;
   }
-  if (twin < 0) return Measured{};
-  Measured m = wait_for(static_cast<pid_t>(twin), began + 2 * limit_ns);
+  if (twin > 0) own_call(SYS_setpgid, twin, twin);  // as it does itself: whoever is first
+  hold_signals(held);
+  Measured m;
+  if (twin > 0) m = wait_for(static_cast<pid_t>(twin), began + 2 * limit_ns, longest_ns);
   m.cpu_ns += cpu_ns() - cpu_before;
   return m;
 }

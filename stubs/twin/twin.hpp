@@ -19,6 +19,7 @@
 namespace nplus1::stubs::twin {
 
 inline constexpr int kMostPasses = 32;
+inline constexpr std::int64_t kLimitCpuNs = 200'000'000;  // of a twin
 
 struct Measured {
   std::int64_t warm_ticks = 0;  // of the warm pass that counts, the shortest in cycles; 0: there is none
@@ -43,8 +44,10 @@ struct Measured {
 
 /// To be called where the thread leaves an MPI call. In the process: waits for a twin, at most `limit_ns`, and says
 /// what it found. In the twin: returns nothing, once for each pass; the caller resumes the program. `usual`: the length of another
-/// such stretch; if this one seems to be longer, the twin looks again a little later. 0: not known.
-[[nodiscard]] std::optional<Measured> measure(std::int64_t limit_ns, double usual = 0) noexcept;
+/// such stretch; if this one seems to be longer, the twin looks again a little later. 0: not known. `longest_ns`: of the CPU times
+/// of such stretches; a twin whose first pass uses far more is given up.
+[[nodiscard]] std::optional<Measured> measure(std::int64_t limit_ns, double usual = 0,
+                                              std::int64_t longest_ns = kLimitCpuNs) noexcept;
 
 /// Whether this process is a twin.
 [[nodiscard]] bool is_twin() noexcept;
