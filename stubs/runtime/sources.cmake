@@ -12,6 +12,7 @@ set(NPLUS1_STUBS_ACCESS_SOURCES
 # The runtime's sources, relative to stubs/ (guard, keeper, progress and what needs no MPI are listed there).
 set(NPLUS1_STUBS_RUNTIME_SOURCES
   ${NPLUS1_STUBS_ACCESS_SOURCES}
+  twin/alone.cpp
   twin/own_call.cpp
   twin/pages.cpp
   twin/plan.cpp

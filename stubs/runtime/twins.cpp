@@ -1,10 +1,9 @@
 #include "stubs/runtime/twins.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <thread>
 
+#include "stubs/twin/alone.hpp"
 #include "stubs/twin/twin.hpp"
 
 namespace nplus1::stubs {
@@ -19,6 +18,10 @@ constexpr double kLongNs = 300'000;
 /// A twin waits for a core of its own, by these moments, so many times: what it finds on one that is shared is rather too long.
 constexpr double kMomentNs = 200'000;
 constexpr int kMostMoments = 3;
+
+/// What a twin takes at least, for each page of its process: to copy where it is, to look whether it was written to, and to make it
+/// the process's own again.
+constexpr std::int64_t kPageNs = 700;
 
 int cores() {
   return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -61,12 +64,6 @@ class Turn {
   std::atomic<std::int64_t>* place_ = nullptr;
   bool taken_ = false;
 };
-
-/// Threads of the process, those of the MPI library too.
-int threads_here() {
-  struct stat tasks {};
-  return stat("/proc/self/task", &tasks) == 0 ? static_cast<int>(tasks.st_nlink) - 2 : 0;
-}
 
 }  // namespace
 
@@ -139,13 +136,19 @@ void Twins::sample_if_alone() {
 
 void Twins::sample() {
   ThreadState& thread = runtime_.threads.locked_mine();
-  if (threads_here() > 1 + runtime_.native_threads()) return plan_next();
+  const twin::Alone here = twin::look_around();
+  if (!here.may_have_a_twin(1 + runtime_.native_threads())) return plan_next();
+  plan_next(kPageNs * here.private_pages);
+  if (ticks() < next_tick_) return;
   const auto stand_still = [&](bool inside) {
     const std::lock_guard guard{runtime_.lock};
     runtime_.threads.set_inside(inside);
   };
   stand_still(true);
-  const auto measured = twin::measure(limit_ns(runtime_.ranks()), plan_.shortest());
+  const double longest_ns = static_cast<double>(plan_.longest_ps()) / (1000.0 * runtime_.settings().scale);
+  const auto measured =
+      twin::measure(limit_ns(runtime_.ranks()), plan_.shortest(),
+                    static_cast<std::int64_t>(std::min(longest_ns, static_cast<double>(twin::kLimitCpuNs))));
   if (twin::is_twin()) {
     thread.clock.start(thread.clock.base());
     return twin::begin_pass();
@@ -163,9 +166,9 @@ void Twins::sample() {
   thread.clock.start(thread.clock.base());
 }
 
-void Twins::plan_next() {
+void Twins::plan_next(std::int64_t cost_ns) {
   const auto used = static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns_);
-  const double missing = twin::affordable_at_ns(spent_ns_, runtime_.ranks(), cores()) - used;
+  const double missing = twin::affordable_at_ns(spent_ns_ + cost_ns, runtime_.ranks(), cores()) - used;
   next_tick_ = ticks() + static_cast<std::int64_t>(std::max(missing, 0.0) / nanoseconds_per_tick());
 }
 

@@ -40,7 +40,8 @@ class Twins {
   void tell(ThreadId thread);
   void sample_if_alone();
   void sample();
-  void plan_next();
+  /// When the next twin is affordable, if it takes that long.
+  void plan_next(std::int64_t cost_ns = 0);
 
   Runtime& runtime_;
   twin::Plan plan_;

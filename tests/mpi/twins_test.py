@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import unittest
 
@@ -26,6 +27,21 @@ class Twins(LiveTest):
         self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
         clock, _ = self.clock(run)
         self.assertGreaterEqual(clock["samples"], 8)
+
+    def test_nobody_else_notices_them(self):
+        """Memory that is opened for writing now and then, or is a file by now, who sends signals to the group, who ends processes
+        that make children, the next child, and who looks for core files."""
+        unlimited = resource.getrlimit(resource.RLIMIT_CORE)
+        resource.setrlimit(resource.RLIMIT_CORE, (unlimited[1], unlimited[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_CORE, unlimited)
+        for way in ("opened", "reused", "signalled", "filtered", "first", "spawns"):
+            with self.subTest(way=way):
+                bare = self.bare(2, "twin_neighbors", way, 60)
+                run = self.observe(2, "twin_neighbors", way, 60, options=("--compute", "warm"), code=3)
+                self.assertEqual(sorted(run.stdout.splitlines()), sorted(bare.stdout.splitlines()))
+                self.assertEqual([p.name for p in self.folder.iterdir() if "core" in p.name], [])
+                if way not in ("opened", "filtered", "first"):
+                    self.assertGreater(self.clock(run)[0]["samples"], 0)
 
     def test_the_clock_lies_between_its_ends(self):
         run = self.observe(4, "twin_witness", 40, 2e-4, options=("--compute", "warm"), code=3)
