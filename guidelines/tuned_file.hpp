@@ -16,14 +16,18 @@ inline constexpr const char* kTunedMark = "# nplus1 guidelines profile\n";
   return library + profile + length + '\n' + kTunedMark;
 }
 
-/// What with_profile() appended; empty if nothing.
+/// What with_profile() appended; empty if nothing, or if it is damaged.
 [[nodiscard]] inline std::string appended_profile(const std::string& library) {
   constexpr std::size_t kLength = 20;
   const std::string mark = kTunedMark;
   if (library.size() < mark.size() + kLength) return {};
   const std::size_t end = library.size() - mark.size() - kLength;
   if (library.compare(library.size() - mark.size(), mark.size(), mark) != 0) return {};
-  const std::size_t length = std::stoul(library.substr(end, kLength - 1));
+  std::size_t length = 0;
+  for (std::size_t i = end; i < end + kLength - 1; ++i) {
+    if (library[i] < '0' || library[i] > '9') return {};
+    length = 10 * length + static_cast<std::size_t>(library[i] - '0');
+  }
   return length > end ? std::string{} : library.substr(end - length, length);
 }
 

@@ -25,6 +25,20 @@ TEST(TunedFile, WithoutAProfileHasNone) {
   EXPECT_EQ(appended_profile(cut), "");
 }
 
+TEST(TunedFile, ThatIsDamagedHasNoProfile) {
+  const std::string whole = with_profile("library", "Reduce 8 1 64 Reduce_with_Allreduce\n");
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const char c : {'x', '9', '-', ' '}) {
+      std::string damaged = whole;
+      damaged[i] = c;
+      EXPECT_LE(appended_profile(damaged).size(), whole.size()) << i;
+    }
+  }
+  std::string no_number = whole;
+  no_number[whole.size() - std::string{kTunedMark}.size() - 5] = 'x';
+  EXPECT_EQ(appended_profile(no_number), "");
+}
+
 Comparison pattern(std::uint64_t size, const std::string& mock_up, double seconds, Verdict verdict) {
   Comparison c;
   c.rule = Rule::kPattern;
@@ -55,6 +69,14 @@ TEST(Tuning, TakesTheFastestMockUpAndJoinsNeighbours) {
   EXPECT_EQ(ranges[2].mock_up, "A");
   EXPECT_EQ(ranges[2].processes, 4);
   EXPECT_EQ(tuned_ranges(analysis, [](const std::string& name) { return name == "A"; }).front().to, 8U);
+}
+
+TEST(Tuning, LeavesCallsOfNoBytesAlone) {
+  Analysis analysis;
+  analysis.comparisons = {pattern(0, "A", 1, Verdict::kViolated), pattern(8, "A", 1, Verdict::kViolated)};
+  const auto ranges = tuned_ranges(analysis, [](const std::string&) { return true; });
+  ASSERT_EQ(ranges.size(), 1U);
+  EXPECT_EQ(ranges[0].from, 8U);
 }
 
 }  // namespace

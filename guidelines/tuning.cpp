@@ -18,6 +18,7 @@ std::map<std::pair<std::string, int>, BySize> best_of(const Analysis& analysis,
                                                       const std::function<bool(const std::string&)>& admits) {
   std::map<std::pair<std::string, int>, BySize> best;
   for (const Comparison& c : analysis.comparisons) {
+    if (c.left.size == 0) continue;  // calls of no bytes stay as they are
     Best& here = best[{c.original, c.processes}][c.left.size];
     if (c.rule != Rule::kPattern || c.verdict != Verdict::kViolated || c.confirmed == false) continue;
     if (!admits(c.right.test)) continue;

@@ -9,7 +9,7 @@
 //
 //   @library TEXT                            MPI_Get_library_version
 //   @network BYTES SECONDS BYTES SECONDS     half a round trip between the first and the last rank, twice
-//   @verify TEST SIZE                        is being compared with its original, if somebody waits for it
+//   @verify TEST SIZE                        is being compared with what it must give, if somebody waits for it
 //   @differs TEST SIZE TEXT                  and gave another result: not measured
 //   @skipped TEST SIZE TEXT                  can't be measured
 //   @nrep TEST SIZE PREDICTION N RSE COVMEAN COVMEDIAN MEAN STOP     a look at a series; -1: not evaluable

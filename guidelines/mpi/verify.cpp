@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "guidelines/mpi/reference.hpp"
+
 namespace nplus1::guidelines {
 namespace {
 
@@ -14,11 +16,12 @@ int first_false(bool good, int rank, int ranks, MPI_Comm comm) {
 
 }  // namespace
 
-std::string difference(const Operation& operation, const AnyRun& mock_up, const Case& c, MPI_Comm comm) {
+std::string difference(const Operation& operation, const AnyRun& run, const Case& c, MPI_Comm comm) {
   Scratch scratch;
   Buffers expected{operation, c, comm}, found{operation, c, comm};
-  int codes = operation.run(expected.call(), scratch);
-  if (codes == MPI_SUCCESS) codes = mock_up(found.call(), scratch);
+  const Run reference = c.in_place ? nullptr : reference_of(operation);
+  int codes = (reference != nullptr ? reference : operation.run)(expected.call(), scratch);
+  if (codes == MPI_SUCCESS) codes = run(found.call(), scratch);
   int rank = 0, ranks = 0;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &ranks);

@@ -4,19 +4,11 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import unittest
 
-from guidelines_support import CATALOGUE, HERE, LIBRARIES, PRELOADED, VERIFY, GuidelinesTest
+from guidelines_support import ALLOW_ROOT, CATALOGUE, HERE, LIBRARIES, OPEN_MPI, PRELOADED, VERIFY, GuidelinesTest, all_replaced
 from live import LiveTest, MPIRUN, NPLUS1, path_of
-
-OPEN_MPI = shutil.which("mpirun.openmpi") and (NPLUS1.parent / "nplus1-guidelines-runner-openmpi").exists()
-ALLOW_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
-TUNED = ("Allgather_with_Gather_Bcast", "Allreduce_with_Reduce_Bcast", "Alltoall_with_Alltoallv",
-         "Bcast_with_Scatter_Allgather", "Gather_with_Allgather", "Reduce_with_Reduce_scatter_block_Gather",
-         "Reduce_scatter_with_Allreduce", "Reduce_scatter_block_with_Reduce_Scatter", "Scan_with_Exscan_Reduce_local",
-         "Scatter_with_Bcast")
 
 
 class Planted(GuidelinesTest):
@@ -124,14 +116,29 @@ class FollowingUp(GuidelinesTest):
                 self.assertTrue(best["helps"])
 
 
-class Tuned(LiveTest):
-    """A library whose profile replaces every function at every size."""
+class SettingsThatFail(GuidelinesTest):
+    """With a library whose MPI_Reduce is slow, and of whose settings one is wrong, one crashes, one hangs and one is fast."""
 
+    def test_are_told_are_not_advised_and_cost_little(self):
+        library = self.compiled(HERE / "planted_settings.c", "-shared", "-fPIC")
+        self.guidelines("run", "-q", "-n", 2, "--waits", "yield", "--preload", library, "-o", "measured", "--functions", "Reduce",
+                        "--sizes", "1024,4096", "--runs", 6, "--nrep", 10)
+        done = self.guidelines("advise", "measured", "-q", "--budget", "20s")
+        for algorithm, failure in (("binomial", "gave a wrong result"), ("nb", "ended its mpirun with exit code"), ("smp", "took more than")):
+            self.assertRegex(done.stderr, rf"Reduce-{algorithm}: Reduce of 1024 B {failure}.*: not tried further")
+        self.assertEqual(done.stderr.count("took more than"), 1)  # it hung once, and no more
+        for one in json.loads((self.folder / "measured/advice.json").read_text())["advice"]:
+            self.assertEqual(one["best"], "reduce_scatter_gather", one)
+            self.assertIsNotNone(one["default_s"])
+            self.assertEqual({tried["algorithm"] for tried in one["tried"] if tried["failure"]}, {"binomial", "nb", "smp"})
+            self.assertFalse(any(tried["helps"] for tried in one["tried"] if tried["failure"]))
+        again = self.guidelines("advise", "measured", "-q", "--budget", "20s")  # goes on where all is done
+        self.assertIn("not advised: Reduce of 1024 B gave a wrong result", again.stdout)
+
+
+class Tuned(LiveTest):
     def run_with_all_replaced(self, ranks, program):
-        profile = "".join(f"{m.split('_with_')[0]} {ranks} 0 1000000 {m}\n" for m in TUNED)
-        template = (LIBRARIES / "libnplus1-tuned.so").read_bytes()
-        library = self.folder / f"all-{ranks}.so"
-        library.write_bytes(template + profile.encode() + b"%019d\n# nplus1 guidelines profile\n" % len(profile))
+        library = all_replaced(self.folder, ranks)
         stubs = LIBRARIES / "libnplus1-stubs.so"  # for waits that yield
         done = self.run_command([MPIRUN, "-np", str(ranks), "/usr/bin/env", f"LD_PRELOAD={library}:{stubs}",
                                  "NPLUS1_NATIVE=1", str(program)], timeout=120)

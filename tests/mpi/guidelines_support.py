@@ -14,6 +14,22 @@ VERIFY = NPLUS1.parent / "verify_mock_ups"
 PLANTED = NPLUS1.parent / "planted-runner"      # a slow MPI_Reduce, linked
 PRELOADED = LIBRARIES / "libplanted-reduce.so"  # the same, to preload
 
+OPEN_MPI = shutil.which("mpirun.openmpi") and (NPLUS1.parent / "nplus1-guidelines-runner-openmpi").exists()
+ALLOW_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
+TUNED = ("Allgather_with_Gather_Bcast", "Allreduce_with_Reduce_Bcast", "Alltoall_with_Alltoallv",
+         "Bcast_with_Scatter_Allgather", "Gather_with_Allgather", "Reduce_with_Reduce_scatter_block_Gather",
+         "Reduce_scatter_with_Allreduce", "Reduce_scatter_block_with_Reduce_Scatter", "Scan_with_Exscan_Reduce_local",
+         "Scatter_with_Bcast")
+
+
+def all_replaced(folder, ranks, template="libnplus1-tuned.so"):
+    """A library whose profile replaces every function at every size."""
+    profile = "".join(f"{m.split('_with_')[0]} {ranks} 0 1000000 {m}\n" for m in TUNED)
+    library = folder / f"all-{ranks}.so"
+    library.write_bytes((LIBRARIES / template).read_bytes() + profile.encode() +
+                        b"%019d\n# nplus1 guidelines profile\n" % len(profile))
+    return library
+
 
 def rows(path):
     with open(path) as file:

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "guidelines/mpi/mock_ups/absent_library.hpp"
+
 namespace nplus1::guidelines {
 
 /// `count` elements of `type` are the whole vector of Bcast, Reduce, Allreduce and Scan, and the block of one

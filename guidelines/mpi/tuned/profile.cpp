@@ -25,6 +25,13 @@ std::vector<Rule> read_profile(const std::string& file) {
   return found;
 }
 
+namespace {
+/// While the file's name means what it meant: a program may change its folder before its first call.
+__attribute__((constructor)) void read_at_the_beginning() {
+  (void)rules();
+}
+}  // namespace
+
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = [] {
     Dl_info info{};

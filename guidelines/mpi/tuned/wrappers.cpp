@@ -2,20 +2,24 @@
 // PGMPITuneLib does; all others as ever. A call's way must be the same on all ranks, so it is chosen by what
 // the MPI standard makes the same on all of them: the function, the communicator, the number of bytes, and
 // for reductions datatype and operation. Not touched: intercommunicators, reductions with operations of the
-// user's or with types that have gaps, Reduce_scatter with counts that differ, more than INT_MAX bytes for
-// all ranks. Each thread has its own scratch space.
+// user's or with types that have gaps, Reduce_scatter with counts that differ, no bytes, more than INT_MAX bytes
+// for all ranks. Each thread has its own scratch space. A call that MPI refuses on this rank is none that the other
+// ranks could join: it goes on as it is, and is refused as without this library.
 //
 // Both MPI_NAME and PMPI_NAME are here: Open MPI's Fortran bindings call the latter. Each goes on to the next
 // library that has its own name, so that other tools see what they would see without this one.
-#include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <iterator>
 
+#include "guidelines/mpi/tuned/buffer.hpp"
+#include "guidelines/mpi/tuned/next.hpp"
 #include "guidelines/mpi/tuned/profile.hpp"
+#include "guidelines/mpi/tuned/types.hpp"
 
 #define NPLUS1_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -27,36 +31,39 @@ struct State {
   Scratch scratch;
   Scratch packed;
 };
-thread_local State state;
 
-std::uint64_t bytes_of(int count, MPI_Datatype type) {
-  int size = 0;
-  MPI_Type_size(type, &size);
-  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+/// The calling thread's. The main thread's is never destroyed: destructors of static objects may still call MPI.
+State& state() {
+  thread_local State* own = nullptr;
+  static const pthread_key_t at_thread_end = [] {
+    pthread_key_t key{};
+    pthread_key_create(&key, [](void* ended) {
+      delete static_cast<State*>(ended);
+      own = nullptr;
+    });
+    return key;
+  }();
+  if (own == nullptr) {
+    own = new State;
+    pthread_setspecific(at_thread_end, own);
+  }
+  return *own;
 }
 
-bool has_gaps(MPI_Datatype type) {
-  MPI_Aint low = 0, extent = 0;
-  int size = 0;
-  MPI_Type_get_extent(type, &low, &extent);
-  MPI_Type_size(type, &size);
-  return low != 0 || extent != size;
-}
-
-bool is_predefined(MPI_Op op) {
+bool is_known(MPI_Op op) {
   const MPI_Op known[] = {MPI_MAX,  MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND,
                           MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
   return std::find(std::begin(known), std::end(known), op) != std::end(known);
 }
 
 /// The mock-up for this call; null: as ever.
-Run chosen(const char* original, std::uint64_t size, MPI_Comm comm) {
-  if (state.inside || rules().empty()) return nullptr;
+Run chosen(const char* original, std::uint64_t size, MPI_Comm comm, int root = 0) {
+  if (size == 0 || size == kNoSize || comm == MPI_COMM_NULL) return nullptr;
   int ranks = 0, inter = 0;
-  MPI_Comm_test_inter(comm, &inter);
-  MPI_Comm_size(comm, &ranks);
-  if (inter != 0 || size > static_cast<std::uint64_t>(INT_MAX) / static_cast<std::uint64_t>(ranks))
-    return nullptr;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter != 0) return nullptr;
+  PMPI_Comm_size(comm, &ranks);
+  if (root < 0 || root >= ranks) return nullptr;
+  if (size > static_cast<std::uint64_t>(INT_MAX) / static_cast<std::uint64_t>(ranks)) return nullptr;
   for (const Rule& rule : rules()) {
     if (rule.processes == ranks && rule.from <= size && size <= rule.to && rule.original == original)
       return rule.run;
@@ -64,42 +71,56 @@ Run chosen(const char* original, std::uint64_t size, MPI_Comm comm) {
   return nullptr;
 }
 
-Run chosen_reduction(const char* original, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  if (state.inside || !is_predefined(op) || has_gaps(type)) return nullptr;
-  return chosen(original, bytes_of(count, type), comm);
+/// Whether calls go on as they are, whatever they are.
+bool is_idle() {
+  return rules().empty() || !has_handles() || state().inside;
+}
+
+bool can_be_reduced(const Buffer& send, MPI_Op op) {
+  return is_known(op) && send.bytes() != kNoSize && is_predefined(send.type) && !has_gaps(send.type);
+}
+
+/// Each rank has a result.
+Run chosen_reduction(const char* original, const Buffer& send, const void* receive, MPI_Op op,
+                     MPI_Comm comm) {
+  if (!can_be_reduced(send, op)) return nullptr;
+  const Buffer result{receive, send.count, send.type};
+  const bool sound = are_there(send, result, send.bytes()) && !are_one(send, result);
+  return sound ? chosen(original, send.bytes(), comm) : nullptr;
 }
 
 int run_inside(Run run, const Call& call) {
-  state.inside = true;
-  const int error = run(call, state.scratch);
-  state.inside = false;
+  State& own = state();
+  own.inside = true;
+  const int error = run(call, own.scratch);
+  own.inside = false;
   return error;
 }
 
-/// A buffer as bytes in a row: itself, or, if its type has gaps, a packed copy.
+/// A buffer as bytes in a row: itself, or, if its type is none of those, a packed copy.
 class Bytes {
  public:
   Bytes(const void* buffer, int count, MPI_Datatype type, MPI_Comm comm, std::size_t slot)
       : buffer_{const_cast<void*>(buffer)}, count_{count}, type_{type}, comm_{comm} {
-    if (buffer == MPI_IN_PLACE || buffer == nullptr || !has_gaps(type)) return;
-    size_ = static_cast<int>(bytes_of(count, type));
-    packed_ = state.packed.bytes(slot, static_cast<std::size_t>(size_));
+    if (buffer == MPI_IN_PLACE || count == 0 || in_a_row(type)) return;
+    size_ = static_cast<int>(Buffer{buffer, count, type}.bytes());
+    packed_ = state().packed.bytes(slot, static_cast<std::size_t>(size_));
   }
+  /// Not significant here.
+  Bytes() = default;
   [[nodiscard]] void* data() const { return packed_ != nullptr ? packed_ : buffer_; }
   void pack() const {
-    int position = 0;
-    if (packed_ != nullptr) PMPI_Pack(buffer_, count_, type_, packed_, size_, &position, comm_);
+    if (packed_ != nullptr) tuned::pack(buffer_, count_, type_, packed_, size_, comm_);
   }
   void unpack() const {
-    int position = 0;
-    if (packed_ != nullptr) PMPI_Unpack(packed_, size_, &position, buffer_, count_, type_, comm_);
+    if (packed_ != nullptr) tuned::unpack(packed_, size_, buffer_, count_, type_, comm_);
   }
 
  private:
-  void* buffer_;
-  int count_;
-  MPI_Datatype type_;
-  MPI_Comm comm_;
+  void* buffer_ = nullptr;
+  int count_ = 0;
+  MPI_Datatype type_ = MPI_BYTE;
+  MPI_Comm comm_ = MPI_COMM_NULL;
   int size_ = 0;
   char* packed_ = nullptr;
 };
@@ -121,54 +142,70 @@ int move(Run run, const Bytes& send, const Bytes& receive, std::uint64_t block, 
 
 int size_of(MPI_Comm comm) {
   int ranks = 0;
-  MPI_Comm_size(comm, &ranks);
+  PMPI_Comm_size(comm, &ranks);
   return ranks;
 }
 
 int rank_in(MPI_Comm comm) {
   int rank = 0;
-  MPI_Comm_rank(comm, &rank);
+  PMPI_Comm_rank(comm, &rank);
   return rank;
 }
 
 template <class Next>
 int allgather(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
               MPI_Datatype receive_type, MPI_Comm comm) {
-  const std::uint64_t block = bytes_of(receives, receive_type);
-  const Run run = chosen("Allgather", block, comm);
-  if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, comm);
+  const Buffer from{send, sends, send_type}, to{receive, receives, receive_type};
+  const Run run = is_idle() ? nullptr : chosen("Allgather", to.bytes(), comm);
+  if (run == nullptr || !are_there(from, to, to.bytes()) || are_one(from, to))
+    return next(send, sends, send_type, receive, receives, receive_type, comm);
   return move(run, {send, sends, send_type, comm, 0},
-              {receive, receives * size_of(comm), receive_type, comm, 1}, block, 0, comm);
+              {receive, receives * size_of(comm), receive_type, comm, 1}, to.bytes(), 0, comm);
 }
 
 template <class Next>
 int alltoall(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
              MPI_Datatype receive_type, MPI_Comm comm) {
-  const std::uint64_t block = bytes_of(receives, receive_type);
-  const Run run = chosen("Alltoall", block, comm);
-  if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, comm);
+  const Buffer from{send, sends, send_type}, to{receive, receives, receive_type};
+  const Run run = is_idle() ? nullptr : chosen("Alltoall", to.bytes(), comm);
+  if (run == nullptr || !are_there(from, to, to.bytes()) || are_one(from, to))
+    return next(send, sends, send_type, receive, receives, receive_type, comm);
   const int ranks = size_of(comm);
   return move(run, {send, sends * ranks, send_type, comm, 0},
-              {receive, receives * ranks, receive_type, comm, 1}, block, 0, comm);
+              {receive, receives * ranks, receive_type, comm, 1}, to.bytes(), 0, comm);
 }
 
 template <class Next>
 int bcast(Next* next, void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  const std::uint64_t block = bytes_of(count, type);
-  const Run run = chosen("Bcast", block, comm);
-  if (run == nullptr) return next(buffer, count, type, root, comm);
-  return move(run, {nullptr, 0, MPI_BYTE, comm, 0}, {buffer, count, type, comm, 1}, block, root, comm);
+  const Buffer all{buffer, count, type};
+  const Run run = is_idle() ? nullptr : chosen("Bcast", all.bytes(), comm, root);
+  if (run == nullptr || !all.is_there()) return next(buffer, count, type, root, comm);
+  return move(run, {}, {buffer, count, type, comm, 1}, all.bytes(), root, comm);
+}
+
+/// A root's block is `whole`'s; where that is not significant, or in place, `own`'s.
+template <class Choose>
+Run chosen_at(bool is_root, const Buffer& own, const Buffer& whole, const Choose& choose) {
+  const Buffer& said = is_root && own.is_in_place() ? whole : own;
+  const std::uint64_t block = said.is_in_place() ? kNoSize : said.bytes();
+  const Run run = choose(block);
+  if (run == nullptr) return nullptr;
+  if (!is_root) return own.is_there() ? run : nullptr;
+  const bool twice = !kGathersInOneBuffer && are_one(own, whole);
+  return are_there(own, whole, block) && !twice ? run : nullptr;
 }
 
 template <class Next>
 int gather(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
            MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  const std::uint64_t block =
-      send == MPI_IN_PLACE ? bytes_of(receives, receive_type) : bytes_of(sends, send_type);
-  const Run run = chosen("Gather", block, comm);
+  const Buffer own{send, sends, send_type}, all{receive, receives, receive_type};
+  const bool is_root = !is_idle() && comm != MPI_COMM_NULL && rank_in(comm) == root;
+  const Run run = is_idle() ? nullptr : chosen_at(is_root, own, all, [&](std::uint64_t block) {
+    return chosen("Gather", block, comm, root);
+  });
   if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, root, comm);
-  if (rank_in(comm) != root)
-    return move(run, {send, sends, send_type, comm, 0}, {nullptr, 0, MPI_BYTE, comm, 1}, block, root, comm);
+  const std::uint64_t block = own.is_in_place() ? all.bytes() : own.bytes();
+  if (!is_root) return move(run, {send, sends, send_type, comm, 0}, {}, block, root, comm);
   return move(run, {send, sends, send_type, comm, 0},
               {receive, receives * size_of(comm), receive_type, comm, 1}, block, root, comm);
 }
@@ -176,13 +213,14 @@ int gather(Next* next, const void* send, int sends, MPI_Datatype send_type, void
 template <class Next>
 int scatter(Next* next, const void* send, int sends, MPI_Datatype send_type, void* receive, int receives,
             MPI_Datatype receive_type, int root, MPI_Comm comm) {
-  const std::uint64_t block =
-      receive == MPI_IN_PLACE ? bytes_of(sends, send_type) : bytes_of(receives, receive_type);
-  const Run run = chosen("Scatter", block, comm);
+  const Buffer own{receive, receives, receive_type}, all{send, sends, send_type};
+  const bool is_root = !is_idle() && comm != MPI_COMM_NULL && rank_in(comm) == root;
+  const Run run = is_idle() ? nullptr : chosen_at(is_root, own, all, [&](std::uint64_t block) {
+    return chosen("Scatter", block, comm, root);
+  });
   if (run == nullptr) return next(send, sends, send_type, receive, receives, receive_type, root, comm);
-  if (rank_in(comm) != root)
-    return move(run, {nullptr, 0, MPI_BYTE, comm, 0}, {receive, receives, receive_type, comm, 1}, block, root,
-                comm);
+  const std::uint64_t block = own.is_in_place() ? all.bytes() : own.bytes();
+  if (!is_root) return move(run, {}, {receive, receives, receive_type, comm, 1}, block, root, comm);
   return move(run, {send, sends * size_of(comm), send_type, comm, 0},
               {receive, receives, receive_type, comm, 1}, block, root, comm);
 }
@@ -190,15 +228,25 @@ int scatter(Next* next, const void* send, int sends, MPI_Datatype send_type, voi
 template <class Next>
 int allreduce(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
               MPI_Comm comm) {
-  const Run run = chosen_reduction("Allreduce", count, type, op, comm);
+  const Run run = is_idle() ? nullptr : chosen_reduction("Allreduce", {send, count, type}, receive, op, comm);
   if (run == nullptr) return next(send, receive, count, type, op, comm);
   return run_inside(run, {send, receive, count, type, op, 0, comm});
+}
+
+Run chosen_reduce(const Buffer& send, const void* receive, MPI_Op op, int root, MPI_Comm comm) {
+  if (!can_be_reduced(send, op)) return nullptr;
+  const Run run = chosen("Reduce", send.bytes(), comm, root);
+  if (run == nullptr) return nullptr;
+  const Buffer result{receive, send.count, send.type};
+  const bool sound = rank_in(comm) == root ? are_there(send, result, send.bytes()) && !are_one(send, result)
+                                           : send.is_there();
+  return sound ? run : nullptr;
 }
 
 template <class Next>
 int reduce(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
            MPI_Comm comm) {
-  const Run run = chosen_reduction("Reduce", count, type, op, comm);
+  const Run run = is_idle() ? nullptr : chosen_reduce({send, count, type}, receive, op, root, comm);
   if (run == nullptr) return next(send, receive, count, type, op, root, comm);
   return run_inside(run, {send, receive, count, type, op, root, comm});
 }
@@ -206,17 +254,23 @@ int reduce(Next* next, const void* send, void* receive, int count, MPI_Datatype 
 template <class Next>
 int reduce_scatter_block(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
                          MPI_Comm comm) {
-  const Run run = chosen_reduction("Reduce_scatter_block", count, type, op, comm);
+  const Run run =
+      is_idle() ? nullptr : chosen_reduction("Reduce_scatter_block", {send, count, type}, receive, op, comm);
   if (run == nullptr) return next(send, receive, count, type, op, comm);
   return run_inside(run, {send, receive, count, type, op, 0, comm});
+}
+
+bool are_equal(const int counts[], MPI_Comm comm) {
+  if (counts == nullptr || comm == MPI_COMM_NULL) return false;
+  return std::all_of(counts, counts + size_of(comm), [&](int count) { return count == counts[0]; });
 }
 
 template <class Next>
 int reduce_scatter(Next* next, const void* send, void* receive, const int counts[], MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm) {
-  const int ranks = size_of(comm);
-  const bool equal = std::all_of(counts, counts + ranks, [&](int count) { return count == counts[0]; });
-  const Run run = equal ? chosen_reduction("Reduce_scatter", counts[0], type, op, comm) : nullptr;
+  const Run run = is_idle() || !are_equal(counts, comm)
+                      ? nullptr
+                      : chosen_reduction("Reduce_scatter", {send, counts[0], type}, receive, op, comm);
   if (run == nullptr) return next(send, receive, counts, type, op, comm);
   return run_inside(run, {send, receive, counts[0], type, op, 0, comm});
 }
@@ -224,14 +278,14 @@ int reduce_scatter(Next* next, const void* send, void* receive, const int counts
 template <class Next>
 int scan(Next* next, const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
          MPI_Comm comm) {
-  const Run run = chosen_reduction("Scan", count, type, op, comm);
+  const Run run = is_idle() ? nullptr : chosen_reduction("Scan", {send, count, type}, receive, op, comm);
   if (run == nullptr) return next(send, receive, count, type, op, comm);
   return run_inside(run, {send, receive, count, type, op, 0, comm});
 }
 
 template <class Function>
 Function* following(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  return reinterpret_cast<Function*>(next_function(name));
 }
 
 }  // namespace
