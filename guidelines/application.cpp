@@ -65,7 +65,7 @@ std::optional<std::uint64_t> nearest(const std::map<std::uint64_t, double>& size
 }  // namespace
 
 void CallCounter::on_communicator(const events::Communicator& communicator) {
-  if (communicator.first_group == 0)
+  if (communicator.first_group == 0 && !communicator.members.empty())
     members_[communicator.id] = static_cast<int>(communicator.members.size());
 }
 

@@ -56,6 +56,18 @@ TEST(CallCounter, CountsACallOfAllMembersOnce) {
   EXPECT_EQ(calls.at({4, "Reduce_scatter", 1000}), 1);
 }
 
+TEST(CallCounter, KnowsNoCallsOfNobody) {
+  CallCounter counter;
+  counter.on_communicator({CommId{3}, {}, 0});
+  events::Event event;
+  event.kind = events::EventKind::kCollective;
+  event.operation = static_cast<std::uint8_t>(CollectiveKind::kReduceScatter);
+  event.size = 8;
+  event.comm = CommId{3};
+  counter.on_event({RankId{0}, event, {}, Time{}});
+  EXPECT_TRUE(counter.calls().empty());
+}
+
 TEST(CallCounter, LeavesOutWhatTheCatalogueDoesNotMeasure) {
   Program program;
   program.call(CollectiveKind::kBarrier, 0);

@@ -91,6 +91,16 @@ void foreign_member(Writer& writer) {
   tell(writer, 1, event);
 }
 
+void of_nobody(Writer& writer) {
+  writer.on_communicator({CommId{1}, {}, 0});
+  Event event = of_kind(EventKind::kCollective, 8);
+  event.comm = CommId{1};
+  for (const CollectiveKind kind : {CollectiveKind::kReduceScatter, CollectiveKind::kBcast}) {
+    event.operation = static_cast<std::uint8_t>(kind);
+    tell(writer, 0, event);
+  }
+}
+
 const std::vector<Case>& cases() {
   static const std::vector<Case> all{
       {"position", 2, position_behind_the_list},
@@ -99,6 +109,7 @@ const std::vector<Case>& cases() {
       {"payloads", 2, endless_payloads},
       {"numbers", 2, far_numbers},
       {"member", 2, foreign_member},
+      {"nobody", 2, of_nobody},
       {"ranks", 1 << 24U, [](Writer& w) { tell(w, 0, of_kind(EventKind::kFinalize)); }},
       {"many", 1 << 16U, [](Writer& w) { tell(w, 0, of_kind(EventKind::kFinalize)); }},
   };
