@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "guidelines/finite_json.hpp"
@@ -19,6 +21,10 @@ std::string environment_text(const AlgorithmSetting& setting) {
 
 std::string best_text(const Advice& advice) {
   const TriedSetting* best = advice.best();
+  if (!std::isfinite(advice.before))
+    return fmt::format(
+        "  {:>8} B  could not be measured by default: there is nothing to compare settings with\n",
+        advice.size);
   if (best == nullptr) return fmt::format("  {:>8} B  no setting helps\n", advice.size);
   const std::string hockney =
       best->hockney ? fmt::format(" (Hockney: {:.2f} us)", 1e6 * *best->hockney) : std::string{};
@@ -37,6 +43,7 @@ Json tried_json(const Advice& advice, const TriedSetting& one) {
   json["hockney_s"] = one.hockney ? number(*one.hockney) : Json();
   json["helps"] = advice.helps(one);
   json["removes_violation"] = advice.removes_violation(one);
+  json["failure"] = one.failure.empty() ? Json() : Json(one.failure);
   return json;
 }
 
@@ -56,7 +63,8 @@ Json advice_json(const Advice& advice) {
 }  // namespace
 
 bool Advice::helps(const TriedSetting& one) const {
-  return one.p <= kEffectAlpha && before > kLeastEffect * one.seconds;
+  return one.failure.empty() && std::isfinite(before) && one.p <= kEffectAlpha &&
+         before > kLeastEffect * one.seconds;
 }
 
 bool Advice::removes_violation(const TriedSetting& one) const {
@@ -75,7 +83,8 @@ std::string advice_text(const std::vector<Advice>& advice) {
   for (const Advice& one : advice) text += best_text(one);
   if (advice.empty()) return text;
   for (const TriedSetting& one : advice.front().tried)
-    text += fmt::format("    {:<36}{}\n", one.setting.algorithm, environment_text(one.setting));
+    text += fmt::format("    {:<36}{}{}\n", one.setting.algorithm, environment_text(one.setting),
+                        one.failure.empty() ? "" : "  not advised: " + one.failure);
   return text;
 }
 

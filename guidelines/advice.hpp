@@ -22,6 +22,7 @@ struct TriedSetting {
   double seconds = 0;               // a call with it, the median of the mpiruns' medians
   double p = 1;                     // that it is not faster than the default, times the settings tried
   std::optional<double> hockney{};  // seconds that the model expects
+  std::string failure{};  // with it the function was wrong, hung or ended its mpirun, at some size: no advice
 };
 
 /// One function at one size.
@@ -29,7 +30,7 @@ struct Advice {
   std::string function;
   int processes = 0;
   std::uint64_t size = 0;
-  double before = 0;   // seconds, by default
+  double before = 0;   // seconds, by default; infinite if that could not be measured
   double mock_up = 0;  // of the fastest mock-up
   std::vector<TriedSetting> tried;
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 namespace nplus1::guidelines {
@@ -29,6 +31,26 @@ TEST(Advice, IsTheFastestSettingThatIsSurelyFaster) {
   EXPECT_TRUE(advice.helps(advice.tried[2]));
   EXPECT_FALSE(advice.removes_violation(advice.tried[2]));
   EXPECT_FALSE(advice.helps(advice.tried[3]));  // 4 %: too little
+}
+
+TEST(Advice, IsNeverASettingUnderWhichTheFunctionFailed) {
+  Advice advice = some();
+  advice.tried[0].failure = "Reduce of 8 B gave a wrong result";
+  ASSERT_NE(advice.best(), nullptr);
+  EXPECT_EQ(advice.best()->setting.algorithm, "better");
+  EXPECT_FALSE(advice.removes_violation(advice.tried[0]));
+  EXPECT_NE(advice_text({advice}).find("A=1  not advised: Reduce of 8 B gave a wrong result\n"),
+            std::string::npos);
+  const auto json = nlohmann::json::parse(advice_json({advice}, "MPICH"));
+  EXPECT_EQ(json["advice"][0]["tried"][0]["failure"], "Reduce of 8 B gave a wrong result");
+  EXPECT_TRUE(json["advice"][0]["tried"][1]["failure"].is_null());
+}
+
+TEST(Advice, NeedsATimeToCompareWith) {
+  Advice advice = some();
+  advice.before = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(advice.best(), nullptr);
+  EXPECT_NE(advice_text({advice}).find("could not be measured by default"), std::string::npos);
 }
 
 TEST(Advice, SaysSoWhenNoSettingHelps) {

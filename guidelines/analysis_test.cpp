@@ -157,6 +157,20 @@ TEST(Confirmation, FreshMeasurementsDecideWhetherAFindingStands) {
   EXPECT_EQ(analysis.comparisons[1].confirmed, std::nullopt);
 }
 
+TEST(Confirmation, OfTooFewMpirunsRefutesNothing) {
+  Data data;
+  data.native = {{{8, "Gather", 1}, steady_sample(2e-6)},
+                 {{8, "Gather_with_Allgather", 1}, steady_sample(1e-6)}};
+  data.confirmation = data.native;
+  for (auto& [place, sample] : data.confirmation) {
+    sample.medians.resize(2);
+    sample.mpiruns.resize(2);
+  }
+  const Analysis analysis = analyse(catalogue_of(kGather), data, {});
+  ASSERT_EQ(violations(analysis, Rule::kPattern).size(), 1U);
+  EXPECT_EQ(analysis.comparisons[0].confirmed, std::nullopt);
+}
+
 TEST(Confirmation, ASplitViolationIsConfirmedByRealCalls) {
   Data data;
   data.native = {{{2, "Bcast", 1024}, steady_sample(1e-6)}, {{2, "Bcast", 2000}, steady_sample(3e-6)}};

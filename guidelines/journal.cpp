@@ -1,7 +1,6 @@
 #include "guidelines/journal.hpp"
 
 #include <fstream>
-#include <stdexcept>
 #include <string_view>
 
 namespace nplus1::guidelines {
@@ -56,18 +55,27 @@ Result<Journal> Journal::open(const fs::path& path, const std::string& head) {
   std::ifstream in{path, std::ios::binary};
   Left left = read(in, head);
   if (!left.same_head)
-    return Error{path.string() + " was measured with other settings",
-                 "repeat the command that began it, or choose another folder with -o"};
+    return Error{
+        path.string() + " was measured with other settings",
+        "repeat the command that began it, or measure anew: into another folder, or without that file"};
   fs::resize_file(path, left.sound, error);
   if (error) return Error{path.string() + " can't be written: " + error.message(), "check its permissions"};
   journal.done_ = std::move(left.done);
   return journal;
 }
 
-void Journal::append(const std::string& text, const std::string& piece) {
+std::string Journal::behind(const std::string& beginning) const {
+  const auto piece = done_.lower_bound(beginning);
+  return piece != done_.end() && piece->starts_with(beginning) ? piece->substr(beginning.size())
+                                                               : std::string{};
+}
+
+Result<std::monostate> Journal::append(const std::string& text, const std::string& piece) {
   if (!write(path_, text + std::string{kMark} + piece + "\n", std::ios::app))
-    throw std::runtime_error{path_.string() + " can't be written: is the disk full?"};
+    return Error{path_.string() + " can't be written",
+                 "free some space on its disk: the same command goes on"};
   done_.insert(piece);
+  return std::monostate{};
 }
 
 }  // namespace nplus1::guidelines

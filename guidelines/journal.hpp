@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <variant>
 
 #include "support/result.hpp"
 
@@ -19,9 +20,11 @@ class Journal {
 
   [[nodiscard]] bool has(const std::string& piece) const { return done_.count(piece) != 0; }
   [[nodiscard]] std::size_t pieces() const { return done_.size(); }
+  /// What follows `beginning` in the first piece that begins so; empty if none does.
+  [[nodiscard]] std::string behind(const std::string& beginning) const;
 
-  /// Adds a piece and its mark. Throws std::runtime_error if the disk is full.
-  void append(const std::string& text, const std::string& piece);
+  /// Adds a piece and its mark. Fails if the disk is full; what was there stays.
+  [[nodiscard]] Result<std::monostate> append(const std::string& text, const std::string& piece);
 
  private:
   explicit Journal(std::filesystem::path path) : path_{std::move(path)} {}

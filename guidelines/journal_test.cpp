@@ -26,7 +26,7 @@ class JournalFile : public ::testing::Test {
 TEST_F(JournalFile, GrowsByPieces) {
   auto journal = Journal::open(path_, "head\n");
   ASSERT_TRUE(journal);
-  journal.value().append("1\n2\n", "0 Scan 8");
+  ASSERT_TRUE(journal.value().append("1\n2\n", "0 Scan 8"));
   EXPECT_TRUE(journal.value().has("0 Scan 8"));
   EXPECT_EQ(text(), "head\n1\n2\n# done 0 Scan 8\n");
 }
@@ -55,6 +55,27 @@ TEST_F(JournalFile, OfAnotherMeasurementIsLeftAlone) {
     EXPECT_NE(journal.error().what.find("other settings"), std::string::npos);
     EXPECT_EQ(text(), other);
   }
+}
+
+TEST_F(JournalFile, TellsWhatIsBehindABeginning) {
+  auto journal = Journal::open(path_, "head\n");
+  ASSERT_TRUE(journal);
+  EXPECT_EQ(journal.value().behind("failed: "), "");
+  ASSERT_TRUE(journal.value().append("", "failed: it hung"));
+  ASSERT_TRUE(journal.value().append("", "fails"));
+  EXPECT_EQ(journal.value().behind("failed: "), "it hung");
+  EXPECT_EQ(Journal::open(path_, "head\n").value().behind("failed: "), "it hung");
+}
+
+TEST_F(JournalFile, OnAFullDiskIsAnErrorThatSaysSo) {
+  auto journal = Journal::open(path_, "head\n");
+  ASSERT_TRUE(journal);
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("/dev/full", path_);
+  const auto appended = journal.value().append("1\n", "a");
+  ASSERT_FALSE(appended);
+  EXPECT_NE(appended.error().remedy.find("free some space"), std::string::npos);
+  EXPECT_FALSE(journal.value().has("a"));
 }
 
 TEST_F(JournalFile, InAMissingFolderIsAnError) {

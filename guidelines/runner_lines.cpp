@@ -58,6 +58,9 @@ bool RunnerLines::take(std::string_view line) {
   } else if (key == "verify") {
     in >> verifying_;
   } else if (key == "differs") {
+    std::string test;
+    std::istringstream{std::string{line.substr(1)}} >> key >> test;
+    cell_.wrong.push_back(test);
     cell_.notes.push_back(note(in, "gave a wrong result and was not measured: "));
   } else if (key == "skipped") {
     cell_.notes.push_back(note(in, "was not measured: "));

@@ -30,6 +30,7 @@ struct FinishedCell {
   std::vector<Measurement> times;
   std::vector<Look> looks;
   std::vector<std::string> notes;  // what was left out, and why
+  std::vector<std::string> wrong;  // tests that gave a wrong result
   std::uint64_t late = 0;          // repetitions in which a rank missed its window
 };
 
@@ -43,7 +44,7 @@ class RunnerLines {
   /// The cell that the last line completed, once.
   [[nodiscard]] std::optional<FinishedCell> take_finished();
 
-  /// The test that is being compared with its original; empty once times come in.
+  /// The test that is being compared with what it must give; empty once times come in.
   [[nodiscard]] const std::string& verifying() const { return verifying_; }
   [[nodiscard]] const std::string& library() const { return library_; }
   [[nodiscard]] const std::optional<Hockney>& network() const { return network_; }

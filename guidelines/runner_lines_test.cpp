@@ -36,6 +36,18 @@ TEST(RunnerLines, MakeACellOnceItIsDone) {
   EXPECT_EQ(lines.library(), "MPICH Version: 4.0.2");
 }
 
+TEST(RunnerLines, TellWhichTestsWereWrong) {
+  RunnerLines lines{0, 2};
+  EXPECT_TRUE(lines.take("@differs Scan 64 rank 1 has another result"));
+  EXPECT_TRUE(lines.take("@done Scan 64"));
+  const auto cell = lines.take_finished();
+  ASSERT_TRUE(cell);
+  EXPECT_EQ(cell->wrong, std::vector<std::string>{"Scan"});
+  EXPECT_EQ(cell->notes,
+            std::vector<std::string>{
+                "Scan of 64 B gave a wrong result and was not measured: rank 1 has another result"});
+}
+
 TEST(RunnerLines, TellLooksThatWereNotEvaluable) {
   RunnerLines lines{0, 2};
   EXPECT_TRUE(lines.take("@nrep Scan 64 1 25 0.015 -1 -1 2e-06 0"));

@@ -48,12 +48,12 @@ std::vector<Advice> advise_on(const std::string& original, const std::vector<Cel
   std::vector<Variant> variants{{original + "-default", {}, {}}};
   for (const AlgorithmSetting& setting : settings)
     variants.push_back({fmt::format("{}-{}", original, setting.algorithm), setting.environment, {}});
-  const auto samples = measure_variants(measured, cells, variants, kAdviceFolder, watch);
+  const auto times = measure_variants(measured, cells, variants, kAdviceFolder, watch);
   for (const Cell& cell : cells)
     advice.push_back({original, processes, cell.size, kNeverMeasured, kNeverMeasured, {}});
   for (std::size_t k = 0; k < settings.size(); ++k) {
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const Effect effect = effect_of(cells[i], processes, samples[0], samples[k + 1]);
+      const Effect effect = effect_of(cells[i], processes, times[0].samples, times[k + 1].samples);
       const double p = std::min(1.0, effect.p * static_cast<double>(settings.size()));
       advice[i].before = effect.before;
       advice[i].mock_up = std::min(advice[i].mock_up, effect.mock_up);
@@ -61,7 +61,7 @@ std::vector<Advice> advise_on(const std::string& original, const std::vector<Cel
       if (network)
         hockney = guidelines::estimate(*network, original, settings[k].algorithm, processes,
                                        static_cast<double>(cells[i].size));
-      advice[i].tried.push_back({settings[k], effect.after, p, hockney});
+      advice[i].tried.push_back({settings[k], effect.after, p, hockney, times[k + 1].failure});
     }
   }
   return advice;

@@ -91,7 +91,7 @@ MeasuredCampaign measure_campaign(CampaignOptions options, const CampaignWatch& 
   Measuring rest = options.measuring;
   rest.budget = std::max(0.0, rest.budget - allotment.spent);
   const auto begin = std::chrono::steady_clock::now();
-  campaign.notes = measure(rest, cells, campaign.file, head, watch);
+  campaign.notes = measure(rest, cells, campaign.file, head, watch).notes;
   campaign.spent =
       allotment.spent + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return campaign;

@@ -15,8 +15,10 @@ Confirmation confirm_violations(const std::string& folder, double budget, const 
   }
   guidelines::Settings settings = settings_of(measured.measuring);
   settings[guidelines::kPurpose] = guidelines::kConfirmation;
+  settings.erase(kBudget);  // with more of it, it goes on
   confirmation.notes = measure(measured.measuring, cells, measured.path / "confirmation.csv",
-                               guidelines::csv_head(settings), watch);
+                               guidelines::csv_head(settings), watch)
+                           .notes;
   confirmation.analysis = open_measured(folder).analysis;
   return confirmation;
 }

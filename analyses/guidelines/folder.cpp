@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <type_traits>
 
 #include "analyses/guidelines/catalogue.hpp"
 #include "support/stopped.hpp"
@@ -16,6 +17,8 @@ namespace {
 using guidelines::Settings;
 
 constexpr const char* kEnvironment = "env_";
+constexpr int kMostRanks = 1 << 20, kMostCampaignMpiruns = 10000;  // as nplus1 guidelines run takes them
+constexpr double kMostWindow = 3600;
 /// The plan of the mpirun that runs, or of the one that was interrupted.
 constexpr const char* kUnfinished = "measurements.plan";
 
@@ -24,14 +27,17 @@ std::string text_of(const Settings& settings, const std::string& key) {
   return found == settings.end() ? std::string{} : found->second;
 }
 
-int number_of(const Settings& settings, const std::string& key, int otherwise) {
+/// From 1 to `most`.
+template <class Number>
+Number number_of(const Settings& settings, const std::string& key, Number otherwise, Number most) {
   const std::string text = text_of(settings, key);
   if (text.empty()) return otherwise;
-  int number = 0;
+  Number number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && rest == end) return number;
-  throw Stopped{{fmt::format("the measurement's setting {}={} is no number", key, text),
+  if (error == std::errc{} && rest == end && number > 0 && number <= most) return number;
+  throw Stopped{{fmt::format("the measurement's setting {}={} is no number from {} to {}", key, text,
+                             std::is_integral_v<Number> ? "1" : "above 0", most),
                  "correct that line of the file, or measure anew", Fault::kInput},
                 "nothing was measured"};
 }
@@ -40,17 +46,18 @@ int number_of(const Settings& settings, const std::string& key, int otherwise) {
 std::optional<int> mpiruns_so_far(const MeasuredFolder& measured) {
   int most = 0;
   for (const auto& [place, sample] : measured.data.native)
-    if (!sample.mpiruns.empty()) most = std::max(most, sample.mpiruns.back() + 1);
+    if (!sample.mpiruns.empty())
+      most = std::max(most, std::min(sample.mpiruns.back(), kMostCampaignMpiruns) + 1);
   std::error_code error;
   const bool interrupted = fs::exists(measured.path / kUnfinished, error);
-  const int wanted = number_of(measured.data.settings, "mpiruns", most);
+  const int wanted = number_of(measured.data.settings, "mpiruns", most, kMostCampaignMpiruns);
   return interrupted || most < wanted ? std::optional{most} : std::nullopt;
 }
 
 /// The inverse of settings_of().
 Measuring measuring_of(const Settings& settings) {
   Measuring m;
-  m.launch.ranks = number_of(settings, "nprocs", 0);
+  m.launch.ranks = number_of(settings, "nprocs", 0, kMostRanks);
   m.launch.mpirun = text_of(settings, "mpirun_command");
   m.launch.mpi_args = text_of(settings, "mpi_args");
   m.launch.runner = text_of(settings, "runner");
@@ -59,9 +66,23 @@ Measuring measuring_of(const Settings& settings) {
   for (const auto& [key, value] : settings)
     if (key.rfind(kEnvironment, 0) == 0)
       m.launch.environment.emplace_back(key.substr(std::string{kEnvironment}.size()), value);
+  m.how.window = number_of(settings, "window_s", m.how.window, kMostWindow);
   m.how.sync = guidelines::sync_of(text_of(settings, "sync")).value_or(guidelines::Sync::kBarrier);
-  m.mpiruns = number_of(settings, "mpiruns", m.mpiruns);
+  m.mpiruns = number_of(settings, "mpiruns", m.mpiruns, kMostCampaignMpiruns);
   return m;
+}
+
+/// Files of other numbers of ranks may lie in the same folder; what is measured again has the ranks of the settings.
+void keep_only_its_ranks(MeasuredFolder& measured) {
+  const int ranks = measured.measuring.launch.ranks;
+  auto& comparisons = measured.analysis.comparisons;
+  const bool any = !comparisons.empty();
+  std::erase_if(comparisons, [&](const guidelines::Comparison& c) { return c.processes != ranks; });
+  if (any && comparisons.empty())
+    throw Stopped{{fmt::format("{} has nprocs={}, and no measurements of {} ranks", measured.path.string(),
+                               ranks, ranks),
+                   "correct that line of the file, or measure anew", Fault::kInput},
+                  "nothing was measured"};
 }
 
 }  // namespace
@@ -97,6 +118,7 @@ MeasuredFolder open_measured(const std::string& folder) {
                    "measure first: nplus1 guidelines run -n N -o DIR (simulated times are exact anyway)",
                    Fault::kUsage},
                   "there is nothing to measure again"};
+  keep_only_its_ranks(measured);
   return measured;
 }
 

@@ -29,7 +29,7 @@ struct Undecided {
 /// Where no violation was found: throws Stopped if the measurement is not finished, for then that is no finding.
 [[nodiscard]] Undecided undecided_in(const MeasuredFolder& measured);
 
-/// Reads and judges as judge_guidelines() does without options.
+/// Reads and judges as judge_guidelines() does without options; of several numbers of ranks the one that can be measured again.
 [[nodiscard]] MeasuredFolder open_measured(const std::string& folder);
 
 }  // namespace nplus1::analyses

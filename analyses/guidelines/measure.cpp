@@ -29,6 +29,7 @@ using guidelines::TimedTest;
 using std::chrono::steady_clock;
 
 constexpr double kShareOfPrediction = 0.25;  // of the budget
+constexpr const char* kFailed = "failed: ";  // the mark of a trial that is over, and why
 
 /// The time left by the pace so far, for whoever watches.
 class Pace {
@@ -70,7 +71,9 @@ class Campaign {
         rows_{rows} {}
 
   /// In about `seconds`, less the part that was measured before.
-  std::vector<std::string> run(int mpiruns, double seconds) {
+  Outcome run(int mpiruns, double seconds) {
+    if (measuring_.on_trial) failure_ = journal_.behind(kFailed);
+    if (!failure_.empty()) return {notes_, failure_};
     std::size_t done = 0;
     int whole = 0;  // mpiruns that nothing is left of
     for (int i = 0; i < mpiruns; ++i) {
@@ -81,10 +84,11 @@ class Campaign {
     Pace pace{all, done, watch_};
     pacing_ = {seconds * static_cast<double>(all - done) / static_cast<double>(std::max<std::size_t>(1, all)),
                mpiruns - whole};
-    for (int i = 0; i < mpiruns; ++i) {
+    for (int i = 0; i < mpiruns && failure_.empty(); ++i) {
       const std::size_t before = remaining(i).size();
       const auto begin = steady_clock::now();
-      for (auto left = remaining(i); !left.empty(); left = remaining(i)) run_once(i, left, pace);
+      for (auto left = remaining(i); !left.empty() && failure_.empty(); left = remaining(i))
+        run_once(i, left, pace);
       const double took = std::chrono::duration<double>(steady_clock::now() - begin).count();
       if (before > 0) pacing_.took(took, static_cast<double>(before) / static_cast<double>(cells_.size()));
       if (before == cells_.size() && i + 1 < mpiruns && no_more_fits(i + 1, took, seconds)) {
@@ -99,7 +103,7 @@ class Campaign {
     }
     std::error_code error;
     fs::remove(plan_path(), error);
-    return notes_;
+    return {notes_, failure_};
   }
 
  private:
@@ -138,11 +142,25 @@ class Campaign {
     return text;
   }
 
+  void append(const std::string& text, const std::string& piece) {
+    (void)need(journal_.append(text, piece), Fault::kOutput, "what was measured until then is kept");
+  }
+
   void keep(const FinishedCell& finished, const RunnerLines& lines) {
     for (const std::string& text : finished.notes) note(text);
     const std::string first = journal_.pieces() == 0 ? first_settings(lines) : std::string{};
-    journal_.append(first + rows_(finished),
-                    fmt::format("{} {} {}", mpirun_, finished.original, finished.size));
+    append(first + rows_(finished), fmt::format("{} {} {}", mpirun_, finished.original, finished.size));
+    const auto& wrong = finished.wrong;
+    if (std::find(wrong.begin(), wrong.end(), finished.original) != wrong.end())
+      fail(fmt::format("{} of {} B gave a wrong result", finished.original, finished.size));
+  }
+
+  /// Ends a trial, for good.
+  bool fail(const std::string& why) {
+    if (!measuring_.on_trial) return false;
+    if (failure_.empty()) append({}, kFailed + why);
+    if (failure_.empty()) failure_ = why;
+    return true;
   }
 
   void run_once(int mpirun, const std::vector<Cell>& left, Pace& pace) {
@@ -198,22 +216,29 @@ class Campaign {
       text += fmt::format("#@{}{}={} ({})\n", guidelines::kSimulatedDoubt,
                           fmt::format("{}_{}", name, ++doubts_), doubt, name);
     }
-    if (!text.empty()) journal_.append(text, "doubts of " + result.filename().string());
+    if (!text.empty()) append(text, "doubts of " + result.filename().string());
   }
 
   /// The cell did not come out: never again what it hung or crashed on.
   void give_up(const Cell& cell, const RunnerLines& lines, const processes::Streamed& ended,
                const std::string& line) {
-    if (lines.library().empty())
-      throw Stopped{{ended.silent ? "mpirun gave no sign of life"
-                                  : fmt::format("mpirun ended with exit code {}", ended.exit_code),
-                     "see why: " + line, Fault::kUnavailable},
-                    "nothing was measured"};
+    if (lines.library().empty()) {
+      const std::string what = ended.silent ? "mpirun gave no sign of life"
+                                            : fmt::format("mpirun ended with exit code {}", ended.exit_code);
+      if (fail(what)) return;
+      throw Stopped{{what, "see why: " + line, Fault::kUnavailable}, "nothing was measured"};
+    }
     const double patience = static_cast<double>(measuring_.patience.count());
     std::string text;
     // If it is not known which test it was, none is tried again: measuring must come to an end.
     const bool known = std::any_of(cell.tests.begin(), cell.tests.end(),
                                    [&](const TimedTest& t) { return t.name == lines.verifying(); });
+    if (!known || lines.verifying() == cell.original) {
+      const std::string what = fmt::format("{} of {} B", cell.original, cell.size);
+      if (fail(ended.silent ? fmt::format("{} took more than {} s", what, patience)
+                            : fmt::format("{} ended its mpirun with exit code {}", what, ended.exit_code)))
+        return;
+    }
     for (const TimedTest& test : cell.tests) {
       if (known && test.name != lines.verifying()) continue;
       note(ended.silent ? fmt::format("{} of {} B took more than {} s: censored, and not tried again",
@@ -221,7 +246,7 @@ class Campaign {
                         : fmt::format("{} of {} B ended its mpirun with exit code {}: not tried again",
                                       test.name, cell.size, ended.exit_code));
       if (ended.silent) text += censored(test, cell.size, patience);
-      journal_.append(std::exchange(text, {}), left_out(test.name, cell.size));
+      append(std::exchange(text, {}), left_out(test.name, cell.size));
     }
   }
 
@@ -256,6 +281,7 @@ class Campaign {
   int mpirun_ = 0;
   bool shown_ = false;
   int doubts_ = 0;
+  std::string failure_;
   std::vector<std::string> notes_;
 };
 
@@ -298,8 +324,8 @@ guidelines::Allotment decide_repetitions(const Measuring& measuring, std::vector
   return allotment;
 }
 
-std::vector<std::string> measure(const Measuring& measuring, const std::vector<Cell>& cells,
-                                 const fs::path& file, const std::string& head, const MeasuringWatch& watch) {
+Outcome measure(const Measuring& measuring, const std::vector<Cell>& cells, const fs::path& file,
+                const std::string& head, const MeasuringWatch& watch) {
   return Campaign{measuring, cells, file, head, time_rows, watch}.run(measuring.mpiruns, measuring.budget);
 }
 
@@ -309,7 +335,7 @@ guidelines::Settings settings_of(const Measuring& measuring) {
   guidelines::Settings settings{
       {"nprocs", std::to_string(launch.ranks)},
       {"mpiruns", std::to_string(measuring.mpiruns)},
-      {"budget_s", fmt::format("{}", measuring.budget)},
+      {kBudget, fmt::format("{}", measuring.budget)},
       {"sync", name_of(measuring.how.sync)},
       {"waits", yields(launch) ? "yield" : "spin"},
       {guidelines::kClock, launch.simulate.empty() ? "MPI_Wtime" : guidelines::kVirtualClock}};

@@ -36,6 +36,14 @@ struct Measuring {
   double budget = 300;                // seconds
   std::optional<int> repetitions;     // instead of a prediction
   std::chrono::seconds patience{60};  // for a single line of the measuring program
+  /// Whether these conditions are on trial: the first original that comes out wrong, hangs or ends its mpirun ends it for good.
+  bool on_trial = false;
+};
+
+/// What measuring came to beside its file.
+struct Outcome {
+  std::vector<std::string> notes;  // what could not be measured, for people
+  std::string failure;             // what ended a trial, now or before; empty if nothing did
 };
 
 /// How far a measurement has come.
@@ -58,6 +66,9 @@ inline constexpr const char* kLooks = "nrep.csv";
 inline constexpr const char* kHockneyLatency = "hockney_latency_s";
 inline constexpr const char* kHockneyPerByte = "hockney_s_per_byte";
 
+/// The setting of settings_of() that says how long it might take.
+inline constexpr const char* kBudget = "budget_s";
+
 /// True for a launch that yields its waits through nplus1's library.
 [[nodiscard]] bool yields(const Launch& launch);
 
@@ -69,11 +80,10 @@ inline constexpr const char* kHockneyPerByte = "hockney_s_per_byte";
                                                        const std::string& head, const MeasuringWatch& watch);
 
 /// Measures the cells in each of the mpiruns, into `file`, which begins with `head`; goes on where it was
-/// left. What could not be measured, for people.
-[[nodiscard]] std::vector<std::string> measure(const Measuring& measuring,
-                                               const std::vector<guidelines::Cell>& cells,
-                                               const std::filesystem::path& file, const std::string& head,
-                                               const MeasuringWatch& watch);
+/// left.
+[[nodiscard]] Outcome measure(const Measuring& measuring, const std::vector<guidelines::Cell>& cells,
+                              const std::filesystem::path& file, const std::string& head,
+                              const MeasuringWatch& watch);
 
 /// The settings of `measuring` that a result depends on, for csv_head().
 [[nodiscard]] guidelines::Settings settings_of(const Measuring& measuring);

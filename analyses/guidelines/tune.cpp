@@ -55,9 +55,16 @@ fs::path write_library(const TuningOptions& options, const std::string& profile,
 
 TunedLibrary make_tuned_library(const TuningOptions& options) {
   TunedLibrary tuned;
+  const std::string name = fs::absolute(options.output).string();
+  if (name.find_first_of(" :\t\n") != name.npos)
+    throw Stopped{{name + " can't be preloaded: in LD_PRELOAD blanks and colons are between libraries",
+                   "choose a file without them, in a folder without them, with -o", Fault::kUsage},
+                  kNothingMade};
   tuned.measured = open_measured(options.folder);
   tuned.cells = violated_patterns(tuned.measured);
-  std::erase_if(tuned.cells, [](const auto& cell) { return !guidelines::can_be_replaced(cell.original); });
+  std::erase_if(tuned.cells, [](const auto& cell) {
+    return cell.size == 0 || !guidelines::can_be_replaced(cell.original);
+  });
   tuned.profile = profile_of(tuned.measured.analysis);
   if (tuned.profile.empty())
     tuned.undecided = undecided_in(tuned.measured);
@@ -73,11 +80,18 @@ std::vector<TunedEffect> measure_tuned_library(const TunedLibrary& tuned, double
   // As a fresh measurement each time: the library may be another.
   std::error_code error;
   fs::remove_all(measured.path / "tuned", error);
-  const auto samples = measure_variants(
+  const auto times = measure_variants(
       measured, tuned.cells, {{"before", {}, {}}, {"after", {}, tuned.library.string()}}, "tuned", watch);
+  if (!times[1].failure.empty())
+    throw Stopped{
+        {fmt::format("with {}, {}", tuned.library.string(), times[1].failure),
+         "nplus1 guidelines confirm measures the mock-ups again; whoever built the MPI library should know",
+         Fault::kUnavailable},
+        "the library is of no use here: do not preload it"};
   std::vector<TunedEffect> effects;
   for (const guidelines::Cell& cell : tuned.cells)
-    effects.push_back({cell, effect_of(cell, measured.measuring.launch.ranks, samples[0], samples[1])});
+    effects.push_back(
+        {cell, effect_of(cell, measured.measuring.launch.ranks, times[0].samples, times[1].samples)});
   return effects;
 }
 

@@ -19,18 +19,24 @@ struct Variant {
 
 struct VariantsWatch : MeasuringWatch {
   std::function<void(const std::string& variant, const std::string& note)>
-      note;  // what could not be measured
+      note;  // what could not be measured, or how a trial ended
+};
+
+struct VariantTimes {
+  guidelines::Samples samples;
+  std::string failure;  // of the function under these conditions: wrong, hung, ended; empty if none
 };
 
 /// Each into `folder`/NAME.csv below the measured folder, which is gone on with where it exists. They take
 /// turns, an mpirun of each, so that a disturbance hits all alike; `measured`'s budget is for all together.
-[[nodiscard]] std::vector<guidelines::Samples> measure_variants(const MeasuredFolder& measured,
-                                                                const std::vector<guidelines::Cell>& cells,
-                                                                const std::vector<Variant>& variants,
-                                                                const std::string& folder,
-                                                                const VariantsWatch& watch);
+/// The first is what the others are compared with; they are on trial (Measuring), and a hang is soon told.
+[[nodiscard]] std::vector<VariantTimes> measure_variants(const MeasuredFolder& measured,
+                                                         const std::vector<guidelines::Cell>& cells,
+                                                         const std::vector<Variant>& variants,
+                                                         const std::string& folder,
+                                                         const VariantsWatch& watch);
 
-/// One original at one size: how long before and after, in seconds, medians over mpiruns.
+/// One original at one size: how long before and after, in seconds, medians over mpiruns; infinite where there are none.
 struct Effect {
   double before = 0, after = 0;
   double mock_up = 0;  // the fastest mock-up, under the new conditions or the old

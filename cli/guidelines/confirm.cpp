@@ -27,15 +27,21 @@ struct ConfirmWords {
 };
 
 void print_verdicts(const guidelines::Analysis& analysis) {
-  std::size_t all = 0, confirmed = 0;
+  std::size_t all = 0, confirmed = 0, open = 0;
   for (const guidelines::Comparison& c : analysis.comparisons) {
-    if (c.verdict != guidelines::Verdict::kViolated || !c.confirmed) continue;
+    if (c.verdict != guidelines::Verdict::kViolated) continue;
+    if (!c.confirmed) ++open;
+    if (!c.confirmed) continue;
     ++all;
     confirmed += *c.confirmed ? 1U : 0U;
     fmt::print("  {:<62} {:>8} B  {:5.2f} x  {}\n", title(c), c.left.size, c.ratio.estimate,
                *c.confirmed ? "confirmed" : "NOT confirmed");
   }
   fmt::print("Fresh measurements confirm {} of {}\n", confirmed, number_of(all, "violation"));
+  if (open > 0)
+    fmt::print(
+        "They are too few to tell of {}: the same command goes on, with more --budget in more mpiruns\n",
+        number_of(open, "violation"));
 }
 
 int confirm(const ConfirmWords& words) {

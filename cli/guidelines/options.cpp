@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -17,8 +18,9 @@ double seconds_of(const std::string& text) {
   std::string unit;
   if (!(in >> number) || number <= 0) return -1;
   in >> unit;
-  if (unit.empty() || unit == "s") return number;
-  return unit == "min" ? 60 * number : unit == "h" ? 3600 * number : -1;
+  if (std::string more; in >> more) return -1;
+  const double seconds = unit.empty() || unit == "s" ? 1 : unit == "min" ? 60 : unit == "h" ? 3600 : -1;
+  return std::isfinite(seconds * number) ? seconds * number : -1;
 }
 
 [[noreturn]] void bad(const std::string& what, const std::string& next) {
