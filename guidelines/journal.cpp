@@ -43,6 +43,10 @@ bool write(const fs::path& path, const std::string& text, std::ios::openmode mod
 Result<Journal> Journal::open(const fs::path& path, const std::string& head) {
   Journal journal{path};
   std::error_code error;
+  const auto status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status))  // a pipe would wait, a device may never end
+    return Error{path.string() + " is no file that can be gone on with",
+                 "remove it, or measure into another folder"};
   if (fs::file_size(path, error) < head.size() || error) {  // not there, or killed while its head was written
     std::ifstream in{path, std::ios::binary};
     std::string begin;

@@ -78,6 +78,12 @@ TEST_F(JournalFile, OnAFullDiskIsAnErrorThatSaysSo) {
   EXPECT_FALSE(journal.value().has("a"));
 }
 
+TEST_F(JournalFile, ThatIsNoFileIsAnError) {
+  std::filesystem::remove(path_);
+  std::filesystem::create_symlink("/dev/zero", path_);
+  EXPECT_FALSE(Journal::open(path_, "head\n"));
+}
+
 TEST_F(JournalFile, InAMissingFolderIsAnError) {
   EXPECT_FALSE(Journal::open("/nonexistent/file.csv", "head\n"));
 }
