@@ -138,8 +138,12 @@ void Twins::sample() {
   ThreadState& thread = runtime_.threads.locked_mine();
   const twin::Alone here = twin::look_around();
   if (!here.may_have_a_twin(1 + runtime_.native_threads())) return plan_next();
-  plan_next(kPageNs * here.private_pages);
-  if (ticks() < next_tick_) return;
+  // Once for what there is, since time passes and CPU time may not.
+  if (const std::int64_t cost_ns = kPageNs * here.private_pages; cost_ns > pages_ns_ + pages_ns_ / 4) {
+    pages_ns_ = cost_ns;
+    plan_next();
+    if (ticks() < next_tick_) return;
+  }
   const auto stand_still = [&](bool inside) {
     const std::lock_guard guard{runtime_.lock};
     runtime_.threads.set_inside(inside);
@@ -166,9 +170,9 @@ void Twins::sample() {
   thread.clock.start(thread.clock.base());
 }
 
-void Twins::plan_next(std::int64_t cost_ns) {
+void Twins::plan_next() {
   const auto used = static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns_);
-  const double missing = twin::affordable_at_ns(spent_ns_ + cost_ns, runtime_.ranks(), cores()) - used;
+  const double missing = twin::affordable_at_ns(spent_ns_ + pages_ns_, runtime_.ranks(), cores()) - used;
   next_tick_ = ticks() + static_cast<std::int64_t>(std::max(missing, 0.0) / nanoseconds_per_tick());
 }
 

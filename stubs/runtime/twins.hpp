@@ -40,8 +40,7 @@ class Twins {
   void tell(ThreadId thread);
   void sample_if_alone();
   void sample();
-  /// When the next twin is affordable, if it takes that long.
-  void plan_next(std::int64_t cost_ns = 0);
+  void plan_next();
 
   Runtime& runtime_;
   twin::Plan plan_;
@@ -57,6 +56,7 @@ class Twins {
   int waited_ = 0;  // times that a twin was due since the last one, and somebody else had a part of the core
   std::int64_t next_tick_ = 0;  // before it no twin is affordable
   std::int64_t spent_ns_ = 0;
+  std::int64_t pages_ns_ = 0;  // what a twin takes for the process's memory, as far as that was planned for
   std::int64_t began_cpu_ns_;
   std::minstd_rand random_;
 };
