@@ -83,12 +83,13 @@ std::string option_of_hosts(const std::vector<std::string>& mpi_words, const std
   return found;
 }
 
-std::filesystem::path mpi4py_of(const std::filesystem::path& interpreter) {
+std::filesystem::path mpi4py_of(const std::filesystem::path& interpreter,
+                                const std::filesystem::path& folder) {
   constexpr const char* kQuestion =
-      "import importlib.util as u; s = u.find_spec('mpi4py'); "
-      "print(u.find_spec('mpi4py.MPI').origin if s else '')";
+      "import sys, importlib.util as u; sys.path = [sys.argv[1] if p == '' else p for p in sys.path]; "
+      "s = u.find_spec('mpi4py'); print(u.find_spec('mpi4py.MPI').origin if s else '')";
   const processes::Output found =
-      processes::capture({interpreter.string(), "-c", kQuestion}, kPythonLimit, false);
+      processes::capture({interpreter.string(), "-c", kQuestion, folder.string()}, kPythonLimit, false);
   if (found.exit_code != 0 || found.timed_out) return {};
   return found.text.substr(0, found.text.find('\n'));
 }

@@ -27,7 +27,9 @@ enum class MpiLibrary { kMpich, kOpenMpi };
 [[nodiscard]] std::string option_of_hosts(const std::vector<std::string>& mpi_words,
                                           const std::vector<Section>& sections);
 
-/// The library that a Python interpreter's mpi4py would load; empty where it has none.
-[[nodiscard]] std::filesystem::path mpi4py_of(const std::filesystem::path& interpreter);
+/// The library that a Python interpreter's mpi4py would load; empty where it has none. `folder`: where the interpreter looks
+/// first, which is its script's folder; empty for the current one.
+[[nodiscard]] std::filesystem::path mpi4py_of(const std::filesystem::path& interpreter,
+                                              const std::filesystem::path& folder = {});
 
 }  // namespace nplus1::cli

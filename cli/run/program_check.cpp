@@ -204,8 +204,32 @@ std::string launcher_in_script(const fs::path& script) {
   return {};
 }
 
-std::optional<MpiLibrary> library_of_python(const fs::path& interpreter) {
-  const fs::path module = interpreter.empty() ? fs::path{} : mpi4py_of(interpreter);
+/// Where Python looks for modules first: in its script's folder, links followed. Empty: in the current one, as for -c and -m.
+fs::path folder_of_script(const fs::path& script) {
+  std::error_code failed;
+  const fs::path real = fs::canonical(script, failed);
+  if (failed) return {};
+  return fs::is_directory(real, failed) ? real : real.parent_path();
+}
+
+/// Among the arguments of a Python interpreter.
+fs::path script_in(const std::vector<std::string>& arguments) {
+  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
+    if (word->empty() || word->front() != '-') return *word;
+    if (*word == "-W" || *word == "-X" || *word == "--check-hash-based-pycs") {
+      if (++word == arguments.end()) break;
+      continue;
+    }
+    const bool has_a_value = word->rfind("-W", 0) == 0 || word->rfind("-X", 0) == 0;
+    if (!has_a_value && word->rfind("--", 0) != 0 &&
+        (*word == "-" || word->find_first_of("cm") != std::string::npos))
+      break;  // -c, -m, also behind letters that take no value
+  }
+  return {};
+}
+
+std::optional<MpiLibrary> library_of_python(const fs::path& interpreter, const fs::path& script) {
+  const fs::path module = interpreter.empty() ? fs::path{} : mpi4py_of(interpreter, folder_of_script(script));
   if (module.empty()) return std::nullopt;
   const auto facts = read_elf(interpreter);  // the loader is the interpreter's
   const auto of_env = facts ? facts : read_elf("/usr/bin/env");
@@ -215,7 +239,7 @@ std::optional<MpiLibrary> library_of_python(const fs::path& interpreter) {
 
 }  // namespace
 
-CheckedProgram check_program(const std::string& program) {
+CheckedProgram check_program(const std::string& program, const std::vector<std::string>& arguments) {
   const fs::path path = locate(program);
   refuse_privileged(path);
   const auto facts = read_elf(path);
@@ -224,7 +248,8 @@ CheckedProgram check_program(const std::string& program) {
   if (!facts) {                                          // what else a script starts is not looked at
     const std::string launcher = launcher_in_script(path);
     return {
-        library_of_python(is_python ? path : python_of_script(path)),
+        is_python ? library_of_python(path, script_in(arguments))
+                  : library_of_python(python_of_script(path), path),
         launcher.empty()
             ? std::string{}
             : fmt::format(
@@ -237,7 +262,7 @@ CheckedProgram check_program(const std::string& program) {
   refuse_missing_library(path, list);
   if (const auto library = judge_libraries(path, list)) return {library, {}};
   if (is_python)
-    if (const auto library = library_of_python(path)) return {library, {}};
+    if (const auto library = library_of_python(path, script_in(arguments))) return {library, {}};
   return {
       std::nullopt,
       fmt::format(
@@ -265,7 +290,8 @@ std::optional<MpiLibrary> check_programs(const std::vector<Section>& sections, b
   for (const Section& section : sections) {
     try {
       const std::string& program = section.command.front();
-      const CheckedProgram checked = check_program(program);
+      const CheckedProgram checked =
+          check_program(program, {section.command.begin() + 1, section.command.end()});
       if (!checked.warning.empty()) to_stderr("nplus1: note: {}\n", checked.warning);
       if (library && checked.library && *library != *checked.library)
         unsuitable(program,

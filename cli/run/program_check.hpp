@@ -19,8 +19,9 @@ struct CheckedProgram {
 };
 
 /// Throws Failure (kNoInput, kUnsuitable) that names the program, why it can't be observed, and what to do. Of a Python
-/// interpreter, or a script of one, the library is that of its mpi4py.
-[[nodiscard]] CheckedProgram check_program(const std::string& program);
+/// interpreter, or a script of one, the library is that of the mpi4py that the script finds; `arguments` are the program's.
+[[nodiscard]] CheckedProgram check_program(const std::string& program,
+                                           const std::vector<std::string>& arguments = {});
 
 /// A program's own file, or a shared library's, and then those that the loader would load with it; check_program()'s warning.
 struct ProgramFiles {

@@ -65,6 +65,9 @@ inline constexpr bool kMessagesKnowTheirCommunicator = false;
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = true;
 /// Whether MPI's own exchanges send elements that have no data.
 inline constexpr bool kSendsElementsWithoutData = false;
+/// Whether MPI_Alltoallv and MPI_Alltoallw, and these alone of the forms with displacements, refuse MPI_BOTTOM with types that
+/// don't hold the addresses.
+inline constexpr bool kExchangesRefuseBottom = true;
 /// Whether MPI_Scatterv returns an error where the root's own block does not fit where it receives it.
 inline constexpr bool kScattervChecksOwnBlock = true;
 /// Whether MPI's own neighbourhood exchanges take one neighbour's blocks for the other's where both are one process.

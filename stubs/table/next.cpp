@@ -4,6 +4,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -73,6 +74,59 @@ bool calls_pmpi(const link_map& library) noexcept {
   return called.has_a("PMPI_") || pointed_at.has_a("PMPI_");
 }
 
+constexpr const char* kMpich = "MPICH";
+constexpr const char* kOpenMpi = "Open MPI";
+constexpr bool kIsForOpenMpi = !std::string_view{NPLUS1_MPI_SONAME}.ends_with(".so.12");
+
+/// Whose MPI library this is, which may not be there; null: nobody knows.
+const char* maker_of(const char* path) noexcept {
+  void* library = path == nullptr ? nullptr : dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  if (dlsym(library, "ompi_mpi_comm_world") != nullptr) return kOpenMpi;
+  return dlsym(library, "MPIR_Err_return_comm") != nullptr ? kMpich : nullptr;
+}
+
+struct MpiOfProgram {
+  const char* maker = nullptr;
+  std::string path;
+};
+
+int note_any_mpi(dl_phdr_info* info, std::size_t, void* found) {
+  const std::string_view path = info->dlpi_name, name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with("libmpi.so") && !name.starts_with("libmpich.so")) return 0;
+  static_cast<MpiOfProgram*>(found)->path = path;
+  return 1;
+}
+
+/// The library that defines `function`, or where nobody does, one that is only known to who has opened it.
+MpiOfProgram mpi_of_program(const void* function) noexcept {
+  MpiOfProgram library;
+  Dl_info found{};
+  if (function == nullptr)
+    dl_iterate_phdr(note_any_mpi, &library);
+  else if (dladdr(function, &found) != 0 && found.dli_fname != nullptr)
+    library.path = found.dli_fname;
+  library.maker = maker_of(library.path.c_str());
+  return library;
+}
+
+/// The job was started for the other MPI library than its program has, as a script may, or Python, of which nobody knows
+/// from outside. Its ranks would not find each other, and what is a handle to one library is none to the other: it ends
+/// before anything is called.
+void end_if_of_another_mpi(const void* function) noexcept {
+  const MpiOfProgram library = mpi_of_program(function);
+  const char* ours = kIsForOpenMpi ? kOpenMpi : kMpich;
+  if (library.maker == nullptr || library.maker == std::string_view{ours}) return;
+  std::fprintf(
+      stderr,
+      "nplus1: the program's MPI library is of %s (%s), and the job was started for %s\n"
+      "  so:   it can't be observed, and ends before its first call\n"
+      "  next: say so: nplus1 run --mpi %s ...; or put `nplus1 run --` before a line that begins with that "
+      "library's mpirun\n",
+      library.maker, library.path.c_str(), ours, kIsForOpenMpi ? "mpich" : "openmpi");
+  _exit(65);  // as `nplus1 run` ends where it can know
+}
+
 const link_map* library_of(const void* function) noexcept {
   Dl_info found{};
   void* library = nullptr;
@@ -104,6 +158,8 @@ void* resolve(events::MpiCall call) noexcept {
   std::string symbol{"P"};
   symbol += events::name(call);
   void* found = next_symbol(symbol.c_str());
+  static std::atomic<bool> is_known{false};
+  if (found == nullptr || !is_known.exchange(true, std::memory_order_relaxed)) end_if_of_another_mpi(found);
   if (found == nullptr) {
     std::fprintf(stderr,
                  "nplus1: no library of this program defines %s; build nplus1 against the program's MPI\n",

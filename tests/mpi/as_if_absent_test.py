@@ -65,6 +65,13 @@ class AsIfAbsent(LiveTest):
         for ranks in (2, 4):
             self.assertTrue(self.same(ranks, "memory", "far").summary["complete"])
 
+    def test_displacements_may_be_addresses_behind_the_bottom(self):
+        for options in ((), ("--compute", "fixed:1e-6"), ("--record-accesses",)):
+            run = self.same(3, "bottom", options=options)
+            self.assertNotIn("look wrong", run.stderr)
+            self.assertTrue(run.summary["complete"])
+            self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
+
     def test_members_that_have_nothing_to_exchange_in_place_need_not_agree_why(self):
         for ranks in (2, 5):
             self.assertTrue(self.same(ranks, "nothing_in_place").summary["complete"])

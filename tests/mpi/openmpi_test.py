@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from live import LiveTest, NPLUS1, environment, left_in_shared_memory, read, shared_files, wait_until
+from live import NPLUS1, PROGRAMS, LiveTest, environment, left_in_shared_memory, read, shared_files, wait_until
 
 OPEN_MPI = pathlib.Path(os.environ.get("NPLUS1_OPENMPI_TEST_PROGRAMS", "."))
 MPIRUN = os.environ.get("NPLUS1_OPENMPI_MPIRUN") or "mpirun.openmpi"
@@ -56,6 +56,65 @@ class OpenMpiTest(LiveTest):
         for key in SAME:
             self.assertEqual(ours.summary[key], of_mpich.summary[key], f"{words} {network} {options}: {key}")
         return ours
+
+
+class Bottom(OpenMpiTest):
+    def test_displacements_may_be_addresses_behind_it(self):
+        run = self.as_bare(3, "bottom")
+        self.assertNotIn("look wrong", run.stderr)
+        self.assertTrue(run.summary["complete"])
+
+
+class ThatWereStartedForTheOtherLibrary(OpenMpiTest):
+    """Of a script nobody knows from outside what it will start, and of Python not which mpi4py it will import."""
+    OF_OPEN_MPI, OF_MPICH = "libmpi_cxx.so.40", "libmpichfort.so.12"
+
+    def script(self, line, name="start"):
+        path = self.folder / name
+        path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    def told(self, started, maker, *words):
+        run = self.observe(2, *words, options=("--mpi", started), code=65)
+        self.assertIn(f"the program's MPI library is of {maker} (/", run.stderr)
+        self.assertIn(f"nplus1 run --mpi {'openmpi' if maker == 'Open MPI' else 'mpich'} ...", run.stderr)
+
+    def test_end_before_their_first_call_and_say_what_to_do(self):
+        self.told("mpich", "Open MPI", self.script(f"exec '{self.of('bottom')}'"))
+        self.told("openmpi", "MPICH", self.script(f"exec '{PROGRAMS / 'bottom'}'"))
+
+    def test_also_where_python_has_the_library_for_itself(self):
+        self.told("mpich", "Open MPI", "/usr/bin/python3", "-c", "from mpi4py import MPI")
+        self.told("openmpi", "MPICH", "/usr/bin/python3", "-c",
+                  "import ctypes; ctypes.CDLL('libmpich.so.12'); mpi = ctypes.CDLL(None); mpi.MPI_Init(None, None)")
+
+    def mpi4py(self, folder, library):
+        """What looks like one from outside, linked with a library of that MPI's."""
+        package = self.folder / folder / "mpi4py"
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+        (package / "MPI.so").symlink_to(next(pathlib.Path("/usr/lib").glob(f"*/{library}")))
+
+    def test_python_imports_from_the_folder_of_its_script(self):
+        self.mpi4py(".", self.OF_OPEN_MPI)
+        self.mpi4py("place", self.OF_MPICH)
+        script = self.folder / "place" / "program.py"
+        script.write_text("#!/usr/bin/python3\n", encoding="utf-8")
+        script.chmod(0o755)
+        (self.folder / "link.py").symlink_to(script)
+        mpich, ours = "libnplus1-stubs.so", "libnplus1-openmpi.so"
+        for words, library in ((("place/program.py",), mpich), (("-u", "-W", "ignore", "link.py"), mpich), (("place",), mpich),
+                               (("-Xutf8", "place/program.py"), mpich), (("-c", "import mpi4py"), ours),
+                               (("-um", "module", "place/program.py"), ours), (("missing.py",), ours)):
+            with self.subTest(words=words):
+                self.assertIn(library, self.printed("/usr/bin/python3", *words))
+        self.assertIn(mpich, self.printed("place/program.py"))
+
+    def printed(self, *words):
+        done = self.run_command([str(NPLUS1), "run", "--print", "-n", "2", "--", *words])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
 
 class Dynamic(OpenMpiTest):
@@ -180,7 +239,7 @@ class AsBare(OpenMpiTest):
     def test_a_shell_around_the_program(self):
         """It is started as a program of Open MPI's where that is said; nplus1 within it is none of the job's."""
         script = self.folder / "starts.sh"
-        script.write_text(f"#!/bin/sh\n{NPLUS1} --version > /dev/null || exit 9\n{self.of('hello_c')}\n")
+        script.write_text(f"#!/bin/sh\n{NPLUS1} --version > /dev/null || exit 9\n{self.of('bottom')}\n")
         script.chmod(0o755)
         run = self.observe(2, script, options=("--mpi", "openmpi"))
         self.assertEqual(run.summary["trust"]["active_ranks"], 2)

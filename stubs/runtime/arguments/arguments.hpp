@@ -10,6 +10,7 @@
 
 #include "stubs/guard/guard.hpp"
 #include "stubs/runtime/arguments/address.hpp"
+#include "stubs/runtime/arguments/own_block.hpp"
 
 namespace nplus1::stubs {
 
@@ -39,29 +40,35 @@ void check_operation(MPI_Datatype type, MPI_Op op);
 /// A group's handle, by what the library's handles look like.
 [[nodiscard]] bool is_group(MPI_Group group);
 
-/// The blocks of a v-form: `n` of them at `buffer`.
+/// The blocks of a v-form: `n` of them at `buffer`, which may be MPI_BOTTOM, with displacements that are addresses, unless
+/// MPI refuses that.
 template <class C, class D>
 void check_blocks(const void* buffer, const C counts[], const D displacements[], MPI_Datatype type,
-                  std::size_t n) {
+                  std::size_t n, bool refuses_bottom = false) {
   refuse_if(n > 0 && (counts == nullptr || displacements == nullptr));
   MPI_Count most = 0;
   for (std::size_t i = 0; i < n; ++i) {
     refuse_if(counts[i] < 0);
     if (counts[i] > most) most = counts[i];
   }
-  check_data(buffer, most, type, false);
-  for (std::size_t i = 0; i < n; ++i) note_block(buffer, displacements[i], counts[i], type);
+  const bool is_bottom = buffer == nullptr && !refuses_bottom;
+  check_data(buffer, is_bottom ? 0 : most, type, false);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (is_bottom) check_data(block_at(buffer, displacements[i], type), counts[i], type, false);
+    note_block(buffer, displacements[i], counts[i], type);
+  }
 }
 
 template <class C, class D>
 void check_blocks(const void* buffer, const C counts[], const D displacements[], const MPI_Datatype types[],
-                  std::size_t n) {
+                  std::size_t n, bool refuses_bottom = false) {
   refuse_if(n > 0 && (counts == nullptr || displacements == nullptr || types == nullptr));
   for (std::size_t i = 0; i < n; ++i) {
     refuse_if(counts[i] < 0);
     if (counts[i] == 0) continue;
-    check_data(buffer, counts[i], types[i], false);
-    note_memory(behind(buffer, displacements[i]), counts[i], types[i]);
+    const std::byte* block = behind(buffer, displacements[i]);
+    check_data(buffer == nullptr && !refuses_bottom ? block : buffer, counts[i], types[i], false);
+    note_memory(block, counts[i], types[i]);
   }
 }
 

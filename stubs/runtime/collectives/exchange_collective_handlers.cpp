@@ -180,8 +180,9 @@ Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (c.comm != nullptr) {
-    check_blocks(recvbuf, recvcounts, rdispls, recvtype, members(c));
-    if (!(in_place && intra(c))) check_blocks(sendbuf, sendcounts, sdispls, sendtype, members(c));
+    check_blocks(recvbuf, recvcounts, rdispls, recvtype, members(c), library::kExchangesRefuseBottom);
+    if (!(in_place && intra(c)))
+      check_blocks(sendbuf, sendcounts, sdispls, sendtype, members(c), library::kExchangesRefuseBottom);
   }
   if (intra(c))
     c.data.shown = in_place ? Payload{recvbuf, sum(c, recvcounts), recvtype}
@@ -239,8 +240,9 @@ Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[
   Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (c.comm != nullptr) {
-    check_blocks(recvbuf, recvcounts, rdispls, recvtypes, members(c));
-    if (!(in_place && intra(c))) check_blocks(sendbuf, sendcounts, sdispls, sendtypes, members(c));
+    check_blocks(recvbuf, recvcounts, rdispls, recvtypes, members(c), library::kExchangesRefuseBottom);
+    if (!(in_place && intra(c)))
+      check_blocks(sendbuf, sendcounts, sdispls, sendtypes, members(c), library::kExchangesRefuseBottom);
   }
   if (c.comm != nullptr)
     set_exchange(c, in_place ? bytes_each(c, recvcounts, recvtypes) : bytes_each(c, sendcounts, sendtypes),
