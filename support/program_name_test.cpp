@@ -17,6 +17,8 @@ TEST(ProgramName, IsTheScriptOfAnInterpreter) {
   EXPECT_EQ(program_name({"/usr/bin/python3.11", "-u", "-W", "error", "solver.py"}), "solver.py");
   EXPECT_EQ(program_name({"python", "-m", "package.solver", "x"}), "package.solver");
   EXPECT_EQ(program_name({"python3", "-mpackage"}), "package");
+  EXPECT_EQ(program_name({"python3", "-Im", "package", "x"}), "package");
+  EXPECT_EQ(program_name({"python3", "-Xdev", "--", "solver.py"}), "solver.py");
   EXPECT_EQ(program_name({"python3", "-m", "mpi4py", "--prof", "mpe", "solver.py"}), "solver.py");
   EXPECT_EQ(program_name({"python3", "-m", "mpi4py.run", "-m", "solver"}), "solver");
 }

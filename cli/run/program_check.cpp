@@ -18,6 +18,7 @@
 #include "cli/run/elf_file.hpp"
 #include "cli/to_stderr.hpp"
 #include "support/processes/programs.hpp"
+#include "support/program_name.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::cli {
@@ -176,9 +177,7 @@ fs::path python_of_script(const fs::path& script) {
   std::string interpreter;
   words >> interpreter;
   if (fs::path{interpreter}.filename() == "env") words >> interpreter;
-  return fs::path{interpreter}.filename().string().rfind("python", 0) == 0
-             ? analyses::find_in_path(interpreter)
-             : fs::path{};
+  return is_python(file_name_of(interpreter)) ? analyses::find_in_path(interpreter) : fs::path{};
 }
 
 /// A shell script that starts a job itself, as packages install it in the program's place: what it calls, or empty. Only the
@@ -212,22 +211,6 @@ fs::path folder_of_script(const fs::path& script) {
   return fs::is_directory(real, failed) ? real : real.parent_path();
 }
 
-/// Among the arguments of a Python interpreter.
-fs::path script_in(const std::vector<std::string>& arguments) {
-  for (auto word = arguments.begin(); word != arguments.end(); ++word) {
-    if (word->empty() || word->front() != '-') return *word;
-    if (*word == "-W" || *word == "-X" || *word == "--check-hash-based-pycs") {
-      if (++word == arguments.end()) break;
-      continue;
-    }
-    const bool has_a_value = word->rfind("-W", 0) == 0 || word->rfind("-X", 0) == 0;
-    if (!has_a_value && word->rfind("--", 0) != 0 &&
-        (*word == "-" || word->find_first_of("cm") != std::string::npos))
-      break;  // -c, -m, also behind letters that take no value
-  }
-  return {};
-}
-
 std::optional<MpiLibrary> library_of_python(const fs::path& interpreter, const fs::path& script) {
   const fs::path module = interpreter.empty() ? fs::path{} : mpi4py_of(interpreter, folder_of_script(script));
   if (module.empty()) return std::nullopt;
@@ -243,13 +226,12 @@ CheckedProgram check_program(const std::string& program, const std::vector<std::
   const fs::path path = locate(program);
   refuse_privileged(path);
   const auto facts = read_elf(path);
-  const bool is_python =
-      path.filename().string().rfind("python", 0) == 0;  // itself, or a script that chooses one
-  if (!facts) {                                          // what else a script starts is not looked at
+  const bool interpreter = is_python(path.filename().string());  // itself, or a script that chooses one
+  if (!facts) {                                                  // what else a script starts is not looked at
     const std::string launcher = launcher_in_script(path);
     return {
-        is_python ? library_of_python(path, script_in(arguments))
-                  : library_of_python(python_of_script(path), path),
+        interpreter ? library_of_python(path, python_runs(arguments, 0).script)
+                    : library_of_python(python_of_script(path), path),
         launcher.empty()
             ? std::string{}
             : fmt::format(
@@ -261,8 +243,8 @@ CheckedProgram check_program(const std::string& program, const std::vector<std::
   const std::string list = loader_list(path, *facts);
   refuse_missing_library(path, list);
   if (const auto library = judge_libraries(path, list)) return {library, {}};
-  if (is_python)
-    if (const auto library = library_of_python(path, script_in(arguments))) return {library, {}};
+  if (interpreter)
+    if (const auto library = library_of_python(path, python_runs(arguments, 0).script)) return {library, {}};
   return {
       std::nullopt,
       fmt::format(
