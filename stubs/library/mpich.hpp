@@ -65,6 +65,8 @@ inline constexpr bool kMessagesKnowTheirCommunicator = false;
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = true;
 /// Whether MPI's own exchanges send elements that have no data.
 inline constexpr bool kSendsElementsWithoutData = false;
+/// Whether non-blocking reductions combine in another order than blocking ones, which can be seen where sums are rounded.
+inline constexpr bool kNonBlockingFormsReduceOtherwise = false;
 /// Whether MPI_Alltoallv and MPI_Alltoallw, and these alone of the forms with displacements, refuse MPI_BOTTOM with types that
 /// don't hold the addresses.
 inline constexpr bool kExchangesRefuseBottom = true;

@@ -72,6 +72,10 @@ class AsIfAbsent(LiveTest):
             self.assertTrue(run.summary["complete"])
             self.assertEqual(run.summary["trust"]["clock_mismatches"], 0)
 
+    def test_sums_are_bares_to_the_last_bit(self):
+        for ranks in (4, 5):
+            self.same(ranks, "rounded_sums")
+
     def test_members_that_have_nothing_to_exchange_in_place_need_not_agree_why(self):
         for ranks in (2, 5):
             self.assertTrue(self.same(ranks, "nothing_in_place").summary["complete"])

@@ -65,6 +65,14 @@ class Bottom(OpenMpiTest):
         self.assertTrue(run.summary["complete"])
 
 
+class Rounding(OpenMpiTest):
+    def test_sums_are_bares_to_the_last_bit(self):
+        for ranks in (4, 5):
+            run = self.as_bare(ranks, "rounded_sums")
+            self.assertTrue(run.summary["complete"])
+            self.assertEqual(run.summary["trust"]["forced_decisions"], 0)
+
+
 class ThatWereStartedForTheOtherLibrary(OpenMpiTest):
     """Of a script nobody knows from outside what it will start, and of Python not which mpi4py it will import."""
     OF_OPEN_MPI, OF_MPICH = "libmpi_cxx.so.40", "libmpichfort.so.12"

@@ -80,7 +80,8 @@ int native_then_virtual(Call& call, const std::function<int()>& native) {
   return code;
 }
 
-int run_synchronising(Call& call, const Collective& c) {
+/// By MPI's blocking form, which nobody leaves before everybody has entered, or who has to stay in it for as long as it lasts.
+int run_blocking(Call& call, const Collective& c) {
   const bool drifts = call.may_drift();
   emit(call, c, EventKind::kCollective, kNoRequest, !drifts);
   const auto native = [&] { return call.unlocked(c.blocking); };
@@ -231,7 +232,8 @@ int run(Collective&& c) {
     return c.blocking();
   }
   Call call{true, Clock::kAdrift};
-  return c.synchronises && !moves_nothing(c) ? run_synchronising(call, c) : run_rooted(call, c);
+  const bool blocks = c.has_to_block || (c.synchronises && !moves_nothing(c));
+  return blocks ? run_blocking(call, c) : run_rooted(call, c);
 }
 
 int start(Collective&& c, MPI_Request* handle) {

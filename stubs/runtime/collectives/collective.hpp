@@ -53,6 +53,9 @@ struct Collective {
   /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private
   /// copies.
   bool leaves_early = false;
+  /// The blocking form runs natively, whoever has to wait in it: the library's non-blocking form has another result. All members
+  /// say the same.
+  bool has_to_block = false;
   /// MPI's own forms. `start` may use private copies, which it keeps alive through `keep`; where there is no memory
   /// for them, the rank stays until MPI lets it go.
   std::function<int()> blocking;

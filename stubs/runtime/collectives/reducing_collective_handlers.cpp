@@ -7,6 +7,23 @@
 namespace nplus1::stubs {
 namespace {
 
+/// Whether one can see in the result in which order operands were combined. All members have the same operation and type.
+bool order_shows(MPI_Datatype type, MPI_Op op) {
+  for (const MPI_Op exact :
+       {MPI_MAX, MPI_MIN, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC})
+    if (op == exact) return false;
+  if (op != MPI_SUM && op != MPI_PROD) return true;
+  for (const MPI_Datatype exact :
+       {MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG,
+        MPI_INT32_T, MPI_INT64_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER})
+    if (type == exact) return false;
+  return true;
+}
+
+bool has_to_block(const Collective& c, MPI_Datatype type, MPI_Op op) {
+  return library::kNonBlockingFormsReduceOtherwise && intra(c) && order_shows(type, op);
+}
+
 /// The vectors of a reduction in which everybody gets a result.
 void check_vectors(const Collective& c, const void* sendbuf, const void* recvbuf, MPI_Count sent,
                    MPI_Count got, MPI_Datatype type, MPI_Op op) {
@@ -36,6 +53,7 @@ Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
     c.size = payload_bytes(count, type);
   }
   c.leaves_early = intra(c) && !is_me(c, root);
+  c.has_to_block = has_to_block(c, type, op);
   c.blocking = [=] { return pmpi::Reduce(sendbuf, recvbuf, count, type, op, root, comm); };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     const PrivateCopy* mine = early ? keep_copy(keep, sendbuf, count, type, false) : nullptr;
@@ -95,6 +113,7 @@ Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts
     for (std::size_t i = 0; i < blocks; ++i) c.sizes.push_back(one * recvcounts[i]);
     c.size = std::accumulate(c.sizes.begin(), c.sizes.end(), std::int64_t{0});
   }
+  c.has_to_block = has_to_block(c, type, op);
   c.blocking = [=] { return pmpi::Reduce_scatter(sendbuf, recvbuf, recvcounts, type, op, comm); };
   c.start = [=, early = c.leaves_early](MPI_Request* request, Keep& keep) {
     const PrivateCopy* mine =
@@ -121,6 +140,7 @@ Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C cou
     return kInclusive ? pmpi::Iscan(from, to, count, type, op, comm, request)
                       : pmpi::Iexscan(from, to, count, type, op, comm, request);
   };
+  c.has_to_block = has_to_block(c, type, op);
   c.blocking = [=] {
     return kInclusive ? pmpi::Scan(sendbuf, recvbuf, count, type, op, comm)
                       : pmpi::Exscan(sendbuf, recvbuf, count, type, op, comm);
