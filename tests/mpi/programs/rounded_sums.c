@@ -1,5 +1,5 @@
-/* Reductions of floating-point numbers whose result shows in which order they were combined, to the last bit. Prints a hash of
-   each rank's result of each form. */
+/* Reductions of floating-point numbers whose result shows in which order they were combined, to the last bit. Rank 0
+   prints a hash of each rank's result of each form. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,10 +47,13 @@ int main(int argc, char** argv) {
         if (form == 4) MPI_Reduce_scatter(in, out, blocks, MPI_DOUBLE, operations[o], MPI_COMM_WORLD);
         if (form == 5)
           MPI_Reduce_scatter_block(in, out, n / ranks, MPI_DOUBLE, operations[o], MPI_COMM_WORLD);
-        const int defined = form != 0 || rank == root;
-        printf("%d: %d numbers, operation %d, form %d: %016llx\n", rank, n, o, form,
-               defined ? (unsigned long long)hash_of(out, sizeof(double) * (size_t)n) : 0ULL);
-        fflush(stdout);
+        uint64_t hash = form != 0 || rank == root ? hash_of(out, sizeof(double) * (size_t)n) : 0,
+                 hashes[kMostRanks];
+        MPI_Gather(&hash, 1, MPI_UINT64_T, hashes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        if (rank != 0) continue; /* lines of several ranks may mix */
+        printf("%d numbers, operation %d, form %d:", n, o, form);
+        for (int i = 0; i < ranks; ++i) printf(" %016llx", (unsigned long long)hashes[i]);
+        printf("\n");
       }
     }
     free(in);
