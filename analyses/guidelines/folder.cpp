@@ -97,7 +97,7 @@ Undecided undecided_in(const MeasuredFolder& measured) {
         {fmt::format("the measurement in {} is not finished: it is in mpirun {} of {}",
                      measured.path.string(), *so_far, measured.measuring.mpiruns),
          "finish it: the same nplus1 guidelines run, with -o " + measured.path.string(), Fault::kInput},
-        "no violation is found so far, which says nothing yet"};
+        "no pattern guideline is found violated so far, which says nothing yet"};
   const auto undecided = std::count_if(
       measured.analysis.comparisons.begin(), measured.analysis.comparisons.end(),
       [](const guidelines::Comparison& c) { return c.verdict == guidelines::Verdict::kUndecided; });
