@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "stubs/guard/guard.hpp"
+#include "stubs/table/library_of.hpp"
 
 namespace nplus1::stubs::pmpi {
 
@@ -125,13 +126,6 @@ void end_if_of_another_mpi(const void* function) noexcept {
       "library's mpirun\n",
       library.maker, library.path.c_str(), ours, kIsForOpenMpi ? "mpich" : "openmpi");
   _exit(65);  // as `nplus1 run` ends where it can know
-}
-
-const link_map* library_of(const void* function) noexcept {
-  Dl_info found{};
-  void* library = nullptr;
-  return dladdr1(function, &found, &library, RTLD_DL_LINKMAP) == 0 ? nullptr
-                                                                   : static_cast<const link_map*>(library);
 }
 
 }  // namespace

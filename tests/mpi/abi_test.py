@@ -1,6 +1,7 @@
 """MPICH's ABI by the names that other libraries of it have (Intel MPI, MVAPICH, Cray): a program is observed whose library is
 libmpi.so.12, a link to MPICH's or one that calls itself so, also where nothing called libmpich is in the process, and where the
 library was opened by itself, as Python does. Debian has MPICH's library only; under the other names it is a copy of that."""
+import json
 import pathlib
 import subprocess
 import unittest
@@ -33,6 +34,52 @@ int run(void) {
                                 MPI_STATUS_IGNORE);
   MPI_Error_class(code, &class);
   printf("%d of %d: %s\\n", rank, n, class == MPI_ERR_TRUNCATE ? "truncated" : "?");
+  return MPI_Finalize();
+}
+"""
+# Looks each function up in the MPI library that it opens.
+LOOKS_UP = """#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  void* library = dlopen(argv[argc - 1], RTLD_NOW | RTLD_LOCAL);
+  int (*init)(int*, char***) = (int (*)(int*, char***))dlsym(library, "MPI_Init");
+  int (*rank)(MPI_Comm, int*) = (int (*)(MPI_Comm, int*))dlsym(library, "MPI_Comm_rank");
+  int (*barrier)(MPI_Comm) = (int (*)(MPI_Comm))dlsym(library, "MPI_Barrier");
+  int (*finalize)(void) = (int (*)(void))dlsym(library, "MPI_Finalize");
+  int mine = -1;
+  init(NULL, NULL);
+  rank(MPI_COMM_WORLD, &mine);
+  barrier(MPI_COMM_WORLD);
+  printf("rank %d\\n", mine);
+  printf("%s\\n", dlsym(library, "MPI_Nothing") == NULL && dlsym(RTLD_DEFAULT, "MPI_Nothing") == NULL ? dlerror() : "found");
+  return finalize();
+}
+"""
+# Stands between a program and an MPI library, as libraries do that translate one ABI into another.
+BETWEEN = """#include <dlfcn.h>
+#include <mpi.h>
+static void* behind(const char* name) {
+  return dlsym(dlopen("libmpich.so.12", RTLD_NOW | RTLD_LOCAL), name);
+}
+#define FORWARDS(name, parameters, arguments) \\
+  int P##name parameters { return ((int (*) parameters)behind(#name)) arguments; } \\
+  int name parameters { return P##name arguments; }
+FORWARDS(MPI_Init, (int* n, char*** words), (n, words))
+FORWARDS(MPI_Comm_rank, (MPI_Comm comm, int* rank), (comm, rank))
+FORWARDS(MPI_Comm_size, (MPI_Comm comm, int* size), (comm, size))
+FORWARDS(MPI_Barrier, (MPI_Comm comm), (comm))
+FORWARDS(MPI_Finalize, (void), ())
+"""
+THROUGH = """#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  int rank, n;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &n);
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("rank %d of %d\\n", rank, n);
   return MPI_Finalize();
 }
 """
@@ -110,6 +157,28 @@ class OtherNames(LiveTest):
                 run = self.exact(opens, opened, ranks=3, more=self.found_in(folder))
                 self.assertEqual(sorted(run.stdout.splitlines()), [f"{rank} of 3: truncated" for rank in range(3)])
                 self.assertEqual(sum(map(sum, run.summary["point_to_point"]["messages"])), 3)
+
+    def calls(self, run):
+        return {c["call"]: c["calls"] for c in json.loads((run.folder / "patterns.json").read_text())["call_sites"]}
+
+    def test_functions_that_the_program_looks_up_in_the_library(self):
+        program = self.compile("looks_up", LOOKS_UP, "-ldl")
+        bare = self.bare(2, program, "libmpich.so.12").stdout.splitlines()
+        self.assertEqual(sum("undefined symbol: MPI_Nothing" in line for line in bare), 2)
+        for folder, library in ((self.other, "libmpi.so.12"), (self.folder, "libmpich.so.12")):
+            for options in (("--record", "full"), ("--patterns-only",)):
+                with self.subTest(library=library, options=options):
+                    run = self.observe(2, program, library, options=options, more=self.found_in(folder))
+                    self.assertEqual(sorted(line.replace("libmpi.so", "libmpich.so") for line in run.stdout.splitlines()
+                                            if "Nothing" not in line), ["rank 0", "rank 1"])
+                    self.assertEqual(self.calls(run), {"MPI_Barrier": 2})
+
+    def test_a_library_between_the_program_and_mpi(self):
+        library = self.compile("libbetween.so", BETWEEN, "-shared", "-fPIC", "-ldl")
+        program = self.compile("through", THROUGH, library, f"-Wl,-rpath,{self.folder}")
+        run = self.exact(program, ranks=3, options=("--record", "full"))
+        self.assertEqual(sorted(run.stdout.splitlines()), [f"rank {rank} of 3" for rank in range(3)])
+        self.assertEqual(self.calls(run), {"MPI_Barrier": 3})
 
     def test_fortran(self):
         renamed(LIBRARIES / "libmpichfort.so.12", self.other / "libmpifort.so.12",

@@ -14,10 +14,10 @@ from openmpi_test import OpenMpiTest
 
 SOURCE = pathlib.Path(__file__).parent / "programs" / "call_sites.py"
 PYTHONS = os.environ.get("NPLUS1_PYTHONS", "/usr/bin/python3").split()
-# Functions of the stubs are found in the process, not in the library that is opened.
+# As everybody writes it: functions are looked up in the library that is opened.
 CTYPES = """import ctypes
-ctypes.CDLL("libmpich.so.12", mode=ctypes.RTLD_GLOBAL)
-mpi, world, provided, rank = ctypes.CDLL(None), 0x44000000, ctypes.c_int(), ctypes.c_int()
+mpi = ctypes.CDLL("libmpich.so.12")
+world, provided, rank = 0x44000000, ctypes.c_int(), ctypes.c_int()
 mpi.MPI_Init_thread(None, None, 3, ctypes.byref(provided))
 mpi.MPI_Comm_rank(world, ctypes.byref(rank))
 RANK = rank.value
