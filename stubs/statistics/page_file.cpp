@@ -10,12 +10,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "stubs/clock/thread_clock.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/statistics/recorder.hpp"
 #include "stubs/statistics/tables.hpp"
+#include "support/program_name.hpp"
 
 namespace nplus1::stubs::statistics {
 
@@ -33,10 +37,24 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// The words that this process was started with.
+std::vector<std::string> own_command() {
+  std::ifstream file{"/proc/self/cmdline"};
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+/// The program's path; of what Python runs, the name.
 std::string program() {
   char path[sizeof(page::Header::program)] = "";
   if (readlink("/proc/self/exe", path, sizeof path - 1) < 0) return "program";
-  return path;
+  if (!is_python(file_name_of(path))) return path;
+  std::vector<std::string> command = own_command();
+  if (command.empty()) return path;
+  command.front() = path;
+  const std::string name = program_name(command);
+  return name == file_name_of(path) ? path : name;
 }
 
 std::string absolute(const std::string& path) {

@@ -80,7 +80,9 @@ class WithCtypes(PythonTest):
         patterns = self.folder / "counted.json"
         done = self.run_command([str(NPLUS1), "patterns", str(run.folder), "--json", str(patterns)])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.check(4, json.loads(patterns.read_text())["call_sites"])
+        counted = json.loads(patterns.read_text())
+        self.assertEqual(counted["application"], program.name)
+        self.check(4, counted["call_sites"])
 
     def test_the_programs_own_c_stands_before_its_callers(self):
         source = self.folder / "own.c"
