@@ -26,8 +26,8 @@ __attribute__((no_sanitize("thread", "address"))) Dlsym* find_dlsym() noexcept {
   return function;
 }
 
-/// The wrapper of `name`, for which `handle` has `native`, null if it has none, or would not call that library: a library
-/// between two ABIs, which our wrappers call, must find the one behind it.
+/// The wrapper of `name`, for which a handle has `native`, null if it would not call that library: a library between two ABIs,
+/// which our wrappers call, must find the one behind it. (That the job was started for another MPI library, its wrapper says.)
 void* wrapper_of(Dlsym* look_up, const char* name, const void* native) noexcept {
   char profiling[128] = "P";  // PMPI_X
   if (std::string_view{name}.copy(profiling + 1, sizeof(profiling) - 2) != std::string_view{name}.size())
@@ -35,8 +35,8 @@ void* wrapper_of(Dlsym* look_up, const char* name, const void* native) noexcept 
   const void* called = next_symbol(profiling);
   const link_map *ours = library_of(reinterpret_cast<const void*>(&next_symbol)),
                  *theirs = library_of(native);
-  if (called == nullptr || ours == nullptr || theirs == nullptr || library_of(called) != theirs)
-    return nullptr;
+  if (ours == nullptr || theirs == nullptr) return nullptr;
+  if (called == nullptr ? !is_of_another_mpi(native) : library_of(called) != theirs) return nullptr;
   void* library = dlopen(ours->l_name, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;
   void* wrapper = look_up(library, name);

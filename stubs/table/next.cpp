@@ -78,6 +78,7 @@ bool calls_pmpi(const link_map& library) noexcept {
 constexpr const char* kMpich = "MPICH";
 constexpr const char* kOpenMpi = "Open MPI";
 constexpr bool kIsForOpenMpi = !std::string_view{NPLUS1_MPI_SONAME}.ends_with(".so.12");
+constexpr const char* kOurs = kIsForOpenMpi ? kOpenMpi : kMpich;
 
 /// Whose MPI library this is, which may not be there; null: nobody knows.
 const char* maker_of(const char* path) noexcept {
@@ -111,20 +112,23 @@ MpiOfProgram mpi_of_program(const void* function) noexcept {
   return library;
 }
 
+bool is_another(const MpiOfProgram& library) noexcept {
+  return library.maker != nullptr && library.maker != std::string_view{kOurs};
+}
+
 /// The job was started for the other MPI library than its program has, as a script may, or Python, of which nobody knows
 /// from outside. Its ranks would not find each other, and what is a handle to one library is none to the other: it ends
 /// before anything is called.
 void end_if_of_another_mpi(const void* function) noexcept {
   const MpiOfProgram library = mpi_of_program(function);
-  const char* ours = kIsForOpenMpi ? kOpenMpi : kMpich;
-  if (library.maker == nullptr || library.maker == std::string_view{ours}) return;
+  if (!is_another(library)) return;
   std::fprintf(
       stderr,
       "nplus1: the program's MPI library is of %s (%s), and the job was started for %s\n"
       "  so:   it can't be observed, and ends before its first call\n"
       "  next: say so: nplus1 run --mpi %s ...; or put `nplus1 run --` before a line that begins with that "
       "library's mpirun\n",
-      library.maker, library.path.c_str(), ours, kIsForOpenMpi ? "mpich" : "openmpi");
+      library.maker, library.path.c_str(), kOurs, kIsForOpenMpi ? "mpich" : "openmpi");
   _exit(65);  // as `nplus1 run` ends where it can know
 }
 
@@ -133,6 +137,10 @@ void end_if_of_another_mpi(const void* function) noexcept {
 void* next_symbol(const char* name) noexcept {
   void* found = dlsym(RTLD_NEXT, name);
   return found != nullptr ? found : in_local_library(name);
+}
+
+bool is_of_another_mpi(const void* function) noexcept {
+  return is_another(mpi_of_program(function));
 }
 
 void* variable(const char* name) noexcept {

@@ -15,6 +15,9 @@ namespace nplus1::stubs::pmpi {
 /// somebody opened with RTLD_LOCAL (as mpi4py does). Null if there is none.
 [[nodiscard]] void* next_symbol(const char* name) noexcept;
 
+/// Whether `function` is of the other MPI library than the job was started for; who calls its wrapper ends with 65.
+[[nodiscard]] bool is_of_another_mpi(const void* function) noexcept;
+
 /// The variable `name` of the MPI library's, as the program sees it: a program that is linked with the library may have a
 /// copy of its own, which the library uses, too. Null if there is none.
 [[nodiscard]] void* variable(const char* name) noexcept;

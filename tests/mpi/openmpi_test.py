@@ -96,6 +96,8 @@ class ThatWereStartedForTheOtherLibrary(OpenMpiTest):
         self.told("mpich", "Open MPI", "/usr/bin/python3", "-c", "from mpi4py import MPI")
         self.told("openmpi", "MPICH", "/usr/bin/python3", "-c",
                   "import ctypes; ctypes.CDLL('libmpich.so.12'); mpi = ctypes.CDLL(None); mpi.MPI_Init(None, None)")
+        for started, maker, library in (("mpich", "Open MPI", "libmpi.so.40"), ("openmpi", "MPICH", "libmpich.so.12")):
+            self.told(started, maker, "/usr/bin/python3", "-c", f"import ctypes; ctypes.CDLL('{library}').MPI_Init(None, None)")
 
     def mpi4py(self, folder, library):
         """What looks like one from outside, linked with a library of that MPI's."""
