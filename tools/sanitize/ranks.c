@@ -22,12 +22,20 @@ const char* __tsan_default_options(void) {
   return "ignore_noninstrumented_modules=1:" AS_BARE;
 }
 
+/* Where nothing is sanitized, as in a shell, ThreadSanitizer's library begins with the first function that it stands for, but not
+ * with setjmp, which is then a call of nothing: shells crash that begin with it. */
+void __tsan_init(void) __attribute__((weak));
+static void __attribute__((constructor)) begin(void) {
+  if (__tsan_init != 0) __tsan_init();
+}
+
 /* ThreadSanitizer's library keeps a signal back until it knows that the thread may be interrupted, which it does not know of
  * waitpid: the command, which waits for mpirun there, would never pass on what it is told. It has no code of ours that is
  * sanitized, so its handlers are the system's, as bare. In ranks they stay the sanitizer's. */
 typedef int Sigaction(int, const struct sigaction*, struct sigaction*);
 int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
   const int is_command = strcmp(program_invocation_short_name, "nplus1") == 0;
-  Sigaction* const next = (Sigaction*)dlsym(is_command ? RTLD_DEFAULT : RTLD_NEXT, is_command ? "__sigaction" : "sigaction");
+  Sigaction* const next =
+      (Sigaction*)dlsym(is_command ? RTLD_DEFAULT : RTLD_NEXT, is_command ? "__sigaction" : "sigaction");
   return next(number, action, old);
 }
