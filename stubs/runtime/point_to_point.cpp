@@ -209,7 +209,7 @@ void announce_receive(Call& call, const Transfer& t, Request& request, events::E
     request.at = call.entry();
     return;
   }
-  if (request.engine_decided || !rt.messages.direct()) return;
+  if (request.engine_decided || !rt.messages.direct() || rt.degraded()) return;
   const semantics::Receive receive{t.comm->key, request.peer, t.tag == MPI_ANY_TAG ? kAnyTag : t.tag,
                                    request.id.value, call.entry()};
   if (const auto message = rt.messages.mailbox().post(receive))

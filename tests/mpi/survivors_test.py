@@ -92,6 +92,12 @@ class Survivors(Killed):
         out = self.kill_simulator("irecv -1 4 7; delay 0.6; cancel 0; recv 1 4", "delay 0.8; send 0 4")
         self.assertEqual(out, ["cancelled", "from 1, tag 0, 4 bytes"])
 
+    def test_a_wildcard_that_is_posted_and_cancelled_after_the_simulators_end(self):
+        """Rank 0 has noticed it by then: it has waited for what only the simulator decides."""
+        out = self.kill_simulator("delay 0.6; recv -1 4; irecv -1 4 7; irecv -1 4 7; cancel 0; cancel 1; recv 1 4",
+                                  "delay 0.6; send 0 4; delay 0.6; send 0 4")
+        self.assertEqual(out, ["cancelled", "cancelled", "from 1, tag 0, 4 bytes", "from 1, tag 0, 4 bytes"])
+
     def test_a_program_that_never_stops_talking(self):
         ping = "repeat 3000 {{ send {0} 64; recv {0} 64; irecv -1 64; send {0} 64; waitall }}"
         out = self.kill_simulator(ping.format(1), ping.format(0))
