@@ -48,6 +48,7 @@ ThreadState& ThreadStates::mine() {
 
 ThreadState& ThreadStates::make() {
   states_.push_back(std::make_unique<ThreadState>());
+  count_.store(states_.size(), std::memory_order_relaxed);
   ThreadState& made = *states_.back();
   this_thread = &made;
   thread_end.armed = states_.size() > 1;

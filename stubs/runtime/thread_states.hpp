@@ -2,6 +2,7 @@
 // runtime's lock held, but for what says otherwise.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32,8 +33,10 @@ class ThreadStates {
   [[nodiscard]] static ThreadState* mine_if_known() noexcept;
   /// The calling thread ends, of which the simulator is told. Takes the lock.
   void end_mine();
-  /// That have called MPI.
-  [[nodiscard]] std::size_t count() const { return states_.size(); }
+  /// That have called MPI. Without a lock: of the thread itself and those that it knows of, others may just have come.
+  [[nodiscard]] std::size_t count() const { return count_.load(std::memory_order_relaxed); }
+  /// Whether the calling thread is the only one that has called MPI. Without a lock.
+  [[nodiscard]] bool are_mine_alone() const { return mine_if_known() != nullptr && count() == 1; }
 
   /// The simulator's answer, for the thread that it names.
   void take(const events::Answer& answer, const std::vector<std::uint32_t>& words);
@@ -59,6 +62,7 @@ class ThreadStates {
   Line& line_;
   bool several_ = false;
   std::vector<std::unique_ptr<ThreadState>> states_;
+  std::atomic<std::size_t> count_{0};
 };
 
 }  // namespace nplus1::stubs

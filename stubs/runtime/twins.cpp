@@ -78,6 +78,7 @@ bool Twins::is_one_here() noexcept {
 }
 
 void Twins::told(const events::Event& event) {
+  if (!runtime_.threads.are_mine_alone()) return;
   twin::Outcome outcome = tried_ ? twin::Outcome::kFailed : twin::Outcome::kNotTried;
   if (warm_ticks_ != 0) outcome = twin::Outcome::kMeasured;
   if (warm_ticks_ != 0 || speed_.is_known()) tell(event.thread);
@@ -110,10 +111,11 @@ void Twins::tell(ThreadId thread) {
 }
 
 void Twins::leave() {
+  if (!runtime_.threads.are_mine_alone()) return;
   const bool at_beginning = at_beginning_;
   at_beginning_ = false;
   if (!at_beginning || twin::is_twin() || ticks() < next_tick_) return;
-  if (runtime_.degraded() || runtime_.threads.count() > 1) return;
+  if (runtime_.degraded()) return;
   // Ranks that do the same do not all measure the same stretches.
   const double luck = 0.5 + static_cast<double>(random_()) / static_cast<double>(std::minstd_rand::max());
   if (plan_.is_due(luck)) sample_if_alone();

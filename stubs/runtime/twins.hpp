@@ -3,7 +3,7 @@
 // (hypothesis/clock/): the clock of the run itself stays as measured.
 //
 // Which, stubs/twin/plan.hpp says. Exists where such a run was asked for and the process can have twins. Of the process's first
-// thread; none is made while there are others.
+// thread; none is made once there are others, which nothing here is told of, since it has no lock.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ class Twins {
   /// The thread begins a call that has a clock, `stretch_ticks` after it left the last one; `given`: not all of the time before
   /// it was measured.
   void called(bool given, std::int64_t stretch_ticks) {
+    if (!runtime_.threads.are_mine_alone()) return;
     if (given)
       speed_ = {};
-    else if (stretch_ticks > long_ticks_ && runtime_.threads.count() == 1)
+    else if (stretch_ticks > long_ticks_)
       speed_ = core_speed();
     if (warm_ticks_ == 0) return;
     if (given || ++calls_since_ > 1) warm_ticks_ = 0;
