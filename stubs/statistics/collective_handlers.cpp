@@ -128,12 +128,12 @@ int prepare(MPI_Comm comm, MPI_Request* request, Describe&& describe, Native&& n
     guarded([&] {
       CommUse* c = scope.accepted_comm();
       if (c == nullptr) return;
-      statistics::Prepared prepared;
-      prepared.use.kind = WaitKind::kCollective;
-      prepared.use.call = current_call();
-      prepared.comm = c;
-      prepared.fan = describe(*c);
-      prepared.fan->call = current_call();
+      auto prepared = std::make_unique<statistics::Prepared>();
+      prepared->use.kind = WaitKind::kCollective;
+      prepared->use.call = current_call();
+      prepared->comm = c->shared_from_this();
+      prepared->fan = describe(*c);
+      prepared->fan->call = current_call();
       scope.recorder().prepare(*request, std::move(prepared));
     });
   return code;

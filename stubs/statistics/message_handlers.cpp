@@ -50,12 +50,12 @@ int prepare(MPI_Count count, MPI_Datatype type, int peer, MPI_Comm comm, page_wa
   when(code, [&] {
     statistics::CommUse* use = scope.accepted_comm();
     if (use == nullptr) return;
-    statistics::Prepared prepared;
-    prepared.use.peer = use->world(peer);
-    prepared.use.kind = kind;
-    prepared.use.call = current_call();
-    prepared.comm = use;
-    prepared.bytes = bytes_of(count, type);
+    auto prepared = std::make_unique<statistics::Prepared>();
+    prepared->use.peer = use->world(peer);
+    prepared->use.kind = kind;
+    prepared->use.call = current_call();
+    prepared->comm = use->shared_from_this();
+    prepared->bytes = bytes_of(count, type);
     scope.recorder().prepare(*request, std::move(prepared));
   });
   return code;
@@ -280,8 +280,12 @@ int Request_free(MPI_Request* request) {
   Scope scope;
   scope.publish();
   const MPI_Request handle = *request;
+  // First: another thread may get the same handle as soon as MPI has freed it.
+  std::unique_ptr<statistics::Prepared> prepared;
+  guarded([&] { prepared = scope.recorder().unprepare(handle); });
   const int code = pmpi::Request_free(request);
-  when(code, [&] { scope.recorder().unprepare(handle); });
+  if (code != MPI_SUCCESS && prepared != nullptr)
+    guarded([&] { scope.recorder().prepare(handle, std::move(prepared)); });
   return code;
 }
 

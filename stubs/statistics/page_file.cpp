@@ -195,9 +195,9 @@ Recorder* Recorder::make(int thread_level) {
   made->base_ = base;
   made->folder_ = base;
   const bool mapped = made->map_page(rank, ranks);
-  made->requests_ = static_cast<RequestSlot*>(std::calloc(kRequestSets * kRequestWays, sizeof(RequestSlot)));
-  if (!mapped || made->requests_ == nullptr) return nullptr;  // out of memory: others count on
+  if (!mapped) return nullptr;  // out of memory: others count on
   shared_counts.store(thread_level == MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
+  made->requests_.emplace(thread_level == MPI_THREAD_MULTIPLE);
   made->add_communicator(world(), stubs::Origin{0}, 0);
   made->add_communicator(world_of_one(), stubs::Origin{0}, 1);
   return made;

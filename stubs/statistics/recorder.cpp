@@ -47,6 +47,13 @@ std::int64_t bytes_of(MPI_Count count, MPI_Datatype type) {
   return size <= 0 ? 0 : static_cast<std::int64_t>(size * count);
 }
 
+std::uint64_t CommUse::begin_collective() {
+  const std::uint64_t ordinal = collectives.fetch_add(1, std::memory_order_relaxed) + 1;
+  page::Live* shown = live.load(std::memory_order_relaxed);
+  if (shown != nullptr) __atomic_store_n(&shown->collectives, ordinal, __ATOMIC_RELEASE);
+  return ordinal;
+}
+
 std::int32_t CommUse::world(int peer) const {
   return peer == MPI_ANY_SOURCE ? -1 : known->world(peer).value;
 }
@@ -117,23 +124,29 @@ CommUse* Recorder::find(Thread& thread, MPI_Comm comm) {
   const std::lock_guard guard{lock_};
   const auto known = by_handle_.find(comm);
   if (known == by_handle_.end()) return nullptr;
-  seen = {comm, now, known->second};
-  return known->second;
+  seen = {comm, now, known->second.get()};
+  return seen.use;
 }
 
 CommUse* Recorder::find_or_add(Thread& thread, MPI_Comm comm) {
   if (CommUse* found = find(thread, comm)) return found;
   if (comm == MPI_COMM_NULL) return nullptr;
   constexpr std::uint64_t kUnseen = 77;
-  return add_communicator(comm, stubs::Origin{0}, kUnseen);
+  const std::lock_guard guard{lock_};
+  const auto known = by_handle_.find(comm);  // another thread may have been first
+  return known != by_handle_.end() ? known->second.get() : add_held(comm, stubs::Origin{0}, kUnseen);
 }
 
 CommUse* Recorder::add_communicator(MPI_Comm comm, stubs::Origin origin, std::uint64_t creation) {
   const std::lock_guard guard{lock_};
+  return add_held(comm, origin, creation);
+}
+
+CommUse* Recorder::add_held(MPI_Comm comm, stubs::Origin origin, std::uint64_t creation) {
   stubs::Communicator& known = communicators_.add(comm, origin, creation);
   generation_.fetch_add(1, std::memory_order_acq_rel);
-  auto made = std::make_unique<CommUse>();
-  made->known = &known;
+  auto made = std::make_shared<CommUse>();
+  made->known = known.shared_from_this();
   made->size = static_cast<std::uint32_t>(known.all.size());
   made->members = intern_members(known.all, made->ranges);
   std::uint64_t hash = mix(known.all.size(), static_cast<std::uint64_t>(known.first_group));
@@ -149,10 +162,7 @@ CommUse* Recorder::add_communicator(MPI_Comm comm, stubs::Origin origin, std::ui
   }
   made->counts = counts;
   made->live = live_slot(known.key | 1);
-  CommUse* use = made.get();
-  by_handle_[comm] = use;
-  uses_[&known] = std::move(made);
-  return use;
+  return (by_handle_[comm] = std::move(made)).get();
 }
 
 /// Freed slots are taken again: a plain search, at the creation of a communicator.
@@ -171,10 +181,9 @@ void Recorder::forget(MPI_Comm comm) {
   const std::lock_guard guard{lock_};
   const auto found = by_handle_.find(comm);
   if (found == by_handle_.end()) return;
-  const stubs::Communicator* known = found->second->known;
-  if (found->second->live != nullptr) __atomic_store_n(&found->second->live->key, 0, __ATOMIC_RELEASE);
+  page::Live* shown = found->second->live.exchange(nullptr);
+  if (shown != nullptr) __atomic_store_n(&shown->key, 0, __ATOMIC_RELEASE);
   by_handle_.erase(found);
-  uses_.erase(known);
   communicators_.forget(comm);
   generation_.fetch_add(1, std::memory_order_acq_rel);
 }
@@ -210,32 +219,18 @@ std::uint32_t Recorder::intern_members(const std::vector<std::int32_t>& members,
 
 // ---- requests -------------------------------------------------------------------------------------------------
 
-/// Never taken out: a handle that is used again is written again.
 void Recorder::note_request(MPI_Request request, const RequestUse& use) {
-  const std::uint64_t handle = number_of(request);
-  RequestSlot* set = &requests_[mix(handle, 0) % kRequestSets * kRequestWays];
-  RequestSlot* free = &set[mix(handle, 1) % kRequestWays];
-  for (std::size_t i = 0; i < kRequestWays; ++i)
-    if (set[i].handle == handle || set[i].handle == 0) {
-      free = &set[i];
-      break;
-    }
-  free->use = use;
-  __atomic_store_n(&free->handle, handle, __ATOMIC_RELEASE);
+  requests_->note(number_of(request), use);
 }
 
 RequestUse Recorder::request(MPI_Request request) const {
-  const std::uint64_t handle = number_of(request);
-  const RequestSlot* set = &requests_[mix(handle, 0) % kRequestSets * kRequestWays];
-  for (std::size_t i = 0; i < kRequestWays; ++i)
-    if (__atomic_load_n(&set[i].handle, __ATOMIC_ACQUIRE) == handle) return set[i].use;
-  return {-2, page::WaitKind::kOther};
+  return requests_->find(number_of(request)).value_or(RequestUse{.kind = page::WaitKind::kOther});
 }
 
-void Recorder::prepare(MPI_Request request, Prepared prepared) {
-  note_request(request, prepared.use);
+void Recorder::prepare(MPI_Request request, std::unique_ptr<Prepared> prepared) {
+  note_request(request, prepared->use);
   const std::lock_guard guard{lock_};
-  prepared_[request] = std::make_unique<Prepared>(std::move(prepared));
+  prepared_[request] = std::move(prepared);
 }
 
 const Prepared* Recorder::prepared(MPI_Request request) {
@@ -244,9 +239,10 @@ const Prepared* Recorder::prepared(MPI_Request request) {
   return found == prepared_.end() ? nullptr : found->second.get();
 }
 
-void Recorder::unprepare(MPI_Request request) {
+std::unique_ptr<Prepared> Recorder::unprepare(MPI_Request request) {
   const std::lock_guard guard{lock_};
-  prepared_.erase(request);
+  const auto taken = prepared_.extract(request);
+  return taken.empty() ? nullptr : std::move(taken.mapped());
 }
 
 // ---- counts ---------------------------------------------------------------------------------------------------

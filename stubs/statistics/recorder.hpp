@@ -20,6 +20,7 @@
 #include "stubs/guard/guard.hpp"
 #include "stubs/runtime/capture/call_paths.hpp"
 #include "stubs/runtime/communicators/communicators.hpp"
+#include "stubs/statistics/request_table.hpp"
 #include "support/collective_kind.hpp"
 
 namespace nplus1::stubs::statistics {
@@ -27,14 +28,16 @@ namespace nplus1::stubs::statistics {
 namespace page = events::statistics;
 
 /// A communicator as the page has it.
-struct CommUse {
-  stubs::Communicator* known = nullptr;
-  page::Communicator* counts = nullptr;  // null: the table is full
-  page::Live* live = nullptr;            // likewise
+struct CommUse : std::enable_shared_from_this<CommUse> {
+  std::shared_ptr<stubs::Communicator> known;
+  page::Communicator* counts = nullptr;    // null: the table is full
+  std::atomic<page::Live*> live{nullptr};  // likewise, or the program has freed the communicator
   std::uint32_t size = 0;
   std::uint32_t members = 0;  // of the page
   std::uint32_t ranges = 0;
-  std::atomic<std::uint64_t> collectives{0};         // begun
+  std::atomic<std::uint64_t> collectives{0};  // begun
+  /// Another has begun: which one.
+  std::uint64_t begin_collective();
   [[nodiscard]] std::int32_t world(int peer) const;  // -1: any; -2: none
 };
 
@@ -54,21 +57,10 @@ struct Fan {
   std::vector<Edge> edges;  // of neighbourhoods
 };
 
-/// What is known of a request, for who waits for it.
-struct RequestUse {
-  std::int32_t peer = -2;
-  page::WaitKind kind = page::WaitKind::kNone;
-  MpiCall call = MpiCall::kNone;
-  std::uint64_t communicator = 0;  // of a collective: as in page::ThreadState
-  std::uint64_t ordinal = 0;
-  std::uint32_t members = 0;
-  std::uint32_t ranges = 0;
-};
-
 /// What starting a persistent request does.
 struct Prepared {
   RequestUse use;
-  CommUse* comm = nullptr;
+  std::shared_ptr<CommUse> comm;  // the program may free it before it starts the request
   std::int64_t bytes = 0;
   std::optional<Fan> fan;
 };
@@ -105,9 +97,10 @@ class Recorder {
 
   void note_request(MPI_Request request, const RequestUse& use);
   [[nodiscard]] RequestUse request(MPI_Request request) const;
-  void prepare(MPI_Request request, Prepared prepared);
+  void prepare(MPI_Request request, std::unique_ptr<Prepared> prepared);
   [[nodiscard]] const Prepared* prepared(MPI_Request request);
-  void unprepare(MPI_Request request);
+  /// Takes it out; null for requests that are not persistent.
+  [[nodiscard]] std::unique_ptr<Prepared> unprepare(MPI_Request request);
 
   void message(std::uint64_t layer, bool incoming, std::int32_t peer, std::int64_t bytes);
   void count_size(std::uint64_t layer, std::uint64_t bytes);
@@ -136,9 +129,10 @@ class Recorder {
     return header_->tables[static_cast<std::size_t>(kind)].entries;
   }
   bool map_page(int rank, int ranks);
+  /// While lock_ is held.
+  CommUse* add_held(MPI_Comm comm, stubs::Origin origin, std::uint64_t creation);
   std::uint32_t intern(const std::string& frames);
   std::uint32_t intern_members(const std::vector<std::int32_t>& members, std::uint32_t& ranges);
-  CommUse* use_of(const stubs::Communicator& known);
   page::Live* live_slot(std::uint64_t key);
   [[nodiscard]] std::string squeezed();
   bool write_joined(const std::string& own, int ranks);
@@ -150,18 +144,12 @@ class Recorder {
   std::string file_;    // this rank's page; empty: memory of its own
   std::mutex lock_;
   Communicators communicators_;
-  std::unordered_map<const stubs::Communicator*, std::unique_ptr<CommUse>> uses_;
-  std::unordered_map<MPI_Comm, CommUse*> by_handle_;
+  std::unordered_map<MPI_Comm, std::shared_ptr<CommUse>> by_handle_;
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> member_lists_;  // by hash
   std::atomic<std::uint64_t> generation_{1};
   std::unordered_map<std::string, std::uint32_t> paths_;
   std::unordered_map<MPI_Request, std::unique_ptr<Prepared>> prepared_;
-  struct RequestSlot {
-    std::uint64_t handle = 0;
-    RequestUse use;
-  };
-  static constexpr std::size_t kRequestSets = 8192, kRequestWays = 4;
-  RequestSlot* requests_ = nullptr;  // as large as the whole, untouched where no request was
+  std::optional<RequestTable> requests_;
 };
 
 /// Lives until the process ends; null before MPI_Init and where there is no page.

@@ -79,9 +79,7 @@ void Scope::waits_for(const MPI_Request* requests, int count) {
 
 void Scope::takes_part(int root) {
   if (comm_ == nullptr) return;
-  const std::uint64_t ordinal = comm_->collectives.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (comm_->live != nullptr) __atomic_store_n(&comm_->live->collectives, ordinal, __ATOMIC_RELEASE);
-  state_->ordinal = ordinal;
+  state_->ordinal = comm_->begin_collective();
   state_->root = root >= 0 ? comm_->world(root) : -1;
 }
 
@@ -118,8 +116,7 @@ void Scope::started(CommUse& comm, std::int32_t peer, std::int64_t bytes) {
 
 void Scope::started(CommUse& comm, const Fan& fan) {
   if (comm_ == nullptr) comm_ = &comm;
-  const std::uint64_t ordinal = comm.collectives.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (comm.live != nullptr) __atomic_store_n(&comm.live->collectives, ordinal, __ATOMIC_RELEASE);
+  comm.begin_collective();
   collective(fan, false);
 }
 

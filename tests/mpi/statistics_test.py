@@ -42,11 +42,11 @@ class Statistics(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
 
-    def run_job(self, name, ranks, *words, options=(), program_folder=None):
+    def run_job(self, name, ranks, *words, options=(), program_folder=None, more=None):
         out = self.folder / name
         program = (program_folder or PROGRAMS) / words[0]
         done = subprocess.run([NPLUS1, "run", "-q", "-n", str(ranks), "-o", out, *options, "--", program, *words[1:]],
-                              cwd=self.folder, capture_output=True, text=True, timeout=300)
+                              cwd=self.folder, capture_output=True, text=True, timeout=300, env={**os.environ, **(more or {})})
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads((out / "patterns.json").read_text())
 
@@ -97,6 +97,23 @@ class Statistics(unittest.TestCase):
                 self.assertEqual(matrices(counted), matrices(simulated))
                 self.assertEqual(calls(counted), calls(simulated))
                 self.assertTrue(counted["complete"])
+
+    def test_persistent_requests_may_outlive_their_communicators_and_be_several_threads(self):
+        """What is freed has other contents at once."""
+        for scenario, threads in (("freed", 1), ("threads", 4)):
+            with self.subTest(scenario):
+                counted = self.run_job(scenario, 2, "started_later", scenario, "200", options=["--patterns-only"],
+                                       more={"MALLOC_PERTURB_": "90"})
+                rows = counted["layers"][0]["rows"]
+                self.assertEqual([(r["source"], r["destinations"], r["messages"]) for r in rows],
+                                 [(0, [1], [200 * threads]), (1, [0], [200 * threads])])
+                self.assertTrue(counted["complete"])
+
+    def test_counts_of_several_threads_are_those_of_an_ordinary_run(self):
+        counted, simulated = (self.run_job(f"threads-{how[-1]}", 2, "named_threads", "4", "50", options=how)
+                              for how in (["--patterns-only"], ["--record", "patterns"]))
+        self.assertTrue(matrices(simulated))
+        self.assertEqual(matrices(counted), matrices(simulated))
 
     def test_times_and_sub_communicators_and_refused_calls(self):
         counted = self.run_job("late", 3, "hangs", "late", "3000", options=["--patterns-only"])
