@@ -5,10 +5,11 @@
 #   tools/sanitize.sh ubsan     UBSan alone: live runs
 #   tools/sanitize.sh PRESET --live [SUITE...]    only the live runs: suites of tests/mpi, and random_programs; CLASS and TEST may follow
 #
-# In live runs the simulator and the library in the ranks are sanitized; the command is in the tests of the command line.
-# AddressSanitizer and ThreadSanitizer replace malloc and must be there before the C library. A program that knows nothing
-# of them gets their library by LD_PRELOAD, behind ours, which is linked with it: so it is in the loader's list before the
-# C library, and set up before ours. Tests hand on no LD_PRELOAD, so the command that they call is a script that sets it.
+# In live runs the simulator and the libraries in the ranks are sanitized, but for those of `overlap measure` and `guidelines
+# tune`; the command is in the tests of the command line. AddressSanitizer and ThreadSanitizer replace malloc and must be there
+# before the C library. A program that knows nothing of them gets their library by LD_PRELOAD, behind ours, which is linked with
+# it: so it is in the loader's list before the C library, and set up before ours. Tests hand on no LD_PRELOAD, so the command
+# that they call is a script that sets it.
 # tools/sanitize/left_out.PRESET.txt lists the tests that mean nothing under a sanitizer, with reasons.
 set -eu
 cd "$(dirname "$0")/.."
@@ -43,7 +44,7 @@ if [ $live_only = no ] && [ "$preset" != ubsan ]; then
   left_out=$(sed -e '/^#/d' -e '/^$/d' -e 's/: .*//' "tools/sanitize/left_out.$preset.txt" | paste -sd'|')
   ctest --test-dir "$build" -L "$labels" -LE mpi -E "$left_out" --output-on-failure >&2 || failed="$failed unit"
 else
-  cmake --build --preset "$preset" -j "$(nproc)" --target nplus1-simnode nplus1-stubs nplus1-openmpi >&2
+  cmake --build --preset "$preset" -j "$(nproc)" --target nplus1-simnode nplus1-stubs nplus1-openmpi nplus1-statistics >&2
 fi
 
 # An installation of its own, in which what can be sanitized is: tests look beside the command for all else, and hand on
@@ -54,7 +55,9 @@ rm -rf "$live"
 mkdir -p "$live/command"
 cp -al build/bin build/lib "$live/"
 [ -d build/share ] && cp -al build/share "$live/"
-for part in bin/nplus1-simnode lib/libnplus1-stubs.so lib/libnplus1-openmpi.so; do ln -f "$build/$part" "$live/$part"; done
+for part in bin/nplus1-simnode lib/libnplus1-stubs.so lib/libnplus1-openmpi.so lib/libnplus1-statistics.so; do
+  ln -f "$build/$part" "$live/$part"
+done
 (cd "$live/command" && ln -s ../bin/* .)
 case $preset in
   asan) runtime=$(gcc -print-file-name=libasan.so) ;;
@@ -79,6 +82,8 @@ END
 fi
 export NPLUS1="$live/command/nplus1" NPLUS1_TEST_PROGRAMS="$live/bin/mpi-tests" PYTHONDONTWRITEBYTECODE=1
 export NPLUS1_OPENMPI_TEST_PROGRAMS="$live/bin/openmpi-tests"
+# What tests preload behind a library of ours that they preload themselves.
+export NPLUS1_PRELOAD_BEHIND="${runtime:+$live/lib/libranks.so:$runtime}"
 export RANDOM_PROGRAM="$NPLUS1_TEST_PROGRAMS/random_program" PATIENT="$live/lib/librandom_programs_patient.so"
 export NPLUS1_MPIRUN="${NPLUS1_MPIRUN:-mpirun.mpich}" NPLUS1_LEAVE_OUT="$PWD/tools/sanitize/left_out.$preset.txt"
 if [ "$preset" = asan ]; then  # can it fail?
