@@ -82,8 +82,9 @@ END
 fi
 export NPLUS1="$live/command/nplus1" NPLUS1_TEST_PROGRAMS="$live/bin/mpi-tests" PYTHONDONTWRITEBYTECODE=1
 export NPLUS1_OPENMPI_TEST_PROGRAMS="$live/bin/openmpi-tests"
-# What tests preload behind a library of ours that they preload themselves.
+# Tests that preload a library of ours themselves, without the command: what they preload behind it, and UCX as above.
 export NPLUS1_PRELOAD_BEHIND="${runtime:+$live/lib/libranks.so:$runtime}"
+[ -z "$runtime" ] || export UCX_MEM_EVENTS=no
 export RANDOM_PROGRAM="$NPLUS1_TEST_PROGRAMS/random_program" PATIENT="$live/lib/librandom_programs_patient.so"
 export NPLUS1_MPIRUN="${NPLUS1_MPIRUN:-mpirun.mpich}" NPLUS1_LEAVE_OUT="$PWD/tools/sanitize/left_out.$preset.txt"
 if [ "$preset" = asan ]; then  # can it fail?
