@@ -74,7 +74,7 @@ export UCX_MEM_EVENTS=no
 # UBSan's own messages beside AddressSanitizer's go to stderr whatever log_path says.
 export NPLUS1_SIMNODE_LOG="\${NPLUS1_SIMNODE_LOG:-$findings/../simulators.log}"
 case "\${1:-} \$*" in  # what else there is starts no ranks, and limits the memory of children
-  run*|guidelines*|*--reenact*) export LD_PRELOAD="$live/lib/libranks.so:$runtime\${LD_PRELOAD:+:\$LD_PRELOAD}" ;;
+  run*|doctor*|demo*|guidelines*|*--reenact*) export LD_PRELOAD="$live/lib/libranks.so:$runtime\${LD_PRELOAD:+:\$LD_PRELOAD}" ;;
 esac
 exec "$live/bin/nplus1" "\$@"
 END
