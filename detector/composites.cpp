@@ -49,6 +49,7 @@ std::vector<Instance> together(const Transfers& transfers, const TransferList& c
                                const std::vector<Instance>& up, const std::vector<Instance>& down) {
   if (up.size() != down.size()) return {};
   std::vector<Instance> joined;
+  std::vector<TransferList> empty;
   for (std::size_t i = 0; i < up.size(); ++i) {
     if (up[i].verdict.ranks != down[i].verdict.ranks || up[i].verdict.roots != down[i].verdict.roots ||
         !follows(transfers, up[i], down[i]))
@@ -56,6 +57,10 @@ std::vector<Instance> together(const Transfers& transfers, const TransferList& c
     if (i > 0 && end_of(transfers, up[i]) < transfers.all[down[i - 1].transfers.front()].sent_at) return {};
     TransferList list = up[i].transfers;
     list.insert(list.end(), down[i].transfers.begin(), down[i].transfers.end());
+    if (is_empty(transfers, list)) {
+      empty.push_back(std::move(list));
+      continue;
+    }
     auto instance = instance_of(transfers, captures, std::move(list));
     if (!instance || (instance->verdict.kind != CollectiveKind::kAllreduce &&
                       instance->verdict.kind != CollectiveKind::kAllgather &&
@@ -63,7 +68,11 @@ std::vector<Instance> together(const Transfers& transfers, const TransferList& c
       return {};
     joined.push_back(std::move(*instance));
   }
+  if (joined.empty()) return joined;
   agree_on_operation(joined);
+  const Verdict known = joined.front().verdict;
+  for (TransferList& list : empty) joined.push_back(without_elements(known, std::move(list)));
+  sort_by_time(transfers, joined);
   return joined;
 }
 

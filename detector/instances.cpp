@@ -315,6 +315,18 @@ void doubt(const Transfers& transfers, const TransferList& list, std::vector<Ins
 
 }  // namespace
 
+bool is_empty(const Transfers& transfers, const TransferList& list) {
+  return std::ranges::all_of(list, [&](TransferIndex i) { return transfers.all[i].content.bytes == 0; });
+}
+
+Instance without_elements(const Verdict& known, TransferList list) {
+  Verdict v = known;
+  v.bytes = v.payload = 0;
+  v.proof = v.proof_once = 0;
+  v.evidence = {"now and then there are no elements, and the same messages are empty"};
+  return {std::move(v), std::move(list)};
+}
+
 void sort_by_time(const Transfers& transfers, std::vector<Instance>& found) {
   std::ranges::sort(found, {}, [&](const Instance& i) { return transfers.all[i.transfers.front()].sent_at; });
 }

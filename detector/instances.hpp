@@ -35,6 +35,10 @@ struct Cluster {
   std::vector<Cluster> parts;  // what it was joined from; none: messages alone hold it together
 };
 
+/// Whether none of these messages holds anything: an operation on no elements, of which nothing shows what it is.
+[[nodiscard]] bool is_empty(const Transfers& transfers, const TransferList& list);
+/// The same operation as one of which more is known, but on no elements.
+[[nodiscard]] Instance without_elements(const Verdict& known, TransferList list);
 void sort_by_time(const Transfers& transfers, std::vector<Instance>& found);
 /// `list` judged as one operation, with what its ranks had told before of parts that they keep. A broadcast is returned
 /// without messages that only brought its data to the root. `alike`: see judge().

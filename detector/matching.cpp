@@ -46,7 +46,8 @@ void Matching::sent(const Step& step) {
     transfer.content = step.content;
     transfer.source_buffer = step.buffer;
     transfer.datatype = step.datatype;
-    transfer.tag = step.tag;
+    // What a program sends to itself tells of its own part, whatever tag it has there.
+    transfer.tag = step.peer == step.rank ? static_cast<std::int32_t>(events::OwnPart::kTold) : step.tag;
     transfer.comm = step.comm;
     transfer.send_site = step.site;
     transfer.send_ordinal = step.ordinal;

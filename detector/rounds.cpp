@@ -1,5 +1,6 @@
 // The ways of cutting a cluster by calls: into equal parts, or by the tags of its messages.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -143,8 +144,8 @@ std::span<const TransferIndex> first_of(const TransferList& list) {
 }
 
 /// All parts, if they are the same operation.
-std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
-                                      std::vector<TransferList> parts) {
+std::vector<Instance> same_operations_of(const Transfers& transfers, const Cluster& cluster,
+                                         std::vector<TransferList> parts) {
   std::vector<Instance> found;
   std::vector<TransferList> unproved;
   const bool inferred = std::ranges::any_of(cluster.captures, [&](TransferIndex i) {
@@ -192,6 +193,39 @@ std::vector<Instance> same_operations(const Transfers& transfers, const Cluster&
   return with_unproved(transfers, std::move(alike), std::move(unproved), inferred, open);
 }
 
+/// Who sends to whom.
+using Partners = std::vector<std::pair<std::int32_t, std::int32_t>>;
+
+Partners partners_of(const Transfers& transfers, const TransferList& list) {
+  Partners partners;
+  for (const TransferIndex i : list)
+    partners.emplace_back(transfers.all[i].source, transfers.all[i].destination);
+  std::ranges::sort(partners);
+  return partners;
+}
+
+/// All parts, if they are the same operation. One of a vector without elements shows nothing by itself: where its messages
+/// have the partners of the others', it is what those are.
+std::vector<Instance> same_operations(const Transfers& transfers, const Cluster& cluster,
+                                      std::vector<TransferList> parts) {
+  const auto first_empty = std::stable_partition(
+      parts.begin(), parts.end(), [&](const TransferList& part) { return !is_empty(transfers, part); });
+  if (first_empty == parts.begin() || first_empty == parts.end())
+    return same_operations_of(transfers, cluster, std::move(parts));
+  std::vector<TransferList> empty{std::move_iterator{first_empty}, std::move_iterator{parts.end()}};
+  parts.erase(first_empty, parts.end());
+  auto found = same_operations_of(transfers, cluster, std::move(parts));
+  std::map<Partners, Verdict> known;
+  for (const Instance& i : found) known.emplace(partners_of(transfers, i.transfers), i.verdict);
+  for (TransferList& list : empty) {
+    const auto same = known.find(partners_of(transfers, list));
+    if (same == known.end()) return {};
+    found.push_back(without_elements(same->second, std::move(list)));
+  }
+  sort_by_time(transfers, found);
+  return found;
+}
+
 using Tagged = std::map<std::pair<CommId, std::int32_t>, TransferList>;
 
 /// The messages of each tag; empty if there is only one, or one with messages that are too few for an operation.
@@ -228,7 +262,8 @@ std::vector<Instance> by_rounds(const Transfers& transfers, const Cluster& clust
       std::ranges::fill(part_of_send, ~std::uint32_t{0});
       const auto first = cut(list, lanes, parts, kFirst, part_of_send);
       if (std::ranges::none_of(first, [&](const TransferList& part) {
-            return instance_of(transfers, cluster.captures, part, first_of(list)).has_value();
+            return is_empty(transfers, part) ||
+                   instance_of(transfers, cluster.captures, part, first_of(list)).has_value();
           }))
         continue;
     }

@@ -144,6 +144,62 @@ TEST(RingAllreduce, IsFoundForIntegersDoublesAndFloatsWithUnevenChunks) {
         expect_one(planted("allreduce", "ring", "sum", ranks, type, 20, uneven), "allreduce", "sum", 5);
 }
 
+/// baidu-allreduce's own test begins with vectors of no elements.
+TEST(RingAllreduce, IsFoundWhereNowAndThenThereIsNothingToReduce) {
+  for (const int ranks : {4, 5}) {
+    const auto found = played(ranks, World::Type::kFloat, Values::kMany, [&](Play& y) {
+      std::vector<int> all(static_cast<std::size_t>(ranks));
+      std::iota(all.begin(), all.end(), 0);
+      for (int k = 0; k < 24; ++k)
+        for (const Algorithm& a : combining("allreduce")) {
+          if (a.name != "ring") continue;
+          Planted o{y, all, 0, k < 10 || k == 17 ? 0 : 20, false, "sum"};
+          y.site = 10;
+          for (const int r : all) y.draw(r, Planted::kVector, o.all());
+          a.run(o);
+        }
+    });
+    expect_one(found, "allreduce", "sum", 24);
+  }
+}
+
+/// The same data each time: its broadcasts are one each, with repetitions, and no allgather.
+TEST(RingAllgather, IsFoundWhereNowAndThenThereIsNothingToGather) {
+  constexpr int kRanks = 4;
+  const auto found = played(kRanks, World::Type::kInt64, Values::kMany, [&](Play& y) {
+    for (int r = 0; r < kRanks; ++r) y.draw(r, std::int64_t{10} * r, 10);
+    for (int k = 0; k < 12; ++k)
+      for (int step = 0; step + 1 < kRanks; ++step) {
+        std::vector<Send> sends;
+        for (int r = 0; r < kRanks; ++r) {
+          const std::int64_t block = std::int64_t{10} * ((r - step + kRanks) % kRanks);
+          sends.push_back({r, block, k < 3 ? 0 : 10, (r + 1) % kRanks, block});
+        }
+        y.at_once(sends, step);
+      }
+  });
+  expect_one(found, "allgather", "", 12);
+}
+
+/// Of an alltoall by hand, many loops go over all ranks, their own among them.
+TEST(Alltoalls, AreFoundWhereRanksSendTheirOwnBlockToo) {
+  for (const int ranks : {4, 5, 8})
+    for (const int tag : {0, 1, 2}) {
+      const auto found = played(ranks, World::Type::kDouble, Values::kMany, [&](Play& y) {
+        for (int k = 0; k < 4; ++k) {
+          std::vector<Send> sends;
+          for (int r = 0; r < ranks; ++r) {
+            y.draw(r, Planted::kVector, std::int64_t{10} * ranks);
+            for (int b = 0; b < ranks; ++b)
+              sends.push_back({r, Planted::kVector + 10 * b, 10, b, Planted::kSpare + 10 * r});
+          }
+          y.at_once(sends, tag);
+        }
+      });
+      expect_one(found, "alltoall", "", 4);
+    }
+}
+
 TEST(LargestNumbers, AreFoundUpAChainAndTrees) {
   for (const auto type : {World::Type::kInt32, World::Type::kDouble})
     for (const char* op : {"max", "min"})
