@@ -80,7 +80,7 @@ void Results::note_first_withdrawn(const Simulation& simulation, std::vector<std
       first->inside_mpi
           ? "it may have waited there for a rank that the simulator kept waiting"
           : "it may have waited for another rank or thread in a way that is not seen (a file, a signal, "
-            "a lock, shared memory)"));
+            "a lock, shared memory, the end of OpenMP's parallel region)"));
 }
 
 Outcome Results::write(Simulation* simulation) {

@@ -237,7 +237,7 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   engine.withdraw(rank);
   ++r.withdrawals;
   if (!first_withdrawn_)
-    first_withdrawn_ = {rank, thread, !sight.in_application() || place(rank) == Place::kNativeWait,
+    first_withdrawn_ = {rank, thread, waits_inside_mpi(rank, sight),
                         std::chrono::duration_cast<std::chrono::milliseconds>(now - awaited_since_)};
   t.extensions = 0;
   t.wait_anew(now);
@@ -262,6 +262,13 @@ void Watch::look(engine::Engine& engine) {
     if (!awaited_ || !look_at(*awaited_, awaited_thread_, engine)) return;
     engine.decide();
   }
+}
+
+/// Of several threads each shows for itself where it is: that the rank waits inside MPI may be another's wait.
+bool Watch::waits_inside_mpi(RankId rank, const Sight& sight) const {
+  if (!sight.in_application()) return true;
+  return !(ranks_[rank.index()].several_threads && sight.activity != nullptr) &&
+         place(rank) == Place::kNativeWait;
 }
 
 std::uint32_t Watch::looks_of(std::optional<RankId> rank) const {

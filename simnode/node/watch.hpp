@@ -102,6 +102,7 @@ class Watch {
   };
   [[nodiscard]] static Sight sight_of(const Rank& rank, ThreadId thread);
 
+  [[nodiscard]] bool waits_inside_mpi(RankId rank, const Sight& sight) const;
   /// How often it has looked for progress inside MPI, and found nothing.
   [[nodiscard]] std::uint32_t looks_of(std::optional<RankId> rank) const;
   /// Events that it has written and answers that it was given, so far.

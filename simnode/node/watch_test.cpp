@@ -237,6 +237,21 @@ TEST_F(WatchTest, AThreadIsAwaitedForLongerWhileItIsInACallOfMpi) {
   EXPECT_TRUE(decided_within(watch, 500ms));
 }
 
+/// OpenMP's threads wait between two parallel regions, while the main thread waits inside MPI.
+TEST_F(WatchTest, AThreadThatIsIdleOutsideOfMpiIsNotSaidToWaitInsideForAnother) {
+  wait_for_anybody();
+  const IdleProcess idle;
+  see_thread(0, idle.pid());
+  block_.threads[0].activity = 2;
+  block_.activity = 1;
+  block_.native_wait = 1;
+  Watch watch{3, {.measured = false}};
+  watch.add(RankId{1}, idle.pid(), &block_, true);
+  EXPECT_TRUE(decided_within(watch, 5s));
+  ASSERT_TRUE(watch.first_withdrawn());
+  EXPECT_FALSE(watch.first_withdrawn()->inside_mpi);
+}
+
 /// Given compute times are to give the same answer on a busy host.
 TEST_F(WatchTest, AThreadThatCouldRunAndHasNoCoreIsNotTakenForOneThatSpins) {
   wait_for_anybody();
