@@ -118,6 +118,19 @@ std::optional<std::int32_t> root_of(const CollectiveInstance& instance, const Me
   return root;
 }
 
+/// A rank that sends on before it has what comes to it; nothing of that is in what it sends.
+std::optional<std::int32_t> sends_too_early(const Messages& messages) {
+  std::map<std::int32_t, std::uint64_t> had;  // by when a rank has received the last one
+  for (const MessageCalls* m : messages)
+    if (m->completed != MessageCalls::kNone)
+      had[m->destination] = std::max(had[m->destination], m->completed);
+  for (const MessageCalls* m : messages)
+    if (const auto last = had.find(m->source);
+        last != had.end() && m->sent != MessageCalls::kNone && m->sent <= last->second)
+      return m->source;
+  return std::nullopt;
+}
+
 std::optional<Error> complete(CollectiveInstance& instance, const Messages& messages,
                               const InstanceRule& rule) {
   instance.bytes = rule.bytes ? *rule.bytes : size_of(rule.kind, messages);
@@ -128,6 +141,8 @@ std::optional<Error> complete(CollectiveInstance& instance, const Messages& mess
                   std::to_string(instance.ranks.size()) + " ranks");
   instance.root = root_of(instance, messages);
   if (!instance.root) return uneven("no rank is the root");
+  if (const auto early = sends_too_early(messages))
+    return uneven("rank " + std::to_string(*early) + " sends before it has received what it would pass on");
   // Blocks of different ranks that are passed on: each rank's own, and no part of what a root scatters.
   if (rule.contents == Contents::kDifferent && rule.kind == CollectiveKind::kScatter)
     for (const MessageCalls* m : messages)

@@ -87,6 +87,21 @@ TEST(Replace, AChainBecomesAScan) {
             with_collective(4, CollectiveKind::kScan, -1, 100, 1, {5, 5, 5, 5}));
 }
 
+/// Each rank tells its neighbour something of its own, and only then hears from the other one.
+TEST(Replace, AShiftIsNoOperationThatPassesOnWhatCame) {
+  TestProgram program{5};
+  for (std::int32_t r = 0; r < 5; ++r) {
+    if (r < 4) program.send(r, r + 1, 8);
+    if (r > 0) program.receive(r, r - 1);
+  }
+  program.record();
+  for (const char* with : {"reduce", "gather", "bcast"})
+    EXPECT_NE(program.refused({{"replace", std::string{"with="} + with}})
+                  .find("rank 1 sends before it has received"),
+              std::string::npos)
+        << with;
+}
+
 /// Two rows of ranks, each with a broadcast of its own from its own root.
 TEST(Replace, GroupsThatDoNotTalkToEachOtherHaveOperationsOfTheirOwn) {
   TestProgram program{6};
