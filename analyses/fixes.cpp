@@ -81,6 +81,7 @@ Case case_of(const FixOptions& options, const Trial& trial, const Recording& rec
   c.replay.source = with_warm_clock(options.replay.source);
   c.replay.most_rows = options.replay.most_rows;
   c.replay.network = trial.candidate.network;
+  c.replay.storage = trial.candidate.storage;
   c.replay.collectives = trial.candidate.collectives;
   c.steps = trial.candidate.steps;
   c.by_hand = trial.by_hand;

@@ -145,6 +145,15 @@ std::string noise_of(const Fixes& fixes) {
       report::readable(from_seconds(*fixes.random_s)), 100 * fixes.share(*fixes.random_s));
 }
 
+/// Files are no message and no computing: what they cost is said where it is much, though no change of ours makes it less.
+std::string files_of(const Fixes& fixes) {
+  constexpr double kMuch = 0.05;
+  const auto most = std::ranges::find(fixes.all, "storage", &Fix::kind);  // what saves most comes first
+  if (most == fixes.all.end() || fixes.share(most->saved_s) < kMuch) return {};
+  return fmt::format("{:>12} {:>6.1f} %  no advice: {}\n", "at most", 100 * fixes.share(most->saved_s),
+                     most->what);
+}
+
 analyses::FixOptions options_of(const WhatIfWords& words) {
   analyses::FixOptions options;
   options.replay = words.replay;
@@ -175,13 +184,13 @@ std::string first_fixes_text(const Fixes& fixes, const std::string& source) {
         quote(source));
   if (lines == 0)
     return fmt::format("What to fix: of {} tried, none saves 1 %\n", number_of(fixes.all.size(), "change")) +
-           noise + late_ones(fixes, source) + not_looked_at(fixes);
+           noise + files_of(fixes) + late_ones(fixes, source) + not_looked_at(fixes);
   if (lines < kMostLines)
     text += fmt::format("{:>24}of {} tried, no other problem's saves 1 %\n", "",
                         number_of(fixes.all.size(), "change"));
   return fmt::format("What to fix first, and what it would save{} (more: nplus1 whatif {} --sweep)\n",
                      fixes.warm ? ", with warm caches" : "", quote(source)) +
-         text + order_text(fixes) + noise + late_ones(fixes, source) + not_looked_at(fixes);
+         text + order_text(fixes) + noise + files_of(fixes) + late_ones(fixes, source) + not_looked_at(fixes);
 }
 
 int sweep_hypotheses(const WhatIfWords& words) {

@@ -11,6 +11,7 @@
 #include "hypothesis/replay/sweep.hpp"
 #include "netmodel/collectives/selection.hpp"
 #include "netmodel/parameters.hpp"
+#include "netmodel/storage/storage.hpp"
 #include "support/shell.hpp"
 
 namespace nplus1::hypothesis {
@@ -236,6 +237,31 @@ void add_networks(const RecordedSettings& recorded, std::vector<Candidate>& all)
       add(limit.what, network_at(recorded.network, {{std::string{parameter->key}, {}}}, {limit.value}));
 }
 
+/// What files cost at most, where the program has some, and how much of it is for requests and how much for bytes.
+void add_storages(const std::vector<RunActivity>& activities, const RecordedSettings& recorded,
+                  std::vector<Candidate>& all) {
+  const RunActivity* longest = nullptr;
+  for (const RunActivity& a : activities)
+    if (a.kind.starts_with("MPI_File_") && a.time > (longest == nullptr ? 0 : longest->time)) longest = &a;
+  const auto model = netmodel::parse_storage(recorded.storage);
+  if (longest == nullptr || !model) return;
+  constexpr double kUnlimited = 1e18;
+  const auto add = [&](std::string what, bool latency, bool bandwidth) {
+    netmodel::StorageModel storage = model.value();
+    if (latency) storage.latency = 0;
+    if (bandwidth) storage.client = storage.total = kUnlimited;
+    Candidate c{"storage", std::move(what), fmt::format("--storage {}", quote(storage.describe())), {}, "",
+                ""};
+    c.storage = storage.describe();
+    c.bound = true;  // nobody has such a storage
+    all.push_back(std::move(c));
+  };
+  add("use ideal storage (no latency, no limit): most of the files' time is in " + longest->title, true,
+      true);
+  add("use the storage without latency", true, false);
+  add("use the storage with unlimited bandwidth", false, true);
+}
+
 /// "MPI_Iallreduce" -> "allreduce", if it has algorithms.
 std::string collective_name(const std::string& call) {
   if (call.rfind("MPI_", 0) != 0) return {};
@@ -269,6 +295,8 @@ bool is_advice(const netmodel::Algorithm& algorithm) {
   return algorithm.name.substr(0, kSimgrids.size()) != kSimgrids;
 }
 
+constexpr std::string_view kOfTheNetwork = "hardware";
+
 void add_algorithms(const std::vector<RunActivity>& activities, const RecordedSettings& recorded,
                     std::vector<Candidate>& all) {
   std::map<std::string, double> used;
@@ -285,6 +313,10 @@ void add_algorithms(const std::vector<RunActivity>& activities, const RecordedSe
                      "",
                      selection});
       all.back().subject = name;
+      if (algorithm.name != kOfTheNetwork) continue;
+      all.back().what = fmt::format("have the network do each {} (multicast, combining switches)", name);
+      all.back().subject += " by the network";  // beside the best algorithm
+      all.back().bound = true;                  // no MPI library can be asked for it
     }
 }
 
@@ -310,6 +342,7 @@ std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities,
   add_messages(activities, messages, most, all);
   add_exchanges(activities, messages, most, all);
   add_networks(recorded, all);
+  add_storages(activities, recorded, all);
   add_algorithms(activities, recorded, all);
   return all;
 }

@@ -22,7 +22,8 @@ namespace nplus1::hypothesis {
 enum class Purpose : std::uint8_t { kAdvice, kSteady, kSteadyBalanced };
 
 struct Candidate {
-  std::string kind;   // "balance", "network", "messages", "replace", "exchange", "collectives", "overlap"
+  std::string
+      kind;  // "balance", "network", "messages", "replace", "exchange", "collectives", "overlap", "storage"
   std::string what;   // for people: "balance the computation before the call in solve (cg.c:42)"
   std::string flags;  // of nplus1 whatif, as a shell takes them
   std::vector<transform::Step> steps;
@@ -31,6 +32,7 @@ struct Candidate {
       refines{};          // place in the list of the simpler one that this must beat to be worth a word
   std::string subject{};  // of a balance: which computing, empty: all; of algorithms: which collective
   std::vector<std::uint32_t> sites{};  // call paths whose sends it changes
+  std::string storage{};               // empty: as recorded
   bool bound = false;                  // what something costs at most: no advice
   Purpose purpose = Purpose::kAdvice;
   std::vector<std::uint32_t> before{};  // of a balance of one place: call paths behind the computing

@@ -23,6 +23,42 @@ TEST(Candidates, AreAlgorithmsThatMpiLibrariesHave) {
   }
 }
 
+TEST(Candidates, OfFilesTellWhatStorageCostsAtMost) {
+  RecordedSettings recorded;
+  recorded.storage = "latency=1ms,stripes=2";
+  const std::vector<RunActivity> activities{
+      {"MPI_File_open at a.c:3", "MPI_File_open", "", 7, 4, 1.0},
+      {"MPI_File_write_shared at a.c:9", "MPI_File_write_shared", "", 8, 100, 2.0}};
+  const auto storages = [&](const std::vector<RunActivity>& of) {
+    auto all = candidates_of(of, {}, recorded);
+    std::erase_if(all, [](const Candidate& c) { return c.kind != "storage"; });
+    return all;
+  };
+  const auto all = storages(activities);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_NE(all[0].what.find("MPI_File_write_shared at a.c:9"), std::string::npos) << all[0].what;
+  EXPECT_EQ(all[0].storage, "latency=0,client=1e+18,total=1e+18,stripes=2,stripe=1048576");
+  EXPECT_EQ(all[1].storage, "latency=0,client=1e+09,total=1e+10,stripes=2,stripe=1048576");
+  EXPECT_EQ(all[2].storage, "latency=0.001,client=1e+18,total=1e+18,stripes=2,stripe=1048576");
+  for (const Candidate& c : all) {
+    EXPECT_TRUE(c.bound);
+    EXPECT_EQ(c.flags, "--storage " + c.storage);
+  }
+  EXPECT_TRUE(storages({{"MPI_Send at a.c:3", "MPI_Send", "", 7, 10, 2.0}}).empty());
+}
+
+/// A program can ask its MPI library for an algorithm, and nobody for another network.
+TEST(Candidates, OfTheNetworksOwnCollectivesIsNoAdvice) {
+  const auto all = candidates_of({{"MPI_Barrier at a.c:3", "MPI_Barrier", "", 1, 10, 2.0}}, {}, {});
+  std::size_t by_the_network = 0;
+  for (const Candidate& c : all) {
+    if (c.kind != "collectives") continue;
+    EXPECT_EQ(c.bound, c.collectives == "barrier=hardware") << c.what;
+    by_the_network += c.bound ? 1U : 0U;
+  }
+  EXPECT_EQ(by_the_network, 1U);
+}
+
 TEST(Candidates, MessagesWithoutDataAreNoOperationThatMovesSome) {
   RunMessages messages;
   messages.empty = {7};

@@ -5,7 +5,7 @@ import json
 import unittest
 from decimal import Decimal
 
-from live import NPLUS1, LiveTest
+from live import NPLUS1, LiveTest, path_of
 from openmpi_test import OPEN_MPI, OpenMpiTest
 from storage_table import SIZES, differences, storage
 
@@ -116,6 +116,25 @@ class Files(LiveTest):
         self.assertIn("storage latency=1us", compared.stdout)
         wrong = self.run_command([str(NPLUS1), "whatif", str(here.folder), "--storage", "speed=1"])
         self.assertEqual(wrong.returncode, 64, wrong.stdout + wrong.stderr)
+
+    def test_what_files_cost_at_most_is_told_with_what_there_is_to_fix(self):
+        run = self.one("together", 4)
+        done = self.run_command([str(NPLUS1), "whatif", str(run.folder), "--sweep", "--json", "sweep.json"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sweep = json.loads((self.folder / "sweep.json").read_text())
+        bounds = {c["what"].partition(":")[0]: c for c in sweep["candidates"] if c["kind"] == "storage"}
+        self.assertEqual(set(bounds), {"use ideal storage (no latency, no limit)", "use the storage without latency",
+                                       "use the storage with unlimited bandwidth"})
+        for bound in bounds.values():
+            self.assertTrue(bound["bound"])
+            replayed = self.replayed(run.folder, *bound["flags"].split())
+            self.assertAlmostEqual(float(replayed["virtual_time_s"]), bound["virtual_time_s"], places=9)
+        ideal = bounds["use ideal storage (no latency, no limit)"]
+        self.assertGreater(ideal["saved_s"], 0.5 * sweep["before"]["virtual_time_s"])
+        self.assertIn("MPI_File_", ideal["what"])
+        loud = self.run_command([str(NPLUS1), "run", "-n", "4", "-o", "loud", "--storage", STORAGE, "--", str(path_of(self.of("files"))),
+                                 "together"])
+        self.assertRegex(loud.stderr, r"at most +\d+\.\d %  no advice: use ideal storage \(no latency, no limit\)")
 
     def test_files_and_bytes_are_counted(self):
         run = self.one("together", 4)
