@@ -124,8 +124,26 @@ bool is_extreme(const Verdict& v) {
   return v.operation == Operation::kMax || v.operation == Operation::kMin;
 }
 
+/// The kind with blocks of different lengths: whether they are depends on how many elements there are this time.
+CollectiveKind with_any_blocks(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kAllgather:
+      return CollectiveKind::kAllgatherv;
+    case CollectiveKind::kGather:
+      return CollectiveKind::kGatherv;
+    case CollectiveKind::kScatter:
+      return CollectiveKind::kScatterv;
+    case CollectiveKind::kAlltoall:
+      return CollectiveKind::kAlltoallv;
+    case CollectiveKind::kReduceScatterBlock:
+      return CollectiveKind::kReduceScatter;
+    default:
+      return kind;
+  }
+}
+
 bool are_alike(const Verdict& a, const Verdict& b) {
-  return a.kind == b.kind && a.operation == b.operation;
+  return with_any_blocks(a.kind) == with_any_blocks(b.kind) && a.operation == b.operation;
 }
 
 /// Whether the verdict of one part leaves open that it is what others are: it has nothing to prove itself by, or is a

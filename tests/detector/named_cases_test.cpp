@@ -163,6 +163,24 @@ TEST(RingAllreduce, IsFoundWhereNowAndThenThereIsNothingToReduce) {
   }
 }
 
+/// Vectors of which the ranks get equal parts, and others of which they do not.
+TEST(RingAllreduce, IsFoundWhereBlocksAreNowEvenAndNowNot) {
+  constexpr int kRanks = 5;
+  const auto found = played(kRanks, World::Type::kFloat, Values::kMany, [&](Play& y) {
+    std::vector<int> all(kRanks);
+    std::iota(all.begin(), all.end(), 0);
+    for (int k = 0; k < 24; ++k)
+      for (const Algorithm& a : combining("allreduce")) {
+        if (a.name != "ring") continue;
+        Planted o{y, all, 0, 20, k % 3 == 0, "sum"};
+        y.site = 10;
+        for (const int r : all) y.draw(r, Planted::kVector, o.all());
+        a.run(o);
+      }
+  });
+  expect_one(found, "allreduce", "sum", 24);
+}
+
 /// The same data each time: its broadcasts are one each, with repetitions, and no allgather.
 TEST(RingAllgather, IsFoundWhereNowAndThenThereIsNothingToGather) {
   constexpr int kRanks = 4;
