@@ -28,15 +28,17 @@ bool ends_with_path(const std::string& path, std::string_view end) {
   return path.size() == end.size() || path[path.size() - end.size() - 1] == '/';
 }
 
-/// "foo(int)", "ns::foo" and Python's "Solver.foo" are found by "foo" too.
+/// "foo(int)", "ns::foo<double>" and Python's "Solver.foo" are found by "foo" too, and by what reports call them.
 bool is_function(std::string_view function, std::string_view name, bool of_python) {
   if (function == name) return true;
   if (const std::size_t dot = function.rfind('.'); of_python && dot != function.npos && !name.empty())
     return function.substr(dot + 1) == name;
-  function = events::without_parameters(function);
-  if (function == name) return !name.empty();
-  const std::size_t colons = function.rfind("::");
-  return colons != function.npos && function.substr(colons + 2) == name;
+  if (name.empty()) return false;
+  const auto is = [&](std::string_view whole) {
+    return whole == name ||
+           (whole.ends_with(name) && whole.substr(0, whole.size() - name.size()).ends_with("::"));
+  };
+  return is(events::without_parameters(function)) || is(events::spoken_name(function));
 }
 
 bool is_at(const events::Frame& frame, std::string_view place) {
