@@ -1,5 +1,6 @@
 #include "analyses/findings.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -16,6 +17,7 @@
 #include "netmodel/simgrid/options.hpp"
 #include "patterns/links.hpp"
 #include "patterns/patterns_json.hpp"
+#include "report/exact_time.hpp"
 #include "report/files.hpp"
 #include "report/html/html_report.hpp"
 #include "report/results.hpp"
@@ -86,9 +88,20 @@ std::string timeline_document(const PageOptions& options, std::vector<std::strin
                  Fault::kInput}};
 }
 
+/// A window in which nothing happens is an empty picture: empty if it is within the run.
+std::string behind_the_run(const patterns::TimelineOptions& window, const patterns::Patterns& patterns) {
+  Duration end{};
+  for (const patterns::RankTotals& rank : patterns.rank) end = std::max(end, rank.end);
+  if (window.begin < kTimeZero + end) return {};
+  return "the timeline is empty: --window begins after the run, which ends after " + report::readable(end);
+}
+
 Page write(const PageOptions& options, const Findings& found) {
   Page page{page_file(options), {}};
   const PatternsSource source = need(load_patterns(options.source));
+  if (options.window)
+    if (std::string behind = behind_the_run(*options.window, source.patterns); !behind.empty())
+      page.notes.push_back(std::move(behind));
   if (!source.note.empty()) page.notes.push_back(source.note);
   const fs::path folder{options.source};
   const std::string patterns = patterns::patterns_json(source.patterns);

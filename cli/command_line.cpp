@@ -105,6 +105,17 @@ int unexpected(const std::exception& error) {
   return static_cast<int>(ExitCode::kSoftware);
 }
 
+/// A path that the user named, or something beside it: of no bug, but of permissions, loops of links, names too long.
+int unusable(const std::filesystem::filesystem_error& error) {
+  if (error.path1().empty()) return unexpected(error);
+  const bool full =
+      error.code() == std::errc::no_space_on_device || error.code() == std::errc::read_only_file_system;
+  const ExitCode code = full ? ExitCode::kCantCreate : ExitCode::kNoInput;
+  print(Failure{code, fmt::format("cannot use {}: {}", error.path1().string(), error.code().message()),
+                "the command did not finish", "check the name, and who may read and write there"});
+  return static_cast<int>(code);
+}
+
 int act(int argc, char** argv) {
   try {
     const std::vector<std::string> words(argv + std::min(1, argc), argv + argc);
@@ -135,7 +146,7 @@ int act(int argc, char** argv) {
                     "the command did not finish", "change to a folder that exists"});
       return static_cast<int>(ExitCode::kNoInput);
     }
-    return unexpected(error);
+    return unusable(error);
   } catch (const std::exception& error) {
     return unexpected(error);
   }

@@ -141,7 +141,8 @@ void declare_overlap(CLI::App& verb, OverlapWords& words) {
       ->needs(patch)
       ->type_name("FLAGS");
   verb.add_flag("--efficiency", words.efficiency,
-                "Only how much is hidden already; works on every full recording");
+                "Only how much is hidden already; works on every full recording")
+      ->excludes(patch);
   verb.add_flag("--addresses", words.addresses, "Go on where no source lines are known");
   declare_results(verb, words.words, kOverlapFile);
 }

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "analyses/compare.hpp"
 #include "analyses/overlap.hpp"
@@ -107,6 +109,26 @@ int whatif(const WhatIfWords& words) {
   return judge(conditions, compared.after);
 }
 
+/// A sweep tries each change alone on the run as it was recorded: what else was asked for would have no part in it.
+void refuse_beside_a_sweep(const CLI::App& verb) {
+  constexpr std::string_view kOfASweep[] = {"--sweep",  "--deterministic", "--events",   "--jobs",
+                                            "--output", "--json",          "--html",     "--quiet",
+                                            "--config", "--fail-if",       "--deviation"};
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || option->get_positional() ||
+        std::ranges::find(kOfASweep, name) != std::end(kOfASweep))
+      continue;
+    throw Failure{
+        ExitCode::kUsage,
+        "--sweep tries each change alone on the run as it was recorded, and " + name +
+            " would have no part in it",
+        kNothingTried,
+        "leave out one of the two; what to fix on another network: nplus1 replay DIR --network SPEC -o THERE "
+        "--record, then nplus1 whatif THERE --sweep"};
+  }
+}
+
 void declare(CLI::App& verb, WhatIfWords& words) {
   verb.add_option("source", words.replay.source, "Result folder of a run, or a recording")
       ->type_name("DIR|RECORDING")
@@ -159,7 +181,8 @@ void add_whatif(const Registration& registration) {
   declare(*verb, *words);
   verb->callback([registration, words, verb] {
     collect_transformations(*verb, words->replay.transformations);
-    registration.chosen = [words] {
+    registration.chosen = [words, verb] {
+      if (words->sweep) refuse_beside_a_sweep(*verb);
       apply_host_speed(words->replay);
       const bool bounded = words->sweep || !words->overlap.empty();
       words->replay.most_rows = words->most_rows.value_or(bounded ? analyses::kOverlapRows : 0);

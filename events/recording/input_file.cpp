@@ -21,6 +21,12 @@ std::uint64_t size_of(int descriptor) {
 }
 
 Error not_readable(const std::filesystem::path& path, int error) {
+  const std::filesystem::path folder = path.parent_path();
+  for (const char* const result : {"summary.json", "patterns.json"})
+    if (std::error_code none; error == ENOENT && std::filesystem::exists(folder / result, none))
+      return {fmt::format("{} is the result of a run that kept no recording", folder.string()),
+              "run it again with --record full, the default, and without --patterns-only; nplus1 patterns "
+              "shows what there is"};
   return {fmt::format("cannot read {}: {}", path.string(), std::generic_category().message(error)),
           "name a recording: a result folder, its folder recording/, or the file in it"};
 }

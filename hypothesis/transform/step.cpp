@@ -199,7 +199,10 @@ Result<Hypothesis> parse_hypothesis(std::string_view text, const std::string& na
 Result<Hypothesis> read_hypothesis(const std::filesystem::path& file) {
   std::ifstream in{file};
   std::ostringstream text;
-  if (!in || std::filesystem::is_directory(file) || !(text << in.rdbuf()))
+  const bool readable = in && !std::filesystem::is_directory(file);
+  if (readable && in.peek() == std::ifstream::traits_type::eof())
+    return Error{file.string() + ": is empty", "write what should be different; docs/formats/hypothesis.md"};
+  if (!readable || !(text << in.rdbuf()))
     return Error{file.string() + ": cannot be read", "name a file in TOML; docs/formats/hypothesis.md"};
   return parse_hypothesis(text.str(), file.string());
 }

@@ -55,6 +55,28 @@ class Words(CommandTest):
         self.assert_refused(USAGE, "table", "run", "-n", "2", "--compute", "file:table", "--", "./app")
         self.assert_refused(USAGE, "directory", "run", "-n", "2", "--compute", f"file:{self.folder}", "--", "./app")
 
+    def test_paths_that_cannot_be_followed_are_no_bug(self):
+        (self.folder / "loop").symlink_to("loop")
+        for name in ("loop", "n" * 300):
+            for words in (("collectives", name), ("diff", name, name), ("convert", name, "-o", "x.csv"), ("report", name)):
+                self.assert_refused(NO_INPUT, name, *words)
+            for format in ("otf2", "ti", "goal", "csv"):
+                self.assert_refused(NO_INPUT, name, "convert", name, "--from", format, "-o", "x.n1r")
+
+    def test_the_result_of_a_run_without_a_recording_is_told(self):
+        (self.folder / "DIR").mkdir()
+        self.write("DIR/summary.json", "{}")
+        for verb in ("replay", "waitstates", "collectives"):
+            self.assert_refused(NO_INPUT, "DIR is the result of a run that kept no recording", verb, "DIR")
+        self.assert_refused(NO_INPUT, "kept no recording", "whatif", "DIR", "--sweep")
+
+    def test_options_that_would_have_no_part_in_it(self):
+        self.assert_refused(USAGE, "--patch", "overlap", "DIR", "--efficiency", "--patch", "FILE")
+        for more in ("--network=lsb", "--eager=1", "--balance=all", "--collectives=openmpi", "--finding=1"):
+            self.assert_refused(USAGE, more.split("=")[0], "whatif", "DIR", "--sweep", more)
+        self.write("nothing.toml", "")
+        self.assert_refused(USAGE, "nothing.toml: is empty", "whatif", "DIR", "--hypothesis", "nothing.toml")
+
     def test_what_the_parser_refuses_is_said_in_words(self):
         self.assert_refused(USAGE, "0 is not greater than 0", "replay", "d", "--compute-scale", "0")
         self.assert_refused(USAGE, "no verb was given", "guidelines")
