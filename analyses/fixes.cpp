@@ -261,6 +261,12 @@ void find_intervals(const FixOptions& options, const std::vector<Trial>& trials,
 }
 
 /// Tries as many as are affordable, in turns.
+/// Whether the replay ends before the program does: only its first events are looked at, or the recording stops, at its cap or
+/// with a run that was killed. Where all ranks wait for each other, the program itself has ended there.
+bool is_part(const hypothesis::ReplayTrust& run) {
+  return run.left_out > 0 || (!run.finished && run.blocked.size() < run.ranks);
+}
+
 std::vector<TriedChange> try_all(const FixOptions& options, const std::vector<Trial>& trials,
                                  const Recording& recording, const hypothesis::ReplayTrust& run,
                                  const Progress& progress) {
@@ -285,8 +291,8 @@ std::vector<TriedChange> try_all(const FixOptions& options, const std::vector<Tr
       result.reason = turn < tried_at_all ? processes::kTimeIsUp : kTooLong;
     if (!result.replayed()) continue;
     const bool far = hypothesis::comes_as_far({result.point.finished, result.point.ended},
-                                              {run.finished, run.calls_ended}, run.left_out > 0);
-    if (run.left_out > 0) result.point.finished = far;
+                                              {run.finished, run.calls_ended}, is_part(run));
+    if (is_part(run)) result.point.finished = far;
     if (!far) {  // how long it takes until it stands still is no saving
       result.how = TriedChange::How::kDoesNotApply;
       result.reason = kStandsStill;

@@ -192,9 +192,15 @@ class OverlapTrials {
       if (c.finding != nullptr) c.finding->waits_as_grouped = replay.how == How::kAsGrouped;
       return;
     }
-    if (source_.left_out > 0) replay.times.finished = comes_as_far(c, replay.times);
+    if (is_part(c, replay.times)) replay.times.finished = comes_as_far(c, replay.times);
     *c.into = replay.times;
     if (c.efficiency) results_.efficiency = std::move(replay.efficiency);
+  }
+  /// Of a recording only the first events are looked at, or it stops before the program does: at its cap, or with a run that
+  /// was killed.
+  [[nodiscard]] bool is_part(const OverlapCase& c, const overlap::Replayed& replayed) {
+    if (c.what == ReplayOf::kAsWritten && !replayed.finished) part_ = true;
+    return part_;
   }
   /// No rank reaches its MPI_Finalize in a part of a recording. A change is compared where it comes as far as the
   /// program as written, but for what waits for calls behind the part's end.
@@ -239,6 +245,7 @@ class OverlapTrials {
 
   const OverlapOptions& options_;
   const OverlapSource& source_;
+  bool part_ = source_.left_out > 0;
   overlap::Results& results_;
   const bool weak_;
   std::vector<OverlapCase> cases_;

@@ -63,6 +63,17 @@ class Overlap(LiveTest):
         self.assertGreater(chain["saving_share"], 0.05)
         self.assertAlmostEqual(chain["saving_share"], same["saving_share"], delta=0.01 * same["saving_share"])
 
+    def test_a_recording_that_stops_before_its_program_does_has_findings(self):
+        """At its cap, or with a run that was killed: no rank reaches its end in it."""
+        whole = self.overlap(self.run_1d("blocking", 1000, 30).folder)
+        cut = self.exact("overlap_1d", "blocking", 1000, 300, 30, ranks=4, network=NETWORK, compute="fixed:0",
+                         options=["--record-accesses", "--record-cap", "60K"])
+        found = self.overlap(cut.folder)
+        self.assertLess(found["virtual_time_s"], 0.9 * float(cut.summary["virtual_time_s"]))
+        chain, same = found["chains"][0], whole["chains"][0]
+        self.assertTrue(chain["finding"])
+        self.assertAlmostEqual(chain["saving_share"], same["saving_share"], delta=0.1 * same["saving_share"])
+
     def test_other_verbs_look_at_the_first_part_of_a_long_recording_too(self):
         def run(*words):
             done = subprocess.run([str(NPLUS1), *map(str, words), "-q", "--json", str(file)], capture_output=True, text=True, check=True)

@@ -103,6 +103,37 @@ class WhatIf(LiveTest):
         sweep, balance = self.swept("imbalance", "mended", 20)
         self.assertLess(balance["systematic_s"], 0.05 * sweep["before"]["virtual_time_s"])
 
+    def test_a_recording_that_stops_before_its_program_does_has_advice(self):
+        """At its cap, or with a run that was killed: no rank reaches its end in it, changed or not."""
+        run = self.exact("planted", "imbalance", "planted", 400, ranks=8, network=FAST, options=("--record-cap", "20K"))
+        sweep = self.whatif(run, "--sweep")
+        self.assertLess(sweep["before"]["virtual_time_s"], 0.9 * self.time_of(run))
+        self.assertFalse(sweep["before"]["trust"]["finished"])
+        first = sweep["candidates"][0]
+        self.assertEqual((first["kind"], first["problem"], first["finished"]), ("balance", 1, True))
+        self.assertGreater(first["saved_s"], 0.3 * sweep["before"]["virtual_time_s"])
+
+    def test_a_window_behind_the_end_of_the_run_is_told(self):
+        run = self.planted("halo", "mended", FAST)
+        told = "the timeline is empty: --window begins after the run, which ends after"
+        for window, empty in (("100:200", True), ("0:200", False)):
+            done = subprocess.run([str(NPLUS1), "report", run.folder, "--window", window], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(told in done.stderr, empty, done.stderr)
+
+    def test_a_sweep_takes_no_other_hypothesis(self):
+        run = self.planted("imbalance", "planted", FAST)
+        for more in (("--network", SLOW), ("--scale", "factor=0.5"), ("--eager", "1"), ("--compute-scale", "2"), ("--finding", "1")):
+            done = subprocess.run([str(NPLUS1), "whatif", run.folder, "--sweep", *more], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (64, ""), more)
+            self.assertIn(f"and {more[0]} would have no part in it", done.stderr)
+            self.assertIn("--record, then nplus1 whatif THERE --sweep", done.stderr)
+        # What it says instead.
+        self.nplus1("replay", run.folder, "--network", SLOW, "-o", "there", "--record")
+        there = json.loads(self.nplus1_json("whatif", "there", "--sweep"))
+        self.assertEqual(there["candidates"][0]["kind"], "balance")
+        self.assertGreater(there["before"]["virtual_time_s"], self.time_of(run))
+
     def test_nothing_of_given_computing_is_noise(self):
         sweep = self.whatif(self.planted("jitter", "planted", FAST), "--sweep")
         self.assertIsNone(sweep["random_s"])
