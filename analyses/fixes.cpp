@@ -150,6 +150,7 @@ std::vector<Fix> ranked(const std::vector<Trial>& trials, const std::vector<Trie
     f.subject = c.subject;
     f.sites = c.sites;
     f.bound = c.bound;
+    f.assumes = c.assumes;
     f.makespan = results[i].point.makespan;
     f.saved_s = run - seconds(f.makespan);
     f.finished = results[i].point.finished;
@@ -260,13 +261,13 @@ void find_intervals(const FixOptions& options, const std::vector<Trial>& trials,
   if (r.first.size() > 1) fixes.order_turns = static_cast<double>(r.turns) / static_cast<double>(r.done);
 }
 
-/// Tries as many as are affordable, in turns.
 /// Whether the replay ends before the program does: only its first events are looked at, or the recording stops, at its cap or
 /// with a run that was killed. Where all ranks wait for each other, the program itself has ended there.
 bool is_part(const hypothesis::ReplayTrust& run) {
   return run.left_out > 0 || (!run.finished && run.blocked.size() < run.ranks);
 }
 
+/// Tries as many as are affordable, in turns.
 std::vector<TriedChange> try_all(const FixOptions& options, const std::vector<Trial>& trials,
                                  const Recording& recording, const hypothesis::ReplayTrust& run,
                                  const Progress& progress) {

@@ -118,15 +118,36 @@ std::optional<std::int32_t> root_of(const CollectiveInstance& instance, const Me
   return root;
 }
 
-/// A rank that sends on before it has what comes to it; nothing of that is in what it sends.
+/// A member that sends before it has received all that comes to it, or in the same call: its message passes nothing on.
 std::optional<std::int32_t> sends_too_early(const Messages& messages) {
-  std::map<std::int32_t, std::uint64_t> had;  // by when a rank has received the last one
+  std::map<std::int32_t, std::uint64_t> received;  // by rank: the last
   for (const MessageCalls* m : messages)
-    if (m->completed != MessageCalls::kNone)
-      had[m->destination] = std::max(had[m->destination], m->completed);
+    if (m->completed != MessageCalls::kNone) {
+      std::uint64_t& last = received[m->destination];
+      last = std::max(last, m->completed);
+    }
   for (const MessageCalls* m : messages)
-    if (const auto last = had.find(m->source);
-        last != had.end() && m->sent != MessageCalls::kNone && m->sent <= last->second)
+    if (const auto last = received.find(m->source); last != received.end() && m->sent <= last->second)
+      return m->source;
+  return std::nullopt;
+}
+
+/// How long combining what was received with one's own may take, or copying it.
+Duration combining(std::int64_t bytes) {
+  constexpr double kCall = 5e-6, kByte = 4e-9;  // seconds
+  return from_seconds(kCall + kByte * static_cast<double>(bytes));
+}
+
+/// A member that works with what it has received before it sends: that is a stage of a pipeline.
+std::optional<std::int32_t> works_in_between(const Messages& messages) {
+  std::map<std::int32_t, const MessageCalls*> received;  // by rank: the last
+  for (const MessageCalls* m : messages) {
+    const MessageCalls*& last = received[m->destination];
+    if (last == nullptr || m->computed_received > last->computed_received) last = m;
+  }
+  for (const MessageCalls* m : messages)
+    if (const auto last = received.find(m->source);
+        last != received.end() && m->computed_sent - last->second->computed_received > combining(m->size))
       return m->source;
   return std::nullopt;
 }
@@ -142,7 +163,11 @@ std::optional<Error> complete(CollectiveInstance& instance, const Messages& mess
   instance.root = root_of(instance, messages);
   if (!instance.root) return uneven("no rank is the root");
   if (const auto early = sends_too_early(messages))
-    return uneven("rank " + std::to_string(*early) + " sends before it has received what it would pass on");
+    return uneven("rank " + std::to_string(*early) +
+                  " sends before it has received, so it passes nothing on");
+  if (const auto works = rule.prompt ? works_in_between(messages) : std::nullopt)
+    return uneven("rank " + std::to_string(*works) +
+                  " computes between what it receives and what it sends on");
   // Blocks of different ranks that are passed on: each rank's own, and no part of what a root scatters.
   if (rule.contents == Contents::kDifferent && rule.kind == CollectiveKind::kScatter)
     for (const MessageCalls* m : messages)

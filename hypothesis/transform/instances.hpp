@@ -22,12 +22,13 @@ struct InstanceRule {
   std::optional<std::int64_t> bytes;       // nothing: from the messages
   std::size_t fewest = 2;                  // members; a group of fewer is an error
   Contents contents{};                     // of each instance; kDifferent: of one instance at least
+  bool prompt = false;  // members that pass something on do no more than combine it in between
 };
 
 /// Groups are the parts of the graph of messages that hang together. In a broadcast or scatter, each member's
 /// k-th receive is of instance k; in a gather or reduce, its k-th send; in others, the messages of each pair
 /// of ranks are cut into `instances` equal parts (if all pairs have equally many: as many as these). Errors:
-/// messages that do not come out even.
+/// messages that do not come out even; of operations with a root, members that send before they have received.
 [[nodiscard]] Result<std::vector<CollectiveInstance>> cut_into_instances(
     const std::vector<MessageCalls>& messages, const InstanceRule& rule);
 

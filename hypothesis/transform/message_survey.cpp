@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "events/mpi_call.hpp"
+#include "support/time_sum.hpp"
+
 namespace nplus1::hypothesis::transform {
 
 using events::EventKind;
@@ -10,6 +13,16 @@ std::size_t MessageSurvey::KeyHash::operator()(const Key& key) const {
   const std::uint64_t pair = static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.source)) << 32U |
                              static_cast<std::uint32_t>(key.destination);
   return static_cast<std::size_t>((pair * 0x9e3779b97f4a7c15U) ^ (key.sequence * 0xbf58476d1ce4e5b9U));
+}
+
+bool is_half(const events::Event& event) {
+  return (event.kind == EventKind::kIsend || event.kind == EventKind::kIrecv) &&
+         event.call == static_cast<std::uint16_t>(events::MpiCall::MPI_Sendrecv);
+}
+
+bool is_wait_for_both(const events::Event& event) {
+  return event.kind == EventKind::kWait &&
+         event.call == static_cast<std::uint16_t>(events::MpiCall::MPI_Sendrecv);
 }
 
 std::uint64_t content_of(const events::Event& event, const events::Detail* detail) {
@@ -40,7 +53,13 @@ MessageCalls& MessageSurvey::message(const Key& key) {
   return m;
 }
 
+Duration MessageSurvey::computed(std::int32_t rank) const {
+  return computed_[static_cast<std::size_t>(rank)];
+}
+
 void MessageSurvey::on_event(const events::TimedEvent& timed) {
+  if (timed.rank.index() >= computed_.size()) computed_.resize(timed.rank.index() + 1);
+  sum_up(computed_[timed.rank.index()], std::max(Duration{}, timed.event.compute()));
   switch (timed.event.kind) {
     case EventKind::kSend:
     case EventKind::kIsend:
@@ -74,8 +93,10 @@ void MessageSurvey::sent(const events::TimedEvent& timed) {
   m.size = event.size;
   m.send_site = event.site.value;
   m.sent = timed.ordinal;
+  m.computed_sent = computed(timed.rank.value);
   m.content = content_of(event, timed.detail);
   m.send_blocks = event.kind == EventKind::kSend;
+  m.send_is_half = is_half(event);
   report_if_whole(key);
 }
 
@@ -84,7 +105,7 @@ void MessageSurvey::received(const events::TimedEvent& timed) {
   if (event.kind == EventKind::kIrecv) {
     if (event.peer != kProcNull.value)
       requests_[of_request(timed.rank.value, event.request.value)] = {
-          timed.ordinal, event.site.value, false, {}};
+          timed.ordinal, event.site.value, false, {}, is_half(event)};
     return;
   }
   if (timed.exit == events::kUnfinished || timed.answer.source < 0) return;
@@ -92,6 +113,8 @@ void MessageSurvey::received(const events::TimedEvent& timed) {
   MessageCalls& m = message(key);
   m.receive_site = event.site.value;
   m.posted = m.completed = timed.ordinal;
+  m.receive_blocks = true;
+  m.computed_received = computed(timed.rank.value);
   report_if_whole(key);
 }
 
@@ -105,6 +128,7 @@ void MessageSurvey::on_match(RankId receiver, const events::Answer& match) {
   m.receive_site = request.site;
   m.posted = request.ordinal;
   m.request = match.request.value;
+  m.receive_is_half = request.is_half;
 }
 
 void MessageSurvey::probed(const events::TimedEvent& timed) {
@@ -147,7 +171,9 @@ void MessageSurvey::complete(std::int32_t rank, std::uint32_t request, std::uint
   const Posted done = posted->second;
   requests_.erase(posted);
   if (!done.matched) return;
-  message(done.message).completed = ordinal;
+  MessageCalls& m = message(done.message);
+  m.completed = ordinal;
+  m.computed_received = computed(rank);
   report_if_whole(done.message);
 }
 

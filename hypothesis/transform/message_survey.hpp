@@ -21,14 +21,21 @@ struct MessageCalls {
   std::uint32_t comm = 0;
   std::int64_t size = 0;
   std::uint32_t send_site = 0, receive_site = 0;
-  std::uint64_t sent = kNone;       // of the send
-  std::uint64_t posted = kNone;     // of the receive
-  std::uint64_t completed = kNone;  // of the call that completes the receive
-  std::uint32_t request = 0;        // of the receive, if it is non-blocking
-  std::uint64_t content = 0;        // of what was sent: content_of()
-  bool send_blocks = false;
+  std::uint64_t sent = kNone;                          // of the send
+  std::uint64_t posted = kNone;                        // of the receive
+  std::uint64_t completed = kNone;                     // of the call that completes the receive
+  std::uint32_t request = 0;                           // of the receive, if it is non-blocking
+  std::uint64_t content = 0;                           // of what was sent: content_of()
+  Duration computed_sent{}, computed_received{};       // by the rank, before the send and before `completed`
+  bool send_blocks = false, receive_blocks = false;    // MPI_Send, MPI_Recv
+  bool send_is_half = false, receive_is_half = false;  // of an MPI_Sendrecv
   std::vector<std::uint64_t> probes;  // at the receiver: those that looked for it in vain, and that found it
 };
+
+/// Half of an MPI_Sendrecv: it is recorded as MPI_Isend, MPI_Irecv and the wait for both.
+[[nodiscard]] bool is_half(const events::Event& event);
+/// That wait.
+[[nodiscard]] bool is_wait_for_both(const events::Event& event);
 
 /// A number for what a send has sent: equal numbers for equal contents, as far as the recording knows them; 0 if
 /// it knows nothing.
@@ -65,9 +72,11 @@ class MessageSurvey final : public events::EventSink {
     std::uint32_t site = 0;
     bool matched = false;
     Key message{};
+    bool is_half = false;
   };
 
   MessageCalls& message(const Key& key);
+  [[nodiscard]] Duration computed(std::int32_t rank) const;
   void sent(const events::TimedEvent& event);
   void received(const events::TimedEvent& event);
   void probed(const events::TimedEvent& event);
@@ -77,6 +86,7 @@ class MessageSurvey final : public events::EventSink {
   [[nodiscard]] static std::uint64_t of_request(std::int32_t rank, std::uint32_t request);
 
   Found found_;
+  std::vector<Duration> computed_;  // by rank, so far
   std::unordered_map<Key, MessageCalls, KeyHash> messages_;
   std::unordered_map<std::uint64_t, Posted> requests_;        // kIrecv that are not complete
   std::unordered_map<std::int32_t, std::vector<Vain>> vain_;  // by rank, until the same probe finds something

@@ -294,6 +294,11 @@ Result<std::unique_ptr<Transform>> make_replace(const Step& step, const events::
       return bad_setting(step, "contents", "'same' or 'different': what the messages must be");
     rule.contents = *contents == "same" ? Contents::kSame : Contents::kDifferent;
   }
+  if (const std::string* prompt = step.find("prompt"); prompt != nullptr) {
+    if (*prompt != "yes" && *prompt != "no")
+      return bad_setting(step, "prompt", "'yes' (members do no more than combine what they pass on) or 'no'");
+    rule.prompt = *prompt == "yes";
+  }
   if (rule.instances == std::uint64_t{0}) return bad_setting(step, "instances", "1 or more");
   const std::uint32_t free =
       names.communicators().empty() ? 1 : names.communicators().rbegin()->first.value + 1;

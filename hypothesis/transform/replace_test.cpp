@@ -87,19 +87,45 @@ TEST(Replace, AChainBecomesAScan) {
             with_collective(4, CollectiveKind::kScan, -1, 100, 1, {5, 5, 5, 5}));
 }
 
-/// Each rank tells its neighbour something of its own, and only then hears from the other one.
-TEST(Replace, AShiftIsNoOperationThatPassesOnWhatCame) {
-  TestProgram program{5};
-  for (std::int32_t r = 0; r < 5; ++r) {
-    if (r < 4) program.send(r, r + 1, 8);
-    if (r > 0) program.receive(r, r - 1);
+/// Each sends to the next and then receives from the one before: all could have been started at once.
+TEST(Replace, MembersThatSendBeforeTheyReceivePassNothingOn) {
+  for (const bool later : {false, true}) {
+    TestProgram program{4};
+    for (std::int32_t r = 0; r < 4; ++r) {
+      program.compute(r, 5);
+      if (later && r > 0) program.receive(r, r - 1);
+      if (r < 3) program.send(r, r + 1, 100);
+      if (!later && r > 0) program.receive(r, r - 1);
+    }
+    program.record();
+    for (const char* with : {"with=bcast", "with=reduce"}) {
+      if (later)
+        EXPECT_EQ(program.replayed({{"replace", with}}).size(), 4U);
+      else
+        EXPECT_NE(program.refused({{"replace", with}}).find("rank 1 sends before it has received"),
+                  std::string::npos)
+            << with;
+    }
   }
-  program.record();
-  for (const char* with : {"reduce", "gather", "bcast"})
-    EXPECT_NE(program.refused({{"replace", std::string{"with="} + with}})
-                  .find("rank 1 sends before it has received"),
-              std::string::npos)
-        << with;
+}
+
+/// Each stage works with what comes of the one before: no reduction, whose members combine it with their own.
+TEST(Replace, StagesOfAPipelineAreNoMembersOfAReduction) {
+  for (const int work : {5, 100}) {
+    TestProgram program{4};
+    for (std::int32_t r = 0; r < 4; ++r) {
+      if (r > 0) program.receive(r, r - 1);
+      program.compute(r, work);
+      if (r < 3) program.send(r, r + 1, 1000);
+    }
+    program.record();
+    EXPECT_EQ(program.replayed({{"replace", "with=reduce"}}).size(), 4U);
+    if (work == 5)
+      EXPECT_EQ(program.replayed({{"replace", "with=reduce,prompt=yes"}}).size(), 4U);
+    else
+      EXPECT_NE(program.refused({{"replace", "with=reduce,prompt=yes"}}).find("rank 1 computes between"),
+                std::string::npos);
+  }
 }
 
 /// Two rows of ranks, each with a broadcast of its own from its own root.

@@ -134,7 +134,7 @@ const std::vector<Verb>& verbs() {
       {"replace",
        "Messages are replaced by a collective operation",
        {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "with", "root", "instances",
-        "bytes", "fewest", "contents"}},
+        "bytes", "fewest", "contents", "prompt"}},
       {"nonblocking",
        "Blocking sends and receives are posted earlier and waited for later",
        {"from", "to", "tag", "comm", "size", "site", "sends", "receives", "post", "wait", "dependent"}}};

@@ -170,7 +170,9 @@ void add_messages(const std::vector<RunActivity>& activities, const RunMessages&
         how += fmt::format(" (if {})", r.condition);
       Step step{"replace", {{"sends", from}, {"with", r.with}, {"fewest", kFewestMembers}}, "--replace"};
       if (told) step.settings.emplace_back("contents", r.contents);
+      if (!told && r.condition[0] != '\0') step.settings.emplace_back("prompt", "yes");
       add("replace", how, std::move(step));
+      all.back().assumes = !told && r.condition[0] != '\0';
     }
   }
 }

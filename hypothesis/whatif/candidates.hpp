@@ -34,6 +34,7 @@ struct Candidate {
   std::vector<std::uint32_t> sites{};  // call paths whose sends it changes
   std::string storage{};               // empty: as recorded
   bool bound = false;                  // what something costs at most: no advice
+  bool assumes = false;  // of a collective: nothing shows that it is one, "(if they are combined)"
   Purpose purpose = Purpose::kAdvice;
   std::vector<std::uint32_t> before{};  // of a balance of one place: call paths behind the computing
   bool ranks_differ = true;  // of a balance: false if a test has shown nothing that a rank has every time

@@ -12,6 +12,8 @@ constexpr std::string_view kBalance = "balance";
 /// A collective that contents have proved is named before others that save as much.
 constexpr std::string_view kProved = "by_hand";
 constexpr double kAsMuch = 0.98;
+/// And what nothing shows to be right is named behind all else that saves at least this share of what it does.
+constexpr double kSomething = 0.05;
 /// Where single places of computing save nearly what all computing does, they are what to look at.
 constexpr double kNearlyAll = 0.9;
 
@@ -55,6 +57,12 @@ bool places_say_it(const std::vector<Fix>& fixes) {
   return sum > 0 && sum >= kNearlyAll * all;
 }
 
+/// Whether `f`, which saves no more, is the one to name.
+bool goes_before(const Fix& f, const Fix& leader) {
+  if (leader.assumes && !f.assumes) return f.worth_s() > 0 && f.worth_s() >= kSomething * leader.worth_s();
+  return f.kind == kProved && leader.kind != kProved && f.worth_s() >= kAsMuch * leader.worth_s();
+}
+
 }  // namespace
 
 bool comes_as_far(Reached changed, Reached run, bool part) {
@@ -86,8 +94,7 @@ void sort_by_problem(std::vector<Fix>& fixes) {
         std::find_if(leaders.begin(), leaders.end(), [&](const Fix* l) { return same_problem(*l, *f); });
     if (leader == leaders.end()) {
       leaders.push_back(f);
-    } else if (f->kind == kProved && (*leader)->kind != kProved &&
-               f->worth_s() >= kAsMuch * (*leader)->worth_s()) {
+    } else if (goes_before(*f, **leader)) {
       *leader = f;
     }
   }

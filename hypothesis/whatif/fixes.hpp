@@ -19,6 +19,7 @@ struct Fix {
   std::string subject;    // of a balance: which computing, empty: all; of algorithms: which collective
   std::vector<std::uint32_t> sites;  // call paths whose sends it changes
   bool bound = false;                // what something costs at most: no advice
+  bool assumes = false;              // of a collective: nothing in the recording shows that it is one
   Duration makespan{};
   double saved_s = 0;
   std::optional<double>

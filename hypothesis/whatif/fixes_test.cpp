@@ -54,6 +54,16 @@ TEST(Fixes, WhatContentsProveIsNamedBeforeWhatSavesAsMuch) {
             (Names{"guess"}));
 }
 
+TEST(Fixes, ACollectiveThatNothingShowsToBeOneLeadsOnlyWhereNothingElseHelps) {
+  Fix guess = fix("replace", "guess", 9, "", {3});
+  guess.assumes = true;
+  EXPECT_EQ(leaders({guess, fix("by_hand", "shown", 1, "", {3})}), (Names{"shown"}));
+  EXPECT_EQ(leaders({guess, fix("by_hand", "shown", 0, "", {3})}), (Names{"guess"}));
+  EXPECT_EQ(leaders({guess, fix("by_hand", "shown", 1, "", {3}), fix("replace", "bcast", 2, "", {3})}),
+            (Names{"bcast"}));
+  EXPECT_EQ(leaders({guess, fix("exchange", "hardly", 0.1, "", {3})}), (Names{"guess"}));
+}
+
 Fix told_apart(Fix f, double systematic) {
   f.systematic_s = systematic;
   return f;
