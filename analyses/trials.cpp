@@ -55,11 +55,7 @@ std::vector<Trial> by_hand_trials(const FixOptions& options, std::vector<std::st
   std::vector<Trial> trials;
   for (const auto& [first, places] : by_lines(analysis.findings)) {
     if (trials.size() == kMost) break;
-    Trial trial{{"by_hand", title(*first), "", {}, "", ""},
-                {},
-                first->certainty == detector::Certainty::kCertain,
-                {},
-                {}};
+    Trial trial{{"by_hand", title(*first), "", {}, "", ""}, {}, {}, {}};
     for (const std::size_t place : places) {
       auto instances = by_hand(analysis.findings[place - 1]);
       if (!instances) continue;
@@ -90,7 +86,7 @@ RunMessages look_at_messages(const hypothesis::transform::Play& play,
         const auto by_hand = of_message.find({m.source, m.sent});
         if (by_hand == of_message.end()) return;
         sites[by_hand->second].insert(m.send_site);
-        if (found[by_hand->second].certain) messages.combined.insert(m.send_site);
+        messages.combined.insert(m.send_site);
       }};
   need(play(survey, false));
   survey.finish();
@@ -132,7 +128,7 @@ void add_overlap_trials(const FixOptions& options, std::vector<Trial>& trials) {
     const auto add = [&](const std::string& id, const std::string& what) {
       Candidate candidate{"overlap", what, "--overlap " + id, {}, "", ""};
       candidate.sites.assign(sites.begin(), sites.end());
-      trials.push_back({std::move(candidate), {}, false, {id}, source});
+      trials.push_back({std::move(candidate), {}, {id}, source});
     };
     if (chains[c].blocks)
       add(name, "make " + title + " non-blocking, and wait for all before their data are used");
@@ -152,7 +148,7 @@ Trials trials_of(const FixOptions& options, const hypothesis::transform::Play& p
   std::vector<Candidate> candidates =
       hypothesis::candidates_of(need(hypothesis::parse_activities(side)), messages, recorded);
   if (!recorded.given_compute()) test_balances(play, candidates);
-  for (Candidate& c : candidates) trials.all.push_back({std::move(c), {}, false, {}, {}});
+  for (Candidate& c : candidates) trials.all.push_back({std::move(c), {}, {}, {}});
   std::ranges::move(found, std::back_inserter(trials.all));
   add_overlap_trials(options, trials.all);
   return trials;

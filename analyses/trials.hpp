@@ -18,7 +18,6 @@ struct OverlapSource;
 struct Trial {
   hypothesis::Candidate candidate;
   ByHand by_hand;
-  bool certain = false;                                   // that it is this operation
   std::vector<std::string> overlap{};                     // chains made non-blocking
   std::shared_ptr<const OverlapSource> overlap_source{};  // what they are of
 };

@@ -47,6 +47,16 @@ class TestProgram {
   std::uint32_t ireceive(std::int32_t rank, std::int32_t from, std::int32_t tag = 0) {
     return message(events::EventKind::kIrecv, rank, from, 0, tag);
   }
+  /// MPI_Sendrecv: recorded as the two halves and the wait for both.
+  void sendrecv(std::int32_t rank, std::int32_t to, std::int32_t from, std::int64_t bytes,
+                std::int32_t tag = 0) {
+    std::vector<std::uint32_t> halves{isend(rank, to, bytes, tag)};
+    called(rank, events::MpiCall::MPI_Sendrecv);
+    halves.push_back(ireceive(rank, from, tag));
+    called(rank, events::MpiCall::MPI_Sendrecv, true);
+    wait(rank, std::move(halves));
+    called(rank, events::MpiCall::MPI_Sendrecv, true);
+  }
   void wait(std::int32_t rank, std::vector<std::uint32_t> requests) {
     events::Event event;
     event.kind = events::EventKind::kWait;

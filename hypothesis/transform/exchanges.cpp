@@ -37,7 +37,8 @@ bool is_nothing(const Event& event) {
 void ExchangeSurvey::on_event(const events::TimedEvent& timed) {
   messages_.on_event(timed);
   Lane& lane = lanes_[{timed.rank.value, timed.event.thread.value}];
-  if (is_nothing(timed.event)) return;
+  if (is_nothing(timed.event) || is_wait_for_both(timed.event)) return;
+  if (is_half(timed.event) && timed.exit != events::kUnfinished) return follow_half(lane, timed);
   if (!is_blocking_message(timed.event) || timed.exit == events::kUnfinished) {
     for (const Received& r : lane.receives) contents_.erase({timed.rank.value, r.ordinal});
     lane = {};
@@ -48,23 +49,48 @@ void ExchangeSurvey::on_event(const events::TimedEvent& timed) {
 
 void ExchangeSurvey::follow(Lane& lane, const events::TimedEvent& timed) {
   const bool receives = timed.event.kind == EventKind::kRecv;
-  const std::uint32_t site = timed.event.site.value;
+  step(lane, timed.event.site.value, !receives, gap_before(timed, call_interval_));
+  if (receives)
+    received(lane, timed);
+  else
+    compare(lane, timed);
+}
+
+/// Of a call to or from MPI_PROC_NULL the other half alone counts.
+void ExchangeSurvey::follow_half(Lane& lane, const events::TimedEvent& timed) {
+  const bool nobody = timed.event.peer == kProcNull.value;
+  if (timed.event.kind == EventKind::kIsend) {
+    lane.half_gap = gap_before(timed, call_interval_);
+    lane.half_sends = !nobody;
+    if (nobody) return;
+    step(lane, timed.event.site.value, true, lane.half_gap);
+    compare(lane, timed);
+  } else if (!nobody) {
+    if (!lane.half_sends) step(lane, timed.event.site.value, false, lane.half_gap);
+    received(lane, timed);
+  }
+}
+
+/// The next call of the lane.
+void ExchangeSurvey::step(Lane& lane, std::uint32_t site, bool sends, Duration gap) {
   if (lane.blocking) {
     Transition& t = transitions_[{lane.site, site}];
     ++t.visits;
-    if (gap_before(timed, call_interval_) <= kNothing) ++t.near;
-    t.send_after_receive = lane.received && !receives;
+    if (gap <= kNothing) ++t.near;
+    t.send_after_receive = lane.received && sends;
   }
-  if (!receives) compare(lane, timed);
   lane.blocking = true;
-  lane.received = receives;
+  lane.received = false;
   lane.site = site;
-  if (!receives) return;
+}
+
+void ExchangeSurvey::received(Lane& lane, const events::TimedEvent& timed) {
+  lane.received = true;
   if (lane.receives.size() == kMostReceives) {
     contents_.erase({timed.rank.value, lane.receives.front().ordinal});
     lane.receives.erase(lane.receives.begin());
   }
-  lane.receives.push_back({timed.ordinal, site});
+  lane.receives.push_back({timed.ordinal, timed.event.site.value});
 }
 
 /// What is sent, with what has been received since the last other call.
@@ -83,7 +109,9 @@ void ExchangeSurvey::compare(Lane& lane, const events::TimedEvent& timed) {
 
 void ExchangeSurvey::message(const MessageCalls& m) {
   if (found_) found_(m);
-  if (m.request != 0 || m.posted == MessageCalls::kNone || !m.send_blocks) return;
+  const bool send_waits = m.send_blocks || m.send_is_half;
+  const bool receive_waits = m.receive_blocks || m.receive_is_half;
+  if (!receive_waits || m.posted == MessageCalls::kNone || !send_waits) return;
   message_sites_.insert({m.send_site, m.receive_site});
   const Call receive{m.destination, m.posted};
   if (m.content == 0) {
@@ -111,7 +139,7 @@ void ExchangeSurvey::judge(const Sent& sent, std::uint64_t received) {
 
 bool ExchangeSurvey::at_once(std::uint32_t first, std::uint32_t second) const {
   const auto found = transitions_.find({first, second});
-  return found != transitions_.end() && 2 * found->second.near > found->second.visits;
+  return found != transitions_.end() && 4 * found->second.near >= found->second.visits;
 }
 
 bool ExchangeSurvey::forwards(std::uint32_t first, std::uint32_t second) const {
@@ -135,6 +163,8 @@ std::vector<ExchangeSites> ExchangeSurvey::exchanges() const {
     receives.insert(receive);
     parent[find({false, send})] = find({true, receive});
   }
+  for (const std::uint32_t site : sends)  // MPI_Sendrecv
+    if (receives.contains(site)) parent[find({false, site})] = find({true, site});
   const auto end_of = [&](std::uint32_t site) { return CallEnd{!sends.contains(site), site}; };
   std::vector<std::pair<Sites, const Transition*>> joins;
   for (const auto& [sites, t] : transitions_) {

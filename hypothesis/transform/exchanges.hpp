@@ -1,7 +1,7 @@
-// Which blocking sends and receives of a program are exchanges: calls that follow each other at once, with no
+// Which blocking sends and receives of a program, MPI_Sendrecv among them, are exchanges: calls that follow each other at once, with no
 // other call and no computing between, so that they might as well be started together and waited for by one
 // MPI_Waitall. What follows what at once is a property of the program's text, so it is decided for pairs of
-// call paths, by most of their visits: one visit may have been interrupted by the machine. A sink; feed it
+// call paths, by the quickest quarter of their visits: on a busy host others are interrupted. A sink; feed it
 // the whole stream. One thread.
 #pragma once
 
@@ -64,6 +64,8 @@ class ExchangeSurvey final : public events::EventSink {
     bool blocking = false;  // whether its last call was a blocking send or receive
     bool received = false;
     std::uint32_t site = 0;
+    bool half_sends = false;         // an MPI_Sendrecv has begun that sends to somebody
+    Duration half_gap{};             // the time before it
     std::vector<Received> receives;  // since the last call of another kind
   };
   struct Sent {
@@ -73,6 +75,9 @@ class ExchangeSurvey final : public events::EventSink {
   using Call = std::pair<std::int32_t, std::uint64_t>;  // rank, ordinal
 
   void follow(Lane& lane, const events::TimedEvent& event);
+  void follow_half(Lane& lane, const events::TimedEvent& event);
+  void step(Lane& lane, std::uint32_t site, bool sends, Duration gap);
+  void received(Lane& lane, const events::TimedEvent& event);
   void compare(Lane& lane, const events::TimedEvent& event);
   void message(const MessageCalls& m);
   void judge(const Sent& sent, std::uint64_t received);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "events/mpi_call.hpp"
 #include "hypothesis/transform/exchanges.hpp"
@@ -78,6 +79,24 @@ std::vector<std::int64_t> unexplained_before(const std::vector<Stored>& calls) {
   return times;
 }
 
+/// Whether the exchange ends with the other half of `call`'s MPI_Sendrecv.
+bool other_half(const std::vector<Stored>& exchange, const Stored& call) {
+  if (exchange.empty() || !is_half(call.event) || call.event.kind != EventKind::kIrecv) return false;
+  const Event& last = exchange.back().event;
+  return is_half(last) && last.kind == EventKind::kIsend && last.thread == call.event.thread;
+}
+
+bool is_receive(const Event& event) {
+  return event.kind == EventKind::kRecv || event.kind == EventKind::kIrecv;
+}
+
+/// Of an MPI_Sendrecv its first half has the computing of a call; now both are calls.
+void charge_second_halves(std::vector<Stored>& exchange, std::int64_t call) {
+  for (Stored& e : exchange)
+    if (is_half(e.event) && e.event.kind == EventKind::kIrecv)
+      e.event.compute_ps = std::max(e.event.compute_ps, call);
+}
+
 /// What the user asks for.
 struct Wanted {
   std::uint64_t post = 1, wait_sends = 1, wait_receives = 0;
@@ -95,6 +114,9 @@ class NonBlocking final : public Transform {
   }
   [[nodiscard]] Result<Done> surveyed() override {
     survey_->finish();
+    if (selected_ == 0 && halves_ > 0)
+      return Error{nothing_ + " but MPI_Sendrecv, whose halves start and end where they are",
+                   "add post=0,wait=0: with its neighbours it becomes one exchange"};
     if (selected_ == 0) return Error{nothing_, ""};
     return Done{};
   }
@@ -128,8 +150,17 @@ class NonBlocking final : public Transform {
   void found(const MessageCalls& m) {
     if (!selector_.matches({m.source, m.send_site}, {m.destination, m.receive_site}, m.tag, m.comm, m.size))
       return;
-    if (m.request == 0 && m.posted != MessageCalls::kNone) select(m.destination, m.posted);
+    if (m.receive_blocks && m.posted != MessageCalls::kNone) select(m.destination, m.posted);
     if (m.send_blocks) select(m.source, m.sent);
+    if (!m.send_is_half && !m.receive_is_half) return;
+    ++halves_;
+    if (!in_place()) return;
+    if (m.receive_is_half && m.posted != MessageCalls::kNone) select(m.destination, m.posted);
+    if (m.send_is_half) select(m.source, m.sent);
+  }
+  /// Nothing is posted earlier or waited for later than where the exchange is.
+  [[nodiscard]] bool in_place() const {
+    return wanted_.post == 0 && wanted_.wait_sends == 0 && wanted_.wait_receives == 0;
   }
   void select(std::int32_t rank, std::uint64_t ordinal) {
     marks_.set(rank, ordinal);
@@ -139,6 +170,7 @@ class NonBlocking final : public Transform {
   void change(RankId, std::uint64_t, Call&) override {}
 
   [[nodiscard]] bool selects(const events::TimedEvent& timed, const Stored& call) const;
+  [[nodiscard]] bool goes_with(const Rank& rank, const Stored& call) const;
   [[nodiscard]] bool belongs(const Rank& rank, const Stored& call) const;
   void close(Rank& rank, const events::TimedEvent& next_call);
   void close_one(Rank& rank, const Open& open, std::int64_t at_ps);
@@ -154,7 +186,7 @@ class NonBlocking final : public Transform {
   std::string nothing_;
   std::unique_ptr<ExchangeSurvey> survey_;
   Marks marks_;
-  std::uint64_t selected_ = 0;
+  std::uint64_t selected_ = 0, halves_ = 0;
   std::vector<Rank> ranks_;
 };
 
@@ -165,12 +197,24 @@ void NonBlocking::on_event(const events::TimedEvent& timed) {
   call.assign(timed);
   const bool selected = selects(timed, call);
   if (!rank.exchange.empty()) {
-    if ((selected || is_nothing(call.event)) && belongs(rank, call)) {
+    if ((selected || goes_with(rank, call)) && belongs(rank, call)) {
       rank.exchange.push_back(std::move(call));
       return;
     }
+    // Where one half of a call does not belong, the call does not.
+    std::optional<Stored> half;
+    if (other_half(rank.exchange, call)) {
+      half = std::move(rank.exchange.back());
+      rank.exchange.pop_back();
+    }
     end_exchange(rank);
     flush(timed.rank, wanted_.post);
+    if (half) {
+      if (rank.calls.empty()) rank.first_ordinal = timed.ordinal - 1 + rank.inserted;
+      rank.exchange.push_back(*std::move(half));
+      rank.exchange.push_back(std::move(call));
+      return;
+    }
   }
   if (rank.calls.empty()) rank.first_ordinal = timed.ordinal + rank.inserted;
   // What is due is waited for before this call, but after the computing before it.
@@ -189,14 +233,25 @@ void NonBlocking::on_event(const events::TimedEvent& timed) {
 }
 
 void NonBlocking::on_match(RankId receiver, const events::Answer& match) {
-  if (receiver.index() < ranks_.size() && !ranks_[receiver.index()].calls.empty())
+  if (receiver.index() < ranks_.size() && !ranks_[receiver.index()].exchange.empty())
+    ranks_[receiver.index()].exchange.back().matches.push_back(match);
+  else if (receiver.index() < ranks_.size() && !ranks_[receiver.index()].calls.empty())
     ranks_[receiver.index()].calls.back().matches.push_back(match);
   else
     next().on_match(receiver, match);
 }
 
 bool NonBlocking::selects(const events::TimedEvent& timed, const Stored& call) const {
-  return call.finished && is_blocking_message(call.event) && marks_.has(timed.rank, timed.ordinal);
+  return call.finished && (is_blocking_message(call.event) || is_half(call.event)) &&
+         marks_.has(timed.rank, timed.ordinal);
+}
+
+/// What is not selected itself: no message, or another part of an MPI_Sendrecv.
+bool NonBlocking::goes_with(const Rank& rank, const Stored& call) const {
+  if (is_nothing(call.event)) return true;
+  if (!in_place()) return false;
+  return is_wait_for_both(call.event) || other_half(rank.exchange, call) ||
+         (is_half(call.event) && call.event.peer == kProcNull.value);
 }
 
 /// Whether `call` can be started together with the exchange before it.
@@ -206,17 +261,20 @@ bool NonBlocking::belongs(const Rank& rank, const Stored& call) const {
     if (!is_nothing(e.event)) last = &e;
   if (call.event.thread != last->event.thread) return false;
   if (is_nothing(call.event)) return true;
-  if (!survey_->at_once(last->event.site.value, call.event.site.value)) return false;
-  const bool receives = call.event.kind == EventKind::kRecv;
+  if (is_wait_for_both(call.event)) return is_half(last->event);
+  const bool same_call = other_half(rank.exchange, call);
+  if (!same_call && !survey_->at_once(last->event.site.value, call.event.site.value)) return false;
+  const bool receives = is_receive(call.event);
   const Buffer buffer = buffer_of(call);
   for (const Open& open : rank.open)
     if (open.buffer.overlaps(buffer)) return false;
   for (const Stored& e : rank.exchange) {
-    if (is_nothing(e.event)) continue;
-    const bool received = e.event.kind == EventKind::kRecv;
+    if (is_nothing(e.event) || is_wait_for_both(e.event) || e.event.peer == kProcNull.value) continue;
+    if (same_call && &e == last) continue;
+    const bool received = is_receive(e.event);
     // Two sends may read the same memory.
     if ((receives || received) && buffer_of(e).overlaps(buffer)) return false;
-    if (received && !receives &&
+    if (received && !receives && call.event.peer != kProcNull.value &&
         (wanted_.dependent || survey_->forwards(e.event.site.value, call.event.site.value)))
       return false;
   }
@@ -271,8 +329,13 @@ void NonBlocking::wait_for(Rank& rank, const std::vector<Open>& started, std::in
 
 /// A call alone that would be waited for where it is stays what it is.
 bool NonBlocking::stays_as_it_is(const std::vector<Stored>& exchange) const {
-  const auto messages =
-      std::count_if(exchange.begin(), exchange.end(), [](const Stored& e) { return !is_nothing(e.event); });
+  const auto halves =
+      std::count_if(exchange.begin(), exchange.end(), [](const Stored& e) { return is_half(e.event); });
+  const auto waits = std::count_if(exchange.begin(), exchange.end(),
+                                   [](const Stored& e) { return is_wait_for_both(e.event); });
+  const auto messages = std::count_if(exchange.begin(), exchange.end(),
+                                      [](const Stored& e) { return is_blocking_message(e.event); });
+  if (halves > 0) return waits == 0 || messages + waits == 1;
   if (messages != 1) return false;
   const bool receives = exchange.front().event.kind == EventKind::kRecv;
   return receives ? wanted_.post == 0 && wanted_.wait_receives == 0 : wanted_.wait_sends == 0;
@@ -287,6 +350,7 @@ void NonBlocking::end_exchange(Rank& rank) {
     return;
   }
   const std::vector<std::int64_t> unexplained = unexplained_before(exchange);
+  charge_second_halves(exchange, call_interval().count());
   std::vector<Open> started;
   std::int64_t end_ps = post_receives(rank, exchange, started);
   std::vector<events::Answer> matches;
@@ -295,7 +359,13 @@ void NonBlocking::end_exchange(Rank& rank) {
     Stored& e = exchange[i];
     e.event.entry_ps = end_ps + unexplained[i] + e.event.compute_ps;
     end_ps = e.event.entry_ps + e.took.count();
-    if (!is_nothing(e.event) && e.event.kind == EventKind::kSend) {
+    if (is_wait_for_both(e.event)) {
+      for (const std::uint32_t request : e.words)
+        started.push_back({request, 0, e.event.thread, e.event, Buffer{}});
+      e = nothing_at(e);
+    } else if (is_half(e.event)) {
+      // A call of its own now.
+    } else if (!is_nothing(e.event) && e.event.kind == EventKind::kSend) {
       const std::uint32_t request = rank.requests++;
       started.push_back({request, wanted_.wait_sends, e.event.thread, e.event, buffer_of(e)});
       e.event.kind = EventKind::kIsend;

@@ -88,6 +88,71 @@ TestProgram chain(Exchange how, std::int64_t between = 0, std::int64_t behind = 
   return program;
 }
 
+/// Whatever interrupts most visits, a quarter of them shows what the text is.
+TEST(NonBlocking, CallsFollowEachOtherAtOnceIfAQuarterOfTheVisitsShowIt) {
+  for (const int quick : {1, 2}) {
+    TestProgram program{3};
+    for (int step = 0; step < 8; ++step)
+      for (std::int32_t r = 0; r < 3; ++r) {
+        program.line(r, 1);
+        if (r < 2) program.send(r, r + 1, 20000);
+        program.compute(r, step < quick ? 0 : 4);
+        program.line(r, 2);
+        if (r > 0) program.receive(r, r - 1);
+        program.compute(r, 5);
+      }
+    program.record();
+    const Ends after = program.replayed({{"nonblocking", "post=0,wait=0"}});
+    if (quick == 1)
+      EXPECT_EQ(after, program.replayed({}));
+    else
+      EXPECT_LT(after[1], program.replayed({})[1]);
+  }
+}
+
+/// A halo in a line of ranks: both directions by MPI_Sendrecv, to nobody at the edges, or all at once.
+TestProgram halo(bool at_once, std::int64_t charge = 0, std::int64_t between = 0) {
+  constexpr std::int32_t kRanks = 5;
+  TestProgram program{kRanks};
+  program.charge_calls(charge);
+  for (int step = 0; step < 3; ++step)
+    for (std::int32_t r = 0; r < kRanks; ++r) {
+      const std::int32_t up = r + 1 < kRanks ? r + 1 : kProcNull.value;
+      const std::int32_t down = r > 0 ? r - 1 : kProcNull.value;
+      program.compute(r, 5 + r);
+      if (at_once) {
+        std::vector<std::uint32_t> requests{program.isend(r, up, 20000, 1), program.ireceive(r, down, 1)};
+        requests.push_back(program.isend(r, down, 20000, 2));
+        requests.push_back(program.ireceive(r, up, 2));
+        program.wait(r, requests);
+      } else {
+        program.line(r, 1);
+        program.sendrecv(r, up, down, 20000, 1);
+        program.compute(r, between);
+        program.line(r, 2);
+        program.sendrecv(r, down, up, 20000, 2);
+      }
+      program.compute(r, 3);
+      program.line(r, 3);
+      program.collective(r, CollectiveKind::kBarrier);
+    }
+  program.record();
+  return program;
+}
+
+TEST(NonBlocking, HalvesOfSendrecvsThatFollowEachOtherAreStartedTogether) {
+  for (const std::int64_t charge : {0, 2}) {
+    const Ends together = halo(true, charge).replayed({});
+    EXPECT_EQ(halo(false, charge).replayed({{"nonblocking", "post=0,wait=0"}}), together) << charge;
+    EXPECT_LT(together[0], halo(false, charge).replayed({})[0] - 40);
+  }
+  // Each sends behind a receive: what it sends may depend on that.
+  EXPECT_EQ(halo(false).replayed({{"nonblocking", "post=0,wait=0,dependent=yes"}}), halo(false).replayed({}));
+  // With computing between they are no exchange; and nothing of them is moved.
+  EXPECT_EQ(halo(false, 0, 50).replayed({{"nonblocking", "post=0,wait=0"}}), halo(false, 0, 50).replayed({}));
+  EXPECT_NE(halo(false).refused({{"nonblocking", "all"}}).find("add post=0,wait=0"), std::string::npos);
+}
+
 /// A send that waits for its receive, and at once a receive: a chain, from the last rank to the first.
 TEST(NonBlocking, AnExchangeBecomesWhatIrecvIsendAndWaitallMakeOfIt) {
   const Ends blocking = chain(Exchange::kBlocking, 0, 30).replayed({});

@@ -54,7 +54,7 @@ struct RunMessages {
   std::vector<transform::ExchangeSites> exchanges;
   std::set<std::uint32_t> known;  // call paths of sends of whose messages the recording has the contents
   std::set<std::uint32_t> empty;  // and of those whose messages have none: signals, which no operation moves
-  std::set<std::uint32_t> combined;  // and of those in a collective that is certain
+  std::set<std::uint32_t> combined;  // and of those in a collective that was found
 };
 
 /// At most `most` of each kind, those that take most time.

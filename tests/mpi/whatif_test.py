@@ -187,6 +187,15 @@ class WhatIf(LiveTest):
                 all_of_them = self.whatif(planted, "--nonblocking", "all")["after"]["virtual_time_s"]
                 self.assertLess(all_of_them, 0.6 * self.time_of(planted))
 
+    def test_an_exchange_by_sendrecv_is_tried_and_equals_the_program_with_waitall(self):
+        """One direction after the other, as halos are most often written."""
+        for compute in ("fixed:0", "fixed:1e-5"):
+            with self.subTest(compute=compute):
+                found = self.exchange_candidates("halo", compute, EAGER_BELOW_10K)
+                self.assertIn("(if nothing that is sent depends on what was received just before)", found[0]["what"])
+                self.assertTrue(found[0]["leads"], found)
+                self.assert_predicts(found[0]["virtual_time_s"], self.by_calls["mended"], self.by_calls["planted"])
+
     def test_an_exchange_in_the_order_of_ranks_is_tried_under_its_condition(self):
         found = self.exchange_candidates("order")
         best = min(found, key=lambda c: c["virtual_time_s"])

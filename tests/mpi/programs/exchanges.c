@@ -1,10 +1,11 @@
 /* Exchanges written with blocking calls, and the same with MPI_Irecv, MPI_Isend and MPI_Waitall. Arguments:
- * chain|order|forward|rows planted|mended [steps] [doubles].
+ * chain|order|forward|rows|halo planted|mended [steps] [doubles].
  *
  *   chain    every rank sends to the right and then receives from the left; the last one only receives, and long
  *            messages wait for their receive: they go one after the other
  *   order    with each neighbour, the lower rank sends first: rank 0 lets rank 1 go, which lets rank 2 go ...
  *   forward  every rank sends on what it has received, from another buffer: nothing can be sent earlier
+ *   halo     to the right and to the left by MPI_Sendrecv, one after the other; the first and last rank have nobody there
  *   rows     the first rank of each row of four sends to the others in turn; mended: MPI_Bcast in each row
  */
 #include <mpi.h>
@@ -60,6 +61,23 @@ static void forward(void) {
   if (rank + 1 < size) MPI_Send(out[1], doubles, MPI_DOUBLE, rank + 1, 1, MPI_COMM_WORLD);
 }
 
+static void halo(int mended) {
+  const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL, right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
+  MPI_Request requests[4];
+  if (mended) {
+    MPI_Isend(out[1], doubles, MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in[0], doubles, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out[0], doubles, MPI_DOUBLE, left, 2, MPI_COMM_WORLD, &requests[2]);
+    MPI_Irecv(in[1], doubles, MPI_DOUBLE, right, 2, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+  } else {
+    MPI_Sendrecv(out[1], doubles, MPI_DOUBLE, right, 1, in[0], doubles, MPI_DOUBLE, left, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out[0], doubles, MPI_DOUBLE, left, 2, in[1], doubles, MPI_DOUBLE, right, 2, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  }
+}
+
 static void rows(int by_library) {
   enum { kRow = 4 };
   static MPI_Comm row = MPI_COMM_NULL;
@@ -93,6 +111,8 @@ int main(int argc, char** argv) {
     if (strcmp(how, "forward") != 0 || rank == 0) fill(step);
     if (strcmp(how, "rows") == 0)
       rows(mended);
+    else if (strcmp(how, "halo") == 0)
+      halo(mended);
     else if (strcmp(how, "forward") == 0)
       forward();
     else if (mended)
