@@ -4,14 +4,20 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <optional>
+#include <sstream>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "support/processes/child.hpp"
@@ -98,21 +104,55 @@ sigset_t set_of(std::initializer_list<int> signals) {
   return set;
 }
 
+pid_t parent_of(pid_t pid) {
+  std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};  // "17 (a name) S 4 ..."
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t name_ends = stat.rfind(')');
+  std::istringstream rest{name_ends == stat.npos ? "" : stat.substr(name_ends + 1)};
+  char state = 0;
+  pid_t parent = 0;
+  rest >> state >> parent;
+  return parent;
+}
+
+/// What a program had started that was killed: all of it has become this process's (PR_SET_CHILD_SUBREAPER).
+void end_orphans() {
+  namespace fs = std::filesystem;
+  for (bool found = true; found;) {
+    found = false;
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator{"/proc", none}) {
+      const std::string name = entry.path().filename().string();
+      if (name.find_first_not_of("0123456789") != name.npos) continue;
+      const pid_t pid = std::stoi(name);
+      if (parent_of(pid) != getpid()) continue;
+      kill(pid, SIGKILL);
+      found = waitpid(pid, nullptr, 0) == pid || found;
+    }
+  }
+}
+
 /// Waits for the program, and ends it when this process is told to end: first by SIGTERM, so that it can end what it has
-/// started, and some seconds later by SIGKILL. (An mpirun that is told to end while it starts may never do so.) Returns
-/// its exit code.
+/// started, and some seconds later by SIGKILL, and then what it has left. (An mpirun that is told to end while it starts may
+/// never do so.) Returns its exit code.
 int attend(Child program) {
   constexpr timespec kGrace{4, 0};  // less than Child::stop() has for this process
   const sigset_t awaited = set_of({SIGCHLD, SIGTERM, SIGHUP});
-  bool told = false;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  bool told = false, killed = false;
   for (;;) {
-    if (const auto ending = program.ended()) return ending->shell_code();
+    if (const auto ending = program.ended()) {
+      if (killed) end_orphans();
+      return ending->shell_code();
+    }
     const int signal = sigtimedwait(&awaited, nullptr, told ? &kGrace : nullptr);
     if (signal == SIGTERM || signal == SIGHUP) {
       if (!told) kill(program.pid(), SIGTERM);
       told = true;
     } else if (signal < 0 && errno == EAGAIN) {
       kill(program.pid(), SIGKILL);
+      killed = true;
     }
   }
 }

@@ -67,6 +67,17 @@ TEST(Stream, EndsItsProgramWithThisProcessHoweverThatEnds) {
   EXPECT_TRUE(ends(streaming_until(SIGTERM, "trap '' TERM; while :; do sleep 1; done")));
 }
 
+/// An mpirun that has to be killed leaves its proxies, and those the ranks, in sessions of their own.
+TEST(Stream, EndsWhatAProgramThatHasToBeKilledHasStarted) {
+  std::vector<std::string> said;
+  const std::string starts =
+      "trap '' TERM; setsid sh -c 'setsid sleep 60 & echo $!; wait' & while :; do sleep 1; done";
+  EXPECT_TRUE(
+      stream({"sh", "-c", starts}, 1s, [&](const std::string& line) { said.push_back(line); }).silent);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_TRUE(ends(std::stoi(said.front())));
+}
+
 TEST(PreloadedBeforeTheUsers, KeepsWhatTheUserPreloads) {
   const char* const set = std::getenv("LD_PRELOAD");
   const std::string before = set == nullptr ? "" : set;
