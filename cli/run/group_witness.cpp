@@ -21,13 +21,6 @@ constexpr int kLooks = 200;
 constexpr timespec kIsTheSame{0, 200'000'000};  // timeout(1) signals its child, and then the group
 constexpr int kForget = SIGUSR1;
 
-sigset_t set_of_passed_on() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : kPassedOn) sigaddset(&set, signal);
-  return set;
-}
-
 /// Never returns: it is ended by its parent, or with it.
 int witness() {
   close_range(0, ~0U, 0);  // whoever reads our output sees when the program has closed it
@@ -59,6 +52,13 @@ unsigned long long pending_in(const char* status_file) {
 }
 
 }  // namespace
+
+sigset_t set_of_passed_on() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kPassedOn) sigaddset(&set, signal);
+  return set;
+}
 
 GroupWitness::GroupWitness() {
   sigset_t held = set_of_passed_on();

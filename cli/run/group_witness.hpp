@@ -14,6 +14,7 @@ namespace nplus1::cli {
 
 /// What is passed on to a job.
 inline constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
+[[nodiscard]] sigset_t set_of_passed_on();
 
 /// A process of our group in which those signals stay pending for a moment: what it has, all had. Made and ended by one thread;
 /// if it cannot be started nobody is known to have had anything.

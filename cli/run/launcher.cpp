@@ -72,13 +72,34 @@ class SignalsToMpirun {
   GroupWitness witness_;
 };
 
-pid_t spawn(const std::vector<std::string>& words) {
+/// While it exists, signals that are passed on wait.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    const sigset_t held = set_of_passed_on();
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  [[nodiscard]] const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+pid_t spawn(const std::vector<std::string>& words, const sigset_t& mask) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t pid = 0;
-  const int error = posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ);
+  const int error = posix_spawnp(&pid, arguments[0], nullptr, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     throw Failure{ExitCode::kUnavailable,
                   fmt::format("{} can't be started: {}", words[0], std::strerror(error)), kNothingStarted,
@@ -138,10 +159,18 @@ int wait_for(pid_t pid, int& simulator_code) {
   }
 }
 
+/// Between its start and its number's being known no signal is handled: one that all of the group had would be sent to it again.
+/// (One that they had in the microseconds before, it does not have.)
+pid_t start(const std::vector<std::string>& words) {
+  const SignalsHeld held;
+  const pid_t pid = spawn(words, held.before());
+  mpirun_pid.store(pid, std::memory_order_relaxed);
+  return pid;
+}
+
 int run_mpirun(const std::vector<std::string>& words, int& simulator_code) {
   const SignalsToMpirun signals;
-  const pid_t pid = spawn(words);
-  mpirun_pid.store(pid, std::memory_order_relaxed);
+  const pid_t pid = start(words);
   if (const int signal = unsent.exchange(0); signal != 0) kill(pid, signal);
   const int code = wait_for(pid, simulator_code);
   mpirun_pid.store(0, std::memory_order_relaxed);  // the number may belong to somebody else now

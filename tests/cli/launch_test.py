@@ -175,6 +175,21 @@ int main(void) {
   return 0;
 }
 """
+# It is long in coming back from the start of a program.
+SLOW_TO_KNOW = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <spawn.h>
+#include <unistd.h>
+int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
+                 char* const words[], char* const environment[]) {
+  int (*next)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const[], char* const[]);
+  *(void**)&next = dlsym(RTLD_NEXT, "posix_spawnp");
+  const int code = next(pid, file, actions, attributes, words, environment);
+  for (int i = 0; i < 100; ++i) usleep(10000);  // a signal ends a sleep
+  return code;
+}
+"""
 
 
 class Run(CommandTest):
@@ -288,26 +303,45 @@ class Run(CommandTest):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
         self.assertIn("did not end when it was told to, though all ranks have ended\n", said)
 
+    def start_in_a_group(self, number, more=None):
+        (self.folder / "over").unlink(missing_ok=True)
+        process = subprocess.Popen([NPLUS1, "run", "-n", "2", "-o", f"out-{number}", "--", "./app"], cwd=self.folder,
+                                   env={**self.environment, **(more or {})}, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, start_new_session=True)
+        while not (self.folder / "ready").exists():
+            time.sleep(0.01)
+        (self.folder / "ready").unlink()
+        return process
+
+    def ends_without_more(self, process):
+        self.write("over", "")
+        self.assertEqual(process.stdout.read(), "")
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=30), 0)
+
     def test_mpirun_has_a_signal_once_also_where_its_whole_group_has_it(self):
         self.compile("mpirun", COUNTS_SIGNALS)
         alone, all_of_them = os.kill, os.killpg
         # Two signals at once may come as one, so that it is tried more than once.
         for number, sends in enumerate(([alone], *[[all_of_them]] * 5, [all_of_them, alone])):
             with self.subTest(number):
-                (self.folder / "over").unlink(missing_ok=True)
-                process = subprocess.Popen([NPLUS1, "run", "-n", "2", "-o", f"out-{number}", "--", "./app"], cwd=self.folder, env=self.environment,
-                                           text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-                while not (self.folder / "ready").exists():
-                    time.sleep(0.01)
-                (self.folder / "ready").unlink()
+                process = self.start_in_a_group(number)
                 for send in sends:
                     send(process.pid, signal.SIGTERM)
                     self.assertEqual(process.stdout.readline(), "got TERM\n")
                     time.sleep(0.5)  # in which it would come again
-                self.write("over", "")
-                self.assertEqual(process.stdout.read(), "")
-                process.stdout.close()
-                self.assertEqual(process.wait(timeout=30), 0)
+                self.ends_without_more(process)
+
+    def test_so_does_an_mpirun_that_has_only_just_started(self):
+        self.compile("mpirun", COUNTS_SIGNALS)
+        self.compile("slow.so", SLOW_TO_KNOW, "-shared", "-fPIC")
+        for send in (os.kill, os.killpg):
+            with self.subTest(send.__name__):
+                process = self.start_in_a_group(send.__name__, {"LD_PRELOAD": str(self.folder / "slow.so")})
+                send(process.pid, signal.SIGTERM)
+                self.assertEqual(process.stdout.readline(), "got TERM\n")
+                time.sleep(2)
+                self.ends_without_more(process)
 
     def test_native_runs_have_no_summary_and_no_folder(self):
         self.script("mpirun", "exit 3")
