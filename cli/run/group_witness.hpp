@@ -16,6 +16,23 @@ namespace nplus1::cli {
 inline constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
 [[nodiscard]] sigset_t set_of_passed_on();
 
+/// While it exists, signals that are passed on wait: between a process's start and its number's being known, one that all of the
+/// group had would be sent to it again. (One that they had in the microseconds before it does not have.)
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    const sigset_t held = set_of_passed_on();
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+  [[nodiscard]] const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
 /// A process of our group in which those signals stay pending for a moment: what it has, all had. Made and ended by one thread;
 /// if it cannot be started nobody is known to have had anything.
 class GroupWitness {

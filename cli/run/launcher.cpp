@@ -72,22 +72,6 @@ class SignalsToMpirun {
   GroupWitness witness_;
 };
 
-/// While it exists, signals that are passed on wait.
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    const sigset_t held = set_of_passed_on();
-    pthread_sigmask(SIG_BLOCK, &held, &before_);
-  }
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-  [[nodiscard]] const sigset_t& before() const { return before_; }
-
- private:
-  sigset_t before_{};
-};
-
 pid_t spawn(const std::vector<std::string>& words, const sigset_t& mask) {
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);
@@ -159,8 +143,6 @@ int wait_for(pid_t pid, int& simulator_code) {
   }
 }
 
-/// Between its start and its number's being known no signal is handled: one that all of the group had would be sent to it again.
-/// (One that they had in the microseconds before, it does not have.)
 pid_t start(const std::vector<std::string>& words) {
   const SignalsHeld held;
   const pid_t pid = spawn(words, held.before());

@@ -98,6 +98,7 @@ int run_here(const RunOnce& once, const fs::path& folder) {
 int run_in_child(const RunOnce& once, const fs::path& folder, const Signals& signals) {
   std::cout.flush();
   std::fflush(nullptr);
+  std::optional<SignalsHeld> held{std::in_place};
   const pid_t pid = fork();
   if (pid < 0) {
     to_stderr("nplus1: this run cannot be started: {}\n", std::strerror(errno));
@@ -105,6 +106,7 @@ int run_in_child(const RunOnce& once, const fs::path& folder, const Signals& sig
   }
   if (pid == 0) {
     signals.restore();
+    held.reset();
     const int code = run_here(once, folder);
     std::cerr.flush();
     std::cout.flush();
@@ -113,6 +115,7 @@ int run_in_child(const RunOnce& once, const fs::path& folder, const Signals& sig
   }
   run_under_way.store(pid, std::memory_order_relaxed);
   if (const int signal = ended_by.load(std::memory_order_relaxed); signal != 0) kill(pid, signal);
+  held.reset();
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

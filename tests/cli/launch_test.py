@@ -181,13 +181,23 @@ SLOW_TO_KNOW = r"""
 #include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>
+static void linger(void) {
+  for (int i = 0; i < 100; ++i) usleep(10000);  // a signal ends a sleep
+}
 int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes,
                  char* const words[], char* const environment[]) {
   int (*next)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const[], char* const[]);
   *(void**)&next = dlsym(RTLD_NEXT, "posix_spawnp");
   const int code = next(pid, file, actions, attributes, words, environment);
-  for (int i = 0; i < 100; ++i) usleep(10000);  // a signal ends a sleep
+  linger();
   return code;
+}
+pid_t fork(void) {
+  pid_t (*next)(void);
+  *(void**)&next = dlsym(RTLD_NEXT, "fork");
+  const pid_t pid = next();
+  if (pid > 0) linger();
+  return pid;
 }
 """
 
@@ -303,9 +313,9 @@ class Run(CommandTest):
         self.assertEqual(process.returncode, 128 + signal.SIGTERM)
         self.assertIn("did not end when it was told to, though all ranks have ended\n", said)
 
-    def start_in_a_group(self, number, more=None):
+    def start_in_a_group(self, number, more=None, options=()):
         (self.folder / "over").unlink(missing_ok=True)
-        process = subprocess.Popen([NPLUS1, "run", "-n", "2", "-o", f"out-{number}", "--", "./app"], cwd=self.folder,
+        process = subprocess.Popen([NPLUS1, "run", "-n", "2", *options, "-o", f"out-{number}", "--", "./app"], cwd=self.folder,
                                    env={**self.environment, **(more or {})}, text=True, stdout=subprocess.PIPE,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
         while not (self.folder / "ready").exists():
@@ -335,13 +345,17 @@ class Run(CommandTest):
     def test_so_does_an_mpirun_that_has_only_just_started(self):
         self.compile("mpirun", COUNTS_SIGNALS)
         self.compile("slow.so", SLOW_TO_KNOW, "-shared", "-fPIC")
-        for send in (os.kill, os.killpg):
-            with self.subTest(send.__name__):
-                process = self.start_in_a_group(send.__name__, {"LD_PRELOAD": str(self.folder / "slow.so")})
+        for send, options in ((os.kill, ()), (os.killpg, ()), (os.killpg, ("--repeat", "2"))):
+            with self.subTest(send.__name__, options=options):
+                process = self.start_in_a_group(f"{send.__name__}-{len(options)}", {"LD_PRELOAD": str(self.folder / "slow.so")},
+                                                options)
                 send(process.pid, signal.SIGTERM)
                 self.assertEqual(process.stdout.readline(), "got TERM\n")
                 time.sleep(2)
-                self.ends_without_more(process)
+                self.write("over", "")
+                self.assertEqual(process.stdout.read().count("got TERM"), 0)
+                process.stdout.close()
+                self.assertEqual(process.wait(timeout=30), 128 + signal.SIGTERM if options else 0)
 
     def test_native_runs_have_no_summary_and_no_folder(self):
         self.script("mpirun", "exit 3")
