@@ -11,5 +11,6 @@ if [ "${1:-}" = --conformance ]; then
   exec tests/conformance/run.sh "$@"
 fi
 # Everything that tests need is installed: what is skipped nevertheless fails, unless tests/skips.txt says why not.
-# Tests share the processors, but those that judge times of the machine or all that runs on it (RUN_SERIAL).
-NPLUS1_NO_SKIPS=1 exec ctest --preset release -j "$(nproc)" "$@"
+# Tests share the processors, one more at a time than there are, since many wait; but those that judge times of the machine,
+# or all that runs on it (RUN_SERIAL).
+NPLUS1_NO_SKIPS=1 exec ctest --preset release -j "$(($(nproc) + 1))" "$@"
