@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <atomic>
 #include <string_view>
 
 #include "stubs/table/library_of.hpp"
@@ -14,15 +13,17 @@ namespace {
 
 using Dlsym = void*(void*, const char*) noexcept;
 
-constinit std::atomic<Dlsym*> system_dlsym{nullptr};
+/// A thread that finds another's is as well off. By builtins: sanitizers ask for functions before anything of theirs may run, and
+/// what is inline in a header is instrumented.
+Dlsym* system_dlsym = nullptr;
 
 /// The C library's, which cannot be asked for itself. It moved from libdl to libc, and got a second version, in glibc 2.34.
 __attribute__((no_sanitize("thread", "address"))) Dlsym* find_dlsym() noexcept {
+  constexpr const char* kVersions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
   void* found = nullptr;
-  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"})
-    if (found == nullptr) found = dlvsym(RTLD_NEXT, "dlsym", version);
+  for (int i = 0; i < 3 && found == nullptr; ++i) found = dlvsym(RTLD_NEXT, "dlsym", kVersions[i]);
   auto* function = reinterpret_cast<Dlsym*>(found);
-  system_dlsym.store(function, std::memory_order_relaxed);
+  __atomic_store_n(&system_dlsym, function, __ATOMIC_RELAXED);
   return function;
 }
 
@@ -58,7 +59,7 @@ void* look_up_mpi(Dlsym* look_up, void* handle, const char* name) noexcept {
 extern "C" __attribute__((visibility("default"), no_sanitize("thread", "address"), optimize("O2"))) void*
 dlsym(void* handle, const char* name) noexcept {
   using namespace nplus1::stubs::pmpi;
-  Dlsym* look_up = system_dlsym.load(std::memory_order_relaxed);
+  Dlsym* look_up = __atomic_load_n(&system_dlsym, __ATOMIC_RELAXED);
   if (look_up == nullptr) look_up = find_dlsym();
   if (handle != RTLD_NEXT && handle != RTLD_DEFAULT && name[0] == 'M' && name[1] == 'P' && name[2] == 'I' &&
       (name[3] == '_' || (name[3] == 'X' && name[4] == '_')))
