@@ -1,5 +1,6 @@
 // What a rank tells of its threads besides their MPI calls, so that the simulator knows of a thread before its first
-// call, and that one waits for the end of another.
+// call, that one waits for the end of another, and that one has nothing to do until another gives it work (the members of
+// a team between OpenMP's parallel regions).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,20 @@ namespace nplus1::events {
 enum class ThreadChange : std::uint8_t {
   kStart =
       32,  // the thread's first event: thread `tag` has created it, `aux` ps after that one's last call returned
-  kJoin = 33,  // the thread waits until thread `tag` of its rank has ended
+  kJoin =
+      33,  // the thread waits until thread `tag` of its rank has ended; `aux` > 0: or been idle so many times
+  kFork =
+      34,  // the thread gives work to thread `tag` of its rank, which is idle or about to be; or goes on by itself
+  kIdle = 35,  // the thread waits until it is forked, once for each kFork
 };
 
 [[nodiscard]] inline bool is_thread_change(const Event& event, ThreadChange change) {
   return event.kind == EventKind::kLocal && event.operation == static_cast<std::uint8_t>(change);
+}
+
+/// A thread that waits for another of its rank: no call of the program's.
+[[nodiscard]] inline bool waits_for_thread(const Event& event) {
+  return is_thread_change(event, ThreadChange::kJoin) || is_thread_change(event, ThreadChange::kIdle);
 }
 
 }  // namespace nplus1::events

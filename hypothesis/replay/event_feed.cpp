@@ -162,9 +162,11 @@ void EventFeed::place(RankId rank, Event& event, bool begins_thread) {
     event.entry_ps = sum_within(begin, event.compute()).count();
   }
   Rank& r = ranks_[rank.index()];
-  if (events::is_thread_change(event, events::ThreadChange::kJoin) && event.tag >= 0 &&
+  using events::ThreadChange;
+  const bool joins = events::is_thread_change(event, ThreadChange::kJoin);
+  if ((joins || events::is_thread_change(event, ThreadChange::kFork)) && event.tag >= 0 &&
       static_cast<std::size_t>(event.tag) < r.lanes.size())
-    r.lanes[static_cast<std::size_t>(event.tag)].joined = true;
+    r.lanes[static_cast<std::size_t>(event.tag)].joined = joins;
 }
 
 void EventFeed::push(RankId rank, Call& call) {

@@ -68,6 +68,7 @@ bool Calls::put_off(Lane& lane, const events::Event& event, const events::Extens
   Rank& home = lanes_.rank_of(lane);
   if (home.withdrawn) lanes_.is_back(home);
   if (lane.run == Run::kGone) return true;
+  if (lane.run == Run::kBlocked) threads_.end_idling(lane, event);
   if (lane.run == Run::kBlocked || lane.waits_turn) {
     turns_.keep(lane, event, extension);
     return true;
@@ -189,7 +190,7 @@ bool Calls::dispatch(Lane& lane, const events::Event& event, const events::Exten
       lanes_.set_run(lane, Run::kRunning);
       return true;
     case EventKind::kLocal:
-      return !events::is_thread_change(event, events::ThreadChange::kJoin) || threads_.join(lane, event, out);
+      return threads_.change(lane, event, out);
     default:
       return true;
   }

@@ -177,69 +177,6 @@ TEST(State, IsFinishedWhenAllHaveFinalizedOrDied) {
   EXPECT_EQ(world.engine().state(), State::kFinished);
 }
 
-TEST(Join, WaitsForTheThreadsEndInVirtualTime) {
-  World world{2};
-  world.compute(5).thread(1).change(0, events::ThreadChange::kStart);
-  world.thread(0).change(0, events::ThreadChange::kJoin, 1);
-  EXPECT_TRUE(world.returned(0, 0));
-  world.thread(1).compute(100).local(0);
-  world.thread(1).finalize(0);
-  EXPECT_EQ(world.exit(0), ns(105));
-}
-
-TEST(Threads, OneBeginsWhenItsCreatorHasComeToWhereItMakesIt) {
-  World world{3};
-  world.recv(0, 2, 7);  // the simulator does not know yet how long this takes
-  world.send(0, 1, 3, 0);
-  world.thread(1).change(0, events::ThreadChange::kStart);
-  world.thread(1).send(0, 1, 4, 0);
-  world.thread(0).recv(1, 0, kAnyTag);
-  EXPECT_TRUE(world.returned(1, 0));
-  world.compute(100).send(2, 0, 7, 0);
-  ASSERT_TRUE(world.returned(1, 1));
-  EXPECT_EQ(world.calls(1)[0].answer.tag, 3);  // and not the thread's
-  ASSERT_TRUE(world.returned(0, 2, 1));
-  EXPECT_GE(world.calls(0, 1)[0].exit(), ns(100));
-}
-
-TEST(Join, OfAThreadThatHasEndedTakesNoTime) {
-  World world{2};
-  world.thread(1).change(0, events::ThreadChange::kStart);
-  world.thread(1).finalize(0);
-  world.thread(0).compute(50).change(0, events::ThreadChange::kJoin, 1);
-  EXPECT_EQ(world.exit(0), ns(50));
-}
-
-TEST(Join, OfAThreadThatNobodyHasSeenReturns) {
-  World world{2};
-  for (const int other : {0, 7, -1}) world.change(0, events::ThreadChange::kJoin, other);
-  EXPECT_EQ(world.calls(0).size(), 3U);
-}
-
-TEST(Join, OfAThreadThatWaitsForEverIsADeadlock) {
-  World world{2};
-  world.thread(1).recv(0, 1, 0);
-  world.thread(0).change(0, events::ThreadChange::kJoin, 1);
-  world.recv(1, 0, 0);
-  EXPECT_EQ(world.engine().state(), State::kAllBlocked);
-}
-
-TEST(Threads, OneThatHasBegunAndSaidNothingIsWaitedForUntilItsRankIsWithdrawn) {
-  World world{2};
-  world.thread(1).change(0, events::ThreadChange::kStart);
-  world.thread(0).recv(0, kAny, 0);
-  world.compute(10).send(1, 0, 0, 0);
-  world.compute(10).recv(1, 0, 5);
-  world.engine().decide();
-  EXPECT_EQ(world.engine().awaited(), RankId{0});
-  world.engine().withdraw(RankId{0});
-  world.engine().decide();
-  EXPECT_TRUE(world.returned(0, 1));
-  world.recv(0, kAny, 0);  // its rank is back; the silent thread still holds nobody back
-  world.thread(1).local(0);
-  EXPECT_TRUE(world.returned(0, 2, 1));
-}
-
 TEST(State, AThreadMayEndBeforeItsRank) {
   World world{2};
   world.recv(1, 0, 0);

@@ -158,9 +158,13 @@ struct alignas(64) Lane {
       false;  // it runs, and the oldest call of its backlog waits for other threads' (StreamOrder)
   bool out_of_turn = false;          // that one need not wait
   std::uint32_t unknown = 0;         // requests it waits for whose completion is not known
+  std::uint32_t forks = 0;           // by other threads, since it was idle
+  std::uint32_t idles = 0;           // so many times it has been idle
   Time clock{};                      // last exit
   Time entry{};                      // of the call it is in
   Time interface_free{};             // when its sends so far have left
+  Time forked{};                     // the last of `forks`
+  Time idle_since{};                 // the last of `idles`
   Time bound{};                      // while it runs it makes no event before
   Time decided_until = Time::min();  // of its receives and probes from any source
   semantics::PollCost poll;

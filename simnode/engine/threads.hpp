@@ -21,11 +21,21 @@ class Threads {
   /// The creator of a thread has come to where it makes it. What the thread did has waited for that: messages that its
   /// creator sent before are before its own.
   void bear(Lane& born, const events::Event& event);
-  /// Who waits for a thread goes on when that one has ended, and not before it in virtual time. False: it has to wait.
-  bool join(Lane& lane, const events::Event& event, Outcome& out);
+  /// Carries out what a thread tells of itself and others. False: it has to wait.
+  bool change(Lane& lane, const events::Event& event, Outcome& out);
   void release_joiners(const Lane& ended);
+  /// If the event is an end of being idle by the thread itself: it has ended, or found something to do.
+  void end_idling(Lane& lane, const events::Event& event);
 
  private:
+  [[nodiscard]] static bool ends_idling(const Lane& lane, const events::Event& event);
+  /// Who waits for a thread goes on when that one has ended, or has become idle, and not before that in virtual time.
+  bool join(Lane& lane, const events::Event& event, Outcome& out);
+  /// Who has nothing to do goes on when another gives it work, and not before that in virtual time.
+  bool idle(Lane& lane, const events::Event& event, Outcome& out);
+  void fork(Lane& forker, const events::Event& event);
+  [[nodiscard]] Lane* named_by(const Lane& lane, const events::Event& event);
+
   Lanes& lanes_;
   Calls& calls_;
   const bool trust_entry_;

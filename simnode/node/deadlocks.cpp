@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "events/mpi_call.hpp"
+#include "events/thread_change.hpp"
 
 namespace nplus1::simnode::node {
 namespace {
@@ -86,6 +87,7 @@ std::string Deadlocks::deadlock_report() {
 }
 
 std::string Deadlocks::line_of(const engine::BlockedThread& b) {
+  if (events::is_thread_change(b.event, events::ThreadChange::kIdle)) return {};  // it waits for no rank
   if (b.event.kind == events::EventKind::kLocal)
     return fmt::format("  rank {} waits in pthread_join for one of its threads\n", b.rank.value);
   std::string text =

@@ -175,6 +175,11 @@ bool Watch::has_spun(const Rank& r, Thread& t, std::chrono::microseconds patienc
   return std::chrono::nanoseconds{ran - t.spun_from_ns} >= patience;
 }
 
+/// Whether one of its threads waits for others to end their part of an OpenMP region: what it takes meanwhile is not charged.
+bool Watch::rank_waits_for_team(const Rank& r) {
+  return r.block != nullptr && r.block->team_waits.load(std::memory_order_acquire) != 0;
+}
+
 bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   Rank& r = ranks_[rank.index()];
   const Sight sight = sight_of(r, thread);
@@ -187,6 +192,7 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   const std::uint32_t activity = activity_now();
   const std::int64_t cpu = sight.tid < 0 ? 0 : running_time_of(r.pid, sight.tid);
   const Instant now = std::chrono::steady_clock::now();
+  const bool waits_for_team = rank_waits_for_team(r);
   // A call made in between would lie before the bound, had the computing up to now been credited.
   if (activity_now() != activity) return false;
   Thread& t = r.threads[thread];
@@ -216,7 +222,7 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
   }
   const std::int64_t since = !t.based ? 0 : clock_.wall ? (now - t.seen) / 1ns : cpu - t.cpu_ns;
   // As it was sampled: who has left MPI since has used some of that time there.
-  const bool computes = clock_.measured && sight.activity != nullptr && activity % 2 == 0;
+  const bool computes = clock_.measured && sight.activity != nullptr && activity % 2 == 0 && !waits_for_team;
   if (computes && since > t.credited_ns) {
     t.credited_ns = since;
     const Duration before = engine.clock(rank, thread) - kTimeZero;
@@ -225,6 +231,10 @@ bool Watch::look_at(RankId rank, ThreadId thread, engine::Engine& engine) {
     engine.set_bound(rank, kTimeZero + events::sum_within(before, computed), thread);
     t.moved = now;
     return true;
+  }
+  if (waits_for_team && some_thread_runs(r.pid)) {
+    t.wait_anew(now);
+    return false;
   }
   const bool spins = may_spin(r, sight);
   const auto most = patience(r, sight, spins);

@@ -107,6 +107,7 @@ class Watch {
   [[nodiscard]] std::uint32_t looks_of(std::optional<RankId> rank) const;
   /// Events that it has written and answers that it was given, so far.
   [[nodiscard]] static std::uint64_t said_of(const Rank& rank);
+  [[nodiscard]] static bool rank_waits_for_team(const Rank& rank);
   /// Whether the thread, or another of its rank, may be waiting for one of the rank's by looking again and again.
   [[nodiscard]] bool may_spin(const Rank& rank, const Sight& sight) const;
   [[nodiscard]] static bool has_spun(const Rank& rank, Thread& thread, std::chrono::microseconds patience);

@@ -4,12 +4,14 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "events/clock_question.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/accesses.hpp"
 #include "stubs/runtime/hooks/error_hook.hpp"
 #include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/threads.hpp"
 #include "stubs/runtime/twins.hpp"
 #include "stubs/twin/twin.hpp"
 
@@ -49,6 +51,8 @@ Call::Call(Runtime& r, bool first, Clock clock)
     : rt{r}, saved_errno_{errno}, entry_tick_{ticks()}, held_{r.lock}, thread{r.threads.mine()} {
   if (Twins* twins = rt.twins())
     twins->called(thread.clock.was_given_time(), entry_tick_ - thread.clock.start_tick());
+  if (std::exchange(thread.is_idle, false)) [[unlikely]]  // a task that it found while it waited
+    tell_change(rt, thread, events::ThreadChange::kFork, thread.reported, thread.id);
   const Duration before = computed(first);
   now_ = thread.clock.base_and(before);
   if (rt.native()) {  // in this order: the wall clock does not run backwards
@@ -168,6 +172,7 @@ void Call::emit(events::Event event, const void* extension, const CallData* data
   if (is_adrift()) ++thread.events_adrift;
   thread.reported = now_;
   thread.clock.next_begins_after(event.site.value, event.size);
+  thread.has_called = true;
   emitted_ = true;
   if (Twins* twins = rt.twins()) twins->told(event);
   call_has_begun();

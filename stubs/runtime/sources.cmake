@@ -34,6 +34,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/system_clocks.cpp
   runtime/system_io.cpp
   runtime/thread_states.cpp
+  runtime/teams.cpp
   runtime/threads.cpp
   runtime/twins.cpp
   runtime/arguments/arguments.cpp
@@ -66,6 +67,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/interposed/clock_functions.cpp
   runtime/interposed/instrumented_functions.cpp
   runtime/interposed/leaving.cpp
+  runtime/interposed/openmp.cpp
   runtime/interposed/public_api.cpp
   runtime/interposed/reserve.cpp
   runtime/line/line.cpp

@@ -56,6 +56,9 @@ struct alignas(4096) ThreadState {
   std::vector<std::uint32_t> answer_words;  // its extension
   std::vector<Request*> selected;           // scratch of completing calls
   LateWord* late_word = nullptr;            // not said yet
+  bool has_called = false;                  // and told the simulator of it
+  bool is_idle = false;                     // between OpenMP's regions, of which the simulator was told
+  std::uint32_t idles = 0;                  // so many times
   bool in_native_wait = false;              // counted in RankBlock::native_wait
   transport::ThreadCell* cell = nullptr;    // null where the rank has one thread, or nobody sees it
 

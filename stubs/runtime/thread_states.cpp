@@ -83,7 +83,7 @@ void ThreadStates::end_mine() {
   events::Event event;
   event.kind = events::EventKind::kFinalize;
   event.thread = this_thread->id;
-  const Time now = this_thread->clock.base_and(this_thread->clock.elapsed());
+  const Time now = this_thread->is_idle ? this_thread->reported : now_of(*this_thread);
   event.compute_ps = (now - this_thread->reported).count();
   event.entry_ps = now.time_since_epoch().count();
   events::Detail detail;
@@ -130,6 +130,12 @@ void ThreadStates::show(bool inside) {
   if (cell == nullptr || cell->owner.load(std::memory_order_relaxed) != this_thread->id.value + 1U) return;
   const bool shown = cell->activity.load(std::memory_order_relaxed) % 2 != 0;
   if (shown != inside) cell->activity.fetch_add(1, std::memory_order_release);
+}
+
+void ThreadStates::show_new_beginning(const ThreadState& thread, transport::RankBlock& block) {
+  block.activity.fetch_add(2, std::memory_order_release);
+  if (thread.cell != nullptr && thread.cell->owner.load(std::memory_order_relaxed) == thread.id.value + 1U)
+    thread.cell->activity.fetch_add(2, std::memory_order_release);
 }
 
 void ThreadStates::set_native_wait(ThreadState& thread, bool on) {

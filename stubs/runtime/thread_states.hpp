@@ -48,6 +48,8 @@ class ThreadStates {
 
   /// Shows whether the calling thread is inside MPI, where each thread is seen. Without a lock.
   static void show(bool inside);
+  /// What of its CPU time the thread will be charged begins here, for who watches it. By the thread itself, outside MPI.
+  static void show_new_beginning(const ThreadState& thread, transport::RankBlock& block);
   /// While the rank waits for the MPI library itself, the simulator must not wait for the rank. By the thread itself.
   void set_native_wait(ThreadState& thread, bool on);
   /// Marks the change between application and MPI, for the simulator's bound on a running rank.

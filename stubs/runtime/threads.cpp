@@ -68,29 +68,7 @@ bool matters() {
   if (!active() || call_state.depth != 0) return false;
   const Runtime* rt = runtime();
   if (rt == nullptr || rt->degraded()) return false;
-  int provided = MPI_THREAD_SINGLE;
-  return pmpi::Query_thread(&provided) == MPI_SUCCESS && provided >= MPI_THREAD_SERIALIZED;
-}
-
-void tell(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time now, ThreadId other,
-          Duration others_computing = {}) {
-  events::Event event;
-  event.kind = events::EventKind::kLocal;
-  event.operation = static_cast<std::uint8_t>(change);
-  event.thread = thread.id;
-  event.tag = other.value;
-  event.aux = static_cast<std::uint64_t>(others_computing.count());
-  event.compute_ps = (now - thread.reported).count();
-  event.entry_ps = now.time_since_epoch().count();
-  events::Detail detail;
-  if (rt.capture() != nullptr) detail.wall_before_ns = detail.wall_entry_ns = thread.wall.at(ticks());
-  rt.line.write(event, nullptr, rt.capture() == nullptr ? nullptr : &detail);
-  rt.line.ring();
-  thread.reported = now;
-}
-
-Time now_of(const ThreadState& thread) {
-  return thread.clock.base_and(thread.clock.elapsed());
+  return threads_may_call();
 }
 
 /// In the new thread, before anything of the program's: from here on the simulator knows of it.
@@ -102,7 +80,8 @@ void begin_thread(const Birth& birth) {
   thread.reported = birth.at;
   thread.clock.start(birth.at);
   known_threads()[pthread_self()] = {thread.id, {}, false};
-  tell(rt, thread, events::ThreadChange::kStart, birth.at, birth.creator, birth.computed);
+  tell_change(rt, thread, events::ThreadChange::kStart, birth.at, birth.creator,
+              static_cast<std::uint64_t>(birth.computed.count()));
 }
 
 /// No noexcept: the end of a thread unwinds its stack.
@@ -134,7 +113,7 @@ std::optional<ThreadId> begin_join(pthread_t other) {
     const auto found = known_threads().find(other);
     if (found == known_threads().end()) return;
     ThreadState& thread = rt.threads.mine();
-    tell(rt, thread, events::ThreadChange::kJoin, now_of(thread), found->second.id);
+    tell_change(rt, thread, events::ThreadChange::kJoin, now_of(thread), found->second.id);
     joined = found->second.id;
   });
   return joined;
@@ -170,6 +149,34 @@ bool start_own_thread(void* (*run)(void*), void* argument) noexcept {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (started) pthread_detach(thread);
   return started;
+}
+
+bool threads_may_call() {
+  int provided = MPI_THREAD_SINGLE;
+  return pmpi::Query_thread(&provided) == MPI_SUCCESS && provided >= MPI_THREAD_SERIALIZED;
+}
+
+Time now_of(const ThreadState& thread) {
+  return thread.clock.base_and(thread.clock.elapsed());
+}
+
+void tell_change(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time now, ThreadId other,
+                 std::uint64_t aux, bool follows) {
+  events::Event event;
+  event.kind = events::EventKind::kLocal;
+  event.operation = static_cast<std::uint8_t>(change);
+  event.thread = thread.id;
+  event.tag = other.value;
+  event.aux = aux;
+  if (!follows) {
+    event.compute_ps = (now - thread.reported).count();
+    event.entry_ps = now.time_since_epoch().count();
+    thread.reported = now;
+  }
+  events::Detail detail;
+  if (rt.capture() != nullptr) detail.wall_before_ns = detail.wall_entry_ns = thread.wall.at(ticks());
+  rt.line.write(event, nullptr, rt.capture() == nullptr ? nullptr : &detail);
+  rt.line.ring();
 }
 
 void note_thread_end(Time t) {

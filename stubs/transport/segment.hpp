@@ -64,6 +64,8 @@ struct alignas(64) RankBlock {
       native_wait;  // threads that look again and again whether the MPI library is done
   std::atomic<std::uint32_t> native_polls;  // how often it has looked in vain inside MPI, and slept
   std::atomic<std::uint32_t> native_moves;  // how often the MPI library's progress has found something
+  std::atomic<std::uint32_t>
+      team_waits;  // threads that have nothing to do until others of the rank have ended their parts
   std::int32_t pid;
   ThreadCell threads[kThreadCells];
   // Written by the simulator.

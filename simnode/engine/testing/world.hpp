@@ -85,12 +85,13 @@ class World : public Listener {
     e.flags = flags;
     return start(rank, e);
   }
-  /// The current thread's first event, or its wait for the end of thread `other`.
-  void change(int rank, events::ThreadChange what, int other = 0) {
+  /// Of the current thread, as events::ThreadChange says.
+  void change(int rank, events::ThreadChange what, int other = 0, std::uint64_t aux = 0) {
     events::Event e;
     e.kind = events::EventKind::kLocal;
     e.operation = static_cast<std::uint8_t>(what);
     e.tag = other;
+    e.aux = aux;
     push(rank, e);
   }
   void mrecv(int rank, int from, std::uint64_t sequence) {

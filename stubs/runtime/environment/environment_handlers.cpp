@@ -18,6 +18,7 @@
 #include "stubs/runtime/launch/role.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/runtime/teams.hpp"
 #include "stubs/runtime/twins.hpp"
 #include "stubs/table/unmodelled.hpp"
 
@@ -41,12 +42,12 @@ std::int64_t cpu_ns(clockid_t clock) {
   return clock_gettime(clock, &t) == 0 ? t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec : 0;
 }
 
-/// Threads that never call MPI and have used a tenth of the process's CPU time or more (OpenMP, say); 0 where
-/// several threads call MPI: whose time is whose is not known then.
+/// Threads that never call MPI and have used a tenth of the process's CPU time or more; 0 where several threads call MPI: whose
+/// time is whose is not known then. Members of OpenMP's teams whose waiting is not charged are none of them.
 std::int32_t working_threads(const Runtime& rt) {
   const std::int64_t all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID), own = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
   if (rt.threads.count() > 1 || 10 * (all - own) < all) return 0;
-  return std::max(0, count_threads() - threads_of_mpi - 1);
+  return std::max(0, count_threads() - threads_of_mpi - 1 - members_of_teams());
 }
 
 /// `nplus1 run` names the folder itself; under plain mpirun somebody has to.

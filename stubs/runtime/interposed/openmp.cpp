@@ -1,0 +1,130 @@
+// The functions that GCC's compilers call for OpenMP (libgomp, GCC 4.9 and later), interposed: stubs/runtime/teams.hpp. LLVM's and
+// Intel's runtimes have others, and are as measured.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include "stubs/runtime/teams.hpp"
+#include "stubs/table/library_of.hpp"
+
+#define NPLUS1_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace nplus1::stubs {
+namespace {
+
+using Body = Team::Body;
+
+/// The function of a name that a caller is linked with. Where the caller's library was opened by a handle, its OpenMP is behind
+/// that, and there may be several.
+class Next {
+ public:
+  explicit constexpr Next(const char* name) : name_{name} {}
+
+  void* of(const void* caller) {
+    void* found = global_.load(std::memory_order_relaxed);
+    return found != nullptr ? found : look_up(caller);
+  }
+
+ private:
+  struct Found {
+    const void* caller;
+    void* function;
+  };
+  static constexpr std::size_t kKept = 64;
+
+  void* look_up(const void* caller) {
+    std::atomic<const Found*>& kept = kept_[reinterpret_cast<std::uintptr_t>(caller) / 16 % kKept];
+    const Found* known = kept.load(std::memory_order_acquire);
+    if (known != nullptr && known->caller == caller) return known->function;
+    if (void* found = dlsym(RTLD_NEXT, name_)) {
+      global_.store(found, std::memory_order_relaxed);
+      return found;
+    }
+    void* found = behind(caller);
+    auto* fresh = new (std::nothrow) Found{caller, found};
+    if (!kept.compare_exchange_strong(known = nullptr, fresh, std::memory_order_acq_rel)) delete fresh;
+    return found;
+  }
+
+  [[nodiscard]] void* behind(const void* caller) const {
+    const link_map* library = pmpi::library_of(caller);
+    void* handle = library == nullptr ? nullptr : dlopen(library->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void* found = handle == nullptr ? nullptr : dlsym(handle, name_);
+    if (handle != nullptr) dlclose(handle);
+    return found;
+  }
+
+  const char* const name_;
+  std::atomic<void*> global_{nullptr};
+  std::atomic<const Found*> kept_[kKept]{};
+};
+
+constinit Next team_size{"omp_get_num_threads"};
+
+template <class... Rest>
+void fork_team(Next& function, const void* caller, Body* body, void* data, unsigned threads, Rest... rest) {
+  using Forking = void(Body*, void*, unsigned, Rest...);
+  auto* const next = reinterpret_cast<Forking*>(function.of(caller));
+  if (!Team::are_seen()) return next(body, data, threads, rest...);
+  Team team{body, data, reinterpret_cast<Team::Size*>(team_size.of(caller))};
+  next(Team::run, &team, threads, rest...);
+  team.end();
+}
+
+}  // namespace
+}  // namespace nplus1::stubs
+
+using namespace nplus1::stubs;
+
+// The compiler calls these (gcc/omp-builtins.def, libgomp/libgomp_g.h). First those that fork a team for one body.
+#define NPLUS1_TEAM(name, parameters, ...)                                          \
+  NPLUS1_EXPORT void name parameters {                                              \
+    static constinit Next next{#name};                                              \
+    fork_team(next, __builtin_return_address(0), body, data, threads, __VA_ARGS__); \
+  }
+#define NPLUS1_LOOP(name)                                                                              \
+  NPLUS1_TEAM(name,                                                                                    \
+              (Body * body, void* data, unsigned threads, long begin, long end, long step, long chunk, \
+               unsigned flags),                                                                        \
+              begin, end, step, chunk, flags)
+#define NPLUS1_RUNTIME_LOOP(name)                                                                           \
+  NPLUS1_TEAM(name,                                                                                         \
+              (Body * body, void* data, unsigned threads, long begin, long end, long step, unsigned flags), \
+              begin, end, step, flags)
+NPLUS1_TEAM(GOMP_parallel, (Body * body, void* data, unsigned threads, unsigned flags), flags)
+NPLUS1_TEAM(GOMP_parallel_sections,
+            (Body * body, void* data, unsigned threads, unsigned count, unsigned flags), count, flags)
+NPLUS1_LOOP(GOMP_parallel_loop_static)
+NPLUS1_LOOP(GOMP_parallel_loop_dynamic)
+NPLUS1_LOOP(GOMP_parallel_loop_guided)
+NPLUS1_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+NPLUS1_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
+NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
+NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+// Barriers, those at the end of a work-sharing construct among them.
+#define NPLUS1_BARRIER(name)                                                       \
+  NPLUS1_EXPORT void name() {                                                      \
+    static constinit Next next{#name};                                             \
+    meet_team(reinterpret_cast<void (*)()>(next.of(__builtin_return_address(0)))); \
+  }
+NPLUS1_BARRIER(GOMP_barrier)
+NPLUS1_BARRIER(GOMP_loop_end)
+NPLUS1_BARRIER(GOMP_sections_end)
+
+// Explicit tasks: only that there are any is of interest. How many arguments there are depends on the version; further ones do
+// no harm.
+#define NPLUS1_TASK(name)                                                                                 \
+  NPLUS1_EXPORT void name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, \
+                          long k) {                                                                       \
+    using Task = void(long, long, long, long, long, long, long, long, long, long, long);                  \
+    static constinit Next next{#name};                                                                    \
+    note_tasks();                                                                                         \
+    reinterpret_cast<Task*>(next.of(__builtin_return_address(0)))(a, b, c, d, e, f, g, h, i, j, k);       \
+  }
+NPLUS1_TASK(GOMP_task)
+NPLUS1_TASK(GOMP_taskloop)
+NPLUS1_TASK(GOMP_taskloop_ull)

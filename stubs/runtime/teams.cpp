@@ -1,0 +1,305 @@
+#include "stubs/runtime/teams.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "events/limits.hpp"
+#include "stubs/guard/guard.hpp"
+#include "stubs/runtime/runtime.hpp"
+#include "stubs/runtime/threads.hpp"
+#include "stubs/transport/segment.hpp"
+#include "stubs/twin/twin.hpp"
+
+namespace nplus1::stubs {
+namespace {
+
+std::atomic<int> team_members{0};
+std::atomic<bool> tasks_were_made{false};
+/// Members of a team have called MPI: from then on a region's members begin together, so that no decision depends on which of
+/// them the machine runs first.
+std::atomic<bool> members_call{false};
+/// A member that has no core would else be waited for for ever.
+constexpr int kMostLooks = 100;
+constexpr std::int64_t kLookNs = 10'000'000;
+
+constinit thread_local Part* own_part = nullptr;
+constinit thread_local bool is_counted = false;  // as a member of teams
+
+/// Makes it the thread's own for a while; null: a team of one.
+class Within {
+ public:
+  explicit Within(Part* part) : outer_{std::exchange(own_part, part)} {}
+  ~Within() { own_part = outer_; }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  Part* outer_;
+};
+
+/// What a thread without a clock of its own has to be charged, beside its CPU time, for the regions within its part.
+constinit thread_local double beside_own_ns = 0;
+
+double own_cpu_ns() {
+  return static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID));
+}
+
+/// What a thread without a clock is charged so far.
+double charged_ns() {
+  return own_cpu_ns() + beside_own_ns;
+}
+
+void raise(std::atomic<std::int64_t>& highest, std::int64_t value) {
+  for (std::int64_t seen = highest.load(std::memory_order_relaxed);
+       value > seen && !highest.compare_exchange_weak(seen, value, std::memory_order_relaxed);) {
+  }
+}
+
+/// Of CPU time.
+Duration virtual_time(double cpu_ns) {
+  return events::rounded_within(cpu_ns * 1000.0 * runtime()->settings().scale);
+}
+
+/// The thread has waited since the tick, and its clock has run by so much meanwhile: that is not the program's.
+void leave_out(ThreadState& thread, Duration waited, std::int64_t since_tick) {
+  const double scale = runtime()->settings().scale;
+  if (scale <= 0) return;
+  thread.clock.exclude(static_cast<double>(waited.count()) / (1000.0 * scale),
+                       static_cast<double>(ticks() - since_tick) * nanoseconds_per_tick());
+}
+
+bool has_tasks() {
+  return tasks_were_made.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool Team::are_seen() {
+  return active() && call_state.depth == 0 && !twin::is_twin() && runtime() != nullptr &&
+         !runtime()->degraded();
+}
+
+Team::Team(Body* body, void* data, Size* size)
+    : body_{body}, data_{data}, size_{size}, state_{ThreadStates::mine_if_known()} {
+  const Settings& settings = runtime()->settings();
+  charges_ = settings.compute == ComputeMode::kMeasured && !settings.wall_clock && !settings.instructions;
+  tells_ = state_ != nullptr && threads_may_call();
+  if (tells_) forked_ = now_of(*state_);
+  ready_.store(true, std::memory_order_release);
+}
+
+void Team::run_part() {
+  if (forker_ == &call_state) return run_own();
+  run_member();
+  ended_.fetch_add(1, std::memory_order_release);
+}
+
+void Team::run_member() {
+  (void)ready_.load(std::memory_order_acquire);
+  ThreadState* const state = tells_ ? ThreadStates::mine_if_known() : nullptr;
+  if (state != nullptr) guarded([&] { begin_member(*state); });
+  const bool awaited = begun_.fetch_add(1, std::memory_order_seq_cst) >= kAwaited;
+  if (awaited) transport::futex_wake(begun_);
+  if (charges_ && !std::exchange(is_counted, true)) team_members.fetch_add(1, std::memory_order_relaxed);
+  const bool counts = charges_ && state == nullptr;
+  Part part{*this, state, counts ? charged_ns() : 0};
+  {
+    const Within within{&part};
+    body_(data_);
+  }
+  const auto took = static_cast<std::int64_t>(counts ? charged_ns() - part.begin_ns : 0);
+  ThreadState* const known =
+      tells_ ? ThreadStates::mine_if_known() : nullptr;  // it may have made its first call
+  if (known != nullptr && active())
+    guarded([&] { end_member(*known); });
+  else
+    raise(longest_ns_, took);
+}
+
+/// The forker's part. The others may be at work before it is.
+void Team::run_own() {
+  const int members = size_ == nullptr ? 1 : size_();
+  alone_ = members <= 1;
+  if (alone_) {
+    const Within within{nullptr};
+    return body_(data_);
+  }
+  if (state_ != nullptr && !tells_) forked_ = now_of(*state_);
+  if (tells_ && members_call.load(std::memory_order_relaxed))
+    await_members(static_cast<unsigned>(members - 1));
+  Part part{*this, state_, state_ == nullptr && charges_ ? charged_ns() : 0};
+  {
+    const Within within{&part};
+    body_(data_);
+  }
+  if (state_ == nullptr && charges_) own_ns_ = charged_ns() - part.begin_ns;
+  own_end_ns_ = part.begin_ns + own_ns_;
+  begin_to_wait();
+}
+
+/// Virtual picoseconds since the region's beginning.
+std::int64_t Team::so_far_ps(const Part& part) const {
+  if (part.state != nullptr) return (now_of(*part.state) - forked_).count();
+  return virtual_time(charged_ns() - part.begin_ns).count();
+}
+
+void Team::meet(Part& part, void (*wait)()) {
+  if (!charges_ || !active() || has_tasks()) return wait();
+  ThreadState* const state = part.state;
+  transport::RankBlock* const block = state == nullptr ? nullptr : runtime()->line.block();
+  const std::int64_t tick = ticks();
+  const std::int64_t came = so_far_ps(part);
+  std::atomic<std::int64_t>& latest = latest_ps_[part.meetings % 3];
+  raise(latest, came);
+  if (block != nullptr) block->team_waits.fetch_add(1, std::memory_order_release);
+  wait();
+  const std::int64_t late = std::max(std::int64_t{0}, latest.load(std::memory_order_relaxed) - came);
+  // All have read the last barrier's, and nobody can be at the next but one.
+  latest_ps_[(part.meetings++ + 2) % 3].store(0, std::memory_order_relaxed);
+  const std::int64_t waited = so_far_ps(part) - came;
+  if (state != nullptr) {
+    leave_out(*state, Duration{waited}, tick);
+    state->clock.add(Duration{late});
+  } else if (const double scale = runtime()->settings().scale; scale > 0) {
+    beside_own_ns += static_cast<double>(late - waited) / (1000.0 * scale);
+  }
+  if (block != nullptr) {
+    block->team_waits.fetch_sub(1, std::memory_order_release);
+    ThreadStates::show_new_beginning(*state, *block);
+  }
+}
+
+void Team::await_members(unsigned others) {
+  std::uint32_t begun = begun_.fetch_add(kAwaited, std::memory_order_seq_cst) + kAwaited;
+  for (int i = 0; i < kMostLooks && begun < kAwaited + others; ++i) {
+    transport::futex_wait(begun_, begun, kLookNs);
+    begun = begun_.load(std::memory_order_acquire);
+  }
+}
+
+void Team::begin_member(ThreadState& state) {
+  Runtime& rt = *runtime();
+  if (rt.degraded() || state.in_call) return;
+  if (state.is_idle) {
+    const std::lock_guard guard{rt.lock};
+    state.is_idle = false;
+    tell_change(rt, *state_, events::ThreadChange::kFork, forked_, state.id);
+    state.reported = std::max(state.reported, forked_);
+    forked_callers_.push_back({&state, state.idles + 1, {}});
+    has_callers_.store(true, std::memory_order_relaxed);
+  }
+  rt.threads.start_clock(state, std::max(state.reported, forked_));
+}
+
+void Team::end_member(ThreadState& state) {
+  Runtime& rt = *runtime();
+  if (rt.degraded() || state.in_call) return;
+  const Time end = now_of(state);
+  if (!state.has_called) return raise(latest_end_ps_, end.time_since_epoch().count());
+  const std::lock_guard guard{rt.lock};
+  members_call.store(true, std::memory_order_relaxed);
+  has_callers_.store(true, std::memory_order_relaxed);
+  state.is_idle = true;
+  ended_callers_.push_back({&state, ++state.idles, end});
+  tell_change(rt, state, events::ThreadChange::kIdle, end, {});
+}
+
+/// The forker has done its part. As in pthread_join, the simulator knows whom it waits for before it does.
+void Team::begin_to_wait() {
+  own_end_tick_ = ticks();
+  if (state_ == nullptr || !active() || has_tasks()) return;
+  Runtime& rt = *runtime();
+  if (rt.degraded()) return;
+  own_end_ = now_of(*state_);
+  if (has_callers_.load(std::memory_order_relaxed)) guarded([&] { join_early(rt); });
+  waits_ = charges_ || !joined_early_.empty();
+  transport::RankBlock* block = rt.line.block();
+  if (waits_ && block != nullptr) block->team_waits.fetch_add(1, std::memory_order_release);
+}
+
+void Team::join_early(Runtime& rt) {
+  const std::lock_guard guard{rt.lock};
+  for (const Caller& caller : forked_callers_) {
+    tell_change(rt, *state_, events::ThreadChange::kJoin, own_end_, caller.state->id, caller.idles,
+                !joined_early_.empty());
+    joined_early_.push_back(caller);
+  }
+}
+
+void Team::end() {
+  if (alone_) return;
+  (void)ended_.load(std::memory_order_acquire);
+  if (state_ == nullptr) return end_without_clock();
+  Runtime& rt = *runtime();
+  guarded([&] { end_on_clock(rt); });
+  if (transport::RankBlock* block = rt.line.block(); waits_ && block != nullptr) {
+    block->team_waits.fetch_sub(1, std::memory_order_release);
+    ThreadStates::show_new_beginning(*state_, *block);
+  }
+}
+
+/// For a region within another thread's part: what the thread did while it waited is left out, what it waited for counts.
+void Team::end_without_clock() const {
+  if (!charges_ || has_tasks()) return;
+  const auto longest = static_cast<double>(longest_ns_.load(std::memory_order_relaxed));
+  beside_own_ns += std::max(0.0, longest - own_ns_) - (charged_ns() - own_end_ns_);
+}
+
+void Team::end_on_clock(Runtime& rt) {
+  if (rt.degraded() || state_->in_call) return;
+  const Settings& settings = rt.settings();
+  const Time waited = now_of(*state_);  // as if it had worked all the time
+  const Time end = waits_ ? own_end_ : waited;
+  const bool joins = has_callers_.load(std::memory_order_relaxed);
+  const Time joined = joins ? join_callers(rt, end) : end;
+  Time until = std::max(joined, charges_ && waits_ ? end : waited);
+  until = std::max(until, Time{Duration{latest_end_ps_.load(std::memory_order_relaxed)}});
+  if (charges_ && waits_) {
+    const auto longest = static_cast<double>(longest_ns_.load(std::memory_order_relaxed));
+    until = std::max(until, kTimeZero + events::sum_within(forked_ - kTimeZero, virtual_time(longest)));
+  }
+  if (joins) {
+    rt.threads.start_clock(*state_, joined);
+    if (settings.compute == ComputeMode::kMeasured) state_->clock.add(until - joined);
+  } else if (charges_ && waits_) {
+    leave_out(*state_, waited - end, own_end_tick_);
+    state_->clock.add(until - end);
+  }
+}
+
+bool Team::is_joined_early(const ThreadState& state) const {
+  return std::any_of(joined_early_.begin(), joined_early_.end(),
+                     [&](const Caller& caller) { return caller.state == &state; });
+}
+
+/// When the forker, which was done at `end`, and those of its members that call MPI have ended.
+Time Team::join_callers(Runtime& rt, Time end) {
+  const std::lock_guard guard{rt.lock};
+  Time joined = end;
+  for (const Caller& caller : ended_callers_)
+    if (is_joined_early(*caller.state)) joined = std::max(joined, caller.end);
+  if (!joined_early_.empty()) state_->reported = joined;
+  for (const Caller& caller : ended_callers_) {
+    if (is_joined_early(*caller.state)) continue;
+    tell_change(rt, *state_, events::ThreadChange::kJoin, joined, caller.state->id, caller.idles);
+    joined = std::max(joined, caller.end);
+    state_->reported = joined;
+  }
+  return joined;
+}
+
+void meet_team(void (*wait)()) {
+  if (own_part == nullptr) return wait();
+  own_part->team.meet(*own_part, wait);
+}
+
+void note_tasks() noexcept {
+  tasks_were_made.store(true, std::memory_order_relaxed);
+}
+
+int members_of_teams() noexcept {
+  return has_tasks() ? 0 : team_members.load(std::memory_order_relaxed);
+}
+
+}  // namespace nplus1::stubs

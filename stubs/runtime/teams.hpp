@@ -1,0 +1,106 @@
+// Teams of threads that execute OpenMP's parallel regions: each member computes on a core of its own, in virtual time, and the
+// region ends when the last of them has. On the host they may share fewer cores, and wait for each other by spinning, at the
+// region's end and at barriers in it: of that nothing is charged. A member that calls MPI waits for its work between regions, and
+// who waits for its end waits for its virtual end (events/thread_change.hpp).
+//
+// Where a program has explicit tasks, members work on while they wait: then what each thread took is charged. So is what waits
+// otherwise: critical sections, locks, flags. Nothing fails.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "stubs/runtime/thread_state.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::stubs {
+
+class Runtime;
+class Team;
+
+/// What a thread does in a region.
+struct Part {
+  Team& team;
+  ThreadState* state;          // null: the thread has no clock, or its forker has none
+  double begin_ns = 0;         // then: what it had been charged before
+  std::uint32_t meetings = 0;  // at the team's barriers
+};
+
+/// A region, from its beginning to its end, on its forker's stack.
+class Team {
+  static constexpr std::uint32_t kAwaited = 1U << 31U;
+
+ public:
+  using Body = void(void*);
+  using Size = int();
+
+  /// Whether regions are looked at here and now.
+  [[nodiscard]] static bool are_seen();
+
+  /// A region of the calling thread, for whose team `body(data)` is executed; `size`: says inside of it how many members there are.
+  Team(Body* body, void* data, Size* size);
+  /// By the forker, when the region has ended.
+  void end();
+  /// What each member executes, with its team as argument.
+  static void run(void* team) { static_cast<Team*>(team)->run_part(); }
+  /// At a barrier of the team's, which is `wait`.
+  void meet(Part& part, void (*wait)());
+
+ private:
+  /// A member that calls MPI, and how often it will have been idle when its part has ended.
+  struct Caller {
+    ThreadState* state;
+    std::uint32_t idles;
+    Time end;
+  };
+
+  void run_part();
+  void run_own();
+  void run_member();
+  [[nodiscard]] std::int64_t so_far_ps(const Part& part) const;
+  void begin_member(ThreadState& state);
+  void end_member(ThreadState& state);
+  void await_members(unsigned others);
+  void begin_to_wait();
+  void end_on_clock(Runtime& rt);
+  void end_without_clock() const;
+  void join_early(Runtime& rt);
+  [[nodiscard]] Time join_callers(Runtime& rt, Time end);
+  [[nodiscard]] bool is_joined_early(const ThreadState& state) const;
+
+  Body* const body_;
+  void* const data_;
+  Size* const size_;
+  const void* const forker_ = &call_state;
+  ThreadState* const state_;  // the forker's; null: its thread has none
+  bool charges_ = false;      // what members take is their CPU time
+  bool tells_ = false;        // members may call MPI
+  bool alone_ = true;         // the forker alone knows
+  bool waits_ = false;        // since own_end_ the forker has had nothing to do
+  Time forked_{};
+  Time own_end_{};
+  double own_ns_ = 0;  // of a forker without a clock
+  double own_end_ns_ = 0;
+  std::int64_t own_end_tick_ = 0;
+  std::vector<Caller> forked_callers_;          // by the forker's lane; with the runtime's lock, as the next
+  std::vector<Caller> ended_callers_;           // of which the simulator was told
+  std::vector<Caller> joined_early_;            // by the forker
+  std::atomic<bool> has_callers_{false};        // there is something in one of the first two
+  std::atomic<std::int64_t> latest_end_ps_{0};  // of members that have a clock and do not call MPI
+  std::atomic<std::uint32_t> begun_{0};  // members besides the forker; kAwaited more once he waits for them
+  std::atomic<std::int64_t> longest_ns_{0};   // of members whose threads have no clock
+  std::atomic<std::int64_t> latest_ps_[3]{};  // at barrier i modulo 3: who comes last
+  std::atomic<bool> ready_{false};            // orders what is above for the members
+  std::atomic<std::uint32_t> ended_{0};       // and what they wrote, for the forker
+};
+
+/// At a barrier, which is `wait`, of the region that the thread is in, if it is in one.
+void meet_team(void (*wait)());
+
+/// The program has made an explicit task: from here on members are charged for what they do while they wait.
+void note_tasks() noexcept;
+/// Threads of teams for whose waiting nothing is charged.
+[[nodiscard]] int members_of_teams() noexcept;
+
+}  // namespace nplus1::stubs

@@ -1,0 +1,193 @@
+// Parallel regions of OpenMP: what a team computes, and members that call MPI.
+//
+//   teams work THREADS ROUNDS US   each member computes US us, the member t US t more under "uneven"; an Allreduce after it
+//   teams uneven THREADS ROUNDS US
+//   teams barriers THREADS ROUNDS US  two parts that differ in opposite ways, with a barrier between them
+//   teams nested THREADS ROUNDS US  each of two members forks a team of its own
+//   teams loop THREADS ROUNDS US    parallel loops, dynamic and static, one iteration a member
+//   teams tasks THREADS ROUNDS US   one member makes a task for each; the others find them while they wait
+//   teams calls THREADS ROUNDS      each member receives from its like on the rank before, and sends to that on the next
+//   teams any THREADS ROUNDS        rank 0's members receive from any source; the others' send
+//   teams sometimes THREADS ROUNDS  members call MPI in every third region
+//   teams stuck THREADS             a member waits for a message that nobody sends
+//   teams task_calls THREADS ROUNDS tasks that call MPI, while those who made none wait
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank, ranks, threads, rounds;
+static double microseconds;
+
+/// Processor time of the calling thread, whoever else has its core meanwhile.
+static void compute(double us) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  const double end = t.tv_sec * 1e6 + t.tv_nsec * 1e-3 + us;
+  do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  while (t.tv_sec * 1e6 + t.tv_nsec * 1e-3 < end);
+}
+
+static void all_agree(void) {
+  int one = 1, sum = 0;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (sum != ranks) MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+static void exchange(int tag) {
+  int mine = rank * 1000 + tag, theirs = -1;
+  const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  MPI_Sendrecv(&mine, 1, MPI_INT, next, tag, &theirs, 1, MPI_INT, before, tag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  if (theirs != before * 1000 + tag) MPI_Abort(MPI_COMM_WORLD, 4);
+}
+
+static void work(int uneven) {
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel num_threads(threads)
+    compute(microseconds * (uneven ? 1 + omp_get_thread_num() : 1));
+    all_agree();
+  }
+}
+
+static void barriers(void) {
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel num_threads(threads)
+    {
+      compute(microseconds * (1 + omp_get_thread_num()));
+#pragma omp barrier
+      compute(microseconds * (omp_get_num_threads() - omp_get_thread_num()));
+#pragma omp for schedule(static, 1)
+      for (int k = 0; k < omp_get_num_threads(); ++k) compute(0);
+    }
+    all_agree();
+  }
+}
+
+static void nested(void) {
+  omp_set_max_active_levels(2);
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel num_threads(2)
+    {
+      compute(microseconds);
+#pragma omp parallel num_threads(threads)
+      compute(microseconds);
+    }
+    all_agree();
+  }
+}
+
+static void loop(void) {
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (int k = 0; k < threads; ++k) compute(microseconds);
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int k = 0; k < threads; ++k) compute(microseconds);
+#pragma omp parallel sections num_threads(2)
+    {
+#pragma omp section
+      compute(microseconds);
+#pragma omp section
+      compute(microseconds);
+    }
+    all_agree();
+  }
+}
+
+static void tasks(void) {
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel num_threads(threads)
+#pragma omp master
+    for (int k = 0; k < threads; ++k) {
+#pragma omp task
+      compute(microseconds);
+    }
+    all_agree();
+  }
+}
+
+static void calls(int every) {
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel num_threads(threads)
+    if (i % every == 0) exchange(omp_get_thread_num());
+  }
+}
+
+static void any(void) {
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel num_threads(threads)
+    {
+      const int tag = omp_get_thread_num();
+      int value = rank;
+      for (int k = 1; k < ranks; ++k) {
+        if (rank == 0)
+          MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else if (rank == k)
+          MPI_Send(&value, 1, MPI_INT, 0, tag, MPI_COMM_WORLD);
+      }
+    }
+    if (rank != 0) compute(10);
+  }
+}
+
+static void stuck(void) {
+#pragma omp parallel num_threads(threads)
+  if (omp_get_thread_num() > 0) exchange(omp_get_thread_num());
+#pragma omp parallel num_threads(threads)
+  if (omp_get_thread_num() == 1)
+    MPI_Recv(NULL, 0, MPI_INT, (rank + 1) % ranks, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void task_calls(void) {
+  for (int i = 0; i < rounds; ++i) {
+#pragma omp parallel num_threads(threads)
+#pragma omp single nowait
+    for (int k = 0; k < threads; ++k) {
+#pragma omp task firstprivate(k)
+      exchange(k);
+    }
+    all_agree();
+  }
+}
+
+int main(int argc, char** argv) {
+  int provided;
+  const char* what = argc > 1 ? argv[1] : "";
+  threads = argc > 2 ? atoi(argv[2]) : 2;
+  rounds = argc > 3 ? atoi(argv[3]) : 10;
+  microseconds = argc > 4 ? atof(argv[4]) : 100;
+  const int several = !strcmp(what, "calls") || !strcmp(what, "any") || !strcmp(what, "sometimes") ||
+                      !strcmp(what, "task_calls") || !strcmp(what, "stuck");
+  MPI_Init_thread(&argc, &argv, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (!strcmp(what, "work"))
+    work(0);
+  else if (!strcmp(what, "uneven"))
+    work(1);
+  else if (!strcmp(what, "barriers"))
+    barriers();
+  else if (!strcmp(what, "nested"))
+    nested();
+  else if (!strcmp(what, "loop"))
+    loop();
+  else if (!strcmp(what, "tasks"))
+    tasks();
+  else if (!strcmp(what, "calls"))
+    calls(1);
+  else if (!strcmp(what, "sometimes"))
+    calls(3);
+  else if (!strcmp(what, "any"))
+    any();
+  else if (!strcmp(what, "task_calls"))
+    task_calls();
+  else if (!strcmp(what, "stuck"))
+    stuck();
+  else
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  printf("rank %d done\n", rank);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,84 @@
+"""OpenMP's teams: each member computes on a core of its own in virtual time, however few the host has, and members that call MPI
+hold nobody back between regions."""
+import unittest
+
+from live import LiveTest, seconds
+from replay_test import ReplayTest
+
+ROUNDS, LATENCY = 20, seconds("1e-6")
+NETWORK = "lsb:latency=1e-6,bandwidth=1e9"
+PIECE_MS = 0.5
+
+
+class Computing(LiveTest):
+    """Four ranks of four threads on the test's two cores or so: a member's work is processor time, which is the same wherever it
+    runs, so that the truth is known. What forking costs comes on top."""
+
+    def check(self, what, threads, pieces):
+        run = self.observe(4, "teams", what, threads, ROUNDS, int(1e3 * PIECE_MS), options=("--compute", "measured", "--clock", "cpu"))
+        truth = 1e-3 * PIECE_MS * ROUNDS * pieces
+        for computed in map(float, run.summary["compute_s"]):
+            self.assertGreater(computed, 0.98 * truth)
+            self.assertLess(computed, 1.6 * truth)
+        self.assertFalse([note for note in run.summary["notes"] if "without calling MPI" in note])
+
+    def test_a_team_takes_as_long_as_one_member(self):
+        self.check("work", 4, 1)
+
+    def test_a_team_takes_as_long_as_its_longest_member(self):
+        self.check("uneven", 4, 4)  # and not what the forker takes, who has a quarter of that
+
+    def test_parts_between_barriers_take_as_long_as_their_longest(self):
+        self.check("barriers", 4, 4 + 4)
+
+    def test_teams_within_teams(self):
+        self.check("nested", 2, 2)
+
+    def test_members_that_find_tasks_while_they_wait_are_charged_for_them(self):
+        run = self.observe(2, "teams", "tasks", 2, ROUNDS, int(1e3 * PIECE_MS), options=("--clock", "cpu"))
+        for computed in run.summary["compute_s"]:
+            self.assertGreater(computed, 0.5e-3 * PIECE_MS * ROUNDS)
+
+
+class Calling(ReplayTest):
+    def run_teams(self, what, *words, **named):
+        run = self.exact("teams", what, *words, ranks=4, compute="fixed:1e-6", network=NETWORK, **named)
+        trust = run.summary["trust"]
+        self.assertEqual((trust["order_inversions"], trust["clock_mismatches"]), (0, 0))
+        return run
+
+    def test_members_exchange_side_by_side(self):
+        """A round is what a member computes before its call, and a message of four bytes."""
+        round_s = seconds("1e-6") + LATENCY + seconds("4e-9")
+        for every, rounds in (("calls", ROUNDS), ("sometimes", (ROUNDS + 2) // 3)):
+            for options in ((), ("--direct", "off"), ("--transport", "tcp")):
+                with self.subTest(every=every, options=options):
+                    run = self.run_teams(every, 3, ROUNDS, options=options)
+                    self.assertEqual(run.summary["virtual_time_s"], rounds * round_s + seconds("1e-6"))
+                    self.assertEqual(self.replay(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+
+    def test_members_that_receive_from_anybody_have_the_same_times_in_every_run(self):
+        first = self.run_teams("any", 3, ROUNDS)
+        self.assertEqual(first.summary["trust"]["forced_decisions"], 0)
+        self.assertEqual(self.replay(first.folder)["rank_end_s"], first.summary["rank_end_s"])
+        for seed in range(4):
+            again = self.run_teams("any", 3, ROUNDS, more={"NPLUS1_TEST_DELAY": f"random:{seed}:0.0005"})
+            self.assertEqual(again.summary["rank_end_s"], first.summary["rank_end_s"], f"seed {seed}")
+
+    def test_idle_members_hold_no_decision_back(self):
+        run = self.observe(4, "teams", "any", 3, 100, options=("--clock", "cpu"))
+        self.assertLess(run.summary["trust"]["forced_decisions"], 3)
+
+    def test_tasks_that_call_mpi(self):
+        for options in (("--compute", "fixed:1e-6"), ()):
+            run = self.observe(4, "teams", "task_calls", 3, ROUNDS, options=options)
+            self.assertEqual(sorted(run.stdout.split("\n"))[-4:], [f"rank {i} done" for i in range(4)])
+
+    def test_a_deadlock_in_a_region_is_named(self):
+        run = self.observe(2, "teams", "stuck", 3, 1, code=86)
+        self.assertIn("rank 0 in MPI_Recv", run.stderr)
+        self.assertNotIn("nothing to do", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
