@@ -33,6 +33,7 @@
 #include "cli/run/program_check.hpp"
 #include "cli/run/repeat.hpp"
 #include "cli/run/simulator_beside.hpp"
+#include "cli/run/waiting_teams.hpp"
 #include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
 #include "report/html/html_report.hpp"
@@ -281,11 +282,14 @@ analyses::OutputFolder result_folder(const RunOptions& options, const std::vecto
                  ExitCode::kCantCreate, kNothingStarted);
 }
 
-Variables variables_of(const RunOptions& options, const std::string& output) {
+Variables variables_of(const RunOptions& options, const std::vector<Section>& sections,
+                       const std::string& output) {
   if (options.patterns_only) return counting_environment(options, output);
   Variables variables;
   if (!output.empty()) variables.emplace_back("NPLUS1_OUTPUT", output);
   for (const auto& variable : job_environment(options)) variables.push_back(variable);
+  if (options.native || may_leave_this_host(options)) return variables;
+  if (const auto waiting = how_teams_wait(sections, mpi_words(options))) variables.push_back(*waiting);
   return variables;
 }
 
@@ -297,8 +301,8 @@ std::unique_ptr<SimulatorBeside> simulator_beside(const RunOptions& options,
   unsetenv(kMeeting);
   if (!starts_ranks_alone(options) || output.empty()) return nullptr;
   const fs::path program = or_fail(analyses::find_simnode(), ExitCode::kUnavailable, kNothingStarted);
-  auto made = std::make_unique<SimulatorBeside>(program, total_ranks(sections), variables_of(options, output),
-                                                may_leave_this_host(options));
+  auto made = std::make_unique<SimulatorBeside>(
+      program, total_ranks(sections), variables_of(options, sections, output), may_leave_this_host(options));
   if (!made->word().empty()) setenv(kMeeting, made->word().c_str(), 1);
   return made;
 }
@@ -452,11 +456,11 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
     if (keeps_results(options) && !options.patterns_only) handed_on.emplace_back(kMeeting);
     return observed_line({*options.launcher, sections},
                          processes::preloaded_before_the_users(stubs.value().string()),
-                         variables_of(options, output), handed_on);
+                         variables_of(options, sections, output), handed_on);
   }
   if (open_mpi)
     return open_mpi_line(processes::preloaded_before_the_users(stubs.value().string()),
-                         variables_of(options, output), mpi_words(options), sections);
+                         variables_of(options, sections, output), mpi_words(options), sections);
   std::vector<std::string> line;
   if (options.launcher) {
     line = options.launcher->words;
@@ -469,7 +473,7 @@ Result<std::vector<std::string>> mpirun_line(const RunOptions& options, const st
     line.insert(line.end(), {"-genv", name, value});
   };
   set("LD_PRELOAD", processes::preloaded_before_the_users(stubs.value().string()));
-  for (const auto& [name, value] : variables_of(options, output)) set(name, value);
+  for (const auto& [name, value] : variables_of(options, sections, output)) set(name, value);
   const auto extra = mpi_words(options);
   line.insert(line.end(), extra.begin(), extra.end());
   append_sections(line, sections, options.patterns_only || (options.native && !records_natively(options)));

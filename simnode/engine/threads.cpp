@@ -110,7 +110,8 @@ bool Threads::ends_idling(const Lane& lane, const events::Event& event) {
 }
 
 void Threads::end_idling(Lane& lane, const events::Event& event) {
-  if (!is_idle(lane) || !ends_idling(lane, event)) return;
+  // With calls that are kept its turn comes when it is forked.
+  if (!is_idle(lane) || !lane.backlog.empty() || !ends_idling(lane, event)) return;
   Outcome& waking = calls_.waking();
   waking.exit = lane.entry;
   calls_.resume(lane, waking);

@@ -99,6 +99,21 @@ TEST(Teams, AMemberMayEndOrGoOnByItself) {
   EXPECT_TRUE(world.returned(0, 7, 1));
 }
 
+TEST(Teams, AMembersEndWaitsForWhatItDidBefore) {
+  World world{2};
+  world.thread(1).change(0, ThreadChange::kStart);
+  world.thread(1).change(0, ThreadChange::kIdle);
+  world.thread(0).recv(0, 1, 7);  // the simulator does not know yet how long this takes
+  world.thread(0).change(0, ThreadChange::kFork, 1);
+  world.thread(1).compute(5).local(0);
+  world.thread(1).finalize(0);
+  EXPECT_TRUE(world.returned(0, 1, 1));
+  world.thread(0).compute(100).send(1, 0, 7, 0);
+  ASSERT_TRUE(world.returned(0, 4, 1));
+  EXPECT_GE(world.calls(0, 1)[1].exit(), ns(100));
+  EXPECT_EQ(world.calls(0, 1)[2].exit(), world.calls(0, 1)[1].exit() + Duration{5000});
+}
+
 TEST(Teams, ChangesOfThreadsThatNobodyHasSeenDoNothing) {
   World world{2};
   for (const int other : {7, -1}) {

@@ -19,6 +19,8 @@ std::atomic<bool> tasks_were_made{false};
 /// Members of a team have called MPI: from then on a region's members begin together, so that no decision depends on which of
 /// them the machine runs first.
 std::atomic<bool> members_call{false};
+/// A member is taken for one that calls MPI in the first of its regions, and for good when it has.
+constexpr std::uint32_t kRegionsToTell = 4;
 /// A member that has no core would else be waited for for ever.
 constexpr int kMostLooks = 100;
 constexpr std::int64_t kLookNs = 10'000'000;
@@ -80,12 +82,17 @@ bool Team::are_seen() {
          !runtime()->degraded();
 }
 
-Team::Team(Body* body, void* data, Size* size)
+Team::Team(Body* body, void* data, Size* size, bool may_be_several)
     : body_{body}, data_{data}, size_{size}, state_{ThreadStates::mine_if_known()} {
   const Settings& settings = runtime()->settings();
-  charges_ = settings.compute == ComputeMode::kMeasured && !settings.wall_clock && !settings.instructions;
-  tells_ = state_ != nullptr && threads_may_call();
-  if (tells_) forked_ = now_of(*state_);
+  if (may_be_several) {
+    charges_ = settings.compute == ComputeMode::kMeasured && !settings.wall_clock && !settings.instructions;
+    tells_ = state_ != nullptr && threads_may_call();
+  }
+  fork_tick_ = ticks();
+  if (state_ != nullptr && (tells_ || charges_)) forked_ = now_of(*state_);
+  if (state_ == nullptr && charges_) forked_ns_ = charged_ns();
+  if (charges_) show_waiting(true);
   ready_.store(true, std::memory_order_release);
 }
 
@@ -122,13 +129,14 @@ void Team::run_own() {
   const int members = size_ == nullptr ? 1 : size_();
   alone_ = members <= 1;
   if (alone_) {
+    if (charges_) show_waiting(false);
     const Within within{nullptr};
     return body_(data_);
   }
-  if (state_ != nullptr && !tells_) forked_ = now_of(*state_);
-  if (tells_ && members_call.load(std::memory_order_relaxed))
+  if (tells_ && (members_call.load(std::memory_order_relaxed) || state_->forks++ < kRegionsToTell))
     await_members(static_cast<unsigned>(members - 1));
-  Part part{*this, state_, state_ == nullptr && charges_ ? charged_ns() : 0};
+  if (charges_) leave_out_fork();
+  Part part{*this, state_, forked_ns_};
   {
     const Within within{&part};
     body_(data_);
@@ -136,6 +144,24 @@ void Team::run_own() {
   if (state_ == nullptr && charges_) own_ns_ = charged_ns() - part.begin_ns;
   own_end_ns_ = part.begin_ns + own_ns_;
   begin_to_wait();
+}
+
+/// The team begins when all members have come from the region before: what the forker takes until then is not charged.
+void Team::leave_out_fork() {
+  if (state_ == nullptr) {
+    beside_own_ns -= charged_ns() - forked_ns_;
+    return;
+  }
+  leave_out(*state_, now_of(*state_) - forked_, fork_tick_);
+  show_waiting(false);
+}
+
+/// What the forker takes while it waits bounds nothing, for who watches it; behind that it counts again.
+void Team::show_waiting(bool waits) const {
+  transport::RankBlock* block = state_ == nullptr ? nullptr : runtime()->line.block();
+  if (block == nullptr) return;
+  block->team_waits.fetch_add(waits ? 1U : -1U, std::memory_order_release);
+  if (!waits) ThreadStates::show_new_beginning(*state_, *block);
 }
 
 /// Virtual picoseconds since the region's beginning.
@@ -171,24 +197,28 @@ void Team::meet(Part& part, void (*wait)()) {
 }
 
 void Team::await_members(unsigned others) {
+  show_waiting(true);
   std::uint32_t begun = begun_.fetch_add(kAwaited, std::memory_order_seq_cst) + kAwaited;
   for (int i = 0; i < kMostLooks && begun < kAwaited + others; ++i) {
     transport::futex_wait(begun_, begun, kLookNs);
     begun = begun_.load(std::memory_order_acquire);
   }
+  show_waiting(false);
 }
 
 void Team::begin_member(ThreadState& state) {
   Runtime& rt = *runtime();
   if (rt.degraded() || state.in_call) return;
-  if (state.is_idle) {
+  if (!state.is_idle || state.has_called || state.regions < kRegionsToTell) {
     const std::lock_guard guard{rt.lock};
-    state.is_idle = false;
-    tell_change(rt, *state_, events::ThreadChange::kFork, forked_, state.id);
-    state.reported = std::max(state.reported, forked_);
-    forked_callers_.push_back({&state, state.idles + 1, {}});
+    if (std::exchange(state.is_idle, false)) {
+      tell_change(rt, *state_, events::ThreadChange::kFork, forked_, state.id);
+      state.reported = std::max(state.reported, forked_);
+    }
+    callers_.push_back({&state, state.idles + 1, {}});
     has_callers_.store(true, std::memory_order_relaxed);
   }
+  ++state.regions;
   rt.threads.start_clock(state, std::max(state.reported, forked_));
 }
 
@@ -196,9 +226,9 @@ void Team::end_member(ThreadState& state) {
   Runtime& rt = *runtime();
   if (rt.degraded() || state.in_call) return;
   const Time end = now_of(state);
-  if (!state.has_called) return raise(latest_end_ps_, end.time_since_epoch().count());
+  if (state.is_idle) return raise(latest_end_ps_, end.time_since_epoch().count());
   const std::lock_guard guard{rt.lock};
-  members_call.store(true, std::memory_order_relaxed);
+  if (state.has_called) members_call.store(true, std::memory_order_relaxed);
   has_callers_.store(true, std::memory_order_relaxed);
   state.is_idle = true;
   ended_callers_.push_back({&state, ++state.idles, end});
@@ -214,13 +244,12 @@ void Team::begin_to_wait() {
   own_end_ = now_of(*state_);
   if (has_callers_.load(std::memory_order_relaxed)) guarded([&] { join_early(rt); });
   waits_ = charges_ || !joined_early_.empty();
-  transport::RankBlock* block = rt.line.block();
-  if (waits_ && block != nullptr) block->team_waits.fetch_add(1, std::memory_order_release);
+  if (waits_) show_waiting(true);
 }
 
 void Team::join_early(Runtime& rt) {
   const std::lock_guard guard{rt.lock};
-  for (const Caller& caller : forked_callers_) {
+  for (const Caller& caller : callers_) {
     tell_change(rt, *state_, events::ThreadChange::kJoin, own_end_, caller.state->id, caller.idles,
                 !joined_early_.empty());
     joined_early_.push_back(caller);
@@ -233,10 +262,7 @@ void Team::end() {
   if (state_ == nullptr) return end_without_clock();
   Runtime& rt = *runtime();
   guarded([&] { end_on_clock(rt); });
-  if (transport::RankBlock* block = rt.line.block(); waits_ && block != nullptr) {
-    block->team_waits.fetch_sub(1, std::memory_order_release);
-    ThreadStates::show_new_beginning(*state_, *block);
-  }
+  if (waits_) show_waiting(false);
 }
 
 /// For a region within another thread's part: what the thread did while it waited is left out, what it waited for counts.

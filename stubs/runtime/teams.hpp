@@ -39,7 +39,8 @@ class Team {
   [[nodiscard]] static bool are_seen();
 
   /// A region of the calling thread, for whose team `body(data)` is executed; `size`: says inside of it how many members there are.
-  Team(Body* body, void* data, Size* size);
+  /// `may_be_several`: more than the calling thread.
+  Team(Body* body, void* data, Size* size, bool may_be_several);
   /// By the forker, when the region has ended.
   void end();
   /// What each member executes, with its team as argument.
@@ -62,6 +63,8 @@ class Team {
   void begin_member(ThreadState& state);
   void end_member(ThreadState& state);
   void await_members(unsigned others);
+  void leave_out_fork();
+  void show_waiting(bool waits) const;
   void begin_to_wait();
   void end_on_clock(Runtime& rt);
   void end_without_clock() const;
@@ -79,14 +82,16 @@ class Team {
   bool alone_ = true;         // the forker alone knows
   bool waits_ = false;        // since own_end_ the forker has had nothing to do
   Time forked_{};
+  double forked_ns_ = 0;  // of a forker without a clock
+  std::int64_t fork_tick_ = 0;
   Time own_end_{};
   double own_ns_ = 0;  // of a forker without a clock
   double own_end_ns_ = 0;
   std::int64_t own_end_tick_ = 0;
-  std::vector<Caller> forked_callers_;          // by the forker's lane; with the runtime's lock, as the next
-  std::vector<Caller> ended_callers_;           // of which the simulator was told
-  std::vector<Caller> joined_early_;            // by the forker
-  std::atomic<bool> has_callers_{false};        // there is something in one of the first two
+  std::vector<Caller> callers_;           // whose end will be told; with the runtime's lock, as the next
+  std::vector<Caller> ended_callers_;     // whose end was told
+  std::vector<Caller> joined_early_;      // by the forker
+  std::atomic<bool> has_callers_{false};  // there is something in one of the first two
   std::atomic<std::int64_t> latest_end_ps_{0};  // of members that have a clock and do not call MPI
   std::atomic<std::uint32_t> begun_{0};  // members besides the forker; kAwaited more once he waits for them
   std::atomic<std::int64_t> longest_ns_{0};   // of members whose threads have no clock

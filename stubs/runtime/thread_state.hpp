@@ -57,10 +57,12 @@ struct alignas(4096) ThreadState {
   std::vector<Request*> selected;           // scratch of completing calls
   LateWord* late_word = nullptr;            // not said yet
   bool has_called = false;                  // and told the simulator of it
-  bool is_idle = false;                     // between OpenMP's regions, of which the simulator was told
-  std::uint32_t idles = 0;                  // so many times
-  bool in_native_wait = false;              // counted in RankBlock::native_wait
-  transport::ThreadCell* cell = nullptr;    // null where the rank has one thread, or nobody sees it
+  bool is_idle = false;         // between OpenMP's regions, or in one of which the simulator knows nothing
+  std::uint32_t idles = 0;      // so many times
+  std::uint32_t regions = 0;    // of OpenMP's that it was a member of
+  std::uint32_t forks = 0;      // of OpenMP's regions, by it; counted no further than it matters
+  bool in_native_wait = false;  // counted in RankBlock::native_wait
+  transport::ThreadCell* cell = nullptr;  // null where the rank has one thread, or nobody sees it
 
   /// Starts the clock at `now`: the program goes on. `given`: the recording gives the compute times.
   void start_clock(Time now, bool given) {

@@ -1,8 +1,9 @@
 """OpenMP's teams: each member computes on a core of its own in virtual time, however few the host has, and members that call MPI
 hold nobody back between regions."""
+import os
 import unittest
 
-from live import LiveTest, seconds
+from live import NPLUS1, LiveTest, path_of, seconds
 from replay_test import ReplayTest
 
 ROUNDS, LATENCY = 20, seconds("1e-6")
@@ -78,6 +79,20 @@ class Calling(ReplayTest):
         run = self.observe(2, "teams", "stuck", 3, 1, code=86)
         self.assertIn("rank 0 in MPI_Recv", run.stderr)
         self.assertNotIn("nothing to do", run.stderr)
+
+
+class Waiting(LiveTest):
+    def variables(self, ranks, program="teams", **more):
+        done = self.run_command([NPLUS1, "run", "-n", str(ranks), "--print", "--", path_of(program)], more)
+        return "OMP_WAIT_POLICY passive" in done.stdout
+
+    def test_members_sleep_while_they_wait_where_there_is_no_core_for_each_process(self):
+        self.assertTrue(self.variables(64))
+        self.assertFalse(self.variables(64, OMP_WAIT_POLICY="active"))
+        self.assertFalse(self.variables(64, GOMP_SPINCOUNT="100"))
+        self.assertFalse(self.variables(64, "threads"))  # it has no parallel regions
+        if os.cpu_count() > 1:
+            self.assertFalse(self.variables(1))
 
 
 if __name__ == "__main__":

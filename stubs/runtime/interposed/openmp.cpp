@@ -61,14 +61,17 @@ class Next {
   std::atomic<const Found*> kept_[kKept]{};
 };
 
-constinit Next team_size{"omp_get_num_threads"};
+constinit Next team_size{"omp_get_num_threads"}, largest_team{"omp_get_max_threads"};
 
 template <class... Rest>
 void fork_team(Next& function, const void* caller, Body* body, void* data, unsigned threads, Rest... rest) {
   using Forking = void(Body*, void*, unsigned, Rest...);
   auto* const next = reinterpret_cast<Forking*>(function.of(caller));
   if (!Team::are_seen()) return next(body, data, threads, rest...);
-  Team team{body, data, reinterpret_cast<Team::Size*>(team_size.of(caller))};
+  auto* const size = reinterpret_cast<Team::Size*>(team_size.of(caller));
+  auto* const largest = reinterpret_cast<Team::Size*>(largest_team.of(caller));
+  const bool one = threads == 1 || (threads == 0 && largest != nullptr && largest() == 1);
+  Team team{body, data, size, !one};
   next(Team::run, &team, threads, rest...);
   team.end();
 }

@@ -10,6 +10,7 @@
 //   teams any THREADS ROUNDS        rank 0's members receive from any source; the others' send
 //   teams sometimes THREADS ROUNDS  members call MPI in every third region
 //   teams stuck THREADS             a member waits for a message that nobody sends
+//   teams random THREADS ROUNDS SEED  members do what random numbers say: barriers, loops, critical sections, messages, teams
 //   teams task_calls THREADS ROUNDS tasks that call MPI, while those who made none wait
 #include <mpi.h>
 #include <omp.h>
@@ -152,6 +153,65 @@ static void task_calls(void) {
   }
 }
 
+/// The same on all ranks.
+static unsigned hashed(unsigned seed, int a, int b, int c) {
+  unsigned h = seed * 2654435761u + (unsigned)a * 40503u + (unsigned)b * 9973u + (unsigned)c * 101u + 1;
+  for (int i = 0; i < 3; ++i) h = (h ^ (h >> 15)) * 2246822519u;
+  return h ^ (h >> 13);
+}
+
+/// A part of a region's member: which things it does, and with whom, depends on the seed.
+static void member(unsigned seed, int region, int mine) {
+  const int steps = (int)(hashed(seed, region, 0, 77) % 4);
+  for (int s = 0; s < steps; ++s) {
+    switch (hashed(seed, region, s, 1) % 6) {  // what all do
+      case 0: {
+#pragma omp barrier
+        break;
+      }
+      case 1: {
+#pragma omp single
+        compute(5);
+        break;
+      }
+      case 2: {
+#pragma omp for schedule(dynamic, 1)
+        for (int k = 0; k < 5; ++k) compute(2);
+        break;
+      }
+      case 3: {
+#pragma omp critical
+        compute(3);
+        break;
+      }
+      default:
+        break;
+    }
+    const unsigned own = hashed(seed, region, s, 100 + mine);  // and each for itself
+    if (own % 3 == 0) exchange(mine * 10 + s);
+    if (own % 5 == 1) compute(own % 40);
+  }
+}
+
+static void random_regions(unsigned seed) {
+  omp_set_max_active_levels(2);
+  for (int i = 0; i < rounds; ++i) {
+    const int members = 1 + (int)(hashed(seed, i, 0, 5) % (unsigned)threads);
+    const int inner = 1 + (int)(hashed(seed, i, 0, 6) % 3), nests = hashed(seed, i, 0, 7) % 5 == 0;
+#pragma omp parallel num_threads(members)
+    {
+      const int mine = omp_get_thread_num();
+      member(seed, i, mine);
+      if (nests) {
+#pragma omp parallel num_threads(inner)
+        if (hashed(seed, i, mine, 8 + omp_get_thread_num()) % 2)
+          exchange(100 + 10 * mine + omp_get_thread_num());
+      }
+    }
+    if (hashed(seed, i, 0, 9) % 4 == 0) all_agree();
+  }
+}
+
 int main(int argc, char** argv) {
   int provided;
   const char* what = argc > 1 ? argv[1] : "";
@@ -159,7 +219,7 @@ int main(int argc, char** argv) {
   rounds = argc > 3 ? atoi(argv[3]) : 10;
   microseconds = argc > 4 ? atof(argv[4]) : 100;
   const int several = !strcmp(what, "calls") || !strcmp(what, "any") || !strcmp(what, "sometimes") ||
-                      !strcmp(what, "task_calls") || !strcmp(what, "stuck");
+                      !strcmp(what, "task_calls") || !strcmp(what, "stuck") || !strcmp(what, "random");
   MPI_Init_thread(&argc, &argv, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -183,6 +243,8 @@ int main(int argc, char** argv) {
     any();
   else if (!strcmp(what, "task_calls"))
     task_calls();
+  else if (!strcmp(what, "random"))
+    random_regions((unsigned)microseconds);
   else if (!strcmp(what, "stuck"))
     stuck();
   else
