@@ -13,7 +13,7 @@ constexpr double kLeastShare = 1e-4;
 constexpr double kLow = 0.1;  // quantile of what no twin has measured
 constexpr double kShortPs = 1e6;
 /// At most so much of each stretch is what measuring it costs beyond what a calibration finds, where all is hot.
-constexpr double kMostOfMeasuringPs = 70e3;
+constexpr double kMostOfMeasuringPs = 100e3;
 constexpr std::size_t kFewestToTell = 32;  // stretches of a kind
 constexpr double kAlike = 1.2;
 constexpr std::size_t kRepeated = 4;  // stretches of a rank, of which some were hardly disturbed
@@ -158,10 +158,11 @@ Result<std::vector<Sample>> samples_of(const events::recording::Properties& prop
 Place Follower::before(RankId rank, const events::Event& event) {
   Last& last = last_[static_cast<std::uint64_t>(rank.value) << 16U | event.thread.value];
   const Kind kind{last.site, event.site.value, last.size};
-  last = {event.site.value, event.size};
+  const std::uint16_t after = last.call;
+  last = {event.site.value, event.size, event.call};
   auto& how_many = how_many_[kind];
   if (how_many.size() <= rank.index()) how_many.resize(rank.index() + 1);
-  return {kind, how_many[rank.index()]++};
+  return {kind, how_many[rank.index()]++, after};
 }
 
 Stretches::Stretches(std::vector<Sample> samples) {
@@ -212,6 +213,7 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
   const Sample* const sample = sample_of(rank, ordinal);
   const double picoseconds =
       at_fastest(static_cast<double>(event.compute_ps), sample == nullptr ? CoreSpeed{} : sample->core);
+  kind.after = place.after;
   ++kind.count;
   kind.recorded_ps += static_cast<double>(event.compute_ps);
   if (kind.ranks.size() <= rank.index()) kind.ranks.resize(rank.index() + 1);
@@ -452,9 +454,12 @@ void Stretches::warm_up(OfKind& kind) const {
   kind.least *= std::exp(shorter.most);
 }
 
-/// A program that sends twice in a row computes nothing in between: what its shortest kind of stretch takes is taken for
-/// the cost of measuring.
-double Stretches::cost_of_measuring() const {
+/// A program that sends twice in a row computes nothing in between: what its shortest kind of stretch behind a function takes
+/// is taken for the cost of measuring behind that; behind functions without so short a kind, what the shortest of all takes.
+/// (On 64 ranks of two cores 90 ns behind MPI_Send, which wakes another rank, and 40 behind an MPI_Recv that finds its message.)
+void Stretches::find_cost_of_measuring() {
+  constexpr double kLongestOfNothingPs = 140e3;
+  std::map<std::uint16_t, double> least_behind;
   double least = INFINITY;
   for (const auto& [kind, of] : kinds_) {
     std::vector<double> times;
@@ -462,14 +467,22 @@ double Stretches::cost_of_measuring() const {
       for (const Recorded& r : rank.some)
         if (r.log_time > 0)
           times.push_back(static_cast<double>(r.log_time));  // the others are inside of a call
-    if (times.size() >= kFewestToTell) least = std::min(least, std::exp(quantile(std::move(times), kLow)));
+    if (times.size() < kFewestToTell) continue;
+    const double low = std::exp(quantile(std::move(times), kLow));
+    if (low > kLongestOfNothingPs) continue;  // something is computed there
+    double& of_call = least_behind.try_emplace(of.after, INFINITY).first->second;
+    of_call = std::min(of_call, low);
+    least = std::min(least, low);
   }
-  if (least > 2 * kMostOfMeasuringPs) return 0;  // no kind is empty, and to none does it matter
-  return std::min(least, kMostOfMeasuringPs);
+  for (auto& [kind, of] : kinds_) {
+    const auto behind = least_behind.find(of.after);
+    const double cost = behind == least_behind.end() ? least : behind->second;
+    of.of_measuring = std::isinf(cost) ? 0 : std::min(cost, kMostOfMeasuringPs);
+  }
 }
 
 void Stretches::fit() {
-  of_measuring_ = cost_of_measuring();
+  find_cost_of_measuring();
   for (auto& [kind, of] : kinds_) {
     leave_once(of);
     if (replicate_ == 0) believe(of);
@@ -526,7 +539,7 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
   if (!of.believed.empty() && (warm < kShortPs || of.levels.at_most())) warm = std::min(warm, low);
-  warm = std::max(std::min({warm, recorded, longest}) - of_measuring_, 0.0);
+  warm = std::max(std::min({warm, recorded, longest}) - of.of_measuring, 0.0);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;
 }

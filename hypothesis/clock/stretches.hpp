@@ -58,7 +58,8 @@ struct Kind {
 /// A stretch, by where it stands.
 struct Place {
   Kind kind;
-  std::uint32_t step = 0;  // how many of its kind its rank had before
+  std::uint32_t step = 0;   // how many of its kind its rank had before
+  std::uint16_t after = 0;  // events::MpiCall: the function behind which it begins
 };
 
 /// Follows the threads of all ranks from call to call.
@@ -71,6 +72,7 @@ class Follower {
   struct Last {
     std::uint32_t site = 0;
     std::int64_t size = 0;
+    std::uint16_t call = 0;
   };
   std::unordered_map<std::uint64_t, Last> last_;         // by rank and thread
   std::map<Kind, std::vector<std::uint32_t>> how_many_;  // of a kind, by rank
@@ -152,6 +154,8 @@ class Stretches {
     std::vector<Measured> measured;
     std::vector<Measured> believed;  // of these those that count
     std::uint64_t count = 0;
+    std::uint16_t after = 0;  // events::MpiCall: the function behind which they begin
+    double of_measuring = 0;  // picoseconds in each
     double recorded_ps = 0;
     mutable double warm_ps = 0;
     Levels levels;
@@ -178,7 +182,7 @@ class Stretches {
   /// The estimate for a stretch of a kind that was measured.
   [[nodiscard]] double warm_of_levels(const OfKind& kind, const Place& place, RankId rank,
                                       std::uint64_t ordinal, double recorded, const Sample* own) const;
-  [[nodiscard]] double cost_of_measuring() const;
+  void find_cost_of_measuring();
   [[nodiscard]] static Model model_of(const OfKind& kind);
   [[nodiscard]] const Sample* sample_of(RankId rank, std::uint64_t ordinal) const;
   [[nodiscard]] std::uint64_t chance(std::uint64_t of) const;
@@ -195,7 +199,6 @@ class Stretches {
   std::vector<std::pair<double, double>> warmer_;  // logarithms: of the low quantile, and of warm against it
   std::uint64_t random_ = 0x9e3779b97f4a7c15U;
   std::uint32_t replicate_ = 0;
-  double of_measuring_ = 0;  // picoseconds in each stretch
 };
 
 }  // namespace nplus1::hypothesis::clock

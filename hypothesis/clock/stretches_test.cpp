@@ -191,6 +191,7 @@ constexpr double kFloat = 1e-3 * kMicrosecond;
 struct Stretch {
   std::uint32_t site;
   double recorded;
+  std::uint16_t call = 0;  // that it ends at
 };
 
 /// Each rank's stretches in turn.
@@ -217,6 +218,7 @@ class Calls {
   static events::Event event(const Stretch& stretch) {
     events::Event e = Program::event(0, stretch.recorded);
     e.site = CallSiteId{stretch.site};
+    e.call = stretch.call;
     return e;
   }
   Stretches stretches_;
@@ -300,6 +302,26 @@ TEST(Stretches, InsideOfACallDoNotSayWhatMeasuringCosts) {
   EXPECT_NEAR(calls.warm[1][3], 20 * kMicrosecond, kFloat);
   EXPECT_NEAR(calls.warm[1][4], 0, 10);
   EXPECT_EQ(calls.warm[1][5], 0);
+}
+
+TEST(Stretches, MeasuringCostsMoreBehindSomeFunctionsThanBehindOthers) {
+  constexpr std::uint16_t kSend = 1, kReceive = 2, kOther = 3;
+  constexpr double kBehindSends = 90e3, kBehindReceives = 40e3, kWork = 20 * kMicrosecond;
+  std::vector<std::vector<Stretch>> ranks(4);
+  for (auto& rank : ranks)
+    for (int i = 0; i < 20; ++i)
+      rank.insert(rank.end(), {{1, kWork, kSend},
+                               {2, kBehindSends, kSend},
+                               {3, kWork + kBehindSends, kReceive},
+                               {4, kBehindReceives, kReceive},
+                               {5, kWork + kBehindReceives, kOther},
+                               {6, kWork + kBehindReceives, kOther}});
+  const Calls calls{ranks, {}};
+  EXPECT_NEAR(calls.warm[1][7], 0, 10);
+  EXPECT_NEAR(calls.warm[1][8], kWork, kFloat);
+  EXPECT_NEAR(calls.warm[1][9], 0, 10);
+  EXPECT_NEAR(calls.warm[1][10], kWork, kFloat);
+  EXPECT_NEAR(calls.warm[1][11], kWork, kFloat);  // no two of them come in a row: as the shortest of all
 }
 
 TEST(Stretches, AtLeastAreTheShortestMeasured) {
