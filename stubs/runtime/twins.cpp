@@ -166,7 +166,7 @@ void Twins::sample() {
   rough_ = measured->rough;
   calls_since_ = 0;
   tried_ = true;
-  spent_ns_ += measured->cpu_ns;
+  spent_ns_ += measured->cost_ns;
   plan_next();
   thread.clock.start_exactly();
   thread.clock.start(thread.clock.base());

@@ -89,12 +89,13 @@ std::int64_t Plan::longest_ps() const {
 }
 
 double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores) {
-  constexpr double kAtOnceNs = 3e6, kShare = 0.05, kShareInAdvance = 0.5;
+  constexpr double kAtOnceNs = 3e6, kShare = 0.025, kShareInAdvance = 0.5;
   constexpr double kAdvanceNs = 60e6, kAdvanceOfAllNs = 500e6;
   const double advance_ns = std::min(kAdvanceNs, kAdvanceOfAllNs * cores / ranks);
   const double spent = std::max(static_cast<double>(spent_ns) - kAtOnceNs, 0.0);
-  const double sooner = spent / (kShare + kShareInAdvance);
-  return sooner * kShareInAdvance <= advance_ns ? sooner : (spent - advance_ns) / kShare;
+  if (spent <= advance_ns) return spent / kShareInAdvance;
+  const double until_it_is_paid = advance_ns / kShareInAdvance + (spent - advance_ns) / (kShare / 2);
+  return std::min(until_it_is_paid, spent / kShare);
 }
 
 }  // namespace nplus1::stubs::twin

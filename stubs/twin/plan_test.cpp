@@ -89,12 +89,14 @@ TEST(Plan, KeepsNoMoreThanItsLimitOfWhatNeverComesAgain) {
   EXPECT_GE(measured(plan, {{1, 400}, {2, 4}, {3, 100}}, 30)[0], 10);
 }
 
-TEST(AffordableAt, AdvancesHalfTheTimeAndThenATwentieth) {
+TEST(AffordableAt, AdvancesHalfTheTimeAndTakesNoMoreThanAFortiethInTheEnd) {
   EXPECT_EQ(affordable_at_ns(3'000'000, 16, 2), 0);
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 55'000'000, 16, 2), 100e6, 1);     // 55 % of 100 ms
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 66'000'000, 16, 2), 120e6, 1);     // here the 60 ms are used up
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 16, 2), 2'000e6, 1);  // (160 - 60) / 5 %
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 3'180e6,
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 50'000'000, 16, 2), 100e6, 1);
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 60'000'000, 16, 2), 120e6, 1);     // here the advance is used up
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 80'000'000, 16, 2), 1'720e6, 1);   // 20 ms at 1.25 %
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 200'000'000, 16, 2), 8'000e6, 1);  // 2.5 % of all
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 6'400e6, 1);
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 1'500'000, 1000, 2), 27e6,
               1);  // of all ranks a second of two cores: 1 ms each
 }
 

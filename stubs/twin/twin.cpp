@@ -293,7 +293,7 @@ Measured wait_for(pid_t twin, std::int64_t until_ns, std::int64_t longest_ns) {
   Measured m;
   m.passes = s.passes;
   const auto us = [](const timeval& t) { return t.tv_sec * std::int64_t{1'000'000} + t.tv_usec; };
-  m.cpu_ns = 1000 * (us(used.ru_utime) + us(used.ru_stime));
+  m.cost_ns = 1000 * (us(used.ru_utime) + us(used.ru_stime));
   if (s.state.load(std::memory_order_acquire) == Shared::kDone) {
     s.pages.take_back();
     judge(m);
@@ -351,7 +351,7 @@ __attribute__((noinline)) std::optional<Measured> measure(std::int64_t limit_ns,
   hold_signals(held);
   Measured m;
   if (twin > 0) m = wait_for(static_cast<pid_t>(twin), began + 2 * limit_ns, longest_ns);
-  m.cpu_ns += cpu_ns() - cpu_before;
+  m.cost_ns += cpu_ns() - cpu_before + s.waited_ns;
   return m;
 }
 

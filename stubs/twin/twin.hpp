@@ -32,7 +32,8 @@ struct Measured {
   [[nodiscard]] double length() const {
     return static_cast<double>(warm_ticks) / static_cast<double>(speed.is_known() ? speed.chain_ticks : 1);
   }
-  std::int64_t cpu_ns = 0;  // which process and twin have used
+  std::int64_t cost_ns =
+      0;  // CPU time of process and twin, and what the twin slept: who waits for the process waits for it, too
 };
 
 /// Makes the page that process and twins share. False: no twins here (an old kernel, another architecture).
