@@ -96,7 +96,7 @@ TEST(AffordableAt, AdvancesHalfTheTimeAndTakesNoMoreThanAFortiethInTheEnd) {
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 80'000'000, 16, 2), 1'720e6, 1);   // 20 ms at 1.25 %
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 200'000'000, 16, 2), 8'000e6, 1);  // 2.5 % of all
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 6'400e6, 1);
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 1'500'000, 1000, 2), 27e6,
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 1'500'000, 1000, 2), 42e6,
               1);  // of all ranks a second of two cores: 1 ms each
 }
 
