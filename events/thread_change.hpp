@@ -24,9 +24,11 @@ enum class ThreadChange : std::uint8_t {
   return event.kind == EventKind::kLocal && event.operation == static_cast<std::uint8_t>(change);
 }
 
-/// A thread that waits for another of its rank: no call of the program's.
-[[nodiscard]] inline bool waits_for_thread(const Event& event) {
-  return is_thread_change(event, ThreadChange::kJoin) || is_thread_change(event, ThreadChange::kIdle);
+/// Any of them: no call of the program's.
+[[nodiscard]] inline bool is_thread_change(const Event& event) {
+  return event.kind == EventKind::kLocal &&
+         event.operation >= static_cast<std::uint8_t>(ThreadChange::kStart) &&
+         event.operation <= static_cast<std::uint8_t>(ThreadChange::kIdle);
 }
 
 }  // namespace nplus1::events

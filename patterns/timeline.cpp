@@ -66,7 +66,7 @@ void Timeline::add_interval(const events::TimedEvent& timed) {
   if (activity && events::is_modelled_call(event.kind) && is_file_call(event.call))
     activity = Activity::kFile;
   if (!activity || events::is_access(event)) return;
-  if (events::waits_for_thread(event)) return;
+  if (events::is_thread_change(event)) return;
   Interval interval{event.entry(), timed.exit, event.site, event.call, *activity};
   if (event.kind == EventKind::kUnmodelledEnter) {
     unmodelled_[{timed.rank, event.thread}] = event;

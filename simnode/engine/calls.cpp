@@ -238,7 +238,10 @@ void Calls::finish(Lane& lane, const events::Event& event, const events::Extensi
 
 /// Thread 0 takes the rank with it: MPI_Finalize is its last call.
 void Calls::leave(Lane& lane) {
-  if (lane.thread.value == 0) return rank_gone(lane.rank);
+  if (lane.thread.value == 0) {
+    threads_.dismiss(lane);
+    return rank_gone(lane.rank);
+  }
   lanes_.set_run(lane, Run::kGone);
   threads_.release_joiners(lane);
 }

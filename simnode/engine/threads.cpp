@@ -117,6 +117,16 @@ void Threads::end_idling(Lane& lane, const events::Event& event) {
   calls_.resume(lane, waking);
 }
 
+void Threads::dismiss(const Lane& main) {
+  const std::vector<std::uint32_t> lanes = lanes_.rank_of(main).lanes;
+  for (const std::uint32_t i : lanes) {
+    if (i == kNoLane || !is_idle(lanes_[i])) continue;
+    Outcome& waking = calls_.waking();
+    waking.exit = lanes_[i].entry;
+    calls_.resume(lanes_[i], waking);
+  }
+}
+
 /// By who has ended, or is idle.
 void Threads::release_joiners(const Lane& ended) {
   const std::vector<std::uint32_t> lanes = lanes_.rank_of(ended).lanes;

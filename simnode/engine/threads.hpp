@@ -26,6 +26,8 @@ class Threads {
   void release_joiners(const Lane& ended);
   /// If the event is an end of being idle by the thread itself: it has ended, or found something to do.
   void end_idling(Lane& lane, const events::Event& event);
+  /// The rank's main thread has ended: its idle ones will get no work any more, and have waited for none.
+  void dismiss(const Lane& main);
 
  private:
   [[nodiscard]] static bool ends_idling(const Lane& lane, const events::Event& event);

@@ -114,6 +114,16 @@ TEST(Teams, AMembersEndWaitsForWhatItDidBefore) {
   EXPECT_EQ(world.calls(0, 1)[2].exit(), world.calls(0, 1)[1].exit() + Duration{5000});
 }
 
+TEST(Teams, MembersThatAreIdleAtTheEndHaveWaitedForNothing) {
+  World world{1};
+  world.thread(1).change(0, ThreadChange::kStart);
+  world.thread(1).compute(30).change(0, ThreadChange::kIdle);
+  EXPECT_TRUE(world.returned(0, 1, 1));
+  world.thread(0).compute(100).finalize(0);
+  ASSERT_TRUE(world.returned(0, 2, 1));
+  EXPECT_EQ(world.calls(0, 1)[1].exit(), ns(30));
+}
+
 TEST(Teams, ChangesOfThreadsThatNobodyHasSeenDoNothing) {
   World world{2};
   for (const int other : {7, -1}) {

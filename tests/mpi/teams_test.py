@@ -57,6 +57,8 @@ class Calling(ReplayTest):
                     run = self.run_teams(every, 3, ROUNDS, options=options)
                     self.assertEqual(run.summary["virtual_time_s"], rounds * round_s + seconds("1e-6"))
                     self.assertEqual(self.replay(run.folder)["rank_end_s"], run.summary["rank_end_s"])
+        waits = self.run_command([NPLUS1, "waitstates", run.folder])
+        self.assertNotIn("did not end", waits.stdout)  # on the ideal network: all that began has ended
 
     def test_members_that_receive_from_anybody_have_the_same_times_in_every_run(self):
         first = self.run_teams("any", 3, ROUNDS)
