@@ -2,9 +2,10 @@
 import concurrent.futures
 import pathlib
 import subprocess
+import time
 import unittest
 
-from live import LiveTest, environment, seconds
+from live import LiveTest, environment, seconds, wait_until
 from openmpi_test import OPEN_MPI, OpenMpiTest
 
 SOURCE = pathlib.Path(__file__).parent / "programs" / "deadlocks.c"
@@ -98,12 +99,24 @@ class InsideMpi(LiveTest):
 
         jobs = {name: command("deadlocks", name) for name in self.WAITS}
         jobs.update({name: command("not_deadlocks", name) for name in self.SLOW})
-        jobs["continue"] = ["timeout", "-s", "TERM", "20", *self.command(
-            2, self.of("deadlocks"), "fences", options=("--on-deadlock", "continue", *options),
-            output=self.folder / f"continue{''.join(options)}")]
-        with concurrent.futures.ThreadPoolExecutor(len(jobs)) as pool:
+        goes_on = self.command(2, self.of("deadlocks"), "fences", options=("--on-deadlock", "continue", *options),
+                               output=self.folder / f"continue{''.join(options)}")
+        with concurrent.futures.ThreadPoolExecutor(len(jobs) + 1) as pool:
             running = {name: pool.submit(self.run_command, command, timeout=120) for name, command in jobs.items()}
+            running["continue"] = pool.submit(self.run_until_told, goes_on)
             return {name: job.result() for name, job in running.items()}
+
+    def run_until_told(self, command):
+        """Of a deadlock, after which the job goes on; a moment later it is ended."""
+        file = self.folder / "told.txt"
+        with file.open("w") as told:
+            job = subprocess.Popen(command, cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=told)
+            wait_until(lambda: "nplus1: deadlock:" in file.read_text() or job.poll() is not None, 60)
+            time.sleep(2)
+            job.terminate()
+            job.wait(60)
+        return subprocess.CompletedProcess(command, job.returncode, "", file.read_text())
 
     def test_they_are_told_with_rank_call_and_line_and_slow_programs_go_on(self):
         self.check_all(())
