@@ -83,6 +83,11 @@ class Calling(ReplayTest):
         self.assertNotIn("nothing to do", run.stderr)
 
 
+class Without(LiveTest):
+    def test_a_program_that_only_asks_for_openmp_computes_alone(self):
+        self.assertEqual(self.observe(1, "weak_teams").stdout, "1\n")
+
+
 class Waiting(LiveTest):
     def variables(self, ranks, program="teams", **more):
         done = self.run_command([NPLUS1, "run", "-n", str(ranks), "--print", "--", path_of(program)], more)

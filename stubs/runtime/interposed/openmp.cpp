@@ -53,7 +53,8 @@ class Next {
     void* handle = library == nullptr ? nullptr : dlopen(library->l_name, RTLD_LAZY | RTLD_NOLOAD);
     void* found = handle == nullptr ? nullptr : dlsym(handle, name_);
     if (handle != nullptr) dlclose(handle);
-    return found;
+    // A program without OpenMP whose reference is weak finds ours, and nothing is behind it.
+    return pmpi::library_of(found) == pmpi::library_of(this) ? nullptr : found;
   }
 
   const char* const name_;
@@ -67,7 +68,7 @@ template <class... Rest>
 void fork_team(Next& function, const void* caller, Body* body, void* data, unsigned threads, Rest... rest) {
   using Forking = void(Body*, void*, unsigned, Rest...);
   auto* const next = reinterpret_cast<Forking*>(function.of(caller));
-  if (next == nullptr) return body(data);  // who found ours by a weak reference has no OpenMP
+  if (next == nullptr) return body(data);
   if (!Team::are_seen()) return next(body, data, threads, rest...);
   auto* const size = reinterpret_cast<Team::Size*>(team_size.of(caller));
   auto* const largest = reinterpret_cast<Team::Size*>(largest_team.of(caller));
@@ -110,10 +111,11 @@ NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
 NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 // Barriers, those at the end of a work-sharing construct among them.
-#define NPLUS1_BARRIER(name)                                                       \
-  NPLUS1_EXPORT void name() {                                                      \
-    static constinit Next next{#name};                                             \
-    meet_team(reinterpret_cast<void (*)()>(next.of(__builtin_return_address(0)))); \
+#define NPLUS1_BARRIER(name)                                                    \
+  NPLUS1_EXPORT void name() {                                                   \
+    static constinit Next next{#name};                                          \
+    void* const function = next.of(__builtin_return_address(0));                \
+    if (function != nullptr) meet_team(reinterpret_cast<void (*)()>(function)); \
   }
 NPLUS1_BARRIER(GOMP_barrier)
 NPLUS1_BARRIER(GOMP_loop_end)
