@@ -3,6 +3,7 @@ libmpi.so.12, a link to MPICH's or one that calls itself so, also where nothing 
 library was opened by itself, as Python does. Debian has MPICH's library only; under the other names it is a copy of that."""
 import json
 import pathlib
+import re
 import subprocess
 import unittest
 
@@ -169,15 +170,15 @@ class OtherNames(LiveTest):
             for options in (("--record", "full"), ("--patterns-only",)):
                 with self.subTest(library=library, options=options):
                     run = self.observe(2, program, library, options=options, more=self.found_in(folder))
-                    self.assertEqual(sorted(line.replace("libmpi.so", "libmpich.so") for line in run.stdout.splitlines()
-                                            if "Nothing" not in line), ["rank 0", "rank 1"])
+                    # A rank's newline may come behind what another prints.
+                    self.assertEqual(sorted(re.findall(r"rank \d", run.stdout)), ["rank 0", "rank 1"])
                     self.assertEqual(self.calls(run), {"MPI_Barrier": 2})
 
     def test_a_library_between_the_program_and_mpi(self):
         library = self.compile("libbetween.so", BETWEEN, "-shared", "-fPIC", "-ldl")
         program = self.compile("through", THROUGH, library, f"-Wl,-rpath,{self.folder}")
         run = self.exact(program, ranks=3, options=("--record", "full"))
-        self.assertEqual(sorted(run.stdout.splitlines()), [f"rank {rank} of 3" for rank in range(3)])
+        self.assertEqual(sorted(re.findall(r"rank \d of 3", run.stdout)), [f"rank {rank} of 3" for rank in range(3)])
         self.assertEqual(self.calls(run), {"MPI_Barrier": 3})
 
     def test_fortran(self):

@@ -10,6 +10,7 @@ import argparse
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ def run(folder, ranks, words, *options, more=None):
                               capture_output=True, text=True, timeout=LIMIT, env=environment(more))
     except subprocess.TimeoutExpired:
         return None, "does not end"
-    if done.returncode != 0 or sorted(done.stdout.split("\n")) != sorted(["", *(f"rank {i} done" for i in range(ranks))]):
+    if done.returncode != 0 or sorted(re.findall(r"rank \d done", done.stdout)) != [f"rank {i} done" for i in range(ranks)]:
         return None, f"ends with {done.returncode}: {done.stdout[-300:]}{done.stderr[-300:]}"
     return json.loads((folder / "summary.json").read_text()), ""
 
