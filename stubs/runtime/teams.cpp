@@ -71,6 +71,14 @@ void leave_out(ThreadState& thread, Duration waited, std::int64_t since_tick) {
                        static_cast<double>(ticks() - since_tick) * nanoseconds_per_tick());
 }
 
+/// What a thread takes while it waits bounds nothing, for who watches it; behind that it counts again. Null: it has no clock.
+void show_waiting(const ThreadState* thread, bool waits) {
+  transport::RankBlock* block = thread == nullptr ? nullptr : runtime()->line.block();
+  if (block == nullptr) return;
+  block->team_waits.fetch_add(waits ? 1U : -1U, std::memory_order_release);
+  if (!waits) ThreadStates::show_new_beginning(*thread, *block);
+}
+
 bool has_tasks() {
   return tasks_were_made.load(std::memory_order_relaxed);
 }
@@ -92,7 +100,7 @@ Team::Team(Body* body, void* data, Size* size, bool may_be_several)
   fork_tick_ = ticks();
   if (state_ != nullptr && (tells_ || charges_)) forked_ = now_of(*state_);
   if (state_ == nullptr && charges_) forked_ns_ = charged_ns();
-  if (charges_) show_waiting(true);
+  if (charges_) show_waiting(state_, true);
   ready_.store(true, std::memory_order_release);
 }
 
@@ -129,7 +137,7 @@ void Team::run_own() {
   const int members = size_ == nullptr ? 1 : size_();
   alone_ = members <= 1;
   if (alone_) {
-    if (charges_) show_waiting(false);
+    if (charges_) show_waiting(state_, false);
     const Within within{nullptr};
     return body_(data_);
   }
@@ -153,15 +161,7 @@ void Team::leave_out_fork() {
     return;
   }
   leave_out(*state_, now_of(*state_) - forked_, fork_tick_);
-  show_waiting(false);
-}
-
-/// What the forker takes while it waits bounds nothing, for who watches it; behind that it counts again.
-void Team::show_waiting(bool waits) const {
-  transport::RankBlock* block = state_ == nullptr ? nullptr : runtime()->line.block();
-  if (block == nullptr) return;
-  block->team_waits.fetch_add(waits ? 1U : -1U, std::memory_order_release);
-  if (!waits) ThreadStates::show_new_beginning(*state_, *block);
+  show_waiting(state_, false);
 }
 
 /// Virtual picoseconds since the region's beginning.
@@ -173,12 +173,11 @@ std::int64_t Team::so_far_ps(const Part& part) const {
 void Team::meet(Part& part, void (*wait)()) {
   if (!charges_ || !active() || has_tasks()) return wait();
   ThreadState* const state = part.state;
-  transport::RankBlock* const block = state == nullptr ? nullptr : runtime()->line.block();
   const std::int64_t tick = ticks();
   const std::int64_t came = so_far_ps(part);
   std::atomic<std::int64_t>& latest = latest_ps_[part.meetings % 3];
   raise(latest, came);
-  if (block != nullptr) block->team_waits.fetch_add(1, std::memory_order_release);
+  show_waiting(state, true);
   wait();
   const std::int64_t late = std::max(std::int64_t{0}, latest.load(std::memory_order_relaxed) - came);
   // All have read the last barrier's, and nobody can be at the next but one.
@@ -190,20 +189,17 @@ void Team::meet(Part& part, void (*wait)()) {
   } else if (const double scale = runtime()->settings().scale; scale > 0) {
     beside_own_ns += static_cast<double>(late - waited) / (1000.0 * scale);
   }
-  if (block != nullptr) {
-    block->team_waits.fetch_sub(1, std::memory_order_release);
-    ThreadStates::show_new_beginning(*state, *block);
-  }
+  show_waiting(state, false);
 }
 
 void Team::await_members(unsigned others) {
-  show_waiting(true);
+  show_waiting(state_, true);
   std::uint32_t begun = begun_.fetch_add(kAwaited, std::memory_order_seq_cst) + kAwaited;
   for (int i = 0; i < kMostLooks && begun < kAwaited + others; ++i) {
     transport::futex_wait(begun_, begun, kLookNs);
     begun = begun_.load(std::memory_order_acquire);
   }
-  show_waiting(false);
+  show_waiting(state_, false);
 }
 
 void Team::begin_member(ThreadState& state) {
@@ -244,7 +240,7 @@ void Team::begin_to_wait() {
   own_end_ = now_of(*state_);
   if (has_callers_.load(std::memory_order_relaxed)) guarded([&] { join_early(rt); });
   waits_ = charges_ || !joined_early_.empty();
-  if (waits_) show_waiting(true);
+  if (waits_) show_waiting(state_, true);
 }
 
 void Team::join_early(Runtime& rt) {
@@ -262,7 +258,7 @@ void Team::end() {
   if (state_ == nullptr) return end_without_clock();
   Runtime& rt = *runtime();
   guarded([&] { end_on_clock(rt); });
-  if (waits_) show_waiting(false);
+  if (waits_) show_waiting(state_, false);
 }
 
 /// For a region within another thread's part: what the thread did while it waited is left out, what it waited for counts.

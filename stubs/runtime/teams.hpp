@@ -64,7 +64,6 @@ class Team {
   void end_member(ThreadState& state);
   void await_members(unsigned others);
   void leave_out_fork();
-  void show_waiting(bool waits) const;
   void begin_to_wait();
   void end_on_clock(Runtime& rt);
   void end_without_clock() const;

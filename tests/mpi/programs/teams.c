@@ -193,7 +193,8 @@ static void member(unsigned seed, int region, int mine) {
   }
 }
 
-static void random_regions(unsigned seed) {
+static void random_regions(void) {
+  const unsigned seed = (unsigned)microseconds;
   omp_set_max_active_levels(2);
   for (int i = 0; i < rounds; ++i) {
     const int members = 1 + (int)(hashed(seed, i, 0, 5) % (unsigned)threads);
@@ -212,43 +213,42 @@ static void random_regions(unsigned seed) {
   }
 }
 
+static void even(void) {
+  work(0);
+}
+static void uneven(void) {
+  work(1);
+}
+static void always(void) {
+  calls(1);
+}
+static void sometimes(void) {
+  calls(3);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+  int several;  // members call MPI
+} kinds[] = {{"work", even, 0},           {"uneven", uneven, 0},
+             {"barriers", barriers, 0},   {"nested", nested, 0},
+             {"loop", loop, 0},           {"tasks", tasks, 0},
+             {"calls", always, 1},        {"any", any, 1},
+             {"sometimes", sometimes, 1}, {"random", random_regions, 1},
+             {"stuck", stuck, 1},         {"task_calls", task_calls, 1}};
+
 int main(int argc, char** argv) {
   int provided;
-  const char* what = argc > 1 ? argv[1] : "";
+  size_t kind = 0;
+  while (kind < sizeof kinds / sizeof *kinds && (argc < 2 || strcmp(argv[1], kinds[kind].name))) ++kind;
+  if (kind == sizeof kinds / sizeof *kinds) return 2;
   threads = argc > 2 ? atoi(argv[2]) : 2;
   rounds = argc > 3 ? atoi(argv[3]) : 10;
   microseconds = argc > 4 ? atof(argv[4]) : 100;
-  const int several = !strcmp(what, "calls") || !strcmp(what, "any") || !strcmp(what, "sometimes") ||
-                      !strcmp(what, "task_calls") || !strcmp(what, "stuck") || !strcmp(what, "random");
-  MPI_Init_thread(&argc, &argv, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(&argc, &argv, kinds[kind].several ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (!strcmp(what, "work"))
-    work(0);
-  else if (!strcmp(what, "uneven"))
-    work(1);
-  else if (!strcmp(what, "barriers"))
-    barriers();
-  else if (!strcmp(what, "nested"))
-    nested();
-  else if (!strcmp(what, "loop"))
-    loop();
-  else if (!strcmp(what, "tasks"))
-    tasks();
-  else if (!strcmp(what, "calls"))
-    calls(1);
-  else if (!strcmp(what, "sometimes"))
-    calls(3);
-  else if (!strcmp(what, "any"))
-    any();
-  else if (!strcmp(what, "task_calls"))
-    task_calls();
-  else if (!strcmp(what, "random"))
-    random_regions((unsigned)microseconds);
-  else if (!strcmp(what, "stuck"))
-    stuck();
-  else
-    MPI_Abort(MPI_COMM_WORLD, 2);
+  kinds[kind].run();
   printf("rank %d done\n", rank);
   MPI_Finalize();
   return 0;
