@@ -77,7 +77,7 @@ void ExchangeSurvey::step(Lane& lane, std::uint32_t site, bool sends, Duration g
     Transition& t = transitions_[{lane.site, site}];
     ++t.visits;
     if (gap <= kNothing) ++t.near;
-    t.send_after_receive = lane.received && sends;
+    (lane.received && sends ? t.send_after_receive : t.other_order) = true;
   }
   lane.blocking = true;
   lane.received = false;
@@ -170,14 +170,15 @@ std::vector<ExchangeSites> ExchangeSurvey::exchanges() const {
   for (const auto& [sites, t] : transitions_) {
     const auto known = [&](std::uint32_t site) { return sends.contains(site) || receives.contains(site); };
     if (!at_once(sites.first, sites.second) || !known(sites.first) || !known(sites.second)) continue;
-    if (t.send_after_receive && forwards(sites.first, sites.second)) continue;
+    if (!t.other_order && forwards(sites.first, sites.second)) continue;
     joins.push_back({sites, &t});
     parent[find(end_of(sites.first))] = find(end_of(sites.second));
   }
   std::map<CallEnd, ExchangeSites> all;
   for (const auto& [sites, t] : joins) {
     ExchangeSites& e = all[find(end_of(sites.first))];
-    (t->send_after_receive ? e.assumes : e.safe) = true;
+    e.assumes = e.assumes || (t->send_after_receive && !forwards(sites.first, sites.second));
+    e.safe = e.safe || t->other_order;
   }
   for (const auto& [send, receive] : message_sites_)
     if (const auto e = all.find(find({false, send})); e != all.end()) {

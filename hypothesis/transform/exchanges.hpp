@@ -52,7 +52,8 @@ class ExchangeSurvey final : public events::EventSink {
     std::uint64_t compared = 0, equal = 0;  // contents: received and then sent
     std::uint64_t content = 0;              // of the first that was compared
     bool varies = false;                    // others were compared
-    bool send_after_receive = false;
+    bool send_after_receive = false;        // on some visit; what ranks at an edge do may be another order
+    bool other_order = false;               // on some visit
   };
   using Sites = std::pair<std::uint32_t, std::uint32_t>;
   struct Received {

@@ -1,6 +1,7 @@
 #include "hypothesis/transform/nonblocking.hpp"
 
 #include "hypothesis/testing/program.hpp"
+#include "hypothesis/transform/exchanges.hpp"
 
 namespace nplus1::hypothesis::transform {
 namespace {
@@ -151,6 +152,29 @@ TEST(NonBlocking, HalvesOfSendrecvsThatFollowEachOtherAreStartedTogether) {
   // With computing between they are no exchange; and nothing of them is moved.
   EXPECT_EQ(halo(false, 0, 50).replayed({{"nonblocking", "post=0,wait=0"}}), halo(false, 0, 50).replayed({}));
   EXPECT_NE(halo(false).refused({{"nonblocking", "all"}}).find("add post=0,wait=0"), std::string::npos);
+}
+
+/// At an edge a rank only sends and then only receives: whatever it does, and whenever, others send behind a receive.
+TEST(NonBlocking, WhatRanksAtAnEdgeDoHidesNothing) {
+  for (const std::int32_t late : {0, 1, 2}) {
+    TestProgram program{3};
+    program.compute(late, 100);
+    for (std::int32_t r = 0; r < 3; ++r) {
+      const std::int32_t up = r < 2 ? r + 1 : kProcNull.value, down = r > 0 ? r - 1 : kProcNull.value;
+      program.line(r, 1);
+      program.sendrecv(r, up, down, 1000, 1);
+      program.line(r, 2);
+      program.sendrecv(r, down, up, 1000, 2);
+    }
+    program.record();
+    ExchangeSurvey survey;
+    ASSERT_TRUE(program.play()(survey, false));
+    survey.finish();
+    const auto exchanges = survey.exchanges();
+    ASSERT_EQ(exchanges.size(), 1U) << late;
+    EXPECT_TRUE(exchanges[0].assumes) << late;
+    EXPECT_TRUE(exchanges[0].safe) << late;
+  }
 }
 
 /// A send that waits for its receive, and at once a receive: a chain, from the last rank to the first.
