@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int repetitions = argc > 1 ? atoi(argv[1]) : 30;
-  const int most = argc > 2 ? atoi(argv[2]) : 4 << 20;
+  const int most = argc > 2 ? atoi(argv[2]) : 32 << 20;
   const int n = make_sizes(most, sizes);
   out = malloc((size_t)most);
   in = malloc((size_t)most);

@@ -44,7 +44,7 @@ struct CalibrateOptions {
   bool host = false;
   int ranks = 2;
   int repetitions = 30;
-  int largest = 4 << 20;
+  int largest = 32 << 20;  // more than the caches hold: from there on messages take up to twice as long a byte
   std::string platform;
   std::string raw;
   std::string json;
@@ -277,7 +277,7 @@ void add_calibrate(const Registration& registration) {
   verb->add_option("--repetitions", options->repetitions, "Measurements of each size [30]")
       ->check(CLI::Range(3, 100000))
       ->type_name("N");
-  verb->add_option("--largest", options->largest, "Largest message in bytes [4194304]")
+  verb->add_option("--largest", options->largest, "Largest message in bytes [33554432]")
       ->check(CLI::Range(64, 1 << 29))
       ->type_name("BYTES");
   verb->add_option("-o,--output", options->platform, "Write a platform for --platform (replaces it)")
