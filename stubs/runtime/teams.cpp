@@ -25,6 +25,9 @@ constexpr std::uint32_t kRegionsToTell = 4;
 constexpr int kMostLooks = 100;
 constexpr std::int64_t kLookNs = 10'000'000;
 
+/// Of pieces shorter than that the CPU clock, a system call, is not read: they are timed by the time stamp counter.
+constexpr double kShortPieceNs = 20'000;
+
 constinit thread_local Part* own_part = nullptr;
 constinit thread_local bool is_counted = false;  // as a member of teams
 
@@ -71,6 +74,13 @@ void leave_out(ThreadState& thread, Duration waited, std::int64_t since_tick) {
                        static_cast<double>(ticks() - since_tick) * nanoseconds_per_tick());
 }
 
+/// So much of what the thread did is other members' part.
+void leave_out(ThreadState& thread, std::int64_t taken_ps) {
+  const double scale = runtime()->settings().scale;
+  const double ns = scale > 0 ? static_cast<double>(taken_ps) / (1000.0 * scale) : 0;
+  thread.clock.exclude(ns, ns);
+}
+
 /// What a thread takes while it waits bounds nothing, for who watches it; behind that it counts again. Null: it has no clock.
 void show_waiting(const ThreadState* thread, bool waits) {
   transport::RankBlock* block = thread == nullptr ? nullptr : runtime()->line.block();
@@ -84,6 +94,29 @@ bool has_tasks() {
 }
 
 }  // namespace
+
+void Meeting::come(std::int64_t since_ps, std::int64_t taken_ps, std::int64_t longest_ps) {
+  raise(latest_ps_, since_ps - taken_ps);
+  raise(longest_ps_, longest_ps);
+  all_ps_.fetch_add(static_cast<double>(since_ps), std::memory_order_relaxed);
+  members_.fetch_add(1, std::memory_order_relaxed);
+  if (taken_ps > 0) takes_.store(true, std::memory_order_relaxed);
+}
+
+std::int64_t Meeting::end_ps() const {
+  const std::int64_t latest = latest_ps_.load(std::memory_order_relaxed);
+  if (!takes_.load(std::memory_order_relaxed)) return latest;
+  const double mean = all_ps_.load(std::memory_order_relaxed) / members_.load(std::memory_order_relaxed);
+  return std::max({latest, longest_ps_.load(std::memory_order_relaxed), static_cast<std::int64_t>(mean)});
+}
+
+void Meeting::reset() {
+  latest_ps_.store(0, std::memory_order_relaxed);
+  longest_ps_.store(0, std::memory_order_relaxed);
+  all_ps_.store(0, std::memory_order_relaxed);
+  members_.store(0, std::memory_order_relaxed);
+  takes_.store(false, std::memory_order_relaxed);
+}
 
 bool Team::are_seen() {
   return active() && call_state.depth == 0 && !twin::is_twin() && runtime() != nullptr &&
@@ -123,13 +156,12 @@ void Team::run_member() {
     const Within within{&part};
     body_(data_);
   }
-  const auto took = static_cast<std::int64_t>(counts ? charged_ns() - part.begin_ns : 0);
   ThreadState* const known =
       tells_ ? ThreadStates::mine_if_known() : nullptr;  // it may have made its first call
   if (known != nullptr && active())
-    guarded([&] { end_member(*known); });
-  else
-    raise(longest_ns_, took);
+    guarded([&] { end_member(*known, part); });
+  else if (counts && active())
+    come(end_, part, so_far_ps(part));
 }
 
 /// The forker's part. The others may be at work before it is.
@@ -151,7 +183,7 @@ void Team::run_own() {
   }
   if (state_ == nullptr && charges_) own_ns_ = charged_ns() - part.begin_ns;
   own_end_ns_ = part.begin_ns + own_ns_;
-  begin_to_wait();
+  begin_to_wait(part);
 }
 
 /// The team begins when all members have come from the region before: what the forker takes until then is not charged.
@@ -170,25 +202,63 @@ std::int64_t Team::so_far_ps(const Part& part) const {
   return virtual_time(charged_ns() - part.begin_ns).count();
 }
 
+void Team::take(Part& part, bool another) {
+  if (!charges_ || !active() || (!part.takes && !another)) return;
+  if (!part.takes) {
+    const std::int64_t interval = part.state == nullptr ? 0 : part.state->clock.start_tick();
+    if (std::exchange(part.taken_at, interval) != interval) part.taken_ps = 0;
+    part.takes_since_ps = part.read_ps = so_far_ps(part);
+    part.unread_ps = 0;
+  } else {
+    const double ns = static_cast<double>(ticks() - part.piece_tick) * nanoseconds_per_tick();
+    if (another && ns < kShortPieceNs) {
+      part.unread_ps += virtual_time(ns).count();
+    } else {
+      const std::int64_t now = so_far_ps(part);
+      part.longest_ps = std::max(part.longest_ps, now - part.read_ps - part.unread_ps);
+      if (!another) part.taken_ps += now - part.takes_since_ps;
+      part.read_ps = now;
+      part.unread_ps = 0;
+    }
+  }
+  part.takes = another;
+  part.piece_tick = ticks();
+}
+
+/// What others might have done as well. Where the member has called MPI since, all that it did was told as its own.
+std::int64_t Team::taken_ps(const Part& part) const {
+  if (part.state != nullptr && part.state->clock.start_tick() != part.taken_at) return 0;
+  return part.taken_ps;
+}
+
+/// The member has come so long after the region's beginning.
+void Team::come(Meeting& meeting, Part& part, std::int64_t now_ps) {
+  take(part, false);
+  meeting.come(now_ps - part.met_ps, taken_ps(part), part.longest_ps);
+}
+
 void Team::meet(Part& part, void (*wait)()) {
   if (!charges_ || !active() || has_tasks()) return wait();
   ThreadState* const state = part.state;
   const std::int64_t tick = ticks();
   const std::int64_t came = so_far_ps(part);
-  std::atomic<std::int64_t>& latest = latest_ps_[part.meetings % 3];
-  raise(latest, came);
+  Meeting& meeting = barriers_[part.meetings % 3];
+  come(meeting, part, came);
   show_waiting(state, true);
   wait();
-  const std::int64_t late = std::max(std::int64_t{0}, latest.load(std::memory_order_relaxed) - came);
+  const std::int64_t met = part.met_ps + meeting.end_ps();
   // All have read the last barrier's, and nobody can be at the next but one.
-  latest_ps_[(part.meetings++ + 2) % 3].store(0, std::memory_order_relaxed);
+  barriers_[(part.meetings++ + 2) % 3].reset();
   const std::int64_t waited = so_far_ps(part) - came;
   if (state != nullptr) {
     leave_out(*state, Duration{waited}, tick);
-    state->clock.add(Duration{late});
+    if (met < came) leave_out(*state, came - met);
+    if (met > came) state->clock.add(Duration{met - came});
   } else if (const double scale = runtime()->settings().scale; scale > 0) {
-    beside_own_ns += static_cast<double>(late - waited) / (1000.0 * scale);
+    beside_own_ns += static_cast<double>(met - came - waited) / (1000.0 * scale);
   }
+  part.met_ps = met;
+  part.taken_ps = part.longest_ps = 0;
   show_waiting(state, false);
 }
 
@@ -218,11 +288,13 @@ void Team::begin_member(ThreadState& state) {
   rt.threads.start_clock(state, std::max(state.reported, forked_));
 }
 
-void Team::end_member(ThreadState& state) {
+void Team::end_member(ThreadState& state, Part& part) {
   Runtime& rt = *runtime();
   if (rt.degraded() || state.in_call) return;
-  const Time end = now_of(state);
-  if (state.is_idle) return raise(latest_end_ps_, end.time_since_epoch().count());
+  const Time now = now_of(state);
+  come(end_, part, (now - forked_).count());
+  if (state.is_idle) return;
+  const Time end = part.state == nullptr ? now : std::max(state.reported, now - Duration{taken_ps(part)});
   const std::lock_guard guard{rt.lock};
   if (state.has_called) members_call.store(true, std::memory_order_relaxed);
   has_callers_.store(true, std::memory_order_relaxed);
@@ -232,12 +304,16 @@ void Team::end_member(ThreadState& state) {
 }
 
 /// The forker has done its part. As in pthread_join, the simulator knows whom it waits for before it does.
-void Team::begin_to_wait() {
+void Team::begin_to_wait(Part& part) {
   own_end_tick_ = ticks();
-  if (state_ == nullptr || !active() || has_tasks()) return;
+  if (!active() || has_tasks()) return;
+  if (state_ != nullptr || charges_) come(end_, part, so_far_ps(part));
+  met_ps_ = part.met_ps;
   Runtime& rt = *runtime();
-  if (rt.degraded()) return;
-  own_end_ = now_of(*state_);
+  if (state_ == nullptr || rt.degraded()) return;
+  const Time now = now_of(*state_);
+  own_end_ = std::max(state_->reported, now - Duration{taken_ps(part)});
+  taken_ps_ = (now - own_end_).count();
   if (has_callers_.load(std::memory_order_relaxed)) guarded([&] { join_early(rt); });
   waits_ = charges_ || !joined_early_.empty();
   if (waits_) show_waiting(state_, true);
@@ -263,9 +339,10 @@ void Team::end() {
 
 /// For a region within another thread's part: what the thread did while it waited is left out, what it waited for counts.
 void Team::end_without_clock() const {
-  if (!charges_ || has_tasks()) return;
-  const auto longest = static_cast<double>(longest_ns_.load(std::memory_order_relaxed));
-  beside_own_ns += std::max(0.0, longest - own_ns_) - (charged_ns() - own_end_ns_);
+  const double scale = runtime()->settings().scale;
+  if (!charges_ || has_tasks() || scale <= 0) return;
+  const auto longest = static_cast<double>(met_ps_ + end_.end_ps()) / (1000.0 * scale);
+  beside_own_ns += longest - own_ns_ - (charged_ns() - own_end_ns_);
 }
 
 void Team::end_on_clock(Runtime& rt) {
@@ -276,16 +353,13 @@ void Team::end_on_clock(Runtime& rt) {
   const bool joins = has_callers_.load(std::memory_order_relaxed);
   const Time joined = joins ? join_callers(rt, end) : end;
   Time until = std::max(joined, charges_ && waits_ ? end : waited);
-  until = std::max(until, Time{Duration{latest_end_ps_.load(std::memory_order_relaxed)}});
-  if (charges_ && waits_) {
-    const auto longest = static_cast<double>(longest_ns_.load(std::memory_order_relaxed));
-    until = std::max(until, kTimeZero + events::sum_within(forked_ - kTimeZero, virtual_time(longest)));
-  }
+  until = std::max(until, kTimeZero + events::sum_within(forked_ - kTimeZero, Duration{met_ps_ + end_.end_ps()}));
   if (joins) {
     rt.threads.start_clock(*state_, joined);
     if (settings.compute == ComputeMode::kMeasured) state_->clock.add(until - joined);
   } else if (charges_ && waits_) {
-    leave_out(*state_, waited - end, own_end_tick_);
+    leave_out(*state_, waited - end - Duration{taken_ps_}, own_end_tick_);
+    leave_out(*state_, taken_ps_);
     state_->clock.add(until - end);
   }
 }
@@ -314,6 +388,14 @@ Time Team::join_callers(Runtime& rt, Time end) {
 void meet_team(void (*wait)()) {
   if (own_part == nullptr) return wait();
   own_part->team.meet(*own_part, wait);
+}
+
+void take_piece(bool another) {
+  if (own_part != nullptr) own_part->team.take(*own_part, another);
+}
+
+bool has_piece() noexcept {
+  return own_part != nullptr && own_part->takes;
 }
 
 void note_tasks() noexcept {

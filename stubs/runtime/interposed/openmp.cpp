@@ -78,6 +78,31 @@ void fork_team(Next& function, const void* caller, Body* body, void* data, unsig
   team.end();
 }
 
+constinit Next schedule{"omp_get_schedule"};
+
+/// Whether the schedule that is set at run time (OMP_SCHEDULE) lets whoever is free take the next piece.
+bool goes_to_who_is_free(const void* caller) {
+  enum Kind { kStatic = 1, kDynamic = 2, kGuided = 3, kMonotonic = 1U << 31U };
+  unsigned kind = 0;
+  int chunk = 0;
+  auto* const get = reinterpret_cast<void (*)(unsigned*, int*)>(schedule.of(caller));
+  if (get == nullptr) return false;
+  get(&kind, &chunk);
+  kind &= ~unsigned{kMonotonic};
+  return kind == kDynamic || kind == kGuided;
+}
+
+/// The first piece, or the next one, of a loop or of sections: what `function` returns is 0 where there is none.
+template <class Has, class... Arguments>
+Has next_piece(Next& function, const void* caller, bool at_run_time, Arguments... arguments) {
+  auto* const next = reinterpret_cast<Has (*)(Arguments...)>(function.of(caller));
+  if (next == nullptr) return Has{};
+  const Has has = next(arguments...);
+  const bool another = has != Has{};
+  if (has_piece() || (another && (!at_run_time || goes_to_who_is_free(caller)))) take_piece(another);
+  return has;
+}
+
 }  // namespace
 }  // namespace nplus1::stubs
 
@@ -109,6 +134,40 @@ NPLUS1_LOOP(GOMP_parallel_loop_nonmonotonic_guided)
 NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
 NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
+
+// Pieces of work that members take when they are free.
+#define NPLUS1_PIECE(type, name, at_run_time, parameters, ...)                                             \
+  NPLUS1_EXPORT type name parameters {                                                                     \
+    static constinit Next next{#name};                                                                     \
+    return next_piece<type>(next, __builtin_return_address(0), at_run_time __VA_OPT__(, ) __VA_ARGS__);    \
+  }
+#define NPLUS1_PIECES(kind)                                                                                \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_start, false,                                                      \
+               (long begin, long end, long step, long chunk, long* from, long* to), begin, end, step,      \
+               chunk, from, to)                                                                            \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_next, false, (long* from, long* to), from, to)                     \
+  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_start, false,                                                  \
+               (bool up, Huge begin, Huge end, Huge step, Huge chunk, Huge* from, Huge* to), up, begin,    \
+               end, step, chunk, from, to)                                                                 \
+  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_next, false, (Huge * from, Huge * to), from, to)
+#define NPLUS1_PIECES_AT_RUN_TIME(kind)                                                                    \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_start, true,                                                       \
+               (long begin, long end, long step, long* from, long* to), begin, end, step, from, to)        \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_next, true, (long* from, long* to), from, to)                      \
+  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_start, true,                                                   \
+               (bool up, Huge begin, Huge end, Huge step, Huge* from, Huge* to), up, begin, end, step,     \
+               from, to)                                                                                   \
+  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_next, true, (Huge * from, Huge * to), from, to)
+using Huge = unsigned long long;
+NPLUS1_PIECES(dynamic)
+NPLUS1_PIECES(guided)
+NPLUS1_PIECES(nonmonotonic_dynamic)
+NPLUS1_PIECES(nonmonotonic_guided)
+NPLUS1_PIECES_AT_RUN_TIME(runtime)
+NPLUS1_PIECES_AT_RUN_TIME(nonmonotonic_runtime)
+NPLUS1_PIECES_AT_RUN_TIME(maybe_nonmonotonic_runtime)
+NPLUS1_PIECE(unsigned, GOMP_sections_start, false, (unsigned count), count)
+NPLUS1_PIECE(unsigned, GOMP_sections_next, false, ())
 
 // Barriers, those at the end of a work-sharing construct among them.
 #define NPLUS1_BARRIER(name)                                                    \
