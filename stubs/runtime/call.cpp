@@ -51,8 +51,7 @@ Call::Call(Runtime& r, bool first, Clock clock)
     : rt{r}, saved_errno_{errno}, entry_tick_{ticks()}, held_{r.lock}, thread{r.threads.mine()} {
   if (Twins* twins = rt.twins())
     twins->called(thread.clock.was_given_time(), entry_tick_ - thread.clock.start_tick());
-  if (std::exchange(thread.is_idle, false)) [[unlikely]]  // a task that it found while it waited
-    tell_change(rt, thread, events::ThreadChange::kFork, thread.reported, thread.id);
+  end_idling(rt, thread);
   const Duration before = computed(first);
   now_ = thread.clock.base_and(before);
   if (rt.native()) {  // in this order: the wall clock does not run backwards

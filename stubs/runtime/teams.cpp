@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include <pthread.h>
+
 #include "events/limits.hpp"
 #include "stubs/guard/guard.hpp"
 #include "stubs/runtime/runtime.hpp"
@@ -16,6 +18,7 @@ namespace {
 
 std::atomic<int> team_members{0};
 std::atomic<bool> tasks_were_made{false};
+std::atomic<bool> tasks_have_an_order{false};
 /// Members of a team have called MPI: from then on a region's members begin together, so that no decision depends on which of
 /// them the machine runs first.
 std::atomic<bool> members_call{false};
@@ -93,29 +96,51 @@ bool has_tasks() {
   return tasks_were_made.load(std::memory_order_relaxed);
 }
 
+bool has_an_order() {
+  return tasks_have_an_order.load(std::memory_order_relaxed);
+}
+
+template <class T>
+void add(std::atomic<T>& sum, T value) {
+  sum.fetch_add(value, std::memory_order_relaxed);
+}
+
 }  // namespace
 
-void Meeting::come(std::int64_t since_ps, std::int64_t taken_ps, std::int64_t longest_ps) {
+void Meeting::come(const Part& part, std::int64_t since_ps, std::int64_t taken_ps) {
   raise(latest_ps_, since_ps - taken_ps);
-  raise(longest_ps_, longest_ps);
-  all_ps_.fetch_add(static_cast<double>(since_ps), std::memory_order_relaxed);
-  members_.fetch_add(1, std::memory_order_relaxed);
-  if (taken_ps > 0) takes_.store(true, std::memory_order_relaxed);
+  raise(longest_ps_, part.longest_ps);
+  raise(rounds_, part.rounds);
+  add(tasks_, part.tasks);
+  add(all_ps_, static_cast<double>(since_ps));
+  add(taken_ps_, static_cast<double>(taken_ps));
+  add(members_, 1);
+  if (nplus1::stubs::has_tasks()) has_tasks.store(true, std::memory_order_relaxed);
+  if (nplus1::stubs::has_an_order()) has_an_order.store(true, std::memory_order_relaxed);
+}
+
+void Meeting::add_taken(std::int64_t taken_ps) {
+  add(all_ps_, static_cast<double>(taken_ps));
+  add(taken_ps_, static_cast<double>(taken_ps));
 }
 
 std::int64_t Meeting::end_ps() const {
-  const std::int64_t latest = latest_ps_.load(std::memory_order_relaxed);
-  if (!takes_.load(std::memory_order_relaxed)) return latest;
-  const double mean = all_ps_.load(std::memory_order_relaxed) / members_.load(std::memory_order_relaxed);
-  return std::max({latest, longest_ps_.load(std::memory_order_relaxed), static_cast<std::int64_t>(mean)});
+  constexpr auto kOrder = std::memory_order_relaxed;
+  const std::int64_t latest = latest_ps_.load(kOrder);
+  const double taken = taken_ps_.load(kOrder);
+  if (taken <= 0) return latest;
+  const double share = all_ps_.load(kOrder) / std::max(1, members());
+  const double tasks = static_cast<double>(std::max<std::int64_t>(1, tasks_.load(kOrder)));
+  const double in_rounds = taken * static_cast<double>(rounds_.load(kOrder)) / tasks;
+  return std::max({latest, longest_ps_.load(kOrder), static_cast<std::int64_t>(std::max(share, in_rounds))});
 }
 
 void Meeting::reset() {
-  latest_ps_.store(0, std::memory_order_relaxed);
-  longest_ps_.store(0, std::memory_order_relaxed);
-  all_ps_.store(0, std::memory_order_relaxed);
-  members_.store(0, std::memory_order_relaxed);
-  takes_.store(false, std::memory_order_relaxed);
+  constexpr auto kOrder = std::memory_order_relaxed;
+  for (std::atomic<std::int64_t>* number : {&latest_ps_, &longest_ps_, &tasks_, &rounds_}) number->store(0, kOrder);
+  for (std::atomic<double>* sum : {&all_ps_, &taken_ps_}) sum->store(0, kOrder);
+  for (std::atomic<bool>* flag : {&has_tasks, &has_an_order}) flag->store(false, kOrder);
+  members_.store(0, kOrder);
 }
 
 bool Team::are_seen() {
@@ -162,6 +187,23 @@ void Team::run_member() {
     guarded([&] { end_member(*known, part); });
   else if (counts && active())
     come(end_, part, so_far_ps(part));
+  if (charges_ && has_tasks()) guarded([&] { note_end(); });
+}
+
+/// From here on the member only executes tasks, until the region ends.
+void Team::note_end() {
+  clockid_t clock{};
+  if (pthread_getcpuclockid(pthread_self(), &clock) != 0) return;
+  const std::lock_guard guard{runtime()->lock};
+  ended_members_.push_back({clock, clock_ns(clock)});
+}
+
+/// What members have executed behind their parts. A thread that is gone has told nothing.
+std::int64_t Team::executed_at_end_ps() const {
+  double ns = 0;
+  for (const Ended& member : ended_members_)
+    ns += std::max(0.0, static_cast<double>(clock_ns(member.clock) - member.cpu_ns));
+  return virtual_time(ns).count();
 }
 
 /// The forker's part. The others may be at work before it is.
@@ -202,27 +244,47 @@ std::int64_t Team::so_far_ps(const Part& part) const {
   return virtual_time(charged_ns() - part.begin_ns).count();
 }
 
+void Team::begin_taking(Part& part) {
+  const std::int64_t interval = part.state == nullptr ? 0 : part.state->clock.start_tick();
+  if (std::exchange(part.taken_at, interval) != interval) part.taken_ps = 0;
+  part.takes_since_ps = part.read_ps = so_far_ps(part);
+  part.unread_ps = 0;
+  part.takes = true;
+}
+
+void Team::end_taking(Part& part) {
+  part.read_ps = so_far_ps(part);
+  part.taken_ps += part.read_ps - part.takes_since_ps;
+  part.takes = false;
+}
+
 void Team::take(Part& part, bool another) {
   if (!charges_ || !active() || (!part.takes && !another)) return;
   if (!part.takes) {
-    const std::int64_t interval = part.state == nullptr ? 0 : part.state->clock.start_tick();
-    if (std::exchange(part.taken_at, interval) != interval) part.taken_ps = 0;
-    part.takes_since_ps = part.read_ps = so_far_ps(part);
-    part.unread_ps = 0;
+    begin_taking(part);
   } else {
     const double ns = static_cast<double>(ticks() - part.piece_tick) * nanoseconds_per_tick();
     if (another && ns < kShortPieceNs) {
       part.unread_ps += virtual_time(ns).count();
     } else {
-      const std::int64_t now = so_far_ps(part);
-      part.longest_ps = std::max(part.longest_ps, now - part.read_ps - part.unread_ps);
-      if (!another) part.taken_ps += now - part.takes_since_ps;
-      part.read_ps = now;
+      const std::int64_t before = part.read_ps + part.unread_ps;
+      if (another)
+        part.read_ps = so_far_ps(part);
+      else
+        end_taking(part);
+      part.longest_ps = std::max(part.longest_ps, part.read_ps - before);
       part.unread_ps = 0;
     }
   }
-  part.takes = another;
   part.piece_tick = ticks();
+}
+
+std::int64_t Team::rounds_of(std::int64_t tasks) const {
+  return (tasks + members() - 1) / members();
+}
+
+std::int64_t Team::members() const {
+  return size_ == nullptr ? 1 : std::max(1, size_());
 }
 
 /// What others might have done as well. Where the member has called MPI since, all that it did was told as its own.
@@ -234,11 +296,12 @@ std::int64_t Team::taken_ps(const Part& part) const {
 /// The member has come so long after the region's beginning.
 void Team::come(Meeting& meeting, Part& part, std::int64_t now_ps) {
   take(part, false);
-  meeting.come(now_ps - part.met_ps, taken_ps(part), part.longest_ps);
+  part.rounds += rounds_of(std::exchange(part.direct, 0));
+  meeting.come(part, now_ps - part.met_ps, taken_ps(part));
 }
 
-void Team::meet(Part& part, void (*wait)()) {
-  if (!charges_ || !active() || has_tasks()) return wait();
+void Team::meet(Part& part, void (*wait)(), void (*again)()) {
+  if (!charges_ || !active()) return wait();
   ThreadState* const state = part.state;
   const std::int64_t tick = ticks();
   const std::int64_t came = so_far_ps(part);
@@ -246,20 +309,29 @@ void Team::meet(Part& part, void (*wait)()) {
   come(meeting, part, came);
   show_waiting(state, true);
   wait();
-  const std::int64_t met = part.met_ps + meeting.end_ps();
+  // All who have come see the same here, so that nobody waits alone for the second time.
+  if (meeting.has_tasks && !meeting.has_an_order && meeting.members() == size_()) {
+    meeting.add_taken(std::max(std::int64_t{0}, so_far_ps(part) - came));
+    again();
+  }
   // All have read the last barrier's, and nobody can be at the next but one.
   barriers_[(part.meetings++ + 2) % 3].reset();
-  const std::int64_t waited = so_far_ps(part) - came;
-  if (state != nullptr) {
-    leave_out(*state, Duration{waited}, tick);
-    if (met < came) leave_out(*state, came - met);
-    if (met > came) state->clock.add(Duration{met - came});
-  } else if (const double scale = runtime()->settings().scale; scale > 0) {
-    beside_own_ns += static_cast<double>(met - came - waited) / (1000.0 * scale);
-  }
-  part.met_ps = met;
-  part.taken_ps = part.longest_ps = 0;
+  if (!meeting.has_an_order) go_on(part, came, part.met_ps + meeting.end_ps(), tick);
   show_waiting(state, false);
+}
+
+/// The member, which has come at `came_ps` and waited since the tick, goes on with the others.
+void Team::go_on(Part& part, std::int64_t came_ps, std::int64_t met_ps, std::int64_t since_tick) {
+  const std::int64_t waited = so_far_ps(part) - came_ps;
+  if (part.state != nullptr) {
+    leave_out(*part.state, Duration{waited}, since_tick);
+    if (met_ps < came_ps) leave_out(*part.state, came_ps - met_ps);
+    if (met_ps > came_ps) part.state->clock.add(Duration{met_ps - came_ps});
+  } else if (const double scale = runtime()->settings().scale; scale > 0) {
+    beside_own_ns += static_cast<double>(met_ps - came_ps - waited) / (1000.0 * scale);
+  }
+  part.met_ps = met_ps;
+  part.taken_ps = part.longest_ps = part.tasks = part.rounds = 0;
 }
 
 void Team::await_members(unsigned others) {
@@ -306,7 +378,7 @@ void Team::end_member(ThreadState& state, Part& part) {
 /// The forker has done its part. As in pthread_join, the simulator knows whom it waits for before it does.
 void Team::begin_to_wait(Part& part) {
   own_end_tick_ = ticks();
-  if (!active() || has_tasks()) return;
+  if (!active() || has_an_order()) return;
   if (state_ != nullptr || charges_) come(end_, part, so_far_ps(part));
   met_ps_ = part.met_ps;
   Runtime& rt = *runtime();
@@ -338,9 +410,10 @@ void Team::end() {
 }
 
 /// For a region within another thread's part: what the thread did while it waited is left out, what it waited for counts.
-void Team::end_without_clock() const {
+void Team::end_without_clock() {
   const double scale = runtime()->settings().scale;
-  if (!charges_ || has_tasks() || scale <= 0) return;
+  if (!charges_ || has_an_order() || scale <= 0) return;
+  end_.add_taken(executed_at_end_ps() + virtual_time(charged_ns() - own_end_ns_).count());
   const auto longest = static_cast<double>(met_ps_ + end_.end_ps()) / (1000.0 * scale);
   beside_own_ns += longest - own_ns_ - (charged_ns() - own_end_ns_);
 }
@@ -349,6 +422,8 @@ void Team::end_on_clock(Runtime& rt) {
   if (rt.degraded() || state_->in_call) return;
   const Settings& settings = rt.settings();
   const Time waited = now_of(*state_);  // as if it had worked all the time
+  if (charges_ && waits_ && has_tasks())
+    end_.add_taken(executed_at_end_ps() + (waited - own_end_).count() - taken_ps_);
   const Time end = waits_ ? own_end_ : waited;
   const bool joins = has_callers_.load(std::memory_order_relaxed);
   const Time joined = joins ? join_callers(rt, end) : end;
@@ -385,9 +460,9 @@ Time Team::join_callers(Runtime& rt, Time end) {
   return joined;
 }
 
-void meet_team(void (*wait)()) {
+void meet_team(void (*wait)(), void (*again)()) {
   if (own_part == nullptr) return wait();
-  own_part->team.meet(*own_part, wait);
+  own_part->team.meet(*own_part, wait, again);
 }
 
 void take_piece(bool another) {
@@ -398,12 +473,46 @@ bool has_piece() noexcept {
   return own_part != nullptr && own_part->takes;
 }
 
-void note_tasks() noexcept {
+MakingTask::MakingTask(bool deferred, bool has_an_order) {
   tasks_were_made.store(true, std::memory_order_relaxed);
+  if (has_an_order) tasks_have_an_order.store(true, std::memory_order_relaxed);
+  if (own_part == nullptr || !own_part->team.charges() || !deferred || !active()) return;
+  ++own_part->tasks;
+  if (own_part->takes) return;
+  ++own_part->direct;
+  part_ = own_part;
+  tick_ = ticks();
+  if (part_->makes_slowly) part_->team.begin_taking(*part_);
+}
+
+/// Where too many tasks wait already, who makes one executes it at once; to read the CPU clock each time would cost more than most
+/// tasks.
+MakingTask::~MakingTask() {
+  if (part_ == nullptr) return;
+  const bool slowly = static_cast<double>(ticks() - tick_) * nanoseconds_per_tick() > kShortPieceNs;
+  if (part_->makes_slowly) part_->team.end_taking(*part_);
+  part_->makes_slowly = slowly;
+}
+
+AwaitingTasks::AwaitingTasks(bool makes_them) {
+  if (makes_them) tasks_were_made.store(true, std::memory_order_relaxed);
+  if (own_part == nullptr || !own_part->team.charges() || own_part->takes || !active()) return;
+  part_ = own_part;
+  part_->team.begin_taking(*part_);
+  if (!makes_them) return;
+  const std::int64_t members = part_->team.members();
+  part_->tasks += members;
+  part_->direct += members;
+}
+
+AwaitingTasks::~AwaitingTasks() {
+  if (part_ == nullptr) return;
+  part_->team.end_taking(*part_);
+  part_->rounds += part_->team.rounds_of(std::exchange(part_->direct, 0));
 }
 
 int members_of_teams() noexcept {
-  return has_tasks() ? 0 : team_members.load(std::memory_order_relaxed);
+  return has_an_order() ? 0 : team_members.load(std::memory_order_relaxed);
 }
 
 }  // namespace nplus1::stubs

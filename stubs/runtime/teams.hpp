@@ -3,12 +3,15 @@
 // region's end and at barriers in it: of that nothing is charged. A member that calls MPI waits for its work between regions, and
 // who waits for its end waits for its virtual end (events/thread_change.hpp).
 //
-// Pieces of work that members take when they are free (loops with a dynamic schedule, sections) go to whom the host lets run. On
-// cores of their own each member would take a share: the team is done with them when their sum and all members' own work, divided
-// by the members, is, but not before the longest piece, and not before who has most work of his own (R. Graham, Bounds on
-// multiprocessing timing anomalies, 1969).
+// Pieces of work that members take when they are free (loops with a dynamic schedule, sections, explicit tasks) go to whom the host
+// lets run. On cores of their own each member would take a share: the team is done with them when their sum and all members' own
+// work, divided by the members, is, but not before the longest piece, not before who has most work of his own, and with tasks not
+// before as many of them, one behind the other, as there must be: of so many that one member waits for at once, the whole part of
+// their number divided by the members, rounded up (R. Graham, Bounds on multiprocessing timing anomalies, 1969; of tasks, whose
+// lengths nobody reads, with their mean). What members execute while they wait is what they take then, which is why tasks are right
+// only where waiting takes nothing: where they sleep.
 //
-// Where a program has explicit tasks, members work on while they wait: then what each thread took is charged. So is what waits
+// Tasks that depend on each other have an order that nobody here knows: then what each thread took is charged. So is what waits
 // otherwise: critical sections, locks, flags. Nothing fails.
 #pragma once
 
@@ -35,7 +38,11 @@ struct Part {
   std::int64_t taken_ps = 0;    // what this member did of them
   std::int64_t longest_ps = 0;  // the longest
   std::int64_t taken_at = 0;    // the beginning of its clock's interval in which it did
+  std::int64_t tasks = 0;       // it has made
+  std::int64_t direct = 0;      // of these, not within another, since it last waited for them
+  std::int64_t rounds = 0;      // as many have to be one behind the other, for those that it has waited for
   bool takes = false;           // it is at one
+  bool makes_slowly = false;    // when it made a task last, it executed it
   std::int64_t takes_since_ps = 0;
   std::int64_t read_ps = 0;    // the last reading of its clock
   std::int64_t unread_ps = 0;  // of short pieces since
@@ -45,18 +52,23 @@ struct Part {
 /// The members' coming together, at a barrier or at the region's end.
 class Meeting {
  public:
-  /// A member comes, `since_ps` after the last meeting; of that it has taken `taken_ps`, and the longest piece was `longest_ps`.
-  void come(std::int64_t since_ps, std::int64_t taken_ps, std::int64_t longest_ps);
+  /// A member comes, `since_ps` after the last meeting; of that `taken_ps` are what it has taken.
+  void come(const Part& part, std::int64_t since_ps, std::int64_t taken_ps);
+  /// Tasks that were executed meanwhile.
+  void add_taken(std::int64_t taken_ps);
+  [[nodiscard]] std::int32_t members() const { return members_.load(std::memory_order_relaxed); }
   /// How long after the last meeting all go on.
   [[nodiscard]] std::int64_t end_ps() const;
   void reset();
 
+  std::atomic<bool> has_tasks{false}, has_an_order{false};  // as members knew who have come
+
  private:
   std::atomic<std::int64_t> latest_ps_{0};  // with what he did not take
   std::atomic<std::int64_t> longest_ps_{0};
-  std::atomic<double> all_ps_{0};  // sum over the members
+  std::atomic<double> all_ps_{0}, taken_ps_{0};  // sums over the members
+  std::atomic<std::int64_t> tasks_{0}, rounds_{0};
   std::atomic<std::int32_t> members_{0};
-  std::atomic<bool> takes_{false};
 };
 
 /// A region, from its beginning to its end, on its forker's stack.
@@ -77,10 +89,18 @@ class Team {
   void end();
   /// What each member executes, with its team as argument.
   static void run(void* team) { static_cast<Team*>(team)->run_part(); }
-  /// At a barrier of the team's, which is `wait`.
-  void meet(Part& part, void (*wait)());
+  /// At a barrier of the team's, which is `wait`; `again` is another.
+  void meet(Part& part, void (*wait)(), void (*again)());
   /// The member has done what it was at, and has taken `another` of the pieces for whoever is free.
   void take(Part& part, bool another);
+  /// What the member does from here on, until the end of that, whoever is free might do as well. Not while it does already.
+  void begin_taking(Part& part);
+  void end_taking(Part& part);
+  /// From inside of it.
+  [[nodiscard]] std::int64_t members() const;
+  /// So many have to be executed one behind the other, of so many that are there at once.
+  [[nodiscard]] std::int64_t rounds_of(std::int64_t tasks) const;
+  [[nodiscard]] bool charges() const { return charges_; }
 
  private:
   /// A member that calls MPI, and how often it will have been idle when its part has ended.
@@ -95,6 +115,9 @@ class Team {
   void run_member();
   [[nodiscard]] std::int64_t so_far_ps(const Part& part) const;
   [[nodiscard]] std::int64_t taken_ps(const Part& part) const;
+  void go_on(Part& part, std::int64_t came_ps, std::int64_t met_ps, std::int64_t since_tick);
+  void note_end();
+  [[nodiscard]] std::int64_t executed_at_end_ps() const;
   void come(Meeting& meeting, Part& part, std::int64_t now_ps);
   void begin_member(ThreadState& state);
   void end_member(ThreadState& state, Part& part);
@@ -102,7 +125,7 @@ class Team {
   void leave_out_fork();
   void begin_to_wait(Part& part);
   void end_on_clock(Runtime& rt);
-  void end_without_clock() const;
+  void end_without_clock();
   void join_early(Runtime& rt);
   [[nodiscard]] Time join_callers(Runtime& rt, Time end);
   [[nodiscard]] bool is_joined_early(const ThreadState& state) const;
@@ -129,6 +152,12 @@ class Team {
   std::vector<Caller> ended_callers_;     // whose end was told
   std::vector<Caller> joined_early_;      // by the forker
   std::atomic<bool> has_callers_{false};  // there is something in one of the first two
+  /// A member whose part has ended, and its CPU time then.
+  struct Ended {
+    clockid_t clock;
+    std::int64_t cpu_ns;
+  };
+  std::vector<Ended> ended_members_;  // where there are tasks; with the runtime's lock
   std::atomic<std::uint32_t> begun_{0};  // members besides the forker; kAwaited more once he waits for them
   Meeting barriers_[3];                       // barrier i at i modulo 3
   Meeting end_;                               // of those members whose end is not told
@@ -136,16 +165,39 @@ class Team {
   std::atomic<std::uint32_t> ended_{0};       // and what they wrote, for the forker
 };
 
-/// At a barrier, which is `wait`, of the region that the thread is in, if it is in one.
-void meet_team(void (*wait)());
+/// At a barrier, which is `wait`, of the region that the thread is in, if it is in one; `again` is another barrier.
+void meet_team(void (*wait)(), void (*again)());
 
 /// The thread has done what it was at, and has taken `another` of the pieces that are for whichever member is free.
 void take_piece(bool another);
 /// Whether it is at one.
 [[nodiscard]] bool has_piece() noexcept;
 
-/// The program has made an explicit task: from here on members are charged for what they do while they wait.
-void note_tasks() noexcept;
+/// While the program makes an explicit task. `deferred`: whoever is free executes it. `has_an_order`: it depends on others, and from
+/// here on members are charged for what they do while they wait.
+class MakingTask {
+ public:
+  MakingTask(bool deferred, bool has_an_order);
+  ~MakingTask();
+  MakingTask(const MakingTask&) = delete;
+  MakingTask& operator=(const MakingTask&) = delete;
+
+ private:
+  Part* part_ = nullptr;  // where there is something to do
+  std::int64_t tick_ = 0;
+};
+
+/// While the program waits for tasks, and executes some. `makes_them`: there, too, as many as the team has members at least.
+class AwaitingTasks {
+ public:
+  explicit AwaitingTasks(bool makes_them);
+  ~AwaitingTasks();
+  AwaitingTasks(const AwaitingTasks&) = delete;
+  AwaitingTasks& operator=(const AwaitingTasks&) = delete;
+
+ private:
+  Part* part_ = nullptr;
+};
 /// Threads of teams for whose waiting nothing is charged.
 [[nodiscard]] int members_of_teams() noexcept;
 

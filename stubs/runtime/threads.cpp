@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <unordered_map>
+#include <utility>
 
 #include "events/thread_change.hpp"
 #include "stubs/guard/guard.hpp"
@@ -162,6 +163,7 @@ Time now_of(const ThreadState& thread) {
 
 void tell_change(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time now, ThreadId other,
                  std::uint64_t aux, bool follows) {
+  if (change != events::ThreadChange::kIdle) end_idling(rt, thread);
   events::Event event;
   event.kind = events::EventKind::kLocal;
   event.operation = static_cast<std::uint8_t>(change);
@@ -177,6 +179,11 @@ void tell_change(Runtime& rt, ThreadState& thread, events::ThreadChange change, 
   if (rt.capture() != nullptr) detail.wall_before_ns = detail.wall_entry_ns = thread.wall.at(ticks());
   rt.line.write(event, nullptr, rt.capture() == nullptr ? nullptr : &detail);
   rt.line.ring();
+}
+
+void end_idling(Runtime& rt, ThreadState& thread) {
+  if (std::exchange(thread.is_idle, false)) [[unlikely]]
+    tell_change(rt, thread, events::ThreadChange::kFork, thread.reported, thread.id);
 }
 
 void note_thread_end(Time t) {
@@ -196,7 +203,10 @@ NPLUS1_EXPORT int pthread_create(pthread_t* made, const pthread_attr_t* attribut
   if (!matters()) return next(made, attributes, body, argument);
   Birth* birth = nullptr;
   guarded([&] {
-    const ThreadState& creator = runtime()->threads.locked_mine();
+    Runtime& rt = *runtime();
+    const std::lock_guard guard{rt.lock};
+    ThreadState& creator = rt.threads.mine();
+    end_idling(rt, creator);
     const auto now = now_of(creator);
     birth = new Birth{.body = body,
                       .argument = argument,

@@ -27,6 +27,10 @@ void note_thread_end(Time t);
 void tell_change(Runtime& rt, ThreadState& thread, events::ThreadChange change, Time now, ThreadId other,
                  std::uint64_t aux = 0, bool follows = false);
 
+/// If the thread is idle, nobody has forked it, and yet it has something to do: a task that it found while it waited, or a part of a
+/// region of which nothing was told. With the runtime's lock held.
+void end_idling(Runtime& rt, ThreadState& thread);
+
 /// A thread of ours: none of the program's, and none that gets its signals. False if there can be none.
 bool start_own_thread(void* (*run)(void*), void* argument) noexcept;
 

@@ -36,10 +36,28 @@ class Computing(LiveTest):
     def test_teams_within_teams(self):
         self.check("nested", 2, 2)
 
-    def test_members_that_find_tasks_while_they_wait_are_charged_for_them(self):
-        run = self.observe(2, "teams", "tasks", 2, ROUNDS, int(1e3 * PIECE_MS), options=("--clock", "cpu"))
+    def test_loops_whose_pieces_go_to_who_is_free(self):
+        self.check("loop", 4, 3)
+
+    def test_tasks(self):
+        """One for each member, each as long as a piece."""
+        self.check("tasks", 4, 1)
+
+    def test_tasks_that_depend_on_each_other_are_not_done_side_by_side(self):
+        run = self.observe(2, "teams", "in_order", 2, ROUNDS, int(1e3 * PIECE_MS), options=("--clock", "cpu"))
         for computed in run.summary["compute_s"]:
-            self.assertGreater(computed, 0.5e-3 * PIECE_MS * ROUNDS)
+            self.assertGreater(computed, 0.5e-3 * PIECE_MS * 2 * ROUNDS)
+
+    def test_pieces_at_random_take_as_long_as_if_who_is_free_first_took_the_next(self):
+        """Loops with a dynamic schedule of all kinds, sections, tasks, task loops and trees of tasks, some with other work before
+        them. The program says how long they take, by going through the pieces in their order."""
+        for seed in range(101, 107):
+            with self.subTest(seed=seed):
+                run = self.observe(3, "teams", "shared", 2 + seed % 4, 8, seed, options=("--compute", "measured", "--clock", "cpu"))
+                truth = 1e-6 * float(re.search(r"truth: (\d+) us", run.stdout).group(1))
+                for computed in run.summary["compute_s"]:
+                    self.assertGreater(computed, 0.9 * truth)
+                    self.assertLess(computed, 1.3 * truth)
 
 
 class Calling(ReplayTest):
@@ -72,6 +90,13 @@ class Calling(ReplayTest):
     def test_idle_members_hold_no_decision_back(self):
         run = self.observe(4, "teams", "any", 3, 100, options=("--clock", "cpu"))
         self.assertLess(run.summary["trust"]["forced_decisions"], 3)
+
+    def test_members_that_fork_teams_before_they_have_called_mpi(self):
+        """Nobody has forked them where nothing was told of their regions: they have to say that they are at work."""
+        for options in (("--compute", "fixed:1e-6"), ()):
+            run = self.observe(3, "teams", "nests_late", 2, 6, 20, options=options)
+            self.assertEqual(sorted(re.findall(r"rank \d done", run.stdout)), [f"rank {i} done" for i in range(3)])
+            self.assertEqual(run.summary["trust"]["forced_decisions"], 0)
 
     def test_tasks_that_call_mpi(self):
         for options in (("--compute", "fixed:1e-6"), ()):

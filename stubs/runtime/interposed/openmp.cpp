@@ -78,7 +78,7 @@ void fork_team(Next& function, const void* caller, Body* body, void* data, unsig
   team.end();
 }
 
-constinit Next schedule{"omp_get_schedule"};
+constinit Next schedule{"omp_get_schedule"}, barrier{"GOMP_barrier"};
 
 /// Whether the schedule that is set at run time (OMP_SCHEDULE) lets whoever is free take the next piece.
 bool goes_to_who_is_free(const void* caller) {
@@ -170,26 +170,46 @@ NPLUS1_PIECE(unsigned, GOMP_sections_start, false, (unsigned count), count)
 NPLUS1_PIECE(unsigned, GOMP_sections_next, false, ())
 
 // Barriers, those at the end of a work-sharing construct among them.
-#define NPLUS1_BARRIER(name)                                                    \
-  NPLUS1_EXPORT void name() {                                                   \
-    static constinit Next next{#name};                                          \
-    void* const function = next.of(__builtin_return_address(0));                \
-    if (function != nullptr) meet_team(reinterpret_cast<void (*)()>(function)); \
+#define NPLUS1_BARRIER(name)                                                                          \
+  NPLUS1_EXPORT void name() {                                                                         \
+    static constinit Next next{#name};                                                                \
+    const void* const caller = __builtin_return_address(0);                                           \
+    void* const function = next.of(caller);                                                           \
+    if (function != nullptr)                                                                          \
+      meet_team(reinterpret_cast<void (*)()>(function), reinterpret_cast<void (*)()>(barrier.of(caller))); \
   }
 NPLUS1_BARRIER(GOMP_barrier)
 NPLUS1_BARRIER(GOMP_loop_end)
 NPLUS1_BARRIER(GOMP_sections_end)
 
-// Explicit tasks: only that there are any is of interest. How many arguments there are depends on the version; further ones do
-// no harm.
-#define NPLUS1_TASK(name)                                                                                 \
+// Waiting for explicit tasks.
+#define NPLUS1_AWAIT(name)                                                 \
+  NPLUS1_EXPORT void name() {                                              \
+    static constinit Next next{#name};                                     \
+    void* const function = next.of(__builtin_return_address(0));           \
+    if (function == nullptr) return;                                       \
+    const AwaitingTasks waits{false};                                      \
+    reinterpret_cast<void (*)()>(function)();                              \
+  }
+NPLUS1_AWAIT(GOMP_taskwait)
+NPLUS1_AWAIT(GOMP_taskgroup_end)
+
+// Explicit tasks. How many arguments there are depends on the version; further ones do no harm.
+using Task = void(long, long, long, long, long, long, long, long, long, long, long);
+NPLUS1_EXPORT void GOMP_task(long function, long data, long copy, long size, long alignment, long deferred, long flags, long depend,
+                             long priority, long detach, long rest) {
+  enum Flags { kDepends = 1 << 3, kIsDetached = 1 << 13 };
+  static constinit Next next{"GOMP_task"};
+  const MakingTask makes{(deferred & 1) != 0, (flags & (kDepends | kIsDetached)) != 0};
+  reinterpret_cast<Task*>(next.of(__builtin_return_address(0)))(function, data, copy, size, alignment, deferred, flags, depend,
+                                                                priority, detach, rest);
+}
+#define NPLUS1_TASKLOOP(name)                                                                             \
   NPLUS1_EXPORT void name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, \
                           long k) {                                                                       \
-    using Task = void(long, long, long, long, long, long, long, long, long, long, long);                  \
     static constinit Next next{#name};                                                                    \
-    note_tasks();                                                                                         \
+    const AwaitingTasks makes{true};                                                                      \
     reinterpret_cast<Task*>(next.of(__builtin_return_address(0)))(a, b, c, d, e, f, g, h, i, j, k);       \
   }
-NPLUS1_TASK(GOMP_task)
-NPLUS1_TASK(GOMP_taskloop)
-NPLUS1_TASK(GOMP_taskloop_ull)
+NPLUS1_TASKLOOP(GOMP_taskloop)
+NPLUS1_TASKLOOP(GOMP_taskloop_ull)

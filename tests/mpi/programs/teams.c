@@ -11,6 +11,10 @@
 //   teams sometimes THREADS ROUNDS  members call MPI in every third region
 //   teams stuck THREADS             a member waits for a message that nobody sends
 //   teams random THREADS ROUNDS SEED  members do what random numbers say: barriers, loops, critical sections, messages, teams
+//   teams shared THREADS ROUNDS SEED  loops with a dynamic schedule, sections and tasks, at random; prints how long they take on cores
+//                                   of their own, each piece taken by who is free first
+//   teams in_order THREADS ROUNDS US  tasks that depend on each other: a chain
+//   teams nests_late THREADS ROUNDS US  members that have not called MPI for some regions fork teams of their own, and then call it
 //   teams task_calls THREADS ROUNDS tasks that call MPI, while those who made none wait
 #include <mpi.h>
 #include <omp.h>
@@ -213,6 +217,133 @@ static void random_regions(void) {
   }
 }
 
+enum { kMostThreads = 64, kMostPieces = 48 };
+
+/// What a member does before the pieces are there, and each of them, in microseconds.
+static double own_us[kMostThreads], piece_us[kMostPieces];
+
+/// When the last of them ends, if who is free first takes the next `chunk` of them.
+static double taken_in_turn(int pieces, int chunk) {
+  double free_at[kMostThreads], end = 0;
+  for (int t = 0; t < threads; ++t) free_at[t] = own_us[t];
+  for (int k = 0; k < pieces; k += chunk) {
+    int first = 0;
+    for (int t = 1; t < threads; ++t)
+      if (free_at[t] < free_at[first]) first = t;
+    for (int i = k; i < k + chunk && i < pieces; ++i) free_at[first] += piece_us[i];
+  }
+  for (int t = 0; t < threads; ++t)
+    if (free_at[t] > end) end = free_at[t];
+  return end;
+}
+
+static void piece(int k) {
+  compute(piece_us[k]);
+}
+
+static void tree(int from, int to) {
+  if (to - from == 1) return piece(from);
+  const int middle = (from + to) / 2;
+#pragma omp task
+  tree(from, middle);
+#pragma omp task
+  tree(middle, to);
+#pragma omp taskwait
+}
+
+static void shared(void) {
+  const unsigned seed = (unsigned)microseconds;
+  double truth_us = 0;
+  enum { kDynamic, kRuntime, kUnsigned, kSections, kTasks, kPhases, kTaskloop, kTree, kKinds };
+  for (int i = 0; i < rounds; ++i) {
+    const int kind = (int)(hashed(seed, i, 0, 1) % kKinds), chunk = 1 + (int)(hashed(seed, i, 0, 3) % 3);
+    int pieces = 1 + (int)(hashed(seed, i, 0, 2) % kMostPieces);
+    const int in_tasks = kind == kTasks || kind == kPhases || kind == kTaskloop || kind == kTree;
+    for (int k = 0; k < kMostPieces; ++k) piece_us[k] = 20 + hashed(seed, i, k, 4) % 200;
+    for (int t = 0; t < threads; ++t)
+      own_us[t] = in_tasks || hashed(seed, i, 0, 5) % 2 ? 0 : hashed(seed, i, t, 6) % 2000;
+    if (kind == kSections) pieces = 3;
+    if (kind == kTaskloop || kind == kTree) pieces = 4 * threads;
+    if (kind == kPhases) {
+      for (int k = 0; k < pieces; k += chunk) {
+        double longest = 0;
+        for (int j = k; j < k + chunk && j < pieces; ++j)
+          piece_us[j] = piece_us[k], longest = piece_us[k] * ((j - k) / threads + 1);
+        truth_us += longest;
+      }
+    } else {
+      truth_us += taken_in_turn(pieces, in_tasks || kind == kSections ? 1 : chunk);
+    }
+    omp_set_schedule(omp_sched_dynamic, chunk);
+#pragma omp parallel num_threads(threads)
+    {
+      compute(own_us[omp_get_thread_num()]);
+      if (kind == kDynamic) {
+#pragma omp for schedule(dynamic, chunk) nowait
+        for (int k = 0; k < pieces; ++k) piece(k);
+      } else if (kind == kRuntime) {
+#pragma omp for schedule(runtime)
+        for (int k = 0; k < pieces; ++k) piece(k);
+      } else if (kind == kUnsigned) {
+#pragma omp for schedule(monotonic : dynamic, chunk)
+        for (unsigned long long k = 0; k < (unsigned long long)pieces; ++k) piece((int)k);
+      } else if (kind == kSections) {
+#pragma omp sections
+        {
+#pragma omp section
+          piece(0);
+#pragma omp section
+          piece(1);
+#pragma omp section
+          piece(2);
+        }
+      } else {
+#pragma omp single
+        {
+          if (kind == kTaskloop) {
+#pragma omp taskloop grainsize(1)
+            for (int k = 0; k < pieces; ++k) piece(k);
+          } else if (kind == kTree) {
+            tree(0, pieces);
+          } else {
+            for (int k = 0; k < pieces; ++k) {
+#pragma omp task firstprivate(k)
+              piece(k);
+              if (kind == kPhases && k % chunk == chunk - 1) {
+#pragma omp taskwait
+              }
+            }
+          }
+        }
+      }
+    }
+    if (hashed(seed, i, 0, 7) % 4 == 0) all_agree();
+  }
+  if (rank == 0) printf("truth: %.0f us\n", truth_us);
+}
+
+static void nests_late(void) {
+  work(0);
+  nested();
+  calls(1);
+}
+
+static void in_order(void) {
+  for (int i = 0; i < rounds; ++i) {
+    double chain = 0;
+#pragma omp parallel num_threads(threads)
+#pragma omp single
+    for (int k = 0; k < threads; ++k) {
+#pragma omp task depend(inout : chain)
+      {
+        compute(microseconds);
+        chain += 1;
+      }
+    }
+    all_agree();
+  }
+}
+
 static void even(void) {
   work(0);
 }
@@ -235,7 +366,9 @@ static const struct {
              {"loop", loop, 0},           {"tasks", tasks, 0},
              {"calls", always, 1},        {"any", any, 1},
              {"sometimes", sometimes, 1}, {"random", random_regions, 1},
-             {"stuck", stuck, 1},         {"task_calls", task_calls, 1}};
+             {"stuck", stuck, 1},         {"task_calls", task_calls, 1},
+             {"shared", shared, 0},       {"in_order", in_order, 0},
+             {"nests_late", nests_late, 1}};
 
 int main(int argc, char** argv) {
   int provided;
