@@ -44,7 +44,8 @@ struct CalibrateOptions {
   bool host = false;
   int ranks = 2;
   int repetitions = 30;
-  int largest = 32 << 20;  // more than the caches hold: from there on messages take up to twice as long a byte
+  int largest =
+      32 << 20;  // more than the caches hold: from there on messages take up to twice as long a byte
   std::string platform;
   std::string raw;
   std::string json;

@@ -18,7 +18,6 @@ namespace {
 
 std::atomic<int> team_members{0};
 std::atomic<bool> tasks_were_made{false};
-std::atomic<bool> tasks_have_an_order{false};
 /// Members of a team have called MPI: from then on a region's members begin together, so that no decision depends on which of
 /// them the machine runs first.
 std::atomic<bool> members_call{false};
@@ -96,13 +95,29 @@ bool has_tasks() {
   return tasks_were_made.load(std::memory_order_relaxed);
 }
 
-bool has_an_order() {
-  return tasks_have_an_order.load(std::memory_order_relaxed);
+void note_tasks() {
+  if (!has_tasks()) tasks_were_made.store(true, std::memory_order_relaxed);
 }
 
 template <class T>
 void add(std::atomic<T>& sum, T value) {
   sum.fetch_add(value, std::memory_order_relaxed);
+}
+
+/// How many tasks are one behind the other up to one more (OpenMP 5.0, 2.17.11: it follows who wrote what it reads, and who read or
+/// wrote what it writes).
+std::int64_t chain_with(std::unordered_map<const void*, Chains>& chains, Dependences dependences) {
+  std::int64_t before = 0;
+  for (const auto& [address, only_reads] : dependences) {
+    const Chains& known = chains[address];
+    before = std::max({before, known.writes, only_reads ? 0 : known.reads});
+  }
+  for (const auto& [address, only_reads] : dependences) {
+    Chains& known = chains[address];
+    std::int64_t& longest = only_reads ? known.reads : known.writes;
+    longest = std::max(longest, before + 1);
+  }
+  return dependences.empty() ? 0 : before + 1;
 }
 
 }  // namespace
@@ -116,7 +131,6 @@ void Meeting::come(const Part& part, std::int64_t since_ps, std::int64_t taken_p
   add(taken_ps_, static_cast<double>(taken_ps));
   add(members_, 1);
   if (nplus1::stubs::has_tasks()) has_tasks.store(true, std::memory_order_relaxed);
-  if (nplus1::stubs::has_an_order()) has_an_order.store(true, std::memory_order_relaxed);
 }
 
 void Meeting::add_taken(std::int64_t taken_ps) {
@@ -137,9 +151,10 @@ std::int64_t Meeting::end_ps() const {
 
 void Meeting::reset() {
   constexpr auto kOrder = std::memory_order_relaxed;
-  for (std::atomic<std::int64_t>* number : {&latest_ps_, &longest_ps_, &tasks_, &rounds_}) number->store(0, kOrder);
+  for (std::atomic<std::int64_t>* number : {&latest_ps_, &longest_ps_, &tasks_, &rounds_})
+    number->store(0, kOrder);
   for (std::atomic<double>* sum : {&all_ps_, &taken_ps_}) sum->store(0, kOrder);
-  for (std::atomic<bool>* flag : {&has_tasks, &has_an_order}) flag->store(false, kOrder);
+  has_tasks.store(false, kOrder);
   members_.store(0, kOrder);
 }
 
@@ -248,7 +263,7 @@ void Team::begin_taking(Part& part) {
   const std::int64_t interval = part.state == nullptr ? 0 : part.state->clock.start_tick();
   if (std::exchange(part.taken_at, interval) != interval) part.taken_ps = 0;
   part.takes_since_ps = part.read_ps = so_far_ps(part);
-  part.unread_ps = 0;
+  part.unread_ticks = 0;
   part.takes = true;
 }
 
@@ -263,24 +278,22 @@ void Team::take(Part& part, bool another) {
   if (!part.takes) {
     begin_taking(part);
   } else {
-    const double ns = static_cast<double>(ticks() - part.piece_tick) * nanoseconds_per_tick();
-    if (another && ns < kShortPieceNs) {
-      part.unread_ps += virtual_time(ns).count();
-    } else {
-      const std::int64_t before = part.read_ps + part.unread_ps;
-      if (another)
-        part.read_ps = so_far_ps(part);
-      else
-        end_taking(part);
-      part.longest_ps = std::max(part.longest_ps, part.read_ps - before);
-      part.unread_ps = 0;
-    }
+    const auto unread = virtual_time(static_cast<double>(part.unread_ticks) * nanoseconds_per_tick());
+    const std::int64_t before = part.read_ps + unread.count();
+    if (another)
+      part.read_ps = so_far_ps(part);
+    else
+      end_taking(part);
+    part.longest_ps = std::max(part.longest_ps, part.read_ps - before);
+    part.unread_ticks = 0;
   }
   part.piece_tick = ticks();
 }
 
-std::int64_t Team::rounds_of(std::int64_t tasks) const {
-  return (tasks + members() - 1) / members();
+void Team::end_round(Part& part) const {
+  part.rounds += std::max((part.direct + members() - 1) / members(), part.chain);
+  part.direct = part.chain = 0;
+  part.chains.clear();
 }
 
 std::int64_t Team::members() const {
@@ -296,7 +309,7 @@ std::int64_t Team::taken_ps(const Part& part) const {
 /// The member has come so long after the region's beginning.
 void Team::come(Meeting& meeting, Part& part, std::int64_t now_ps) {
   take(part, false);
-  part.rounds += rounds_of(std::exchange(part.direct, 0));
+  end_round(part);
   meeting.come(part, now_ps - part.met_ps, taken_ps(part));
 }
 
@@ -310,13 +323,13 @@ void Team::meet(Part& part, void (*wait)(), void (*again)()) {
   show_waiting(state, true);
   wait();
   // All who have come see the same here, so that nobody waits alone for the second time.
-  if (meeting.has_tasks && !meeting.has_an_order && meeting.members() == size_()) {
+  if (meeting.has_tasks && meeting.members() == size_()) {
     meeting.add_taken(std::max(std::int64_t{0}, so_far_ps(part) - came));
     again();
   }
   // All have read the last barrier's, and nobody can be at the next but one.
   barriers_[(part.meetings++ + 2) % 3].reset();
-  if (!meeting.has_an_order) go_on(part, came, part.met_ps + meeting.end_ps(), tick);
+  go_on(part, came, part.met_ps + meeting.end_ps(), tick);
   show_waiting(state, false);
 }
 
@@ -378,7 +391,7 @@ void Team::end_member(ThreadState& state, Part& part) {
 /// The forker has done its part. As in pthread_join, the simulator knows whom it waits for before it does.
 void Team::begin_to_wait(Part& part) {
   own_end_tick_ = ticks();
-  if (!active() || has_an_order()) return;
+  if (!active()) return;
   if (state_ != nullptr || charges_) come(end_, part, so_far_ps(part));
   met_ps_ = part.met_ps;
   Runtime& rt = *runtime();
@@ -412,7 +425,7 @@ void Team::end() {
 /// For a region within another thread's part: what the thread did while it waited is left out, what it waited for counts.
 void Team::end_without_clock() {
   const double scale = runtime()->settings().scale;
-  if (!charges_ || has_an_order() || scale <= 0) return;
+  if (!charges_ || scale <= 0) return;
   end_.add_taken(executed_at_end_ps() + virtual_time(charged_ns() - own_end_ns_).count());
   const auto longest = static_cast<double>(met_ps_ + end_.end_ps()) / (1000.0 * scale);
   beside_own_ns += longest - own_ns_ - (charged_ns() - own_end_ns_);
@@ -428,7 +441,8 @@ void Team::end_on_clock(Runtime& rt) {
   const bool joins = has_callers_.load(std::memory_order_relaxed);
   const Time joined = joins ? join_callers(rt, end) : end;
   Time until = std::max(joined, charges_ && waits_ ? end : waited);
-  until = std::max(until, kTimeZero + events::sum_within(forked_ - kTimeZero, Duration{met_ps_ + end_.end_ps()}));
+  until =
+      std::max(until, kTimeZero + events::sum_within(forked_ - kTimeZero, Duration{met_ps_ + end_.end_ps()}));
   if (joins) {
     rt.threads.start_clock(*state_, joined);
     if (settings.compute == ComputeMode::kMeasured) state_->clock.add(until - joined);
@@ -469,18 +483,29 @@ void take_piece(bool another) {
   if (own_part != nullptr) own_part->team.take(*own_part, another);
 }
 
+bool goes_on_with_short_pieces() noexcept {
+  Part* const part = own_part;
+  if (part == nullptr || !part->takes) return false;
+  const std::int64_t tick = ticks();
+  const std::int64_t took = tick - part->piece_tick;
+  if (static_cast<double>(took) * nanoseconds_per_tick() >= kShortPieceNs) return false;
+  part->unread_ticks += took;
+  part->piece_tick = tick;
+  return true;
+}
+
 bool has_piece() noexcept {
   return own_part != nullptr && own_part->takes;
 }
 
-MakingTask::MakingTask(bool deferred, bool has_an_order) {
-  tasks_were_made.store(true, std::memory_order_relaxed);
-  if (has_an_order) tasks_have_an_order.store(true, std::memory_order_relaxed);
+MakingTask::MakingTask(bool deferred, Dependences dependences) {
+  note_tasks();
   if (own_part == nullptr || !own_part->team.charges() || !deferred || !active()) return;
   ++own_part->tasks;
   if (own_part->takes) return;
-  ++own_part->direct;
   part_ = own_part;
+  ++part_->direct;
+  part_->chain = std::max(part_->chain, chain_with(part_->chains, dependences));
   tick_ = ticks();
   if (part_->makes_slowly) part_->team.begin_taking(*part_);
 }
@@ -495,7 +520,7 @@ MakingTask::~MakingTask() {
 }
 
 AwaitingTasks::AwaitingTasks(bool makes_them) {
-  if (makes_them) tasks_were_made.store(true, std::memory_order_relaxed);
+  if (makes_them) note_tasks();
   if (own_part == nullptr || !own_part->team.charges() || own_part->takes || !active()) return;
   part_ = own_part;
   part_->team.begin_taking(*part_);
@@ -508,11 +533,11 @@ AwaitingTasks::AwaitingTasks(bool makes_them) {
 AwaitingTasks::~AwaitingTasks() {
   if (part_ == nullptr) return;
   part_->team.end_taking(*part_);
-  part_->rounds += part_->team.rounds_of(std::exchange(part_->direct, 0));
+  part_->team.end_round(*part_);
 }
 
 int members_of_teams() noexcept {
-  return has_an_order() ? 0 : team_members.load(std::memory_order_relaxed);
+  return team_members.load(std::memory_order_relaxed);
 }
 
 }  // namespace nplus1::stubs

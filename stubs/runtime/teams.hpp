@@ -6,17 +6,18 @@
 // Pieces of work that members take when they are free (loops with a dynamic schedule, sections, explicit tasks) go to whom the host
 // lets run. On cores of their own each member would take a share: the team is done with them when their sum and all members' own
 // work, divided by the members, is, but not before the longest piece, not before who has most work of his own, and with tasks not
-// before as many of them, one behind the other, as there must be: of so many that one member waits for at once, the whole part of
-// their number divided by the members, rounded up (R. Graham, Bounds on multiprocessing timing anomalies, 1969; of tasks, whose
-// lengths nobody reads, with their mean). What members execute while they wait is what they take then, which is why tasks are right
-// only where waiting takes nothing: where they sleep.
+// before as many of them, one behind the other, as there must be: as the longest chain of dependences has, and of so many that one
+// member waits for at once their number divided by the members, rounded up (R. Graham, Bounds on multiprocessing timing anomalies,
+// 1969; of tasks, whose lengths nobody reads, with their mean). What members execute while they wait is what they take then, which
+// is why tasks are right only where waiting takes nothing: where they sleep.
 //
-// Tasks that depend on each other have an order that nobody here knows: then what each thread took is charged. So is what waits
-// otherwise: critical sections, locks, flags. Nothing fails.
+// What waits otherwise (critical sections, locks, flags) is charged as each thread took it. Nothing fails.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "stubs/runtime/thread_state.hpp"
@@ -26,6 +27,18 @@ namespace nplus1::stubs {
 
 class Runtime;
 class Team;
+
+/// Of tasks that depend on something: how many are one behind the other, up to the last that writes it and to those that read it.
+struct Chains {
+  std::int64_t writes = 0, reads = 0;
+};
+
+/// What a task depends on.
+struct Dependence {
+  const void* address;
+  bool only_reads;
+};
+using Dependences = std::span<const Dependence>;
 
 /// What a thread does in a region. Times are virtual picoseconds since the region's beginning.
 struct Part {
@@ -40,12 +53,14 @@ struct Part {
   std::int64_t taken_at = 0;    // the beginning of its clock's interval in which it did
   std::int64_t tasks = 0;       // it has made
   std::int64_t direct = 0;      // of these, not within another, since it last waited for them
-  std::int64_t rounds = 0;      // as many have to be one behind the other, for those that it has waited for
-  bool takes = false;           // it is at one
-  bool makes_slowly = false;    // when it made a task last, it executed it
+  std::int64_t chain = 0;       // the longest of these that depend on each other
+  std::unordered_map<const void*, Chains> chains;  // by what they depend on
+  std::int64_t rounds = 0;    // as many have to be one behind the other, for those that it has waited for
+  bool takes = false;         // it is at one
+  bool makes_slowly = false;  // when it made a task last, it executed it
   std::int64_t takes_since_ps = 0;
-  std::int64_t read_ps = 0;    // the last reading of its clock
-  std::int64_t unread_ps = 0;  // of short pieces since
+  std::int64_t read_ps = 0;       // the last reading of its clock
+  std::int64_t unread_ticks = 0;  // of short pieces since
   std::int64_t piece_tick = 0;
 };
 
@@ -61,7 +76,7 @@ class Meeting {
   [[nodiscard]] std::int64_t end_ps() const;
   void reset();
 
-  std::atomic<bool> has_tasks{false}, has_an_order{false};  // as members knew who have come
+  std::atomic<bool> has_tasks{false};  // as members knew who have come
 
  private:
   std::atomic<std::int64_t> latest_ps_{0};  // with what he did not take
@@ -98,8 +113,8 @@ class Team {
   void end_taking(Part& part);
   /// From inside of it.
   [[nodiscard]] std::int64_t members() const;
-  /// So many have to be executed one behind the other, of so many that are there at once.
-  [[nodiscard]] std::int64_t rounds_of(std::int64_t tasks) const;
+  /// The member has waited for all tasks that it has made.
+  void end_round(Part& part) const;
   [[nodiscard]] bool charges() const { return charges_; }
 
  private:
@@ -142,10 +157,10 @@ class Team {
   Time forked_{};
   double forked_ns_ = 0;  // of a forker without a clock
   std::int64_t fork_tick_ = 0;
-  Time own_end_{};           // with what it did not take
+  Time own_end_{};  // with what it did not take
   std::int64_t taken_ps_ = 0;
   std::int64_t met_ps_ = 0;  // the forker's last barrier
-  double own_ns_ = 0;  // of a forker without a clock
+  double own_ns_ = 0;        // of a forker without a clock
   double own_end_ns_ = 0;
   std::int64_t own_end_tick_ = 0;
   std::vector<Caller> callers_;           // whose end will be told; with the runtime's lock, as the next
@@ -157,12 +172,12 @@ class Team {
     clockid_t clock;
     std::int64_t cpu_ns;
   };
-  std::vector<Ended> ended_members_;  // where there are tasks; with the runtime's lock
+  std::vector<Ended> ended_members_;     // where there are tasks; with the runtime's lock
   std::atomic<std::uint32_t> begun_{0};  // members besides the forker; kAwaited more once he waits for them
-  Meeting barriers_[3];                       // barrier i at i modulo 3
-  Meeting end_;                               // of those members whose end is not told
-  std::atomic<bool> ready_{false};            // orders what is above for the members
-  std::atomic<std::uint32_t> ended_{0};       // and what they wrote, for the forker
+  Meeting barriers_[3];                  // barrier i at i modulo 3
+  Meeting end_;                          // of those members whose end is not told
+  std::atomic<bool> ready_{false};       // orders what is above for the members
+  std::atomic<std::uint32_t> ended_{0};  // and what they wrote, for the forker
 };
 
 /// At a barrier, which is `wait`, of the region that the thread is in, if it is in one; `again` is another barrier.
@@ -170,14 +185,15 @@ void meet_team(void (*wait)(), void (*again)());
 
 /// The thread has done what it was at, and has taken `another` of the pieces that are for whichever member is free.
 void take_piece(bool another);
+/// Whether it was at one, a short one, and this is all that has to be known of the next.
+[[nodiscard]] bool goes_on_with_short_pieces() noexcept;
 /// Whether it is at one.
 [[nodiscard]] bool has_piece() noexcept;
 
-/// While the program makes an explicit task. `deferred`: whoever is free executes it. `has_an_order`: it depends on others, and from
-/// here on members are charged for what they do while they wait.
+/// While the program makes an explicit task. `deferred`: whoever is free executes it.
 class MakingTask {
  public:
-  MakingTask(bool deferred, bool has_an_order);
+  MakingTask(bool deferred, Dependences dependences);
   ~MakingTask();
   MakingTask(const MakingTask&) = delete;
   MakingTask& operator=(const MakingTask&) = delete;

@@ -44,9 +44,7 @@ class Computing(LiveTest):
         self.check("tasks", 4, 1)
 
     def test_tasks_that_depend_on_each_other_are_not_done_side_by_side(self):
-        run = self.observe(2, "teams", "in_order", 2, ROUNDS, int(1e3 * PIECE_MS), options=("--clock", "cpu"))
-        for computed in run.summary["compute_s"]:
-            self.assertGreater(computed, 0.5e-3 * PIECE_MS * 2 * ROUNDS)
+        self.check("in_order", 3, 3)
 
     def test_pieces_at_random_take_as_long_as_if_who_is_free_first_took_the_next(self):
         """Loops with a dynamic schedule of all kinds, sections, tasks, task loops and trees of tasks, some with other work before
@@ -96,6 +94,7 @@ class Calling(ReplayTest):
         for options in (("--compute", "fixed:1e-6"), ()):
             run = self.observe(3, "teams", "nests_late", 2, 6, 20, options=options)
             self.assertEqual(sorted(re.findall(r"rank \d done", run.stdout)), [f"rank {i} done" for i in range(3)])
+            self.assertNotIn("deadlock", run.stderr + "".join(run.summary["notes"]))
             self.assertEqual(run.summary["trust"]["forced_decisions"], 0)
 
     def test_tasks_that_call_mpi(self):

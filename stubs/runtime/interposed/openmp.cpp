@@ -2,6 +2,8 @@
 // Intel's runtimes have others, and are as measured.
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -99,9 +101,36 @@ Has next_piece(Next& function, const void* caller, bool at_run_time, Arguments..
   if (next == nullptr) return Has{};
   const Has has = next(arguments...);
   const bool another = has != Has{};
+  if (another && goes_on_with_short_pieces()) return has;
   if (has_piece() || (another && (!at_run_time || goes_to_who_is_free(caller)))) take_piece(another);
   return has;
 }
+
+/// What the compiler says of a task's dependences (libgomp/task.c, gomp_task_handle_depend): their number, how many of them are
+/// written, and their addresses, those first; from GCC 9 on behind a 0, and with more numbers. Objects that hold dependences are
+/// left out.
+class DependencesOf {
+ public:
+  DependencesOf(long flags, void** given) {
+    constexpr long kDepends = 1 << 3;
+    if ((flags & kDepends) == 0 || given == nullptr) return;
+    const auto number = [given](std::size_t i) { return reinterpret_cast<std::uintptr_t>(given[i]); };
+    if (number(0) != 0)
+      add(given + 2, number(0), number(1));
+    else
+      add(given + 5, number(2) + number(3) + number(4), number(2) + number(3));
+  }
+  [[nodiscard]] Dependences all() const { return {all_.data(), count_}; }
+
+ private:
+  void add(void** addresses, std::size_t count, std::size_t written) {
+    count_ = std::min(count, all_.size());
+    for (std::size_t i = 0; i < count_; ++i) all_[i] = {addresses[i], i >= written};
+  }
+
+  std::array<Dependence, 64> all_;  // of these, the first
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 }  // namespace nplus1::stubs
@@ -136,27 +165,27 @@ NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
 NPLUS1_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 // Pieces of work that members take when they are free.
-#define NPLUS1_PIECE(type, name, at_run_time, parameters, ...)                                             \
-  NPLUS1_EXPORT type name parameters {                                                                     \
-    static constinit Next next{#name};                                                                     \
-    return next_piece<type>(next, __builtin_return_address(0), at_run_time __VA_OPT__(, ) __VA_ARGS__);    \
+#define NPLUS1_PIECE(type, name, at_run_time, parameters, ...)                                          \
+  NPLUS1_EXPORT type name parameters {                                                                  \
+    static constinit Next next{#name};                                                                  \
+    return next_piece<type>(next, __builtin_return_address(0), at_run_time __VA_OPT__(, ) __VA_ARGS__); \
   }
-#define NPLUS1_PIECES(kind)                                                                                \
-  NPLUS1_PIECE(bool, GOMP_loop_##kind##_start, false,                                                      \
-               (long begin, long end, long step, long chunk, long* from, long* to), begin, end, step,      \
-               chunk, from, to)                                                                            \
-  NPLUS1_PIECE(bool, GOMP_loop_##kind##_next, false, (long* from, long* to), from, to)                     \
-  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_start, false,                                                  \
-               (bool up, Huge begin, Huge end, Huge step, Huge chunk, Huge* from, Huge* to), up, begin,    \
-               end, step, chunk, from, to)                                                                 \
+#define NPLUS1_PIECES(kind)                                                                                  \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_start, false,                                                        \
+               (long begin, long end, long step, long chunk, long* from, long* to), begin, end, step, chunk, \
+               from, to)                                                                                     \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_next, false, (long* from, long* to), from, to)                       \
+  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_start, false,                                                    \
+               (bool up, Huge begin, Huge end, Huge step, Huge chunk, Huge* from, Huge* to), up, begin, end, \
+               step, chunk, from, to)                                                                        \
   NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_next, false, (Huge * from, Huge * to), from, to)
-#define NPLUS1_PIECES_AT_RUN_TIME(kind)                                                                    \
-  NPLUS1_PIECE(bool, GOMP_loop_##kind##_start, true,                                                       \
-               (long begin, long end, long step, long* from, long* to), begin, end, step, from, to)        \
-  NPLUS1_PIECE(bool, GOMP_loop_##kind##_next, true, (long* from, long* to), from, to)                      \
-  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_start, true,                                                   \
-               (bool up, Huge begin, Huge end, Huge step, Huge* from, Huge* to), up, begin, end, step,     \
-               from, to)                                                                                   \
+#define NPLUS1_PIECES_AT_RUN_TIME(kind)                                                                      \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_start, true,                                                         \
+               (long begin, long end, long step, long* from, long* to), begin, end, step, from, to)          \
+  NPLUS1_PIECE(bool, GOMP_loop_##kind##_next, true, (long* from, long* to), from, to)                        \
+  NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_start, true,                                                     \
+               (bool up, Huge begin, Huge end, Huge step, Huge* from, Huge* to), up, begin, end, step, from, \
+               to)                                                                                           \
   NPLUS1_PIECE(bool, GOMP_loop_ull_##kind##_next, true, (Huge * from, Huge * to), from, to)
 using Huge = unsigned long long;
 NPLUS1_PIECES(dynamic)
@@ -170,12 +199,12 @@ NPLUS1_PIECE(unsigned, GOMP_sections_start, false, (unsigned count), count)
 NPLUS1_PIECE(unsigned, GOMP_sections_next, false, ())
 
 // Barriers, those at the end of a work-sharing construct among them.
-#define NPLUS1_BARRIER(name)                                                                          \
-  NPLUS1_EXPORT void name() {                                                                         \
-    static constinit Next next{#name};                                                                \
-    const void* const caller = __builtin_return_address(0);                                           \
-    void* const function = next.of(caller);                                                           \
-    if (function != nullptr)                                                                          \
+#define NPLUS1_BARRIER(name)                                                                               \
+  NPLUS1_EXPORT void name() {                                                                              \
+    static constinit Next next{#name};                                                                     \
+    const void* const caller = __builtin_return_address(0);                                                \
+    void* const function = next.of(caller);                                                                \
+    if (function != nullptr)                                                                               \
       meet_team(reinterpret_cast<void (*)()>(function), reinterpret_cast<void (*)()>(barrier.of(caller))); \
   }
 NPLUS1_BARRIER(GOMP_barrier)
@@ -183,26 +212,25 @@ NPLUS1_BARRIER(GOMP_loop_end)
 NPLUS1_BARRIER(GOMP_sections_end)
 
 // Waiting for explicit tasks.
-#define NPLUS1_AWAIT(name)                                                 \
-  NPLUS1_EXPORT void name() {                                              \
-    static constinit Next next{#name};                                     \
-    void* const function = next.of(__builtin_return_address(0));           \
-    if (function == nullptr) return;                                       \
-    const AwaitingTasks waits{false};                                      \
-    reinterpret_cast<void (*)()>(function)();                              \
+#define NPLUS1_AWAIT(name)                                       \
+  NPLUS1_EXPORT void name() {                                    \
+    static constinit Next next{#name};                           \
+    void* const function = next.of(__builtin_return_address(0)); \
+    if (function == nullptr) return;                             \
+    const AwaitingTasks waits{false};                            \
+    reinterpret_cast<void (*)()>(function)();                    \
   }
 NPLUS1_AWAIT(GOMP_taskwait)
 NPLUS1_AWAIT(GOMP_taskgroup_end)
 
 // Explicit tasks. How many arguments there are depends on the version; further ones do no harm.
 using Task = void(long, long, long, long, long, long, long, long, long, long, long);
-NPLUS1_EXPORT void GOMP_task(long function, long data, long copy, long size, long alignment, long deferred, long flags, long depend,
-                             long priority, long detach, long rest) {
-  enum Flags { kDepends = 1 << 3, kIsDetached = 1 << 13 };
+NPLUS1_EXPORT void GOMP_task(long function, long data, long copy, long size, long alignment, long deferred,
+                             long flags, long depend, long priority, long detach, long rest) {
   static constinit Next next{"GOMP_task"};
-  const MakingTask makes{(deferred & 1) != 0, (flags & (kDepends | kIsDetached)) != 0};
-  reinterpret_cast<Task*>(next.of(__builtin_return_address(0)))(function, data, copy, size, alignment, deferred, flags, depend,
-                                                                priority, detach, rest);
+  const MakingTask makes{(deferred & 1) != 0, DependencesOf{flags, reinterpret_cast<void**>(depend)}.all()};
+  reinterpret_cast<Task*>(next.of(__builtin_return_address(0)))(
+      function, data, copy, size, alignment, deferred, flags, depend, priority, detach, rest);
 }
 #define NPLUS1_TASKLOOP(name)                                                                             \
   NPLUS1_EXPORT void name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, \

@@ -361,13 +361,20 @@ static const struct {
   const char* name;
   void (*run)(void);
   int several;  // members call MPI
-} kinds[] = {{"work", even, 0},           {"uneven", uneven, 0},
-             {"barriers", barriers, 0},   {"nested", nested, 0},
-             {"loop", loop, 0},           {"tasks", tasks, 0},
-             {"calls", always, 1},        {"any", any, 1},
-             {"sometimes", sometimes, 1}, {"random", random_regions, 1},
-             {"stuck", stuck, 1},         {"task_calls", task_calls, 1},
-             {"shared", shared, 0},       {"in_order", in_order, 0},
+} kinds[] = {{"work", even, 0},
+             {"uneven", uneven, 0},
+             {"barriers", barriers, 0},
+             {"nested", nested, 0},
+             {"loop", loop, 0},
+             {"tasks", tasks, 0},
+             {"calls", always, 1},
+             {"any", any, 1},
+             {"sometimes", sometimes, 1},
+             {"random", random_regions, 1},
+             {"stuck", stuck, 1},
+             {"task_calls", task_calls, 1},
+             {"shared", shared, 0},
+             {"in_order", in_order, 0},
              {"nests_late", nests_late, 1}};
 
 int main(int argc, char** argv) {
