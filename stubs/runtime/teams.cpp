@@ -18,9 +18,6 @@ namespace {
 
 std::atomic<int> team_members{0};
 std::atomic<bool> tasks_were_made{false};
-/// Members of a team have called MPI: from then on a region's members begin together, so that no decision depends on which of
-/// them the machine runs first.
-std::atomic<bool> members_call{false};
 /// A member is taken for one that calls MPI in the first of its regions, and for good when it has.
 constexpr std::uint32_t kRegionsToTell = 4;
 /// A member that has no core would else be waited for for ever.
@@ -169,6 +166,7 @@ Team::Team(Body* body, void* data, Size* size, bool may_be_several)
   if (may_be_several) {
     charges_ = settings.compute == ComputeMode::kMeasured && !settings.wall_clock && !settings.instructions;
     tells_ = state_ != nullptr && threads_may_call();
+    awaits_ = tells_ && (state_->members_call || state_->forks++ < kRegionsToTell);
   }
   fork_tick_ = ticks();
   if (state_ != nullptr && (tells_ || charges_)) forked_ = now_of(*state_);
@@ -230,8 +228,7 @@ void Team::run_own() {
     const Within within{nullptr};
     return body_(data_);
   }
-  if (tells_ && (members_call.load(std::memory_order_relaxed) || state_->forks++ < kRegionsToTell))
-    await_members(static_cast<unsigned>(members - 1));
+  if (awaits_) await_members(static_cast<unsigned>(members - 1));
   if (charges_) leave_out_fork();
   Part part{*this, state_, forked_ns_};
   {
@@ -360,7 +357,7 @@ void Team::await_members(unsigned others) {
 void Team::begin_member(ThreadState& state) {
   Runtime& rt = *runtime();
   if (rt.degraded() || state.in_call) return;
-  if (!state.is_idle || state.has_called || state.regions < kRegionsToTell) {
+  if (awaits_ && (!state.is_idle || state.has_called || state.regions < kRegionsToTell)) {
     const std::lock_guard guard{rt.lock};
     if (std::exchange(state.is_idle, false)) {
       tell_change(rt, *state_, events::ThreadChange::kFork, forked_, state.id);
@@ -381,7 +378,7 @@ void Team::end_member(ThreadState& state, Part& part) {
   if (state.is_idle) return;
   const Time end = part.state == nullptr ? now : std::max(state.reported, now - Duration{taken_ps(part)});
   const std::lock_guard guard{rt.lock};
-  if (state.has_called) members_call.store(true, std::memory_order_relaxed);
+  if (state.has_called) state_->members_call = true;
   has_callers_.store(true, std::memory_order_relaxed);
   state.is_idle = true;
   ended_callers_.push_back({&state, ++state.idles, end});

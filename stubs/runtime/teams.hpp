@@ -152,8 +152,10 @@ class Team {
   ThreadState* const state_;  // the forker's; null: its thread has none
   bool charges_ = false;      // what members take is their CPU time
   bool tells_ = false;        // members may call MPI
-  bool alone_ = true;         // the forker alone knows
-  bool waits_ = false;        // since own_end_ the forker has had nothing to do
+  bool awaits_ =
+      false;  // they probably do: they begin together, so that no decision depends on whom the machine runs first
+  bool alone_ = true;   // the forker alone knows
+  bool waits_ = false;  // since own_end_ the forker has had nothing to do
   Time forked_{};
   double forked_ns_ = 0;  // of a forker without a clock
   std::int64_t fork_tick_ = 0;

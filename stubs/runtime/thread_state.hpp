@@ -57,11 +57,13 @@ struct alignas(4096) ThreadState {
   std::vector<Request*> selected;           // scratch of completing calls
   LateWord* late_word = nullptr;            // not said yet
   bool has_called = false;                  // and told the simulator of it
-  bool is_idle = false;         // between OpenMP's regions, or in one of which the simulator knows nothing
-  std::uint32_t idles = 0;      // so many times
-  std::uint32_t regions = 0;    // of OpenMP's that it was a member of
-  std::uint32_t forks = 0;      // of OpenMP's regions, by it; counted no further than it matters
-  bool in_native_wait = false;  // counted in RankBlock::native_wait
+  bool is_idle = false;       // between OpenMP's regions, or in one of which the simulator knows nothing
+  std::uint32_t idles = 0;    // so many times
+  std::uint32_t regions = 0;  // of OpenMP's that it was a member of
+  std::uint32_t forks = 0;    // of OpenMP's regions, by it; counted no further than it matters
+  bool members_call =
+      false;  // of its teams, some have called MPI; with the runtime's lock until the region ends
+  bool in_native_wait = false;            // counted in RankBlock::native_wait
   transport::ThreadCell* cell = nullptr;  // null where the rank has one thread, or nobody sees it
 
   /// Starts the clock at `now`: the program goes on. `given`: the recording gives the compute times.

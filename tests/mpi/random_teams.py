@@ -18,7 +18,7 @@ import tempfile
 from live import NPLUS1, environment, path_of
 
 LIMIT = 60
-ROUNDS = 12
+ROUNDS = 24
 
 
 def run(folder, ranks, words, *options, more=None):

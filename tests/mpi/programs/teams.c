@@ -164,11 +164,17 @@ static unsigned hashed(unsigned seed, int a, int b, int c) {
   return h ^ (h >> 13);
 }
 
+/// Members call MPI for some regions, and for some they do not: idle ones of which nothing is told.
+static int calls_mpi(unsigned seed, int region) {
+  return hashed(seed, region / 6, 0, 11) % 2;
+}
+
 /// A part of a region's member: which things it does, and with whom, depends on the seed.
 static void member(unsigned seed, int region, int mine) {
+  static _Thread_local double first;
   const int steps = (int)(hashed(seed, region, 0, 77) % 4);
   for (int s = 0; s < steps; ++s) {
-    switch (hashed(seed, region, s, 1) % 6) {  // what all do
+    switch (hashed(seed, region, s, 1) % 8) {  // what all do
       case 0: {
 #pragma omp barrier
         break;
@@ -188,11 +194,27 @@ static void member(unsigned seed, int region, int mine) {
         compute(3);
         break;
       }
+      case 4: {
+#pragma omp single
+        for (int k = 0; k < 5; ++k) {
+#pragma omp task depend(inout : first)
+          compute(first += 1);
+        }
+        break;
+      }
+      case 5: {
+#pragma omp for schedule(guided) nowait
+        for (int k = 0; k < 7; ++k) {
+#pragma omp task firstprivate(k)
+          compute(k);
+        }
+        break;
+      }
       default:
         break;
     }
     const unsigned own = hashed(seed, region, s, 100 + mine);  // and each for itself
-    if (own % 3 == 0) exchange(mine * 10 + s);
+    if (own % 3 == 0 && calls_mpi(seed, region)) exchange(mine * 10 + s);
     if (own % 5 == 1) compute(own % 40);
   }
 }
@@ -209,7 +231,7 @@ static void random_regions(void) {
       member(seed, i, mine);
       if (nests) {
 #pragma omp parallel num_threads(inner)
-        if (hashed(seed, i, mine, 8 + omp_get_thread_num()) % 2)
+        if (hashed(seed, i, mine, 8 + omp_get_thread_num()) % 2 && calls_mpi(seed, i))
           exchange(100 + 10 * mine + omp_get_thread_num());
       }
     }
