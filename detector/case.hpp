@@ -28,6 +28,11 @@ struct Case {
   [[nodiscard]] bool has(std::size_t member, std::uint32_t o) const {
     return data.held(member, o) == data.origins()[o].bytes;
   }
+  [[nodiscard]] bool has_all(std::size_t member) const {
+    for (std::uint32_t o = 0; o < data.origins().size(); ++o)
+      if (data.origins()[o].sent && !has(member, o)) return false;
+    return true;
+  }
   [[nodiscard]] bool has_all_of_others(std::size_t member) const {
     for (std::uint32_t o = 0; o < data.origins().size(); ++o) {
       const Origin& origin = data.origins()[o];

@@ -56,8 +56,9 @@ Judge broadcast(const Case& c) {
     return std::ranges::find(owners, c.data.member(c.transfers.all[i].source)) == owners.end();
   });
   if (owners.size() > 1 && !forwarded) return std::nullopt;
+  // Who made a part himself, as others did, and has not received it, was sent something else: the corners of a wavefront.
   for (std::size_t m = 0; m < c.members(); ++m)
-    if (!c.has_all_of_others(m)) return std::nullopt;
+    if (std::ranges::find(owners, m) == owners.end() && !c.has_all(m)) return std::nullopt;
   Verdict v = c.verdict(CollectiveKind::kBcast, bytes_of_all(c));
   for (const std::size_t m : owners) v.roots.push_back(c.data.ranks()[m]);
   v.evidence.emplace_back("the root had the data first, and all others have received all of it");

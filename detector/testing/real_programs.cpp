@@ -1,4 +1,4 @@
-// What the detector once got wrong on real programs, in small: ScaLAPACK's xdlu, xdqr and xdllt, HPCG and HPL.
+// What the detector once got wrong on real programs, in small: ScaLAPACK's xdlu, xdqr and xdllt, HPCG, HPL and minisweep.
 
 #include "detector/testing/scenarios.hpp"
 
@@ -101,6 +101,26 @@ void broadcasts_with_exceptions(World& w) {
   }
 }
 
+/// Wavefronts over 2 x 2 ranks, from each corner in turn. Along each axis goes a face, the same on both ranks that send it: the
+/// corner's neighbours get one each, and the last rank both.
+void wavefronts_from_corners(World& w) {
+  constexpr std::int64_t kWords = 32, kReceived = 200;
+  for (int step = 0; step < 64; ++step) {
+    const int corner = step / 8 % 4;
+    for (int face = 0; face < 2; ++face)
+      for (int r = 0; r < 4; ++r)
+        for (std::int64_t i = 0; i < kWords && ((r ^ corner) >> face & 1) == 0; ++i)
+          w.set(r, 100 * face + i, 1, 0x9e3779b97f4a7c15 * (1000 * step + 100 * face + i + 1));
+    const auto send = [&](int from, int face) {
+      w.send(corner ^ from, 100 * face, kWords, corner ^ from ^ (1 << face), kReceived + 100 * face, {.site = 1});
+    };
+    send(0, 0);
+    send(0, 1);
+    send(1, 1);
+    send(2, 0);
+  }
+}
+
 }  // namespace
 
 std::vector<Scenario> real_programs() {
@@ -124,6 +144,7 @@ std::vector<Scenario> real_programs() {
       {"negative: faces, edges and corners of 2 x 2 x 2", 8, small_grid, {}},
       {"negative: scatters at once", 5, scatters_at_once, {}},
       {"negative: empty messages", 4, empty_messages, {}},
+      {"negative: wavefronts from corners", 4, wavefronts_from_corners, {}},
   };
 }
 

@@ -51,5 +51,28 @@ TEST(ThreadClock, TakesForALongTimeWhatHasRoom) {
   EXPECT_LT(all.stopped, events::kBeyond);
 }
 
+/// A program that times its kernels reads the clock twice for each.
+TEST(ThreadClock, ReadingsOfAClockThatGoesOnCostLittleHoweverManyThereAre) {
+  for (const bool given : {false, true}) {
+    Settings settings;
+    settings.compute = given ? ComputeMode::kFixed : ComputeMode::kMeasured;
+    ThreadClock clock;
+    clock.configure(&settings);
+    clock.start(kTimeZero);
+    constexpr int kReadings = 20'000;
+    Time last = kTimeZero;
+    for (int i = 0; i < kReadings; ++i) {
+      const Time now = clock.read();
+      EXPECT_GE(now, last);
+      last = now;
+    }
+    const Duration each = (last - kTimeZero) / kReadings;
+    if (given)
+      EXPECT_GT(each, std::chrono::microseconds{5});
+    else
+      EXPECT_LT(each, std::chrono::nanoseconds{500});
+  }
+}
+
 }  // namespace
 }  // namespace nplus1::stubs
