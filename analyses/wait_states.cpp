@@ -26,8 +26,6 @@ constexpr std::string_view kBefore = ":before";
 /// The ideal replay is a second reading: its engine's memory and that of the search are not there together.
 hypothesis::Efficiencies efficiencies(recording::Reader& reader, const hypothesis::WaitStateResults& results,
                                       bool replay) {
-  std::vector<Duration> compute;
-  for (const hypothesis::Tally& tally : results.ranks) compute.push_back(tally.computing);
   std::optional<Duration> ideal;
   std::string note;
   if (!replay) {
@@ -35,13 +33,13 @@ hypothesis::Efficiencies efficiencies(recording::Reader& reader, const hypothesi
   } else if (!results.coverage.empty()) {
     note = "Serialisation and transfer need a whole recording: this one lacks something.";
   } else {
-    hypothesis::IdealReplay sink{compute.size(),
+    hypothesis::IdealReplay sink{results.ranks.size(),
                                  replay_storage({}, hypothesis::recorded_settings(reader.properties()))};
     static_cast<void>(need(reader.read(sink)));
     ideal = sink.time();
     if (!ideal) note = "Serialisation and transfer are not known: the run did not end on the ideal network.";
   }
-  hypothesis::Efficiencies e = hypothesis::efficiencies(compute, results.virtual_time, ideal);
+  hypothesis::Efficiencies e = hypothesis::efficiencies(results.thread_computing, results.virtual_time, ideal);
   e.note = note;
   return e;
 }

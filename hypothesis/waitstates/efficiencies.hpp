@@ -23,7 +23,7 @@ struct Efficiencies {
   std::string note;  // why the last three are not known, or what they leave out
 };
 
-/// `compute`: of each rank; `ideal_time`: of the run on a network without latency and with infinite
+/// `compute`: of each rank, or of each thread that calls MPI where ranks have several; `ideal_time`: of the run on a network without latency and with infinite
 /// bandwidth.
 [[nodiscard]] Efficiencies efficiencies(const std::vector<Duration>& compute, Duration run_time,
                                         std::optional<Duration> ideal_time);

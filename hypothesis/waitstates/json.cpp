@@ -76,6 +76,7 @@ report::JsonObject wait_states_object(const WaitStateResults& r) {
   object.text("network", r.network);
   object.raw("coverage", r.coverage.empty() ? "\"complete\"" : Object::quoted(r.coverage));
   object.number("ranks", r.ranks.size());
+  object.raw("threads", std::to_string(r.thread_computing.size()));
   object.raw("virtual_time_s", exact_seconds(r.virtual_time));
   object.raw("last_rank", std::to_string(r.last_rank));
   object.raw("total", "{" + tally_members(r.total) +

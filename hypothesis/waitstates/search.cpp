@@ -101,6 +101,7 @@ void WaitStates::on_event(const events::TimedEvent& timed) {
       break;
   }
   if (!is_call(event.kind) || timed.exit == events::kUnfinished) return;
+  lane.calls = lane.calls || event.kind != EventKind::kFinalize;
   Call call;
   count(timed, lane, call);
   const bool may_have_polled = event.kind == EventKind::kTest && !failed_poll(timed);
@@ -120,6 +121,7 @@ void WaitStates::on_event(const events::TimedEvent& timed) {
 void WaitStates::advance(const events::TimedEvent& timed, Lane& lane) {
   const events::Event& event = timed.event;
   sum_up(rank_tallies_[timed.rank.index()].computing, event.compute());
+  sum_up(lane.computing, event.compute());
   const Duration gap = event.entry() - lane.end;
   if (gap <= Duration::zero()) return;
   lane.end = event.entry();
@@ -186,6 +188,15 @@ WaitStateResults WaitStates::result() {
   results.sort();
   results.ranks = rank_tallies_;
   for (const Tally& tally : results.ranks) results.total.add(tally);
+  for (const Rank& rank : ranks_) {
+    const std::size_t first = results.thread_computing.size();
+    results.thread_computing.emplace_back();
+    for (const Lane& lane : rank.lanes) {
+      const bool own = lane.calls && &lane != &rank.lanes.front();
+      if (own) results.thread_computing.push_back(lane.computing);
+      else sum_up(results.thread_computing[first], lane.computing);
+    }
+  }
   return results;
 }
 

@@ -103,6 +103,8 @@ class WaitStates : public events::EventSink {
   struct Lane {
     Path path;
     Time end{};
+    Duration computing{};
+    bool calls = false;
     std::vector<std::uint32_t> regions;
     std::uint32_t outside = kInside;  // the row of the unmodelled call that it is in
     Polls probes;

@@ -296,6 +296,28 @@ TEST(WaitStates, WhatManyRanksHaveTogetherIsAtMostWhatADurationHolds) {
   EXPECT_DOUBLE_EQ(e.load_balance, 1);
 }
 
+/// Threads that call MPI side by side compute at the same time: a rank's sum may be more than the run's time.
+TEST(WaitStates, EfficienciesAreOfThreadsThatCallMpi) {
+  WaitStates search{1};
+  const auto call = [&search](std::uint16_t thread, events::EventKind kind, int begin, int end) {
+    events::Event event;
+    event.kind = kind;
+    event.thread = ThreadId{thread};
+    event.peer = kProcNull.value;
+    event.compute_ps = us(begin).count();
+    event.entry_ps = us(begin).count();
+    search.on_event({RankId{0}, event, {}, kTimeZero + us(end), {}});
+  };
+  call(0, events::EventKind::kSend, 8, 10);
+  call(1, events::EventKind::kSend, 6, 10);
+  call(2, events::EventKind::kFinalize, 1, 1);  // has made none
+  const auto r = search.result();
+  ASSERT_EQ(r.thread_computing.size(), 2U);
+  EXPECT_EQ(r.thread_computing[0], us(9));
+  EXPECT_EQ(r.thread_computing[1], us(6));
+  EXPECT_DOUBLE_EQ(efficiencies(r.thread_computing, us(10), std::nullopt).parallel, 0.75);
+}
+
 TEST(IdealReplay, OfEventsThatContradictEachOtherThereIsNone) {  // as the fuzzer had it
   IdealReplay ideal{2};
   events::Event send;

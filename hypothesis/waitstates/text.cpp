@@ -59,7 +59,7 @@ void add_efficiencies(Page& page, const Efficiencies& e) {
 
 void add_states(Page& page, const WaitStateResults& r, report::TextStyle style) {
   const Duration all = added(r.total.waiting, r.total.polling);
-  const Duration run = r.virtual_time * static_cast<std::int64_t>(r.ranks.size());
+  const Duration run = r.virtual_time * static_cast<std::int64_t>(r.thread_computing.size());
   page.line("");
   page.line("Waiting: {} in all, {} of the ranks' time", readable(all), percent(share(all, run)));
   const auto line = [&](const char* name, Duration time) {

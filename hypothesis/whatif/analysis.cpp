@@ -16,10 +16,8 @@ namespace {
 using Object = report::JsonObject;
 
 Efficiencies efficiencies_of(const WaitStateResults& states, IdealReplay& ideal, bool finished) {
-  std::vector<Duration> compute;
-  for (const Tally& tally : states.ranks) compute.push_back(tally.computing);
   const auto ideal_time = finished ? ideal.time() : std::nullopt;
-  Efficiencies e = efficiencies(compute, states.virtual_time, ideal_time);
+  Efficiencies e = efficiencies(states.thread_computing, states.virtual_time, ideal_time);
   if (!ideal_time)
     e.note = "Serialisation and transfer are not known: the run did not end on the ideal network.";
   return e;

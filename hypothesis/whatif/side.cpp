@@ -1,5 +1,7 @@
 #include "hypothesis/whatif/side.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -38,7 +40,7 @@ void read_metrics(const json& document, Side& side) {
   const double waiting = number(total, "waiting_s") + number(total, "polling_s");
   side.metrics["virtual_time_s"] = run;
   side.metrics["waiting_s"] = waiting;
-  const double all = run * static_cast<double>(side.ranks);
+  const double all = run * std::max(static_cast<double>(side.ranks), number(document, "threads"));
   side.metrics["waiting_share"] = all > 0 ? waiting / all : 0;
   side.metrics["transfer_s"] = number(total, "transfer_s");
   for (const auto& [key, value] : total.at("wait_states").items())
