@@ -304,8 +304,8 @@ TEST(WaitStates, EfficienciesAreOfThreadsThatCallMpi) {
     event.kind = kind;
     event.thread = ThreadId{thread};
     event.peer = kProcNull.value;
-    event.compute_ps = us(begin).count();
-    event.entry_ps = us(begin).count();
+    event.compute_ps = Duration{us(begin)}.count();
+    event.entry_ps = event.compute_ps;
     search.on_event({RankId{0}, event, {}, kTimeZero + us(end), {}});
   };
   call(0, events::EventKind::kSend, 8, 10);

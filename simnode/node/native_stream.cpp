@@ -93,6 +93,8 @@ void NativeStream::begin(RankId rank, Item& item) {
     r.receiving[event.request.value] = event.comm;
     if (is_named(event))
       r.claims[event.request.value] = claim({event.peer, rank.value, event.comm.value, event.tag});
+  } else if (event.kind == EventKind::kCancelled) {
+    give_up_claim(r, event.request.value);
   }
   const std::uint16_t thread = event.thread.value;
   r.open[thread] = std::move(item);
@@ -100,6 +102,19 @@ void NativeStream::begin(RankId rank, Item& item) {
 
 NativeStream::Claim NativeStream::claim(const Key& key) {
   return {key, channels_[key].claimed++};
+}
+
+/// A receive was cancelled: what was posted behind it gets the message that would have been its own. None of those can be complete,
+/// since messages of one kind do not overtake each other.
+void NativeStream::give_up_claim(Rank& rank, std::uint32_t request) {
+  const auto given_up = rank.claims.find(request);
+  if (given_up == rank.claims.end()) return;
+  const Claim claim = given_up->second;
+  rank.claims.erase(given_up);
+  rank.receiving.erase(request);
+  --channels_[claim.key].claimed;
+  for (auto& [other, later] : rank.claims)
+    if (later.key == claim.key && later.index > claim.index) --later.index;
 }
 
 bool NativeStream::number(const Claim& claim, std::uint64_t& sequence) {

@@ -76,6 +76,7 @@ class NativeStream {
   [[nodiscard]] bool match(RankId rank, Item& item);
   void number_send(RankId rank, Item& item);
   [[nodiscard]] Claim claim(const Key& key);
+  void give_up_claim(Rank& rank, std::uint32_t request);
   [[nodiscard]] bool number(const Claim& claim, std::uint64_t& sequence);
   void emit(RankId rank, const Item& call, const events::Answer& answer, Time exit,
             const std::vector<std::uint32_t>& completed);

@@ -108,6 +108,25 @@ TEST_F(NativeStreamTest, ReceivesOfOneKindPairWithSendsInTheOrderOfPosting) {
   EXPECT_EQ(told.matches[1], std::make_tuple(0, 1U, 1, std::uint64_t{0}));
 }
 
+TEST_F(NativeStreamTest, ACancelledReceiveLeavesItsMessageToTheNext) {
+  for (const std::uint32_t request : {1U, 2U, 3U}) {
+    call(1, EventKind::kIrecv, 0, 5, request);
+    ends(1, 1);
+  }
+  call(1, EventKind::kCancelled, 0, 5, 2);
+  ends(1, 2);
+  for (int message = 0; message < 2; ++message) {
+    call(0, EventKind::kSend, 1, 5);
+    ends(0, 3);
+  }
+  matched(1, 1, 0, 5);
+  matched(1, 3, 0, 5);
+  stream.finish();
+  EXPECT_EQ(stream.unknown_messages(), 0U);
+  ASSERT_EQ(told.matches.size(), 2U);
+  EXPECT_EQ(std::get<3>(told.matches[1]), 1U);
+}
+
 TEST_F(NativeStreamTest, WhatNeverReturnedIsUnfinishedAndWhatNobodySentIsCounted) {
   call(0, EventKind::kRecv, 1, 5);
   ends(0, 2, 1, 5);
