@@ -149,6 +149,9 @@ std::shared_ptr<const netmodel::NetworkModel> replay_network(const ReplaySetting
         network ? Error{"'" + text + "' tells the protocol only", "use --platform FILE"} : network.error();
     throw Stopped{{"--network: " + error.what, error.remedy, Fault::kUsage}};
   }
+  if (text.empty() && recorded.native)
+    throw Stopped{{"the program was recorded natively: on no network that could be simulated",
+                   "name the network to replay it on with --network, or --platform", Fault::kInput}};
   throw Stopped{
       {text.empty()
            ? std::string{"the recording does not say its network: it was cut, or comes from elsewhere"}

@@ -167,6 +167,8 @@ TEST(OverlapResults, TheTextSaysInSentencesWhatTheSecondReplayIs) {
                 "now\n"),
       std::string::npos)
       << text;
+  sample.results.at_once->whole.transfer = 5'000'000;
+  EXPECT_NE(sample.text().find(" because transfers take less time, "), std::string::npos) << sample.text();
   sample.results.at_once->whole.transfer = 6'000'000;
   EXPECT_NE(
       sample.text().find("its messages are in transfer for as long; of that, the program as it is hides "

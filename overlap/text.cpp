@@ -134,8 +134,9 @@ std::string two_replays_text(const TwoReplays& two) {
   text += fmt::format("; of that, the program as it is hides {}\n", percent(two.share));
   text += fmt::format(
       "    its ranks are in MPI for {} longer: {} of transfer that computing hides now,\n"
-      "    {} because transfers take longer, {} of waiting for others that computing hides now\n",
-      part(two.added), part(two.transfer), part(two.longer), part(two.partners));
+      "    {}{} because transfers take {}, {} of waiting for others that computing hides now\n",
+      part(two.added), part(two.transfer), two.longer < 0 ? "less by " : "", part(std::abs(two.longer)),
+      two.longer < 0 ? "less time" : "longer", part(two.partners));
   return text;
 }
 
