@@ -39,7 +39,8 @@ hypothesis::Efficiencies efficiencies(recording::Reader& reader, const hypothesi
     ideal = sink.time();
     if (!ideal) note = "Serialisation and transfer are not known: the run did not end on the ideal network.";
   }
-  hypothesis::Efficiencies e = hypothesis::efficiencies(results.thread_computing, results.virtual_time, ideal);
+  hypothesis::Efficiencies e =
+      hypothesis::efficiencies(results.thread_computing, results.virtual_time, ideal);
   e.note = note;
   return e;
 }

@@ -122,7 +122,9 @@ std::string text(const ReplayWords& words, const analyses::Replayed& replayed) {
       fmt::format("{}: {} on {}, {}\n", words.source, recorded.application,
                   number_of(result.ranks.size(), "rank"), number_of(result.coverage.events, "event"));
   text += fmt::format("network      {}\n", replayed.network);
-  if (!replayed.identity) text += fmt::format("recorded on  {}\n", recorded.native ? "its own machine, natively" : recorded.network);
+  if (!replayed.identity)
+    text +=
+        fmt::format("recorded on  {}\n", recorded.native ? "its own machine, natively" : recorded.network);
   text += fmt::format("virtual time {} s ({}), recorded {} s", exact_seconds(now), report::readable(now),
                       exact_seconds(before));
   if (now > Duration::zero() && now != before)

@@ -112,7 +112,8 @@ void wavefronts_from_corners(World& w) {
         for (std::int64_t i = 0; i < kWords && ((r ^ corner) >> face & 1) == 0; ++i)
           w.set(r, 100 * face + i, 1, 0x9e3779b97f4a7c15 * (1000 * step + 100 * face + i + 1));
     const auto send = [&](int from, int face) {
-      w.send(corner ^ from, 100 * face, kWords, corner ^ from ^ (1 << face), kReceived + 100 * face, {.site = 1});
+      w.send(corner ^ from, 100 * face, kWords, corner ^ from ^ (1 << face), kReceived + 100 * face,
+             {.site = 1});
     };
     send(0, 0);
     send(0, 1);

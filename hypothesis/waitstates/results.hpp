@@ -68,7 +68,8 @@ struct WaitStateResults {
   std::int32_t last_rank = 0;  // where the critical path ends
   Tally total;
   std::vector<Tally> ranks;
-  std::vector<Duration> thread_computing;  // of each thread of all ranks that calls MPI; what others compute is their ranks' first one's
+  std::vector<Duration>
+      thread_computing;  // of each thread of all ranks that calls MPI; what others compute is their ranks' first one's
   std::vector<Activity> activities;  // with the most waiting first
   std::vector<Cause> causes;         // with the most delay first
   double unattributed_delay = 0;     // seconds of waiting whose cause is not known

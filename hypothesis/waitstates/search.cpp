@@ -193,8 +193,10 @@ WaitStateResults WaitStates::result() {
     results.thread_computing.emplace_back();
     for (const Lane& lane : rank.lanes) {
       const bool own = lane.calls && &lane != &rank.lanes.front();
-      if (own) results.thread_computing.push_back(lane.computing);
-      else sum_up(results.thread_computing[first], lane.computing);
+      if (own)
+        results.thread_computing.push_back(lane.computing);
+      else
+        sum_up(results.thread_computing[first], lane.computing);
     }
   }
   return results;

@@ -76,7 +76,7 @@ bool Calls::put_off(Lane& lane, const events::Event& event, const events::Extens
   if (lane.run == Run::kSilent) lanes_.set_run(lane, Run::kRunning);
   if (events::is_thread_change(event, events::ThreadChange::kStart)) {
     Lane* const creator = threads_.creator_of(lane, event);
-    if (creator != nullptr && creator->run == Run::kBlocked) {
+    if (creator != nullptr && (creator->run == Run::kBlocked || creator->waits_turn)) {
       lane.unheard = true;
       block(lane, event, {});
       turns_.put_by(*creator, event, {});
