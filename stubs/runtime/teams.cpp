@@ -320,7 +320,7 @@ void Team::meet(Part& part, void (*wait)(), void (*again)()) {
   show_waiting(state, true);
   wait();
   // All who have come see the same here, so that nobody waits alone for the second time.
-  if (meeting.has_tasks && meeting.members() == size_()) {
+  if (meeting.has_tasks && again != nullptr && meeting.members() == members()) {
     meeting.add_taken(std::max(std::int64_t{0}, so_far_ps(part) - came));
     again();
   }
