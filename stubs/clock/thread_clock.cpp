@@ -17,8 +17,8 @@ constexpr double kShortIntervalNs = 3000;
 double ns_per_tick = 1.0;
 std::int64_t measuring_ticks = 0;
 
-/// With a system call; more is the host's doing.
-constexpr double kLongestReadingNs = 2'000;
+/// Between two readings of a loop that does nothing else; who computes for longer has a clock that goes on by itself.
+constexpr double kLongestPollNs = 250;
 /// On a simulated host that is slow enough a moment is longer than all virtual time: what no event can have.
 Duration from_ns(double ns) {
   constexpr auto kEnd = static_cast<double>(events::kLatest);
@@ -144,20 +144,13 @@ Time ThreadClock::read_in_twin() {
 }
 
 Time ThreadClock::read() {
-  const std::int64_t begin = ticks();
-  if (goes_on_by_itself()) read_cost_.reset();
+  if (static_cast<double>(ticks() - last_read_tick_) * ns_per_tick > kLongestPollNs &&
+      settings_->compute == ComputeMode::kMeasured)
+    read_cost_.reset();
   pending_ += read_cost_.next();
   shown_ = std::max(shown_, elapsed());
-  const Time now = base_and(shown_);
-  // What the reading took is none of the program's; what took longer than a reading was not.
-  const double took_ns = static_cast<double>(ticks() - begin) * ns_per_tick;
-  if (took_ns < kLongestReadingNs) exclude(took_ns, took_ns);
-  return now;
-}
-
-bool ThreadClock::goes_on_by_itself() const {
-  constexpr double kLeastScale = 1e-3;
-  return settings_->compute == ComputeMode::kMeasured && settings_->scale >= kLeastScale;
+  last_read_tick_ = ticks();
+  return base_and(shown_);
 }
 
 }  // namespace nplus1::stubs

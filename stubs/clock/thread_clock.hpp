@@ -61,8 +61,8 @@ class ThreadClock {
   }
   /// Whether any was, since start(); what a few readings of the clock cost is none.
   [[nodiscard]] bool was_given_time() const { return was_added_ || pending_ > kFewReadings; }
-  /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time; where the clock does
-  /// not go on by itself, more while no communication call comes between, so that loops on it end (DESIGN.md, decision 4).
+  /// The virtual time now, for MPI_Wtime and the like, from inside the application. Costs a little each time, more while
+  /// neither computing nor a communication call comes between, so that loops on the clock end (DESIGN.md, decision 4).
   [[nodiscard]] Time read();
   /// The same for a twin, without a system call: later each time, however long it took.
   [[nodiscard]] Time read_in_twin();
@@ -87,8 +87,6 @@ class ThreadClock {
   }
 
  private:
-  /// Whether a loop on the clock ends without that each reading costs more than the last.
-  [[nodiscard]] bool goes_on_by_itself() const;
   [[nodiscard]] Duration measured(std::int64_t tick) const;
   [[nodiscard]] Duration ended(std::int64_t tick);
   [[nodiscard]] Duration counted(std::optional<double> ns, std::int64_t tick) const;
@@ -103,6 +101,7 @@ class ThreadClock {
   bool was_added_ = false;  // more than what reading the clock costs
   semantics::PollCost read_cost_{Duration{20'000}, Duration{10'000'000}};
   std::int64_t start_tick_ = 0;
+  std::int64_t last_read_tick_ = 0;
   std::int64_t start_cpu_ns_ = 0;  // at or before the start of the interval
   bool cpu_is_exact_ = false;      // start_cpu_ns_ was read at the very start
   mutable bool last_was_long_ = true;

@@ -51,27 +51,33 @@ TEST(ThreadClock, TakesForALongTimeWhatHasRoom) {
   EXPECT_LT(all.stopped, events::kBeyond);
 }
 
-/// A program that times its kernels reads the clock twice for each.
-TEST(ThreadClock, ReadingsOfAClockThatGoesOnCostLittleHoweverManyThereAre) {
-  for (const bool given : {false, true}) {
-    Settings settings;
-    settings.compute = given ? ComputeMode::kFixed : ComputeMode::kMeasured;
-    ThreadClock clock;
-    clock.configure(&settings);
-    clock.start(kTimeZero);
-    constexpr int kReadings = 20'000;
-    Time last = kTimeZero;
-    for (int i = 0; i < kReadings; ++i) {
-      const Time now = clock.read();
-      EXPECT_GE(now, last);
-      last = now;
-    }
-    const Duration each = (last - kTimeZero) / kReadings;
-    if (given)
-      EXPECT_GT(each, std::chrono::microseconds{5});
-    else
-      EXPECT_LT(each, std::chrono::nanoseconds{500});
+/// What `readings` of the clock cost in the mean beyond the computing of so many nanoseconds between them.
+double cost_of_reading(ComputeMode compute, double between_ns) {
+  constexpr int kReadings = 5'000;
+  Settings settings;
+  settings.compute = compute;
+  ThreadClock clock;
+  clock.configure(&settings);
+  clock.start(kTimeZero);
+  Time last = kTimeZero;
+  double computed_ns = 0;
+  for (int i = 0; i < kReadings; ++i) {
+    const std::int64_t begin = ticks();
+    double so_far = 0;
+    while (so_far < between_ns) so_far = static_cast<double>(ticks() - begin) * nanoseconds_per_tick();
+    computed_ns += so_far;
+    const Time now = clock.read();
+    EXPECT_GE(now, last);
+    last = now;
   }
+  return (seconds(last - kTimeZero) * 1e9 - computed_ns) / kReadings;
+}
+
+TEST(ThreadClock, ReadingsCostMoreAndMoreOnlyWhereNothingIsComputedBetween) {
+  calibrate_ticks();
+  EXPECT_LT(cost_of_reading(ComputeMode::kMeasured, 2'000), 1'500);  // a program that times its kernels
+  EXPECT_GT(cost_of_reading(ComputeMode::kMeasured, 0), 5'000);      // one that waits for a time
+  EXPECT_GT(cost_of_reading(ComputeMode::kFixed, 0), 5'000);
 }
 
 }  // namespace
