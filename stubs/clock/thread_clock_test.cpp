@@ -51,7 +51,7 @@ TEST(ThreadClock, TakesForALongTimeWhatHasRoom) {
   EXPECT_LT(all.stopped, events::kBeyond);
 }
 
-/// What `readings` of the clock cost in the mean beyond the computing of so many nanoseconds between them.
+/// What a reading of the clock costs in the mean, nanoseconds, with computing of so many between two of them.
 double cost_of_reading(ComputeMode compute, double between_ns) {
   constexpr int kReadings = 5'000;
   Settings settings;

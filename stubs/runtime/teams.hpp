@@ -64,7 +64,7 @@ struct Part {
   std::int64_t piece_tick = 0;
 };
 
-/// The members' coming together, at a barrier or at the region's end.
+/// The members' coming together, at a barrier or at the region's end. Any thread; what they told is known when all have come.
 class Meeting {
  public:
   /// A member comes, `since_ps` after the last meeting; of that `taken_ps` are what it has taken.
@@ -152,8 +152,8 @@ class Team {
   ThreadState* const state_;  // the forker's; null: its thread has none
   bool charges_ = false;      // what members take is their CPU time
   bool tells_ = false;        // members may call MPI
-  bool awaits_ =
-      false;  // they probably do: they begin together, so that no decision depends on whom the machine runs first
+  /// They probably do: all begin together, so that no decision depends on whom the machine runs first.
+  bool awaits_ = false;
   bool alone_ = true;   // the forker alone knows
   bool waits_ = false;  // since own_end_ the forker has had nothing to do
   Time forked_{};
