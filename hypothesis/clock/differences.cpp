@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr std::size_t kFewestOfOne = 4;      // stretches of a rank or step
+constexpr std::size_t kFewestOfRank = 4;  // stretches
+constexpr std::size_t kFewestOfStep =
+    2;  // each on another rank: how far these are apart says what noise does
 constexpr std::uint32_t kMostPlaces = 4096;  // steps from this one on are not told apart
 constexpr double kSpan = 0.1;                // between groups, at least
 constexpr double kTimesTheNoise = 2;
 constexpr double kQuartileError = 1.36;  // of a quartile of n normal values, times sigma / sqrt(n)
 constexpr double kSigmaOfRange = 1.349;  // range of the middle half of a normal distribution
+constexpr double kSigmaOfFew[] = {0, 0, 1.128, 1.693};  // range of two and of three normal values
 
 double sorted_at(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
@@ -22,27 +26,39 @@ double median(std::vector<double> values) {
   return sorted_at(values, 0.5);
 }
 
-/// Each group's lower quartile against the median group's; empty if noise explains them.
-std::vector<double> told_apart(std::vector<std::vector<double>>& groups) {
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Each group's lower quartile (of two or three members the least), if it has so many members, against the median group's; empty if noise explains them.
+std::vector<double> told_apart(std::vector<std::vector<double>>& groups, std::size_t fewest) {
   std::vector<double> low, known, sigmas;
   double counts = 0;
+  bool few = false;
   for (auto& group : groups) {
     low.push_back(NAN);
-    if (group.size() < kFewestOfOne) continue;
+    if (group.size() < fewest) continue;
     std::sort(group.begin(), group.end());
-    low.back() = sorted_at(group, 0.25);
+    const bool has_quartiles = group.size() >= kFewestOfRank;
+    low.back() = has_quartiles ? sorted_at(group, 0.25) : group.front();
     known.push_back(low.back());
-    sigmas.push_back((sorted_at(group, 0.75) - low.back()) / kSigmaOfRange);
+    sigmas.push_back(has_quartiles ? (sorted_at(group, 0.75) - low.back()) / kSigmaOfRange
+                                   : (group.back() - group.front()) / kSigmaOfFew[group.size()]);
+    few |= !has_quartiles;
     counts += static_cast<double>(group.size());
   }
   if (known.size() < 2) return {};
   const double centre = median(known);
   const auto groups_known = static_cast<double>(known.size());
-  const double error = kQuartileError * median(sigmas) / std::sqrt(counts / groups_known);
+  // Of few, each range says little, and most are of two undisturbed ones.
+  const double sigma = few ? mean(sigmas) : median(sigmas);
+  const double error = kQuartileError * sigma / std::sqrt(counts / groups_known);
   double square = 0;
   for (const double k : known) square += (k - centre) * (k - centre) / groups_known;
   const auto [least, most] = std::minmax_element(known.begin(), known.end());
-  if (*most - *least < kSpan || std::sqrt(square) < kTimesTheNoise * error) return {};
+  if (*most - *least < kSpan ||
+      std::sqrt(square) < (few ? 1 + 4 / std::sqrt(groups_known) : kTimesTheNoise) * error)
+    return {};
   for (double& l : low) l = std::isnan(l) ? 0 : l - centre;
   return low;
 }
@@ -63,10 +79,10 @@ Differences::Differences(const std::vector<Recorded>& stretches) {
       groups[place].push_back(value);
     };
     for (const Recorded& s : stretches) add(ranks, s.rank, static_cast<double>(s.log_time) - of_step(s.step));
-    rank_ = told_apart(ranks);
+    rank_ = told_apart(ranks, kFewestOfRank);
     for (const Recorded& s : stretches)
       if (s.step < kMostPlaces) add(steps, s.step, static_cast<double>(s.log_time) - of_rank(s.rank));
-    step_ = told_apart(steps);
+    step_ = told_apart(steps, kFewestOfStep);
   }
 }
 

@@ -20,9 +20,10 @@ struct CallState {
   int depth = 0;                  // MPI calls on this thread's stack
   MpiCall call = MpiCall::kNone;  // the outermost one; kNone outside MPI
   std::uint32_t idle_polls = 0;  // of the MPI library's progress, without a result, within the outermost call
-  const void* site = nullptr;    // where the outermost one returns to
-  const void* frame = nullptr;   // its stack frame: with `site`, the key of its call path
-  bool waits_itself = false;     // a handler polls MPI and sleeps by itself: the progress hook must not
+  std::uint32_t idle_sleeps = 0;  // between them
+  const void* site = nullptr;     // where the outermost one returns to
+  const void* frame = nullptr;    // its stack frame: with `site`, the key of its call path
+  bool waits_itself = false;      // a handler polls MPI and sleeps by itself: the progress hook must not
   bool begun = false;  // the call has been told to the simulator, or MPI works on it: it cannot be made again
   bool refused = false;                 // its arguments seem wrong, and MPI is asked
   void (*show)(bool inside) = nullptr;  // to the simulator, of a rank's thread that has others beside it
@@ -173,7 +174,7 @@ class DepthGuard {
     call_state.call = call;
     call_state.site = site;
     call_state.frame = frame;
-    call_state.idle_polls = 0;
+    call_state.idle_polls = call_state.idle_sleeps = 0;
     call_state.begun = false;
     call_state.refused = false;
     call_state.foreign = false;

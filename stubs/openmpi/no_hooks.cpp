@@ -22,6 +22,9 @@ ReceivesFromOne::ReceivesFromOne() noexcept = default;
 ReceivesFromOne::~ReceivesFromOne() = default;
 
 void introduce_ranks(std::int32_t, std::int32_t) {}
+bool native_sends_wake() noexcept {
+  return false;
+}
 SendingTo::SendingTo(std::int32_t, bool) noexcept {}
 SendingTo::~SendingTo() = default;
 

@@ -28,6 +28,15 @@ constexpr std::int64_t kLongestSleepNs = 20'000'000;
 constexpr std::int64_t kFirstBackgroundSleepNs = 200'000;
 constexpr std::int64_t kLongestBackgroundSleepNs = 3'200'000;
 
+/// Of many ranks on few cores, those that wait take time from those that compute, and push out their caches, each time they look:
+/// so each time later. Whoever sends what they wait for mostly wakes them; what comes unannounced waits as long again, at most.
+std::int64_t idle_ns() noexcept {
+  constexpr std::int64_t kShortest = 100'000;
+  constexpr std::uint32_t kMostDoublings = 7;
+  if (!native_sends_wake()) return kShortest;
+  return kShortest << std::min(call_state.idle_sleeps++, kMostDoublings);
+}
+
 /// Hydra drops what it has not read when it ends a job: waits, not for ever, until it has read all, and
 /// passed it on.
 void await_empty_pipe(int descriptor) {
@@ -172,7 +181,7 @@ void Runtime::idle() {
   }
   wake_target();
   const std::uint32_t ticket = line.prepare_sleep();
-  line.sleep(ticket, 100'000);
+  line.sleep(ticket, idle_ns());
   line.awake();
   vain_looks.note(!degraded());
 }

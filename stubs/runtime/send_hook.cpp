@@ -1,5 +1,6 @@
 #include "stubs/runtime/send_hook.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -46,14 +47,16 @@ struct Table {
   std::unique_ptr<Entry[]> entries;
 };
 
-std::atomic<Table*> endpoints{nullptr};  // lives until the process ends
+std::atomic<Table*> endpoints{nullptr};        // lives until the process ends
+constinit std::atomic<bool> all_known{false};  // whom this process has sent to, and it has
 
 std::int32_t rank_behind(const void* endpoint) noexcept {
   Table* table = endpoints.load(std::memory_order_acquire);
   Table::Entry* entry = table == nullptr ? nullptr : table->find(endpoint);
-  if (entry == nullptr) return kNobody;
-  if (sending_to != kNobody) entry->rank.store(sending_to, std::memory_order_relaxed);
-  return entry->rank.load(std::memory_order_relaxed);
+  if (entry != nullptr && sending_to != kNobody) entry->rank.store(sending_to, std::memory_order_relaxed);
+  const std::int32_t rank = entry == nullptr ? kNobody : entry->rank.load(std::memory_order_relaxed);
+  if (rank == kNobody) all_known.store(false, std::memory_order_relaxed);
+  return rank;
 }
 
 void wake(std::int32_t rank) noexcept {
@@ -95,20 +98,37 @@ void free_ucx_request(void* request) noexcept {
   request_free()(request);
 }
 
-/// By one empty message to everybody. In big jobs it learns as it goes.
+/// By one empty message to everybody. In big jobs to those at distances that are powers of two, whom most collectives send to; the
+/// others it learns as it goes.
 void introduce_ranks(std::int32_t me, std::int32_t ranks) {
   constexpr std::int32_t kMostRanks = 128;
   endpoints.store(new Table{std::bit_ceil(static_cast<std::size_t>(ranks) * 4)}, std::memory_order_release);
-  if (ranks > kMostRanks) return;
   std::vector<MPI_Request> requests;
-  for (std::int32_t k = 1; k < ranks; ++k) {
-    const std::int32_t to = (me + k) % ranks;
-    const std::int32_t from = (me + ranks - k) % ranks;
+  const auto introduce = [&](std::int32_t distance) {
+    const std::int32_t to = (me + distance) % ranks;
+    const std::int32_t from = (me + ranks - distance) % ranks;
     const SendingTo hint{to};
     pmpi::Irecv(nullptr, 0, MPI_BYTE, from, 0, world(), &requests.emplace_back());
     pmpi::Isend(nullptr, 0, MPI_BYTE, to, 0, world(), &requests.emplace_back());
+  };
+  if (ranks <= kMostRanks) {
+    for (std::int32_t k = 1; k < ranks; ++k) introduce(k);
+  } else {
+    for (std::int32_t k = 1; k < ranks; k *= 2) {
+      introduce(k);
+      introduce(ranks - k);
+    }
   }
   pmpi::Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  const Table& table = *endpoints.load(std::memory_order_relaxed);
+  const auto known = std::count_if(
+      &table.entries[0], &table.entries[table.mask + 1],
+      [](const Table::Entry& entry) { return entry.rank.load(std::memory_order_relaxed) != kNobody; });
+  all_known.store(known > 0, std::memory_order_relaxed);
+}
+
+bool native_sends_wake() noexcept {
+  return target == kNobody && all_known.load(std::memory_order_relaxed);
 }
 
 void wake_target() noexcept {

@@ -16,6 +16,11 @@ struct Communicator;
 /// Lets rank `me` learn which endpoints lead to the `ranks` ranks; before that nobody is woken. Called once, by all ranks.
 void introduce_ranks(std::int32_t me, std::int32_t ranks);
 
+/// Whether whoever sends what this thread waits for in the MPI library wakes it, as far as that is known: this process has never sent
+/// to one whom it does not know (a job that it has spawned, say), and the thread waits for no one-sided transfer. What answers a
+/// long message (UCX's rendezvous) comes unannounced all the same.
+[[nodiscard]] bool native_sends_wake() noexcept;
+
 /// Wakes the target of this thread's last one-sided transfer, while one is remembered: a large transfer takes
 /// many steps of both sides. Any thread; costs a few nanoseconds if there is none.
 void wake_target() noexcept;

@@ -53,12 +53,13 @@ class OwnCore {
   }
   bool is_own(const CoreSpeed& speed) {
     constexpr double kMore = 1.04;
-    // Slowly: a single reading may be too small. And back: the frequency may have changed within it.
-    constexpr double kDown = 0.2, kUp = 1e-4;
+    // Slowly: a single reading may be too small, as the frequency may have changed within it. And back, but more slowly than somebody
+    // stays on the other thread: a twin that waits for its core reads a hundred times.
+    constexpr double kDown = 0.2, kMostDown = 0.01, kUp = 1e-5;
     if (!speed.is_known()) return true;
     const double share = speed.share();
     if (least_ == 0) least_ = share;
-    least_ += share < least_ ? kDown * (share - least_) : kUp * least_;
+    least_ += share < least_ ? std::max(kDown * (share - least_), -kMostDown * least_) : kUp * least_;
     return share < kMore * least_;
   }
 

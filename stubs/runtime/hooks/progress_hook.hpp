@@ -8,9 +8,9 @@
 
 namespace nplus1::stubs {
 
-/// Called from any thread in place of one more idle poll. Returns soon (100 us at most): the message may come
-/// without anybody ringing. The default, a weak symbol, sleeps 50 us; the runtime waits on the rank's
-/// doorbell.
+/// Called from any thread in place of one more idle poll. Returns soon: the message may come without anybody ringing. The
+/// default, a weak symbol, sleeps 50 us; the runtime waits on the rank's doorbell, for 100 us, or where those who send ring it,
+/// for as long as it has waited, 12.8 ms at most.
 void idle_wait() noexcept;
 
 /// How often the MPI library's progress has found something, in this process: it moves while anything does.

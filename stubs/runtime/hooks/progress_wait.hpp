@@ -23,7 +23,7 @@ inline void note_progress() noexcept {
   // Two threads at once may count one: that it changes is enough.
   detail::moves.store(detail::moves.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   detail::idle_polls = 0;
-  call_state.idle_polls = 0;
+  call_state.idle_polls = call_state.idle_sleeps = 0;
 }
 
 }  // namespace nplus1::stubs
