@@ -41,6 +41,8 @@ class Plan {
     std::uint64_t kind = 0;
     bool again = false;  // as the time before
   };
+  [[nodiscard]] bool learns_from(std::int64_t picoseconds) const;
+  void learn(std::uint64_t site, std::int64_t picoseconds, Outcome outcome, double length);
   [[nodiscard]] std::uint64_t history(std::size_t calls) const;
   [[nodiscard]] const Kind* expect();
   void find_most_needed();
@@ -48,14 +50,15 @@ class Plan {
   std::unordered_map<std::uint64_t, Kind> kinds_;
   std::unordered_map<std::uint64_t, End> ends_;  // by the calls before
   std::array<std::uint64_t, 8> calls_{};         // site and size, the last first
+  std::uint64_t told_ = 0;                       // calls
   std::uint64_t expected_ = 0;                   // the kind that was foreseen last
   double most_needed_ = 0;
 };
 
 /// The CPU time of a rank, counted from its first call, at which it may have spent `spent_ns` on its twins: 3 ms at once, half of
 /// its time until an advance is used up, without which short programs would end before they have paid for more than a few (60 ms
-/// a rank, half a second of the whole host's for all ranks), then an eightieth until the advance is less than a fortieth, which it
-/// is from there on. That is a twentieth of the real time of a job on two cores whose ranks all wait for the one that has a twin.
+/// a rank, half a second of the whole host's for all ranks), then a 120th until the advance is less than a 60th, which it is from
+/// there on. That is a 30th of the real time of a job on two cores whose ranks all wait for the one that has a twin.
 [[nodiscard]] double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores);
 
 }  // namespace nplus1::stubs::twin

@@ -89,14 +89,22 @@ TEST(Plan, KeepsNoMoreThanItsLimitOfWhatNeverComesAgain) {
   EXPECT_GE(measured(plan, {{1, 400}, {2, 4}, {3, 100}}, 30)[0], 10);
 }
 
-TEST(AffordableAt, AdvancesHalfTheTimeAndTakesNoMoreThanAFortiethInTheEnd) {
+TEST(Plan, WhatBeginsLateIsLearnedInTime) {
+  for (const std::int64_t microseconds : {10, 1'000}) {
+    Plan plan;
+    measured(plan, {{1, 5}, {2, 5}}, 50'000);
+    EXPECT_GE(measured(plan, {{3, microseconds}, {4, 1}}, microseconds < 20 ? 4'000 : 20)[0], 4) << microseconds;
+  }
+}
+
+TEST(AffordableAt, AdvancesHalfTheTimeAndTakesNoMoreThanASixtiethInTheEnd) {
   EXPECT_EQ(affordable_at_ns(3'000'000, 16, 2), 0);
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 50'000'000, 16, 2), 100e6, 1);
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 60'000'000, 16, 2), 120e6, 1);     // here the advance is used up
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 80'000'000, 16, 2), 1'720e6, 1);   // 20 ms at 1.25 %
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 200'000'000, 16, 2), 8'000e6, 1);  // 2.5 % of all
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 6'400e6, 1);
-  EXPECT_NEAR(affordable_at_ns(3'000'000 + 1'500'000, 1000, 2), 42e6,
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 80'000'000, 16, 2), 2'520e6, 1);   // 20 ms at a 120th
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 200'000'000, 16, 2), 12'000e6, 1);  // a 60th of all
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 9'600e6, 1);
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 1'500'000, 1000, 2), 62e6,
               1);  // of all ranks a second of two cores: 1 ms each
 }
 
