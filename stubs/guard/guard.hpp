@@ -21,6 +21,7 @@ struct CallState {
   MpiCall call = MpiCall::kNone;  // the outermost one; kNone outside MPI
   std::uint32_t idle_polls = 0;  // of the MPI library's progress, without a result, within the outermost call
   std::uint32_t idle_sleeps = 0;  // between them
+  bool sends_wait = false;        // a message that MPI sent by itself in it, and that waits for its receiver
   const void* site = nullptr;     // where the outermost one returns to
   const void* frame = nullptr;    // its stack frame: with `site`, the key of its call path
   bool waits_itself = false;      // a handler polls MPI and sleeps by itself: the progress hook must not
@@ -175,6 +176,7 @@ class DepthGuard {
     call_state.site = site;
     call_state.frame = frame;
     call_state.idle_polls = call_state.idle_sleeps = 0;
+    call_state.sends_wait = false;
     call_state.begun = false;
     call_state.refused = false;
     call_state.foreign = false;

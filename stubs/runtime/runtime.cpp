@@ -28,13 +28,14 @@ constexpr std::int64_t kLongestSleepNs = 20'000'000;
 constexpr std::int64_t kFirstBackgroundSleepNs = 200'000;
 constexpr std::int64_t kLongestBackgroundSleepNs = 3'200'000;
 
+constexpr std::int64_t kShortestIdleNs = 100'000;
+
 /// Of many ranks on few cores, those that wait take time from those that compute, and push out their caches, each time they look:
-/// so each time later. Whoever sends what they wait for mostly wakes them; what comes unannounced waits as long again, at most.
+/// so each time later, where whoever sends what they wait for wakes them.
 std::int64_t idle_ns() noexcept {
-  constexpr std::int64_t kShortest = 100'000;
   constexpr std::uint32_t kMostDoublings = 7;
-  if (!native_sends_wake()) return kShortest;
-  return kShortest << std::min(call_state.idle_sleeps++, kMostDoublings);
+  if (!native_sends_wake()) return kShortestIdleNs;
+  return kShortestIdleNs << std::min(call_state.idle_sleeps++, kMostDoublings);
 }
 
 /// Hydra drops what it has not read when it ends a job: waits, not for ever, until it has read all, and
@@ -161,17 +162,18 @@ void Runtime::degrade() {
 
 void idle_wait() noexcept {
   if (Runtime* rt = runtime())
-    guarded([rt] { rt->idle(); });
+    guarded([rt] { rt->idle(!call_state.waits_itself); });
   else
     ::usleep(50);
 }
 
-void Runtime::idle() {
+void Runtime::idle(bool is_woken) {
   // Inside a blocking MPI call nobody else reads the answers. A match may post its receive from here: we are
   // between two polls of MPI's progress loop, where MPICH's own schedules post theirs.
   if (!call_state.waits_itself) {
     const std::unique_lock held{lock, std::try_to_lock};
     const ThreadState* const thread = ThreadStates::mine_if_known();
+    is_woken = is_woken && held.owns_lock() && !background.has_any();
     if (held.owns_lock() && thread != nullptr && thread->late_word != nullptr) thread->late_word->say();
     // Where threads may call MPI beside each other it holds its own lock here, and must not be called.
     if (held.owns_lock() && multiple_ && messages.wait_for_decisions())
@@ -181,7 +183,7 @@ void Runtime::idle() {
   }
   wake_target();
   const std::uint32_t ticket = line.prepare_sleep();
-  line.sleep(ticket, idle_ns());
+  line.sleep(ticket, is_woken ? idle_ns() : kShortestIdleNs);
   line.awake();
   vain_looks.note(!degraded());
 }

@@ -94,8 +94,9 @@ class alignas(4096) Runtime {
       }
     }
   }
-  /// For waits inside the MPI library (progress hook): a short sleep on the doorbell. Without the lock.
-  void idle();
+  /// For waits inside the MPI library (progress hook): a short sleep on the doorbell, the longer the more there were where
+  /// whoever the thread waits for rings it (`is_woken`). Without the lock.
+  void idle(bool is_woken = false);
   /// From here on this rank is plain MPI, and says so to the simulator, which then ends: a simulation that knows
   /// nothing of one rank would take the others for deadlocked. Without the lock.
   void give_up() noexcept;

@@ -80,13 +80,21 @@ FreeRequest* request_free() noexcept {
   return function;
 }
 
+/// Else it is null, since the message has left, or an error of UCX's (UCS_PTR_IS_ERR).
+bool is_request(const void* outcome) noexcept {
+  constexpr std::uintptr_t kErrors = 100;
+  return outcome != nullptr && reinterpret_cast<std::uintptr_t>(outcome) < UINTPTR_MAX - kErrors;
+}
+
 /// A message of the program's own is none of a collective's.
 void* send(void* endpoint, const void* buffer, std::size_t count, std::uint64_t tag, const void* parameters) {
   static TagSend* const next = find_in_ucx<TagSend>("ucp_tag_send_nbx");
   begins_with(tag);
-  return sends_detached || (detaches_sends() && sending_to == kNobody)
-             ? send_detached(next, endpoint, buffer, count, tag, parameters)
-             : next(endpoint, buffer, count, tag, parameters);
+  const bool detached = sends_detached || (detaches_sends() && sending_to == kNobody);
+  void* const outcome = detached ? send_detached(next, endpoint, buffer, count, tag, parameters)
+                                 : next(endpoint, buffer, count, tag, parameters);
+  if (is_request(outcome) && sending_to == kNobody) call_state.sends_wait = true;
+  return outcome;
 }
 
 }  // namespace
@@ -128,7 +136,8 @@ void introduce_ranks(std::int32_t me, std::int32_t ranks) {
 }
 
 bool native_sends_wake() noexcept {
-  return target == kNobody && all_known.load(std::memory_order_relaxed);
+  return target == kNobody && !call_state.sends_wait && detached_sends() == 0 &&
+         all_known.load(std::memory_order_relaxed);
 }
 
 void wake_target() noexcept {

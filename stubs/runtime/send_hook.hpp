@@ -17,8 +17,8 @@ struct Communicator;
 void introduce_ranks(std::int32_t me, std::int32_t ranks);
 
 /// Whether whoever sends what this thread waits for in the MPI library wakes it, as far as that is known: this process has never sent
-/// to one whom it does not know (a job that it has spawned, say), and the thread waits for no one-sided transfer. What answers a
-/// long message (UCX's rendezvous) comes unannounced all the same.
+/// to one whom it does not know (a job that it has spawned, say), and waits for no one-sided transfer, and for no receiver of a
+/// long message, whose answer (UCX's rendezvous) comes unannounced.
 [[nodiscard]] bool native_sends_wake() noexcept;
 
 /// Wakes the target of this thread's last one-sided transfer, while one is remembered: a large transfer takes
