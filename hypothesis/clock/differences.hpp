@@ -4,7 +4,8 @@
 //   log t(rank, step) = m + a(rank) + b(step) + noise
 //
 // Noise only adds, so a and b are differences of lower quartiles; they count where they scatter more than twice as much as
-// the noise lets quartiles scatter, and span a tenth. They carry what a host adds to some ranks more than to others, too:
+// the noise lets quartiles scatter, and span a tenth. On two or three ranks a step has no quartiles: then its least counts, the
+// range of each says what noise does, and steps have to scatter 1 + 4 / sqrt(steps) times as much. They carry what a host adds to some ranks more than to others, too:
 // who has enough samples asks those.
 //
 // Pure; one thread. Source: the two-way table with robust fits, J. Tukey, "Exploratory Data Analysis" (1977).
