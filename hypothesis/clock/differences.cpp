@@ -7,9 +7,8 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr std::size_t kFewestOfRank = 4;  // stretches
-constexpr std::size_t kFewestOfStep =
-    2;  // each on another rank: how far these are apart says what noise does
+constexpr std::size_t kFewestOfRank = 4;     // stretches, to have quartiles
+constexpr std::size_t kFewestOfStep = 2;     // each on another rank: their range says what noise does
 constexpr std::uint32_t kMostPlaces = 4096;  // steps from this one on are not told apart
 constexpr double kSpan = 0.1;                // between groups, at least
 constexpr double kTimesTheNoise = 2;
@@ -30,7 +29,8 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Each group's lower quartile (of two or three members the least), if it has so many members, against the median group's; empty if noise explains them.
+/// Each group's lower quartile (of two or three members the least), if it has so many members, against the median group's; empty if
+/// noise explains them.
 std::vector<double> told_apart(std::vector<std::vector<double>>& groups, std::size_t fewest) {
   std::vector<double> low, known, sigmas;
   double counts = 0;
@@ -56,9 +56,8 @@ std::vector<double> told_apart(std::vector<std::vector<double>>& groups, std::si
   double square = 0;
   for (const double k : known) square += (k - centre) * (k - centre) / groups_known;
   const auto [least, most] = std::minmax_element(known.begin(), known.end());
-  if (*most - *least < kSpan ||
-      std::sqrt(square) < (few ? 1 + 4 / std::sqrt(groups_known) : kTimesTheNoise) * error)
-    return {};
+  const double times_the_noise = few ? 1 + 4 / std::sqrt(groups_known) : kTimesTheNoise;
+  if (*most - *least < kSpan || std::sqrt(square) < times_the_noise * error) return {};
   for (double& l : low) l = std::isnan(l) ? 0 : l - centre;
   return low;
 }

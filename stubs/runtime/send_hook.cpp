@@ -47,15 +47,15 @@ struct Table {
   std::unique_ptr<Entry[]> entries;
 };
 
-std::atomic<Table*> endpoints{nullptr};        // lives until the process ends
-constinit std::atomic<bool> all_known{false};  // whom this process has sent to, and it has
+std::atomic<Table*> endpoints{nullptr};              // lives until the process ends
+constinit std::atomic<bool> knows_receivers{false};  // all whom it has sent to, and it has
 
 std::int32_t rank_behind(const void* endpoint) noexcept {
   Table* table = endpoints.load(std::memory_order_acquire);
   Table::Entry* entry = table == nullptr ? nullptr : table->find(endpoint);
   if (entry != nullptr && sending_to != kNobody) entry->rank.store(sending_to, std::memory_order_relaxed);
   const std::int32_t rank = entry == nullptr ? kNobody : entry->rank.load(std::memory_order_relaxed);
-  if (rank == kNobody) all_known.store(false, std::memory_order_relaxed);
+  if (rank == kNobody) knows_receivers.store(false, std::memory_order_relaxed);
   return rank;
 }
 
@@ -129,15 +129,15 @@ void introduce_ranks(std::int32_t me, std::int32_t ranks) {
   }
   pmpi::Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   const Table& table = *endpoints.load(std::memory_order_relaxed);
-  const auto known = std::count_if(
+  const bool by_ucx = std::any_of(
       &table.entries[0], &table.entries[table.mask + 1],
       [](const Table::Entry& entry) { return entry.rank.load(std::memory_order_relaxed) != kNobody; });
-  all_known.store(known > 0, std::memory_order_relaxed);
+  knows_receivers.store(by_ucx, std::memory_order_relaxed);
 }
 
 bool native_sends_wake() noexcept {
   return target == kNobody && !call_state.sends_wait && detached_sends() == 0 &&
-         all_known.load(std::memory_order_relaxed);
+         knows_receivers.load(std::memory_order_relaxed);
 }
 
 void wake_target() noexcept {
