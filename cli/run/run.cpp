@@ -111,9 +111,6 @@ void refuse_for_open_mpi(const RunOptions& options, const std::vector<Section>& 
     refuse("--record-accesses",
            "Open MPI lets a peer read messages out of the program's memory, whose pages would be closed",
            "leave it out, or build the program with mpicc.mpich");
-  if (measures_warm_times(options))
-    refuse("--compute warm", "twins measure beside MPICH's ranks only",
-           "use --compute measured, or build the program with mpicc.mpich");
 }
 
 /// mpirun options after which a program need not be on this machine, or not at the path given.

@@ -1,10 +1,9 @@
-// What is done for MPICH by way of UCX and Open MPI offers no way for: sends inside collectives stay MPI's own, nobody
-// is woken by them (a sleeper wakes by its timer), and lengths of collectives are checked as MPI's non-blocking forms do. Nor does Open MPI 4 have sessions.
+// What is done for MPICH by way of UCX and Open MPI offers no way for: sends inside collectives stay MPI's own, and lengths of
+// collectives are checked as MPI's non-blocking forms do. Nor does Open MPI 4 have sessions.
 #include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/runtime/detached_sends.hpp"
 #include "stubs/runtime/hooks/collective_lengths.hpp"
 #include "stubs/runtime/hooks/receive_hook.hpp"
-#include "stubs/runtime/send_hook.hpp"  // wake_target() and its like: targets.cpp
 
 namespace nplus1::stubs {
 
@@ -20,13 +19,6 @@ std::size_t detached_sends() noexcept {
 
 ReceivesFromOne::ReceivesFromOne() noexcept = default;
 ReceivesFromOne::~ReceivesFromOne() = default;
-
-void introduce_ranks(std::int32_t, std::int32_t) {}
-bool native_sends_wake() noexcept {
-  return false;
-}
-SendingTo::SendingTo(std::int32_t, bool) noexcept {}
-SendingTo::~SendingTo() = default;
 
 bool find_place_by_session(int&, int&) {
   return false;

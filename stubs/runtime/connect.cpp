@@ -210,7 +210,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
                 line.segment, rt->me_, rt->native_);
   if (line.segment) line.segment.rank(hello.rank).pid = hello.pid;
   rt->messages.begin(*rt->network_, rt->me_, hello.ranks, line.segment, start.direct != 0);
-  if (!rt->native_) introduce_ranks(hello.rank, hello.ranks);
+  if (!rt->native_) introduce_ranks(hello.rank, hello.ranks, all[1] != 0);
   if (rt->native_ && hello.ranks <= all[2]) wait_as_mpi_does();
   rt->spins_ = all[2] >= hello.ranks;
   calibrate_ticks();

@@ -108,7 +108,7 @@ void free_ucx_request(void* request) noexcept {
 
 /// By one empty message to everybody. In big jobs to those at distances that are powers of two, whom most collectives send to; the
 /// others it learns as it goes.
-void introduce_ranks(std::int32_t me, std::int32_t ranks) {
+void introduce_ranks(std::int32_t me, std::int32_t ranks, bool wake_each_other) {
   constexpr std::int32_t kMostRanks = 128;
   endpoints.store(new Table{std::bit_ceil(static_cast<std::size_t>(ranks) * 4)}, std::memory_order_release);
   std::vector<MPI_Request> requests;
@@ -132,7 +132,7 @@ void introduce_ranks(std::int32_t me, std::int32_t ranks) {
   const bool by_ucx = std::any_of(
       &table.entries[0], &table.entries[table.mask + 1],
       [](const Table::Entry& entry) { return entry.rank.load(std::memory_order_relaxed) != kNobody; });
-  knows_receivers.store(by_ucx, std::memory_order_relaxed);
+  knows_receivers.store(by_ucx && wake_each_other, std::memory_order_relaxed);
 }
 
 bool native_sends_wake() noexcept {

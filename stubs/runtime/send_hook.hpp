@@ -1,8 +1,9 @@
 // Wakes the receiver of a message that the MPI library sends by itself (inside a collective, say), or the
 // target of a one-sided transfer: it may sleep in the progress hook, or for the simulator's answer. MPICH
 // over UCX sends through ucp_tag_send_nbx, ucp_am_send_nb, ucp_put_* and ucp_get_*, which we interpose; which
-// rank an endpoint leads to is learned from our own sends. Where the symbols are not used, sleepers wake by
-// their timers. Of Open MPI no such functions show: who calls it says whom it may need (MayNeed).
+// rank an endpoint leads to is learned from our own sends. Open MPI sends through a table of functions, which say the rank; its
+// one-sided transfers show nowhere: who calls it says whom it may need (MayNeed). Where none of this is used, sleepers wake by
+// their timers.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,12 @@ namespace nplus1::stubs {
 struct Communicator;
 
 /// Lets rank `me` learn which endpoints lead to the `ranks` ranks; before that nobody is woken. Called once, by all ranks.
-void introduce_ranks(std::int32_t me, std::int32_t ranks);
+/// `wake_each_other`: all share the simulator's memory; a rank of another host cannot be woken.
+void introduce_ranks(std::int32_t me, std::int32_t ranks, bool wake_each_other);
 
 /// Whether whoever sends what this thread waits for in the MPI library wakes it, as far as that is known: this process has never sent
 /// to one whom it does not know (a job that it has spawned, say), and waits for no one-sided transfer, and for no receiver of a
-/// long message, whose answer (UCX's rendezvous) comes unannounced.
+/// long message, whose answer (a rendezvous) comes unannounced.
 [[nodiscard]] bool native_sends_wake() noexcept;
 
 /// Wakes the target of this thread's last one-sided transfer, while one is remembered: a large transfer takes

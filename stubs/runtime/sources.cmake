@@ -99,6 +99,6 @@ set(NPLUS1_STUBS_OPEN_MPI_SOURCES
   openmpi/no_hooks.cpp
   openmpi/progress_hook.cpp
   openmpi/role.cpp
+  openmpi/send_hook.cpp
   openmpi/special_addresses.cpp
-  openmpi/targets.cpp
 )

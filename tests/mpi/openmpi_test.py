@@ -316,7 +316,6 @@ class Refused(OpenMpiTest):
     def test_what_is_for_mpich_only(self):
         self.refused("--hostfile", "--mpi-args", "--hostfile hosts")
         self.refused("--record-accesses", "--record-accesses")
-        self.refused("--compute warm", "--compute", "warm")
         self.refused("overlap measure", verb=("overlap", "measure"))
 
     def test_programs_of_two_libraries(self):
