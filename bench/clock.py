@@ -33,7 +33,7 @@ class Bench:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="nplus1-clock-"))
         self.program = self.folder / "known_work"
         here = pathlib.Path(__file__).resolve().parent
-        subprocess.run(["mpicc.mpich", "-g", "-O2", f"-I{here.parent / 'include'}", here / "programs" / "known_work.c",
+        subprocess.run([options.mpicc, "-g", "-O2", f"-I{here.parent / 'include'}", here / "programs" / "known_work.c",
                         "-o", self.program, "-lm"], check=True)
 
     def costs(self):
@@ -158,6 +158,7 @@ def main():
     parser.add_argument("--kernels", default="01234")
     parser.add_argument("--imbalance", default="", help="rank|step|random,PERCENT")
     parser.add_argument("--differences", action="store_true")
+    parser.add_argument("--mpicc", default="mpicc.mpich", help="mpicc.openmpi: programs of Open MPI's")
     parser.add_argument("--percents", default="5,20,100,300")
     parser.add_argument("--equal-work", action="store_true")
     bench = Bench(parser.parse_args())

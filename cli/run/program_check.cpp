@@ -145,9 +145,10 @@ void refuse_missing_library(const fs::path& program, const std::string& list) {
              "build it with mpicc.mpich, mpicxx.mpich or mpifort.mpich");
 }
 
-/// Judges the list: refuses another MPI; empty where there is none.
-std::optional<MpiLibrary> judge_libraries(const fs::path& program, const std::string& list) {
-  std::optional<MpiLibrary> found;
+/// Judges the list: refuses another MPI; no library where there is none. Of two the program takes each function from the one that
+/// the loader finds first: MPICH's counts, as its programs may have libraries that are linked with Open MPI.
+CheckedProgram judge_libraries(const fs::path& program, const std::string& list) {
+  std::string mpich, open_mpi;
   bool called_as_open_mpis = false, of_open_mpi = false;
   std::istringstream lines{list};
   for (std::string line; std::getline(lines, line);) {
@@ -156,16 +157,23 @@ std::optional<MpiLibrary> judge_libraries(const fs::path& program, const std::st
     words >> library;
     of_open_mpi = of_open_mpi || is_part_of_open_mpi(library);
     if (is_mpich(library)) {
-      found = MpiLibrary::kMpich;
+      mpich = library;
       called_as_open_mpis = called_as_open_mpis || library == "libmpi.so.12";
     } else if (is_open_mpi(library)) {
-      found = found.value_or(MpiLibrary::kOpenMpi);
+      open_mpi = library;
     } else if (is_other_mpi(library)) {
       refuse_other_mpi(program, library);
     }
   }
   if (of_open_mpi && called_as_open_mpis) refuse_other_mpi(program, "libmpi.so.12 of Open MPI 1.10");
-  return found;
+  if (!mpich.empty() && !open_mpi.empty())
+    return {MpiLibrary::kMpich,
+            fmt::format("'{}' and what it is linked with need two MPI libraries, {} and {}: calls meant for one may "
+                        "reach the other, without nplus1 too; link all of it with the same",
+                        program.string(), mpich, open_mpi)};
+  if (!mpich.empty()) return {MpiLibrary::kMpich, {}};
+  if (!open_mpi.empty()) return {MpiLibrary::kOpenMpi, {}};
+  return {};
 }
 
 /// "#!/usr/bin/python3 -u", "#!/usr/bin/env python3": the interpreter's path; empty if it is none of Python's, or not there.
@@ -217,7 +225,7 @@ std::optional<MpiLibrary> library_of_python(const fs::path& interpreter, const f
   const auto facts = read_elf(interpreter);  // the loader is the interpreter's
   const auto of_env = facts ? facts : read_elf("/usr/bin/env");
   if (!of_env) return std::nullopt;
-  return judge_libraries(module, loader_list(module, *of_env));
+  return judge_libraries(module, loader_list(module, *of_env)).library;
 }
 
 }  // namespace
@@ -242,7 +250,7 @@ CheckedProgram check_program(const std::string& program, const std::vector<std::
   refuse_foreign(path, *facts);
   const std::string list = loader_list(path, *facts);
   refuse_missing_library(path, list);
-  if (const auto library = judge_libraries(path, list)) return {library, {}};
+  if (CheckedProgram checked = judge_libraries(path, list); checked.library) return checked;
   if (interpreter)
     if (const auto library = library_of_python(path, python_runs(arguments, 0).script)) return {library, {}};
   return {

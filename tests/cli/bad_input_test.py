@@ -278,6 +278,15 @@ class Warnings(CommandTest):
         self.assertEqual(result.returncode, 0)
         self.assertIn("not linked with MPI", result.stderr)
 
+    def test_two_mpi_libraries(self):
+        """A program of MPICH's with a library of Open MPI's, as of ScaLAPACK there is one for each."""
+        self.compile("libmpi.so.40", "int MPI_Comm_rank(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.40")
+        self.compile("libmpich.so.12", "int MPI_Init(void) { return 0; }", "-shared", "-fPIC", "-Wl,-soname,libmpich.so.12")
+        self.compile("mixed", "int MPI_Init(void), MPI_Comm_rank(void); int main(void) { return MPI_Init() + MPI_Comm_rank(); }",
+                     "-L.", "-l:libmpich.so.12", "-l:libmpi.so.40", "-Wl,-rpath,$ORIGIN")
+        for said in (self.nplus1("run", "--print", "-n", "2", "--", "./mixed").stderr, self.nplus1("check", "./mixed").stderr):
+            self.assertIn("two MPI libraries, libmpich.so.12 and libmpi.so.40", said)
+
 
 class Goal(CommandTest):
     """A GOAL program is simulated as what it is, or refused with its line."""
