@@ -168,9 +168,10 @@ CheckedProgram judge_libraries(const fs::path& program, const std::string& list)
   if (of_open_mpi && called_as_open_mpis) refuse_other_mpi(program, "libmpi.so.12 of Open MPI 1.10");
   if (!mpich.empty() && !open_mpi.empty())
     return {MpiLibrary::kMpich,
-            fmt::format("'{}' and what it is linked with need two MPI libraries, {} and {}: calls meant for one may "
-                        "reach the other, without nplus1 too; link all of it with the same",
-                        program.string(), mpich, open_mpi)};
+            fmt::format(
+                "'{}' and what it is linked with need two MPI libraries, {} and {}: calls meant for one may "
+                "reach the other, without nplus1 too; link all of it with the same",
+                program.string(), mpich, open_mpi)};
   if (!mpich.empty()) return {MpiLibrary::kMpich, {}};
   if (!open_mpi.empty()) return {MpiLibrary::kOpenMpi, {}};
   return {};

@@ -10,6 +10,7 @@
 #include "stubs/guard/guard.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/runtime/threads.hpp"
+#include "stubs/twin/twin.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -125,7 +126,9 @@ void ThreadStates::take_cell(ThreadState& thread) {
   call_state.show = show;
 }
 
+/// A twin has no memory in common with the simulator, and its pass ends only behind this.
 void ThreadStates::show(bool inside) {
+  if (twin::is_twin()) return;
   transport::ThreadCell* cell = this_thread == nullptr ? nullptr : this_thread->cell;
   if (cell == nullptr || cell->owner.load(std::memory_order_relaxed) != this_thread->id.value + 1U) return;
   const bool shown = cell->activity.load(std::memory_order_relaxed) % 2 != 0;

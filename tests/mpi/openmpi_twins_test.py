@@ -19,6 +19,10 @@ class Twins(OpenMpiTest):
         self.assertLessEqual(clock["lowest_s"], clock["virtual_time_s"])
         self.assertLessEqual(clock["virtual_time_s"], clock["measured_s"])
 
+    def test_a_program_that_may_have_threads_and_has_none(self):
+        run = self.as_bare(4, "twin_witness", 40, 2e-4, "multiple", options=WARM)
+        self.assertGreaterEqual(self.clock(run)["samples"], 8)
+
     def test_nobody_else_notices_them(self):
         for way in ("opened", "reused", "signalled", "filtered", "first", "spawns"):
             with self.subTest(way=way):

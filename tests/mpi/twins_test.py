@@ -28,6 +28,11 @@ class Twins(LiveTest):
         clock, _ = self.clock(run)
         self.assertGreaterEqual(clock["samples"], 8)
 
+    def test_a_program_that_may_have_threads_and_has_none(self):
+        """As mpi4py's: what the simulator is shown of each thread is none of a twin's business."""
+        run = self.observe(4, "twin_witness", 40, 2e-4, "multiple", options=("--compute", "warm"), code=3)
+        self.assertGreaterEqual(self.clock(run)[0]["samples"], 8)
+
     def test_nobody_else_notices_them(self):
         """Memory that is opened for writing now and then, or is a file by now, who sends signals to the group, who ends processes
         that make children, the next child, and who looks for core files."""

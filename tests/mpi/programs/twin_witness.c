@@ -1,6 +1,6 @@
 /* What a copy of a rank that executes parts of the program again could spoil, and what would tell. Each stretch between two
  * calls of MPI does another of these, in turn, STEPS times each; at the end everything is counted.
- *   twin_witness STEPS SECONDS_PER_STRETCH
+ *   twin_witness STEPS SECONDS_PER_STRETCH [multiple]      multiple: by MPI_Init_thread, for threads that it does not have
  * Prints, by rank: steps, sums, counts of shared memory, lines and bytes of a file, signals, children. Exit code 3. */
 #include <mpi.h>
 #include <setjmp.h>
@@ -63,7 +63,12 @@ static void renew_list(void) {
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 10;
   const double seconds = argc > 2 ? atof(argv[2]) : 1e-4;
-  MPI_Init(&argc, &argv);
+  if (argc > 3) {
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  } else {
+    MPI_Init(&argc, &argv);
+  }
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
