@@ -2,6 +2,7 @@
 
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -79,6 +80,7 @@ struct KernelAction {
 
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGABRT};
 
+constexpr std::uint32_t kFutexOperation = offsetof(seccomp_data, args) + sizeof(std::uint64_t);
 constexpr std::uint32_t kMapped = offsetof(seccomp_data, args) + 3 * sizeof(std::uint64_t);  // mmap's flags
 
 }  // namespace
@@ -124,29 +126,32 @@ bool confine(void* stack, std::uint64_t stack_bytes) noexcept {
   constexpr std::uint16_t kLoad = BPF_LD | BPF_W | BPF_ABS, kEqual = BPF_JMP | BPF_JEQ | BPF_K,
                           kAnyBit = BPF_JMP | BPF_JSET | BPF_K, kReturn = BPF_RET | BPF_K;
   constexpr std::uint32_t kLow = offsetof(seccomp_data, instruction_pointer), kHigh = kLow + 4;
-  std::array<sock_filter, 24> program = {{
+  std::array<sock_filter, 27> program = {{
       {kLoad, 0, 0, offsetof(seccomp_data, arch)},
-      {kEqual, 0, 20, AUDIT_ARCH_X86_64},
+      {kEqual, 0, 23, AUDIT_ARCH_X86_64},
       {kLoad, 0, 0, kLow},
       {kEqual, 0, 2, static_cast<std::uint32_t>(own)},
       {kLoad, 0, 0, kHigh},
-      {kEqual, 17, 0, static_cast<std::uint32_t>(own >> 32U)},
+      {kEqual, 20, 0, static_cast<std::uint32_t>(own >> 32U)},
       {kLoad, 0, 0, offsetof(seccomp_data, nr)},
-      {kEqual, 15, 0, SYS_brk},
-      {kEqual, 14, 0, SYS_munmap},
-      {kEqual, 13, 0, SYS_mremap},
-      {kEqual, 12, 0, SYS_madvise},
-      {kEqual, 11, 0, SYS_mprotect},
-      {kEqual, 10, 0, SYS_clock_gettime},
-      {kEqual, 9, 0, SYS_gettimeofday},
-      {kEqual, 8, 0, SYS_rt_sigprocmask},
-      {kEqual, 7, 0, SYS_sched_yield},
-      {kEqual, 6, 0, SYS_getpid},
-      {kEqual, 5, 0, SYS_getcpu},
+      {kEqual, 18, 0, SYS_brk},
+      {kEqual, 17, 0, SYS_munmap},
+      {kEqual, 16, 0, SYS_mremap},
+      {kEqual, 15, 0, SYS_madvise},
+      {kEqual, 14, 0, SYS_mprotect},
+      {kEqual, 13, 0, SYS_clock_gettime},
+      {kEqual, 12, 0, SYS_gettimeofday},
+      {kEqual, 11, 0, SYS_rt_sigprocmask},
+      {kEqual, 10, 0, SYS_sched_yield},
+      {kEqual, 9, 0, SYS_getpid},
+      {kEqual, 8, 0, SYS_getcpu},
       {kEqual, 0, 3, SYS_mmap},
       {kLoad, 0, 0, kMapped},
-      {kAnyBit, 1, 0, MAP_SHARED},
-      {kAnyBit, 1, 0, MAP_ANONYMOUS},
+      {kAnyBit, 4, 0, MAP_SHARED},
+      {kAnyBit, 4, 3, MAP_ANONYMOUS},
+      {kEqual, 0, 2, SYS_futex},
+      {kLoad, 0, 0, kFutexOperation},
+      {kEqual, 1, 0, FUTEX_WAKE_PRIVATE},  // in its own memory, where nobody waits
       {kReturn, 0, 0, SECCOMP_RET_TRAP},
       {kReturn, 0, 0, SECCOMP_RET_ALLOW},
   }};

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,6 +120,19 @@ TEST_F(Twin, MayTakeAndGiveMemory) {
     }
   });
   EXPECT_GT(m.warm_ticks, 0);
+}
+
+/// As OpenMP's locks do where others may wait. For a waiter it is another matter: nobody would wake it.
+TEST_F(Twin, MayWakeWhoeverWaitsInItsOwnMemory) {
+  int word = 0;
+  const Measured m = with_twin([&] {
+    ++word;
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  });
+  EXPECT_GT(m.warm_ticks, 0);
+  EXPECT_EQ(word, 1);
+  const Measured shared = with_twin([&] { syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0); });
+  EXPECT_EQ(shared.warm_ticks, 0);
 }
 
 TEST_F(Twin, MayHaveMuchMoreMemoryThanItTouches) {
