@@ -63,6 +63,8 @@ inline bool is_split_type(int type) {
 inline constexpr bool kMessagesKnowTheirCommunicator = false;
 /// A communicator that is freed lives until the collectives on it that were begun have ended (MPI 4.0, section 7.4.3).
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = true;
+/// Whoever was rung for a message finds it: UCX has put it into memory of both.
+inline constexpr bool kMessagesMayFollowTheirBell = false;
 /// Whether MPI's own exchanges send elements that have no data.
 inline constexpr bool kSendsElementsWithoutData = false;
 /// Whether non-blocking reductions combine in another order than blocking ones, which can be seen where sums are rounded.

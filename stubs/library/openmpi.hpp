@@ -56,6 +56,8 @@ inline bool is_split_type(int type) {
 inline constexpr bool kMessagesKnowTheirCommunicator = true;
 /// libnbc goes on with a collective on memory that MPI_Comm_free has given back.
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = false;
+/// Whoever was rung for a message may not find it yet: over TCP sockets are looked at now and then only.
+inline constexpr bool kMessagesMayFollowTheirBell = true;
 /// libnbc adds in another order than the blocking forms do.
 inline constexpr bool kNonBlockingFormsReduceOtherwise = true;
 /// MPI_BOTTOM with displacements that are addresses is taken by every form that has displacements.

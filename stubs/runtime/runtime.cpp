@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "stubs/access/watch.hpp"
+#include "stubs/library/library_of_mpi.hpp"
 #include "stubs/pmpi.hpp"
 #include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/runtime/hooks/progress_hook.hpp"
@@ -183,8 +184,8 @@ void Runtime::idle(bool is_woken) {
   }
   wake_target();
   const std::uint32_t ticket = line.prepare_sleep();
-  // What rang may not be there yet (Open MPI over TCP looks at its sockets now and then only).
-  if (std::exchange(call_state.bell, ticket) != ticket) call_state.idle_sleeps = 0;
+  if (library::kMessagesMayFollowTheirBell && std::exchange(call_state.bell, ticket) != ticket)
+    call_state.idle_sleeps = 0;
   line.sleep(ticket, is_woken ? idle_ns() : kShortestIdleNs);
   line.awake();
   vain_looks.note(!degraded());
