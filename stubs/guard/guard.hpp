@@ -21,7 +21,7 @@ struct CallState {
   MpiCall call = MpiCall::kNone;  // the outermost one; kNone outside MPI
   std::uint32_t idle_polls = 0;  // of the MPI library's progress, without a result, within the outermost call
   std::uint32_t idle_sleeps = 0;  // between them
-  std::uint32_t bell = 0;         // as it was before the last of these
+  std::uint32_t bell = 0;         // the doorbell's count before the last of these
   bool sends_wait = false;        // a message that MPI sent by itself in it, and that waits for its receiver
   const void* site = nullptr;     // where the outermost one returns to
   const void* frame = nullptr;    // its stack frame: with `site`, the key of its call path

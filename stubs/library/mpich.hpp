@@ -63,7 +63,7 @@ inline bool is_split_type(int type) {
 inline constexpr bool kMessagesKnowTheirCommunicator = false;
 /// A communicator that is freed lives until the collectives on it that were begun have ended (MPI 4.0, section 7.4.3).
 inline constexpr bool kFreedCommunicatorsOutliveCollectives = true;
-/// Whoever was rung for a message finds it: UCX has put it into memory of both.
+/// Whoever was rung for a message finds it: between ranks of one host UCX has put it into memory of both.
 inline constexpr bool kMessagesMayFollowTheirBell = false;
 /// Whether MPI's own exchanges send elements that have no data.
 inline constexpr bool kSendsElementsWithoutData = false;
