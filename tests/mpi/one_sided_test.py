@@ -73,6 +73,7 @@ class OneSided(LiveTest):
         self.assertEqual(times[0, "complete"], [3000])
         self.assertEqual(times[1, "post"], [0])
         self.assertEqual(times[1, "wait"], [1000 + 3000 + 1000])
+        self.assertGreater(times[1, "looks"][0], 1)
 
     def test_locks_are_held_in_turn(self):
         times = self.times("turns", ranks=4)
