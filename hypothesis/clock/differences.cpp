@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "hypothesis/clock/quantile.hpp"
+
 namespace nplus1::hypothesis::clock {
 namespace {
 
@@ -12,26 +14,19 @@ constexpr std::size_t kFewestOfStep = 2;     // each on another rank: their rang
 constexpr std::uint32_t kMostPlaces = 4096;  // steps from this one on are not told apart
 constexpr double kSpan = 0.1;                // between groups, at least
 constexpr double kTimesTheNoise = 2;
+constexpr double kSpanToBeBorneOut = 0.025;
 constexpr double kQuartileError = 1.36;  // of a quartile of n normal values, times sigma / sqrt(n)
 constexpr double kSigmaOfRange = 1.349;  // range of the middle half of a normal distribution
 constexpr double kSigmaOfFew[] = {0, 0, 1.128, 1.693};  // range of two and of three normal values
-
-double sorted_at(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return sorted_at(values, 0.5);
-}
 
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Each group's lower quartile (of two or three members the least), if it has so many members, against the median group's; empty if
-/// noise explains them.
-std::vector<double> told_apart(std::vector<std::vector<double>>& groups, std::size_t fewest) {
+/// Each group's lower quartile (of two or three members the least), if it has so many members, against the median group's;
+/// empty if noise explains them, or they are nearly the same.
+std::vector<double> told_apart(std::vector<std::vector<double>>& groups, std::size_t fewest,
+                               bool to_be_borne_out) {
   std::vector<double> low, known, sigmas;
   double counts = 0;
   bool few = false;
@@ -56,9 +51,16 @@ std::vector<double> told_apart(std::vector<std::vector<double>>& groups, std::si
   double square = 0;
   for (const double k : known) square += (k - centre) * (k - centre) / groups_known;
   const auto [least, most] = std::minmax_element(known.begin(), known.end());
-  const double times_the_noise = few ? 1 + 4 / std::sqrt(groups_known) : kTimesTheNoise;
-  if (*most - *least < kSpan || std::sqrt(square) < times_the_noise * error) return {};
-  for (double& l : low) l = std::isnan(l) ? 0 : l - centre;
+  const double span = to_be_borne_out ? kSpanToBeBorneOut : kSpan;
+  double times_the_noise = kTimesTheNoise;
+  if (few)
+    times_the_noise = 1 + 4 / std::sqrt(groups_known);
+  else if (to_be_borne_out)
+    times_the_noise = 1 + 2.4 / std::sqrt(groups_known);
+  if (*most - *least < span || std::sqrt(square) < times_the_noise * error) return {};
+  const double programs =
+      to_be_borne_out ? 1 - error * error / square : 1;  // share of the scatter that is no noise
+  for (double& l : low) l = std::isnan(l) ? 0 : programs * (l - centre);
   return low;
 }
 
@@ -69,7 +71,7 @@ void Differences::leave_steps_from(std::uint32_t first) {
   if (std::all_of(step_.begin(), step_.end(), [](double of) { return of == 0; })) step_.clear();
 }
 
-Differences::Differences(const std::vector<Recorded>& stretches) {
+Differences::Differences(const std::vector<Recorded>& stretches, Between between) {
   // Steps again when ranks are known, and the other way round.
   for (int round = 0; round < 2; ++round) {
     std::vector<std::vector<double>> ranks, steps;
@@ -78,10 +80,10 @@ Differences::Differences(const std::vector<Recorded>& stretches) {
       groups[place].push_back(value);
     };
     for (const Recorded& s : stretches) add(ranks, s.rank, static_cast<double>(s.log_time) - of_step(s.step));
-    rank_ = told_apart(ranks, kFewestOfRank);
+    rank_ = told_apart(ranks, kFewestOfRank, between == Between::kRanksToBeBorneOut);
     for (const Recorded& s : stretches)
       if (s.step < kMostPlaces) add(steps, s.step, static_cast<double>(s.log_time) - of_rank(s.rank));
-    step_ = told_apart(steps, kFewestOfStep);
+    step_ = told_apart(steps, kFewestOfStep, false);
   }
 }
 

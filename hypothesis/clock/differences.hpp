@@ -6,7 +6,8 @@
 // Noise only adds, so a and b are differences of lower quartiles; they count where they scatter more than twice as much as
 // the noise lets quartiles scatter, and span a tenth. On two or three ranks a step has no quartiles: then its least counts, the
 // range of each says what noise does, and steps have to scatter 1 + 4 / sqrt(steps) times as much. They carry what a host adds to some ranks more than to others, too:
-// who has enough samples asks those.
+// who has enough samples asks those. Differences between ranks that something else is to bear out need to span a fortieth only, and to
+// scatter by 2.4 / sqrt(ranks) more than noise does (3.4 standard deviations of the scatter of so many normal values).
 //
 // Pure; one thread. Source: the two-way table with robust fits, J. Tukey, "Exploratory Data Analysis" (1977).
 #pragma once
@@ -24,8 +25,9 @@ struct Recorded {
 
 class Differences {
  public:
+  enum class Between : std::uint8_t { kRanksAndSteps, kRanksToBeBorneOut };
   Differences() = default;
-  explicit Differences(const std::vector<Recorded>& stretches);
+  explicit Differences(const std::vector<Recorded>& stretches, Between between = Between::kRanksAndSteps);
 
   [[nodiscard]] bool by_rank() const { return !rank_.empty(); }
   [[nodiscard]] bool by_step() const { return !step_.empty(); }

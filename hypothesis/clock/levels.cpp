@@ -1,9 +1,11 @@
 #include "hypothesis/clock/levels.hpp"
 
 #include <algorithm>
+#include <boost/math/statistics/bivariate_statistics.hpp>
 #include <cmath>
 
 #include "hypothesis/clock/clusters.hpp"
+#include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
 namespace {
@@ -31,8 +33,15 @@ std::size_t noise_cell(double log_longer) {
   return static_cast<std::size_t>(std::clamp(cell, 0.0, static_cast<double>(kNoiseCells - 1)));
 }
 
-double value_at(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+/// Each value's place among them; equal ones share theirs.
+std::vector<double> places(const std::vector<double>& values) {
+  std::vector<double> sorted = values, found;
+  std::sort(sorted.begin(), sorted.end());
+  for (const double value : values) {
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
+    found.push_back(static_cast<double>((first - sorted.begin()) + (last - sorted.begin()) - 1) / 2);
+  }
+  return found;
 }
 
 void normalise(std::vector<double>& weights) {
@@ -44,7 +53,7 @@ void normalise(std::vector<double>& weights) {
 }  // namespace
 
 Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stretches,
-               std::optional<ToldBy> told_by) {
+               const std::vector<Measured>& witnesses, std::optional<ToldBy> told_by) {
   const auto exact = [](const Measured& m) { return !m.rough; };
   rough_ = static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), exact)) < kFewestExact;
   if (!rough_) samples.erase(std::partition(samples.begin(), samples.end(), exact), samples.end());
@@ -55,7 +64,7 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
     if (told_by_ == ToldBy::kChance) believe_less();
   }
   if (constant())
-    find_differences(samples, stretches);
+    find_differences(samples, stretches, witnesses);
   else
     mixture_ = fit(told_by_, samples, stretches, kSharpening);
   if (constant())
@@ -64,18 +73,25 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
     for (const double value : values_) warm_.push_back(std::exp(value));
 }
 
-void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches) {
+void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
+                              const std::vector<Measured>& witnesses) {
   Differences found{stretches};
+  bool borne_out = false;
+  if (!found.by_rank()) {
+    Differences finer{stretches, Differences::Between::kRanksToBeBorneOut};
+    borne_out = finer.by_rank() && bear_out(witnesses, finer);
+    if (borne_out) found = std::move(finer);
+  }
   const std::uint32_t first =
       std::min_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
         return a.recorded.step < b.recorded.step;
       })->recorded.step;
   if (would_have_shown_steps(samples, stretches, found, first)) found.leave_steps_from(first);
-  if ((!found.by_rank() && !found.by_step()) || contradict(samples, found)) return;
+  if ((!found.by_rank() && !found.by_step()) || (!borne_out && contradict(samples, found))) return;
   std::vector<double> without;
   for (const Measured& m : samples) without.push_back(m.log_warm - found.of(m.recorded));
   std::sort(without.begin(), without.end());
-  typical_ = value_at(without, 0.25);
+  typical_ = sorted_at(without, 0.25);
   differences_ = found;
   told_by_ = !found.by_step() ? ToldBy::kRank : !found.by_rank() ? ToldBy::kStep : ToldBy::kRankAndStep;
 }
@@ -96,8 +112,8 @@ bool Levels::contradict(const std::vector<Measured>& samples, const Differences&
     return values;
   };
   const std::vector<double> sorted_plain = sorted(plain), sorted_without = sorted(without);
-  const double middle_of = value_at(sorted(of), 0.5);
-  const double middle_plain = value_at(sorted_plain, 0.5), middle_without = value_at(sorted_without, 0.5);
+  const double middle_of = sorted_at(sorted(of), 0.5);
+  const double middle_plain = sorted_at(sorted_plain, 0.5), middle_without = sorted_at(sorted_without, 0.5);
   double apart_plain = 0, apart_without = 0;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (std::abs(of[i] - middle_of) < kSetApart) continue;
@@ -105,9 +121,40 @@ bool Levels::contradict(const std::vector<Measured>& samples, const Differences&
     apart_without += std::abs(without[i] - middle_without);
   }
   const auto scatter = [](const std::vector<double>& values) {
-    return value_at(values, 0.75) - value_at(values, 0.25);
+    return sorted_at(values, 0.75) - sorted_at(values, 0.25);
   };
   return apart_without > apart_plain || scatter(sorted_without) > scatter(sorted_plain) + kContradicts;
+}
+
+/// Whether samples of ranks that were recorded as slower are longer, by about as much: by the correlation with their places, to
+/// which one disturbed twin says nothing, and by the medians of the slower and of the faster half.
+bool Levels::bear_out(const std::vector<Measured>& witnesses, const Differences& differences) {
+  constexpr std::size_t kFewest = 8;
+  constexpr double kNotByChance = 2.3;       // Student's t
+  constexpr double kLeast = 0.5, kMost = 2;  // of the differences
+  if (witnesses.size() < kFewest) return false;
+  std::vector<double> recorded, warm;
+  for (const Measured& m : witnesses) {
+    recorded.push_back(differences.of_rank(m.recorded.rank));
+    warm.push_back(m.log_warm);
+  }
+  const double correlation = boost::math::statistics::correlation_coefficient(recorded, places(warm));
+  const auto freedom = static_cast<double>(witnesses.size() - 2);
+  const bool by_chance =
+      !(correlation * std::sqrt(freedom) >= kNotByChance * std::sqrt(1 - correlation * correlation));
+  if (by_chance) return false;  // or all are the same, and there is no correlation
+  std::vector<double> sorted = recorded;
+  std::sort(sorted.begin(), sorted.end());
+  const double middle = sorted_at(sorted, 0.5);
+  std::vector<double> slow[2], fast[2];
+  for (std::size_t i = 0; i < witnesses.size(); ++i) {
+    auto& half = recorded[i] > middle ? slow : fast;
+    half[0].push_back(recorded[i]);
+    half[1].push_back(warm[i]);
+  }
+  if (slow[0].empty()) return false;
+  const double share = (median(slow[1]) - median(fast[1])) / (median(slow[0]) - median(fast[0]));
+  return share >= kLeast && share <= kMost;
 }
 
 /// Whether twins of so many short stretches, which took the same, would have met steps that take longer, were there as many as
@@ -125,8 +172,8 @@ bool Levels::would_have_shown_steps(const std::vector<Measured>& samples,
     if (s.step >= first) of.push_back(differences.of_step(s.step));
   std::sort(warm.begin(), warm.end());
   std::sort(of.begin(), of.end());
-  if (of.empty() || warm.back() > kLongest || warm.back() > value_at(warm, 0.25) + kLonger) return false;
-  const auto longer = of.end() - std::upper_bound(of.begin(), of.end(), value_at(of, 0.25) + kLonger);
+  if (of.empty() || warm.back() > kLongest || warm.back() > sorted_at(warm, 0.25) + kLonger) return false;
+  const auto longer = of.end() - std::upper_bound(of.begin(), of.end(), sorted_at(of, 0.25) + kLonger);
   const double share = static_cast<double>(longer) / static_cast<double>(of.size());
   return std::pow(1 - share, static_cast<double>(samples.size())) < kUnlikely;
 }
@@ -159,12 +206,12 @@ void Levels::find_levels(const std::vector<Measured>& samples) {
   std::vector<double> sorted;
   for (const Measured& m : samples) sorted.push_back(m.log_warm);
   std::sort(sorted.begin(), sorted.end());
-  typical_ = value_at(sorted, 0.25);
+  typical_ = sorted_at(sorted, 0.25);
   std::vector<double> excess;
   for (const Measured& m : samples)
     excess.push_back(std::exp(static_cast<double>(m.recorded.log_time)) - std::exp(m.log_warm));
   std::sort(excess.begin(), excess.end());
-  typical_excess_ = value_at(excess, 0.5);
+  typical_excess_ = sorted_at(excess, 0.5);
   if (sorted.size() < kFewestSamples) return;
   values_.clear();
   share_.clear();

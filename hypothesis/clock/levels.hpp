@@ -21,7 +21,8 @@
 //
 // Where the samples are all alike, or too few, they say nothing of other ranks and steps than their own: twins of long
 // stretches come back less often. Then differences between ranks or steps as recorded (differences.hpp) count, unless the
-// samples contradict them, or are so many, and so alike, that longer steps would have been among them.
+// samples contradict them, or are so many, and so alike, that longer steps would have been among them. Ranks that differ by
+// less than a tenth as recorded may do so because of their cores: then the samples have to bear it out.
 //
 // Pure; one thread. Source: A. Dempster, N. Laird, D. Rubin, "Maximum likelihood from incomplete data via the EM
 // algorithm" (1977); D. Rubin, "Multiple imputation for nonresponse in surveys" (1987).
@@ -49,10 +50,12 @@ enum class ToldBy : std::uint8_t { kChance, kRank, kStep, kRankAndStep };
 class Levels {
  public:
   Levels() = default;
-  /// Of at least one sample. `stretches`: some of the kind, fairly chosen.
-  /// `told_by`: if that is known already.
+  /// Of at least one sample. `stretches`: some of the kind, fairly chosen. `witnesses`: of differences between ranks, such samples
+  /// too as say nothing of how long stretches take. `told_by`: if that is known already.
   Levels(std::vector<Measured> samples, const std::vector<Recorded>& stretches,
-         std::optional<ToldBy> told_by = {});
+         const std::vector<Measured>& witnesses, std::optional<ToldBy> told_by = {});
+  Levels(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches)
+      : Levels{samples, stretches, samples} {}
 
   /// The samples agree, or are too few to tell.
   [[nodiscard]] bool constant() const { return values_.size() <= 1; }
@@ -76,8 +79,10 @@ class Levels {
   struct Mixture {
     std::vector<Weights> by_rank, by_step;  // empty: says nothing
   };
-  void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches);
+  void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
+                        const std::vector<Measured>& witnesses);
   [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
+  [[nodiscard]] static bool bear_out(const std::vector<Measured>& witnesses, const Differences& differences);
   [[nodiscard]] static bool would_have_shown_steps(const std::vector<Measured>& samples,
                                                    const std::vector<Recorded>& stretches,
                                                    const Differences& differences, std::uint32_t first);

@@ -399,7 +399,7 @@ void Stretches::fit(OfKind& kind) const {
       samples[i] = kind.believed[chance(i + kind.count) % kind.believed.size()];
     blur(samples, chance(~kind.count));
   }
-  kind.levels = Levels{std::move(samples), recorded,
+  kind.levels = Levels{std::move(samples), recorded, kind.measured,
                        replicate_ == 0 ? std::nullopt : std::optional{kind.levels.told_by()}};
   if (replicate_ != 0) return;
   std::vector<double> warm;
