@@ -69,9 +69,9 @@ class Turn {
 
 Twins::Twins(Runtime& runtime)
     : runtime_{runtime},
+      plan_{runtime.me().index()},
       long_ticks_{static_cast<std::int64_t>(kLongNs / nanoseconds_per_tick())},
-      began_cpu_ns_{clock_ns(CLOCK_PROCESS_CPUTIME_ID)},
-      random_{static_cast<unsigned>(runtime.me().index() + 1)} {}
+      began_cpu_ns_{clock_ns(CLOCK_PROCESS_CPUTIME_ID)} {}
 
 bool Twins::is_one_here() noexcept {
   return twin::is_twin();
@@ -116,9 +116,7 @@ void Twins::leave() {
   at_beginning_ = false;
   if (!at_beginning || twin::is_twin() || ticks() < next_tick_) return;
   if (runtime_.degraded()) return;
-  // Ranks that do the same do not all measure the same stretches.
-  const double luck = 0.5 + static_cast<double>(random_()) / static_cast<double>(std::minstd_rand::max());
-  if (plan_.is_due(luck)) sample_if_alone();
+  if (plan_.is_due()) sample_if_alone();
   if (!twin::is_twin())
     runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
 }

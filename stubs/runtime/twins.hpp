@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 
 #include "events/event.hpp"
 #include "stubs/clock/core_speed.hpp"
@@ -59,7 +58,6 @@ class Twins {
   std::int64_t spent_ns_ = 0;
   std::int64_t pages_ns_ = 0;  // what a twin takes for the process's memory, as far as that was planned for
   std::int64_t began_cpu_ns_;
-  std::minstd_rand random_;
 };
 
 }  // namespace nplus1::stubs

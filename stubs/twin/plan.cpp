@@ -1,12 +1,14 @@
 #include "stubs/twin/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace nplus1::stubs::twin {
 namespace {
 
 constexpr double kLongestPs = 20e9;  // on average: what caches cost hardly matters to longer stretches
 constexpr std::size_t kHistories[] = {8, 3, 1};  // calls
+constexpr std::size_t kCallsPerKind = 32;        // between two looks at all kinds
 constexpr std::size_t kMostKept = 1U << 14U;     // kinds, and histories; then all is learned anew
 
 std::uint64_t mixed(std::uint64_t x) {
@@ -18,9 +20,23 @@ std::uint64_t mixed(std::uint64_t x) {
 
 }  // namespace
 
+/// The largest need is the draw.
 double Plan::Kind::need() const {
-  const double tries = samples + failures + 1.0;
-  return count < 2 || total_ps > kLongestPs * count ? 0 : total_ps / (tries * tries);
+  if (count < 2 || total_ps > kLongestPs * count) return 0;
+  return std::sqrt(total_ps * std::sqrt(total_ps)) / (tries + 1) * chance;
+}
+
+/// The inverse of an exponential variate; not without limit, since what was told first may not come again for long.
+void Plan::draw(std::uint64_t key, Kind& kind) const {
+  constexpr double kLeast = 0.01;
+  const std::uint64_t random = mixed(mixed(key ^ mixed(who_ + 1)) + kind.tries);
+  kind.chance = 1 / std::max(kLeast, -std::log((static_cast<double>(random >> 11U) + 1) * 0x1p-53));
+}
+
+void Plan::try_again(std::uint64_t key) {
+  Kind& kind = kinds_[key];
+  ++kind.tries;
+  draw(key, kind);
 }
 
 void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome,
@@ -31,6 +47,7 @@ void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds
   }
   if (learns_from(picoseconds) || outcome != Outcome::kNotTried) learn(site, picoseconds, outcome, length);
   ++told_;
+  if (told_ - found_at_ > kCallsPerKind * kinds_.size()) find_most_needed();
   std::move_backward(calls_.begin(), calls_.end() - 1, calls_.end());
   calls_.front() = mixed(mixed(site + 1) + size);
 }
@@ -46,13 +63,15 @@ bool Plan::learns_from(std::int64_t picoseconds) const {
 void Plan::learn(std::uint64_t site, std::int64_t picoseconds, Outcome outcome, double length) {
   const std::uint64_t ended = mixed(calls_.front() ^ mixed(site + 1));
   Kind& kind = kinds_[ended];
+  if (kind.chance == 0) draw(ended, kind);
   ++kind.count;
+  kind.told = told_;
   kind.total_ps += static_cast<double>(picoseconds);
   kind.longest_ps = std::max(kind.longest_ps, picoseconds);
   if (length > 0) kind.shortest = kind.shortest == 0 ? length : std::min(kind.shortest, length);
   if (outcome != Outcome::kNotTried) {
-    ++(outcome == Outcome::kMeasured ? kind.samples : kind.failures);
-    if (expected_ != ended) ++kinds_[expected_].failures;
+    try_again(ended);
+    if (expected_ != ended) try_again(expected_);
     find_most_needed();
   }
   most_needed_ = std::max(most_needed_, kinds_[ended].need());
@@ -68,9 +87,12 @@ std::uint64_t Plan::history(std::size_t calls) const {
   return hash;
 }
 
+/// Of what may come again: what has not for half of all calls is over.
 void Plan::find_most_needed() {
   most_needed_ = 0;
-  for (const auto& [key, kind] : kinds_) most_needed_ = std::max(most_needed_, kind.need());
+  for (const auto& [key, kind] : kinds_)
+    if (kind.told >= told_ / 2) most_needed_ = std::max(most_needed_, kind.need());
+  found_at_ = told_;
 }
 
 /// The stretch ends as those did that had the same calls before them: as many calls as were followed by the same twice.
@@ -86,9 +108,10 @@ const Plan::Kind* Plan::expect() {
   return nullptr;
 }
 
-bool Plan::is_due(double luck) {
+bool Plan::is_due() {
+  constexpr double kNearly = 0.7;
   const Kind* kind = expect();
-  return kind != nullptr && kind->need() > 0 && kind->need() * luck >= 0.5 * most_needed_;
+  return kind != nullptr && kind->need() > 0 && kind->need() >= kNearly * most_needed_;
 }
 
 double Plan::shortest() const {

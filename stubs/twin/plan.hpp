@@ -1,8 +1,12 @@
 // Which stretches between two MPI calls a twin measures, and when it may: the arithmetic, without processes.
 //
 // A kind of stretch is where it begins and ends: the call path and size of the call before, the call path of the call after.
-// Kinds in which most time is spent come first, each the less often the more is known of it. Which kind begins is foreseen from
-// the calls before it, since a twin has to be made before the stretch has run.
+// On many ranks each affords a few twins, and all are told together. So chance says what a rank measures next: a kind in which
+// time T is spent, and of which the rank has n samples, with a probability ~ T^(3/4) / (n + 1), which is between that for
+// the same relative error of each kind and that for the least of the sum, and leaves a few samples to small kinds. Which kind
+// begins is foreseen from the calls before it, since a twin has to be made before the stretch has run.
+//
+// Source of the way to draw: P. Efraimidis, P. Spirakis, "Weighted random sampling with a reservoir" (2006).
 #pragma once
 
 #include <array>
@@ -17,13 +21,15 @@ enum class Outcome : std::uint8_t { kNotTried, kMeasured, kFailed };
 
 class Plan {
  public:
+  /// `who`: other chances.
+  explicit Plan(std::uint64_t who) : who_{who} {}
+
   /// A stretch of so many picoseconds has ended with a call from `site` that moves `size` bytes (or whatever else tells its
   /// calls apart). `length`: what its twin measured, if it was left alone, in any unit; else 0.
   void told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome,
             double length = 0);
-  /// Whether the stretch that begins now should be measured. `luck`, 0.5 to 1.5, makes that ranks which do the same do not all
-  /// measure the same stretches.
-  [[nodiscard]] bool is_due(double luck);
+  /// Whether the stretch that begins now should be measured.
+  [[nodiscard]] bool is_due();
   /// The shortest that was told of the kind that is_due() foresaw; 0: none.
   [[nodiscard]] double shortest() const;
   /// The longest of that kind; 0: there was none.
@@ -34,7 +40,9 @@ class Plan {
     double total_ps = 0;
     double shortest = 0;
     std::int64_t longest_ps = 0;
-    std::uint32_t count = 0, samples = 0, failures = 0;
+    std::uint32_t count = 0, tries = 0;
+    double chance = 0;       // until the next try
+    std::uint64_t told = 0;  // when it came last
     [[nodiscard]] double need() const;
   };
   struct End {
@@ -45,14 +53,18 @@ class Plan {
   void learn(std::uint64_t site, std::int64_t picoseconds, Outcome outcome, double length);
   [[nodiscard]] std::uint64_t history(std::size_t calls) const;
   [[nodiscard]] const Kind* expect();
+  void draw(std::uint64_t key, Kind& kind) const;
+  void try_again(std::uint64_t key);
   void find_most_needed();
 
+  std::uint64_t who_;
   std::unordered_map<std::uint64_t, Kind> kinds_;
   std::unordered_map<std::uint64_t, End> ends_;  // by the calls before
   std::array<std::uint64_t, 8> calls_{};         // site and size, the last first
   std::uint64_t told_ = 0;                       // calls
   std::uint64_t expected_ = 0;                   // the kind that was foreseen last
   double most_needed_ = 0;
+  std::uint64_t found_at_ = 0;  // calls, when that was looked for last
 };
 
 /// The CPU time of a rank, counted from its first call, at which it may have spent `spent_ns` on its twins: 3 ms at once, half of
