@@ -168,6 +168,7 @@ Place Follower::before(RankId rank, const events::Event& event) {
 Stretches::Stretches(std::vector<Sample> samples) {
   // Quantiles: the very least may be an error. More than that much above it, and somebody had a part of the core.
   constexpr double kFastest = 0.02, kOwn = 0.05, kMore = 1.04;
+  constexpr double kSlowest = 3;  // times as long: the core was taken away meanwhile, whatever its frequency
   std::vector<double> cycles, shares;
   for (const Sample& sample : samples)
     for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
@@ -179,6 +180,8 @@ Stretches::Stretches(std::vector<Sample> samples) {
   own_share_ = quantile(std::move(shares), kOwn);
   for (Sample& sample : samples) {
     if (sample.warm.count() != 0) ++measured_;
+    for (CoreSpeed* core : {&sample.twins_core, &sample.core})
+      if (static_cast<double>(core->cycles.count()) > kSlowest * fastest_) *core = {};
     sample.shared = sample.twins_core.cycles.count() != 0 && share(sample.twins_core) > kMore * own_share_;
     sample.rough = sample.rough || sample.shared;
     samples_.emplace(key(sample.rank, sample.ordinal), sample);

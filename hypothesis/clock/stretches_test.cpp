@@ -441,6 +441,24 @@ TEST(Stretches, ThatWereLongPassedAtTheFrequencyThatTheirCoreHad) {
       6e3 * kMicrosecond, 1 * kMicrosecond);
 }
 
+TEST(Stretches, PassedAtAFrequencyThatACoreMayHave) {
+  std::vector<Sample> samples;
+  for (int r = 0; r < kRanks; ++r)
+    samples.push_back(
+        {RankId{r}, 1, {}, false, {}, {Duration{r == 3 ? 2'800'000 : 400'000}, Duration{200'000}}});
+  Stretches stretches{samples};
+  for (int r = 0; r < kRanks; ++r)
+    for (int s = 0; s < 3; ++s)
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s), Program::event(s % 2, 6e3 * kMicrosecond));
+  stretches.fit();
+  EXPECT_EQ(stretches.slower_than_fastest(), 0);
+  Follower follower;
+  (void)follower.before(RankId{3}, Program::event(0, 0));
+  EXPECT_NEAR(
+      stretches.warm(follower.before(RankId{3}, Program::event(1, 0)), RankId{3}, 1, 6e3 * kMicrosecond),
+      6e3 * kMicrosecond, 1 * kMicrosecond);
+}
+
 /// Stretches of 9 ms that each rank does once; on some cores others have a part of the units, which makes them 1.5 times as long.
 TEST(Stretches, ThatHappenOnceAreNotLongerForWhoSharedTheirCore) {
   constexpr double kOnce = 9e3 * kMicrosecond;
