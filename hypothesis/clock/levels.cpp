@@ -61,7 +61,7 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
   if (!constant()) {
     learn_noise(samples);
     told_by_ = told_by ? *told_by : what_tells(samples, stretches);
-    if (told_by_ == ToldBy::kChance) believe_less();
+    if (told_by_ == ToldBy::kChance) believe_less(samples);
   }
   if (constant())
     find_differences(samples, stretches, witnesses);
@@ -219,22 +219,32 @@ void Levels::find_levels(const std::vector<Measured>& samples) {
     values_.push_back(c.value);
     share_.push_back(c.share);
   }
-  drop_few(kFewestShare);
+  drop_few(kFewestShare, samples);
   normalise(share_);
   typical_ = values_.front();
 }
 
-/// A few samples that lie above all others are what the host did to their twins.
-void Levels::drop_few(double fewest_share) {
+/// A few samples that lie above all others are what the host did to their twins: unless they lie far above, and the stretches
+/// themselves took so much longer than others.
+void Levels::drop_few(double fewest_share, const std::vector<Measured>& samples) {
+  const auto are_as_recorded = [&] {
+    std::ptrdiff_t all = 0, as_recorded = 0;
+    for (const Measured& m : samples) {
+      if (level_of(m.log_warm) + 1 != values_.size()) continue;
+      ++all;
+      as_recorded += is_as_recorded(m, values_[values_.size() - 2]) ? 1 : 0;
+    }
+    return 2 * as_recorded > all;
+  };
   while (values_.size() > 1 && share_.back() < fewest_share &&
-         values_.back() - values_[values_.size() - 2] < kFarApart) {
+         (values_.back() - values_[values_.size() - 2] < kFarApart || !are_as_recorded())) {
     values_.pop_back();
     share_.pop_back();
   }
 }
 
 /// The lowest of those that are near to it stands for them: what a host adds, it adds to that.
-void Levels::believe_less() {
+void Levels::believe_less(const std::vector<Measured>& samples) {
   std::size_t last = 0;
   for (std::size_t l = 1; l < values_.size(); ++l) {
     if (values_[l] - values_[last] < (rough_ ? kRoughApart : kApart)) {
@@ -247,7 +257,7 @@ void Levels::believe_less() {
   }
   values_.resize(last + 1);
   share_.resize(last + 1);
-  if (last < kMostValues) drop_few(kFewestByChance);
+  if (last < kMostValues) drop_few(kFewestByChance, samples);
   normalise(share_);
 }
 

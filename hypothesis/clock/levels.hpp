@@ -87,9 +87,9 @@ class Levels {
                                                    const std::vector<Recorded>& stretches,
                                                    const Differences& differences, std::uint32_t first);
   void find_levels(const std::vector<Measured>& samples);
-  void drop_few(double fewest_share);
+  void drop_few(double fewest_share, const std::vector<Measured>& samples);
   /// Of levels that come and go.
-  void believe_less();
+  void believe_less(const std::vector<Measured>& samples);
   [[nodiscard]] ToldBy what_tells(const std::vector<Measured>& samples,
                                   const std::vector<Recorded>& stretches) const;
   void learn_noise(const std::vector<Measured>& samples);

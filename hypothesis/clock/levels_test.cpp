@@ -107,6 +107,19 @@ TEST(Levels, OneSampleFarAboveAllIsTheHosts) {
   EXPECT_NEAR(log_warm(levels, host.stretches[3], 0.999), std::log(1e7), 2e-3);
 }
 
+/// One sample in a hundred takes half as much again; whether its stretch did, too, says whose doing that is.
+TEST(Levels, AFewSamplesFarAboveAllAreTheProgramsWhereTheirStretchesWereRecordedSo) {
+  for (const bool recorded : {false, true}) {
+    Host host{[](auto, auto) { return 1.0; }, 11};
+    for (std::size_t i = 0; i < host.samples.size(); i += 40) {
+      host.samples[i].recorded.log_time = std::log(1.5F * 1e7F) + (recorded ? 0.4F : 0.0F);
+      host.samples[i].log_warm = std::log(1.5 * 1e7);
+    }
+    const Levels levels{host.samples, host.stretches};
+    EXPECT_EQ(levels.constant(), !recorded);
+  }
+}
+
 TEST(Levels, OneTwinInEightThatWasSlowIsTheHosts) {
   Host host{[](auto, auto) { return 1.0; }, 31};
   for (std::size_t i = 3; i < host.samples.size(); i += 8) host.samples[i].log_warm += 0.13;

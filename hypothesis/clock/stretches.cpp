@@ -369,8 +369,8 @@ void Stretches::leave_once(OfKind& kind) {
   kind.measured.clear();
 }
 
-/// Those whose twins had their core for themselves; and all, where who shares it makes no difference. Of others, which took 1.1 to
-/// 3 times as long, it is only known that stretches are not longer than the longest: such a kind is as one without samples.
+/// Those whose twins had their core for themselves; and all, where who shares it makes no difference. Others took 1.1 to 3 times as
+/// long: a kind with none but these is as one without samples, only not longer than they say.
 void Stretches::believe(OfKind& kind) {
   kind.believed.clear();
   for (const Measured& m : kind.measured)
@@ -444,6 +444,17 @@ Stretches::Warmer Stretches::warmer(double log_low, std::uint64_t random) const 
   return found;
 }
 
+/// Twins that shared their core took rather too long: a kind with none but such ones is at least as much warmer than recorded as
+/// the best of them say, each against its rank and step.
+double Stretches::warmer_at_least(const OfKind& kind) {
+  std::vector<double> shorter;
+  for (const Measured& m : kind.measured)
+    if (const OfRank& rank = kind.ranks[m.recorded.rank]; rank.some.size() >= kRepeated)
+      shorter.push_back(m.log_warm - static_cast<double>(rank.log_low) -
+                        kind.differences.of_step(m.recorded.step));
+  return shorter.empty() ? 0 : std::min(quantile(std::move(shorter), kLow), 0.0);
+}
+
 /// A kind that no twin has measured is as warm as others of its length.
 void Stretches::warm_up(OfKind& kind) const {
   if (!kind.believed.empty()) return;
@@ -451,7 +462,9 @@ void Stretches::warm_up(OfKind& kind) const {
   for (const OfRank& rank : kind.ranks)
     if (rank.some.size() >= kRepeated) low.push_back(rank.log_low);
   if (low.empty()) return;
-  const Warmer shorter = warmer(quantile(std::move(low), 0.5), chance(kind.count + 1));
+  Warmer shorter = warmer(quantile(std::move(low), 0.5), chance(kind.count + 1));
+  shorter.mean = std::min(shorter.mean, warmer_at_least(kind));
+  shorter.most = std::min(shorter.most, shorter.mean);
   for (OfRank& rank : kind.ranks)
     if (rank.some.size() >= kRepeated) rank.log_low += static_cast<float>(shorter.mean);
   kind.least *= std::exp(shorter.most);

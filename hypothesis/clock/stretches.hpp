@@ -178,6 +178,7 @@ class Stretches {
     double mean = 0, most = 0;  // logarithms, none above 0
   };
   [[nodiscard]] Warmer warmer(double log_low, std::uint64_t random) const;
+  [[nodiscard]] static double warmer_at_least(const OfKind& kind);
   void warm_up(OfKind& kind) const;
   /// The estimate for a stretch of a kind that was measured.
   [[nodiscard]] double warm_of_levels(const OfKind& kind, const Place& place, RankId rank,
