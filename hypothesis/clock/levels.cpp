@@ -1,10 +1,10 @@
 #include "hypothesis/clock/levels.hpp"
 
 #include <algorithm>
-#include <boost/math/statistics/bivariate_statistics.hpp>
 #include <cmath>
 
 #include "hypothesis/clock/clusters.hpp"
+#include "hypothesis/clock/correlation.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -31,17 +31,6 @@ constexpr double kPrior = 0.5;
 std::size_t noise_cell(double log_longer) {
   const double cell = (log_longer - kNoiseFrom) / kNoiseStep;
   return static_cast<std::size_t>(std::clamp(cell, 0.0, static_cast<double>(kNoiseCells - 1)));
-}
-
-/// Each value's place among them; equal ones share theirs.
-std::vector<double> places(const std::vector<double>& values) {
-  std::vector<double> sorted = values, found;
-  std::sort(sorted.begin(), sorted.end());
-  for (const double value : values) {
-    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), value);
-    found.push_back(static_cast<double>((first - sorted.begin()) + (last - sorted.begin()) - 1) / 2);
-  }
-  return found;
 }
 
 void normalise(std::vector<double>& weights) {
@@ -73,6 +62,15 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
     for (const double value : values_) warm_.push_back(std::exp(value));
 }
 
+/// Whoever shared their cores.
+bool Levels::alike(const std::vector<Measured>& witnesses) {
+  constexpr double kSame = 0.03;
+  std::vector<double> warm;
+  for (const Measured& m : witnesses) warm.push_back(m.log_warm);
+  std::sort(warm.begin(), warm.end());
+  return warm.back() - warm.front() < kSame;
+}
+
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
                               const std::vector<Measured>& witnesses) {
   Differences found{stretches};
@@ -87,7 +85,9 @@ void Levels::find_differences(const std::vector<Measured>& samples, const std::v
         return a.recorded.step < b.recorded.step;
       })->recorded.step;
   if (would_have_shown_steps(samples, stretches, found, first)) found.leave_steps_from(first);
-  if ((!found.by_rank() && !found.by_step()) || (!borne_out && contradict(samples, found))) return;
+  if ((!found.by_rank() && !found.by_step()) ||
+      (!borne_out && contradict(alike(witnesses) ? witnesses : samples, found)))
+    return;
   std::vector<double> without;
   for (const Measured& m : samples) without.push_back(m.log_warm - found.of(m.recorded));
   std::sort(without.begin(), without.end());
@@ -138,11 +138,7 @@ bool Levels::bear_out(const std::vector<Measured>& witnesses, const Differences&
     recorded.push_back(differences.of_rank(m.recorded.rank));
     warm.push_back(m.log_warm);
   }
-  const double correlation = boost::math::statistics::correlation_coefficient(recorded, places(warm));
-  const auto freedom = static_cast<double>(witnesses.size() - 2);
-  const bool by_chance =
-      !(correlation * std::sqrt(freedom) >= kNotByChance * std::sqrt(1 - correlation * correlation));
-  if (by_chance) return false;  // or all are the same, and there is no correlation
+  if (students_t(recorded, warm) < kNotByChance) return false;
   std::vector<double> sorted = recorded;
   std::sort(sorted.begin(), sorted.end());
   const double middle = sorted_at(sorted, 0.5);

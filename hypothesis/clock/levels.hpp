@@ -39,9 +39,10 @@ namespace nplus1::hypothesis::clock {
 
 struct Measured {
   Recorded recorded;
-  double log_warm = 0;  // of what the twin took
-  bool rough = false;   // or rather less
-  bool shared = false;  // because somebody else had a part of the core: much less
+  double log_warm = 0;    // of what the twin took
+  bool rough = false;     // or rather less
+  bool shared = false;    // because somebody else had a part of the core: much less
+  double log_shared = 0;  // how much longer loads took there than on a core for oneself
 };
 
 /// What tells a stretch's level, beside its recorded time.
@@ -82,6 +83,7 @@ class Levels {
   void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
                         const std::vector<Measured>& witnesses);
   [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
+  [[nodiscard]] static bool alike(const std::vector<Measured>& witnesses);
   [[nodiscard]] static bool bear_out(const std::vector<Measured>& witnesses, const Differences& differences);
   [[nodiscard]] static bool would_have_shown_steps(const std::vector<Measured>& samples,
                                                    const std::vector<Recorded>& stretches,

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "hypothesis/clock/correlation.hpp"
+
 namespace nplus1::hypothesis::clock {
 namespace {
 
@@ -188,6 +190,10 @@ Stretches::Stretches(std::vector<Sample> samples) {
   }
 }
 
+double Stretches::log_shared(const CoreSpeed& core) const {
+  return core.cycles.count() == 0 ? 0 : std::max(std::log(share(core) / own_share_), 0.0);
+}
+
 double Stretches::at_fastest(double time, const CoreSpeed& core) const {
   const auto cycles = static_cast<double>(core.cycles.count());
   return cycles == 0 ? time : time * std::min(1.0, fastest_ / cycles);
@@ -222,15 +228,13 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
   if (kind.ranks.size() <= rank.index()) kind.ranks.resize(rank.index() + 1);
   OfRank& here = kind.ranks[rank.index()];
   ++here.all;
-  here.log_shared = sample == nullptr || sample->core.cycles.count() == 0
-                        ? 0.0F
-                        : static_cast<float>(std::max(std::log(share(sample->core) / own_share_), 0.0));
+  here.log_shared = sample == nullptr ? 0.0F : static_cast<float>(log_shared(sample->core));
   const Recorded recorded = recorded_as(rank, place.step, picoseconds);
   if (sample != nullptr && sample->warm.count() != 0) {
     const double warm = at_fastest(static_cast<double>(sample->warm.count()), sample->twins_core);
     if (warm > kLeastShare * picoseconds) {
-      kind.measured.push_back(
-          {recorded, std::log(std::min(warm, picoseconds)), sample->rough, sample->shared});
+      kind.measured.push_back({recorded, std::log(std::min(warm, picoseconds)), sample->rough, sample->shared,
+                               log_shared(sample->twins_core)});
       return;
     }
   }
@@ -376,6 +380,10 @@ void Stretches::believe(OfKind& kind) {
   for (const Measured& m : kind.measured)
     if (!m.shared) kind.believed.push_back(m);
   if (kind.believed.empty() && bears_sharing(kind.measured)) kind.believed = kind.measured;
+  find_ends(kind);
+}
+
+void Stretches::find_ends(OfKind& kind) {
   kind.most = INFINITY;
   const auto shorter = [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; };
   if (!kind.believed.empty()) {
@@ -385,6 +393,28 @@ void Stretches::believe(OfKind& kind) {
   } else if (!kind.measured.empty()) {
     kind.most = std::exp(std::max_element(kind.measured.begin(), kind.measured.end(), shorter)->log_warm);
   }
+}
+
+/// Stretches of milliseconds hardly ever have their core for themselves, and few samples tell no amounts of work apart. Where those
+/// that shared more took no longer, all do, as rough ones.
+void Stretches::believe_all(OfKind& kind, const std::vector<Recorded>& recorded) {
+  constexpr std::size_t kFewest = 8, kFewEnough = 4;
+  constexpr double kByChance = 2;  // Student's t
+  if (!kind.levels.constant() || kind.levels.as_recorded()) return;
+  if (kind.believed.size() > kFewEnough || kind.measured.size() < kFewest) return;
+  std::vector<double> shared, warm;
+  for (const Measured& m : kind.measured) {
+    shared.push_back(m.log_shared);
+    warm.push_back(m.log_warm);
+  }
+  if (students_t(shared, warm) > kByChance) return;
+  std::vector<Measured> all = kind.measured;
+  for (Measured& m : all) m.rough = true;
+  Levels levels{all, recorded};
+  if (levels.constant()) return;
+  kind.levels = std::move(levels);
+  kind.believed = std::move(all);
+  find_ends(kind);
 }
 
 void Stretches::fit(OfKind& kind) const {
@@ -405,6 +435,7 @@ void Stretches::fit(OfKind& kind) const {
   kind.levels = Levels{std::move(samples), recorded, kind.measured,
                        replicate_ == 0 ? std::nullopt : std::optional{kind.levels.told_by()}};
   if (replicate_ != 0) return;
+  believe_all(kind, recorded);
   std::vector<double> warm;
   for (const Measured& m : kind.believed) warm.push_back(std::exp(m.log_warm));
   kind.spread = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / quantile(warm, 0.5);

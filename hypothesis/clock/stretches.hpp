@@ -169,6 +169,8 @@ class Stretches {
   static void join(OfKind& kind, const std::vector<const ToldOfKind*>& others);
   void fit(OfKind& kind) const;
   static void believe(OfKind& kind);
+  static void believe_all(OfKind& kind, const std::vector<Recorded>& recorded);
+  static void find_ends(OfKind& kind);
   static void leave_once(OfKind& kind);
   void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
   void forgive_once(OfKind& kind, double typical) const;
@@ -188,6 +190,8 @@ class Stretches {
   [[nodiscard]] const Sample* sample_of(RankId rank, std::uint64_t ordinal) const;
   [[nodiscard]] std::uint64_t chance(std::uint64_t of) const;
 
+  /// How much longer loads took than on a core for oneself; 0: no longer, or that is not known.
+  [[nodiscard]] double log_shared(const CoreSpeed& core) const;
   /// `time` at the highest frequency that a core was met with, where it passed at another.
   [[nodiscard]] double at_fastest(double time, const CoreSpeed& core) const;
 

@@ -421,6 +421,54 @@ TEST(Stretches, WhoseTwinsAllSharedTheirCoreAreAtMostTheBestOfThese) {
   EXPECT_NEAR(warm(30 * kMicrosecond), 30 * kMicrosecond, 0.1 * kMicrosecond);
 }
 
+int mixed_bits(int rank, int step) {
+  return static_cast<int>(
+      (static_cast<unsigned>(rank) * 2654435761U ^ static_cast<unsigned>(step) * 40503U) >> 7U & 1U);
+}
+
+/// Of 16 ranks, half of whose stretches at random take 1.5 times as long, and with hardly a twin that had its core for itself:
+/// the longest of ranks 0 to 7 is one of those. `sharing`: how much longer that made the twins' passes.
+double longest_where_all_shared(double sharing) {
+  constexpr int kFew = 16, kSteps = 60;
+  const auto more = [](int rank, int step) { return mixed_bits(rank, step) % 2 == 1; };
+  std::vector<Sample> samples;
+  for (int r = 0; r < kFew; ++r)
+    for (int s = 1; s < kSteps; s += 20) {
+      const int n = static_cast<int>(samples.size());
+      const bool own = n % 16 == 3;
+      const double shared = own ? 0 : 0.2 + 0.03 * (n % 5);
+      const double work = sharing > 0 || !more(r, s) ? 1 : 1.5;
+      const double warm = 20 * kMicrosecond * work * (1 + sharing * shared);
+      samples.push_back({RankId{r},
+                         static_cast<std::uint64_t>(s),
+                         Duration{std::llround(warm)},
+                         false,
+                         {Duration{400'000}, Duration{std::llround(200'000 * (1 + shared))}}});
+    }
+  Stretches stretches{samples};
+  for (int r = 0; r < kFew; ++r)
+    for (int s = 0; s < kSteps; ++s)
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s),
+                     Program::event(5, (sharing == 0 && more(r, s) ? 35 : 25) * kMicrosecond));
+  stretches.fit();
+  double longest = 0;
+  for (int r = 0; r < 8; ++r) {
+    Follower follower;
+    for (int s = 0; s < 10; ++s) {
+      const double recorded = (sharing == 0 && more(r, s) ? 35 : 25) * kMicrosecond;
+      const double warm = stretches.warm(follower.before(RankId{r}, Program::event(5, 0)), RankId{r},
+                                         static_cast<std::uint64_t>(s), recorded);
+      if (s > 1) longest = std::max(longest, warm);
+    }
+  }
+  return longest;
+}
+
+TEST(Stretches, WhoseTwinsNearlyAllSharedTheirCoreKeepTheirDifferencesWhereSharingMadeNone) {
+  EXPECT_NEAR(longest_where_all_shared(0), 30 * kMicrosecond, 0.5 * kMicrosecond);
+  EXPECT_NEAR(longest_where_all_shared(2), 20 * kMicrosecond, 0.5 * kMicrosecond);
+}
+
 TEST(Stretches, ThatWereLongPassedAtTheFrequencyThatTheirCoreHad) {
   std::vector<Sample> samples;
   for (int r = 0; r < kRanks; ++r)
