@@ -57,7 +57,8 @@ std::string three_times(const analyses::WarmTimes& clocks) {
 /// What the clock rests on.
 std::string evidence(const analyses::WarmTimes& clocks) {
   if (clocks.samples == 0)
-    return "no stretch measured by twins (too long, or impossible to repeat), only the cores' speed taken "
+    return "no stretch measured by twins (too long, impossible to repeat, or beside threads of the program's "
+           "own), only the cores' speed taken "
            "out";
   return fmt::format("{} of computing measured by twins", number_of(clocks.samples, "stretch", "stretches"));
 }

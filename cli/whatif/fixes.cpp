@@ -70,7 +70,7 @@ std::string not_looked_at(const Fixes& fixes) {
   if (fixes.not_looked_at < kWorthLooking) return {};
   return fmt::format(
       "{:>12} {:>6.1f} %  not looked at: communication that computing could hide (record again with "
-      "--record-accesses)\n",
+      "--record-accesses, which MPICH's programs have)\n",
       "at most", 100 * fixes.not_looked_at);
 }
 

@@ -181,7 +181,7 @@ function fixesCard({ fixes }) {
     shareOf(fixes.random_s ?? 0, fixes) < LEAST_SAVING ? null : el("p", {},
       `No advice: ${formatTime(fixes.random_s)} (${formatShare(shareOf(fixes.random_s, fixes))}) are uneven computing that comes and goes, noise of the host or of the program.`),
     (fixes.overlap_not_looked_at ?? 0) < WORTH_LOOKING ? null : el("p", {},
-      `Not looked at: communication that computing could hide, at most ${formatShare(fixes.overlap_not_looked_at)}. Record again with --record-accesses.`));
+      `Not looked at: communication that computing could hide, at most ${formatShare(fixes.overlap_not_looked_at)}. Record again with --record-accesses, which MPICH's programs have.`));
 }
 
 function renumberingCard({ renumbering: advice }) {
