@@ -19,11 +19,11 @@ std::vector<double> places(const std::vector<double>& values) {
   return found;
 }
 
+}  // namespace
+
 bool is_constant(const std::vector<double>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>{}) == values.end();
 }
-
-}  // namespace
 
 double students_t(const std::vector<double>& x, const std::vector<double>& y) {
   if (is_constant(x) || is_constant(y)) return 0;

@@ -8,6 +8,9 @@
 
 namespace nplus1::hypothesis::clock {
 
+/// All the same.
+[[nodiscard]] bool is_constant(const std::vector<double>& values);
+
 /// Student's t of that correlation, with n - 2 degrees of freedom: from about 2 on it is hardly by chance. 0 where one of the two is
 /// always the same. Of as many values each, three at least.
 [[nodiscard]] double students_t(const std::vector<double>& x, const std::vector<double>& y);

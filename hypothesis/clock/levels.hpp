@@ -28,6 +28,7 @@
 // algorithm" (1977); D. Rubin, "Multiple imputation for nonresponse in surveys" (1987).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -60,6 +61,7 @@ class Levels {
 
   /// The samples agree, or are too few to tell.
   [[nodiscard]] bool constant() const { return values_.size() <= 1; }
+  [[nodiscard]] std::size_t count() const { return std::max<std::size_t>(warm_.size(), 1); }
   [[nodiscard]] ToldBy told_by() const { return told_by_; }
   /// Only as recorded: stretches may be longer than any sample.
   [[nodiscard]] bool as_recorded() const { return differences_.by_rank() || differences_.by_step(); }

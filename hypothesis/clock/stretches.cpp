@@ -18,7 +18,8 @@ constexpr double kShortPs = 1e6;
 constexpr double kMostOfMeasuringPs = 100e3;
 constexpr std::size_t kFewestToTell = 32;  // stretches of a kind
 constexpr double kAlike = 1.2;
-constexpr std::size_t kRepeated = 4;  // stretches of a rank, of which some were hardly disturbed
+constexpr std::size_t kFewestOfLine = 3;  // samples
+constexpr std::size_t kRepeated = 4;      // stretches of a rank, of which some were hardly disturbed
 
 std::uint64_t key(RankId rank, std::uint64_t ordinal) {
   return static_cast<std::uint64_t>(rank.value) << 40U ^ ordinal;
@@ -116,7 +117,7 @@ double share_in_common(const ToldByRun& run, const ToldByRun& other) {
 
 const char* name(Model model) {
   constexpr const char* kNames[] = {"none",    "quantile", "constant", "at random",
-                                    "by rank", "by step",  "by both"};
+                                    "by rank", "by step",  "by both",  "along"};
   return kNames[static_cast<std::size_t>(model)];
 }
 
@@ -417,22 +418,85 @@ void Stretches::believe_all(OfKind& kind, const std::vector<Recorded>& recorded)
   find_ends(kind);
 }
 
+/// A replicate's samples: drawn from these, with replacement.
+std::vector<Measured> Stretches::drawn(const OfKind& kind, const std::vector<Measured>& samples) const {
+  std::vector<Measured> some;
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    some.push_back(samples[chance(i + kind.count) % samples.size()]);
+  blur(some, chance(~kind.count));
+  return some;
+}
+
+/// Tasks that are each as long as their data says. Without samples they are as long as recorded, but for what a replicate takes off.
+void Stretches::find_line(OfKind& kind) const {
+  constexpr double kMostOfTheHost = 0.2;
+  if (replicate_ == 0) {
+    kind.line.reset();
+    if (!differ_as_recorded(kind)) return;
+    kind.line = kind.measured.size() < kFewestOfLine ? Line{0} : Line{kind.measured};
+  } else if (kind.line) {
+    const double some = fraction(chance(kind.count));
+    kind.line = kind.measured.size() < kFewestOfLine ? Line{-kMostOfTheHost * some}
+                                                     : Line{drawn(kind, kind.measured), some};
+  }
+}
+
+/// Whether stretches differ from each other, as recorded, and not by amounts of work that samples tell better: by what samples that
+/// had their cores for themselves say, or all of them if their range is wider than sharing makes it; or because no host makes
+/// so long stretches differ by so much.
+bool Stretches::differ_as_recorded(const OfKind& kind) {
+  constexpr double kAnyRange = 0.1, kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 1;
+  constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
+  const double mean_ps = kind.recorded_ps / static_cast<double>(kind.count);
+  const double range = range_on_ranks(kind);
+  const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
+                    (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs);
+  if (kind.measured.size() < kFewestOfLine) return wide;
+  std::vector<Measured> own;
+  for (const Measured& m : kind.measured)
+    if (!m.shared) own.push_back(m);
+  if (!(wide && correlation_of(kind.measured) > kGoesAlong) && !go_along(own, kAnyRange) &&
+      !go_along(kind.measured, kMoreThanSharingMakes))
+    return false;
+  return kind.believed.empty() || tells_better(Line{kind.measured}, kind);
+}
+
+/// Levels that come and go are believed of five samples each.
+bool Stretches::tells_better(const Line& line, const OfKind& kind) {
+  constexpr double kBetter = 0.7;  // times the levels' error
+  constexpr std::size_t kFewestOfLevel = 5;
+  const bool few = kind.levels.told_by() == ToldBy::kChance && !kind.levels.as_recorded() &&
+                   kind.believed.size() < kFewestOfLevel * kind.levels.count();
+  return few || error_of(line, kind.measured) < kBetter * error_of(kind.levels, kind.measured);
+}
+
+/// From the 10 % quantile to the 90 % quantile of what was recorded against the rank's own low quantile, without what its step has more.
+double Stretches::range_on_ranks(const OfKind& kind) {
+  std::vector<double> times;
+  for (const OfRank& rank : kind.ranks)
+    if (rank.some.size() >= kRepeated)
+      for (const Recorded& r : rank.some)
+        times.push_back(static_cast<double>(r.log_time - rank.log_low) - kind.differences.of_step(r.step));
+  return quantile(times, 0.9) - quantile(times, kLow);
+}
+
 void Stretches::fit(OfKind& kind) const {
   std::vector<Recorded> recorded;
   for (const OfRank& rank : kind.ranks) recorded.insert(recorded.end(), rank.some.begin(), rank.some.end());
-  if (kind.believed.empty()) return take_quantiles(kind, recorded);
+  if (kind.believed.empty())
+    take_quantiles(kind, recorded);
+  else
+    fit_levels(kind, recorded);
+  find_line(kind);
+}
+
+void Stretches::fit_levels(OfKind& kind, const std::vector<Recorded>& recorded) const {
   for (OfRank& rank : kind.ranks) {
     std::vector<double> times;
     for (const Recorded& r : rank.some) times.push_back(r.log_time);
     rank.log_low = times.empty() ? INFINITY : static_cast<float>(quantile(std::move(times), kLow));
   }
-  std::vector<Measured> samples = kind.believed;
-  if (replicate_ != 0) {
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      samples[i] = kind.believed[chance(i + kind.count) % kind.believed.size()];
-    blur(samples, chance(~kind.count));
-  }
-  kind.levels = Levels{std::move(samples), recorded, kind.measured,
+  kind.levels = Levels{replicate_ == 0 ? kind.believed : drawn(kind, kind.believed), recorded, kind.measured,
                        replicate_ == 0 ? std::nullopt : std::optional{kind.levels.told_by()}};
   if (replicate_ != 0) return;
   believe_all(kind, recorded);
@@ -547,16 +611,25 @@ void Stretches::replicate(std::uint32_t number) {
   fit();
 }
 
+/// By its own twin; 0: none.
+double Stretches::measured_of(const OfKind& kind, const Sample* own) const {
+  if (own == nullptr) return 0;
+  return kind.pace_of_twins * at_fastest(static_cast<double>(own->warm.count()), own->twins_core);
+}
+
+double Stretches::warm_along(const OfKind& kind, double recorded, const Sample* own) const {
+  const double measured = measured_of(kind, own);
+  if (measured > kLeastShare * recorded && !own->rough) return measured;
+  return std::exp(kind.line->log_warm(std::log(std::max(recorded, 1.0))));
+}
+
 double Stretches::warm_of_levels(const OfKind& kind, const Place& place, RankId rank, std::uint64_t ordinal,
                                  double recorded, const Sample* own) const {
   const Levels& levels = kind.levels;
   const bool asks_for_time = own != nullptr || !levels.constant();
   const Recorded stretch = asks_for_time ? recorded_as(rank, place.step, recorded)
                                          : Recorded{static_cast<std::uint32_t>(rank.value), place.step};
-  const double measured =
-      own == nullptr
-          ? 0
-          : kind.pace_of_twins * at_fastest(static_cast<double>(own->warm.count()), own->twins_core);
+  const double measured = measured_of(kind, own);
   if (measured > kLeastShare * recorded && !own->rough)
     return std::exp(levels.log_warm_of({stretch, std::log(measured), false}));
   const double warm = levels.warm(stretch, fraction(chance(key(rank, ordinal))));
@@ -576,6 +649,8 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   const double low = of.ranks[rank.index()].low;
   if (estimate == Estimate::kLowest) {
     warm = of.least;
+  } else if (of.line) {
+    warm = warm_along(of, recorded, own);
   } else if (of.believed.empty()) {
     warm = low;
     if (of.differences.by_step()) warm *= std::exp(of.differences.of_step(place.step));
@@ -585,13 +660,15 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
   }
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
-  if (!of.believed.empty() && (warm < kShortPs || of.levels.at_most())) warm = std::min(warm, low);
+  if (!of.line && !of.believed.empty() && (warm < kShortPs || of.levels.at_most()))
+    warm = std::min(warm, low);
   warm = std::max(std::min({warm, recorded, longest}) - of.of_measuring, 0.0);
   if (estimate == Estimate::kBest) of.warm_ps += warm;
   return warm;
 }
 
 Model Stretches::model_of(const OfKind& kind) {
+  if (kind.line) return Model::kAlong;
   if (kind.believed.empty()) return Model::kQuantile;
   if (kind.levels.constant() && !kind.levels.as_recorded()) return Model::kConstant;
   switch (kind.levels.told_by()) {

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "events/recording/header.hpp"
 #include "events/sink.hpp"
 #include "hypothesis/clock/levels.hpp"
+#include "hypothesis/clock/line.hpp"
 #include "support/ids.hpp"
 #include "support/result.hpp"
 #include "support/units.hpp"
@@ -85,7 +87,8 @@ enum class Model : std::uint8_t {
   kAtRandom,  // of several levels, and so on
   kByRank,
   kByStep,
-  kByRankAndStep
+  kByRankAndStep,
+  kAlong  // a line through what twins took against what was recorded
 };
 [[nodiscard]] const char* name(Model model);
 
@@ -159,6 +162,7 @@ class Stretches {
     double recorded_ps = 0;
     mutable double warm_ps = 0;
     Levels levels;
+    std::optional<Line> line;    // where no amounts of work come back; then what follows does not count
     Differences differences;     // where there are no samples
     double least = 0, most = 0;  // of what is believed; the former, without, of what was recorded
     double spread = 0;
@@ -168,9 +172,15 @@ class Stretches {
   [[nodiscard]] static ToldOfKind told(const OfKind& kind);
   static void join(OfKind& kind, const std::vector<const ToldOfKind*>& others);
   void fit(OfKind& kind) const;
+  void fit_levels(OfKind& kind, const std::vector<Recorded>& recorded) const;
   static void believe(OfKind& kind);
   static void believe_all(OfKind& kind, const std::vector<Recorded>& recorded);
   static void find_ends(OfKind& kind);
+  [[nodiscard]] std::vector<Measured> drawn(const OfKind& kind, const std::vector<Measured>& samples) const;
+  void find_line(OfKind& kind) const;
+  [[nodiscard]] static bool differ_as_recorded(const OfKind& kind);
+  [[nodiscard]] static bool tells_better(const Line& line, const OfKind& kind);
+  [[nodiscard]] static double range_on_ranks(const OfKind& kind);
   static void leave_once(OfKind& kind);
   void take_quantiles(OfKind& kind, const std::vector<Recorded>& recorded) const;
   void forgive_once(OfKind& kind, double typical) const;
@@ -182,6 +192,8 @@ class Stretches {
   [[nodiscard]] Warmer warmer(double log_low, std::uint64_t random) const;
   [[nodiscard]] static double warmer_at_least(const OfKind& kind);
   void warm_up(OfKind& kind) const;
+  [[nodiscard]] double measured_of(const OfKind& kind, const Sample* own) const;
+  [[nodiscard]] double warm_along(const OfKind& kind, double recorded, const Sample* own) const;
   /// The estimate for a stretch of a kind that was measured.
   [[nodiscard]] double warm_of_levels(const OfKind& kind, const Place& place, RankId rank,
                                       std::uint64_t ordinal, double recorded, const Sample* own) const;
