@@ -223,14 +223,14 @@ void Levels::find_levels(const std::vector<Measured>& samples) {
 /// A few samples that lie above all others are what the host did to their twins: unless they lie far above, and the stretches
 /// themselves took so much longer than others.
 void Levels::drop_few(double fewest_share, const std::vector<Measured>& samples) {
+  constexpr double kNotByChance = 2;  // Student's t
   const auto are_as_recorded = [&] {
-    std::ptrdiff_t all = 0, as_recorded = 0;
+    std::vector<double> is_of_it, recorded;
     for (const Measured& m : samples) {
-      if (level_of(m.log_warm) + 1 != values_.size()) continue;
-      ++all;
-      as_recorded += is_as_recorded(m, values_[values_.size() - 2]) ? 1 : 0;
+      is_of_it.push_back(level_of(m.log_warm) + 1 == values_.size() ? 1 : 0);
+      recorded.push_back(m.recorded.log_time);
     }
-    return 2 * as_recorded > all;
+    return students_t(is_of_it, recorded) > kNotByChance;
   };
   while (values_.size() > 1 && share_.back() < fewest_share &&
          (values_.back() - values_[values_.size() - 2] < kFarApart || !are_as_recorded())) {
