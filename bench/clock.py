@@ -2,7 +2,7 @@
 """Virtual time with warm caches against the truth, on known work (bench/programs/known_work.c).
 
     bench/clock.py BUILD [--ranks 2,4,16,64] [--patterns ring,halo,...] [--steps N] [--imbalance rank,50] [--together N]
-    bench/clock.py BUILD --differences [--percents 5,20,100,300] [--ranks 16,64] [--patterns allreduce,ring]
+    bench/clock.py BUILD --differences [--percents 5,20,100,300] [--kinds rank,step,random,tasks] [--ranks 16,64] [--patterns ring]
     bench/clock.py BUILD --equal-work [--ranks 4,16,64]
 
 For each pattern and number of ranks: the program runs under `--compute warm`, `nplus1 clock` corrects its clock, and
@@ -10,7 +10,7 @@ the same program with the kernels' costs given instead of computed is the truth.
 and after each run; where the two differ by more than 5 % the host's speed has changed, and the row says so.
 Prints a table in Markdown: truth, and how far the virtual time is off as measured, at least, and as estimated, and
 whether the stated interval holds the truth; at the end, of how many rows it does. With --differences: work that differs
-by rank, by step, at random; the slope of the stretches' warm times against their true ones, and whether the sweep's
+by rank, by step, at random, and from task to task; the slope of the stretches' warm times against their true ones, and whether the sweep's
 first fix is the one that the sweep of the truth has, and what either saves when it is carried out in the truth. With --together N each row is
 what N runs tell together (`--repeat`). With --equal-work: what the sweep offers for balancing, per cent.
 """
@@ -135,7 +135,7 @@ class Bench:
 
     def differences(self, pattern, ranks):
         for percent in self.options.percents.split(","):
-            for kind in ("rank", "step", "random"):
+            for kind in self.options.kinds.split(","):
                 text, folder, truth_folder, end = self.row(pattern, ranks, f"{kind},{percent}")
                 print(f"| {pattern} | {ranks} | {kind} | {percent} | {text}| {self.slope(folder, truth_folder):.3f} "
                       f"| {self.judge_fix(folder, truth_folder)} {end}", flush=True)
@@ -156,10 +156,11 @@ def main():
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--together", type=int, default=1)
     parser.add_argument("--kernels", default="01234")
-    parser.add_argument("--imbalance", default="", help="rank|step|random,PERCENT")
+    parser.add_argument("--imbalance", default="", help="rank|step|random|tasks,PERCENT")
     parser.add_argument("--differences", action="store_true")
     parser.add_argument("--mpicc", default="mpicc.mpich", help="mpicc.openmpi: programs of Open MPI's")
     parser.add_argument("--percents", default="5,20,100,300")
+    parser.add_argument("--kinds", default="rank,step,random,tasks", help="of --differences")
     parser.add_argument("--equal-work", action="store_true")
     bench = Bench(parser.parse_args())
     times = "truth, ms | as measured, % | at least, % | with warm caches, % | nine of ten, % | twins"

@@ -5,6 +5,7 @@
  *   known_work PATTERN STEPS [options]         ring, halo, wavefront, allreduce, workers
  *     given COST...                            kernels take these costs of virtual time, and nothing is computed
  *     imbalance rank|step|random PERCENT       work is repeated: every second rank, step, or stretch has PERCENT more
+ *     imbalance tasks PERCENT                  each stretch has something between nothing and PERCENT more
  *     together                                 the same place in the source calls all kernels
  *     kernels LIST                             e.g. 013: which kernels, in this order [012345]
  */
@@ -99,19 +100,21 @@ static const char* kind = "none";
 static double more = 0;
 static int rank, ranks;
 
+static uint64_t random_of(int step, int k) {
+  uint64_t x = (uint64_t)rank * 0x9e3779b97f4a7c15u + (uint64_t)step * 0xbf58476d1ce4e5b9u + (uint64_t)k;
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
 /* The share of a kernel's work that this stretch has: 1, or more. */
 static double share(int step, int k) {
   if (strcmp(kind, "rank") == 0) return rank % 2 ? 1 + more : 1;
   if (strcmp(kind, "step") == 0) return step % 2 ? 1 + more : 1;
-  if (strcmp(kind, "random") == 0) {
-    uint64_t x = (uint64_t)rank * 0x9e3779b97f4a7c15u + (uint64_t)step * 0xbf58476d1ce4e5b9u + (uint64_t)k;
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9u;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebu;
-    x ^= x >> 31;
-    return x & 1 ? 1 + more : 1;
-  }
+  if (strcmp(kind, "random") == 0) return random_of(step, k) & 1 ? 1 + more : 1;
+  if (strcmp(kind, "tasks") == 0) return 1 + more * (double)(random_of(step, k) >> 11) * 0x1p-53;
   return 1;
 }
 
