@@ -44,13 +44,13 @@ TEST(Differences, OfRanksAreFound) {
   EXPECT_NEAR(found.of_rank(3) - found.of_rank(2), std::log(1.5), 0.04);
 }
 
-/// Of few ranks, which differ a little, noise makes more, and some of it stays.
+/// Noise makes ranks that differ a little differ by more.
 TEST(Differences, OfRanksThatAreToBeBorneOutMayBeSmall) {
   constexpr auto kBetween = Differences::Between::kRanksToBeBorneOut;
-  int of_noise = 0;
+  int by_themselves = 0, of_noise = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
     const auto all = stretches([](auto rank, auto) { return rank % 2 == 1 ? 1.06e9 : 1e9; }, seed, 16, 60);
-    EXPECT_FALSE(Differences{all}.by_rank() && seed < 5) << seed;
+    by_themselves += static_cast<int>(Differences{all}.by_rank());
     const Differences found{all, kBetween};
     ASSERT_TRUE(found.by_rank()) << seed;
     double odd = 0, even = 0;
@@ -62,7 +62,8 @@ TEST(Differences, OfRanksThatAreToBeBorneOutMayBeSmall) {
     const Differences none{stretches([](auto, auto) { return 1e9; }, seed, 16, 60), kBetween};
     of_noise += static_cast<int>(none.by_rank());
   }
-  EXPECT_LE(of_noise, 10);  // of 200: it is for the samples to say so
+  EXPECT_LE(by_themselves, 20);  // of 200
+  EXPECT_LE(of_noise, 10);       // of 200: it is for the samples to say so
 }
 
 TEST(Differences, OfStepsAreFound) {

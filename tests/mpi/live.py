@@ -71,6 +71,21 @@ def descendants(pid):
     return below
 
 
+def states_below(pid):
+    """What each thread of the processes below `pid` does: name, state, system call, seconds of CPU time."""
+    lines = []
+    for process, name in sorted(descendants(pid).items()):
+        for thread in sorted(pathlib.Path(f"/proc/{process}/task").glob("*")):
+            try:
+                fields = (thread / "stat").read_text().rsplit(")", 1)[1].split()
+                call = (thread / "syscall").read_text().split()[:3]
+            except OSError:
+                continue
+            seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            lines.append(f"{name} {process}/{thread.name} {fields[0]} {' '.join(call)} {seconds:.1f} s")
+    return "\n".join(lines)
+
+
 def alive_below(pid):
     """Names of the processes below `pid` that have not ended."""
     names = set()

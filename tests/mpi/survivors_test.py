@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from live import LIMIT, LiveTest, descendants, environment, wait_until
+from live import LIMIT, LiveTest, descendants, environment, states_below, wait_until
 
 # What rank 0 waits in when the simulator dies; rank 1 sends three messages long after that, rank 2 one.
 WAITS = {
@@ -46,9 +46,10 @@ class Killed(LiveTest):
         try:
             out, err = job.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
+            states = states_below(job.pid)
             job.terminate()
             job.communicate()
-            self.fail("the program hangs")
+            self.fail(f"the program hangs\n{states}")
         self.assertEqual(job.returncode, 0, err)
         return out, err
 
