@@ -445,8 +445,8 @@ void Stretches::find_line(OfKind& kind) const {
 /// had their cores for themselves say, or all of them if their range is wider than sharing makes it; or because no host makes
 /// so long stretches differ by so much.
 bool Stretches::differ_as_recorded(const OfKind& kind) {
-  constexpr double kAnyRange = 0.1, kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 1;
-  constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
+  constexpr double kAnyRange = 0.1, kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
+  constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9, kRatherAlong = 0.5;
   const double mean_ps = kind.recorded_ps / static_cast<double>(kind.count);
   const double range = range_on_ranks(kind);
   const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
@@ -455,7 +455,7 @@ bool Stretches::differ_as_recorded(const OfKind& kind) {
   std::vector<Measured> own;
   for (const Measured& m : kind.measured)
     if (!m.shared) own.push_back(m);
-  if (!(wide && correlation_of(kind.measured) > kGoesAlong) && !go_along(own, kAnyRange) &&
+  if (!(wide && correlation_of(kind.measured) > kRatherAlong) && !go_along(own, kAnyRange) &&
       !go_along(kind.measured, kMoreThanSharingMakes))
     return false;
   return kind.believed.empty() || tells_better(Line{kind.measured}, kind);
