@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "hypothesis/clock/correlation.hpp"
 
@@ -55,6 +56,14 @@ void blur(std::vector<Measured>& samples, std::uint64_t random) {
 
 double share(const CoreSpeed& core) {
   return static_cast<double>(core.loads.count()) / static_cast<double>(core.cycles.count());
+}
+
+/// Those whose twins had their core for themselves.
+std::vector<Measured> on_own_cores(const std::vector<Measured>& samples) {
+  std::vector<Measured> own;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(own),
+               [](const Measured& m) { return !m.shared; });
+  return own;
 }
 
 /// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
@@ -377,9 +386,7 @@ void Stretches::leave_once(OfKind& kind) {
 /// Those whose twins had their core for themselves; and all, where who shares it makes no difference. Others took 1.1 to 3 times as
 /// long: a kind with none but these is as one without samples, only not longer than they say.
 void Stretches::believe(OfKind& kind) {
-  kind.believed.clear();
-  for (const Measured& m : kind.measured)
-    if (!m.shared) kind.believed.push_back(m);
+  kind.believed = on_own_cores(kind.measured);
   if (kind.believed.empty() && bears_sharing(kind.measured)) kind.believed = kind.measured;
   find_ends(kind);
 }
@@ -452,9 +459,7 @@ bool Stretches::differ_as_recorded(const OfKind& kind) {
   const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
                     (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs);
   if (kind.measured.size() < kFewestOfLine) return wide;
-  std::vector<Measured> own;
-  for (const Measured& m : kind.measured)
-    if (!m.shared) own.push_back(m);
+  const std::vector<Measured> own = on_own_cores(kind.measured);
   if (!(wide && correlation_of(kind.measured) > kRatherAlong) && !go_along(own, kAnyRange) &&
       !go_along(kind.measured, kMoreThanSharingMakes))
     return false;
