@@ -78,8 +78,7 @@ Result<Chain> build_chain(const Case& c) {
   std::unique_ptr<hypothesis::transform::Transform> clock;
   if (c.clock) {
     c.clock->replicate(c.replicate);
-    clock = std::make_unique<hypothesis::clock::WarmClock>(c.clock,
-                                                           hypothesis::clock::Stretches::Estimate::kBest);
+    clock = std::make_unique<hypothesis::clock::WarmClock>(c.clock, hypothesis::clock::Estimate::kBest);
   }
   auto chain = Chain::build(c.steps, play, recorded.call_interval, std::move(clock));
   if (!chain) return chain;

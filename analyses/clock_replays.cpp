@@ -60,8 +60,8 @@ class ClockReplays {
     WarmTimes clocks;
     clocks.ranks = reader_.header().ranks;
     const auto stretches = fitted_stretches(settings_.source, other_runs_);
-    clocks.samples = stretches->samples();
-    clocks.slower_than_fastest = stretches->slower_than_fastest();
+    clocks.samples = stretches->samples().measured();
+    clocks.slower_than_fastest = stretches->samples().slower_than_fastest();
     kept_ = reader_.keep(kMostKept);
     const std::size_t replicates = reader_.bytes() > kMostReplicated ? 0 : kReplicates;
     const auto ends = ends_of(0, 2 + replicates, stretches);
@@ -123,13 +123,14 @@ class ClockReplays {
   Result<End> end_of(std::size_t which, const std::shared_ptr<Stretches>& stretches) {
     if (!kept_) reader_ = need(events::recording::Reader::open(settings_.source));
     if (which > 1) stretches->replicate(static_cast<std::uint32_t>(which - 1));
-    const auto result = replay(which == 0 ? nullptr : stretches, nullptr,
-                               which == 1 ? Stretches::Estimate::kLowest : Stretches::Estimate::kBest);
+    const auto result =
+        replay(which == 0 ? nullptr : stretches, nullptr,
+               which == 1 ? hypothesis::clock::Estimate::kLowest : hypothesis::clock::Estimate::kBest);
     return End{result.makespan().time_since_epoch(), computing_of(result)};
   }
 
   hypothesis::ReplayResult replay(const std::shared_ptr<Stretches>& stretches, const ReplayFolder* folder,
-                                  Stretches::Estimate estimate = Stretches::Estimate::kBest) {
+                                  hypothesis::clock::Estimate estimate = hypothesis::clock::Estimate::kBest) {
     const auto prepared = prepare_replay(settings_, recorded_, reader_.header().ranks);
     hypothesis::transform::Chain chain;
     if (stretches) {

@@ -42,8 +42,7 @@ class Program {
     return e;
   }
 
-  [[nodiscard]] double warm(int rank, int step, double recorded,
-                            Stretches::Estimate estimate = Stretches::Estimate::kBest) const {
+  [[nodiscard]] double warm(int rank, int step, double recorded, Estimate estimate = Estimate::kBest) const {
     return stretches->warm({{kHere, kThere, 0}, static_cast<std::uint32_t>(step / 2)}, RankId{rank},
                            static_cast<std::uint64_t>(step), recorded, estimate);
   }
@@ -328,26 +327,15 @@ TEST(Stretches, AtLeastAreTheShortestMeasured) {
   Crowded crowded;
   const auto work = [](int rank, int) { return (20 + rank) * kMicrosecond; };
   const Program program{work, [&](int r, int s) { return crowded(work(r, s)); }, 3};
-  EXPECT_NEAR(program.warm(5, 1, 1e12, Stretches::Estimate::kLowest), 20 * kMicrosecond, kFloat);
+  EXPECT_NEAR(program.warm(5, 1, 1e12, Estimate::kLowest), 20 * kMicrosecond, kFloat);
 }
 
 TEST(Stretches, WithoutSamplesAtLeastAreTheShortestRecorded) {
   const Program program{[](int, int) { return 1; },
                         [](int rank, int step) { return (rank + 1) * (100 + step) * kMicrosecond; }, 0};
-  const double lowest = program.warm(5, 7, 1e12, Stretches::Estimate::kLowest);
+  const double lowest = program.warm(5, 7, 1e12, Estimate::kLowest);
   EXPECT_GE(lowest, 100.9 * kMicrosecond);
   EXPECT_LE(lowest, 110 * kMicrosecond);  // of those of 100 that are kept
-}
-
-TEST(Stretches, OfDifferentSizesAreDifferentKinds) {
-  Follower follower;
-  events::Event e = Program::event(0, 0);
-  e.size = 8;
-  const Kind first = follower.before(RankId{0}, e).kind;
-  const Kind second = follower.before(RankId{0}, e).kind;
-  EXPECT_EQ(first.size, 0);
-  EXPECT_EQ(second.size, 8);
-  EXPECT_EQ(follower.before(RankId{1}, e).kind, first);
 }
 
 /// Stretches of 20 us on cores whose frequency comes and goes, and of which now and then somebody else has a part.
@@ -421,6 +409,28 @@ TEST(Stretches, WhoseTwinsAllSharedTheirCoreAreAtMostTheBestOfThese) {
   EXPECT_NEAR(warm(30 * kMicrosecond), 30 * kMicrosecond, 0.1 * kMicrosecond);
 }
 
+/// Rank 3 does it twice, rank 5 once, and twins that shared their cores measured one of each.
+TEST(Stretches, OfARankWhoseOnlyTwinSharedItsCoreTakeWhatThatTook) {
+  std::vector<Sample> samples;
+  for (const int rank : {3, 5})
+    samples.push_back({RankId{rank},
+                       1,
+                       Duration{std::llround((rank == 3 ? 30 : 40) * kMicrosecond)},
+                       false,
+                       {Duration{400'000}, Duration{300'000}}});
+  samples.push_back({RankId{0}, 0, {}, false, {}, {Duration{400'000}, Duration{200'000}}});
+  Stretches stretches{samples};
+  for (const int rank : {3, 5})
+    for (int s = 0; s < (rank == 3 ? 4 : 2); ++s)
+      stretches.take(RankId{rank}, static_cast<std::uint64_t>(s), Program::event(s, 60 * kMicrosecond));
+  stretches.fit();
+  Follower follower;
+  (void)follower.before(RankId{5}, Program::event(0, 0));
+  EXPECT_NEAR(
+      stretches.warm(follower.before(RankId{5}, Program::event(1, 0)), RankId{5}, 1, 60 * kMicrosecond),
+      40 * kMicrosecond, kMicrosecond);
+}
+
 int mixed_bits(int rank, int step) {
   return static_cast<int>(
       (static_cast<unsigned>(rank) * 2654435761U ^ static_cast<unsigned>(step) * 40503U) >> 7U & 1U);
@@ -429,11 +439,11 @@ int mixed_bits(int rank, int step) {
 /// Of 16 ranks, half of whose stretches at random take 1.5 times as long, and with hardly a twin that had its core for itself:
 /// the longest of ranks 0 to 7 is one of those. `sharing`: how much longer that made the twins' passes.
 double longest_where_all_shared(double sharing) {
-  constexpr int kFew = 16, kSteps = 60;
+  constexpr int kFew = 16, kTasks = 60;
   const auto more = [](int rank, int step) { return mixed_bits(rank, step) % 2 == 1; };
   std::vector<Sample> samples;
   for (int r = 0; r < kFew; ++r)
-    for (int s = 1; s < kSteps; s += 20) {
+    for (int s = 1; s < kTasks; s += 20) {
       const int n = static_cast<int>(samples.size());
       const bool own = n % 16 == 3;
       const double shared = own ? 0 : 0.2 + 0.03 * (n % 5);
@@ -447,7 +457,7 @@ double longest_where_all_shared(double sharing) {
     }
   Stretches stretches{samples};
   for (int r = 0; r < kFew; ++r)
-    for (int s = 0; s < kSteps; ++s)
+    for (int s = 0; s < kTasks; ++s)
       stretches.take(RankId{r}, static_cast<std::uint64_t>(s),
                      Program::event(5, (sharing == 0 && more(r, s) ? 35 : 25) * kMicrosecond));
   stretches.fit();
@@ -480,8 +490,8 @@ TEST(Stretches, ThatWereLongPassedAtTheFrequencyThatTheirCoreHad) {
       stretches.take(RankId{r}, static_cast<std::uint64_t>(s),
                      Program::event(s, (r == 3 && s == 1 ? 9e3 : 6e3) * kMicrosecond));
   stretches.fit();
-  EXPECT_EQ(stretches.samples(), 0U);
-  EXPECT_NEAR(stretches.slower_than_fastest(), 0.5 / (kRanks + 1), 1e-9);
+  EXPECT_EQ(stretches.samples().measured(), 0U);
+  EXPECT_NEAR(stretches.samples().slower_than_fastest(), 0.5 / (kRanks + 1), 1e-9);
   Follower follower;
   (void)follower.before(RankId{3}, Program::event(0, 0));
   EXPECT_NEAR(
@@ -499,7 +509,7 @@ TEST(Stretches, PassedAtAFrequencyThatACoreMayHave) {
     for (int s = 0; s < 3; ++s)
       stretches.take(RankId{r}, static_cast<std::uint64_t>(s), Program::event(s % 2, 6e3 * kMicrosecond));
   stretches.fit();
-  EXPECT_EQ(stretches.slower_than_fastest(), 0);
+  EXPECT_EQ(stretches.samples().slower_than_fastest(), 0);
   Follower follower;
   (void)follower.before(RankId{3}, Program::event(0, 0));
   EXPECT_NEAR(
@@ -551,19 +561,6 @@ TEST(Stretches, AreAsFastAsInOtherRunsThatTheHostWasFasterIn) {
   }
 }
 
-TEST(Stretches, AreInCommonWhereBothRunsHaveAsMany) {
-  ToldByRun run, other;
-  run[{1, 2, 8}] = {{}, {}, 100, 3e9};
-  run[{2, 1, 8}] = {{}, {}, 100, 1e9};
-  EXPECT_EQ(share_in_common(run, other), 0);
-  other[{1, 2, 8}] = {{}, {}, 110, 9e9};
-  EXPECT_EQ(share_in_common(run, other), 0.75);
-  other[{2, 1, 8}] = {{}, {}, 111, 1e9};
-  EXPECT_EQ(share_in_common(run, other), 0.75);
-  other[{2, 1, 8}].count = 90;
-  EXPECT_EQ(share_in_common(run, other), 1);
-}
-
 TEST(Stretches, OfRanksThatDoNotHaveThemHereAreLeftOut) {
   std::vector<Sample> samples{{RankId{7}, 1, Duration{5'000'000}}};
   Stretches other{samples}, run{{}};
@@ -583,32 +580,6 @@ TEST(Stretches, AreNoLongerThanRecordedWhateverOtherRunsTook) {
                      [&](int r, int s) { return 3 * work(r, s); }, 10};
   const Program run{work, work, 10, {slow.told, slow.told, slow.told, slow.told}};
   EXPECT_LE(run.warm(3, 51, work(3, 51)), work(3, 51));
-}
-
-TEST(Samples, AreReadFromTheRecordingsProperties) {
-  const auto read = samples_of({{"warm-times", "0 12 3400 0\n7 99 1 1\n"}});
-  ASSERT_TRUE(read);
-  ASSERT_EQ(read.value().size(), 2U);
-  EXPECT_EQ(read.value()[1].rank, RankId{7});
-  EXPECT_EQ(read.value()[0].ordinal, 12U);
-  EXPECT_EQ(read.value()[0].warm, Duration{3400});
-  EXPECT_FALSE(read.value()[0].rough);
-  EXPECT_TRUE(read.value()[1].rough);
-  EXPECT_TRUE(samples_of({}).value().empty());
-  const auto with_cores = samples_of({{"warm-times", "0 12 3400 0 400 200 0 0\n7 99 0 0 0 0 500 300\n"}});
-  ASSERT_TRUE(with_cores);
-  EXPECT_EQ(with_cores.value()[0].twins_core.cycles, Duration{400});
-  EXPECT_EQ(with_cores.value()[0].twins_core.loads, Duration{200});
-  EXPECT_EQ(with_cores.value()[0].core.cycles, Duration{});
-  EXPECT_EQ(with_cores.value()[1].warm, Duration{});
-  EXPECT_EQ(with_cores.value()[1].core.loads, Duration{300});
-}
-
-TEST(Samples, ThatAreNoneAreRefused) {
-  for (const char* text : {"0 12", "0 12 3400", "0 12 3400\n", "0 x 3 0\n", "-1 2 3 0\n", "0 1 0 0\n",
-                           "0 1 -5 0\n", "\n", "1 2 3 0\n4", "1 2 3 2\n", "1 2 3 -1\n", "1 2 3 0 400 200 0\n",
-                           "1 2 3 0 400 -200 0 0\n", "1 2 0 0 400 200 0 0\n", "1 2 3 0 400 200 0 0"})
-    EXPECT_FALSE(samples_of({{"warm-times", text}})) << text;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace nplus1::hypothesis::clock {
 
-WarmClock::WarmClock(std::shared_ptr<const Stretches> stretches, Stretches::Estimate estimate)
+WarmClock::WarmClock(std::shared_ptr<const Stretches> stretches, Estimate estimate)
     : stretches_{std::move(stretches)}, estimate_{estimate} {}
 
 void WarmClock::change(RankId rank, std::uint64_t ordinal, transform::Call& call) {

@@ -11,14 +11,14 @@ namespace nplus1::hypothesis::clock {
 class WarmClock final : public transform::Transform {
  public:
   /// `stretches` are fitted.
-  WarmClock(std::shared_ptr<const Stretches> stretches, Stretches::Estimate estimate);
+  WarmClock(std::shared_ptr<const Stretches> stretches, Estimate estimate);
 
  private:
   void change(RankId rank, std::uint64_t ordinal, transform::Call& call) override;
   void restart() override { follower_ = {}; }
 
   std::shared_ptr<const Stretches> stretches_;
-  Stretches::Estimate estimate_;
+  Estimate estimate_;
   Follower follower_;
 };
 

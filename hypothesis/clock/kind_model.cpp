@@ -1,0 +1,350 @@
+#include "hypothesis/clock/kind_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "hypothesis/clock/correlation.hpp"
+#include "hypothesis/clock/quantile.hpp"
+
+namespace nplus1::hypothesis::clock {
+namespace {
+
+constexpr std::size_t kKept = 64;  // recorded stretches of a kind on a rank
+/// A sample that lies so far below what was recorded is none: the stretch did something else the second time.
+constexpr double kLeastShare = 1e-4;
+constexpr std::size_t kFewestOfLine = 3;  // samples
+
+/// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
+/// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %.
+void blur(std::vector<Measured>& samples, std::uint64_t random) {
+  constexpr double kRough = 0.05, kExact = 0.01;
+  double sum = -6;  // of twelve fractions: nearly normal, variance 1
+  for (int i = 0; i < 12; ++i) sum += fraction(random = mixed(random));
+  const double each = samples.front().rough ? kRough : kExact;
+  for (Measured& m : samples) m.log_warm += sum * each / std::sqrt(static_cast<double>(samples.size()));
+}
+
+/// Those whose twins had their core for themselves.
+std::vector<Measured> on_own_cores(const std::vector<Measured>& samples) {
+  std::vector<Measured> own;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(own),
+               [](const Measured& m) { return !m.shared; });
+  return own;
+}
+
+/// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
+/// units: then twins that shared their core, with those who did more and who did less, took the same.
+bool bears_sharing(const std::vector<Measured>& samples) {
+  constexpr std::size_t kFewest = 2;
+  constexpr double kSame = 0.02;
+  std::vector<double> shared;
+  for (const Measured& m : samples)
+    if (m.shared) shared.push_back(m.log_warm);
+  return shared.size() >= kFewest && quantile(shared, 0.75) - quantile(shared, 0.25) < kSame;
+}
+
+Recorded recorded_as(const Stretch& stretch, double picoseconds) {
+  return {static_cast<std::uint32_t>(stretch.rank.value), stretch.step,
+          static_cast<float>(std::log(std::max(picoseconds, 1.0)))};
+}
+
+}  // namespace
+
+const char* name(Model model) {
+  constexpr const char* kNames[] = {"none",    "quantile", "constant", "at random",
+                                    "by rank", "by step",  "by both",  "along"};
+  return kNames[static_cast<std::size_t>(model)];
+}
+
+void KindModel::take(const Stretch& stretch) {
+  ++count_;
+  recorded_ps_ += stretch.recorded;
+  if (ranks_.size() <= stretch.rank.index()) ranks_.resize(stretch.rank.index() + 1);
+  OfRank& here = ranks_[stretch.rank.index()];
+  ++here.all;
+  here.log_shared = static_cast<float>(stretch.log_shared_own);
+  const Recorded recorded = recorded_as(stretch, stretch.recorded);
+  if (stretch.measured > kLeastShare * stretch.recorded) {
+    measured_.push_back({recorded, std::log(std::min(stretch.measured, stretch.recorded)), stretch.rough,
+                         stretch.shared, stretch.log_shared});
+    return;
+  }
+  ++here.count;
+  if (here.some.size() < kKept) {
+    here.some.push_back(recorded);
+  } else {
+    random_ = mixed(random_);
+    if (const std::uint64_t place = random_ % here.count; place < kKept) here.some[place] = recorded;
+  }
+}
+
+std::vector<Recorded> KindModel::recorded() const {
+  std::vector<Recorded> all;
+  for (const OfRank& rank : ranks_) all.insert(all.end(), rank.some.begin(), rank.some.end());
+  return all;
+}
+
+ToldOfKind KindModel::told() const {
+  return {measured_, recorded(), count_, recorded_ps_};
+}
+
+void KindModel::join(const std::vector<const ToldOfKind*>& others) {
+  const ToldOfKind own = told();
+  std::vector<const ToldOfKind*> runs{&own};
+  runs.insert(runs.end(), others.begin(), others.end());
+  const Joined all = clock::join(runs);
+  pace_ = all.pace;
+  pace_of_twins_ = all.pace_of_twins;
+  // A rank of another run may do what it does not do here.
+  const auto here = [this](const Recorded& r) { return r.rank < ranks_.size(); };
+  measured_.clear();
+  for (const Measured& m : all.measured)
+    if (here(m.recorded)) measured_.push_back(m);
+  for (OfRank& rank : ranks_) rank.some.clear();
+  for (const Recorded& r : all.recorded)
+    if (here(r)) ranks_[r.rank].some.push_back(r);
+}
+
+void KindModel::fit(const Replicate& replicate) {
+  replicate_ = replicate;
+  leave_once();
+  if (replicate_.is_estimate()) believe();
+  if (believed_.empty())
+    fit_quantiles(recorded());
+  else
+    fit_levels(recorded());
+  find_line();
+}
+
+/// Stretches that happen once on each rank touch memory for the first time, which a twin's warm passes don't.
+void KindModel::leave_once() {
+  const auto once = [](const OfRank& rank) { return rank.all <= 1; };
+  if (measured_.empty() || !std::all_of(ranks_.begin(), ranks_.end(), once)) return;
+  for (const Measured& m : measured_) {
+    OfRank& rank = ranks_[m.recorded.rank];
+    rank.some.push_back(m.recorded);
+    ++rank.count;
+  }
+  measured_.clear();
+}
+
+/// Those whose twins had their core for themselves; and all, where who shares it makes no difference. Others took 1.1 to 3 times as
+/// long: a kind with none but these is as one without samples, only not longer than they say.
+void KindModel::believe() {
+  believed_ = on_own_cores(measured_);
+  if (believed_.empty() && bears_sharing(measured_)) believed_ = measured_;
+  find_ends();
+}
+
+/// Stretches of milliseconds hardly ever have their core for themselves, and few samples tell no amounts of work apart. Where those
+/// that shared more took no longer, all do, as rough ones.
+void KindModel::believe_all(const std::vector<Recorded>& recorded) {
+  constexpr std::size_t kFewest = 8, kFewEnough = 4;
+  constexpr double kByChance = 2;  // Student's t
+  if (!levels_.constant() || levels_.as_recorded()) return;
+  if (believed_.size() > kFewEnough || measured_.size() < kFewest) return;
+  std::vector<double> shared, warm;
+  for (const Measured& m : measured_) {
+    shared.push_back(m.log_shared);
+    warm.push_back(m.log_warm);
+  }
+  if (students_t(shared, warm) > kByChance) return;
+  std::vector<Measured> all = measured_;
+  for (Measured& m : all) m.rough = true;
+  Levels levels{all, recorded};
+  if (levels.constant()) return;
+  levels_ = std::move(levels);
+  believed_ = std::move(all);
+  find_ends();
+}
+
+void KindModel::find_ends() {
+  most_ = INFINITY;
+  const auto shorter = [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; };
+  if (!believed_.empty()) {
+    const auto [least, most] = std::minmax_element(believed_.begin(), believed_.end(), shorter);
+    least_ = std::exp(least->log_warm);
+    most_ = std::exp(most->log_warm);
+  } else if (!measured_.empty()) {
+    most_ = std::exp(std::max_element(measured_.begin(), measured_.end(), shorter)->log_warm);
+  }
+}
+
+void KindModel::fit_levels(const std::vector<Recorded>& recorded) {
+  low_ = LowTimes{ranks_};
+  const bool estimate = replicate_.is_estimate();
+  levels_ = Levels{estimate ? believed_ : drawn(believed_), recorded, measured_,
+                   estimate ? std::nullopt : std::optional{levels_.told_by()}};
+  if (!estimate) return;
+  believe_all(recorded);
+  std::vector<double> warm;
+  for (const Measured& m : believed_) warm.push_back(std::exp(m.log_warm));
+  spread_ = (quantile(warm, 0.75) - quantile(warm, 0.25)) / 2 / quantile(warm, 0.5);
+}
+
+void KindModel::fit_quantiles(const std::vector<Recorded>& recorded) {
+  differences_ = Differences{recorded};
+  low_ = LowTimes{ranks_, differences_, replicate_, count_};
+  least_ = INFINITY;
+  for (const Recorded& r : recorded) least_ = std::min(least_, static_cast<double>(std::exp(r.log_time)));
+}
+
+/// A replicate's samples: drawn from these, with replacement.
+std::vector<Measured> KindModel::drawn(const std::vector<Measured>& samples) const {
+  std::vector<Measured> some;
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    some.push_back(samples[replicate_.random(i + count_) % samples.size()]);
+  blur(some, replicate_.random(~count_));
+  return some;
+}
+
+/// Tasks that are each as long as their data says. Without samples they are as long as recorded, but for what a replicate takes off.
+void KindModel::find_line() {
+  constexpr double kMostOfTheHost = 0.2;
+  const bool unmeasured = measured_.size() < kFewestOfLine;
+  if (replicate_.is_estimate()) {
+    line_.reset();
+    if (differ_as_recorded()) line_ = unmeasured ? Line{0} : Line{measured_};
+  } else if (line_) {
+    const double some = replicate_.chance(count_);
+    line_ = unmeasured ? Line{-kMostOfTheHost * some} : Line{drawn(measured_), some};
+  }
+}
+
+/// Whether stretches differ from each other, as recorded, and not by amounts of work that samples tell better: by what samples that
+/// had their cores for themselves say, or all of them if their range is wider than sharing makes it; or because no host makes
+/// so long stretches differ by so much.
+bool KindModel::differ_as_recorded() const {
+  constexpr double kAnyRange = 0.1, kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
+  constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9, kRatherAlong = 0.5;
+  const double mean_ps = recorded_ps_ / static_cast<double>(count_);
+  const double range = range_on_ranks();
+  const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
+                    (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs);
+  if (measured_.size() < kFewestOfLine) return wide;
+  const std::vector<Measured> own = on_own_cores(measured_);
+  if (!(wide && correlation_of(measured_) > kRatherAlong) && !go_along(own, kAnyRange) &&
+      !go_along(measured_, kMoreThanSharingMakes))
+    return false;
+  return believed_.empty() || tells_better(Line{measured_});
+}
+
+/// Levels that come and go are believed of five samples each.
+bool KindModel::tells_better(const Line& line) const {
+  constexpr double kBetter = 0.7;  // times the levels' error
+  constexpr std::size_t kFewestOfLevel = 5;
+  const bool few = levels_.told_by() == ToldBy::kChance && !levels_.as_recorded() &&
+                   believed_.size() < kFewestOfLevel * levels_.count();
+  return few || error_of(line, measured_) < kBetter * error_of(levels_, measured_);
+}
+
+/// From the 10 % quantile to the 90 % quantile of what was recorded against the rank's own low quantile, without what its step has more.
+double KindModel::range_on_ranks() const {
+  std::vector<double> times;
+  for (std::size_t r = 0; r < ranks_.size(); ++r)
+    if (ranks_[r].is_repeated())
+      for (const Recorded& recorded : ranks_[r].some)
+        times.push_back(static_cast<double>(recorded.log_time) - low_.log_of(r) -
+                        differences_.of_step(recorded.step));
+  return quantile(times, 0.9) - quantile(times, kLow);
+}
+
+void KindModel::tell(Warmer& warmer) const {
+  constexpr std::size_t kFewestSamples = 3;
+  if (believed_.size() < kFewestSamples) return;
+  std::vector<double> warm;
+  for (const Measured& m : believed_) warm.push_back(m.log_warm);
+  if (const std::optional<double> low = low_.typical(ranks_))
+    warmer.learn(*low, quantile(std::move(warm), 0.5));
+}
+
+void KindModel::warm_up(const Warmer& warmer) {
+  if (!believed_.empty()) return;
+  const std::optional<double> low = low_.typical(ranks_);
+  if (!low) return;
+  Warmer::Shorter shorter = warmer.at(*low, replicate_, count_ + 1);
+  shorter.mean = std::min(shorter.mean, warmer_at_least());
+  low_.shorten(ranks_, shorter.mean);
+  least_ *= std::exp(std::min(shorter.most, shorter.mean));
+}
+
+/// Twins that shared their core took rather too long: a kind with none but such ones is at least as much warmer than recorded as
+/// the best of them say, each against its rank and step.
+double KindModel::warmer_at_least() const {
+  std::vector<double> shorter;
+  for (const Measured& m : measured_)
+    if (ranks_[m.recorded.rank].is_repeated())
+      shorter.push_back(m.log_warm - low_.log_of(m.recorded.rank) - differences_.of_step(m.recorded.step));
+  return std::min(quantile(std::move(shorter), kLow), 0.0);
+}
+
+std::optional<double> KindModel::low_of_all() const {
+  constexpr std::size_t kFewest = 32;
+  std::vector<double> times;
+  for (const Recorded& r : recorded())
+    if (r.log_time > 0) times.push_back(static_cast<double>(r.log_time));  // the others are inside of a call
+  if (times.size() < kFewest) return {};
+  return std::exp(quantile(std::move(times), kLow));
+}
+
+double KindModel::warm(const Stretch& stretch, std::uint64_t chance_of, Estimate estimate) const {
+  constexpr double kShortPs = 1e6;
+  if (stretch.rank.index() >= ranks_.size()) return stretch.recorded;
+  const double recorded = pace_ * stretch.recorded;
+  double warm = estimate == Estimate::kLowest ? least_ : best(stretch, recorded, chance_of);
+  // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
+  // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
+  if (!line_ && !believed_.empty() && (warm < kShortPs || levels_.at_most()))
+    warm = std::min(warm, low_.of(stretch.rank.index()));
+  return std::max(std::min({warm, recorded, stretch.recorded}) - of_measuring_, 0.0);
+}
+
+double KindModel::best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const {
+  if (line_) return along_line(stretch, recorded);
+  if (!believed_.empty()) return of_levels(stretch, recorded, chance_of);
+  double warm = low_.of(stretch.rank.index());
+  if (differences_.by_step()) warm *= std::exp(differences_.of_step(stretch.step));
+  return std::min(warm, most_);
+}
+
+double KindModel::by_own_twin(const Stretch& stretch, double recorded) const {
+  const double measured = pace_of_twins_ * stretch.measured;
+  return stretch.rough || measured <= kLeastShare * recorded ? 0 : measured;
+}
+
+double KindModel::along_line(const Stretch& stretch, double recorded) const {
+  const double measured = by_own_twin(stretch, recorded);
+  return measured != 0 ? measured : std::exp(line_->log_warm(std::log(std::max(recorded, 1.0))));
+}
+
+double KindModel::of_levels(const Stretch& stretch, double recorded, std::uint64_t chance_of) const {
+  const double measured = by_own_twin(stretch, recorded);
+  // Of a constant kind the recorded time, and its logarithm, are not asked for.
+  const bool asks_for_time = measured != 0 || !levels_.constant();
+  const Recorded as_recorded = asks_for_time
+                                   ? recorded_as(stretch, recorded)
+                                   : Recorded{static_cast<std::uint32_t>(stretch.rank.value), stretch.step};
+  if (measured != 0) return std::exp(levels_.log_warm_of({as_recorded, std::log(measured), false}));
+  const double warm = levels_.warm(as_recorded, replicate_.chance(chance_of));
+  return levels_.as_recorded() ? warm : std::min(warm, most_);
+}
+
+Model KindModel::model() const {
+  if (line_) return Model::kAlong;
+  if (believed_.empty()) return Model::kQuantile;
+  if (levels_.constant() && !levels_.as_recorded()) return Model::kConstant;
+  switch (levels_.told_by()) {
+    case ToldBy::kRank:
+      return Model::kByRank;
+    case ToldBy::kStep:
+      return Model::kByStep;
+    case ToldBy::kRankAndStep:
+      return Model::kByRankAndStep;
+    default:
+      return Model::kAtRandom;
+  }
+}
+
+}  // namespace nplus1::hypothesis::clock

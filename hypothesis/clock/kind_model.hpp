@@ -1,0 +1,125 @@
+// What the stretches of one kind take when their data are in the caches: which of its twins' samples are believed, and what they
+// tell.
+//
+// Believed are samples of twins that had their core for themselves, and others where that makes no difference. Then one of
+// three tells of the kind:
+// - a line through what twins took against what was recorded, where stretches are each as long as their data says (line.hpp);
+// - levels, a few amounts of work, of which each stretch has one (levels.hpp);
+// - where nothing is believed, the rank's low quantile as recorded (low_times.hpp) and what its step has more, as much shorter as
+//   measured kinds of its length are (warmer.hpp), and not longer than twins say that shared their core.
+// A stretch that was measured itself takes what its sample says. None becomes longer than recorded.
+//
+// One thread. Memory: the samples, and 64 stretches for each rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hypothesis/clock/chance.hpp"
+#include "hypothesis/clock/differences.hpp"
+#include "hypothesis/clock/levels.hpp"
+#include "hypothesis/clock/line.hpp"
+#include "hypothesis/clock/low_times.hpp"
+#include "hypothesis/clock/told.hpp"
+#include "hypothesis/clock/warmer.hpp"
+#include "support/ids.hpp"
+
+namespace nplus1::hypothesis::clock {
+
+/// What tells of a kind's stretches; kAtRandom to kByRankAndStep: which of several levels they have.
+enum class Model : std::uint8_t {
+  kNone,
+  kQuantile,
+  kConstant,
+  kAtRandom,
+  kByRank,
+  kByStep,
+  kByRankAndStep,
+  kAlong
+};
+[[nodiscard]] const char* name(Model model);
+
+/// Which of the two ends of what is known.
+enum class Estimate : std::uint8_t { kBest, kLowest };
+
+/// A stretch as it was recorded, and what its own twin took: picoseconds, at the highest frequency that was met.
+struct Stretch {
+  RankId rank{};
+  std::uint32_t step = 0;  // how many of its kind its rank had before
+  double recorded = 0;
+  double measured = 0;  // 0: no twin
+  bool rough = false;   // Measured, and so on
+  bool shared = false;
+  double log_shared = 0;
+  double log_shared_own =
+      0;  // how much longer loads took than on a core for oneself where the stretch itself ended
+};
+
+class KindModel {
+ public:
+  /// Takes in one stretch more, before fit().
+  void take(const Stretch& stretch);
+  [[nodiscard]] ToldOfKind told() const;
+  /// Adds what other runs of the same program told. Before fit().
+  void join(const std::vector<const ToldOfKind*>& others);
+
+  /// All is taken in: what the kind's samples say, or those of a replicate, that of the estimate first.
+  void fit(const Replicate& replicate);
+  /// Lets others be as warm as this kind, if enough samples say how warm that is; all kinds are fitted.
+  void tell(Warmer& warmer) const;
+  /// Where nothing is believed, stretches are as warm as others of their length.
+  void warm_up(const Warmer& warmer);
+
+  /// What of each recorded stretch is the host's measuring, picoseconds.
+  void set_cost_of_measuring(double picoseconds) { of_measuring_ = picoseconds; }
+  /// The low quantile of all ranks' stretches but those inside of a call, picoseconds; none of too few.
+  [[nodiscard]] std::optional<double> low_of_all() const;
+
+  /// The warm time of a stretch, picoseconds. `chance_of`: of the stretch.
+  [[nodiscard]] double warm(const Stretch& stretch, std::uint64_t chance_of, Estimate estimate) const;
+
+  [[nodiscard]] Model model() const;
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::size_t samples() const { return measured_.size(); }
+  /// Half of the range of the middle half of the believed samples, as a share of the median.
+  [[nodiscard]] double spread() const { return spread_; }
+
+ private:
+  [[nodiscard]] std::vector<Recorded> recorded() const;
+  void leave_once();
+  void believe();
+  void believe_all(const std::vector<Recorded>& recorded);
+  void find_ends();
+  void fit_levels(const std::vector<Recorded>& recorded);
+  void fit_quantiles(const std::vector<Recorded>& recorded);
+  void find_line();
+  [[nodiscard]] bool differ_as_recorded() const;
+  [[nodiscard]] bool tells_better(const Line& line) const;
+  [[nodiscard]] double range_on_ranks() const;
+  [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
+  [[nodiscard]] double warmer_at_least() const;
+  [[nodiscard]] double best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
+  [[nodiscard]] double along_line(const Stretch& stretch, double recorded) const;
+  [[nodiscard]] double of_levels(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
+  /// What its own twin says of it: 0, nothing that counts.
+  [[nodiscard]] double by_own_twin(const Stretch& stretch, double recorded) const;
+
+  std::vector<OfRank> ranks_;
+  std::vector<Measured> measured_, believed_;  // the latter: of the former those that count
+  std::uint64_t count_ = 0;
+  double recorded_ps_ = 0;  // sum
+  double of_measuring_ = 0;
+  double pace_ = 1, pace_of_twins_ = 1;  // Joined
+  Replicate replicate_;
+  Differences differences_;  // where nothing is believed
+  LowTimes low_;
+  Levels levels_;
+  std::optional<Line> line_;     // if there, levels don't count
+  double least_ = 0, most_ = 0;  // of what is believed; the former, without, of what was recorded
+  double spread_ = 0;
+  std::uint64_t random_ = 0;  // which stretches are kept
+};
+
+}  // namespace nplus1::hypothesis::clock

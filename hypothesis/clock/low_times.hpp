@@ -1,0 +1,60 @@
+// How short a rank's stretches of a kind are as recorded: its low quantile, which disturbances hardly reach. It is what
+// stretches take that no twin has measured, and there what a rank does only once is compared with what others do, because of
+// many such stretches a host hits a few, and all ranks wait for these.
+//
+// Pure; docs/clock.md has the equations.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "hypothesis/clock/chance.hpp"
+#include "hypothesis/clock/differences.hpp"
+
+namespace nplus1::hypothesis::clock {
+
+/// What is kept of a rank's stretches of a kind.
+struct OfRank {
+  std::uint64_t all = 0, count = 0;  // the latter without those that twins measured
+  std::vector<Recorded> some;        // of the latter, each as likely as the others
+  float log_shared = 0;  // how much longer loads took where the last one ended than on a core for oneself
+
+  /// Some were hardly disturbed.
+  [[nodiscard]] bool is_repeated() const { return some.size() >= 4; }
+};
+
+class LowTimes {
+ public:
+  LowTimes() = default;
+  /// Of stretches that others tell of.
+  explicit LowTimes(const std::vector<OfRank>& ranks);
+  /// Of those of which nothing else does: without what their steps have more, and what happens once as the host lets it. A
+  /// replicate takes another quantile: how much of the shortest is the host's is what nobody knows. `chance_of`: of the kind.
+  LowTimes(const std::vector<OfRank>& ranks, const Differences& differences, const Replicate& replicate,
+           std::uint64_t chance_of);
+
+  /// Logarithm of picoseconds; infinite for a rank that has none.
+  [[nodiscard]] double log_of(std::size_t rank) const { return low_[rank].log; }
+  /// Picoseconds; takes no logarithm.
+  [[nodiscard]] double of(std::size_t rank) const { return low_[rank].time; }
+  /// The median of ranks that repeat it, logarithm.
+  [[nodiscard]] std::optional<double> typical(const std::vector<OfRank>& ranks) const;
+  /// Of ranks that repeat it, by that logarithm (0 or less).
+  void shorten(const std::vector<OfRank>& ranks, double by);
+
+ private:
+  struct Low {
+    float log = INFINITY;
+    double time = INFINITY;
+  };
+  void forgive_once(const std::vector<OfRank>& ranks, double typical, double chance);
+  [[nodiscard]] bool are_alike(const std::vector<OfRank>& ranks, double typical) const;
+  void take_times();
+
+  std::vector<Low> low_;
+};
+
+}  // namespace nplus1::hypothesis::clock

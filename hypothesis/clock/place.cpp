@@ -1,0 +1,15 @@
+#include "hypothesis/clock/place.hpp"
+
+namespace nplus1::hypothesis::clock {
+
+Place Follower::before(RankId rank, const events::Event& event) {
+  Last& last = last_[static_cast<std::uint64_t>(rank.value) << 16U | event.thread.value];
+  const Kind kind{last.site, event.site.value, last.size};
+  const std::uint16_t after = last.call;
+  last = {event.site.value, event.size, event.call};
+  auto& how_many = how_many_[kind];
+  if (how_many.size() <= rank.index()) how_many.resize(rank.index() + 1);
+  return {kind, how_many[rank.index()]++, after};
+}
+
+}  // namespace nplus1::hypothesis::clock

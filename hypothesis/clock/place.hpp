@@ -1,0 +1,44 @@
+// Where a stretch of computing stands: of which kind it is, and which of its kind on its rank.
+//
+// One thread. Memory: a number for each kind and rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "events/sink.hpp"
+#include "support/ids.hpp"
+
+namespace nplus1::hypothesis::clock {
+
+struct Kind {
+  std::uint32_t after = 0, before = 0;  // call paths
+  std::int64_t size = 0;                // of the call after which it begins
+  friend auto operator<=>(const Kind&, const Kind&) = default;
+};
+
+struct Place {
+  Kind kind;
+  std::uint32_t step = 0;   // how many of its kind its rank had before
+  std::uint16_t after = 0;  // events::MpiCall: the function behind which it begins
+};
+
+/// Follows the threads of all ranks from call to call.
+class Follower {
+ public:
+  /// Of the stretch before `event`. To be asked once for each event, in each thread's order.
+  [[nodiscard]] Place before(RankId rank, const events::Event& event);
+
+ private:
+  struct Last {
+    std::uint32_t site = 0;
+    std::int64_t size = 0;
+    std::uint16_t call = 0;
+  };
+  std::unordered_map<std::uint64_t, Last> last_;         // by rank and thread
+  std::map<Kind, std::vector<std::uint32_t>> how_many_;  // of a kind, by rank
+};
+
+}  // namespace nplus1::hypothesis::clock

@@ -1,0 +1,65 @@
+// What a run under `--compute warm` measured beside its recording: what twins of the ranks took for a stretch (stubs/twin/), and
+// how fast cores ran (stubs/clock/core_speed.hpp); times become those of a core at the highest frequency that the run met.
+//
+// One thread; after it is made, any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "events/recording/header.hpp"
+#include "support/ids.hpp"
+#include "support/result.hpp"
+#include "support/units.hpp"
+
+namespace nplus1::hypothesis::clock {
+
+/// How fast a core ran: what a fixed number of cycles took, and a fixed number of loads, which take longer where somebody else
+/// has the core's other hardware thread. No time: not known.
+struct CoreSpeed {
+  Duration cycles{}, loads{};
+};
+
+/// What is known of the computing before the `ordinal`-th event of `rank`.
+struct Sample {
+  RankId rank{};
+  std::uint64_t ordinal = 0;
+  Duration warm{};                 // as a twin has measured it; 0: none has
+  bool rough = false;              // rather too long: others had the twin's core now and then
+  CoreSpeed twins_core{}, core{};  // the latter, of long stretches: the core that did it, at its end
+  bool shared = false;             // somebody else had a part of the twin's core; Samples find out
+};
+
+/// Of a recording under `--compute warm`; empty for others. Errors: the property is not what such a run writes.
+[[nodiscard]] Result<std::vector<Sample>> samples_of(const events::recording::Properties& properties);
+
+/// A stretch as a number: that before the `ordinal`-th event of `rank`.
+[[nodiscard]] inline std::uint64_t stretch_number(RankId rank, std::uint64_t ordinal) {
+  return static_cast<std::uint64_t>(rank.value) << 40U ^ ordinal;
+}
+
+class Samples {
+ public:
+  explicit Samples(const std::vector<Sample>& samples);
+
+  /// Null: nothing is known of it.
+  [[nodiscard]] const Sample* of(RankId rank, std::uint64_t ordinal) const;
+  /// By twins.
+  [[nodiscard]] std::size_t measured() const { return measured_; }
+  /// `time` at the highest frequency that a core was met with, where it passed at another.
+  [[nodiscard]] double at_fastest(double time, const CoreSpeed& core) const;
+  /// How much longer loads took than on a core for oneself, logarithm; 0: no longer, or that is not known.
+  [[nodiscard]] double log_shared(const CoreSpeed& core) const;
+  /// How much longer the same cycles took on average, where that is known, than at the highest frequency that was met: 0 and more.
+  [[nodiscard]] double slower_than_fastest() const;
+
+ private:
+  std::unordered_map<std::uint64_t, Sample> samples_;  // by stretch_number()
+  std::size_t measured_ = 0;
+  double fastest_ = 0;    // CoreSpeed::cycles, in picoseconds
+  double own_share_ = 0;  // CoreSpeed: loads against cycles of a core for oneself
+};
+
+}  // namespace nplus1::hypothesis::clock
