@@ -95,9 +95,31 @@ std::string clock_beside(const std::string& source) {
   return {};
 }
 
-void add_interval(report::JsonObject& document, const std::string& source) {
+namespace {
+
+/// Null, or discarded, where there is none.
+nlohmann::json clock_of(const std::string& source) {
   std::ifstream in{clock_beside(source)};
-  const auto clock = nlohmann::json::parse(in, nullptr, false);
+  return nlohmann::json::parse(in, nullptr, false);
+}
+
+}  // namespace
+
+double share_of_tasks(const std::string& source) {
+  const nlohmann::json clock = clock_of(source);
+  if (!clock.is_object() || !clock.contains("kinds")) return 0;
+  double all = 0, tasks = 0;
+  for (const nlohmann::json& kind : clock["kinds"]) {
+    if (!kind.is_object() || !kind.contains("warm_s") || !kind["warm_s"].is_number()) continue;
+    const double time = kind["warm_s"];
+    all += time;
+    if (kind.value("model", "") == hypothesis::clock::name(hypothesis::clock::Model::kAlong)) tasks += time;
+  }
+  return all > 0 ? tasks / all : 0;
+}
+
+void add_interval(report::JsonObject& document, const std::string& source) {
+  const nlohmann::json clock = clock_of(source);
   const auto tells = [&](const char* key) { return clock.contains(key) && clock[key].is_number(); };
   if (!clock.is_object() || !tells("lowest_s") || !tells("from_s") || !tells("to_s") || !tells("measured_s"))
     return;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "analyses/clock.hpp"
 #include "analyses/collectives.hpp"
 #include "analyses/overlap.hpp"
 #include "hypothesis/transform/exchanges.hpp"
@@ -142,12 +143,15 @@ void add_overlap_trials(const FixOptions& options, std::vector<Trial>& trials) {
 
 Trials trials_of(const FixOptions& options, const hypothesis::transform::Play& play, const std::string& side,
                  const hypothesis::RecordedSettings& recorded) {
+  constexpr double kMostly =
+      0.5;  // then what comes and goes is the program's: no host makes so much of a difference
   Trials trials;
   std::vector<Trial> found = by_hand_trials(options, trials.notes);
   const RunMessages messages = look_at_messages(play, recorded, found);
+  const bool disturbed = !recorded.given_compute() && share_of_tasks(options.replay.source) < kMostly;
   std::vector<Candidate> candidates =
-      hypothesis::candidates_of(need(hypothesis::parse_activities(side)), messages, recorded);
-  if (!recorded.given_compute()) test_balances(play, candidates);
+      hypothesis::candidates_of(need(hypothesis::parse_activities(side)), messages, recorded, disturbed);
+  if (disturbed) test_balances(play, candidates);
   for (Candidate& c : candidates) trials.all.push_back({std::move(c), {}, {}, {}});
   std::ranges::move(found, std::back_inserter(trials.all));
   add_overlap_trials(options, trials.all);

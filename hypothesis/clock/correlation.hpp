@@ -15,4 +15,7 @@ namespace nplus1::hypothesis::clock {
 /// always the same. Of as many values each, three at least.
 [[nodiscard]] double students_t(const std::vector<double>& x, const std::vector<double>& y);
 
+/// Spearman's: between the places of both; 0 where one of the two is always the same.
+[[nodiscard]] double correlation_of_places(const std::vector<double>& x, const std::vector<double>& y);
+
 }  // namespace nplus1::hypothesis::clock

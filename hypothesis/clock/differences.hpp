@@ -15,13 +15,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace nplus1::hypothesis::clock {
+#include "hypothesis/clock/measured.hpp"
 
-/// A stretch as it was recorded. `step`: how many of its kind its rank had before.
-struct Recorded {
-  std::uint32_t rank = 0, step = 0;
-  float log_time = 0;  // natural logarithm of picoseconds
-};
+namespace nplus1::hypothesis::clock {
 
 class Differences {
  public:

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kKept = 64;  // recorded stretches of a kind on a rank
 /// A sample that lies so far below what was recorded is none: the stretch did something else the second time.
 constexpr double kLeastShare = 1e-4;
-constexpr std::size_t kFewestOfLine = 3;  // samples
+constexpr std::size_t kFewestOfTasks = 3;  // samples
+constexpr double kMostOfTheHost = 0.2;     // of tasks that no twin measures, logarithm
 
 /// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
 /// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %.
@@ -43,6 +44,36 @@ bool bears_sharing(const std::vector<Measured>& samples) {
   for (const Measured& m : samples)
     if (m.shared) shared.push_back(m.log_warm);
   return shared.size() >= kFewest && quantile(shared, 0.75) - quantile(shared, 0.25) < kSame;
+}
+
+/// The share of the samples that are of none of the levels.
+double share_left_out(const Levels& levels, const std::vector<Measured>& samples) {
+  constexpr double kNear = 0.1, kMoreWhereRough = 0.2;
+  const auto out = std::count_if(samples.begin(), samples.end(), [&](const Measured& m) {
+    const double longer = levels.longer(m);
+    return longer < -kNear || longer > (m.rough ? kMoreWhereRough : kNear);
+  });
+  return static_cast<double>(out) / static_cast<double>(samples.size());
+}
+
+/// Whether what is of a higher level was recorded as longer than what is of the next lower one, in nine pairs of ten.
+bool are_apart_as_recorded(const Levels& levels, const std::vector<Measured>& samples) {
+  constexpr std::size_t kFewest = 3;  // of each
+  constexpr double kApart = 0.9;
+  std::vector<std::vector<float>> recorded(levels.count());
+  for (const Measured& m : samples) recorded[levels.level_of(m.log_warm)].push_back(m.recorded.log_time);
+  for (std::size_t l = 0; l < recorded.size(); ++l) {
+    if (recorded[l].size() < kFewest) return false;
+    if (l == 0) continue;
+    std::size_t longer = 0;
+    for (const float upper : recorded[l])
+      longer += static_cast<std::size_t>(std::count_if(recorded[l - 1].begin(), recorded[l - 1].end(),
+                                                       [&](float lower) { return upper > lower; }));
+    if (static_cast<double>(longer) <
+        kApart * static_cast<double>(recorded[l].size() * recorded[l - 1].size()))
+      return false;
+  }
+  return true;
 }
 
 Recorded recorded_as(const Stretch& stretch, double picoseconds) {
@@ -115,7 +146,7 @@ void KindModel::fit(const Replicate& replicate) {
     fit_quantiles(recorded());
   else
     fit_levels(recorded());
-  find_line();
+  find_tasks();
 }
 
 /// Stretches that happen once on each rank touch memory for the first time, which a twin's warm passes don't.
@@ -139,12 +170,13 @@ void KindModel::believe() {
 }
 
 /// Stretches of milliseconds hardly ever have their core for themselves, and few samples tell no amounts of work apart. Where those
-/// that shared more took no longer, all do, as rough ones.
+/// that shared more took no longer, all do, as rough ones; where not so few are believed, only amounts that the stretches
+/// themselves were recorded with.
 void KindModel::believe_all(const std::vector<Recorded>& recorded) {
   constexpr std::size_t kFewest = 8, kFewEnough = 4;
   constexpr double kByChance = 2;  // Student's t
   if (!levels_.constant() || levels_.as_recorded()) return;
-  if (believed_.size() > kFewEnough || measured_.size() < kFewest) return;
+  if (measured_.size() < kFewest) return;
   std::vector<double> shared, warm;
   for (const Measured& m : measured_) {
     shared.push_back(m.log_shared);
@@ -154,7 +186,7 @@ void KindModel::believe_all(const std::vector<Recorded>& recorded) {
   std::vector<Measured> all = measured_;
   for (Measured& m : all) m.rough = true;
   Levels levels{all, recorded};
-  if (levels.constant()) return;
+  if (levels.constant() || (believed_.size() > kFewEnough && !are_apart_as_recorded(levels, all))) return;
   levels_ = std::move(levels);
   believed_ = std::move(all);
   find_ends();
@@ -201,15 +233,15 @@ std::vector<Measured> KindModel::drawn(const std::vector<Measured>& samples) con
 }
 
 /// Tasks that are each as long as their data says. Without samples they are as long as recorded, but for what a replicate takes off.
-void KindModel::find_line() {
-  constexpr double kMostOfTheHost = 0.2;
-  const bool unmeasured = measured_.size() < kFewestOfLine;
+void KindModel::find_tasks() {
+  constexpr double kAfterTwin = 0.03;  // Tasks: 2 to 5 % where the truth was known
+  const bool unmeasured = measured_.size() < kFewestOfTasks;
   if (replicate_.is_estimate()) {
-    line_.reset();
-    if (differ_as_recorded()) line_ = unmeasured ? Line{0} : Line{measured_};
-  } else if (line_) {
+    tasks_.reset();
+    if (differ_as_recorded()) tasks_ = unmeasured ? Tasks{0} : Tasks{measured_, kAfterTwin};
+  } else if (tasks_) {
     const double some = replicate_.chance(count_);
-    line_ = unmeasured ? Line{-kMostOfTheHost * some} : Line{drawn(measured_), some};
+    tasks_ = unmeasured ? Tasks{-kMostOfTheHost * some} : Tasks{drawn(measured_), 2 * some * kAfterTwin};
   }
 }
 
@@ -218,26 +250,27 @@ void KindModel::find_line() {
 /// so long stretches differ by so much.
 bool KindModel::differ_as_recorded() const {
   constexpr double kAnyRange = 0.1, kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
-  constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9, kRatherAlong = 0.5;
+  constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
   const double mean_ps = recorded_ps_ / static_cast<double>(count_);
   const double range = range_on_ranks();
   const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
                     (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs);
-  if (measured_.size() < kFewestOfLine) return wide;
-  const std::vector<Measured> own = on_own_cores(measured_);
-  if (!(wide && correlation_of(measured_) > kRatherAlong) && !go_along(own, kAnyRange) &&
+  if (measured_.size() < kFewestOfTasks) return wide;
+  if (!(wide && go_rather_along(measured_)) && !go_along(on_own_cores(measured_), kAnyRange) &&
       !go_along(measured_, kMoreThanSharingMakes))
     return false;
-  return believed_.empty() || tells_better(Line{measured_});
+  return believed_.empty() || tell_worse_than_recorded();
 }
 
-/// Levels that come and go are believed of five samples each.
-bool KindModel::tells_better(const Line& line) const {
+/// Of levels: those that come and go are believed of five samples each, if they are few and leave out hardly any sample.
+bool KindModel::tell_worse_than_recorded() const {
   constexpr double kBetter = 0.7;  // times the levels' error
   constexpr std::size_t kFewestOfLevel = 5;
+  constexpr double kMostLeftOut = 0.1;  // of the samples
   const bool few = levels_.told_by() == ToldBy::kChance && !levels_.as_recorded() &&
                    believed_.size() < kFewestOfLevel * levels_.count();
-  return few || error_of(line, measured_) < kBetter * error_of(levels_, measured_);
+  if (few || levels_.are_range_by_chance() || share_left_out(levels_, measured_) > kMostLeftOut) return true;
+  return error_as_recorded(measured_) < kBetter * error_of(levels_, measured_);
 }
 
 /// From the 10 % quantile to the 90 % quantile of what was recorded against the rank's own low quantile, without what its step has more.
@@ -293,16 +326,24 @@ double KindModel::warm(const Stretch& stretch, std::uint64_t chance_of, Estimate
   constexpr double kShortPs = 1e6;
   if (stretch.rank.index() >= ranks_.size()) return stretch.recorded;
   const double recorded = pace_ * stretch.recorded;
-  double warm = estimate == Estimate::kLowest ? least_ : best(stretch, recorded, chance_of);
+  double warm =
+      estimate == Estimate::kLowest ? lowest(stretch, recorded) : best(stretch, recorded, chance_of);
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
-  if (!line_ && !believed_.empty() && (warm < kShortPs || levels_.at_most()))
+  if (!tasks_ && !believed_.empty() && (warm < kShortPs || levels_.at_most()))
     warm = std::min(warm, low_.of(stretch.rank.index()));
   return std::max(std::min({warm, recorded, stretch.recorded}) - of_measuring_, 0.0);
 }
 
+double KindModel::lowest(const Stretch& stretch, double recorded) const {
+  constexpr double kOneInTen = 0.9;
+  if (!tasks_) return least_;
+  return measured_.size() < kFewestOfTasks ? recorded * std::exp(-kMostOfTheHost)
+                                           : of_tasks(stretch, recorded, kOneInTen);
+}
+
 double KindModel::best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const {
-  if (line_) return along_line(stretch, recorded);
+  if (tasks_) return of_tasks(stretch, recorded, replicate_.chance(chance_of));
   if (!believed_.empty()) return of_levels(stretch, recorded, chance_of);
   double warm = low_.of(stretch.rank.index());
   if (differences_.by_step()) warm *= std::exp(differences_.of_step(stretch.step));
@@ -314,9 +355,9 @@ double KindModel::by_own_twin(const Stretch& stretch, double recorded) const {
   return stretch.rough || measured <= kLeastShare * recorded ? 0 : measured;
 }
 
-double KindModel::along_line(const Stretch& stretch, double recorded) const {
+double KindModel::of_tasks(const Stretch& stretch, double recorded, double chance) const {
   const double measured = by_own_twin(stretch, recorded);
-  return measured != 0 ? measured : std::exp(line_->log_warm(std::log(std::max(recorded, 1.0))));
+  return measured != 0 ? measured : std::exp(tasks_->log_warm(std::log(std::max(recorded, 1.0)), chance));
 }
 
 double KindModel::of_levels(const Stretch& stretch, double recorded, std::uint64_t chance_of) const {
@@ -332,7 +373,7 @@ double KindModel::of_levels(const Stretch& stretch, double recorded, std::uint64
 }
 
 Model KindModel::model() const {
-  if (line_) return Model::kAlong;
+  if (tasks_) return Model::kAlong;
   if (believed_.empty()) return Model::kQuantile;
   if (levels_.constant() && !levels_.as_recorded()) return Model::kConstant;
   switch (levels_.told_by()) {

@@ -3,7 +3,7 @@
 //
 // Believed are samples of twins that had their core for themselves, and others where that makes no difference. Then one of
 // three tells of the kind:
-// - a line through what twins took against what was recorded, where stretches are each as long as their data says (line.hpp);
+// - the distribution of tasks, where stretches are each as long as their data says (tasks.hpp);
 // - levels, a few amounts of work, of which each stretch has one (levels.hpp);
 // - where nothing is believed, the rank's low quantile as recorded (low_times.hpp) and what its step has more, as much shorter as
 //   measured kinds of its length are (warmer.hpp), and not longer than twins say that shared their core.
@@ -20,8 +20,9 @@
 #include "hypothesis/clock/chance.hpp"
 #include "hypothesis/clock/differences.hpp"
 #include "hypothesis/clock/levels.hpp"
-#include "hypothesis/clock/line.hpp"
 #include "hypothesis/clock/low_times.hpp"
+#include "hypothesis/clock/measured.hpp"
+#include "hypothesis/clock/tasks.hpp"
 #include "hypothesis/clock/told.hpp"
 #include "hypothesis/clock/warmer.hpp"
 #include "support/ids.hpp"
@@ -94,14 +95,15 @@ class KindModel {
   void find_ends();
   void fit_levels(const std::vector<Recorded>& recorded);
   void fit_quantiles(const std::vector<Recorded>& recorded);
-  void find_line();
+  void find_tasks();
   [[nodiscard]] bool differ_as_recorded() const;
-  [[nodiscard]] bool tells_better(const Line& line) const;
+  [[nodiscard]] bool tell_worse_than_recorded() const;
   [[nodiscard]] double range_on_ranks() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] double warmer_at_least() const;
+  [[nodiscard]] double lowest(const Stretch& stretch, double recorded) const;
   [[nodiscard]] double best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
-  [[nodiscard]] double along_line(const Stretch& stretch, double recorded) const;
+  [[nodiscard]] double of_tasks(const Stretch& stretch, double recorded, double chance) const;
   [[nodiscard]] double of_levels(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
   /// What its own twin says of it: 0, nothing that counts.
   [[nodiscard]] double by_own_twin(const Stretch& stretch, double recorded) const;
@@ -116,7 +118,7 @@ class KindModel {
   Differences differences_;  // where nothing is believed
   LowTimes low_;
   Levels levels_;
-  std::optional<Line> line_;     // if there, levels don't count
+  std::optional<Tasks> tasks_;   // if there, levels don't count
   double least_ = 0, most_ = 0;  // of what is believed; the former, without, of what was recorded
   double spread_ = 0;
   std::uint64_t random_ = 0;  // which stretches are kept

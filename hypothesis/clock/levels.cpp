@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "hypothesis/clock/clusters.hpp"
 #include "hypothesis/clock/correlation.hpp"
@@ -22,16 +23,9 @@ constexpr Noise kExactNoise{0.004, kExactScales};
 constexpr double kRoughScales[] = {0.02, 0.04, 0.08, 0.15};
 constexpr Noise kRoughNoise{0.02, kRoughScales};
 
-constexpr double kNoiseFrom = -0.2, kNoiseStep = 0.01;
-constexpr std::size_t kNoiseCells = 520;
 constexpr int kRounds = 12, kSharpening = 4;
 /// Weight, in stretches, of what all ranks have together against what one has.
 constexpr double kPrior = 0.5;
-
-std::size_t noise_cell(double log_longer) {
-  const double cell = (log_longer - kNoiseFrom) / kNoiseStep;
-  return static_cast<std::size_t>(std::clamp(cell, 0.0, static_cast<double>(kNoiseCells - 1)));
-}
 
 void normalise(std::vector<double>& weights) {
   double sum = 0;
@@ -48,7 +42,7 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
   if (!rough_) samples.erase(std::partition(samples.begin(), samples.end(), exact), samples.end());
   find_levels(samples);
   if (!constant()) {
-    learn_noise(samples);
+    longer_ = Disturbance{samples};
     told_by_ = told_by ? *told_by : what_tells(samples, stretches);
     if (told_by_ == ToldBy::kChance) believe_less(samples);
   }
@@ -232,7 +226,8 @@ void Levels::drop_few(double fewest_share, const std::vector<Measured>& samples)
     }
     return students_t(is_of_it, recorded) > kNotByChance;
   };
-  while (values_.size() > 1 && share_.back() < fewest_share &&
+  const auto of_the_rest = [&] { return std::accumulate(share_.begin(), share_.end(), 0.0); };
+  while (values_.size() > 1 && share_.back() < fewest_share * of_the_rest() &&
          (values_.back() - values_[values_.size() - 2] < kFarApart || !are_as_recorded())) {
     values_.pop_back();
     share_.pop_back();
@@ -257,31 +252,6 @@ void Levels::believe_less(const std::vector<Measured>& samples) {
   normalise(share_);
 }
 
-void Levels::learn_noise(const std::vector<Measured>& samples) {
-  constexpr double kAnything = 0.05, kWidth = 0.02;  // of a twentieth of the stretches nothing is known
-  noise_.assign(kNoiseCells, 0.0);
-  const auto each = (1 - kAnything) / static_cast<double>(samples.size());
-  for (const Measured& m : samples) {
-    const double longer = static_cast<double>(m.recorded.log_time) - m.log_warm;
-    const auto centre = static_cast<std::ptrdiff_t>(noise_cell(longer));
-    const double width = kWidth + 0.1 * std::max(0.0, longer);
-    const auto reach = static_cast<std::ptrdiff_t>(3 * width / kNoiseStep);
-    for (std::ptrdiff_t c = std::max<std::ptrdiff_t>(0, centre - reach);
-         c <= std::min<std::ptrdiff_t>(kNoiseCells - 1, centre + reach); ++c) {
-      const double off = static_cast<double>(c - centre) * kNoiseStep / width;
-      noise_[static_cast<std::size_t>(c)] += each * std::exp(-off * off / 2) / (2.5066 * width);
-    }
-  }
-  // Longer without limit, the rarer the more; shorter than its twin by no more than clocks are wrong.
-  for (std::size_t c = noise_cell(-0.05); c < kNoiseCells; ++c)
-    noise_[c] += kAnything * std::exp(-static_cast<double>(c) * kNoiseStep);
-  for (double& density : noise_) density = std::max(density, 1e-9);
-}
-
-double Levels::noise(double log_longer) const {
-  return noise_[noise_cell(log_longer)];
-}
-
 /// What is longer than a level has been disturbed; what is shorter is none of it.
 std::size_t Levels::level_of(double log_warm) const {
   constexpr double kTooShort = 4;  // times as unlikely as too long by as much
@@ -293,6 +263,16 @@ std::size_t Levels::level_of(double log_warm) const {
   for (std::size_t l = 1; l < values_.size(); ++l)
     if (off(l) < off(best)) best = l;
   return best;
+}
+
+bool Levels::are_range_by_chance() const {
+  return values_.size() > kMostValues && told_by_ == ToldBy::kChance;
+}
+
+double Levels::longer(const Measured& sample) const {
+  const double level =
+      constant() ? typical_ + differences_.of(sample.recorded) : values_[level_of(sample.log_warm)];
+  return sample.log_warm - level;
 }
 
 double Levels::log_warm_of(const Measured& sample) const {
@@ -313,7 +293,7 @@ bool Levels::is_as_recorded(const Measured& sample, double level) const {
 double Levels::weight(const Mixture& mixture, const Recorded& stretch, std::size_t l) const {
   double weight = stretch.rank < mixture.by_rank.size() ? mixture.by_rank[stretch.rank][l] : share_[l];
   if (stretch.step < mixture.by_step.size()) weight *= mixture.by_step[stretch.step][l] / share_[l];
-  return weight * noise(static_cast<double>(stretch.log_time) - values_[l]);
+  return weight * longer_.at(static_cast<double>(stretch.log_time) - values_[l]);
 }
 
 /// The probability of each level.

@@ -6,7 +6,7 @@
 //
 //   P(level) ~ P(level | rank) P(level | step) / P(level) * h(recorded / level)
 //
-// h is how much longer stretches were recorded than their twins took, from the samples. What rank and step say is
+// h is how much longer stretches were recorded than their twins took (disturbance.hpp). What rank and step say is
 // learned by expectation and maximisation over the stretches as recorded and the samples, four times: neither says
 // anything, the rank does, the step does, both do; whichever, learnt from one half of the samples, tells the other half
 // best is taken (a host that is busy for a while makes recorded times differ by step; it does not the twins'). So work that differs by
@@ -35,16 +35,10 @@
 #include <vector>
 
 #include "hypothesis/clock/differences.hpp"
+#include "hypothesis/clock/disturbance.hpp"
+#include "hypothesis/clock/measured.hpp"
 
 namespace nplus1::hypothesis::clock {
-
-struct Measured {
-  Recorded recorded;
-  double log_warm = 0;    // of what the twin took
-  bool rough = false;     // or rather less
-  bool shared = false;    // because somebody else had a part of the core: much less
-  double log_shared = 0;  // how much longer loads took there than on a core for oneself
-};
 
 /// What tells a stretch's level, beside its recorded time.
 enum class ToldBy : std::uint8_t { kChance, kRank, kStep, kRankAndStep };
@@ -63,6 +57,12 @@ class Levels {
   [[nodiscard]] bool constant() const { return values_.size() <= 1; }
   [[nodiscard]] std::size_t count() const { return std::max<std::size_t>(warm_.size(), 1); }
   [[nodiscard]] ToldBy told_by() const { return told_by_; }
+  /// More amounts of work than could be told apart, which come and go.
+  [[nodiscard]] bool are_range_by_chance() const;
+  /// Which one such a sample has; 0 if constant().
+  [[nodiscard]] std::size_t level_of(double log_warm) const;
+  /// How much longer than its level the sample is, logarithm.
+  [[nodiscard]] double longer(const Measured& sample) const;
   /// Only as recorded: stretches may be longer than any sample.
   [[nodiscard]] bool as_recorded() const { return differences_.by_rank() || differences_.by_step(); }
   /// All alike, and of rough samples: rather too long.
@@ -96,9 +96,6 @@ class Levels {
   void believe_less(const std::vector<Measured>& samples);
   [[nodiscard]] ToldBy what_tells(const std::vector<Measured>& samples,
                                   const std::vector<Recorded>& stretches) const;
-  void learn_noise(const std::vector<Measured>& samples);
-  [[nodiscard]] std::size_t level_of(double log_warm) const;
-  [[nodiscard]] double noise(double log_longer) const;
   [[nodiscard]] Mixture fit(ToldBy by, const std::vector<Measured>& samples,
                             const std::vector<Recorded>& stretches, int sharpening) const;
   [[nodiscard]] bool is_as_recorded(const Measured& sample, double level) const;
@@ -112,7 +109,7 @@ class Levels {
   std::vector<double> values_;  // logarithms, ascending
   std::vector<double> warm_;    // picoseconds: of each level, or of all that is constant
   Weights share_;               // of the samples
-  std::vector<double> noise_;   // density by how much longer, in steps of kNoiseStep from kNoiseFrom
+  Disturbance longer_;
   ToldBy told_by_ = ToldBy::kChance;
   Mixture mixture_;
   Differences differences_;

@@ -110,13 +110,13 @@ void add_steady(const std::string& subject, const Step& balance, std::vector<Can
   all.back().purpose = Purpose::kSteadyBalanced;
 }
 
-/// `measured`: computing may have come and gone with the host, and what of it did is told apart.
-void add_balances(const std::vector<RunActivity>& activities, bool measured, std::size_t most,
+/// `disturbed`: computing may have come and gone with the host, and what of it did is told apart.
+void add_balances(const std::vector<RunActivity>& activities, bool disturbed, std::size_t most,
                   std::vector<Candidate>& all) {
   constexpr std::size_t kMostEachTime = 4;
   if (std::none_of(activities.begin(), activities.end(), computes)) return;
   add_balance("", {"balance", {}, "--balance"}, true, all);
-  if (measured) add_steady("", {"balance", {}, "--balance"}, all);
+  if (disturbed) add_steady("", {"balance", {}, "--balance"}, all);
   std::size_t tried = 0;
   for (const Place& place : places(activities, most, computes)) {
     Step step{"balance", {}, "--balance"};
@@ -130,7 +130,7 @@ void add_balances(const std::vector<RunActivity>& activities, bool measured, std
     add_balance(place.title, step, tried < kMostEachTime, all);
     if (place.region.empty())
       for (std::size_t i = first; i < all.size(); ++i) all[i].before = place.paths;
-    if (tried++ < kMostEachTime && measured) add_steady(place.title, step, all);
+    if (tried++ < kMostEachTime && disturbed) add_steady(place.title, step, all);
   }
 }
 
@@ -338,9 +338,9 @@ Result<std::vector<RunActivity>> parse_activities(const std::string& text) try {
 }
 
 std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities, const RunMessages& messages,
-                                     const RecordedSettings& recorded, std::size_t most) {
+                                     const RecordedSettings& recorded, bool disturbed, std::size_t most) {
   std::vector<Candidate> all;
-  add_balances(activities, !recorded.given_compute(), most, all);
+  add_balances(activities, disturbed && !recorded.given_compute(), most, all);
   add_messages(activities, messages, most, all);
   add_exchanges(activities, messages, most, all);
   add_networks(recorded, all);

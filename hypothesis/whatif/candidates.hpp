@@ -57,9 +57,11 @@ struct RunMessages {
   std::set<std::uint32_t> combined;  // and of those in a collective that was found
 };
 
-/// At most `most` of each kind, those that take most time.
+/// At most `most` of each kind, those that take most time. `disturbed`: what comes and goes in computing that was measured may be
+/// the host's.
 [[nodiscard]] std::vector<Candidate> candidates_of(const std::vector<RunActivity>& activities,
                                                    const RunMessages& messages,
-                                                   const RecordedSettings& recorded, std::size_t most = 16);
+                                                   const RecordedSettings& recorded, bool disturbed = true,
+                                                   std::size_t most = 16);
 
 }  // namespace nplus1::hypothesis

@@ -143,6 +143,25 @@ class Twins(LiveTest):
                 offered = candidate["saved_s"] if candidate["systematic_s"] is None else candidate["systematic_s"]
                 self.assertLess(offered, 0.02 * whole, (ranks, candidate))
 
+    def test_tasks_that_differ_are_the_programs(self):
+        """Where most computing is in tasks as long as their data says, what comes and goes is advice, and no noise."""
+        run = self.observe(4, "imbalance", 30, 1, options=("--compute", "warm"))
+        sweep, text = self.sweep(run.folder)
+        self.assertIsNotNone(sweep["random_s"])
+        self.assertIn("--steady", json.dumps(sweep["candidates"]))
+        path = run.folder / "clock.json"
+        clock = json.loads(path.read_text())
+        for kind in clock["kinds"]:
+            kind["model"] = "along"
+        path.write_text(json.dumps(clock))
+        sweep, text = self.sweep(run.folder)
+        self.assertIsNone(sweep["random_s"])
+        self.assertNotIn("--steady", json.dumps(sweep["candidates"]))
+        balances = [c for c in sweep["candidates"] if c["kind"] == "balance"]
+        self.assertTrue(balances)
+        self.assertTrue(all(c["systematic_s"] is None for c in balances))
+        self.assertNotIn("comes and goes", text)
+
     def test_all_that_is_told_of_the_run_has_one_clock(self):
         """Report, sweep, what if and wait states: the warm virtual time, with the interval of each of the first savings."""
         run = self.observe(4, "twin_witness", 20, 2e-4, options=("--compute", "warm"), code=3)

@@ -1,0 +1,23 @@
+// What is known of a single stretch.
+#pragma once
+
+#include <cstdint>
+
+namespace nplus1::hypothesis::clock {
+
+/// A stretch as it was recorded. `step`: how many of its kind its rank had before.
+struct Recorded {
+  std::uint32_t rank = 0, step = 0;
+  float log_time = 0;  // natural logarithm of picoseconds
+};
+
+/// A stretch that a twin has measured.
+struct Measured {
+  Recorded recorded;
+  double log_warm = 0;    // of what the twin took
+  bool rough = false;     // or rather less
+  bool shared = false;    // because somebody else had a part of the core: much less
+  double log_shared = 0;  // how much longer loads took there than on a core for oneself
+};
+
+}  // namespace nplus1::hypothesis::clock
