@@ -66,6 +66,11 @@ std::vector<double> told_apart(std::vector<std::vector<double>>& groups, std::si
 
 }  // namespace
 
+std::vector<Recorded> with_those_of(const std::vector<Measured>& measured, std::vector<Recorded> stretches) {
+  for (const Measured& m : measured) stretches.push_back(m.recorded);
+  return stretches;
+}
+
 void Differences::leave_steps_from(std::uint32_t first) {
   step_.resize(std::min<std::size_t>(step_.size(), first));
   if (std::all_of(step_.begin(), step_.end(), [](double of) { return of == 0; })) step_.clear();

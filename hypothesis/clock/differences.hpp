@@ -19,6 +19,10 @@
 
 namespace nplus1::hypothesis::clock {
 
+/// The stretches, and those that twins have measured: of two ranks, a step that lacks one is not told apart.
+[[nodiscard]] std::vector<Recorded> with_those_of(const std::vector<Measured>& measured,
+                                                  std::vector<Recorded> stretches);
+
 class Differences {
  public:
   enum class Between : std::uint8_t { kRanksAndSteps, kRanksToBeBorneOut };

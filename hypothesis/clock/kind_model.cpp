@@ -27,12 +27,31 @@ void blur(std::vector<Measured>& samples, std::uint64_t random) {
   for (Measured& m : samples) m.log_warm += sum * each / std::sqrt(static_cast<double>(samples.size()));
 }
 
-/// Those whose twins had their core for themselves.
+std::vector<Measured> those(const std::vector<Measured>& samples, bool shared) {
+  std::vector<Measured> some;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(some),
+               [shared](const Measured& m) { return m.shared == shared; });
+  return some;
+}
+
+/// Those whose twins had their core for themselves; and the others.
 std::vector<Measured> on_own_cores(const std::vector<Measured>& samples) {
-  std::vector<Measured> own;
-  std::copy_if(samples.begin(), samples.end(), std::back_inserter(own),
-               [](const Measured& m) { return !m.shared; });
-  return own;
+  return those(samples, false);
+}
+std::vector<Measured> on_shared_cores(const std::vector<Measured>& samples) {
+  return those(samples, true);
+}
+
+/// Whether those whose core others used more took longer: more than by chance.
+bool take_longer_where_shared_more(const std::vector<Measured>& samples) {
+  constexpr double kByChance = 2;  // Student's t
+  constexpr std::size_t kFewest = 5;
+  std::vector<double> shared, warm;
+  for (const Measured& m : samples) {
+    shared.push_back(m.log_shared);
+    warm.push_back(m.log_warm);
+  }
+  return samples.size() >= kFewest && students_t(shared, warm) > kByChance;
 }
 
 /// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
@@ -174,19 +193,15 @@ void KindModel::believe() {
 /// themselves were recorded with.
 void KindModel::believe_all(const std::vector<Recorded>& recorded) {
   constexpr std::size_t kFewest = 8, kFewEnough = 4;
-  constexpr double kByChance = 2;  // Student's t
   if (!levels_.constant() || levels_.as_recorded()) return;
   if (measured_.size() < kFewest) return;
-  std::vector<double> shared, warm;
-  for (const Measured& m : measured_) {
-    shared.push_back(m.log_shared);
-    warm.push_back(m.log_warm);
-  }
-  if (students_t(shared, warm) > kByChance) return;
+  const bool few = believed_.size() <= kFewEnough;
+  // Long stretches are left alone more rarely: of all twins, those that shared their core took longer.
+  if (take_longer_where_shared_more(few ? measured_ : on_shared_cores(measured_))) return;
   std::vector<Measured> all = measured_;
   for (Measured& m : all) m.rough = true;
   Levels levels{all, recorded};
-  if (levels.constant() || (believed_.size() > kFewEnough && !are_apart_as_recorded(levels, all))) return;
+  if (levels.constant() || (!few && !are_apart_as_recorded(levels, all))) return;
   levels_ = std::move(levels);
   believed_ = std::move(all);
   find_ends();
@@ -217,7 +232,7 @@ void KindModel::fit_levels(const std::vector<Recorded>& recorded) {
 }
 
 void KindModel::fit_quantiles(const std::vector<Recorded>& recorded) {
-  differences_ = Differences{recorded};
+  differences_ = Differences{with_those_of(measured_, recorded)};
   low_ = LowTimes{ranks_, differences_, replicate_, count_};
   least_ = INFINITY;
   for (const Recorded& r : recorded) least_ = std::min(least_, static_cast<double>(std::exp(r.log_time)));

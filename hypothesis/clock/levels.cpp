@@ -56,21 +56,13 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
     for (const double value : values_) warm_.push_back(std::exp(value));
 }
 
-/// Whoever shared their cores.
-bool Levels::alike(const std::vector<Measured>& witnesses) {
-  constexpr double kSame = 0.03;
-  std::vector<double> warm;
-  for (const Measured& m : witnesses) warm.push_back(m.log_warm);
-  std::sort(warm.begin(), warm.end());
-  return warm.back() - warm.front() < kSame;
-}
-
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
                               const std::vector<Measured>& witnesses) {
-  Differences found{stretches};
+  const std::vector<Recorded> all = with_those_of(witnesses, stretches);
+  Differences found{all};
   bool borne_out = false;
   if (!found.by_rank()) {
-    Differences finer{stretches, Differences::Between::kRanksToBeBorneOut};
+    Differences finer{all, Differences::Between::kRanksToBeBorneOut};
     borne_out = finer.by_rank() && bear_out(witnesses, finer);
     if (borne_out) found = std::move(finer);
   }
@@ -80,7 +72,7 @@ void Levels::find_differences(const std::vector<Measured>& samples, const std::v
       })->recorded.step;
   if (would_have_shown_steps(samples, stretches, found, first)) found.leave_steps_from(first);
   if ((!found.by_rank() && !found.by_step()) ||
-      (!borne_out && contradict(alike(witnesses) ? witnesses : samples, found)))
+      (!borne_out && (contradict(samples, found) || contradict(witnesses, found))))
     return;
   std::vector<double> without;
   for (const Measured& m : samples) without.push_back(m.log_warm - found.of(m.recorded));
@@ -93,7 +85,8 @@ void Levels::find_differences(const std::vector<Measured>& samples, const std::v
 /// Whether the samples are more alike without these differences than with them: those that the differences set apart, where
 /// there are any.
 bool Levels::contradict(const std::vector<Measured>& samples, const Differences& differences) {
-  constexpr double kContradicts = 0.02;  // more scatter than without
+  constexpr double kContradicts =
+      0.04;  // more scatter than without: twice the error of a rank of twenty stretches
   constexpr double kSetApart = 0.1;
   std::vector<double> plain, without, of;
   for (const Measured& m : samples) {

@@ -85,7 +85,6 @@ class Levels {
   void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
                         const std::vector<Measured>& witnesses);
   [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
-  [[nodiscard]] static bool alike(const std::vector<Measured>& witnesses);
   [[nodiscard]] static bool bear_out(const std::vector<Measured>& witnesses, const Differences& differences);
   [[nodiscard]] static bool would_have_shown_steps(const std::vector<Measured>& samples,
                                                    const std::vector<Recorded>& stretches,
