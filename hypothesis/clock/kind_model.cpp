@@ -253,23 +253,46 @@ void KindModel::find_tasks() {
   const bool unmeasured = measured_.size() < kFewestOfTasks;
   if (replicate_.is_estimate()) {
     tasks_.reset();
-    if (differ_as_recorded()) tasks_ = unmeasured ? Tasks{0} : Tasks{measured_, kAfterTwin};
+    if (differ_as_recorded())
+      tasks_ = unmeasured ? Tasks{shorter_than_recorded()} : Tasks{measured_, kAfterTwin};
   } else if (tasks_) {
     const double some = replicate_.chance(count_);
-    tasks_ = unmeasured ? Tasks{-kMostOfTheHost * some} : Tasks{drawn(measured_), 2 * some * kAfterTwin};
+    tasks_ = unmeasured ? Tasks{shorter_than_recorded() - kMostOfTheHost * some}
+                        : Tasks{drawn(measured_), 2 * some * kAfterTwin};
   }
+}
+
+/// By the few samples there are, logarithm; 0 where there are none.
+double KindModel::shorter_than_recorded() const {
+  std::vector<double> shorter;
+  for (const Measured& m : measured_)
+    shorter.push_back(m.log_warm - static_cast<double>(m.recorded.log_time));
+  return quantile(std::move(shorter), 0.5);
+}
+
+/// Of most ranks that do it often.
+bool KindModel::are_of_two_amounts_on_ranks() const {
+  std::size_t often = 0, of_two = 0;
+  for (const OfRank& rank : ranks_) {
+    if (!rank.is_repeated()) continue;
+    ++often;
+    of_two += are_of_two_amounts(rank.some) ? 1U : 0U;
+  }
+  return 2 * of_two > often;
 }
 
 /// Whether stretches differ from each other, as recorded, and not by amounts of work that samples tell better: by what samples that
 /// had their cores for themselves say, or all of them if their range is wider than sharing makes it; or because no host makes
-/// so long stretches differ by so much.
+/// so long stretches differ by so much, or any by turns.
 bool KindModel::differ_as_recorded() const {
   constexpr double kAnyRange = 0.1, kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
   constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
+  constexpr std::size_t kFewToTellAmounts = 10;  // samples
   const double mean_ps = recorded_ps_ / static_cast<double>(count_);
   const double range = range_on_ranks();
   const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
-                    (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs);
+                    (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs) ||
+                    (believed_.size() < kFewToTellAmounts && are_of_two_amounts_on_ranks());
   if (measured_.size() < kFewestOfTasks) return wide;
   if (!(wide && go_rather_along(measured_)) && !go_along(on_own_cores(measured_), kAnyRange) &&
       !go_along(measured_, kMoreThanSharingMakes))
@@ -282,9 +305,10 @@ bool KindModel::tell_worse_than_recorded() const {
   constexpr double kBetter = 0.7;  // times the levels' error
   constexpr std::size_t kFewestOfLevel = 5;
   constexpr double kMostLeftOut = 0.1;  // of the samples
-  const bool few = levels_.told_by() == ToldBy::kChance && !levels_.as_recorded() &&
-                   believed_.size() < kFewestOfLevel * levels_.count();
-  if (few || levels_.are_range_by_chance() || share_left_out(levels_, measured_) > kMostLeftOut) return true;
+  if (levels_.told_by() == ToldBy::kChance && !levels_.as_recorded() &&
+      (believed_.size() < kFewestOfLevel * levels_.count() || levels_.are_range_by_chance() ||
+       share_left_out(levels_, measured_) > kMostLeftOut))
+    return true;
   return error_as_recorded(measured_) < kBetter * error_of(levels_, measured_);
 }
 
@@ -353,7 +377,7 @@ double KindModel::warm(const Stretch& stretch, std::uint64_t chance_of, Estimate
 double KindModel::lowest(const Stretch& stretch, double recorded) const {
   constexpr double kOneInTen = 0.9;
   if (!tasks_) return least_;
-  return measured_.size() < kFewestOfTasks ? recorded * std::exp(-kMostOfTheHost)
+  return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);
 }
 

@@ -97,7 +97,9 @@ class KindModel {
   void fit_quantiles(const std::vector<Recorded>& recorded);
   void find_tasks();
   [[nodiscard]] bool differ_as_recorded() const;
+  [[nodiscard]] bool are_of_two_amounts_on_ranks() const;
   [[nodiscard]] bool tell_worse_than_recorded() const;
+  [[nodiscard]] double shorter_than_recorded() const;
   [[nodiscard]] double range_on_ranks() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] double warmer_at_least() const;

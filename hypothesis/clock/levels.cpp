@@ -58,11 +58,10 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
                               const std::vector<Measured>& witnesses) {
-  const std::vector<Recorded> all = with_those_of(witnesses, stretches);
-  Differences found{all};
+  Differences found{stretches};  // without the samples' own stretches, which would agree with them
   bool borne_out = false;
   if (!found.by_rank()) {
-    Differences finer{all, Differences::Between::kRanksToBeBorneOut};
+    Differences finer{stretches, Differences::Between::kRanksToBeBorneOut};
     borne_out = finer.by_rank() && bear_out(witnesses, finer);
     if (borne_out) found = std::move(finer);
   }
@@ -70,10 +69,20 @@ void Levels::find_differences(const std::vector<Measured>& samples, const std::v
       std::min_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
         return a.recorded.step < b.recorded.step;
       })->recorded.step;
-  if (would_have_shown_steps(samples, stretches, found, first)) found.leave_steps_from(first);
-  if ((!found.by_rank() && !found.by_step()) ||
-      (!borne_out && (contradict(samples, found) || contradict(witnesses, found))))
-    return;
+  const bool shown = would_have_shown_steps(samples, stretches, found, first);
+  if (shown) found.leave_steps_from(first);
+  if (!found.by_rank() && !found.by_step()) return;
+  if (!borne_out) {
+    const auto are_contradicted = [&](const Differences& by) {
+      return contradict(samples, by) || contradict(witnesses, by);
+    };
+    if (are_contradicted(found)) return;
+    // Of few ranks, a step that lacks its sample is not told.
+    Differences all{with_those_of(witnesses, stretches)};
+    if (shown) all.leave_steps_from(first);
+    if (are_contradicted(all)) return;
+    if (all.by_rank() == found.by_rank() && all.by_step() == found.by_step()) found = std::move(all);
+  }
   std::vector<double> without;
   for (const Measured& m : samples) without.push_back(m.log_warm - found.of(m.recorded));
   std::sort(without.begin(), without.end());

@@ -110,6 +110,42 @@ bool go_rather_along(const std::vector<Measured>& samples) {
   return correlation_of(samples) > kRather;
 }
 
+bool are_of_two_amounts(std::vector<Recorded> of_rank) {
+  constexpr std::size_t kFewest = 12;
+  constexpr double kLeastShare = 0.15, kApart = 0.1, kTimesTheirOwn = 3,
+                   kForAWhile = -2;  // standard deviations
+  if (of_rank.size() < kFewest) return false;
+  std::vector<double> sorted;
+  for (const Recorded& r : of_rank) sorted.push_back(r.log_time);
+  std::sort(sorted.begin(), sorted.end());
+  // Where the widest gap is, a share of all left on each side.
+  const auto margin = static_cast<std::size_t>(kLeastShare * static_cast<double>(sorted.size())) + 1;
+  std::size_t upper = margin;
+  for (std::size_t i = margin; i + margin <= sorted.size(); ++i)
+    if (sorted[i] - sorted[i - 1] > sorted[upper] - sorted[upper - 1]) upper = i;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(upper);
+  const std::vector<double> low{sorted.begin(), middle}, high{middle, sorted.end()};
+  const auto spread = [](const std::vector<double>& values) {
+    return sorted_at(values, 0.75) - sorted_at(values, 0.25);
+  };
+  const double apart = sorted_at(high, 0.5) - sorted_at(low, 0.5);
+  if (apart < kApart || apart < kTimesTheirOwn * std::max(spread(low), spread(high))) return false;
+
+  std::sort(of_rank.begin(), of_rank.end(),
+            [](const Recorded& a, const Recorded& b) { return a.step < b.step; });
+  const double between = (low.back() + high.front()) / 2;
+  double runs = 1;
+  for (std::size_t i = 1; i < of_rank.size(); ++i)
+    runs += (static_cast<double>(of_rank[i].log_time) > between) !=
+                    (static_cast<double>(of_rank[i - 1].log_time) > between)
+                ? 1
+                : 0;
+  const auto n = static_cast<double>(sorted.size()), a = static_cast<double>(low.size()), b = n - a;
+  const double expected = 2 * a * b / n + 1;
+  const double variance = (expected - 1) * (expected - 2) / (n - 1);
+  return runs - expected > kForAWhile * std::sqrt(variance);
+}
+
 double error_as_recorded(const std::vector<Measured>& samples) {
   std::vector<double> longer;
   for (const Measured& m : samples) longer.push_back(log_recorded(m) - m.log_warm);

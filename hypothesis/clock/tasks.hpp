@@ -9,7 +9,7 @@
 // scaled recorded time makes too long: of many stretches the host hits some.
 //
 // Pure. Sources: D. Rubin, "Multiple imputation for nonresponse in surveys" (1987); L. Breiman, W. Meisel, E. Purcell, "Variable kernel
-// estimates of multivariate densities" (1977).
+// estimates of multivariate densities" (1977); A. Wald, J. Wolfowitz, "On a test whether two samples are from the same population" (1940).
 #pragma once
 
 #include <vector>
@@ -47,6 +47,10 @@ class Tasks {
 
 /// Whether they go along a little, at least.
 [[nodiscard]] bool go_rather_along(const std::vector<Measured>& samples);
+
+/// Whether a rank's stretches of a kind, as recorded, are of two amounts of work: each as alike as no more than a third of what
+/// they lie apart, which is a tenth at least, and by turns or at random (Wald, Wolfowitz): not for a while each, as a host makes them.
+[[nodiscard]] bool are_of_two_amounts(std::vector<Recorded> of_rank);
 
 /// The median of how far off the samples are told, logarithm: as recorded, but for what the host mostly adds; or by levels.
 [[nodiscard]] double error_as_recorded(const std::vector<Measured>& samples);

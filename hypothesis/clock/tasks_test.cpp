@@ -122,6 +122,38 @@ TEST(Tasks, OfTheSameLengthAllAreThatLong) {
   EXPECT_NEAR((Tasks{std::vector<Measured>(4, same), 0}.log_warm(20, 0.5)), 19, 0.05);
 }
 
+/// A rank's stretches, some of which take `longer` times as long; up to `host` more each.
+std::vector<Recorded> by_turns(bool (*is_long)(unsigned), double longer, double host,
+                               std::uint32_t count = 40) {
+  std::mt19937 random{3};
+  std::uniform_real_distribution<> more{0, host};
+  std::vector<Recorded> all;
+  for (std::uint32_t s = 0; s < count; ++s)
+    all.push_back({0, s, static_cast<float>(std::log((is_long(s) ? longer : 1) * 4e9 * (1 + more(random))))});
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
+TEST(Tasks, OfTwoAmountsAreKnownByTurnsAndAtRandom) {
+  const auto each_second = [](unsigned s) { return s % 2 == 1; };
+  const auto at_random = [](unsigned s) { return (0x5a3c96e1b7d2f048U >> s & 1U) == 1; };
+  EXPECT_TRUE(are_of_two_amounts(by_turns(each_second, 1.5, 0.1)));
+  EXPECT_TRUE(are_of_two_amounts(by_turns(at_random, 1.5, 0.1)));
+  EXPECT_FALSE(are_of_two_amounts(by_turns(each_second, 1.5, 0.6)));  // more noise than difference
+  EXPECT_FALSE(are_of_two_amounts(by_turns(each_second, 1.05, 0)));   // too little
+  EXPECT_FALSE(are_of_two_amounts(by_turns(each_second, 1.5, 0.1, 8)));
+}
+
+TEST(Tasks, ThatTakeLongerForAWhileMayBeTheHosts) {
+  EXPECT_FALSE(are_of_two_amounts(by_turns([](unsigned s) { return s >= 25; }, 1.5, 0.05)));
+  EXPECT_FALSE(are_of_two_amounts(by_turns([](unsigned s) { return s % 20 >= 12; }, 1.5, 0.05)));
+}
+
+TEST(Tasks, OfOneAmountAreNotOfTwo) {
+  for (const double host : {0.01, 0.1, 0.5, 2.0})
+    EXPECT_FALSE(are_of_two_amounts(by_turns([](unsigned) { return false; }, 1, host))) << host;
+}
+
 /// Levels that are too few for the samples' range tell them worse.
 TEST(Tasks, AreToldWorseByLevelsWhereFewSamplesWereBelieved) {
   const auto samples = tasks(10, 30, 0.1);
