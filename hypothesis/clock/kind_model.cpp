@@ -75,14 +75,20 @@ double share_left_out(const Levels& levels, const std::vector<Measured>& samples
   return static_cast<double>(out) / static_cast<double>(samples.size());
 }
 
-/// Whether what is of a higher level was recorded as longer than what is of the next lower one, in nine pairs of ten.
+/// Whether what is of a higher level was recorded as longer than what is of the next lower one, in nine pairs of ten; and some of
+/// each had their core for themselves: whoever shares it for a while makes twin and stretch longer.
 bool are_apart_as_recorded(const Levels& levels, const std::vector<Measured>& samples) {
-  constexpr std::size_t kFewest = 3;  // of each
+  constexpr std::size_t kFewest = 3, kFewestAlone = 2;  // of each
   constexpr double kApart = 0.9;
   std::vector<std::vector<float>> recorded(levels.count());
-  for (const Measured& m : samples) recorded[levels.level_of(m.log_warm)].push_back(m.recorded.log_time);
+  std::vector<std::size_t> alone(levels.count());
+  for (const Measured& m : samples) {
+    const std::size_t level = levels.level_of(m.log_warm);
+    recorded[level].push_back(m.recorded.log_time);
+    alone[level] += m.shared ? 0U : 1U;
+  }
   for (std::size_t l = 0; l < recorded.size(); ++l) {
-    if (recorded[l].size() < kFewest) return false;
+    if (recorded[l].size() < kFewest || alone[l] < kFewestAlone) return false;
     if (l == 0) continue;
     std::size_t longer = 0;
     for (const float upper : recorded[l])
