@@ -296,9 +296,10 @@ bool KindModel::differ_as_recorded() const {
   constexpr std::size_t kFewToTellAmounts = 10;  // samples
   const double mean_ps = recorded_ps_ / static_cast<double>(count_);
   const double range = range_on_ranks();
+  // A shorter one may be of two amounts by whether its rank had to wait before.
+  const bool of_two_amounts = believed_.size() < kFewToTellAmounts && are_of_two_amounts_on_ranks();
   const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
-                    (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs) ||
-                    (believed_.size() < kFewToTellAmounts && are_of_two_amounts_on_ranks());
+                    ((range > kMoreThanAnyHostMakes || of_two_amounts) && mean_ps > kRatherLongPs);
   if (measured_.size() < kFewestOfTasks) return wide;
   if (!(wide && go_rather_along(measured_)) && !go_along(on_own_cores(measured_), kAnyRange) &&
       !go_along(measured_, kMoreThanSharingMakes))
