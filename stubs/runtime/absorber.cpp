@@ -36,7 +36,10 @@ void Absorber::run() {
     {
       const std::lock_guard held{runtime_.lock};
       if (std::exchange(wanted_, false)) looks = 0;
-      guarded([this] { runtime_.absorb(); });
+      guarded([this] {
+        runtime_.absorb();
+        runtime_.look_for_simulator();
+      });
     }
     // The system call itself: clock_nanosleep() is one of our wrappers.
     syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &between, nullptr);

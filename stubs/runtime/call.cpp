@@ -285,6 +285,7 @@ void Call::poll_native(const std::function<bool()>& test, RankId peer, const Com
       rt.idle();
     }
     held_.lock();
+    if (i >= kLooksBeforeSleep) rt.look_for_simulator();
     if (i >= kLooksBeforeSleep && rt.background.has_any()) rt.background.progress(4);
   }
   rt.threads.set_native_wait(thread, false);

@@ -110,7 +110,7 @@ bool Runtime::sleep_once(std::unique_lock<Lock>& held, SleepState& state) {
   state.armed = false;
   vain_looks.note(!degraded());
   background.push();
-  if (++state.sleeps % 8 == 0 && line.simulator_gone()) degrade();
+  look_for_simulator();
   return !line.is_cut();
 }
 
@@ -154,6 +154,11 @@ void Runtime::recover() noexcept {
   if (lock.is_held_here()) lock.unlock();
 }
 
+void Runtime::look_for_simulator() {
+  constexpr std::uint32_t kSeldom = 8;  // it costs a system call
+  if (++looks_for_simulator_ % kSeldom == 0 && !degraded() && line.simulator_gone()) degrade();
+}
+
 /// The simulator has died: from here on the job is plain MPI.
 void Runtime::degrade() {
   line.cut();
@@ -177,10 +182,12 @@ void Runtime::idle(bool is_woken) {
     is_woken = is_woken && held.owns_lock() && !background.has_any();
     if (held.owns_lock() && thread != nullptr && thread->late_word != nullptr) thread->late_word->say();
     // Where threads may call MPI beside each other it holds its own lock here, and must not be called.
-    if (held.owns_lock() && multiple_ && messages.wait_for_decisions())
+    if (held.owns_lock() && multiple_ && messages.wait_for_decisions()) {
       absorber_.want();
-    else if (held.owns_lock())
+    } else if (held.owns_lock()) {
       absorb();
+      look_for_simulator();
+    }
   }
   wake_target();
   const std::uint32_t ticket = line.prepare_sleep();

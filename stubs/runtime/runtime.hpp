@@ -80,6 +80,9 @@ class alignas(4096) Runtime {
 
   /// Takes in answers and stamps that have come.
   void absorb();
+  /// Whoever waits does this between two sleeps: where the simulator has died the rank becomes plain MPI, and the receives that
+  /// waited for its decision are posted. With the lock, and where MPI may be called.
+  void look_for_simulator();
   /// Sleeps until `done()`; false when the simulator has died meanwhile. Releases the lock while asleep.
   template <class Done>
   bool sleep_until(std::unique_lock<Lock>& held, Done&& done) {
@@ -128,7 +131,6 @@ class alignas(4096) Runtime {
  private:
   struct SleepState {
     std::int64_t nanoseconds = 0;  // of the last sleep
-    std::uint32_t sleeps = 0;
     std::uint32_t ticket = 0;
     bool armed = false;  // a ticket is held: sleep next
   };
@@ -164,6 +166,7 @@ class alignas(4096) Runtime {
   int native_threads_ = 0;
   events::Answer answer_{};  // scratch of absorb()
   std::vector<std::uint32_t> answer_words_;
+  std::uint32_t looks_for_simulator_ = 0;
   Absorber absorber_{*this};
 };
 

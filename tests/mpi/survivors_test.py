@@ -89,6 +89,14 @@ class Survivors(Killed):
                 self.check(f"repeat 3 {{ {collective} }}", f"delay 0.5; repeat 3 {{ {collective} }}",
                            f"repeat 3 {{ {collective} }}")
 
+    def test_a_wildcard_whose_sender_all_wait_for(self):
+        """Rank 0 waits inside MPI for rank 1, whose long message waits for a receive that the simulator was to decide."""
+        for waits in ("barrier", "bcast 1 1000", "allreduce 8"):
+            for options in ((), ("--transport", "tcp")):
+                with self.subTest(waits, options=options):
+                    self.check(f"irecv -1 1000000; {waits}; waitall", f"delay 0.7; ssend 0 1000000; {waits}", waits,
+                               options=options)
+
     def test_a_cancelled_wildcard(self):
         out = self.kill_simulator("irecv -1 4 7; delay 0.6; cancel 0; recv 1 4", "delay 0.8; send 0 4")
         self.assertEqual(out, ["cancelled", "from 1, tag 0, 4 bytes"])
