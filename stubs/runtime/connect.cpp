@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -32,10 +33,17 @@ using transport::Hello;
 using transport::Start;
 using transport::Welcome;
 
-int processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+/// What all ranks together may run on, of one host; collective. A launcher may have bound each rank to a core of its own. Of several
+/// hosts, which number their processors alike, no more than the smallest has.
+int cores_of_all() {
+  cpu_set_t mine, all;
+  CPU_ZERO(&mine);
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) CPU_SET(0, &mine);
+  CPU_ZERO(&all);
+  pmpi::Allreduce(&mine, &all, static_cast<int>(sizeof mine), MPI_BYTE, MPI_BOR, world());
+  int smallest_host = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  pmpi::Allreduce(MPI_IN_PLACE, &smallest_host, 1, MPI_INT, MPI_MIN, world());
+  return std::clamp(CPU_COUNT(&all), 1, smallest_host);
 }
 
 /// With a rendezvous the simulator may have to let a send go that only the model blocks; then the time stamp
@@ -166,12 +174,12 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   hello.pid = getpid();
   Opened line = open_line(hello, by_session);
   if (hello.rank == 0) note_beginning();
-  const int cores = processors();
+  const int cores = cores_of_all();
 
   const bool joined = line.socket >= 0;
-  int mine[4] = {joined ? 1 : 0, line.segment ? 1 : 0, cores, joined ? hello.ranks : hello.rank};
-  int all[4] = {};
-  pmpi::Allreduce(mine, all, 4, MPI_INT, MPI_MIN, world());
+  int mine[3] = {joined ? 1 : 0, line.segment ? 1 : 0, joined ? hello.ranks : hello.rank};
+  int all[3] = {};
+  pmpi::Allreduce(mine, all, 3, MPI_INT, MPI_MIN, world());
   const auto network = netmodel::parse(line.texts[transport::kNetwork]);
   Start start;
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
@@ -183,12 +191,12 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   start.shared_memory = line.segment ? 1 : 0;  // each rank as it can: they may be on several hosts
   start.threads_provided = threads_provided;
   start.native_threads = native_threads;
-  start.cores = all[2];
+  start.cores = cores;
   if (line.welcome.config.clock == transport::ClockChoice::kInstructions)
     start.counts = semantics::open_processor_counter().ok() ? 1 : 0;
   if (line.socket >= 0 && !transport::send_all(line.socket, &start, sizeof(start))) start.active = 0;
   if (start.active == 0) {
-    say_why_not(hello, line, all[3]);
+    say_why_not(hello, line, all[2]);
     if (line.socket >= 0) close(line.socket);
     free_world_of_sessions();
     return nullptr;
@@ -197,7 +205,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   std::unique_ptr<Runtime> rt{new Runtime};
   rt->me_ = RankId{hello.rank};
   rt->ranks_ = hello.ranks;
-  rt->settings_ = make_settings(line.welcome.config, std::move(line.rules), hello.ranks, all[2]);
+  rt->settings_ = make_settings(line.welcome.config, std::move(line.rules), hello.ranks, cores);
   rt->settings_.recorded = std::move(line.recorded);
   rt->network_ = std::move(netmodel::parse(line.texts[transport::kNetwork])).value();
   rt->settings_.record_region = line.texts[transport::kRecordRegion];
@@ -211,8 +219,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   if (line.segment) line.segment.rank(hello.rank).pid = hello.pid;
   rt->messages.begin(*rt->network_, rt->me_, hello.ranks, line.segment, start.direct != 0);
   if (!rt->native_) introduce_ranks(hello.rank, hello.ranks, all[1] != 0);
-  if (rt->native_ && hello.ranks <= all[2]) wait_as_mpi_does();
-  rt->spins_ = all[2] >= hello.ranks;
+  if (rt->native_ && hello.ranks <= cores) wait_as_mpi_does();
+  rt->spins_ = cores >= hello.ranks;
   calibrate_ticks();
   begin_checks();
   rt->instruments.begin_capture();
