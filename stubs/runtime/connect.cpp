@@ -238,7 +238,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   pmpi::Barrier(world());  // virtual time begins when everybody can be reached
   if (rt->native_) rt->begin_native();
   if (rt->settings_.virtual_clocks) rt->clocks.begin();
-  rt->system_io.begin();
+  rt->system_io.begin(rt->own_io());
   rt->instruments.begin_accesses(rt->me_);
   rt->native_threads_ = native_threads;
   rt->instruments.begin_twins(*rt);

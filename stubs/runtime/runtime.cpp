@@ -17,6 +17,7 @@
 #include "stubs/runtime/communicators/session_world.hpp"
 #include "stubs/runtime/hooks/progress_hook.hpp"
 #include "stubs/runtime/send_hook.hpp"
+#include "stubs/twin/own_call.hpp"
 
 namespace nplus1::stubs {
 namespace {
@@ -57,6 +58,12 @@ void print_text(const std::vector<std::uint32_t>& words) {
 }  // namespace
 
 Runtime::~Runtime() = default;
+
+SystemIo::Numbers Runtime::own_io() const {
+  const twin::OwnReads& reads = twin::own_reads();
+  const std::uint64_t wakes = line.wakes();  // each a write of 8 bytes
+  return {reads.bytes, 8 * wakes, reads.calls, wakes};
+}
 
 void Runtime::absorb() {
   while (line.read(answer_, answer_words_)) take_answer(answer_, answer_words_);

@@ -73,6 +73,8 @@ class alignas(4096) Runtime {
   [[nodiscard]] std::int64_t native_zero() const { return native_zero_; }
   /// What a recording needs; null in runs without.
   [[nodiscard]] Capture* capture() { return instruments.capture(); }
+  /// What this library has read and written by itself.
+  [[nodiscard]] SystemIo::Numbers own_io() const;
   /// The recording of accesses; null in runs without.
   [[nodiscard]] Accesses* accesses() { return instruments.accesses(); }
   /// What measures how long stretches take when they are warm; null in runs without.

@@ -46,7 +46,8 @@ SystemIo::Numbers SystemIo::look() {
   return numbers;
 }
 
-void SystemIo::begin() {
+void SystemIo::begin(const Numbers& own) {
+  own_ = own;
   left_out_ = look();
   counts_ = looks_ > 0;
 }
@@ -55,12 +56,11 @@ void SystemIo::leave_out_until(const Numbers& after) {
   for (std::size_t i = 0; i < kNumbers; ++i) left_out_[i] += less(after[i], before_[i]);
 }
 
-bool SystemIo::read(Numbers& numbers, std::uint64_t wakes) {
+bool SystemIo::read(Numbers& numbers, const Numbers& own) {
   if (!counts_) return false;
   numbers = look();
-  for (std::size_t i = 0; i < kNumbers; ++i) numbers[i] = less(numbers[i], left_out_[i]);
-  numbers[kBytesWritten] = less(numbers[kBytesWritten], 8 * wakes);
-  numbers[kWrites] = less(numbers[kWrites], wakes);
+  for (std::size_t i = 0; i < kNumbers; ++i)
+    numbers[i] = less(numbers[i], left_out_[i] + less(own[i], own_[i]));
   return true;
 }
 

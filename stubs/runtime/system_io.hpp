@@ -16,8 +16,8 @@ class SystemIo {
   enum Number : std::size_t { kBytesRead, kBytesWritten, kReads, kWrites, kNumbers };
   using Numbers = std::array<std::uint64_t, kNumbers>;
 
-  /// Counts from here on.
-  void begin();
+  /// Counts from here on. `own`: what the library has read and written by itself so far.
+  void begin(const Numbers& own);
   /// What `call` does is not counted, nor what other threads do meanwhile. The lock may be free meanwhile.
   template <class Call>
   auto leave_out(Call&& call) {
@@ -38,8 +38,8 @@ class SystemIo {
     }
     return result;
   }
-  /// False: nobody has counted. `wakes`: writes of 8 bytes by the library since begin().
-  [[nodiscard]] bool read(Numbers& numbers, std::uint64_t wakes);
+  /// False: nobody has counted. `own`: as in begin(), until now.
+  [[nodiscard]] bool read(Numbers& numbers, const Numbers& own);
 
  private:
   /// As the kernel has it, without what looking itself has taken.
@@ -49,7 +49,8 @@ class SystemIo {
   bool counts_ = false;
   unsigned depth_ = 0;  // threads in such calls
   Numbers before_{};    // the first of them
-  Numbers left_out_{};  // since the process began
+  Numbers left_out_{};  // since the process began, and
+  Numbers own_{};       // by the library itself, before begin()
   std::uint64_t looked_bytes_ = 0;
   std::uint64_t looks_ = 0;
 };

@@ -18,7 +18,7 @@ class Status {
   Status() {
     const long file = own_call(SYS_openat, AT_FDCWD, as_long("/proc/self/status"), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
-    const long bytes = own_call(SYS_read, file, as_long(text_), sizeof(text_) - 1);
+    const long bytes = own_read(file, text_, sizeof(text_) - 1);
     own_call(SYS_close, file);
     if (bytes > 0) bytes_ = static_cast<std::size_t>(bytes);
   }

@@ -59,6 +59,38 @@ std::uintptr_t own_call_address() noexcept {
 }
 #endif
 
+namespace {
+
+constinit OwnReads before_twins;
+constinit OwnReads* reads = &before_twins;
+
+long counted(long got) noexcept {
+  reads->calls.fetch_add(1, std::memory_order_relaxed);
+  if (got > 0) reads->bytes.fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+  return got;
+}
+
+}  // namespace
+
+const OwnReads& own_reads() noexcept {
+  return *reads;
+}
+
+void count_own_reads(OwnReads& here) noexcept {
+  here.calls = reads->calls.load();
+  here.bytes = reads->bytes.load();
+  reads = &here;
+}
+
+long own_read(long file, void* to, std::size_t bytes) noexcept {
+  return counted(own_call(SYS_read, file, as_long(to), static_cast<long>(bytes)));
+}
+
+long own_read(long file, void* to, std::size_t bytes, std::uint64_t offset) noexcept {
+  return counted(
+      own_call(SYS_pread64, file, as_long(to), static_cast<long>(bytes), static_cast<long>(offset)));
+}
+
 void leave(int code) noexcept {
   for (;;) own_call(SYS_exit_group, code);
 }

@@ -2,6 +2,8 @@
 // instruction.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace nplus1::stubs::twin {
@@ -15,6 +17,17 @@ template <class T>
 long as_long(T* pointer) noexcept {
   return static_cast<long>(reinterpret_cast<std::uintptr_t>(pointer));
 }
+
+/// What own_read() has read in this process and its twins: the kernel counts it as the program's, a twin's when it has ended.
+struct OwnReads {
+  std::atomic<std::uint64_t> calls{0}, bytes{0};
+};
+[[nodiscard]] const OwnReads& own_reads() noexcept;
+/// From here on it is counted in `here`, of memory that twins share.
+void count_own_reads(OwnReads& here) noexcept;
+/// `read`, or `pread` from `offset` on.
+long own_read(long file, void* to, std::size_t bytes) noexcept;
+long own_read(long file, void* to, std::size_t bytes, std::uint64_t offset) noexcept;
 
 /// Leaves the process with the kernel's exit_group and nothing else.
 [[noreturn]] void leave(int code) noexcept;

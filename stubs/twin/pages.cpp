@@ -29,8 +29,7 @@ bool each_entry(long map, std::uintptr_t begin, std::uintptr_t end, Look&& look)
   for (std::uintptr_t at = begin; at < end;) {
     const std::uintptr_t pages = (end - at) / kPage;
     const std::size_t wanted = (pages < 512 ? pages : 512) * sizeof(entries[0]);
-    const long got = own_call(SYS_pread64, map, as_long(entries), static_cast<long>(wanted),
-                              static_cast<long>(at / kPage * sizeof(entries[0])));
+    const long got = own_read(map, entries, wanted, at / kPage * sizeof(entries[0]));
     if (got < static_cast<long>(sizeof(entries[0]))) return false;
     const std::size_t count = static_cast<std::size_t>(got) / sizeof(entries[0]);
     for (std::size_t i = 0; i < count; ++i)
@@ -78,9 +77,7 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-  [[nodiscard]] long read(void* to, std::size_t bytes) const {
-    return own_call(SYS_read, fd_, as_long(to), static_cast<long>(bytes));
-  }
+  [[nodiscard]] long read(void* to, std::size_t bytes) const { return own_read(fd_, to, bytes); }
   [[nodiscard]] long number() const { return fd_; }
 
  private:

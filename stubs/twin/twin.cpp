@@ -83,6 +83,7 @@ struct Shared {
   CoreSpeed speed;  // behind the last pass
   bool own = true;  // and then nobody else had a part of the core
   OwnCore own_core;
+  OwnReads own_reads;
   Runtime* runtime = nullptr;  // of the process: a forked child does not know it
   ucontext_t start{};          // where every pass begins
   ucontext_t between{};        // between two passes
@@ -311,6 +312,7 @@ bool begin() noexcept {
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   shared = new (memory) Shared;
+  count_own_reads(shared->own_reads);
   shared->own_core.begin();
   return true;
 }

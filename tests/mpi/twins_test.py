@@ -227,6 +227,13 @@ class Twins(LiveTest):
         self.assertGreater(most, 0)
         self.assertLessEqual(most, os.cpu_count())
 
+    def test_what_they_read_is_not_the_programs(self):
+        run = self.observe(4, "twin_witness", 200, 2e-4, options=("--compute", "warm"), code=3)
+        self.assertGreaterEqual(self.clock(run)[0]["samples"], 8)
+        bare = self.observe(4, "twin_witness", 200, 2e-4, options=("--compute", "measured"), code=3)
+        warm, measured = (r.summary["io"]["system"]["bytes_read"] for r in (run, bare))
+        self.assertLessEqual(abs(warm - measured), 0.05 * measured)
+
     def test_threads_forbid_twins(self):
         """With another thread in the process no twin is made; the run is as measured."""
         run = self.observe(2, "threads", options=("--compute", "warm"), code=None)

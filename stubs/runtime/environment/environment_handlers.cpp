@@ -126,7 +126,7 @@ void end_observation() {
       call.rt.threads.tell_departures(words);
     }
     SystemIo::Numbers io;
-    if (call.rt.system_io.read(io, call.rt.line.wakes())) {
+    if (call.rt.system_io.read(io, call.rt.own_io())) {
       words.counted_io = 1;
       words.bytes_read = io[SystemIo::kBytesRead];
       words.bytes_written = io[SystemIo::kBytesWritten];
