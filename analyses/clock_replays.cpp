@@ -52,7 +52,10 @@ class ClockReplays {
     if (samples_.empty())  // with long stretches alone it has the speed of the cores that did them
       throw Stopped{
           {settings.source + " has neither a stretch that a twin has measured nor the speed of the cores",
-           "record the run with nplus1 run --compute warm (docs/clock.md says when twins are not possible)",
+           was_to_be_warm() ? "twins measure stretches that come again and take less than 20 ms, in "
+                              "processes without threads of "
+                              "their own (OMP_NUM_THREADS=1); docs/clock.md has the rest"
+                            : "record the run with nplus1 run --compute warm",
            Fault::kInput}};
   }
 
@@ -100,6 +103,11 @@ class ClockReplays {
           report::TimeInterval{clocks.lowest, clocks.from, clocks.to, clocks.measured, kShareOfInterval};
     };
     return replay(stretches, &folder);
+  }
+
+  [[nodiscard]] bool was_to_be_warm() const {
+    const auto compute = reader_.properties().find("compute");
+    return compute != reader_.properties().end() && compute->second == "warm";
   }
 
   static std::pair<Duration, Duration> interval(const WarmTimes& clocks, const std::vector<double>& others) {

@@ -238,6 +238,9 @@ class Twins(LiveTest):
         """With another thread in the process no twin is made; the run is as measured."""
         run = self.observe(2, "threads", options=("--compute", "warm"), code=None)
         self.assertTrue(run.summary["complete"])
+        done = self.run_command([str(NPLUS1), "clock", str(run.folder)])
+        self.assertEqual(done.returncode, 66)
+        self.assertIn("without threads of their own", done.stderr)
 
 
 if __name__ == "__main__":
