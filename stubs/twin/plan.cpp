@@ -126,8 +126,9 @@ std::int64_t Plan::longest_ps() const {
 
 double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores) {
   constexpr double kAtOnceNs = 3e6, kShare = 1 / 60.0, kShareInAdvance = 0.5;
-  constexpr double kAdvanceNs = 60e6, kAdvanceOfAllNs = 500e6;
-  const double advance_ns = std::min(kAdvanceNs, kAdvanceOfAllNs * cores / ranks);
+  constexpr double kAdvanceNs = 60e6, kAdvanceOnOwnCoresNs = 250e6, kAdvanceOfAllNs = 500e6;
+  const double advance_ns =
+      std::min(ranks <= cores ? kAdvanceOnOwnCoresNs : kAdvanceNs, kAdvanceOfAllNs * cores / ranks);
   const double spent = std::max(static_cast<double>(spent_ns) - kAtOnceNs, 0.0);
   if (spent <= advance_ns) return spent / kShareInAdvance;
   const double until_it_is_paid = advance_ns / kShareInAdvance + (spent - advance_ns) / (kShare / 2);

@@ -69,8 +69,9 @@ class Plan {
 
 /// The CPU time of a rank, counted from its first call, at which it may have spent `spent_ns` on its twins: 3 ms at once, half of
 /// its time until an advance is used up, without which short programs would end before they have paid for more than a few (60 ms
-/// a rank, half a second of the whole host's for all ranks), then a 120th until the advance is less than a 60th, which it is from
-/// there on. That is a 30th of the real time of a job on two cores whose ranks all wait for the one that has a twin.
+/// a rank, 250 ms where each has a core for itself, half a second of the whole host's for all ranks), then a 120th until the
+/// advance is less than a 60th, which it is from there on. That is a 30th of the real time of a job on two cores whose ranks all
+/// wait for the one that has a twin.
 [[nodiscard]] double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores);
 
 }  // namespace nplus1::stubs::twin

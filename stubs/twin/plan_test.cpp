@@ -135,6 +135,7 @@ TEST(AffordableAt, AdvancesHalfTheTimeAndTakesNoMoreThanASixtiethInTheEnd) {
   EXPECT_EQ(affordable_at_ns(3'000'000, 16, 2), 0);
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 50'000'000, 16, 2), 100e6, 1);
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 60'000'000, 16, 2), 120e6, 1);      // here the advance is used up
+  EXPECT_NEAR(affordable_at_ns(3'000'000 + 250'000'000, 2, 2), 500e6, 1);      // of few ranks later
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 80'000'000, 16, 2), 2'520e6, 1);    // 20 ms at a 120th
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 200'000'000, 16, 2), 12'000e6, 1);  // a 60th of all
   EXPECT_NEAR(affordable_at_ns(3'000'000 + 160'000'000, 1000, 2), 9'600e6, 1);
