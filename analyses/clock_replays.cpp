@@ -52,10 +52,10 @@ class ClockReplays {
     if (samples_.empty())  // with long stretches alone it has the speed of the cores that did them
       throw Stopped{
           {settings.source + " has neither a stretch that a twin has measured nor the speed of the cores",
-           was_to_be_warm() ? "twins measure stretches that come again and take less than 20 ms, in "
-                              "processes without threads of "
-                              "their own (OMP_NUM_THREADS=1); docs/clock.md has the rest"
-                            : "record the run with nplus1 run --compute warm",
+           was_to_be_warm()
+               ? "twins measure stretches that come again and take less than 20 ms, in processes "
+                 "without threads of their own (OMP_NUM_THREADS=1); docs/clock.md has the rest"
+               : "record the run with nplus1 run --compute warm",
            Fault::kInput}};
   }
 

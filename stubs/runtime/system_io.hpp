@@ -49,8 +49,8 @@ class SystemIo {
   bool counts_ = false;
   unsigned depth_ = 0;  // threads in such calls
   Numbers before_{};    // the first of them
-  Numbers left_out_{};  // since the process began, and
-  Numbers own_{};       // by the library itself, before begin()
+  Numbers left_out_{};  // since the process began
+  Numbers own_{};       // the library's own before begin()
   std::uint64_t looked_bytes_ = 0;
   std::uint64_t looks_ = 0;
 };
