@@ -220,7 +220,7 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->messages.begin(*rt->network_, rt->me_, hello.ranks, line.segment, start.direct != 0);
   if (!rt->native_) introduce_ranks(hello.rank, hello.ranks, all[1] != 0);
   if (rt->native_ && hello.ranks <= cores) wait_as_mpi_does();
-  rt->spins_ = cores >= hello.ranks;
+  rt->cores_ = cores;
   calibrate_ticks();
   begin_checks();
   rt->instruments.begin_capture();

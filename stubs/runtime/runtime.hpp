@@ -61,6 +61,8 @@ class alignas(4096) Runtime {
   [[nodiscard]] const netmodel::NetworkModel& network() const { return *network_; }
   [[nodiscard]] RankId me() const { return me_; }
   [[nodiscard]] int ranks() const { return ranks_; }
+  /// What all ranks together may run on, of one host.
+  [[nodiscard]] int cores() const { return cores_; }
   [[nodiscard]] int largest_tag() const { return largest_tag_; }
   [[nodiscard]] const std::string& output() const { return output_; }
   /// Threads that the MPI library had started when it was initialised.
@@ -88,7 +90,7 @@ class alignas(4096) Runtime {
   /// Sleeps until `done()`; false when the simulator has died meanwhile. Releases the lock while asleep.
   template <class Done>
   bool sleep_until(std::unique_lock<Lock>& held, Done&& done) {
-    if (spins_ && spin_until(done)) return true;
+    if (cores_ >= ranks_ && spin_until(done)) return true;
     SleepState state;
     for (;;) {
       absorb();
@@ -160,7 +162,7 @@ class alignas(4096) Runtime {
   RankId me_{};
   int ranks_ = 0;
   int largest_tag_ = 32767;  // what MPI promises at least
-  bool spins_ = false;
+  int cores_ = 1;
   bool native_ = false;
   bool multiple_ = false;  // MPI_THREAD_MULTIPLE
   std::int64_t native_zero_ = 0;

@@ -1,7 +1,6 @@
 #include "stubs/runtime/twins.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "stubs/twin/alone.hpp"
 #include "stubs/twin/twin.hpp"
@@ -23,13 +22,9 @@ constexpr int kMostMoments = 3;
 /// the process's own again.
 constexpr std::int64_t kPageNs = 700;
 
-int cores() {
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
 /// A twin has its core for itself no more than its process has.
-std::int64_t limit_ns(int ranks) {
-  return std::max(kLimitNs, kLimitEachNs * ranks / cores());
+std::int64_t limit_ns(const Runtime& runtime) {
+  return std::max(kLimitNs, kLimitEachNs * runtime.ranks() / runtime.cores());
 }
 
 std::int64_t picoseconds(std::int64_t ticks) {
@@ -41,11 +36,11 @@ class Turn {
  public:
   explicit Turn(const Runtime& runtime) {
     const auto all = runtime.line.twins_until();
-    const auto several = std::min(all.size(), static_cast<std::size_t>(cores()));
+    const auto several = std::min(all.size(), static_cast<std::size_t>(runtime.cores()));
     taken_ = all.empty();
     const std::int64_t now = ticks();
-    const auto patience = static_cast<std::int64_t>(2.0 * static_cast<double>(limit_ns(runtime.ranks())) /
-                                                    nanoseconds_per_tick());
+    const auto patience =
+        static_cast<std::int64_t>(2.0 * static_cast<double>(limit_ns(runtime)) / nanoseconds_per_tick());
     for (std::size_t i = 0; i < several && !taken_; ++i)
       if (std::int64_t until = all[i].load(std::memory_order_relaxed);
           until < now && all[i].compare_exchange_strong(until, now + patience)) {
@@ -151,7 +146,7 @@ void Twins::sample() {
   stand_still(true);
   const double longest_ns = static_cast<double>(plan_.longest_ps()) / (1000.0 * runtime_.settings().scale);
   const auto measured =
-      twin::measure(limit_ns(runtime_.ranks()), plan_.shortest(),
+      twin::measure(limit_ns(runtime_), plan_.shortest(),
                     static_cast<std::int64_t>(std::min(longest_ns, static_cast<double>(twin::kLimitCpuNs))));
   if (twin::is_twin()) {
     thread.clock.start(thread.clock.base());
@@ -172,7 +167,8 @@ void Twins::sample() {
 
 void Twins::plan_next() {
   const auto used = static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns_);
-  const double missing = twin::affordable_at_ns(spent_ns_ + pages_ns_, runtime_.ranks(), cores()) - used;
+  const double missing =
+      twin::affordable_at_ns(spent_ns_ + pages_ns_, runtime_.ranks(), runtime_.cores()) - used;
   next_tick_ = ticks() + static_cast<std::int64_t>(std::max(missing, 0.0) / nanoseconds_per_tick());
 }
 
