@@ -11,7 +11,6 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr std::size_t kKept = 64;  // recorded stretches of a kind on a rank
 /// A sample that lies so far below what was recorded is none: the stretch did something else the second time.
 constexpr double kLeastShare = 1e-4;
 constexpr std::size_t kFewestOfTasks = 3;  // samples
@@ -128,11 +127,12 @@ void KindModel::take(const Stretch& stretch) {
     return;
   }
   ++here.count;
-  if (here.some.size() < kKept) {
+  if (here.some.size() < OfRank::kMostKept) {
     here.some.push_back(recorded);
   } else {
     random_ = mixed(random_);
-    if (const std::uint64_t place = random_ % here.count; place < kKept) here.some[place] = recorded;
+    if (const std::uint64_t place = random_ % here.count; place < OfRank::kMostKept)
+      here.some[place] = recorded;
   }
 }
 
@@ -282,7 +282,7 @@ bool KindModel::are_of_two_amounts_on_ranks() const {
   for (const OfRank& rank : ranks_) {
     if (!rank.is_repeated()) continue;
     ++often;
-    of_two += are_of_two_amounts(rank.some) ? 1U : 0U;
+    of_two += are_of_two_amounts(rank.of_this_run()) ? 1U : 0U;
   }
   return 2 * of_two > often;
 }
@@ -324,7 +324,7 @@ double KindModel::range_on_ranks() const {
   std::vector<double> times;
   for (std::size_t r = 0; r < ranks_.size(); ++r)
     if (ranks_[r].is_repeated())
-      for (const Recorded& recorded : ranks_[r].some)
+      for (const Recorded& recorded : ranks_[r].of_this_run())
         times.push_back(static_cast<double>(recorded.log_time) - low_.log_of(r) -
                         differences_.of_step(recorded.step));
   return quantile(times, 0.9) - quantile(times, kLow);

@@ -5,6 +5,7 @@
 // Pure; docs/clock.md has the equations.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +20,17 @@ namespace nplus1::hypothesis::clock {
 /// What is kept of a rank's stretches of a kind.
 struct OfRank {
   std::uint64_t all = 0, count = 0;  // the latter without those that twins measured
-  std::vector<Recorded> some;        // of the latter, each as likely as the others
+  std::vector<Recorded> some;  // of the latter, each as likely as the others; behind them those of other runs
   float log_shared = 0;  // how much longer loads took where the last one ended than on a core for oneself
 
-  /// Some were hardly disturbed.
-  [[nodiscard]] bool is_repeated() const { return some.size() >= 4; }
+  /// In one run: some were hardly disturbed, and memory is touched for the first time in one of them only.
+  [[nodiscard]] bool is_repeated() const { return count >= 4; }
+  /// Without other runs'. What the same stretch took in another differs by what the host did, and not by its data.
+  [[nodiscard]] std::vector<Recorded> of_this_run() const {
+    return {some.begin(),
+            some.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, kMostKept))};
+  }
+  static constexpr std::size_t kMostKept = 64;
 };
 
 class LowTimes {

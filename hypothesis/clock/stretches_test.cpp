@@ -186,10 +186,13 @@ struct Stretch {
 /// Each rank's stretches in turn.
 class Calls {
  public:
-  Calls(const std::vector<std::vector<Stretch>>& ranks, std::vector<Sample> samples)
+  Calls(const std::vector<std::vector<Stretch>>& ranks, std::vector<Sample> samples,
+        const std::vector<ToldByRun>& other_runs = {})
       : stretches_{std::move(samples)} {
     for (std::size_t r = 0; r < ranks.size(); ++r)
       for (std::size_t i = 0; i < ranks[r].size(); ++i) stretches_.take(id(r), i, event(ranks[r][i]));
+    told = stretches_.told();
+    stretches_.join(other_runs);
     stretches_.fit();
     Follower follower;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -202,6 +205,7 @@ class Calls {
   static RankId id(std::size_t rank) { return RankId{static_cast<std::int32_t>(rank)}; }
 
   std::vector<std::vector<double>> warm;
+  ToldByRun told;  // by this run alone
 
  private:
   static events::Event event(const Stretch& stretch) {
@@ -347,6 +351,34 @@ TEST(Stretches, AreAsFastAsInOtherRunsThatTheHostWasFasterIn) {
     EXPECT_NEAR(together.warm(0, 51, 2 * slower(0, 51)), 1.5 * together.warm(1, 51, 2 * slower(1, 51)),
                 0.02 * kMicrosecond);
   }
+}
+
+/// What differs from run to run is what the host did, and not tasks as long as their data says.
+TEST(Stretches, ThatHappenOnceAreNotLongerForOneRunOfFive) {
+  const std::vector<std::vector<Stretch>> fast(16, {{1, 5e3 * kMicrosecond}});
+  auto hit = fast;
+  for (std::size_t r = 0; r < hit.size(); ++r) hit[r][0].recorded *= 1 + 2 * static_cast<double>(r % 4);
+  const ToldByRun told = Calls{fast, {}}.told, told_by_hit = Calls{hit, {}}.told;
+  for (std::size_t r = 0; r < hit.size(); ++r) {
+    EXPECT_NEAR((Calls{hit, {}, {told, told, told, told}}.warm[r][0]), 5e3 * kMicrosecond, kMicrosecond) << r;
+    EXPECT_NEAR((Calls{fast, {}, {told, told_by_hit, told, told}}.warm[r][0]), 5e3 * kMicrosecond,
+                kMicrosecond);
+  }
+}
+
+/// However many runs tell of them, memory is touched for the first time in each.
+TEST(Stretches, ThatHappenOnceInEachRunAreNoWarmer) {
+  std::vector<std::vector<Stretch>> ranks(4, {{3, 20 * kMicrosecond}});
+  std::vector<Sample> samples;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (std::size_t i = 1; i < 40; ++i) {
+      ranks[r].push_back({1, 20 * kMicrosecond});
+      if (i % 8 == 0) samples.push_back({Calls::id(r), i, Duration{std::llround(12 * kMicrosecond)}, false});
+    }
+  const ToldByRun told = Calls{ranks, samples}.told;
+  const Calls together{ranks, samples, {told, told, told, told}};
+  EXPECT_NEAR(together.warm[1][0], 20 * kMicrosecond, kFloat);
+  EXPECT_NEAR(together.warm[1][10], 12 * kMicrosecond, kFloat);
 }
 
 TEST(Stretches, OfRanksThatDoNotHaveThemHereAreLeftOut) {
