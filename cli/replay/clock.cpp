@@ -38,7 +38,10 @@ constexpr const char* kClockExamples =
     "  nplus1 clock A --with B                      with what another run of the program says of the host, "
     "too\n";
 
-std::string three_times(const analyses::WarmTimes& clocks) {
+/// Of so wide an interval it is said what makes it narrower.
+constexpr double kWide = 0.1;
+
+std::string three_times(const analyses::WarmTimes& clocks, std::size_t other_runs) {
   std::string text;
   const auto line = [&](const char* what, Duration time, const char* meaning) {
     text += fmt::format("{:<15}{} s ({}){}\n", what, exact_seconds(time), report::readable(time), meaning);
@@ -47,6 +50,8 @@ std::string three_times(const analyses::WarmTimes& clocks) {
   line("virtual time", clocks.estimate, warm ? ", with warm caches" : ", on cores as fast as the fastest");
   text +=
       fmt::format("  90 %         {} to {}\n", report::readable(clocks.from), report::readable(clocks.to));
+  if (other_runs == 0 && seconds(clocks.to - clocks.from) > kWide * seconds(clocks.estimate))
+    text += "               (five runs together tell more: nplus1 run --compute warm --repeat 5)\n";
   line("  at least", clocks.lowest,
        warm ? ": each stretch as short as the shortest of its kind that a twin measured"
             : ": each stretch as short as the shortest of its kind");
@@ -67,7 +72,7 @@ std::string text(const ReplayWords& words, std::size_t other_runs, const analyse
   std::string text =
       fmt::format("{}: {}, {}{}\n", words.source, number_of(clocks.ranks, "rank"), evidence(clocks),
                   other_runs == 0 ? "" : ", and those of " + number_of(other_runs, "other run"));
-  text += three_times(clocks);
+  text += three_times(clocks, other_runs);
   text += fmt::format("computing      {} of all ranks, as measured {}\n",
                       report::readable(clocks.computing_warm), report::readable(clocks.computing_measured));
   if (clocks.slower_than_fastest >= kSpeedWorthSaying)
@@ -113,7 +118,7 @@ std::string clock_lines(const std::string& folder) {
   const analyses::WarmTimes clocks =
       done_or_fail([&] { return analyses::leave_warm_results(folder); }, ExitCode::kNoInput, kNoClock);
   return fmt::format("The clock without this host: {} (nplus1 clock {})\n{}", evidence(clocks), quote(folder),
-                     three_times(clocks));
+                     three_times(clocks, 0));
 }
 
 void add_clock(const Registration& registration) {

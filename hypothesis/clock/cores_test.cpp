@@ -258,5 +258,38 @@ TEST(StretchesOnCores, ThatHappenOnceAreNotLongerForWhoSharedTheirCore) {
             1.8 * kOnce);
 }
 
+/// The host may have made all of them longer, where others used its cores; how much of that is the stretches' nobody knows.
+TEST(StretchesOnCores, ThatHappenOnceMayBeShorterOnASharedHost) {
+  constexpr double kOnce = 9e3 * kMicrosecond;
+  for (const bool shared_host : {false, true}) {
+    std::vector<Sample> samples;
+    for (int r = 0; r < kRanks; ++r)
+      samples.push_back({RankId{r},
+                         0,
+                         {},
+                         false,
+                         {},
+                         {Duration{400'000}, Duration{shared_host && r % 3 == 2 ? 300'000 : 200'000}}});
+    Stretches stretches{samples};
+    for (int r = 0; r < kRanks; ++r) stretches.take(RankId{r}, 0, event_of(0, kOnce));
+    stretches.fit();
+    Follower follower;
+    const Place place = follower.before(RankId{0}, event_of(0, 0));
+    const auto warm = [&](Estimate estimate) { return stretches.warm(place, RankId{0}, 0, kOnce, estimate); };
+    EXPECT_NEAR(warm(Estimate::kBest), kOnce, 1e-3 * kOnce);
+    EXPECT_NEAR(warm(Estimate::kLowest), shared_host ? kOnce / 1.5 : kOnce, 1e-3 * kOnce);
+    double shortest = kOnce;
+    for (std::uint32_t i = 1; i <= 16; ++i) {
+      stretches.replicate(i);
+      shortest = std::min(shortest, warm(Estimate::kBest));
+    }
+    EXPECT_GT(shortest, kOnce / 1.501);
+    if (shared_host)
+      EXPECT_LT(shortest, kOnce / 1.3);
+    else
+      EXPECT_NEAR(shortest, kOnce, 1e-3 * kOnce);
+  }
+}
+
 }  // namespace
 }  // namespace nplus1::hypothesis::clock

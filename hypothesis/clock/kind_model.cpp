@@ -239,7 +239,7 @@ void KindModel::fit_levels(const std::vector<Recorded>& recorded) {
 
 void KindModel::fit_quantiles(const std::vector<Recorded>& recorded) {
   differences_ = Differences{with_those_of(measured_, recorded)};
-  low_ = LowTimes{ranks_, differences_, replicate_, count_};
+  low_ = LowTimes{ranks_, differences_, replicate_, count_, log_longer_};
   least_ = INFINITY;
   for (const Recorded& r : recorded) least_ = std::min(least_, static_cast<double>(std::exp(r.log_time)));
 }
@@ -330,13 +330,23 @@ double KindModel::range_on_ranks() const {
   return quantile(times, 0.9) - quantile(times, kLow);
 }
 
-void KindModel::tell(Warmer& warmer) const {
+std::optional<double> KindModel::typical_sample() const {
   constexpr std::size_t kFewestSamples = 3;
-  if (believed_.size() < kFewestSamples) return;
+  if (believed_.size() < kFewestSamples) return {};
   std::vector<double> warm;
   for (const Measured& m : believed_) warm.push_back(m.log_warm);
-  if (const std::optional<double> low = low_.typical(ranks_))
-    warmer.learn(*low, quantile(std::move(warm), 0.5));
+  return quantile(std::move(warm), 0.5);
+}
+
+std::optional<std::pair<double, double>> KindModel::recorded_and_warm() const {
+  const std::optional<double> sample = typical_sample();
+  if (!sample) return {};
+  return std::pair{recorded_ps_, static_cast<double>(count_) * std::exp(*sample)};
+}
+
+void KindModel::tell(Warmer& warmer) const {
+  const std::optional<double> sample = typical_sample(), low = low_.typical(ranks_);
+  if (sample && low) warmer.learn(*low, *sample);
 }
 
 void KindModel::warm_up(const Warmer& warmer) {
@@ -383,7 +393,12 @@ double KindModel::warm(const Stretch& stretch, std::uint64_t chance_of, Estimate
 
 double KindModel::lowest(const Stretch& stretch, double recorded) const {
   constexpr double kOneInTen = 0.9;
-  if (!tasks_) return least_;
+  if (!tasks_) {
+    const OfRank& rank = ranks_[stretch.rank.index()];
+    return believed_.empty() && !rank.is_repeated() && !rank.some.empty()
+               ? least_ * std::exp(-most_longer_ / static_cast<double>(rank.some.size()))
+               : least_;
+  }
   return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);
 }

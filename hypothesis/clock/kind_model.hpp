@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "hypothesis/clock/chance.hpp"
@@ -75,6 +76,13 @@ class KindModel {
 
   /// What of each recorded stretch is the host's measuring, picoseconds.
   void set_cost_of_measuring(double picoseconds) { of_measuring_ = picoseconds; }
+  /// How much of what a rank does a few times only is the host's, and how much may be at most; logarithms. The former before fit().
+  void set_log_longer(double log, double most) {
+    log_longer_ = log;
+    most_longer_ = most;
+  }
+  /// All its stretches as recorded, and as long as the median of the believed samples, picoseconds. None of too few samples.
+  [[nodiscard]] std::optional<std::pair<double, double>> recorded_and_warm() const;
   /// The low quantile of all ranks' stretches but those inside of a call, picoseconds; none of too few.
   [[nodiscard]] std::optional<double> low_of_all() const;
 
@@ -102,6 +110,7 @@ class KindModel {
   [[nodiscard]] double shorter_than_recorded() const;
   [[nodiscard]] double range_on_ranks() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
+  [[nodiscard]] std::optional<double> typical_sample() const;
   [[nodiscard]] double warmer_at_least() const;
   [[nodiscard]] double lowest(const Stretch& stretch, double recorded) const;
   [[nodiscard]] double best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
@@ -114,7 +123,7 @@ class KindModel {
   std::vector<Measured> measured_, believed_;  // the latter: of the former those that count
   std::uint64_t count_ = 0;
   double recorded_ps_ = 0;  // sum
-  double of_measuring_ = 0;
+  double of_measuring_ = 0, log_longer_ = 0, most_longer_ = 0;
   double pace_ = 1, pace_of_twins_ = 1;  // Joined
   Replicate replicate_;
   Differences differences_;  // where nothing is believed

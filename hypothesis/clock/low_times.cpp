@@ -22,7 +22,7 @@ LowTimes::LowTimes(const std::vector<OfRank>& ranks) : low_(ranks.size()) {
 }
 
 LowTimes::LowTimes(const std::vector<OfRank>& ranks, const Differences& differences,
-                   const Replicate& replicate, std::uint64_t chance_of)
+                   const Replicate& replicate, std::uint64_t chance_of, double log_longer)
     : low_(ranks.size()) {
   const double share = replicate.is_estimate() ? kLow : replicate.chance(chance_of) / 2;
   std::vector<double> low;
@@ -37,7 +37,15 @@ LowTimes::LowTimes(const std::vector<OfRank>& ranks, const Differences& differen
   if (!low.empty())
     forgive_once(ranks, quantile(std::move(low), kLow),
                  replicate.is_estimate() ? 1 : replicate.chance(~chance_of));
+  shorten_few(ranks, log_longer);
   take_times();
+}
+
+/// The shortest of several has less of it.
+void LowTimes::shorten_few(const std::vector<OfRank>& ranks, double log_longer) {
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    if (!ranks[r].is_repeated() && !ranks[r].some.empty())
+      low_[r].log -= static_cast<float>(log_longer / static_cast<double>(ranks[r].some.size()));
 }
 
 void LowTimes::take_times() {

@@ -39,9 +39,11 @@ class LowTimes {
   /// Of stretches that others tell of.
   explicit LowTimes(const std::vector<OfRank>& ranks);
   /// Of those of which nothing else does: without what their steps have more, and what happens once as the host lets it. A
-  /// replicate takes another quantile: how much of the shortest is the host's is what nobody knows. `chance_of`: of the kind.
+  /// replicate takes another quantile: how much of the shortest is the host's is what nobody knows; nor is it, of a rank's few, how
+  /// much longer the host made them: as much as measured kinds, of which `log_longer` is a part of the logarithm, or not at all.
+  /// `chance_of`: of the kind.
   LowTimes(const std::vector<OfRank>& ranks, const Differences& differences, const Replicate& replicate,
-           std::uint64_t chance_of);
+           std::uint64_t chance_of, double log_longer);
 
   /// Logarithm of picoseconds; infinite for a rank that has none.
   [[nodiscard]] double log_of(std::size_t rank) const { return low_[rank].log; }
@@ -58,6 +60,7 @@ class LowTimes {
     double time = INFINITY;
   };
   void forgive_once(const std::vector<OfRank>& ranks, double typical, double chance);
+  void shorten_few(const std::vector<OfRank>& ranks, double log_longer);
   [[nodiscard]] bool are_alike(const std::vector<OfRank>& ranks, double typical) const;
   void take_times();
 

@@ -11,6 +11,8 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
+constexpr double kMore = 1.04;  // loads against cycles, than on a core for oneself: somebody has a part of it
+
 double share(const CoreSpeed& core) {
   return static_cast<double>(core.loads.count()) / static_cast<double>(core.cycles.count());
 }
@@ -56,7 +58,7 @@ Result<std::vector<Sample>> samples_of(const events::recording::Properties& prop
 
 Samples::Samples(const std::vector<Sample>& samples) {
   // Quantiles: the very least may be an error. More than that much above it, and somebody had a part of the core.
-  constexpr double kFastest = 0.02, kOwn = 0.05, kMore = 1.04;
+  constexpr double kFastest = 0.02, kOwn = 0.05;
   constexpr double kSlowest = 3;  // times as long: the core was taken away meanwhile, whatever its frequency
   std::vector<double> cycles, shares;
   for (const Sample& sample : samples)
@@ -79,6 +81,17 @@ Samples::Samples(const std::vector<Sample>& samples) {
 
 double Samples::log_shared(const CoreSpeed& core) const {
   return core.cycles.count() == 0 ? 0 : std::max(std::log(share(core) / own_share_), 0.0);
+}
+
+double Samples::share_shared() const {
+  std::size_t shared = 0, count = 0;
+  for (const auto& [place, sample] : samples_)
+    for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
+      if (core->cycles.count() == 0) continue;
+      ++count;
+      shared += log_shared(*core) > std::log(kMore) ? 1U : 0U;
+    }
+  return count == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(count);
 }
 
 double Samples::at_fastest(double time, const CoreSpeed& core) const {

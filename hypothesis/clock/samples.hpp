@@ -52,6 +52,8 @@ class Samples {
   [[nodiscard]] double at_fastest(double time, const CoreSpeed& core) const;
   /// How much longer loads took than on a core for oneself, logarithm; 0: no longer, or that is not known.
   [[nodiscard]] double log_shared(const CoreSpeed& core) const;
+  /// Of all times that a core was looked at, the share in which somebody else had a part of it.
+  [[nodiscard]] double share_shared() const;
   /// How much longer the same cycles took on average, where that is known, than at the highest frequency that was met: 0 and more.
   [[nodiscard]] double slower_than_fastest() const;
 

@@ -71,11 +71,29 @@ void Stretches::replicate(std::uint32_t number) {
   find_cost_of_measuring();
   const Replicate replicate{number};
   Warmer warmer;
+  const double log_longer = replicate.is_estimate() ? 0 : replicate.chance(0) * log_longer_;
   for (auto& [kind, of] : kinds_) {
+    of.model.set_log_longer(log_longer, log_longer_);
     of.model.fit(replicate);
     of.model.tell(warmer);
   }
   for (auto& [kind, of] : kinds_) of.model.warm_up(warmer);
+  if (replicate.is_estimate()) find_how_much_longer();
+}
+
+/// As much longer as kinds that samples tell of were recorded; and, of a host that others use, as sharing a core makes what is no chain.
+void Stretches::find_how_much_longer() {
+  constexpr double kMost = 1.8, kOfSharing = 1.5, kSharedAsOften = 0.1;
+  double recorded = 0, warm = 0;
+  for (const auto& [kind, of] : kinds_)
+    if (const auto sums = of.model.recorded_and_warm()) {
+      recorded += sums->first;
+      warm += sums->second;
+    }
+  const double as_measured = warm > 0 ? std::clamp(std::log(recorded / warm), 0.0, std::log(kMost)) : 0;
+  const double by_sharing = std::log(kOfSharing) * std::min(1.0, samples_.share_shared() / kSharedAsOften);
+  log_longer_ = std::max(as_measured, by_sharing);
+  for (auto& [kind, of] : kinds_) of.model.set_log_longer(0, log_longer_);
 }
 
 double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,

@@ -68,10 +68,12 @@ class Stretches {
   [[nodiscard]] Stretch stretch_of(const Place& place, RankId rank, std::uint64_t ordinal,
                                    double recorded) const;
   void find_cost_of_measuring();
+  void find_how_much_longer();
 
   Samples samples_;
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
+  double log_longer_ = 0;  // the most that may be the host's of what a rank does a few times only
 };
 
 }  // namespace nplus1::hypothesis::clock
