@@ -54,7 +54,7 @@ struct Part {
   std::int64_t tasks = 0;       // it has made
   std::int64_t direct = 0;      // of these, not within another, since it last waited for them
   std::int64_t chain = 0;       // the longest of these that depend on each other
-  std::unordered_map<const void*, Chains> chains;  // by what they depend on
+  std::unordered_map<const void*, Chains> chains{};  // by what they depend on
   std::int64_t rounds = 0;    // as many have to be one behind the other, for those that it has waited for
   bool takes = false;         // it is at one
   bool makes_slowly = false;  // when it made a task last, it executed it
