@@ -163,8 +163,9 @@ void KindModel::join(const std::vector<const ToldOfKind*>& others) {
     if (here(r)) ranks_[r.rank].some.push_back(r);
 }
 
-void KindModel::fit(const Replicate& replicate) {
+void KindModel::fit(const Replicate& replicate, double log_longer) {
   replicate_ = replicate;
+  log_longer_ = log_longer;
   leave_once();
   if (replicate_.is_estimate()) believe();
   if (believed_.empty())
@@ -393,12 +394,10 @@ double KindModel::warm(const Stretch& stretch, std::uint64_t chance_of, Estimate
 
 double KindModel::lowest(const Stretch& stretch, double recorded) const {
   constexpr double kOneInTen = 0.9;
-  if (!tasks_) {
-    const OfRank& rank = ranks_[stretch.rank.index()];
-    return believed_.empty() && !rank.is_repeated() && !rank.some.empty()
-               ? least_ * std::exp(-most_longer_ / static_cast<double>(rank.some.size()))
+  if (!tasks_)
+    return believed_.empty()
+               ? least_ * std::exp(-ranks_[stretch.rank.index()].in_shortest_of_few(most_longer_))
                : least_;
-  }
   return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);
 }

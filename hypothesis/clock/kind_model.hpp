@@ -67,8 +67,9 @@ class KindModel {
   /// Adds what other runs of the same program told. Before fit().
   void join(const std::vector<const ToldOfKind*>& others);
 
-  /// All is taken in: what the kind's samples say, or those of a replicate, that of the estimate first.
-  void fit(const Replicate& replicate);
+  /// All is taken in: what the kind's samples say, or those of a replicate, that of the estimate first. `log_longer`: how much of what
+  /// a rank does a few times only is the host's.
+  void fit(const Replicate& replicate, double log_longer);
   /// Lets others be as warm as this kind, if enough samples say how warm that is; all kinds are fitted.
   void tell(Warmer& warmer) const;
   /// Where nothing is believed, stretches are as warm as others of their length.
@@ -76,11 +77,8 @@ class KindModel {
 
   /// What of each recorded stretch is the host's measuring, picoseconds.
   void set_cost_of_measuring(double picoseconds) { of_measuring_ = picoseconds; }
-  /// How much of what a rank does a few times only is the host's, and how much may be at most; logarithms. The former before fit().
-  void set_log_longer(double log, double most) {
-    log_longer_ = log;
-    most_longer_ = most;
-  }
+  /// How much of what a rank does a few times only may be the host's at most; logarithm.
+  void set_most_longer(double log) { most_longer_ = log; }
   /// All its stretches as recorded, and as long as the median of the believed samples, picoseconds. None of too few samples.
   [[nodiscard]] std::optional<std::pair<double, double>> recorded_and_warm() const;
   /// The low quantile of all ranks' stretches but those inside of a call, picoseconds; none of too few.

@@ -37,15 +37,9 @@ LowTimes::LowTimes(const std::vector<OfRank>& ranks, const Differences& differen
   if (!low.empty())
     forgive_once(ranks, quantile(std::move(low), kLow),
                  replicate.is_estimate() ? 1 : replicate.chance(~chance_of));
-  shorten_few(ranks, log_longer);
-  take_times();
-}
-
-/// The shortest of several has less of it.
-void LowTimes::shorten_few(const std::vector<OfRank>& ranks, double log_longer) {
   for (std::size_t r = 0; r < ranks.size(); ++r)
-    if (!ranks[r].is_repeated() && !ranks[r].some.empty())
-      low_[r].log -= static_cast<float>(log_longer / static_cast<double>(ranks[r].some.size()));
+    low_[r].log -= static_cast<float>(ranks[r].in_shortest_of_few(log_longer));
+  take_times();
 }
 
 void LowTimes::take_times() {

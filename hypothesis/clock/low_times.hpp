@@ -30,6 +30,10 @@ struct OfRank {
     return {some.begin(),
             some.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, kMostKept))};
   }
+  /// What of `log_longer`, which the host may have made of each stretch, is in the shortest: the less the more there are.
+  [[nodiscard]] double in_shortest_of_few(double log_longer) const {
+    return is_repeated() || some.empty() ? 0 : log_longer / static_cast<double>(some.size());
+  }
   static constexpr std::size_t kMostKept = 64;
 };
 
@@ -60,7 +64,6 @@ class LowTimes {
     double time = INFINITY;
   };
   void forgive_once(const std::vector<OfRank>& ranks, double typical, double chance);
-  void shorten_few(const std::vector<OfRank>& ranks, double log_longer);
   [[nodiscard]] bool are_alike(const std::vector<OfRank>& ranks, double typical) const;
   void take_times();
 

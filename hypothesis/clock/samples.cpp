@@ -11,8 +11,6 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr double kMore = 1.04;  // loads against cycles, than on a core for oneself: somebody has a part of it
-
 double share(const CoreSpeed& core) {
   return static_cast<double>(core.loads.count()) / static_cast<double>(core.cycles.count());
 }
@@ -57,7 +55,7 @@ Result<std::vector<Sample>> samples_of(const events::recording::Properties& prop
 }
 
 Samples::Samples(const std::vector<Sample>& samples) {
-  // Quantiles: the very least may be an error. More than that much above it, and somebody had a part of the core.
+  // Quantiles: the very least may be an error.
   constexpr double kFastest = 0.02, kOwn = 0.05;
   constexpr double kSlowest = 3;  // times as long: the core was taken away meanwhile, whatever its frequency
   std::vector<double> cycles, shares;
@@ -73,7 +71,7 @@ Samples::Samples(const std::vector<Sample>& samples) {
     if (sample.warm.count() != 0) ++measured_;
     for (CoreSpeed* core : {&sample.twins_core, &sample.core})
       if (static_cast<double>(core->cycles.count()) > kSlowest * fastest_) *core = {};
-    sample.shared = sample.twins_core.cycles.count() != 0 && share(sample.twins_core) > kMore * own_share_;
+    sample.shared = is_shared(sample.twins_core);
     sample.rough = sample.rough || sample.shared;
     samples_.emplace(stretch_number(sample.rank, sample.ordinal), sample);
   }
@@ -83,15 +81,26 @@ double Samples::log_shared(const CoreSpeed& core) const {
   return core.cycles.count() == 0 ? 0 : std::max(std::log(share(core) / own_share_), 0.0);
 }
 
-double Samples::share_shared() const {
-  std::size_t shared = 0, count = 0;
+bool Samples::is_shared(const CoreSpeed& core) const {
+  constexpr double kMore = 1.04;
+  return core.cycles.count() != 0 && share(core) > kMore * own_share_;
+}
+
+template <class Of>
+double Samples::mean_of_readings(Of of) const {
+  double sum = 0;
+  std::size_t count = 0;
   for (const auto& [place, sample] : samples_)
     for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
       if (core->cycles.count() == 0) continue;
+      sum += of(*core);
       ++count;
-      shared += log_shared(*core) > std::log(kMore) ? 1U : 0U;
     }
-  return count == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(count);
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+double Samples::share_shared() const {
+  return mean_of_readings([this](const CoreSpeed& core) { return is_shared(core) ? 1.0 : 0.0; });
 }
 
 double Samples::at_fastest(double time, const CoreSpeed& core) const {
@@ -100,15 +109,7 @@ double Samples::at_fastest(double time, const CoreSpeed& core) const {
 }
 
 double Samples::slower_than_fastest() const {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const auto& [place, sample] : samples_)
-    for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
-      if (core->cycles.count() == 0) continue;
-      sum += 1 / at_fastest(1, *core) - 1;
-      ++count;
-    }
-  return count == 0 ? 0 : sum / static_cast<double>(count);
+  return mean_of_readings([this](const CoreSpeed& core) { return 1 / at_fastest(1, core) - 1; });
 }
 
 const Sample* Samples::of(RankId rank, std::uint64_t ordinal) const {

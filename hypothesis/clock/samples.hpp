@@ -58,6 +58,11 @@ class Samples {
   [[nodiscard]] double slower_than_fastest() const;
 
  private:
+  /// More than a little above the least, and somebody had a part of the core.
+  [[nodiscard]] bool is_shared(const CoreSpeed& core) const;
+  template <class Of>
+  [[nodiscard]] double mean_of_readings(Of of) const;
+
   std::unordered_map<std::uint64_t, Sample> samples_;  // by stretch_number()
   std::size_t measured_ = 0;
   double fastest_ = 0;    // CoreSpeed::cycles, in picoseconds

@@ -71,10 +71,9 @@ void Stretches::replicate(std::uint32_t number) {
   find_cost_of_measuring();
   const Replicate replicate{number};
   Warmer warmer;
-  const double log_longer = replicate.is_estimate() ? 0 : replicate.chance(0) * log_longer_;
+  const double log_longer = replicate.is_estimate() ? 0 : replicate.chance(0) * most_longer_;
   for (auto& [kind, of] : kinds_) {
-    of.model.set_log_longer(log_longer, log_longer_);
-    of.model.fit(replicate);
+    of.model.fit(replicate, log_longer);
     of.model.tell(warmer);
   }
   for (auto& [kind, of] : kinds_) of.model.warm_up(warmer);
@@ -92,8 +91,8 @@ void Stretches::find_how_much_longer() {
     }
   const double as_measured = warm > 0 ? std::clamp(std::log(recorded / warm), 0.0, std::log(kMost)) : 0;
   const double by_sharing = std::log(kOfSharing) * std::min(1.0, samples_.share_shared() / kSharedAsOften);
-  log_longer_ = std::max(as_measured, by_sharing);
-  for (auto& [kind, of] : kinds_) of.model.set_log_longer(0, log_longer_);
+  most_longer_ = std::max(as_measured, by_sharing);
+  for (auto& [kind, of] : kinds_) of.model.set_most_longer(most_longer_);
 }
 
 double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,

@@ -73,7 +73,7 @@ class Stretches {
   Samples samples_;
   Follower follower_;
   std::map<Kind, OfKind> kinds_;
-  double log_longer_ = 0;  // the most that may be the host's of what a rank does a few times only
+  double most_longer_ = 0;  // logarithm: the most that may be the host's of what a rank does a few times only
 };
 
 }  // namespace nplus1::hypothesis::clock
