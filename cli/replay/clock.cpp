@@ -52,9 +52,14 @@ std::string three_times(const analyses::WarmTimes& clocks, std::size_t other_run
       fmt::format("  90 %         {} to {}\n", report::readable(clocks.from), report::readable(clocks.to));
   if (other_runs == 0 && seconds(clocks.to - clocks.from) > kWide * seconds(clocks.estimate))
     text += "               (five runs together tell more: nplus1 run --compute warm --repeat 5)\n";
-  line("  at least", clocks.lowest,
-       warm ? ": each stretch as short as the shortest of its kind that a twin measured"
-            : ": each stretch as short as the shortest of its kind");
+  line(
+      "  at least", clocks.lowest,
+      warm
+          ? ": each stretch as short as the shortest of its kind that a twin measured; what happens once, "
+            "without "
+            "all that may be the host's"
+          : ": each stretch as short as the shortest of its kind; what happens once, without all that may be "
+            "the host's");
   line("  as measured", clocks.measured, ": with what this host's caches cost");
   return text;
 }

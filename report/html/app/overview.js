@@ -144,7 +144,7 @@ function recordingFacts(recording) {
 }
 
 const intervalFacts = (interval) => (!interval ? [] : [["In nine cases of ten", `${formatTime(interval.from)} to ${formatTime(interval.to)}`],
-  ["At least", `${formatTime(interval.lowest)}, every stretch of computing as short as the shortest of its kind`],
+  ["At least", `${formatTime(interval.lowest)}, every stretch of computing as short as the shortest of its kind, what happens once without all that may be the host's`],
   ["As measured", `${formatTime(interval.highest)}, with what this host's caches cost`]]);
 
 function factsCard({ patterns, summary, clock }) {
