@@ -21,11 +21,13 @@
 #include "analyses/findings.hpp"
 #include "analyses/output_folder.hpp"
 #include "cli/failure.hpp"
+#include "cli/run/findings.hpp"
 #include "cli/run/group_witness.hpp"
 #include "cli/run/spread.hpp"
 #include "cli/to_stderr.hpp"
 #include "report/exact_time.hpp"
 #include "report/files.hpp"
+#include "report/html/html_report.hpp"
 #include "report/json_object.hpp"
 #include "support/shell.hpp"
 #include "support/stopped.hpp"
@@ -183,6 +185,7 @@ void read_results(const fs::path& folder, OneRun& run) {
 // --- what they have in common ---
 
 constexpr const char* kTogether = "together";
+constexpr double kPatienceOfTogether = 10;  // looking for what to fix, seconds
 
 /// The clock that all runs with twins tell.
 struct Together {
@@ -204,7 +207,10 @@ std::optional<Together> all_together(const std::vector<OneRun>& runs, const fs::
   for (const OneRun* run : warm) folders.push_back(run->folder.string());
   const fs::path output = folder / kTogether;
   auto times = attempt([&] { return analyses::leave_results_of_all(folders, output.string()); });
-  if (times) return Together{output, warm.size(), std::move(times).value()};
+  if (times) {
+    (void)add_findings(output, kPatienceOfTogether, true);  // the table of savings is over the runs
+    return Together{output, warm.size(), std::move(times).value()};
+  }
   to_stderr("nplus1: {}\n  so:   what the runs' clocks tell together is not known\n  next: {}\n",
             times.error().what, times.error().remedy);
   return std::nullopt;
@@ -323,10 +329,9 @@ std::string savings_text(const Common& c) {
 
 std::string together_text(const Together& t) {
   return fmt::format(
-      "{:>12} {:>51}  with what all runs tell of the host\n{:>66}nine of ten: {} to {}; what to fix first: "
-      "nplus1 report {}\n",
+      "{:>12} {:>51}  with what all runs tell of the host\n{:>66}nine of ten: {} to {}\n{:>66}{}\n",
       report::readable(t.times.estimate), "", "", report::readable(t.times.from),
-      report::readable(t.times.to), quote(t.folder.string()));
+      report::readable(t.times.to), "", (t.folder / report::html::kReportFile).string());
 }
 
 std::string text_of(const std::vector<OneRun>& runs, const Common& c, const std::optional<Together>& together,

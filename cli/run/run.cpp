@@ -18,13 +18,12 @@
 #include <optional>
 
 #include "analyses/clock.hpp"
-#include "analyses/findings.hpp"
 #include "analyses/installation.hpp"
 #include "analyses/output_folder.hpp"
 #include "cli/failure.hpp"
 #include "cli/program.hpp"
 #include "cli/replay/clock.hpp"
-#include "cli/run/findings_text.hpp"
+#include "cli/run/findings.hpp"
 #include "cli/run/host_speed.hpp"
 #include "cli/run/launcher.hpp"
 #include "cli/run/launcher_line.hpp"
@@ -36,7 +35,6 @@
 #include "cli/run/waiting_teams.hpp"
 #include "cli/to_stderr.hpp"
 #include "cli/verbs.hpp"
-#include "report/html/html_report.hpp"
 #include "support/processes/children.hpp"
 #include "support/processes/programs.hpp"
 #include "support/processes/words.hpp"
@@ -197,28 +195,6 @@ void show_summary(const fs::path& folder, const Ended& ended, bool quiet) {
 
 std::string application_name(const std::vector<Section>& sections) {
   return program_name(sections.front().command);
-}
-
-/// What to fix first. In a process of its own, whose end, however bad, leaves the application's exit code and
-/// the report as the simulator wrote it. It is given what was promised, a tenth of the run's time, and no more:
-/// a busy machine makes it slower than its size says.
-std::string add_findings(const fs::path& folder, double seconds, bool keep_fixes) {
-  const auto find = [&](std::size_t) -> Result<std::string> {
-    const auto found = analyses::add_findings_to_page(folder.string(), seconds, keep_fixes);
-    if (!found) return found.error();
-    return trouble_text(found.value()) + fixes_text(found.value(), folder.string());
-  };
-  const fs::path report = folder / report::html::kReportFile;
-  std::error_code none;
-  const auto without = fs::last_write_time(report, none);
-  const auto found = processes::in_children(1, {.limit = std::chrono::duration<double>(seconds)}, find);
-  if (found) return found.value().front();
-  for (const auto& entry : fs::directory_iterator{folder})  // what it was writing
-    if (entry.path().filename().string().find(".part-") != std::string::npos) fs::remove(entry.path());
-  return fmt::format(
-      "nplus1: report.html lacks {}what to fix: {}\n  next: nplus1 report {}, which takes its time\n",
-      fs::last_write_time(report, none) == without ? "wait states and " : "", found.error().what,
-      folder.string());
 }
 
 /// In a process of its own, as above.

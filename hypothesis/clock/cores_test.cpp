@@ -169,7 +169,7 @@ double longest_where_the_long_ones_shared(bool as_work, int alone) {
   constexpr int kMany = 16, kTasks = 60;
   const auto more = [](int rank, int step) { return mixed_bits(rank, step) == 1; };
   const auto recorded = [&](int rank, int step) {
-    return (more(rank, as_work ? step : step + 1) ? 35 : 25) * kMicrosecond *
+    return (more(as_work ? rank : rank + 1, step) ? 35 : 25) * kMicrosecond *
            (1 + 0.01 * ((rank + step) % 5));
   };
   std::vector<Sample> samples;

@@ -19,21 +19,16 @@ std::vector<double> places(const std::vector<double>& values) {
   return found;
 }
 
-}  // namespace
-
 bool is_constant(const std::vector<double>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>{}) == values.end();
 }
+
+}  // namespace
 
 double students_t(const std::vector<double>& x, const std::vector<double>& y) {
   if (is_constant(x) || is_constant(y)) return 0;
   const double r = boost::math::statistics::correlation_coefficient(x, places(y));
   return r * std::sqrt(static_cast<double>(x.size() - 2) / std::max(1 - r * r, 1e-12));
-}
-
-double correlation_of_places(const std::vector<double>& x, const std::vector<double>& y) {
-  if (is_constant(x) || is_constant(y)) return 0;
-  return boost::math::statistics::correlation_coefficient(places(x), places(y));
 }
 
 }  // namespace nplus1::hypothesis::clock

@@ -8,14 +8,8 @@
 
 namespace nplus1::hypothesis::clock {
 
-/// All the same.
-[[nodiscard]] bool is_constant(const std::vector<double>& values);
-
 /// Student's t of that correlation, with n - 2 degrees of freedom: from about 2 on it is hardly by chance. 0 where one of the two is
 /// always the same. Of as many values each, three at least.
 [[nodiscard]] double students_t(const std::vector<double>& x, const std::vector<double>& y);
-
-/// Spearman's: between the places of both; 0 where one of the two is always the same.
-[[nodiscard]] double correlation_of_places(const std::vector<double>& x, const std::vector<double>& y);
 
 }  // namespace nplus1::hypothesis::clock

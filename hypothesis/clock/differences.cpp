@@ -71,11 +71,6 @@ std::vector<Recorded> with_those_of(const std::vector<Measured>& measured, std::
   return stretches;
 }
 
-void Differences::leave_steps_from(std::uint32_t first) {
-  step_.resize(std::min<std::size_t>(step_.size(), first));
-  if (std::all_of(step_.begin(), step_.end(), [](double of) { return of == 0; })) step_.clear();
-}
-
 Differences::Differences(const std::vector<Recorded>& stretches, Between between) {
   // Steps again when ranks are known, and the other way round.
   for (int round = 0; round < 2; ++round) {

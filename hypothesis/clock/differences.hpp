@@ -31,8 +31,6 @@ class Differences {
 
   [[nodiscard]] bool by_rank() const { return !rank_.empty(); }
   [[nodiscard]] bool by_step() const { return !step_.empty(); }
-  /// From this step on they are noise.
-  void leave_steps_from(std::uint32_t first);
   /// Logarithms; the median rank and the median step have 0.
   [[nodiscard]] double of_rank(std::uint32_t rank) const { return at(rank_, rank); }
   [[nodiscard]] double of_step(std::uint32_t step) const { return at(step_, step); }

@@ -254,19 +254,29 @@ std::vector<Measured> KindModel::drawn(const std::vector<Measured>& samples) con
   return some;
 }
 
-/// Tasks that are each as long as their data says. Without samples they are as long as recorded, but for what a replicate takes off.
+/// Tasks that are each as long as their data says. Where few samples tell, that is no more than probable, and some replicates do
+/// without. Without samples they are as long as recorded, but for what a replicate takes off.
 void KindModel::find_tasks() {
   constexpr double kAfterTwin = 0.03;  // Tasks: 2 to 5 % where the truth was known
-  const bool unmeasured = measured_.size() < kFewestOfTasks;
-  if (replicate_.is_estimate()) {
+  const bool estimate = replicate_.is_estimate();
+  const double some = estimate ? 0.5 : replicate_.chance(count_);
+  if (measured_.size() < kFewestOfTasks) {
+    const bool are_tasks = estimate ? differ_more_than_any_host_makes() : tasks_.has_value();
     tasks_.reset();
-    if (differ_as_recorded())
-      tasks_ = unmeasured ? Tasks{shorter_than_recorded()} : Tasks{measured_, kAfterTwin};
-  } else if (tasks_) {
-    const double some = replicate_.chance(count_);
-    tasks_ = unmeasured ? Tasks{shorter_than_recorded() - kMostOfTheHost * some}
-                        : Tasks{drawn(measured_), 2 * some * kAfterTwin};
+    if (are_tasks) tasks_ = Tasks{shorter_than_recorded() - (estimate ? 0 : kMostOfTheHost * some)};
+    return;
   }
+  if (estimate) probability_of_tasks_ = probability_of_tasks();
+  tasks_.reset();
+  if (probability_of_tasks_ > (estimate ? 0.5 : replicate_.chance(count_ + 2)))
+    tasks_ = Tasks{estimate ? measured_ : drawn(measured_), 2 * some * kAfterTwin};
+}
+
+/// By what samples say, unless amounts of work tell them better.
+double KindModel::probability_of_tasks() const {
+  constexpr double kSame = 3;  // logarithm of the odds that work is the same, if nothing says that it differs
+  if (!believed_.empty() && !tell_worse_than_recorded()) return 0;
+  return 1 / (1 + std::exp(kSame - log_odds_as_recorded(measured_)));
 }
 
 /// By the few samples there are, logarithm; 0 where there are none.
@@ -277,35 +287,14 @@ double KindModel::shorter_than_recorded() const {
   return quantile(std::move(shorter), 0.5);
 }
 
-/// Of most ranks that do it often.
-bool KindModel::are_of_two_amounts_on_ranks() const {
-  std::size_t often = 0, of_two = 0;
-  for (const OfRank& rank : ranks_) {
-    if (!rank.is_repeated()) continue;
-    ++often;
-    of_two += are_of_two_amounts(rank.of_this_run()) ? 1U : 0U;
-  }
-  return 2 * of_two > often;
-}
-
-/// Whether stretches differ from each other, as recorded, and not by amounts of work that samples tell better: by what samples that
-/// had their cores for themselves say, or all of them if their range is wider than sharing makes it; or because no host makes
-/// so long stretches differ by so much, or any by turns.
-bool KindModel::differ_as_recorded() const {
-  constexpr double kAnyRange = 0.1, kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
+/// As recorded, by so much, and for so long, that it is no host's doing.
+bool KindModel::differ_more_than_any_host_makes() const {
+  constexpr double kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
   constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
-  constexpr std::size_t kFewToTellAmounts = 10;  // samples
   const double mean_ps = recorded_ps_ / static_cast<double>(count_);
   const double range = range_on_ranks();
-  // A shorter one may be of two amounts by whether its rank had to wait before.
-  const bool of_two_amounts = believed_.size() < kFewToTellAmounts && are_of_two_amounts_on_ranks();
-  const bool wide = (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
-                    ((range > kMoreThanAnyHostMakes || of_two_amounts) && mean_ps > kRatherLongPs);
-  if (measured_.size() < kFewestOfTasks) return wide;
-  if (!(wide && go_rather_along(measured_)) && !go_along(on_own_cores(measured_), kAnyRange) &&
-      !go_along(measured_, kMoreThanSharingMakes))
-    return false;
-  return believed_.empty() || tell_worse_than_recorded();
+  return (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
+         (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs);
 }
 
 /// Of levels: those that come and go are believed of five samples each, if they are few and leave out hardly any sample.
@@ -386,9 +375,8 @@ double KindModel::warm(const Stretch& stretch, std::uint64_t chance_of, Estimate
   double warm =
       estimate == Estimate::kLowest ? lowest(stretch, recorded) : best(stretch, recorded, chance_of);
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
-  // memory, and now and then the rank itself was as fast. So it was where others had a part of the core in every pass.
-  if (!tasks_ && !believed_.empty() && (warm < kShortPs || levels_.at_most()))
-    warm = std::min(warm, low_.of(stretch.rank.index()));
+  // memory, and now and then the rank itself was as fast.
+  if (!tasks_ && !believed_.empty() && warm < kShortPs) warm = std::min(warm, low_.of(stretch.rank.index()));
   return std::max(std::min({warm, recorded, stretch.recorded}) - of_measuring_, 0.0);
 }
 

@@ -102,8 +102,8 @@ class KindModel {
   void fit_levels(const std::vector<Recorded>& recorded);
   void fit_quantiles(const std::vector<Recorded>& recorded);
   void find_tasks();
-  [[nodiscard]] bool differ_as_recorded() const;
-  [[nodiscard]] bool are_of_two_amounts_on_ranks() const;
+  [[nodiscard]] double probability_of_tasks() const;
+  [[nodiscard]] bool differ_more_than_any_host_makes() const;
   [[nodiscard]] bool tell_worse_than_recorded() const;
   [[nodiscard]] double shorter_than_recorded() const;
   [[nodiscard]] double range_on_ranks() const;
@@ -127,7 +127,8 @@ class KindModel {
   Differences differences_;  // where nothing is believed
   LowTimes low_;
   Levels levels_;
-  std::optional<Tasks> tasks_;   // if there, levels don't count
+  std::optional<Tasks> tasks_;  // if there, levels don't count
+  double probability_of_tasks_ = 0;
   double least_ = 0, most_ = 0;  // of what is believed; the former, without, of what was recorded
   double spread_ = 0;
   std::uint64_t random_ = 0;  // which stretches are kept

@@ -65,22 +65,11 @@ void Levels::find_differences(const std::vector<Measured>& samples, const std::v
     borne_out = finer.by_rank() && bear_out(witnesses, finer);
     if (borne_out) found = std::move(finer);
   }
-  const std::uint32_t first =
-      std::min_element(samples.begin(), samples.end(), [](const auto& a, const auto& b) {
-        return a.recorded.step < b.recorded.step;
-      })->recorded.step;
-  const bool shown = would_have_shown_steps(samples, stretches, found, first);
-  if (shown) found.leave_steps_from(first);
   if (!found.by_rank() && !found.by_step()) return;
   if (!borne_out) {
-    const auto are_contradicted = [&](const Differences& by) {
-      return contradict(samples, by) || contradict(witnesses, by);
-    };
-    if (are_contradicted(found)) return;
+    if (contradict(samples, found) || contradict(witnesses, found)) return;
     // Of few ranks, a step that lacks its sample is not told.
     Differences all{with_those_of(witnesses, stretches)};
-    if (shown) all.leave_steps_from(first);
-    if (are_contradicted(all)) return;
     if (all.by_rank() == found.by_rank() && all.by_step() == found.by_step()) found = std::move(all);
   }
   std::vector<double> without;
@@ -147,27 +136,6 @@ bool Levels::bear_out(const std::vector<Measured>& witnesses, const Differences&
   if (slow[0].empty()) return false;
   const double share = (median(slow[1]) - median(fast[1])) / (median(slow[0]) - median(fast[0]));
   return share >= kLeast && share <= kMost;
-}
-
-/// Whether twins of so many short stretches, which took the same, would have met steps that take longer, were there as many as
-/// recorded: a host that is busy for a moment makes some longer on all ranks. Twins of long stretches may not come back, which
-/// says nothing; and none is made of the first steps, which touch memory for the first time: of those before `first` samples
-/// say nothing either.
-bool Levels::would_have_shown_steps(const std::vector<Measured>& samples,
-                                    const std::vector<Recorded>& stretches, const Differences& differences,
-                                    std::uint32_t first) {
-  constexpr double kUnlikely = 0.1, kLonger = 0.05;
-  const double kLongest = std::log(1e9);  // picoseconds
-  std::vector<double> warm, of;
-  for (const Measured& m : samples) warm.push_back(m.log_warm);
-  for (const Recorded& s : stretches)
-    if (s.step >= first) of.push_back(differences.of_step(s.step));
-  std::sort(warm.begin(), warm.end());
-  std::sort(of.begin(), of.end());
-  if (of.empty() || warm.back() > kLongest || warm.back() > sorted_at(warm, 0.25) + kLonger) return false;
-  const auto longer = of.end() - std::upper_bound(of.begin(), of.end(), sorted_at(of, 0.25) + kLonger);
-  const double share = static_cast<double>(longer) / static_cast<double>(of.size());
-  return std::pow(1 - share, static_cast<double>(samples.size())) < kUnlikely;
 }
 
 ToldBy Levels::what_tells(const std::vector<Measured>& samples,

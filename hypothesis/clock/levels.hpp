@@ -21,7 +21,7 @@
 //
 // Where the samples are all alike, or too few, they say nothing of other ranks and steps than their own: twins of long
 // stretches come back less often. Then differences between ranks or steps as recorded (differences.hpp) count, unless the
-// samples contradict them, or are so many, and so alike, that longer steps would have been among them. Ranks that differ by
+// samples contradict them. Ranks that differ by
 // less than a tenth as recorded may do so because of their cores: then the samples have to bear it out.
 //
 // Pure; one thread. Source: A. Dempster, N. Laird, D. Rubin, "Maximum likelihood from incomplete data via the EM
@@ -65,8 +65,6 @@ class Levels {
   [[nodiscard]] double longer(const Measured& sample) const;
   /// Only as recorded: stretches may be longer than any sample.
   [[nodiscard]] bool as_recorded() const { return differences_.by_rank() || differences_.by_step(); }
-  /// All alike, and of rough samples: rather too long.
-  [[nodiscard]] bool at_most() const { return rough_ && constant() && !as_recorded(); }
   /// Picoseconds; `chance`, in [0, 1), decides between levels that may be. Asked of each stretch of a recording: takes no
   /// logarithm, and needs the recorded time only if not constant().
   [[nodiscard]] double warm(const Recorded& stretch, double chance) const;
@@ -86,9 +84,6 @@ class Levels {
                         const std::vector<Measured>& witnesses);
   [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
   [[nodiscard]] static bool bear_out(const std::vector<Measured>& witnesses, const Differences& differences);
-  [[nodiscard]] static bool would_have_shown_steps(const std::vector<Measured>& samples,
-                                                   const std::vector<Recorded>& stretches,
-                                                   const Differences& differences, std::uint32_t first);
   void find_levels(const std::vector<Measured>& samples);
   void drop_few(double fewest_share, const std::vector<Measured>& samples);
   /// Of levels that come and go.

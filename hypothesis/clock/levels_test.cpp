@@ -191,26 +191,6 @@ TEST(Levels, OfRanksThatDifferByLittleAreWhatTheSamplesBearOut) {
   EXPECT_LE(invented, 4);
 }
 
-/// A host that is busy for some steps makes them longer on all ranks; none of them has a sample.
-bool believes_steps(int samples) {
-  std::vector<Recorded> stretches;
-  std::vector<Measured> measured;
-  for (std::uint32_t step = 0; step < 40; ++step)
-    for (std::uint32_t rank = 0; rank < 8; ++rank) {
-      const bool busy = step % 4 == 2;
-      stretches.push_back({rank, step, (busy ? 16.9F : 16.5F) + 0.002F * static_cast<float>(rank)});
-      if (!busy && (step + 5 * rank) % 7 == 0 && static_cast<int>(measured.size()) < samples)
-        measured.push_back({stretches.back(), 16.1 + 0.001 * rank, false});
-    }
-  EXPECT_EQ(measured.size(), static_cast<std::size_t>(samples));
-  return Levels{measured, stretches}.as_recorded();
-}
-
-TEST(Levels, StepsThatManyLikeSamplesWouldHaveShownAreTheHosts) {
-  EXPECT_FALSE(believes_steps(16));  // (3/4)^16 = 0.01
-  EXPECT_TRUE(believes_steps(6));    // (3/4)^6 = 0.18: these may well have missed them
-}
-
 /// The first step touches its memory for the first time, and no twin can foresee it: however many samples there are of later
 /// ones, they don't say what it takes.
 TEST(Levels, StepsBeforeAnySampleKeepTheirDifference) {

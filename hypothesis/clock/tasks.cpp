@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
-#include "hypothesis/clock/correlation.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -36,13 +36,12 @@ double to_second_nearest(const std::vector<double>& sorted, std::size_t i) {
   return off[std::min<std::size_t>(1, off.size() - 1)];
 }
 
-double correlation_of(const std::vector<Measured>& samples) {
-  std::vector<double> recorded, warm;
-  for (const Measured& m : samples) {
-    recorded.push_back(log_recorded(m));
-    warm.push_back(m.log_warm);
-  }
-  return correlation_of_places(recorded, warm);
+/// From the median.
+double mean_deviation(const std::vector<double>& values) {
+  const double middle = median(values);
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value - middle);
+  return sum / static_cast<double>(values.size() - 1);
 }
 
 template <class Told>
@@ -95,55 +94,23 @@ double Tasks::log_warm(double log_recorded, double chance) const {
   return log_recorded - kStep * static_cast<double>(drawn);
 }
 
-bool go_along(const std::vector<Measured>& samples, double range) {
-  constexpr std::size_t kFewest = 6;
-  constexpr double kGoesAlong = 0.8, kOneInTen = 1.28;  // standard deviations
-  if (samples.size() < kFewest) return false;
-  const std::vector<double> warm = sorted_warm(samples);
-  if (sorted_at(warm, 0.9) - sorted_at(warm, 0.1) <= range) return false;
-  const double z = std::atanh(std::min(correlation_of(samples), 1 - 1e-9));
-  return z - kOneInTen / std::sqrt(static_cast<double>(samples.size() - 3)) >= std::atanh(kGoesAlong);
-}
-
-bool go_rather_along(const std::vector<Measured>& samples) {
-  constexpr double kRather = 0.5;
-  return correlation_of(samples) > kRather;
-}
-
-bool are_of_two_amounts(std::vector<Recorded> of_rank) {
-  constexpr std::size_t kFewest = 12;
-  constexpr double kLeastShare = 0.15, kApart = 0.1, kTimesTheirOwn = 3,
-                   kForAWhile = -2;  // standard deviations
-  if (of_rank.size() < kFewest) return false;
-  std::vector<double> sorted;
-  for (const Recorded& r : of_rank) sorted.push_back(r.log_time);
-  std::sort(sorted.begin(), sorted.end());
-  // Where the widest gap is, a share of all left on each side.
-  const auto margin = static_cast<std::size_t>(kLeastShare * static_cast<double>(sorted.size())) + 1;
-  std::size_t upper = margin;
-  for (std::size_t i = margin; i + margin <= sorted.size(); ++i)
-    if (sorted[i] - sorted[i - 1] > sorted[upper] - sorted[upper - 1]) upper = i;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(upper);
-  const std::vector<double> low{sorted.begin(), middle}, high{middle, sorted.end()};
-  const auto spread = [](const std::vector<double>& values) {
-    return sorted_at(values, 0.75) - sorted_at(values, 0.25);
-  };
-  const double apart = sorted_at(high, 0.5) - sorted_at(low, 0.5);
-  if (apart < kApart || apart < kTimesTheirOwn * std::max(spread(low), spread(high))) return false;
-
-  std::sort(of_rank.begin(), of_rank.end(),
-            [](const Recorded& a, const Recorded& b) { return a.step < b.step; });
-  const double between = (low.back() + high.front()) / 2;
-  double runs = 1;
-  for (std::size_t i = 1; i < of_rank.size(); ++i)
-    runs += (static_cast<double>(of_rank[i].log_time) > between) !=
-                    (static_cast<double>(of_rank[i - 1].log_time) > between)
-                ? 1
-                : 0;
-  const auto n = static_cast<double>(sorted.size()), a = static_cast<double>(low.size()), b = n - a;
-  const double expected = 2 * a * b / n + 1;
-  const double variance = (expected - 1) * (expected - 2) / (n - 1);
-  return runs - expected > kForAWhile * std::sqrt(variance);
+double log_odds_as_recorded(const std::vector<Measured>& samples) {
+  constexpr std::size_t kFewest = 3;
+  constexpr double kLeast = 0.02;
+  std::vector<Measured> own;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(own),
+               [](const Measured& m) { return !m.shared; });
+  const std::vector<Measured>& used = own.size() >= kFewest ? own : samples;
+  if (used.size() < kFewest) return -INFINITY;
+  std::vector<double> warm, without_sharing, longer;
+  for (const Measured& m : used) {
+    warm.push_back(m.log_warm);
+    without_sharing.push_back(m.log_warm - m.log_shared);
+    longer.push_back(log_recorded(m) - m.log_warm);
+  }
+  const double as_same = std::min(mean_deviation(warm), mean_deviation(without_sharing));
+  return static_cast<double>(used.size()) *
+         std::log(std::max(as_same, kLeast) / std::max(mean_deviation(longer), kLeast));
 }
 
 double error_as_recorded(const std::vector<Measured>& samples) {

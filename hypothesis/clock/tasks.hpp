@@ -9,7 +9,7 @@
 // scaled recorded time makes too long: of many stretches the host hits some.
 //
 // Pure. Sources: D. Rubin, "Multiple imputation for nonresponse in surveys" (1987); L. Breiman, W. Meisel, E. Purcell, "Variable kernel
-// estimates of multivariate densities" (1977); A. Wald, J. Wolfowitz, "On a test whether two samples are from the same population" (1940).
+// estimates of multivariate densities" (1977).
 #pragma once
 
 #include <vector>
@@ -40,17 +40,12 @@ class Tasks {
   Disturbance longer_;
 };
 
-/// Whether what twins took goes along with what was recorded: the correlation of their places, from 0.8 on for certain (Fisher's z),
-/// where they span what `range` asks for (logarithm, from the 10 % quantile to the 90 % quantile). A host that is slow for a while makes
-/// twin and stretch longer, too: so small a range as that makes says nothing.
-[[nodiscard]] bool go_along(const std::vector<Measured>& samples, double range);
-
-/// Whether they go along a little, at least.
-[[nodiscard]] bool go_rather_along(const std::vector<Measured>& samples);
-
-/// Whether a rank's stretches of a kind, as recorded, are of two amounts of work: each as alike as no more than a third of what
-/// they lie apart, which is a tenth at least, and by turns or at random (Wald, Wolfowitz): not for a while each, as a host makes them.
-[[nodiscard]] bool are_of_two_amounts(std::vector<Recorded> of_rank);
+/// How much more probable the samples are if each stretch takes as long as it was recorded, but for what the host adds, than if all take
+/// the same: logarithm of the odds. Both are told with an error whose logarithm is Laplace's, as wide as the samples' mean deviation says, 2 %
+/// at least: (deviation of what twins took / deviation of how much longer was recorded)^n. A host that shares a core with others makes twin
+/// and stretch longer: so those count that had their core for themselves, or, of fewer than three, all, and then what twins took is
+/// rather as different as it is without what sharing makes of loads. Of fewer than three samples minus infinite.
+[[nodiscard]] double log_odds_as_recorded(const std::vector<Measured>& samples);
 
 /// The median of how far off the samples are told, logarithm: as recorded, but for what the host mostly adds; or by levels.
 [[nodiscard]] double error_as_recorded(const std::vector<Measured>& samples);

@@ -26,14 +26,16 @@ std::vector<Measured> tasks(double longest, std::size_t count, double host, unsi
   return all;
 }
 
-TEST(Tasks, GoAlongWithWhatWasRecorded) {
-  int along = 0;
+constexpr double kSure = 3;
+
+TEST(Tasks, AreToldByTheirSamples) {
+  int found = 0;
   for (unsigned seed = 0; seed < 50; ++seed) {
     const auto samples = tasks(10, 20, 0.1, seed);
-    along += go_along(samples, 0.6) ? 1 : 0;
+    found += log_odds_as_recorded(samples) > kSure ? 1 : 0;
     EXPECT_LT(error_as_recorded(samples), 0.2);  // of a range of log 10
   }
-  EXPECT_GE(along, 48);
+  EXPECT_EQ(found, 50);
 }
 
 /// All ranks wait for the longest of 16 tasks, each of which the host made half as long again on average: told as recorded it would
@@ -75,30 +77,43 @@ TEST(Tasks, HaveTheSumAndTheLongestOfManyThatTheirWorkHas) {
   EXPECT_NEAR(off_of_longest, 0, 0.04);
 }
 
-TEST(Tasks, DoNotGoAlongWhereTheHostMakesTheDifference) {
+TEST(Tasks, AreNotToldWhereTheHostMakesTheDifference) {
+  for (const std::size_t count : {3U, 5U, 20U})
+    for (unsigned seed = 0; seed < 200; ++seed)
+      EXPECT_LT(log_odds_as_recorded(tasks(10, count, 0.5, seed, false)), kSure) << count << ", " << seed;
+}
+
+TEST(Tasks, OfFourSamplesAreMostlyTold) {
   int found = 0;
-  for (unsigned seed = 0; seed < 200; ++seed) found += go_along(tasks(10, 20, 0.5, seed, false), 0.1) ? 1 : 0;
-  EXPECT_EQ(found, 0);
+  for (unsigned seed = 0; seed < 200; ++seed)
+    found += log_odds_as_recorded(tasks(2, 4, 0.05, seed)) > kSure ? 1 : 0;
+  EXPECT_GE(found, 140);
 }
 
-TEST(Tasks, DoNotGoAlongByFewSamplesNorByANarrowRange) {
-  EXPECT_FALSE(go_along(tasks(10, 5, 0.01), 0.1));
-  EXPECT_FALSE(go_along(tasks(1.5, 50, 0.01), 0.6));
-  EXPECT_FALSE(go_along({}, 0));
-  EXPECT_FALSE(go_rather_along({}));
+TEST(Tasks, OfTwoSamplesOrAllTheSameAreNotTold) {
+  EXPECT_LT(log_odds_as_recorded({}), -1e9);
+  EXPECT_LT(log_odds_as_recorded(tasks(10, 2, 0.01)), -1e9);
   const Measured same{{0, 0, 20.0F}, 19, false};
-  EXPECT_FALSE(go_along(std::vector<Measured>(10, same), -1));
+  EXPECT_EQ(log_odds_as_recorded(std::vector<Measured>(10, same)), 0);
 }
 
-TEST(Tasks, OfWhichOneWasDisturbedGoAlongAllTheSame) {
+TEST(Tasks, OfWhichOneWasDisturbedAreToldAllTheSame) {
   auto samples = tasks(10, 20, 0.05);
   samples[3].recorded.log_time += 2;
-  EXPECT_TRUE(go_along(samples, 0.6));
+  EXPECT_GT(log_odds_as_recorded(samples), kSure);
 }
 
-TEST(Tasks, OfAHostThatIsSlowForAWhileGoAlongOnlyAsFarAsThat) {
-  // Twin and stretch both take up to 1.6 times as long.
-  EXPECT_FALSE(go_along(tasks(1.6, 50, 0.01), 0.6));
+/// Whoever shares the core makes twin and stretch longer, by about as much as he does loads.
+TEST(Tasks, OfSharedCoresAreNotToldByWhatSharingMakes) {
+  std::vector<Measured> samples;
+  for (const double shared : {0.05, 0.4, 0.1, 0.45, 0.3, 0.2})
+    samples.push_back({{0, 0, static_cast<float>(21.3 + shared)}, 21 + shared, true, true, shared});
+  EXPECT_LT(log_odds_as_recorded(samples), kSure);
+  for (Measured& m : samples) m.log_shared = 0.2;
+  EXPECT_GT(log_odds_as_recorded(samples), kSure);
+  // Those of other cores count alone.
+  for (int i = 0; i < 3; ++i) samples.push_back({{0, 0, 21.4F + 0.1F * static_cast<float>(i)}, 21, false});
+  EXPECT_LT(log_odds_as_recorded(samples), 0);
 }
 
 TEST(Tasks, WithoutSamplesAreAsRecorded) {
@@ -120,38 +135,6 @@ TEST(Tasks, TheGreaterTheChanceAreTheShorter) {
 TEST(Tasks, OfTheSameLengthAllAreThatLong) {
   const Measured same{{0, 0, 20.0F}, 19, false};
   EXPECT_NEAR((Tasks{std::vector<Measured>(4, same), 0}.log_warm(20, 0.5)), 19, 0.05);
-}
-
-/// A rank's stretches, some of which take `longer` times as long; up to `host` more each.
-std::vector<Recorded> by_turns(bool (*is_long)(unsigned), double longer, double host,
-                               std::uint32_t count = 40) {
-  std::mt19937 random{3};
-  std::uniform_real_distribution<> more{0, host};
-  std::vector<Recorded> all;
-  for (std::uint32_t s = 0; s < count; ++s)
-    all.push_back({0, s, static_cast<float>(std::log((is_long(s) ? longer : 1) * 4e9 * (1 + more(random))))});
-  std::reverse(all.begin(), all.end());
-  return all;
-}
-
-TEST(Tasks, OfTwoAmountsAreKnownByTurnsAndAtRandom) {
-  const auto each_second = [](unsigned s) { return s % 2 == 1; };
-  const auto at_random = [](unsigned s) { return (0x5a3c96e1b7d2f048U >> s & 1U) == 1; };
-  EXPECT_TRUE(are_of_two_amounts(by_turns(each_second, 1.5, 0.1)));
-  EXPECT_TRUE(are_of_two_amounts(by_turns(at_random, 1.5, 0.1)));
-  EXPECT_FALSE(are_of_two_amounts(by_turns(each_second, 1.5, 0.6)));  // more noise than difference
-  EXPECT_FALSE(are_of_two_amounts(by_turns(each_second, 1.05, 0)));   // too little
-  EXPECT_FALSE(are_of_two_amounts(by_turns(each_second, 1.5, 0.1, 8)));
-}
-
-TEST(Tasks, ThatTakeLongerForAWhileMayBeTheHosts) {
-  EXPECT_FALSE(are_of_two_amounts(by_turns([](unsigned s) { return s >= 25; }, 1.5, 0.05)));
-  EXPECT_FALSE(are_of_two_amounts(by_turns([](unsigned s) { return s % 20 >= 12; }, 1.5, 0.05)));
-}
-
-TEST(Tasks, OfOneAmountAreNotOfTwo) {
-  for (const double host : {0.01, 0.1, 0.5, 2.0})
-    EXPECT_FALSE(are_of_two_amounts(by_turns([](unsigned) { return false; }, 1, host))) << host;
 }
 
 /// Levels that are too few for the samples' range tell them worse.
