@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "hypothesis/clock/kind_model.hpp"
+
 namespace nplus1::hypothesis::clock {
 namespace {
 
@@ -135,6 +137,32 @@ TEST(Tasks, TheGreaterTheChanceAreTheShorter) {
 TEST(Tasks, OfTheSameLengthAllAreThatLong) {
   const Measured same{{0, 0, 20.0F}, 19, false};
   EXPECT_NEAR((Tasks{std::vector<Measured>(4, same), 0}.log_warm(20, 0.5)), 19, 0.05);
+}
+
+/// In how many of 40 replicates a kind with four samples is taken for tasks; `noise`: of what was recorded, logarithm.
+int replicates_with_tasks(double noise) {
+  KindModel kind;
+  const double works[] = {1, 1.1, 1.2, 1.35}, noises[] = {-1, 1, -0.4, 0.7};
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    const double warm = works[i % 4] * 1e9;
+    kind.take({RankId{0}, i, 1.2 * warm * std::exp(noise * noises[i % 4]), i < 4 ? warm : 0});
+  }
+  kind.fit(Replicate{0}, 0);
+  int found = 0;
+  for (std::uint32_t n = 1; n <= 40; ++n) {
+    kind.fit(Replicate{n}, 0);
+    found += kind.model() == Model::kAlong ? 1 : 0;
+  }
+  return found;
+}
+
+/// So the interval holds what either would say.
+TEST(Tasks, AreTakenForSuchInAsManyReplicatesAsTheyAreProbable) {
+  EXPECT_GE(replicates_with_tasks(0.001), 38);
+  const int doubtful = replicates_with_tasks(0.05);
+  EXPECT_GT(doubtful, 5);
+  EXPECT_LT(doubtful, 35);
+  EXPECT_LE(replicates_with_tasks(0.4), 2);
 }
 
 /// Levels that are too few for the samples' range tell them worse.
