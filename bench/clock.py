@@ -4,6 +4,7 @@
     bench/clock.py BUILD [--ranks 2,4,16,64] [--patterns ring,halo,...] [--steps N] [--imbalance rank,50] [--together N]
     bench/clock.py BUILD --differences [--percents 5,20,100,300] [--kinds rank,step,random,tasks] [--ranks 16,64] [--patterns ring]
     bench/clock.py BUILD --equal-work [--ranks 4,16,64]
+    bench/clock.py BUILD --at-random ROWS [--seed 1] [--ranks 2,4,16]
 
 For each pattern and number of ranks: the program runs under `--compute warm`, `nplus1 clock` corrects its clock, and
 the same program with the kernels' costs given instead of computed is the truth. The costs are measured alone, before
@@ -12,13 +13,17 @@ Prints a table in Markdown: truth, and how far the virtual time is off as measur
 whether the stated interval holds the truth; at the end, of how many rows it does. With --differences: work that differs
 by rank, by step, at random, and from task to task; the slope of the stretches' warm times against their true ones, and whether the sweep's
 first fix is the one that the sweep of the truth has, and what either saves when it is carried out in the truth. With --together N each row is
-what N runs tell together (`--repeat`). With --equal-work: what the sweep offers for balancing, per cent.
+what N runs tell together (`--repeat`). With --equal-work: what the sweep offers for balancing, per cent. With --at-random:
+pattern, ranks, kernels, and how work differs (or does not) at random, and at the end the errors of all rows whose host kept
+its speed.
 """
 import argparse
 import collections
 import json
 import pathlib
+import random
 import shlex
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,6 +34,7 @@ class Bench:
         self.options = options
         build = pathlib.Path(options.build).resolve()
         self.cases = self.held = 0
+        self.errors, self.slopes = [], []  # per cent, of rows whose host kept its speed
         self.nplus1 = build / "bin" / "nplus1"
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="nplus1-clock-"))
         self.program = self.folder / "known_work"
@@ -70,6 +76,8 @@ class Bench:
         truth = json.loads((truth_folder / "summary.json").read_text())["virtual_time_s"]
         held = clock["from_s"] <= truth <= clock["to_s"]
         self.held += held
+        if steady:
+            self.errors.append(100 * (clock["virtual_time_s"] / truth - 1))
         off = lambda key: 100 * (clock[key] / truth - 1)
         text = (f"{1e3 * truth:.2f} | {off('measured_s'):+.1f} | {off('lowest_s'):+.1f} | {off('virtual_time_s'):+.1f} "
                 f"| {off('from_s'):+.1f} to {off('to_s'):+.1f}{'' if held else ' (no)'} | {clock['samples']} ")
@@ -140,6 +148,31 @@ class Bench:
                 print(f"| {pattern} | {ranks} | {kind} | {percent} | {text}| {self.slope(folder, truth_folder):.3f} "
                       f"| {self.judge_fix(folder, truth_folder)} {end}", flush=True)
 
+    def listed(self):
+        return [(p, int(r)) for p in self.options.patterns.split(",") for r in self.options.ranks.split(",")]
+
+    def drawn(self):
+        self.chance = random.Random(self.options.seed)
+        return self.chance.choices(self.listed(), k=self.options.at_random)
+
+    def at_random(self, pattern, ranks):
+        self.options.kernels = self.chance.choice(("01234", "0134", "01"))
+        kind = self.chance.choice(("", "rank", "step", "random", "tasks"))
+        percent = self.chance.choice((5, 20, 50, 100, 300)) if kind else 0
+        text, folder, truth_folder, end = self.row(pattern, ranks, f"{kind},{percent}" if kind else None)
+        slope = "-"
+        if kind and end == "|":
+            self.slopes.append(self.slope(folder, truth_folder))
+            slope = f"{self.slopes[-1]:.3f}"
+        print(f"| {pattern} | {ranks} | {self.options.kernels} | {kind or 'equal'} | {percent} | {text}| {slope} {end}",
+              flush=True)
+
+    def sum_up(self):
+        errors = [abs(e) for e in self.errors] or [float("nan")]
+        right = sum(0.97 <= s <= 1.03 for s in self.slopes)
+        print(f"\nErrors: mean {statistics.mean(errors):.1f} %, largest {max(errors):.1f} %; slopes within 0.97 and 1.03: "
+              f"{right} of {len(self.slopes)}")
+
     def equal_work(self, pattern, ranks):
         text, folder, _, end = self.row(pattern, ranks)
         sweep = self.sweep(folder)
@@ -162,9 +195,13 @@ def main():
     parser.add_argument("--percents", default="5,20,100,300")
     parser.add_argument("--kinds", default="rank,step,random,tasks", help="of --differences")
     parser.add_argument("--equal-work", action="store_true")
+    parser.add_argument("--at-random", type=int, metavar="ROWS", default=0)
+    parser.add_argument("--seed", type=int, default=1, help="of --at-random")
     bench = Bench(parser.parse_args())
     times = "truth, ms | as measured, % | at least, % | with warm caches, % | nine of ten, % | twins"
-    if bench.options.differences:
+    if bench.options.at_random:
+        head, show = f"pattern | ranks | kernels | by | per cent | {times} | slope", bench.at_random
+    elif bench.options.differences:
         head, show = f"pattern | ranks | by | per cent | {times} | slope | first fix | saves in truth, %", bench.differences
     elif bench.options.equal_work:
         head, show = f"pattern | ranks | {times} | balancing, %", bench.equal_work
@@ -172,9 +209,10 @@ def main():
         head, show = f"pattern | ranks | {times}", bench.plain
     print(f"| {head} |")
     print("|---" * (head.count("|") + 1) + "|")
-    for pattern in bench.options.patterns.split(","):
-        for ranks in map(int, bench.options.ranks.split(",")):
-            show(pattern, ranks)
+    for pattern, ranks in bench.drawn() if bench.options.at_random else bench.listed():
+        show(pattern, ranks)
+    if bench.options.at_random:
+        bench.sum_up()
     print(f"\nThe interval holds the truth in {bench.held} of {bench.cases} rows.")
     return 0
 

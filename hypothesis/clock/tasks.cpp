@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <utility>
 
 #include "hypothesis/clock/quantile.hpp"
@@ -96,20 +95,16 @@ double Tasks::log_warm(double log_recorded, double chance) const {
 
 double log_odds_as_recorded(const std::vector<Measured>& samples) {
   constexpr std::size_t kFewest = 3;
-  constexpr double kLeast = 0.02;
-  std::vector<Measured> own;
-  std::copy_if(samples.begin(), samples.end(), std::back_inserter(own),
-               [](const Measured& m) { return !m.shared; });
-  const std::vector<Measured>& used = own.size() >= kFewest ? own : samples;
-  if (used.size() < kFewest) return -INFINITY;
+  constexpr double kLeast = 0.05;  // so well it is known what sharing makes
+  if (samples.size() < kFewest) return -INFINITY;
   std::vector<double> warm, without_sharing, longer;
-  for (const Measured& m : used) {
+  for (const Measured& m : samples) {
     warm.push_back(m.log_warm);
     without_sharing.push_back(m.log_warm - m.log_shared);
     longer.push_back(log_recorded(m) - m.log_warm);
   }
   const double as_same = std::min(mean_deviation(warm), mean_deviation(without_sharing));
-  return static_cast<double>(used.size()) *
+  return static_cast<double>(samples.size()) *
          std::log(std::max(as_same, kLeast) / std::max(mean_deviation(longer), kLeast));
 }
 

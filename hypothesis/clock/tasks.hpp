@@ -41,10 +41,10 @@ class Tasks {
 };
 
 /// How much more probable the samples are if each stretch takes as long as it was recorded, but for what the host adds, than if all take
-/// the same: logarithm of the odds. Both are told with an error whose logarithm is Laplace's, as wide as the samples' mean deviation says, 2 %
-/// at least: (deviation of what twins took / deviation of how much longer was recorded)^n. A host that shares a core with others makes twin
-/// and stretch longer: so those count that had their core for themselves, or, of fewer than three, all, and then what twins took is
-/// rather as different as it is without what sharing makes of loads. Of fewer than three samples minus infinite.
+/// the same: logarithm of the odds. Both are told with an error whose logarithm is Laplace's, as wide as the samples' mean deviation says, 5 %
+/// at least: (deviation of what twins took / deviation of how much longer was recorded)^n. Whoever shares a core makes twin and stretch
+/// longer: so what twins took deviates by no more than it does without what sharing makes of loads. Of fewer than three samples minus
+/// infinite.
 [[nodiscard]] double log_odds_as_recorded(const std::vector<Measured>& samples);
 
 /// The median of how far off the samples are told, logarithm: as recorded, but for what the host mostly adds; or by levels.

@@ -113,9 +113,6 @@ TEST(Tasks, OfSharedCoresAreNotToldByWhatSharingMakes) {
   EXPECT_LT(log_odds_as_recorded(samples), kSure);
   for (Measured& m : samples) m.log_shared = 0.2;
   EXPECT_GT(log_odds_as_recorded(samples), kSure);
-  // Those of other cores count alone.
-  for (int i = 0; i < 3; ++i) samples.push_back({{0, 0, 21.4F + 0.1F * static_cast<float>(i)}, 21, false});
-  EXPECT_LT(log_odds_as_recorded(samples), 0);
 }
 
 TEST(Tasks, WithoutSamplesAreAsRecorded) {
@@ -142,7 +139,7 @@ TEST(Tasks, OfTheSameLengthAllAreThatLong) {
 /// In how many of 40 replicates a kind with four samples is taken for tasks; `noise`: of what was recorded, logarithm.
 int replicates_with_tasks(double noise) {
   KindModel kind;
-  const double works[] = {1, 1.1, 1.2, 1.35}, noises[] = {-1, 1, -0.4, 0.7};
+  const double works[] = {1, 1.3, 1.6, 2.2}, noises[] = {-1, 1, -0.4, 0.7};
   for (std::uint32_t i = 0; i < 40; ++i) {
     const double warm = works[i % 4] * 1e9;
     kind.take({RankId{0}, i, 1.2 * warm * std::exp(noise * noises[i % 4]), i < 4 ? warm : 0});
@@ -158,11 +155,11 @@ int replicates_with_tasks(double noise) {
 
 /// So the interval holds what either would say.
 TEST(Tasks, AreTakenForSuchInAsManyReplicatesAsTheyAreProbable) {
-  EXPECT_GE(replicates_with_tasks(0.001), 38);
-  const int doubtful = replicates_with_tasks(0.05);
+  EXPECT_GE(replicates_with_tasks(0.001), 36);
+  const int doubtful = replicates_with_tasks(0.12);
   EXPECT_GT(doubtful, 5);
   EXPECT_LT(doubtful, 35);
-  EXPECT_LE(replicates_with_tasks(0.4), 2);
+  EXPECT_LE(replicates_with_tasks(0.6), 2);
 }
 
 /// Levels that are too few for the samples' range tell them worse.
