@@ -139,7 +139,7 @@ TEST(Tasks, OfTheSameLengthAllAreThatLong) {
 /// In how many of 40 replicates a kind with four samples is taken for tasks; `noise`: of what was recorded, logarithm.
 int replicates_with_tasks(double noise) {
   KindModel kind;
-  const double works[] = {1, 1.3, 1.6, 2.2}, noises[] = {-1, 1, -0.4, 0.7};
+  const double works[] = {1, 1.3, 1.6, 2.2}, noises[] = {0, 2, 0.6, 1.7};
   for (std::uint32_t i = 0; i < 40; ++i) {
     const double warm = works[i % 4] * 1e9;
     kind.take({RankId{0}, i, 1.2 * warm * std::exp(noise * noises[i % 4]), i < 4 ? warm : 0});
