@@ -329,7 +329,7 @@ std::string savings_text(const Common& c) {
 
 std::string together_text(const Together& t) {
   return fmt::format(
-      "{:>12} {:>51}  with what all runs tell of the host\n{:>66}nine of ten: {} to {}\n{:>66}{}\n",
+      "{:>12} {:>51}  with what all runs tell of the host\n{:>66}nine of ten: {} to {}\n{:>66}report: {}\n",
       report::readable(t.times.estimate), "", "", report::readable(t.times.from),
       report::readable(t.times.to), "", (t.folder / report::html::kReportFile).string());
 }

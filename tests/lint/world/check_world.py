@@ -31,7 +31,8 @@ def mpirun(ranks, *command, **environment):
 
 class World(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        # The simulator may outlive mpirun by a moment, in which it writes its log.
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         self.log = pathlib.Path(folder.name, "log")
 
