@@ -185,7 +185,6 @@ void read_results(const fs::path& folder, OneRun& run) {
 // --- what they have in common ---
 
 constexpr const char* kTogether = "together";
-constexpr double kPatienceOfTogether = 10;  // looking for what to fix, seconds
 
 /// The clock that all runs with twins tell.
 struct Together {
@@ -194,8 +193,9 @@ struct Together {
   analyses::WarmTimes times;
 };
 
-/// Of the run whose own clock is in the middle.
-std::optional<Together> all_together(const std::vector<OneRun>& runs, const fs::path& folder) {
+/// Of the run whose own clock is in the middle; `findings_s`: looking for what to fix may take so long.
+std::optional<Together> all_together(const std::vector<OneRun>& runs, const fs::path& folder,
+                                     double findings_s) {
   std::vector<const OneRun*> warm;
   for (const OneRun& run : runs)
     if (run.warm_s) warm.push_back(&run);
@@ -208,7 +208,8 @@ std::optional<Together> all_together(const std::vector<OneRun>& runs, const fs::
   const fs::path output = folder / kTogether;
   auto times = attempt([&] { return analyses::leave_results_of_all(folders, output.string()); });
   if (times) {
-    (void)add_findings(output, kPatienceOfTogether, true);  // the table of savings is over the runs
+    const std::string found = add_findings(output, findings_s, true);
+    if (!fs::exists(output / analyses::kFixesFile)) to_stderr("{}", found);  // why there is none
     return Together{output, warm.size(), std::move(times).value()};
   }
   to_stderr("nplus1: {}\n  so:   what the runs' clocks tell together is not known\n  next: {}\n",
@@ -478,7 +479,8 @@ int repeat(const RunOptions& options, int repetitions, const fs::path& folder, c
     exit_code = 128 + signal;
   const auto wanted = static_cast<std::size_t>(repetitions);
   const Common common = common_of(runs, !folder.empty());
-  const std::optional<Together> together = folder.empty() ? std::nullopt : all_together(runs, folder);
+  const std::optional<Together> together =
+      folder.empty() ? std::nullopt : all_together(runs, folder, options.findings_s);
   if (!options.quiet) to_stderr("\n{}", text_of(runs, common, together, wanted, folder));
   if (folder.empty()) return exit_code;
   if (const auto written = report::write_file(folder / kRepeatFile, json_of(runs, common, together, wanted));

@@ -347,7 +347,7 @@ int start_repeatedly(const RunOptions& options, const std::vector<Section>& sect
     all = folder->path();
   }
   if (!options.quiet) recommend_replay(options);
-  return repeat(options, repetitions, all, [&](const fs::path& results) {
+  return repeat(one, repetitions, all, [&](const fs::path& results) {
     one.output = results.string();
     return start(one, sections);
   });
