@@ -2,7 +2,7 @@
 // stretches take that no twin has measured, and there what a rank does only once is compared with what others do, because of
 // many such stretches a host hits a few, and all ranks wait for these.
 //
-// Pure; docs/clock.md has the equations.
+// Pure; docs/clock_model.md has the equations.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //
 // A kind is where a stretch begins (call path and size of the call before) and ends (call path of the call after), the
 // same on all ranks. What is to be taken out is the host's disturbance, and not what differs between ranks, steps or
-// data. docs/clock.md has equations and evidence.
+// data. docs/clock_model.md has equations and evidence.
 //
 // How far all this can be trusted is found by doing it again, with samples drawn from the samples (bootstrap) and other
 // chances where chance decides: replicate().

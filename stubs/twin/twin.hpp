@@ -8,7 +8,7 @@
 // it. Nobody else can wait for it (no SIGCHLD).
 //
 // One thread, Linux, x86-64 or whatever has ucontext and seccomp. Nothing here allocates, throws or takes a lock.
-// Source: direct execution with re-execution from a checkpoint; measurements in docs/clock.md.
+// Source: direct execution with re-execution from a checkpoint; measurements in docs/clock_model.md.
 #pragma once
 
 #include <cstdint>
