@@ -27,6 +27,8 @@ PATTERNS = {
     "halo": ({4: 8000, 16: 2000, 64: 400}, 20),
     "allreduce": ({4: 5000, 16: 1000, 64: 200}, 20),
     "wavefront": ({4: 8000, 16: 3000, 64: 600}, 20),
+    "anysource": ({2: 20000, 8: 2000}, 0),
+    "get": ({2: 20000, 8: 2000}, 0),
 }
 NPB = ["cg.S", "lu.S", "is.W"]
 
@@ -101,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("patterns", nargs="*", default=list(PATTERNS) + NPB, metavar="PATTERN")
     parser.add_argument("--build", type=pathlib.Path, default=here / "build")
-    parser.add_argument("--ranks", default="2,4,16,64")
+    parser.add_argument("--ranks", default="2,4,8,16,64")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--limit", type=float, default=120, help="seconds per run")
     parser.add_argument("--npb", type=pathlib.Path)

@@ -20,9 +20,14 @@ bool JobRanks::have_input() const {
                      [](const JobRank& r) { return r.port && !r.gone && r.port->has_input(); });
 }
 
-void JobRanks::flush() {
-  for (JobRank& r : ranks_)
-    if (r.port && r.port->has_output() && !r.gone) r.port->flush();
+bool JobRanks::flush() {
+  bool any = false;
+  for (JobRank& r : ranks_) {
+    if (!r.port || !r.port->has_output() || r.gone) continue;
+    r.port->flush();
+    any = true;
+  }
+  return any;
 }
 
 void JobRanks::send(RankId rank, const events::Answer& answer, std::span<const std::byte> extension) {

@@ -62,7 +62,8 @@ class JobRanks {
   void let_go(JobRank& rank);
   void let_all_go();
   [[nodiscard]] bool have_input() const;
-  void flush();
+  /// Sends what there is for them; whether there was something.
+  bool flush();
   void send(RankId rank, const events::Answer& answer, std::span<const std::byte> extension);
   void send_text(RankId rank, events::AnswerKind kind, bool flag, const std::string& text);
 

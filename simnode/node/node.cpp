@@ -64,7 +64,7 @@ void Node::take_turn() {
     if (const auto trouble = recording_.tick())
       ranks_.send_text(RankId{0}, events::AnswerKind::kNotice, true, *trouble);
   }
-  ranks_.flush();
+  has_answered_ |= ranks_.flush();
   const bool idle = slots == 0 && !has_work_soon();
   if (idle || std::chrono::steady_clock::now() - looked_ > kBetweenLooks) observe();
   if (idle) wait_for_work();
@@ -86,10 +86,13 @@ void Node::observe() {
   ranks_.flush();
 }
 
-/// Where an answer is waited for, what it depends on mostly comes at once: looks for it for a moment, while whoever can
-/// use the core has it. If that is somebody who keeps it, as on a busy host, then who sleeps is let in sooner.
+/// Where an answer is waited for, what it depends on mostly comes at once; where one has been given, so does the next question, and
+/// where there are cores enough nobody minds: looks for it for a moment, while whoever can use the core has it. If that is somebody who keeps it, as on a busy host, then who sleeps is let in sooner.
 bool Node::has_work_soon() {
-  if (!acceptor_.segment() || !somebody_waits()) return false;
+  const transport::Segment& segment = acceptor_.segment();
+  if (!segment) return false;
+  const bool has_answered = std::exchange(has_answered_, false);
+  if (!somebody_waits() && !(has_answered && segment.may_wait_awake(ranks_.cores()))) return false;
   if (crowded_ > 0) return --crowded_, false;
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();

@@ -62,7 +62,8 @@ class Node {
   char starter_said_ = 0;
   std::optional<std::chrono::steady_clock::time_point> alone_since_;  // who started it was killed then
   bool job_over_ = false;
-  int crowded_ = 0;  // so many times it does not look for what comes soon
+  bool has_answered_ = false;  // since it last had nothing to do
+  int crowded_ = 0;            // so many times it does not look for what comes soon
   std::chrono::steady_clock::time_point looked_{};
 };
 

@@ -1,6 +1,7 @@
 #include "stubs/runtime/runtime.hpp"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ constexpr std::int64_t kLongestSleepNs = 20'000'000;
 constexpr std::int64_t kFirstBackgroundSleepNs = 200'000;
 constexpr std::int64_t kLongestBackgroundSleepNs = 3'200'000;
 
+constexpr unsigned kMostYields = 200;  // where nobody needs the core: some 50 us
 constexpr std::int64_t kShortestIdleNs = 100'000;
 
 /// Of many ranks on few cores, those that wait take time from those that compute, and push out their caches, each time they look:
@@ -197,6 +199,10 @@ void Runtime::idle(bool is_woken) {
     }
   }
   wake_target();
+  if (!call_state.waits_itself && call_state.idle_polls < kMostYields && line.may_wait_awake(cores_)) {
+    sched_yield();
+    return;
+  }
   const std::uint32_t ticket = line.prepare_sleep();
   if (library::kMessagesMayFollowTheirBell && std::exchange(call_state.bell, ticket) != ticket)
     call_state.idle_sleeps = 0;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sched.h>
 
 #include <functional>
 #include <memory>
@@ -90,7 +91,7 @@ class alignas(4096) Runtime {
   /// Sleeps until `done()`; false when the simulator has died meanwhile. Releases the lock while asleep.
   template <class Done>
   bool sleep_until(std::unique_lock<Lock>& held, Done&& done) {
-    if (cores_ >= ranks_ && spin_until(done)) return true;
+    if (wait_awake_until(held, done)) return true;
     SleepState state;
     for (;;) {
       absorb();
@@ -142,15 +143,21 @@ class alignas(4096) Runtime {
   Runtime() = default;
   void begin_native();
   void calibrate_measuring();
-  /// With a core for each rank: a short look before sleeping, as waking up costs more than most messages
-  /// take.
+  /// A short look before sleeping, where nobody needs the core: to be woken on an idle one takes 20 to 50 us, longer than most
+  /// messages and answers.
   template <class Done>
-  bool spin_until(Done&& done) {
-    constexpr double kSpinNs = 10'000;
-    const auto limit = static_cast<std::int64_t>(kSpinNs / nanoseconds_per_tick());
-    for (const std::int64_t begin = ticks(); ticks() - begin < limit;) {
-      absorb();
-      if (done()) return true;
+  bool wait_awake_until(std::unique_lock<Lock>& held, Done&& done) {
+    constexpr double kLongestNs = 50'000;
+    constexpr int kLooksBetweenYields = 16;  // about a microsecond
+    const auto limit = static_cast<std::int64_t>(kLongestNs / nanoseconds_per_tick());
+    for (const std::int64_t begin = ticks(); ticks() - begin < limit && line.may_wait_awake(cores_);) {
+      for (int i = 0; i < kLooksBetweenYields; ++i) {
+        absorb();
+        if (done()) return true;
+      }
+      held.unlock();
+      sched_yield();
+      held.lock();
     }
     return false;
   }

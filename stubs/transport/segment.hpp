@@ -120,6 +120,15 @@ class Segment {
     return static_cast<std::uint64_t>(reinterpret_cast<const std::byte*>(&s) - base_);
   }
 
+  /// Whether at most one more of the host's processes than `cores` is awake, the simulator and the caller among them: then whoever
+  /// waits for a moment and yields, instead of going to sleep, keeps nobody waiting.
+  [[nodiscard]] bool may_wait_awake(int cores) const {
+    int awake = header().simulator_sleeping.load(std::memory_order_relaxed) == 0 ? 1 : 0;
+    for (std::int32_t r = 0; r < ranks() && awake <= cores + 1; ++r)
+      if (rank(r).pid != 0 && rank(r).sleeping.load(std::memory_order_relaxed) == 0) ++awake;
+    return awake <= cores + 1;
+  }
+
   /// Where the stamps of `ranks` ranks begin, and bytes of the segment with them.
   [[nodiscard]] static std::uint64_t arena_begin(std::int32_t ranks) {
     return (sizeof(Header) + static_cast<std::uint64_t>(ranks) * sizeof(RankBlock) + kArenaStep - 1) /

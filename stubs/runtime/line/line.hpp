@@ -1,6 +1,6 @@
 // The line to the simulator: events out, answers in, a place to sleep; and the doorbells of other ranks on its segment.
-// With the runtime's lock held, but for what waits: prepare_sleep(), sleep(), awake(), end_together(), block() and
-// nudge(), which any thread may call. Nothing fails: once the line is cut, what is written goes nowhere.
+// With the runtime's lock held, but for what waits: prepare_sleep(), sleep(), awake(), may_wait_awake(), end_together(),
+// block() and nudge(), which any thread may call. Nothing fails: once the line is cut, what is written goes nowhere.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +74,8 @@ class Line {
   bool last_to_arrive(Communicator& comm);
   /// What the simulator sees of the rank; null over TCP.
   [[nodiscard]] transport::RankBlock* block() { return channel_->block(); }
+  /// Instead of sleeping, for a moment: the host has so many cores. Not over TCP.
+  [[nodiscard]] bool may_wait_awake(int cores) const { return segment_ && segment_.may_wait_awake(cores); }
   /// Of the twins that measure now on this host; none over TCP.
   [[nodiscard]] std::span<std::atomic<std::int64_t>> twins_until() const {
     return segment_ ? std::span{segment_.header().twins_until} : std::span<std::atomic<std::int64_t>>{};
