@@ -26,10 +26,16 @@ class TakenIn final : public events::DefinitionsCollector {
     const auto reader = need(events::recording::Reader::open(source));
     ranks_ = reader.header().ranks;
     stretches_ = std::make_shared<Stretches>(need(hypothesis::clock::samples_of(reader.properties())));
-    need(play_recording(source)(*this, false));
+    const auto play = play_recording(source);
+    need(play(*this, false));
+    looks_ = false;
+    need(play(*this, false));
   }
   void on_event(const events::TimedEvent& timed) override {
-    stretches_->take(timed.rank, timed.ordinal, timed.event);
+    if (looks_)
+      stretches_->look_at(timed.rank, timed.event);
+    else
+      stretches_->take(timed.rank, timed.ordinal, timed.event, timed.detail);
   }
   [[nodiscard]] const std::shared_ptr<Stretches>& stretches() const { return stretches_; }
   [[nodiscard]] std::int32_t ranks() const { return ranks_; }
@@ -46,7 +52,7 @@ class TakenIn final : public events::DefinitionsCollector {
     for (const auto& [kind, told] : stretches_->told()) {
       const auto after = theirs.find(kind.after), before = theirs.find(kind.before);
       if (after != theirs.end() && before != theirs.end())
-        renamed.emplace(Kind{after->second, before->second, kind.size}, told);
+        renamed.emplace(Kind{after->second, before->second, kind.size, kind.longer}, told);
     }
     return renamed;
   }
@@ -61,6 +67,7 @@ class TakenIn final : public events::DefinitionsCollector {
 
   std::shared_ptr<Stretches> stretches_;
   std::int32_t ranks_ = 0;
+  bool looks_ = true;  // first at all lengths
 };
 
 }  // namespace

@@ -188,6 +188,7 @@ std::string clock_json(const std::string& source, const WarmTimes& clocks) {
               k.kind.after == 0 ? "" : hypothesis::transform::place_of_path(k.kind.after, clocks.names));
     kind.text("before", hypothesis::transform::place_of_path(k.kind.before, clocks.names));
     kind.real("size", static_cast<double>(k.kind.size));
+    kind.truth("longer", k.kind.longer);
     kind.number("count", k.count);
     kind.number("samples", k.samples);
     kind.text("model", hypothesis::clock::name(k.model));

@@ -95,10 +95,11 @@ std::string text(const ReplayWords& words, std::size_t other_runs, const analyse
       return path == 0 ? std::string{"the beginning"}
                        : hypothesis::transform::place_of_path(path, clocks.names);
     };
-    text += fmt::format("{:>12.6f} {:>12.6f} {:>9} {:>8}  {:<11} {} and {}{}\n", 1e-12 * k.recorded_ps,
+    text += fmt::format("{:>12.6f} {:>12.6f} {:>9} {:>8}  {:<11} {} and {}{}{}\n", 1e-12 * k.recorded_ps,
                         1e-12 * k.warm_ps, k.count, k.samples, hypothesis::clock::name(k.model),
                         place(k.kind.after), place(k.kind.before),
-                        k.kind.size > 0 ? fmt::format(" ({} bytes)", k.kind.size) : std::string{});
+                        k.kind.size > 0 ? fmt::format(" ({} bytes)", k.kind.size) : std::string{},
+                        k.kind.longer ? ", the longer ones" : "");
   }
   return text;
 }

@@ -15,6 +15,7 @@ namespace {
 constexpr double kLeastShare = 1e-4;
 constexpr std::size_t kFewestOfTasks = 3;  // samples
 constexpr double kMostOfTheHost = 0.2;     // of tasks that no twin measures, logarithm
+constexpr double kLongAwakePs = 500e6;     // what the nearest caches hold has been fetched several times over
 
 /// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
 /// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %.
@@ -121,6 +122,7 @@ void KindModel::take(const Stretch& stretch) {
   ++here.all;
   here.log_shared = static_cast<float>(stretch.log_shared_own);
   const Recorded recorded = recorded_as(stretch, stretch.recorded);
+  if (stretch.awake > kLongAwakePs) keep_awake(recorded.log_time);
   if (stretch.measured > kLeastShare * stretch.recorded) {
     measured_.push_back({recorded, std::log(std::min(stretch.measured, stretch.recorded)), stretch.rough,
                          stretch.shared, stretch.log_shared});
@@ -140,6 +142,15 @@ std::vector<Recorded> KindModel::recorded() const {
   std::vector<Recorded> all;
   for (const OfRank& rank : ranks_) all.insert(all.end(), rank.some.begin(), rank.some.end());
   return all;
+}
+
+/// Some of them, each as likely as the others.
+void KindModel::keep_awake(float log_recorded) {
+  constexpr std::size_t kMostKept = 256;
+  ++awake_count_;
+  if (awake_.size() < kMostKept) return awake_.push_back(log_recorded);
+  random_ = mixed(random_);
+  if (const std::uint64_t place = random_ % awake_count_; place < kMostKept) awake_[place] = log_recorded;
 }
 
 ToldOfKind KindModel::told() const {
@@ -192,7 +203,28 @@ void KindModel::leave_once() {
 void KindModel::believe() {
   believed_ = on_own_cores(measured_);
   if (believed_.empty() && bears_sharing(measured_)) believed_ = measured_;
+  stays_cold_ = stay_cold();
+  if (stays_cold_) believed_.clear();
   find_ends();
+}
+
+/// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these.
+bool KindModel::stay_cold() const {
+  constexpr std::size_t kFewest = 32;
+  constexpr double kLonger =
+      0.26;  // a factor of 1.3: more than twins, and what they leave behind, are wrong by
+  if (believed_.empty() || awake_.size() < kFewest) return false;
+  std::vector<double> warm;
+  for (const Measured& m : believed_) warm.push_back(m.log_warm);
+  return quantile({awake_.begin(), awake_.end()}, kLow) > quantile(std::move(warm), 0.5) + kLonger;
+}
+
+/// Of what stays cold, what others' cooling makes of all stretches, logarithm: as the low quantile of those differs whose rank had
+/// long been awake; 0 or less.
+double KindModel::longer_where_asleep() const {
+  std::vector<double> all;
+  for (const Recorded& r : recorded()) all.push_back(static_cast<double>(r.log_time));
+  return std::min(0.0, quantile({awake_.begin(), awake_.end()}, kLow) - quantile(std::move(all), kLow));
 }
 
 /// Stretches of milliseconds hardly ever have their core for themselves, and few samples tell no amounts of work apart. Where those
@@ -260,6 +292,10 @@ void KindModel::find_tasks() {
   constexpr double kAfterTwin = 0.03;  // Tasks: 2 to 5 % where the truth was known
   const bool estimate = replicate_.is_estimate();
   const double some = estimate ? 0.5 : replicate_.chance(count_);
+  if (stays_cold_) {
+    tasks_ = Tasks{longer_where_asleep() - (estimate ? 0 : kMostOfTheHost * some)};
+    return;
+  }
   if (measured_.size() < kFewestOfTasks) {
     const bool are_tasks = estimate ? differ_more_than_any_host_makes() : tasks_.has_value();
     tasks_.reset();
@@ -386,6 +422,7 @@ double KindModel::lowest(const Stretch& stretch, double recorded) const {
     return believed_.empty()
                ? least_ * std::exp(-ranks_[stretch.rank.index()].in_shortest_of_few(most_longer_))
                : least_;
+  if (stays_cold_) return recorded * std::exp(longer_where_asleep() - kMostOfTheHost);
   return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);
 }
@@ -400,7 +437,7 @@ double KindModel::best(const Stretch& stretch, double recorded, std::uint64_t ch
 
 double KindModel::by_own_twin(const Stretch& stretch, double recorded) const {
   const double measured = pace_of_twins_ * stretch.measured;
-  return stretch.rough || measured <= kLeastShare * recorded ? 0 : measured;
+  return stays_cold_ || stretch.rough || measured <= kLeastShare * recorded ? 0 : measured;
 }
 
 double KindModel::of_tasks(const Stretch& stretch, double recorded, double chance) const {

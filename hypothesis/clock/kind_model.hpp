@@ -9,6 +9,10 @@
 //   measured kinds of its length are (warmer.hpp), and not longer than twins say that shared their core.
 // A stretch that was measured itself takes what its sample says. None becomes longer than recorded.
 //
+// A twin repeats a stretch until all its data are in the nearest caches. A program that computes on something else in each stretch
+// never has them there, on no host: then even stretches that began long after their rank last slept (awake.hpp) were recorded as longer
+// than twins say, and they take what was recorded.
+//
 // One thread. Memory: the samples, and 64 stretches for each rank.
 #pragma once
 
@@ -56,7 +60,8 @@ struct Stretch {
   bool shared = false;
   double log_shared = 0;
   double log_shared_own =
-      0;  // how much longer loads took than on a core for oneself where the stretch itself ended
+      0;             // how much longer loads took than on a core for oneself where the stretch itself ended
+  double awake = 0;  // how long its rank had computed when it began: Awake
 };
 
 class KindModel {
@@ -96,7 +101,10 @@ class KindModel {
  private:
   [[nodiscard]] std::vector<Recorded> recorded() const;
   void leave_once();
+  void keep_awake(float log_recorded);
   void believe();
+  [[nodiscard]] bool stay_cold() const;
+  [[nodiscard]] double longer_where_asleep() const;
   void believe_all(const std::vector<Recorded>& recorded);
   void find_ends();
   void fit_levels(const std::vector<Recorded>& recorded);
@@ -119,6 +127,9 @@ class KindModel {
 
   std::vector<OfRank> ranks_;
   std::vector<Measured> measured_, believed_;  // the latter: of the former those that count
+  std::vector<float> awake_;  // logarithms of what was recorded of some whose rank had long been awake
+  std::uint64_t awake_count_ = 0;
+  bool stays_cold_ = false;
   std::uint64_t count_ = 0;
   double recorded_ps_ = 0;  // sum
   double of_measuring_ = 0, log_longer_ = 0, most_longer_ = 0;

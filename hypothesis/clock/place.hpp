@@ -16,6 +16,7 @@ namespace nplus1::hypothesis::clock {
 struct Kind {
   std::uint32_t after = 0, before = 0;  // call paths
   std::int64_t size = 0;                // of the call after which it begins
+  bool longer = false;                  // between the same calls others are far shorter (lengths.hpp)
   friend auto operator<=>(const Kind&, const Kind&) = default;
 };
 

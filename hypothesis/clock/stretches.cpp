@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace nplus1::hypothesis::clock {
 
@@ -20,13 +21,29 @@ Stretch Stretches::stretch_of(const Place& place, RankId rank, std::uint64_t ord
   return stretch;
 }
 
-void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& event) {
+void Stretches::look_at(RankId rank, const events::Event& event) {
+  const Place place = looking_follower_.before(rank, event);
+  lengths_[place.kind].take(rank, static_cast<double>(event.compute_ps));
+}
+
+Kind Stretches::kind_of(const Place& place, double recorded) const {
+  Kind kind = place.kind;
+  const auto found = longer_ones_.find(kind);
+  kind.longer = found != longer_ones_.end() && recorded >= found->second;
+  return kind;
+}
+
+void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& event,
+                     const events::Detail* detail) {
+  if (!lengths_.empty()) longer_ones_ = longer_ones(std::exchange(lengths_, {}));
   const Place place = follower_.before(rank, event);
   const auto recorded = static_cast<double>(event.compute_ps);
-  OfKind& of = kinds_[place.kind];
+  OfKind& of = kinds_[kind_of(place, recorded)];
   of.after = place.after;
   of.recorded_ps += recorded;
-  of.model.take(stretch_of(place, rank, ordinal, recorded));
+  Stretch stretch = stretch_of(place, rank, ordinal, recorded);
+  stretch.awake = awake_.before(rank, event, detail);
+  of.model.take(stretch);
 }
 
 ToldByRun Stretches::told() const {
@@ -97,7 +114,7 @@ void Stretches::find_how_much_longer() {
 
 double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,
                        Estimate estimate) const {
-  const auto found = kinds_.find(place.kind);
+  const auto found = kinds_.find(kind_of(place, recorded));
   if (found == kinds_.end()) return recorded;
   const OfKind& of = found->second;
   const double warm =

@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "events/sink.hpp"
+#include "hypothesis/clock/awake.hpp"
 #include "hypothesis/clock/chance.hpp"
 #include "hypothesis/clock/kind_model.hpp"
+#include "hypothesis/clock/lengths.hpp"
 #include "hypothesis/clock/place.hpp"
 #include "hypothesis/clock/samples.hpp"
 #include "hypothesis/clock/told.hpp"
@@ -40,8 +42,11 @@ class Stretches {
  public:
   explicit Stretches(const std::vector<Sample>& samples) : samples_{samples} {}
 
-  /// Takes in the recorded computing before an event.
-  void take(RankId rank, std::uint64_t ordinal, const events::Event& event);
+  /// Looks at the recorded computing before an event, how long it was: at all before any is taken in, or at none.
+  void look_at(RankId rank, const events::Event& event);
+  /// Takes in the recorded computing before an event. `detail`: with real times, if they are known.
+  void take(RankId rank, std::uint64_t ordinal, const events::Event& event,
+            const events::Detail* detail = nullptr);
   /// What is taken in, before fit().
   [[nodiscard]] ToldByRun told() const;
   /// Adds what other runs of the same program told (told.hpp), with the call paths' numbers of this one. Before fit().
@@ -67,11 +72,15 @@ class Stretches {
   };
   [[nodiscard]] Stretch stretch_of(const Place& place, RankId rank, std::uint64_t ordinal,
                                    double recorded) const;
+  [[nodiscard]] Kind kind_of(const Place& place, double recorded) const;
   void find_cost_of_measuring();
   void find_how_much_longer();
 
   Samples samples_;
-  Follower follower_;
+  Follower follower_, looking_follower_;
+  Awake awake_;
+  std::map<Kind, Lengths> lengths_;     // until the first is taken in
+  std::map<Kind, double> longer_ones_;  // from so many picoseconds on
   std::map<Kind, OfKind> kinds_;
   double most_longer_ = 0;  // logarithm: the most that may be the host's of what a rank does a few times only
 };

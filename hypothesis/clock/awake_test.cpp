@@ -1,0 +1,94 @@
+// For how long ranks have been awake, and stretches that stay cold.
+#include "hypothesis/clock/awake.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "hypothesis/clock/stretches.hpp"
+#include "hypothesis/clock/two_places.hpp"
+
+namespace nplus1::hypothesis::clock {
+namespace {
+
+/// A rank that computes, and calls, in real time.
+class RankInTime {
+ public:
+  /// Computes for `us`, in `passed_us`; the call then takes `call_us`.
+  events::Detail computes(double us, double passed_us, double call_us) {
+    events::Detail detail;
+    detail.wall_before_ns = now_ns_;
+    detail.wall_entry_ns = now_ns_ + std::llround(passed_us * 1e3);
+    now_ns_ = detail.wall_entry_ns + std::llround(call_us * 1e3);
+    event_.compute_ps = std::llround(us * 1e6);
+    return detail;
+  }
+  [[nodiscard]] const events::Event& event() const { return event_; }
+
+ private:
+  events::Event event_;
+  std::int64_t now_ns_ = 1'000'000;
+};
+
+TEST(Awake, UntilItSleepsOrLosesItsCore) {
+  Awake awake;
+  RankInTime rank;
+  const auto after = [&](double us, double passed_us, double call_us) {
+    const events::Detail detail = rank.computes(us, passed_us, call_us);
+    return awake.before(RankId{0}, rank.event(), &detail) / kMicrosecond;
+  };
+  EXPECT_EQ(after(100, 100, 2), 0);
+  EXPECT_EQ(after(50, 50, 2), 100);
+  EXPECT_EQ(after(10, 11, 40), 150);
+  EXPECT_EQ(after(30, 30, 1), 0) << "it slept";
+  EXPECT_EQ(after(30, 30, 1), 30);
+  EXPECT_EQ(after(30, 400, 1), 0) << "its core was taken away";
+  EXPECT_EQ(after(30, 30, 1), 0);
+  EXPECT_EQ(after(30, 30, 1), 30);
+}
+
+TEST(Awake, IsNotKnownWithoutRealTimes) {
+  Awake awake;
+  RankInTime rank;
+  for (int i = 0; i < 3; ++i) {
+    (void)rank.computes(100, 100, 1);
+    EXPECT_EQ(awake.before(RankId{0}, rank.event(), nullptr), 0);
+  }
+}
+
+/// All of 45 us; twins, which repeat one of them, took 13. Calls take `call_us`.
+double warm_us(double call_us) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < 8; ++i)
+    samples.push_back({RankId{i % kRanks}, static_cast<std::uint64_t>(11 + 2 * i),
+                       Duration{std::llround(13 * kMicrosecond)}});
+  Stretches stretches{samples};
+  std::mt19937 random{5};
+  std::uniform_real_distribution<double> scatter{1, 1.1};
+  for (int r = 0; r < kRanks; ++r) {
+    RankInTime rank;
+    for (int s = 0; s < kSteps; ++s) {
+      const double us = 45 * scatter(random);
+      const events::Detail detail = rank.computes(us, us, call_us);
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s), event_of(s, us * kMicrosecond), &detail);
+    }
+  }
+  stretches.fit();
+  Follower follower;
+  (void)follower.before(RankId{3}, event_of(0, 0));
+  return stretches.warm(follower.before(RankId{3}, event_of(1, 0)), RankId{3}, 1000, 47 * kMicrosecond) /
+         kMicrosecond;
+}
+
+TEST(StretchesThatStayCold, TakeWhatWasRecordedWhereTheirRankHadLongBeenAwake) {
+  EXPECT_NEAR(warm_us(2), 47, 1);
+}
+
+TEST(StretchesThatStayCold, AreNotKnownWhereRanksSleepInEachCall) {
+  EXPECT_NEAR(warm_us(200), 13, 0.5);
+}
+
+}  // namespace
+}  // namespace nplus1::hypothesis::clock
