@@ -204,7 +204,10 @@ void KindModel::believe() {
   believed_ = on_own_cores(measured_);
   if (believed_.empty() && bears_sharing(measured_)) believed_ = measured_;
   stays_cold_ = stay_cold();
-  if (stays_cold_) believed_.clear();
+  if (stays_cold_) {
+    believed_.clear();
+    log_awake_ = shorter_where_awake();
+  }
   find_ends();
 }
 
@@ -219,9 +222,9 @@ bool KindModel::stay_cold() const {
   return quantile({awake_.begin(), awake_.end()}, kLow) > quantile(std::move(warm), 0.5) + kLonger;
 }
 
-/// Of what stays cold, what others' cooling makes of all stretches, logarithm: as the low quantile of those differs whose rank had
-/// long been awake; 0 or less.
-double KindModel::longer_where_asleep() const {
+/// Without what others' cooling makes of those that begin when their rank has slept: by as much as the low quantile of the others
+/// differs from that of all; logarithm, 0 or less.
+double KindModel::shorter_where_awake() const {
   std::vector<double> all;
   for (const Recorded& r : recorded()) all.push_back(static_cast<double>(r.log_time));
   return std::min(0.0, quantile({awake_.begin(), awake_.end()}, kLow) - quantile(std::move(all), kLow));
@@ -293,7 +296,7 @@ void KindModel::find_tasks() {
   const bool estimate = replicate_.is_estimate();
   const double some = estimate ? 0.5 : replicate_.chance(count_);
   if (stays_cold_) {
-    tasks_ = Tasks{longer_where_asleep() - (estimate ? 0 : kMostOfTheHost * some)};
+    tasks_ = Tasks{log_awake_ - (estimate ? 0 : kMostOfTheHost * some)};
     return;
   }
   if (measured_.size() < kFewestOfTasks) {
@@ -422,7 +425,7 @@ double KindModel::lowest(const Stretch& stretch, double recorded) const {
     return believed_.empty()
                ? least_ * std::exp(-ranks_[stretch.rank.index()].in_shortest_of_few(most_longer_))
                : least_;
-  if (stays_cold_) return recorded * std::exp(longer_where_asleep() - kMostOfTheHost);
+  if (stays_cold_) return recorded * std::exp(log_awake_ - kMostOfTheHost);
   return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);
 }

@@ -104,7 +104,7 @@ class KindModel {
   void keep_awake(float log_recorded);
   void believe();
   [[nodiscard]] bool stay_cold() const;
-  [[nodiscard]] double longer_where_asleep() const;
+  [[nodiscard]] double shorter_where_awake() const;
   void believe_all(const std::vector<Recorded>& recorded);
   void find_ends();
   void fit_levels(const std::vector<Recorded>& recorded);
@@ -130,6 +130,7 @@ class KindModel {
   std::vector<float> awake_;  // logarithms of what was recorded of some whose rank had long been awake
   std::uint64_t awake_count_ = 0;
   bool stays_cold_ = false;
+  double log_awake_ = 0;  // how much shorter what stays cold is than all of it as recorded
   std::uint64_t count_ = 0;
   double recorded_ps_ = 0;  // sum
   double of_measuring_ = 0, log_longer_ = 0, most_longer_ = 0;
