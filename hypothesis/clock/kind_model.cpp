@@ -214,9 +214,11 @@ void KindModel::believe() {
 /// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these.
 bool KindModel::stay_cold() const {
   constexpr std::size_t kFewest = 32;
-  constexpr double kLonger =
-      0.26;  // a factor of 1.3: more than twins, and what they leave behind, are wrong by
-  if (believed_.empty() || awake_.size() < kFewest) return false;
+  constexpr double kLonger = 0.26;  // a factor of 1.3: more than twins are wrong by
+  constexpr double kUsual = 0.02;   // of all: rarer ones have something that made them so
+  if (believed_.empty() || awake_.size() < kFewest ||
+      static_cast<double>(awake_count_) < kUsual * static_cast<double>(count_))
+    return false;
   std::vector<double> warm;
   for (const Measured& m : believed_) warm.push_back(m.log_warm);
   return quantile({awake_.begin(), awake_.end()}, kLow) > quantile(std::move(warm), 0.5) + kLonger;

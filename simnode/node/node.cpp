@@ -87,7 +87,8 @@ void Node::observe() {
 }
 
 /// Where an answer is waited for, what it depends on mostly comes at once; where one has been given, so does the next question, and
-/// where there are cores enough nobody minds: looks for it for a moment, while whoever can use the core has it. If that is somebody who keeps it, as on a busy host, then who sleeps is let in sooner.
+/// where there are cores enough nobody minds: looks for it for a moment, while whoever can use the core has it. If that is somebody
+/// who keeps it, as on a busy host, then who sleeps is let in sooner.
 bool Node::has_work_soon() {
   const transport::Segment& segment = acceptor_.segment();
   if (!segment) return false;
