@@ -1,10 +1,12 @@
 #include "hypothesis/clock/awake.hpp"
 
+#include "hypothesis/clock/place.hpp"
+
 namespace nplus1::hypothesis::clock {
 
 double Awake::before(RankId rank, const events::Event& event, const events::Detail* detail) {
   constexpr double kSleptNs = 20e3;  // a call that returns without sleeping takes a few microseconds
-  Thread& thread = threads_[static_cast<std::uint64_t>(rank.value) << 16U | event.thread.value];
+  Thread& thread = threads_[thread_number(rank, event)];
   if (detail == nullptr) {
     thread = {};
     return 0;

@@ -22,7 +22,7 @@ class Awake {
     double awake_ps = 0;
     std::int64_t entry_ns = 0;  // of its last call; 0: none yet
   };
-  std::unordered_map<std::uint64_t, Thread> threads_;  // by rank and thread
+  std::unordered_map<std::uint64_t, Thread> threads_;  // by thread_number()
 };
 
 }  // namespace nplus1::hypothesis::clock

@@ -3,7 +3,7 @@
 namespace nplus1::hypothesis::clock {
 
 Place Follower::before(RankId rank, const events::Event& event) {
-  Last& last = last_[static_cast<std::uint64_t>(rank.value) << 16U | event.thread.value];
+  Last& last = last_[thread_number(rank, event)];
   const Kind kind{last.site, event.site.value, last.size};
   const std::uint16_t after = last.call;
   last = {event.site.value, event.size, event.call};

@@ -26,6 +26,11 @@ struct Place {
   std::uint16_t after = 0;  // events::MpiCall: the function behind which it begins
 };
 
+/// Of all ranks' threads.
+[[nodiscard]] inline std::uint64_t thread_number(RankId rank, const events::Event& event) {
+  return static_cast<std::uint64_t>(rank.value) << 16U | event.thread.value;
+}
+
 /// Follows the threads of all ranks from call to call.
 class Follower {
  public:
@@ -38,7 +43,7 @@ class Follower {
     std::int64_t size = 0;
     std::uint16_t call = 0;
   };
-  std::unordered_map<std::uint64_t, Last> last_;         // by rank and thread
+  std::unordered_map<std::uint64_t, Last> last_;         // by thread_number()
   std::map<Kind, std::vector<std::uint32_t>> how_many_;  // of a kind, by rank
 };
 
