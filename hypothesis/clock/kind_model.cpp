@@ -174,11 +174,23 @@ void KindModel::join(const std::vector<const ToldOfKind*>& others) {
     if (here(r)) ranks_[r.rank].some.push_back(r);
 }
 
-void KindModel::fit(const Replicate& replicate, double log_longer) {
+void KindModel::tell(HostNoise& noise) const {
+  const auto once = [](const OfRank& rank) { return rank.all <= 1; };
+  if (std::all_of(ranks_.begin(), ranks_.end(), once)) return;
+  for (const Measured& m : measured_) {
+    const auto recorded = static_cast<double>(m.recorded.log_time);
+    if (!m.shared) noise.learn(recorded, recorded - m.log_warm);
+  }
+}
+
+void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoise& noise) {
   replicate_ = replicate;
   log_longer_ = log_longer;
   leave_once();
-  if (replicate_.is_estimate()) believe();
+  if (replicate_.is_estimate()) {
+    noise_ = noise.at(std::log(std::max(mean_ps(), 1.0)));
+    believe();
+  }
   if (believed_.empty())
     fit_quantiles(recorded());
   else
@@ -292,8 +304,10 @@ std::vector<Measured> KindModel::drawn(const std::vector<Measured>& samples) con
 }
 
 /// Tasks that are each as long as their data says. Where few samples tell, that is no more than probable, and some replicates do
-/// without. Without samples they are as long as recorded, but for what a replicate takes off.
+/// without. Where the host adds little, or nothing is known of what it adds, they are as long as recorded, but for that.
 void KindModel::find_tasks() {
+  constexpr double kLittle = 0.1;      // what the host adds at most to nine stretches of ten, logarithm
+  constexpr std::size_t kEnough = 16;  // samples, which tell of the longest of many better
   constexpr double kAfterTwin = 0.03;  // Tasks: 2 to 5 % where the truth was known
   const bool estimate = replicate_.is_estimate();
   const double some = estimate ? 0.5 : replicate_.chance(count_);
@@ -301,16 +315,21 @@ void KindModel::find_tasks() {
     tasks_ = Tasks{log_awake_ - (estimate ? 0 : kMostOfTheHost * some)};
     return;
   }
-  if (measured_.size() < kFewestOfTasks) {
-    const bool are_tasks = estimate ? differ_more_than_any_host_makes() : tasks_.has_value();
-    tasks_.reset();
-    if (are_tasks) tasks_ = Tasks{shorter_than_recorded() - (estimate ? 0 : kMostOfTheHost * some)};
-    return;
+  if (estimate) {
+    differ_ = differ_more_than_the_host_makes();
+    scaled_ = differ_ && noise_ && noise_->most < kLittle && measured_.size() < kEnough;
+    probability_of_tasks_ = differ_ ? 1 : probability_of_tasks();
   }
-  if (estimate) probability_of_tasks_ = probability_of_tasks();
   tasks_.reset();
-  if (probability_of_tasks_ > (estimate ? 0.5 : replicate_.chance(count_ + 2)))
-    tasks_ = Tasks{estimate ? measured_ : drawn(measured_), 2 * some * kAfterTwin};
+  if (scaled_) {
+    tasks_ = Tasks{-2 * some * noise_->usual};
+  } else if (measured_.size() < kFewestOfTasks) {
+    if (differ_) tasks_ = Tasks{shorter_than_recorded() - (estimate ? 0 : kMostOfTheHost * some)};
+  } else if (probability_of_tasks_ > (estimate ? 0.5 : replicate_.chance(count_ + 2))) {
+    // A twin leaves no more behind than the host would else have added.
+    const double after_twin = std::clamp(-shorter_than_recorded(), 0.0, kAfterTwin);
+    tasks_ = Tasks{estimate ? measured_ : drawn(measured_), recorded(), 2 * some * after_twin};
+  }
 }
 
 /// By what samples say, unless amounts of work tell them better.
@@ -328,14 +347,15 @@ double KindModel::shorter_than_recorded() const {
   return quantile(std::move(shorter), 0.5);
 }
 
-/// As recorded, by so much, and for so long, that it is no host's doing.
-bool KindModel::differ_more_than_any_host_makes() const {
+/// What amounts of work, ranks and steps leave untold as recorded differs by more than this run's host adds to stretches of such a length;
+/// or, where too few twins say how much that is, for so long and by so much that it is no host's doing.
+bool KindModel::differ_more_than_the_host_makes() const {
+  constexpr double kNotInSamples = 0.05, kTimes = 1.5;  // what is usual: 0.01 to 0.07, and up to 1 with 1.2
   constexpr double kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
   constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
-  const double mean_ps = recorded_ps_ / static_cast<double>(count_);
-  const double range = range_on_ranks();
-  return (range > kMoreThanSharingMakes && mean_ps > kLongPs) ||
-         (range > kMoreThanAnyHostMakes && mean_ps > kRatherLongPs);
+  if (noise_) return range_left_on_ranks() > kNotInSamples + kTimes * noise_->most;
+  if (measured_.size() >= kFewestOfTasks || mean_ps() < kRatherLongPs) return false;
+  return range_left_on_ranks() > (mean_ps() > kLongPs ? kMoreThanSharingMakes : kMoreThanAnyHostMakes);
 }
 
 /// Of levels: those that come and go are believed of five samples each, if they are few and leave out hardly any sample.
@@ -350,15 +370,23 @@ bool KindModel::tell_worse_than_recorded() const {
   return error_as_recorded(measured_) < kBetter * error_of(levels_, measured_);
 }
 
-/// From the 10 % quantile to the 90 % quantile of what was recorded against the rank's own low quantile, without what its step has more.
-double KindModel::range_on_ranks() const {
-  std::vector<double> times;
-  for (std::size_t r = 0; r < ranks_.size(); ++r)
-    if (ranks_[r].is_repeated())
-      for (const Recorded& recorded : ranks_[r].of_this_run())
-        times.push_back(static_cast<double>(recorded.log_time) - low_.log_of(r) -
-                        differences_.of_step(recorded.step));
-  return quantile(times, 0.9) - quantile(times, kLow);
+/// From the 10 % quantile to the 90 % quantile of how much longer stretches were recorded than is told of them (logarithm), against
+/// their rank's own low quantile of that.
+double KindModel::range_left_on_ranks() const {
+  constexpr double kEither = 0.5;
+  std::vector<double> all;
+  for (const OfRank& rank : ranks_) {
+    if (!rank.is_repeated()) continue;
+    std::vector<double> longer;
+    for (const Recorded& recorded : rank.of_this_run()) {
+      const double told =
+          believed_.empty() ? differences_.of_step(recorded.step) : std::log(levels_.warm(recorded, kEither));
+      longer.push_back(static_cast<double>(recorded.log_time) - told);
+    }
+    const double low = quantile(longer, kLow);
+    for (const double each : longer) all.push_back(each - low);
+  }
+  return quantile(all, 0.9) - quantile(all, kLow);
 }
 
 std::optional<double> KindModel::typical_sample() const {
@@ -428,6 +456,7 @@ double KindModel::lowest(const Stretch& stretch, double recorded) const {
                ? least_ * std::exp(-ranks_[stretch.rank.index()].in_shortest_of_few(most_longer_))
                : least_;
   if (stays_cold_) return recorded * std::exp(log_awake_ - kMostOfTheHost);
+  if (scaled_) return recorded * std::exp(-noise_->most);
   return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);
 }

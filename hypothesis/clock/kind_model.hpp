@@ -3,7 +3,8 @@
 //
 // Believed are samples of twins that had their core for themselves, and others where that makes no difference. Then one of
 // three tells of the kind:
-// - the distribution of tasks, where stretches are each as long as their data says (tasks.hpp);
+// - the distribution of tasks, where stretches are each as long as their data says (tasks.hpp); or, where the host adds little to
+//   stretches of their length (host_noise.hpp) and these differ by more, what was recorded;
 // - levels, a few amounts of work, of which each stretch has one (levels.hpp);
 // - where nothing is believed, the rank's low quantile as recorded (low_times.hpp) and what its step has more, as much shorter as
 //   measured kinds of its length are (warmer.hpp), and not longer than twins say that shared their core.
@@ -24,6 +25,7 @@
 
 #include "hypothesis/clock/chance.hpp"
 #include "hypothesis/clock/differences.hpp"
+#include "hypothesis/clock/host_noise.hpp"
 #include "hypothesis/clock/levels.hpp"
 #include "hypothesis/clock/low_times.hpp"
 #include "hypothesis/clock/measured.hpp"
@@ -74,7 +76,10 @@ class KindModel {
 
   /// All is taken in: what the kind's samples say, or those of a replicate, that of the estimate first. `log_longer`: how much of what
   /// a rank does a few times only is the host's.
-  void fit(const Replicate& replicate, double log_longer);
+  /// `noise` counts for the estimate, and stays.
+  void fit(const Replicate& replicate, double log_longer, const HostNoise& noise = {});
+  /// Lets the host's noise be known by its samples.
+  void tell(HostNoise& noise) const;
   /// Lets others be as warm as this kind, if enough samples say how warm that is; all kinds are fitted.
   void tell(Warmer& warmer) const;
   /// Where nothing is believed, stretches are as warm as others of their length.
@@ -111,10 +116,11 @@ class KindModel {
   void fit_quantiles(const std::vector<Recorded>& recorded);
   void find_tasks();
   [[nodiscard]] double probability_of_tasks() const;
-  [[nodiscard]] bool differ_more_than_any_host_makes() const;
+  [[nodiscard]] bool differ_more_than_the_host_makes() const;
+  [[nodiscard]] double mean_ps() const { return recorded_ps_ / static_cast<double>(count_); }
   [[nodiscard]] bool tell_worse_than_recorded() const;
   [[nodiscard]] double shorter_than_recorded() const;
-  [[nodiscard]] double range_on_ranks() const;
+  [[nodiscard]] double range_left_on_ranks() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] std::optional<double> typical_sample() const;
   [[nodiscard]] double warmer_at_least() const;
@@ -139,7 +145,10 @@ class KindModel {
   Differences differences_;  // where nothing is believed
   LowTimes low_;
   Levels levels_;
-  std::optional<Tasks> tasks_;  // if there, levels don't count
+  std::optional<HostNoise::Noise> noise_;  // of stretches as long as these
+  std::optional<Tasks> tasks_;             // if there, levels don't count
+  bool differ_ = false;                    // by more than the host makes
+  bool scaled_ = false;                    // as recorded, but for the little that the host adds
   double probability_of_tasks_ = 0;
   double least_ = 0, most_ = 0;  // of what is believed; the former, without, of what was recorded
   double spread_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "hypothesis/clock/quantile.hpp"
@@ -13,7 +14,6 @@ namespace {
 constexpr double kStep = Disturbance::kStep;
 /// Of the density: so much is there of tasks whose like was not measured.
 constexpr double kAnywhere = 1e-6;
-constexpr double kMostLonger = 2;  // logarithm: what the host adds to a task
 
 double log_recorded(const Measured& m) {
   return static_cast<double>(m.recorded.log_time);
@@ -35,6 +35,17 @@ double to_second_nearest(const std::vector<double>& sorted, std::size_t i) {
   return off[std::min<std::size_t>(1, off.size() - 1)];
 }
 
+/// Each with its two neighbours on either side.
+std::vector<double> smoothed(const std::vector<double>& values) {
+  constexpr std::size_t kReach = 2;
+  std::vector<double> smooth(values.size());
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    const std::size_t first = c > kReach ? c - kReach : 0, last = std::min(c + kReach, values.size() - 1);
+    for (std::size_t n = first; n <= last; ++n) smooth[c] += values[n] / static_cast<double>(2 * kReach + 1);
+  }
+  return smooth;
+}
+
 /// From the median.
 double mean_deviation(const std::vector<double>& values) {
   const double middle = median(values);
@@ -52,15 +63,18 @@ double median_error(const std::vector<Measured>& samples, Told told) {
 
 }  // namespace
 
-Tasks::Tasks(const std::vector<Measured>& samples, double more) : longer_{samples, more} {
+Tasks::Tasks(const std::vector<Measured>& samples, const std::vector<Recorded>& recorded, double more)
+    : longer_{samples, more} {
   constexpr double kLeastWidth = 0.02, kReach = 4;
   const std::vector<double> warm = sorted_warm(samples);
   std::vector<double> widths;
   for (std::size_t i = 0; i < warm.size(); ++i)
     widths.push_back(std::max(kLeastWidth, to_second_nearest(warm, i)));
   const double margin = kReach * *std::max_element(widths.begin(), widths.end());
+  double to = warm.back() + margin;
+  for (const Recorded& r : recorded) to = std::max(to, static_cast<double>(r.log_time));
   from_ = warm.front() - margin;
-  prior_.assign(static_cast<std::size_t>((warm.back() + margin - from_) / kStep) + 1, kAnywhere);
+  prior_.assign(static_cast<std::size_t>((to - from_) / kStep) + 1, kAnywhere);
   for (std::size_t i = 0; i < warm.size(); ++i) {
     const double each = 1 / (static_cast<double>(warm.size()) * 2.5066 * widths[i]);
     const auto first = static_cast<std::size_t>((warm[i] - kReach * widths[i] - from_) / kStep);
@@ -70,6 +84,32 @@ Tasks::Tasks(const std::vector<Measured>& samples, double more) : longer_{sample
       prior_[c] += each * std::exp(-off * off / 2);
     }
   }
+  learn(recorded, static_cast<double>(samples.size()));
+}
+
+/// Expectation and maximisation: each stretch says where tasks are, by what it may have taken.
+void Tasks::learn(const std::vector<Recorded>& recorded, double samples) {
+  constexpr int kRounds = 5;
+  constexpr std::size_t kMostAsked = 512;
+  const std::size_t each = recorded.size() / kMostAsked + 1;
+  const std::vector<double> by_samples = prior_;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> found(prior_.size());
+    double asked = 0;
+    for (std::size_t i = 0; i < recorded.size(); i += each) {
+      const auto log_recorded = static_cast<double>(recorded[i].log_time);
+      const Weights weights = weights_of(log_recorded);
+      const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+      const auto top = static_cast<std::ptrdiff_t>(std::floor((log_recorded - from_) / kStep + 0.5));
+      for (std::size_t c = 0; c < kCells; ++c)
+        if (const auto cell = top - static_cast<std::ptrdiff_t>(c); cell >= 0 && cell < std::ssize(found))
+          found[static_cast<std::size_t>(cell)] += weights[c] / sum;
+      ++asked;
+    }
+    const std::vector<double> smooth = smoothed(found);
+    for (std::size_t c = 0; c < prior_.size(); ++c)
+      prior_[c] = (samples * by_samples[c] + smooth[c] / kStep) / (samples + asked);
+  }
 }
 
 double Tasks::prior_at(double log_warm) const {
@@ -78,18 +118,22 @@ double Tasks::prior_at(double log_warm) const {
                                                                 : prior_[static_cast<std::size_t>(cell)];
 }
 
+Tasks::Weights Tasks::weights_of(double log_recorded) const {
+  Weights weights{};
+  for (std::size_t c = 0; c < kCells; ++c) {
+    const double longer = kStep * static_cast<double>(c);
+    weights[c] = prior_at(log_recorded - longer) * longer_.at(longer);
+  }
+  return weights;
+}
+
 double Tasks::log_warm(double log_recorded, double chance) const {
   if (prior_.empty()) return log_recorded + shift_;
-  constexpr auto kCells = static_cast<std::size_t>(kMostLonger / kStep);
-  const auto weight = [&](std::size_t c) {
-    const double longer = kStep * static_cast<double>(c);
-    return prior_at(log_recorded - longer) * longer_.at(longer);
-  };
-  double sum = 0;
-  for (std::size_t c = 0; c < kCells; ++c) sum += weight(c);
+  const Weights weights = weights_of(log_recorded);
   std::size_t drawn = 0;
-  for (double left = chance * sum; drawn + 1 < kCells; ++drawn)
-    if ((left -= weight(drawn)) < 0) break;
+  for (double left = chance * std::accumulate(weights.begin(), weights.end(), 0.0); drawn + 1 < kCells;
+       ++drawn)
+    if ((left -= weights[drawn]) < 0) break;
   return log_recorded - kStep * static_cast<double>(drawn);
 }
 

@@ -4,14 +4,17 @@
 //
 //   p(w | r) ~ p(w) h(log r - log w)
 //
-// p is the samples' density: a normal distribution around each, as wide as to its second nearest neighbour, 2 % at least, and a little
-// everywhere. What is drawn has the samples' distribution, also that of the largest of many, for which all ranks wait, and which a
+// p begins as the samples' density: a normal distribution around each, as wide as to its second nearest neighbour, 2 % at least, and
+// a little everywhere; then all stretches as recorded say, too, where tasks are (expectation and maximisation: of the longest there
+// are fewer twins). What is drawn has that distribution, also that of the largest of many, for which all ranks wait, and which a
 // scaled recorded time makes too long: of many stretches the host hits some.
 //
 // Pure. Sources: D. Rubin, "Multiple imputation for nonresponse in surveys" (1987); L. Breiman, W. Meisel, E. Purcell, "Variable kernel
 // estimates of multivariate densities" (1977).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <vector>
 
 #include "hypothesis/clock/disturbance.hpp"
@@ -25,13 +28,17 @@ class Tasks {
   /// Without samples: every stretch as recorded, times exp(`shift`), whatever the chance.
   explicit Tasks(double shift) : shift_{shift} {}
   /// Of two samples at least. Stretches that had a twin were recorded as shorter than others are, since it left warm caches: by
-  /// `more`, logarithm.
-  explicit Tasks(const std::vector<Measured>& samples, double more);
+  /// `more`, logarithm. `recorded`: some that had none, fairly chosen.
+  Tasks(const std::vector<Measured>& samples, const std::vector<Recorded>& recorded, double more);
 
   /// Logarithms of picoseconds. `chance` in [0, 1): the greater, the more the host is said to have added.
   [[nodiscard]] double log_warm(double log_recorded, double chance) const;
 
  private:
+  static constexpr std::size_t kCells = 200;  // a task may have been recorded as so many steps longer
+  using Weights = std::array<double, kCells>;
+  [[nodiscard]] Weights weights_of(double log_recorded) const;
+  void learn(const std::vector<Recorded>& recorded, double samples);
   [[nodiscard]] double prior_at(double log_warm) const;
 
   double shift_ = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "hypothesis/clock/host_noise.hpp"
 #include "hypothesis/clock/kind_model.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -28,6 +29,12 @@ std::vector<Measured> tasks(double longest, std::size_t count, double host, unsi
   return all;
 }
 
+std::vector<Recorded> of_all(const std::vector<Measured>& stretches) {
+  std::vector<Recorded> all;
+  for (const Measured& m : stretches) all.push_back(m.recorded);
+  return all;
+}
+
 constexpr double kSure = 3;
 
 TEST(Tasks, AreToldByTheirSamples) {
@@ -47,7 +54,7 @@ TEST(Tasks, HaveTheSumAndTheLongestOfManyThatTheirWorkHas) {
   double off_of_sums = 0, off_of_longest = 0;
   constexpr unsigned kSeeds = 20;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    const Tasks told{tasks(10, 60, 0.5, seed), 0};
+    const Tasks told{tasks(10, 60, 0.5, seed), of_all(tasks(10, 400, 0.5, seed + 500)), 0};
     std::mt19937 random{seed + 1000};
     std::uniform_real_distribution<> length{1, 10}, chance{0, 1};
     std::exponential_distribution<> longer{1 / 0.5};
@@ -121,7 +128,7 @@ TEST(Tasks, WithoutSamplesAreAsRecorded) {
 }
 
 TEST(Tasks, TheGreaterTheChanceAreTheShorter) {
-  const Tasks told{tasks(10, 40, 0.3), 0};
+  const Tasks told{tasks(10, 40, 0.3), {}, 0};
   double last = INFINITY;
   for (double chance = 0; chance < 1; chance += 0.05) {
     const double warm = told.log_warm(std::log(5e9), chance);
@@ -131,9 +138,23 @@ TEST(Tasks, TheGreaterTheChanceAreTheShorter) {
   EXPECT_LT(last, std::log(3e9));
 }
 
+/// Every second stretch takes four times as long; of these hardly any has a twin.
+TEST(Tasks, WhoseLongestWereMeasuredRarelyAreNotTakenForShorterOnes) {
+  std::vector<Measured> samples;
+  std::vector<Recorded> recorded;
+  for (std::uint32_t i = 0; i < 11; ++i) {
+    const double log_warm = (i == 10 ? 23 : 21.6) + 0.002 * i;
+    samples.push_back({{0, i, static_cast<float>(log_warm + 0.003 * (i % 4))}, log_warm, false});
+  }
+  for (std::uint32_t i = 0; i < 120; ++i)
+    recorded.push_back({0, i, static_cast<float>((i % 2 == 0 ? 21.6 : 23) + 0.003 * (i % 9))});
+  const Tasks told{samples, recorded, 0};
+  for (double chance = 0; chance < 0.99; chance += 0.1) EXPECT_NEAR(told.log_warm(23.01, chance), 23, 0.1);
+}
+
 TEST(Tasks, OfTheSameLengthAllAreThatLong) {
   const Measured same{{0, 0, 20.0F}, 19, false};
-  EXPECT_NEAR((Tasks{std::vector<Measured>(4, same), 0}.log_warm(20, 0.5)), 19, 0.05);
+  EXPECT_NEAR((Tasks{std::vector<Measured>(4, same), {}, 0}.log_warm(20, 0.5)), 19, 0.05);
 }
 
 /// In how many of 40 replicates a kind with four samples is taken for tasks; `noise`: of what was recorded, logarithm.
@@ -160,6 +181,66 @@ TEST(Tasks, AreTakenForSuchInAsManyReplicatesAsTheyAreProbable) {
   EXPECT_GT(doubtful, 5);
   EXPECT_LT(doubtful, 35);
   EXPECT_LE(replicates_with_tasks(0.6), 2);
+}
+
+HostNoise host_that_adds(double most) {
+  HostNoise noise;
+  for (int i = 0; i <= 10; ++i) noise.learn(std::log(1e9), 0.1 * i * most);
+  return noise;
+}
+
+/// 120 stretches on two ranks, four of which have a twin; `work` in milliseconds, of a number in [0, 1); `most` as of host_that_adds().
+template <class Work>
+struct FewSamples {
+  FewSamples(Work work, double most) {
+    std::mt19937 random{3};
+    std::uniform_real_distribution<> even{0, 1};
+    for (int i = 0; i < 120; ++i) {
+      const double warm = work(even(random)) * 1e9;
+      const bool measured = i % 30 == 7;
+      stretches.push_back({RankId{i % 2}, static_cast<std::uint32_t>(i / 2),
+                           warm * std::exp(most * even(random)), measured ? warm : 0});
+      kind.take(stretches.back());
+      works.push_back(warm);
+    }
+    kind.fit(Replicate{0}, 0, host_that_adds(most));
+  }
+  [[nodiscard]] double mean_error() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < works.size(); ++i)
+      sum += std::abs(std::log(kind.warm(stretches[i], i, Estimate::kBest) / works[i]));
+    return sum / static_cast<double>(works.size());
+  }
+  KindModel kind;
+  std::vector<Stretch> stretches;
+  std::vector<double> works;
+};
+
+/// Four samples tell nothing of 120 tasks; that the host hardly disturbs stretches of such a length does.
+TEST(Tasks, OnAHostThatAddsLittleAreAsRecordedButForThat) {
+  const FewSamples tasks{[](double chance) { return 2 + chance; }, 0.03};
+  EXPECT_EQ(tasks.kind.model(), Model::kAlong);
+  EXPECT_LT(tasks.mean_error(), 0.015);
+}
+
+TEST(Tasks, ThatTheHostAloneMakesDifferAreNone) {
+  const FewSamples equal{[](double) { return 2; }, 0.4};
+  EXPECT_EQ(equal.kind.model(), Model::kConstant);
+  EXPECT_LT(equal.mean_error(), 0.001);
+}
+
+/// Nine stretches of one rank, such as those in which it prints.
+Model nine_without_samples(const HostNoise& noise) {
+  KindModel kind;
+  const double recorded[] = {176, 240, 316, 342, 357, 419, 457, 566, 696};  // microseconds
+  for (std::uint32_t i = 0; i < 9; ++i) kind.take({RankId{0}, i, recorded[i] * 1e6});
+  kind.fit(Replicate{0}, 0, noise);
+  return kind.model();
+}
+
+TEST(Tasks, ThatDifferByNoMoreThanThisHostMakesAreNone) {
+  EXPECT_EQ(nine_without_samples({}), Model::kAlong);
+  EXPECT_EQ(nine_without_samples(host_that_adds(1)), Model::kQuantile);
 }
 
 /// Levels that are too few for the samples' range tell them worse.

@@ -1,0 +1,26 @@
+#include "hypothesis/clock/host_noise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "hypothesis/clock/quantile.hpp"
+
+namespace nplus1::hypothesis::clock {
+
+void HostNoise::learn(double log_recorded, double log_longer) {
+  known_.push_back({log_recorded, log_longer});
+}
+
+std::optional<HostNoise::Noise> HostNoise::at(double log_recorded) const {
+  constexpr double kLike = 1.4;  // a factor of four
+  constexpr std::size_t kFewest = 4;
+  std::vector<double> longer;
+  for (const Known& known : known_)
+    if (std::abs(known.log_recorded - log_recorded) < kLike) longer.push_back(known.longer);
+  if (longer.size() < kFewest) return {};
+  const double usual = quantile(longer, 0.5);
+  return Noise{std::max(usual, 0.0), std::max(quantile(std::move(longer), 0.9), 0.0)};
+}
+
+}  // namespace nplus1::hypothesis::clock

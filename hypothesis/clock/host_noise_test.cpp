@@ -1,0 +1,37 @@
+#include "hypothesis/clock/host_noise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace nplus1::hypothesis::clock {
+namespace {
+
+TEST(HostNoise, IsToldByStretchesOfALikeLength) {
+  HostNoise noise;
+  for (int i = 0; i <= 10; ++i) {
+    noise.learn(std::log(1e9), 0.01 * i);
+    noise.learn(std::log(1e6), 0.1 * i);
+  }
+  const auto of_milliseconds = noise.at(std::log(3e9)), of_microseconds = noise.at(std::log(0.4e6));
+  ASSERT_TRUE(of_milliseconds && of_microseconds);
+  EXPECT_NEAR(of_milliseconds->usual, 0.05, 1e-9);
+  EXPECT_NEAR(of_milliseconds->most, 0.09, 1e-9);
+  EXPECT_NEAR(of_microseconds->most, 0.9, 1e-9);
+  EXPECT_FALSE(noise.at(std::log(30e9)));
+}
+
+TEST(HostNoise, IsNotToldByFew) {
+  HostNoise noise;
+  for (int i = 0; i < 3; ++i) noise.learn(20, 0.1);
+  EXPECT_FALSE(noise.at(20));
+}
+
+TEST(HostNoise, IsNoneWhereStretchesWereRecordedAsShorterThanTheirTwins) {
+  HostNoise noise;
+  for (int i = 0; i < 8; ++i) noise.learn(20, -0.01);
+  EXPECT_EQ(noise.at(20)->most, 0);
+}
+
+}  // namespace
+}  // namespace nplus1::hypothesis::clock
