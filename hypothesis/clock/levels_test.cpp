@@ -207,6 +207,24 @@ TEST(Levels, StepsBeforeAnySampleKeepTheirDifference) {
   EXPECT_NEAR(log_warm(levels, stretches[50], 0), 16.1, 0.02);
 }
 
+/// Two ranks that leave a collective together have their twins in the same steps, which are recorded as longer for that alone.
+TEST(Levels, OfStepsInWhichAllRanksHaveTwinsAreNoLongerForWhatTheseLeaveBehind) {
+  std::vector<Recorded> stretches;
+  std::vector<Measured> samples;
+  for (std::uint32_t rank = 0; rank < 2; ++rank)
+    for (std::uint32_t step = 0; step < 60; ++step) {
+      const bool measured = step == 2 || step == 37;
+      const double us = step == 0 ? 16 : measured ? 17.0 + rank : 13.2 + 0.01 * ((step + rank) % 7);
+      const Recorded recorded{rank, step, static_cast<float>(std::log(us * 1e6))};
+      if (measured)
+        samples.push_back({recorded, std::log(13.1e6), false});
+      else
+        stretches.push_back(recorded);
+    }
+  const Levels levels{samples, stretches};
+  for (const Recorded& stretch : stretches) EXPECT_GT(levels.warm(stretch, 0.5), 13e6) << stretch.step;
+}
+
 TEST(Levels, OneSampleOfARankThatWasRecordedAsSlowSaysWhetherItIs) {
   Host host{[](auto, auto) { return 1.0; }, 31};
   for (Recorded& s : host.stretches)
