@@ -29,9 +29,12 @@ using report::exact_seconds;
 /// systematic. None of a recording that is larger.
 constexpr std::size_t kReplicates = 6, kMoreReplicates = 10;
 constexpr std::uint64_t kMostReplicated = std::uint64_t{64} << 20U;
-/// What a twin may be wrong by in all its stretches alike, as a share: mostly the core's speed, which changes by the minute
-/// (docs/benchmarks.md has what it was calibrated on).
-constexpr double kSystematic = 0.025;
+/// What twins may be wrong by in all stretches alike, as a share: a little on any host, and the more where others had a part of the cores
+/// more often, which makes these slower for seconds (docs/benchmarks.md has what it was calibrated on).
+double systematic_error(const hypothesis::clock::Samples& samples) {
+  constexpr double kAlways = 0.01, kWhereShared = 0.025;
+  return kAlways + kWhereShared * samples.share_shared();
+}
 
 Duration computing_of(const hypothesis::ReplayResult& result) {
   Duration sum{};
@@ -65,16 +68,17 @@ class ClockReplays {
     const auto stretches = fitted_stretches(settings_.source, other_runs_);
     clocks.samples = stretches->samples().measured();
     clocks.slower_than_fastest = stretches->samples().slower_than_fastest();
+    systematic_ = systematic_error(stretches->samples());
     kept_ = reader_.keep(kMostKept);
     const std::size_t replicates = reader_.bytes() > kMostReplicated ? 0 : kReplicates;
     const auto ends = ends_of(0, 2 + replicates, stretches);
     std::tie(clocks.measured, clocks.computing_measured) = ends[0];
     std::tie(clocks.lowest, std::ignore) = ends[1];
     clocks.lowest =
-        from_seconds(seconds(clocks.lowest) * (1 - 1.645 * kSystematic));  // the shortest may be too long
+        from_seconds(seconds(clocks.lowest) * (1 - 1.645 * systematic_));  // the shortest may be too long
     std::vector<double> others;
     for (std::size_t i = 2; i < ends.size(); ++i) others.push_back(seconds(ends[i].first));
-    if (hypothesis::clock::are_apart(others, kSystematic))
+    if (hypothesis::clock::are_apart(others, systematic_))
       for (const auto& [makespan, computing] : ends_of(ends.size(), kMoreReplicates, stretches))
         others.push_back(seconds(makespan));
     const auto conclude = [&](const hypothesis::ReplayResult& best) {
@@ -110,9 +114,10 @@ class ClockReplays {
     return compute != reader_.properties().end() && compute->second == "warm";
   }
 
-  static std::pair<Duration, Duration> interval(const WarmTimes& clocks, const std::vector<double>& others) {
+  [[nodiscard]] std::pair<Duration, Duration> interval(const WarmTimes& clocks,
+                                                       const std::vector<double>& others) const {
     if (others.empty()) return {clocks.lowest, clocks.measured};
-    const auto around = hypothesis::clock::interval(seconds(clocks.estimate), others, kSystematic);
+    const auto around = hypothesis::clock::interval(seconds(clocks.estimate), others, systematic_);
     return {std::clamp(from_seconds(around.from), clocks.lowest, clocks.estimate),
             std::clamp(from_seconds(around.to), clocks.estimate, clocks.measured)};
   }
@@ -159,6 +164,7 @@ class ClockReplays {
   bool kept_ = false;  // in memory: the replays read the same recording
   hypothesis::RecordedSettings recorded_;
   std::vector<hypothesis::clock::Sample> samples_;
+  double systematic_ = 0;  // systematic_error()
 };
 
 }  // namespace

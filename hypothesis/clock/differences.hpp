@@ -27,7 +27,9 @@ class Differences {
  public:
   enum class Between : std::uint8_t { kRanksAndSteps, kRanksToBeBorneOut };
   Differences() = default;
-  explicit Differences(const std::vector<Recorded>& stretches, Between between = Between::kRanksAndSteps);
+  /// `host_adds`: to nine stretches of ten at most, logarithm. A host that others use for a while makes steps differ by so much.
+  explicit Differences(const std::vector<Recorded>& stretches, Between between = Between::kRanksAndSteps,
+                       double host_adds = 0);
 
   [[nodiscard]] bool by_rank() const { return !rank_.empty(); }
   [[nodiscard]] bool by_step() const { return !step_.empty(); }

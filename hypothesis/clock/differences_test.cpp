@@ -92,6 +92,31 @@ TEST(Differences, OfStepsAreFoundOnTwoRanks) {
   EXPECT_GE(found_in, 35);
 }
 
+/// 16 ranks, 200 steps; `more` of a step, logarithm.
+template <class More>
+std::vector<Recorded> steps_with(More more) {
+  std::mt19937 random{1};
+  std::exponential_distribution<> noise{20};
+  std::vector<Recorded> all;
+  for (std::uint32_t rank = 0; rank < 16; ++rank)
+    for (std::uint32_t step = 0; step < 200; ++step)
+      all.push_back({rank, step, static_cast<float>(17 + more(step) + noise(random))});
+  return all;
+}
+
+/// A host that is busy for a while makes all ranks slower.
+TEST(Differences, OfStepsThatTheHostMayHaveMadeAreNone) {
+  constexpr auto kBoth = Differences::Between::kRanksAndSteps;
+  constexpr double kLittle = 0.05, kMuch = 0.7;
+  const std::vector<Recorded> busy = steps_with([](auto step) { return step / 30 % 3 == 1 ? 0.3 : 0; });
+  EXPECT_TRUE((Differences{busy, kBoth, kLittle}.by_step()));
+  EXPECT_FALSE((Differences{busy, kBoth, kMuch}.by_step()));
+  const std::vector<Recorded> work = steps_with([](auto step) { return step % 2 == 0 ? 1.1 : 0; });
+  EXPECT_TRUE((Differences{work, kBoth, kMuch}.by_step()));
+  const std::vector<Recorded> rare = steps_with([](auto step) { return step % 25 == 7 ? 2.5 : 0; });
+  EXPECT_TRUE((Differences{rare, kBoth, kMuch}.by_step()));
+}
+
 TEST(Differences, OfBothAddUp) {
   const Differences found{
       stretches([](auto rank, auto step) { return 1e9 * (rank == 7 ? 3 : 1) * (step < 10 ? 2 : 1); })};

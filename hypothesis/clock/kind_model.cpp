@@ -256,7 +256,7 @@ void KindModel::believe_all(const std::vector<Recorded>& recorded) {
   if (take_longer_where_shared_more(few ? measured_ : on_shared_cores(measured_))) return;
   std::vector<Measured> all = measured_;
   for (Measured& m : all) m.rough = true;
-  Levels levels{all, recorded};
+  Levels levels{all, recorded, all, {}, host_adds()};
   if (levels.constant() || (!few && !are_apart_as_recorded(levels, all))) return;
   levels_ = std::move(levels);
   believed_ = std::move(all);
@@ -279,7 +279,7 @@ void KindModel::fit_levels(const std::vector<Recorded>& recorded) {
   low_ = LowTimes{ranks_};
   const bool estimate = replicate_.is_estimate();
   levels_ = Levels{estimate ? believed_ : drawn(believed_), recorded, measured_,
-                   estimate ? std::nullopt : std::optional{levels_.told_by()}};
+                   estimate ? std::nullopt : std::optional{levels_.told_by()}, host_adds()};
   if (!estimate) return;
   believe_all(recorded);
   std::vector<double> warm;
@@ -288,7 +288,8 @@ void KindModel::fit_levels(const std::vector<Recorded>& recorded) {
 }
 
 void KindModel::fit_quantiles(const std::vector<Recorded>& recorded) {
-  differences_ = Differences{with_those_of(measured_, recorded)};
+  differences_ =
+      Differences{with_those_of(measured_, recorded), Differences::Between::kRanksAndSteps, host_adds()};
   low_ = LowTimes{ranks_, differences_, replicate_, count_, log_longer_};
   least_ = INFINITY;
   for (const Recorded& r : recorded) least_ = std::min(least_, static_cast<double>(std::exp(r.log_time)));

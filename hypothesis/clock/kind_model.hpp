@@ -117,6 +117,8 @@ class KindModel {
   void find_tasks();
   [[nodiscard]] double probability_of_tasks() const;
   [[nodiscard]] bool differ_more_than_the_host_makes() const;
+  /// To nine stretches of ten at most, logarithm; 0 where that is not known.
+  [[nodiscard]] double host_adds() const { return noise_ ? noise_->most : 0; }
   [[nodiscard]] double mean_ps() const { return recorded_ps_ / static_cast<double>(count_); }
   [[nodiscard]] bool tell_worse_than_recorded() const;
   [[nodiscard]] double shorter_than_recorded() const;

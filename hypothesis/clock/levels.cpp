@@ -50,7 +50,7 @@ std::vector<Measured> without_what_twins_leave(std::vector<Measured> measured,
 }  // namespace
 
 Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stretches,
-               const std::vector<Measured>& witnesses, std::optional<ToldBy> told_by) {
+               const std::vector<Measured>& witnesses, std::optional<ToldBy> told_by, double host_adds) {
   const auto exact = [](const Measured& m) { return !m.rough; };
   rough_ = static_cast<std::size_t>(std::count_if(samples.begin(), samples.end(), exact)) < kFewestExact;
   if (!rough_) samples.erase(std::partition(samples.begin(), samples.end(), exact), samples.end());
@@ -61,7 +61,7 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
     if (told_by_ == ToldBy::kChance) believe_less(samples);
   }
   if (constant())
-    find_differences(samples, stretches, witnesses);
+    find_differences(samples, stretches, witnesses, host_adds);
   else
     mixture_ = fit(told_by_, samples, stretches, kSharpening);
   if (constant())
@@ -71,11 +71,13 @@ Levels::Levels(std::vector<Measured> samples, const std::vector<Recorded>& stret
 }
 
 void Levels::find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
-                              const std::vector<Measured>& witnesses) {
-  Differences found{stretches};  // without the samples' own stretches, which would agree with them
+                              const std::vector<Measured>& witnesses, double host_adds) {
+  constexpr auto kBoth = Differences::Between::kRanksAndSteps;
+  Differences found{stretches, kBoth,
+                    host_adds};  // without the samples' own stretches, which would agree with them
   bool borne_out = false;
   if (!found.by_rank()) {
-    Differences finer{stretches, Differences::Between::kRanksToBeBorneOut};
+    Differences finer{stretches, Differences::Between::kRanksToBeBorneOut, host_adds};
     borne_out = finer.by_rank() && bear_out(witnesses, finer);
     if (borne_out) found = std::move(finer);
   }
@@ -83,7 +85,8 @@ void Levels::find_differences(const std::vector<Measured>& samples, const std::v
   if (!borne_out) {
     if (contradict(samples, found) || contradict(witnesses, found)) return;
     // Of few ranks, a step that lacks its sample is not told.
-    Differences all{with_those_of(without_what_twins_leave(witnesses, stretches, found), stretches)};
+    Differences all{with_those_of(without_what_twins_leave(witnesses, stretches, found), stretches), kBoth,
+                    host_adds};
     if (all.by_rank() == found.by_rank() && all.by_step() == found.by_step()) found = std::move(all);
   }
   std::vector<double> without;

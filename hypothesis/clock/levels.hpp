@@ -47,9 +47,9 @@ class Levels {
  public:
   Levels() = default;
   /// Of at least one sample. `stretches`: some of the kind, fairly chosen. `witnesses`: of differences between ranks, such samples
-  /// too as say nothing of how long stretches take. `told_by`: if that is known already.
+  /// too as say nothing of how long stretches take. `told_by`: if that is known already. `host_adds`: Differences.
   Levels(std::vector<Measured> samples, const std::vector<Recorded>& stretches,
-         const std::vector<Measured>& witnesses, std::optional<ToldBy> told_by = {});
+         const std::vector<Measured>& witnesses, std::optional<ToldBy> told_by = {}, double host_adds = 0);
   Levels(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches)
       : Levels{samples, stretches, samples} {}
 
@@ -81,7 +81,7 @@ class Levels {
     std::vector<Weights> by_rank, by_step;  // empty: says nothing
   };
   void find_differences(const std::vector<Measured>& samples, const std::vector<Recorded>& stretches,
-                        const std::vector<Measured>& witnesses);
+                        const std::vector<Measured>& witnesses, double host_adds);
   [[nodiscard]] static bool contradict(const std::vector<Measured>& samples, const Differences& differences);
   [[nodiscard]] static bool bear_out(const std::vector<Measured>& witnesses, const Differences& differences);
   void find_levels(const std::vector<Measured>& samples);
