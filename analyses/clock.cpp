@@ -112,17 +112,17 @@ nlohmann::json clock_of(const std::string& source) {
 
 }  // namespace
 
-double share_of_tasks(const std::string& source) {
+double share_by_data(const std::string& source) {
   const nlohmann::json clock = clock_of(source);
   if (!clock.is_object() || !clock.contains("kinds")) return 0;
-  double all = 0, tasks = 0;
+  double all = 0, by_data = 0;
   for (const nlohmann::json& kind : clock["kinds"]) {
     if (!kind.is_object() || !kind.contains("warm_s") || !kind["warm_s"].is_number()) continue;
     const double time = kind["warm_s"];
     all += time;
-    if (kind.value("model", "") == hypothesis::clock::name(hypothesis::clock::Model::kAlong)) tasks += time;
+    if (const auto said = kind.find("by_data"); said != kind.end() && *said == true) by_data += time;
   }
-  return all > 0 ? tasks / all : 0;
+  return all > 0 ? by_data / all : 0;
 }
 
 void add_interval(report::JsonObject& document, const std::string& source) {

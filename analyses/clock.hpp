@@ -27,9 +27,9 @@ inline constexpr double kShareOfInterval = 0.9;
 /// The clock's report beside the results at `source`, a run's folder or what it has of that clock; empty: there is none.
 [[nodiscard]] std::string clock_beside(const std::string& source);
 
-/// Of the computing of the run at `source` with warm caches, the share of tasks that are each as long as their data says
-/// (hypothesis/clock/tasks.hpp); 0 where the run has no such clock.
-[[nodiscard]] double share_of_tasks(const std::string& source);
+/// Of the computing of the run at `source` with warm caches, the share that comes and goes with its data, by more than the host
+/// adds (hypothesis/clock/kind_model.hpp); 0 where the run has no such clock.
+[[nodiscard]] double share_by_data(const std::string& source);
 
 /// Adds the interval of the virtual time of the run at `source` (docs/formats/clock.md), from the clock.json beside it;
 /// nothing where the run has none.

@@ -198,6 +198,7 @@ std::string clock_json(const std::string& source, const WarmTimes& clocks) {
     kind.number("count", k.count);
     kind.number("samples", k.samples);
     kind.text("model", hypothesis::clock::name(k.model));
+    kind.truth("by_data", k.by_data);
     kind.real("measured_s", 1e-12 * k.recorded_ps);
     kind.real("warm_s", 1e-12 * k.warm_ps);
     kind.real("spread", k.spread);

@@ -148,7 +148,7 @@ Trials trials_of(const FixOptions& options, const hypothesis::transform::Play& p
   Trials trials;
   std::vector<Trial> found = by_hand_trials(options, trials.notes);
   const RunMessages messages = look_at_messages(play, recorded, found);
-  const bool disturbed = !recorded.given_compute() && share_of_tasks(options.replay.source) < kMostly;
+  const bool disturbed = !recorded.given_compute() && share_by_data(options.replay.source) < kMostly;
   std::vector<Candidate> candidates =
       hypothesis::candidates_of(need(hypothesis::parse_activities(side)), messages, recorded, disturbed);
   if (disturbed) test_balances(play, candidates);

@@ -351,12 +351,23 @@ double KindModel::shorter_than_recorded() const {
 /// What amounts of work, ranks and steps leave untold as recorded differs by more than this run's host adds to stretches of such a length;
 /// or, where too few twins say how much that is, for so long and by so much that it is no host's doing.
 bool KindModel::differ_more_than_the_host_makes() const {
-  constexpr double kNotInSamples = 0.05, kTimes = 1.5;  // what is usual: 0.01 to 0.07, and up to 1 with 1.2
   constexpr double kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
   constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
-  if (noise_) return range_left_on_ranks() > kNotInSamples + kTimes * noise_->most;
+  if (noise_) return range_on_ranks(Told::kAll) > range_of_host();
   if (measured_.size() >= kFewestOfTasks || mean_ps() < kRatherLongPs) return false;
-  return range_left_on_ranks() > (mean_ps() > kLongPs ? kMoreThanSharingMakes : kMoreThanAnyHostMakes);
+  return range_on_ranks(Told::kAll) > (mean_ps() > kLongPs ? kMoreThanSharingMakes : kMoreThanAnyHostMakes);
+}
+
+/// Tasks; or amounts of work that come and go, which the host can't have made.
+bool KindModel::differ_by_their_data() const {
+  return tasks_ ||
+         (model() == Model::kAtRandom && noise_ && range_on_ranks(Told::kNothing) > range_of_host());
+}
+
+/// From the 10 % to the 90 % quantile of what such a host makes of stretches that are all the same; logarithm.
+double KindModel::range_of_host() const {
+  constexpr double kNotInSamples = 0.05, kTimes = 1.5;  // what is usual: 0.01 to 0.07, and up to 1 with 1.2
+  return kNotInSamples + kTimes * noise_->most;
 }
 
 /// Of levels: those that come and go are believed of five samples each, if they are few and leave out hardly any sample.
@@ -371,18 +382,20 @@ bool KindModel::tell_worse_than_recorded() const {
   return error_as_recorded(measured_) < kBetter * error_of(levels_, measured_);
 }
 
-/// From the 10 % quantile to the 90 % quantile of how much longer stretches were recorded than is told of them (logarithm), against
+/// From the 10 % quantile to the 90 % quantile of how much longer stretches were recorded than is told of them (or: at all; logarithm), against
 /// their rank's own low quantile of that.
-double KindModel::range_left_on_ranks() const {
+double KindModel::range_on_ranks(Told told) const {
   constexpr double kEither = 0.5;
   std::vector<double> all;
   for (const OfRank& rank : ranks_) {
     if (!rank.is_repeated()) continue;
     std::vector<double> longer;
     for (const Recorded& recorded : rank.of_this_run()) {
-      const double told =
-          believed_.empty() ? differences_.of_step(recorded.step) : std::log(levels_.warm(recorded, kEither));
-      longer.push_back(static_cast<double>(recorded.log_time) - told);
+      double of_model = 0;
+      if (told == Told::kAll)
+        of_model = believed_.empty() ? differences_.of_step(recorded.step)
+                                     : std::log(levels_.warm(recorded, kEither));
+      longer.push_back(static_cast<double>(recorded.log_time) - of_model);
     }
     const double low = quantile(longer, kLow);
     for (const double each : longer) all.push_back(each - low);
@@ -405,8 +418,13 @@ std::optional<std::pair<double, double>> KindModel::recorded_and_warm() const {
 }
 
 void KindModel::tell(Warmer& warmer) const {
-  const std::optional<double> sample = typical_sample(), low = low_.typical(ranks_);
-  if (sample && low) warmer.learn(*low, *sample);
+  constexpr std::size_t kFewestSamples = 3;
+  const std::optional<double> low = low_.typical(ranks_);
+  if (believed_.size() < kFewestSamples || !low) return;
+  std::vector<double> shorter;  // each against its own rank
+  for (const Measured& m : believed_)
+    if (ranks_[m.recorded.rank].is_repeated()) shorter.push_back(m.log_warm - low_.log_of(m.recorded.rank));
+  if (!shorter.empty()) warmer.learn(*low, *low + median(std::move(shorter)));
 }
 
 void KindModel::warm_up(const Warmer& warmer) {
@@ -415,6 +433,7 @@ void KindModel::warm_up(const Warmer& warmer) {
   if (!low) return;
   Warmer::Shorter shorter = warmer.at(*low, replicate_, count_ + 1);
   shorter.mean = std::min(shorter.mean, warmer_at_least());
+  if (noise_) shorter.mean = std::max(shorter.mean, -noise_->most);
   low_.shorten(ranks_, shorter.mean);
   least_ *= std::exp(std::min(shorter.most, shorter.mean));
 }

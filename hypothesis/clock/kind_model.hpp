@@ -98,6 +98,8 @@ class KindModel {
   [[nodiscard]] double warm(const Stretch& stretch, std::uint64_t chance_of, Estimate estimate) const;
 
   [[nodiscard]] Model model() const;
+  /// They come and go, as their data do, by more than the host adds.
+  [[nodiscard]] bool differ_by_their_data() const;
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] std::size_t samples() const { return measured_.size(); }
   /// Half of the range of the middle half of the believed samples, as a share of the median.
@@ -122,7 +124,9 @@ class KindModel {
   [[nodiscard]] double mean_ps() const { return recorded_ps_ / static_cast<double>(count_); }
   [[nodiscard]] bool tell_worse_than_recorded() const;
   [[nodiscard]] double shorter_than_recorded() const;
-  [[nodiscard]] double range_left_on_ranks() const;
+  enum class Told : std::uint8_t { kNothing, kAll };
+  [[nodiscard]] double range_on_ranks(Told told) const;
+  [[nodiscard]] double range_of_host() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] std::optional<double> typical_sample() const;
   [[nodiscard]] double warmer_at_least() const;

@@ -128,8 +128,8 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
 std::vector<KindReport> Stretches::report() const {
   std::vector<KindReport> all;
   for (const auto& [kind, of] : kinds_)
-    all.push_back({kind, of.model.count(), of.model.samples(), of.model.model(), of.recorded_ps, of.warm_ps,
-                   of.model.spread()});
+    all.push_back({kind, of.model.count(), of.model.samples(), of.model.model(),
+                   of.model.differ_by_their_data(), of.recorded_ps, of.warm_ps, of.model.spread()});
   std::sort(all.begin(), all.end(), [](const KindReport& a, const KindReport& b) {
     return a.recorded_ps - a.warm_ps > b.recorded_ps - b.warm_ps;
   });

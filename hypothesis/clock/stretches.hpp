@@ -33,6 +33,7 @@ struct KindReport {
   std::uint64_t count = 0;
   std::size_t samples = 0;
   Model model{};
+  bool by_data = false;    // KindModel::differ_by_their_data()
   double recorded_ps = 0;  // sums
   double warm_ps = 0;
   double spread = 0;  // of the samples: half of the range of the middle half, as a share of the median

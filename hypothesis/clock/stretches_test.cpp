@@ -280,6 +280,21 @@ TEST(Stretches, WithoutSamplesAreAsWarmAsOthersOfTheirLength) {
   EXPECT_NEAR(calls.warm[1][3], 30 * std::pow(0.6, weight / (weight + 0.5)) * kMicrosecond, kFloat);
 }
 
+/// Three ranks of four take half as long again; most samples are of the fourth. That says nothing of how warm others are.
+TEST(Stretches, WithoutSamplesAreNotShorterForOthersThatDifferByRank) {
+  std::vector<std::vector<Stretch>> ranks(4);
+  std::vector<Sample> samples;
+  for (std::size_t r = 0; r < ranks.size(); ++r)
+    for (std::size_t i = 0; i < 80; ++i) {
+      const double work = (i % 2 == 0 && r == 0 ? 20 : 30) * kMicrosecond;
+      ranks[r].push_back({i % 2 == 0 ? kHere : kThere, 1.01 * work});
+      if (i > 0 && i % (r == 0 ? 4 : 40) == 0)
+        samples.push_back({Calls::id(r), i, Duration{std::llround(work)}, false});
+    }
+  const Calls calls{ranks, samples};
+  EXPECT_GT(calls.warm[1][3], 29.5 * kMicrosecond);
+}
+
 TEST(Stretches, OfAnotherOrderOfLengthSayNothingOfThoseWithoutSamples) {
   EXPECT_NEAR(two_kinds(300 * kMicrosecond).warm[1][3], 300 * kMicrosecond, 0.01 * 300 * kMicrosecond);
 }

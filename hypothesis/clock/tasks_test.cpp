@@ -229,6 +229,23 @@ TEST(Tasks, ThatTheHostAloneMakesDifferAreNone) {
   EXPECT_LT(equal.mean_error(), 0.001);
 }
 
+/// Two amounts of work that come and go: a host that adds less than they differ by has not made them.
+TEST(Tasks, OrAmountsOfWorkThatComeAndGoAreOfTheirDataWhereTheHostAddsLess) {
+  for (const double most : {0.03, 0.6}) {
+    KindModel kind;
+    std::mt19937 random{5};
+    std::uniform_real_distribution<> even{0, 1};
+    for (std::uint32_t i = 0; i < 400; ++i) {
+      const double warm = even(random) < 0.5 ? 2e9 : 3e9;
+      kind.take({RankId{static_cast<std::int32_t>(i % 4)}, i / 4, warm * std::exp(most * even(random)),
+                 i % 11 == 3 ? warm : 0});
+    }
+    kind.fit(Replicate{0}, 0, host_that_adds(most));
+    EXPECT_EQ(kind.model(), Model::kAtRandom) << most;
+    EXPECT_EQ(kind.differ_by_their_data(), most < 0.1) << most;
+  }
+}
+
 /// Nine stretches of one rank, such as those in which it prints.
 Model nine_without_samples(const HostNoise& noise) {
   KindModel kind;

@@ -1,7 +1,7 @@
 // How much shorter than recorded a stretch is when it is warm, by what measured kinds of a like length say: for kinds that no twin
 // has measured.
 //
-//   log w = log q + sum_k g_k d_k / (sum_k g_k + 1/2),   d_k = min(0, log(median sample of k / typical q of k)),
+//   log w = log q + sum_k g_k d_k / (sum_k g_k + 1/2),   d_k = min(0, median over samples w of k: log(w / q of w's rank)),
 //   g_k = exp(-(log(q / q_k) / 0.7)^2 / 2)
 //
 // Pure. Sources: E. Nadaraya, "On estimating regression" (1964); G. Watson, "Smooth regression analysis" (1964); D. Rubin, "The

@@ -147,21 +147,22 @@ class Twins(LiveTest):
                 self.assertLess(offered, 0.02 * whole, (ranks, candidate))
 
     def test_tasks_that_differ_are_the_programs(self):
-        """Where most computing is in tasks as long as their data says, what comes and goes is advice, and no noise."""
+        """Where most computing comes and goes with its data, what comes and goes is advice, and no noise."""
         run = self.observe(4, "imbalance", 30, 1, options=("--compute", "warm"))
         path = run.folder / "clock.json"
 
-        def sweep_as(model):  # which it is depends on what the host leaves of the twins
+        def sweep_as(by_data):  # which it is depends on what the host leaves of the twins
             clock = json.loads(path.read_text())
             for kind in clock["kinds"]:
-                kind["model"] = model
+                self.assertIn("by_data", kind)
+                kind["by_data"] = by_data
             path.write_text(json.dumps(clock))
             return self.sweep(run.folder)
 
-        sweep, text = sweep_as("by rank")
+        sweep, text = sweep_as(False)
         self.assertIsNotNone(sweep["random_s"])
         self.assertIn("--steady", json.dumps(sweep["candidates"]))
-        sweep, text = sweep_as("along")
+        sweep, text = sweep_as(True)
         self.assertIsNone(sweep["random_s"])
         self.assertNotIn("--steady", json.dumps(sweep["candidates"]))
         balances = [c for c in sweep["candidates"] if c["kind"] == "balance"]
