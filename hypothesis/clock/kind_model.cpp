@@ -335,9 +335,12 @@ void KindModel::find_tasks() {
 
 /// By what samples say, unless amounts of work tell them better.
 double KindModel::probability_of_tasks() const {
-  constexpr double kSame = 3;  // logarithm of the odds that work is the same, if nothing says that it differs
+  // Logarithm of the odds that work is the same, if nothing says that it differs; the host makes short stretches several times as long,
+  // and a few twins that it disturbed, too, look like work.
+  constexpr double kSame = 3, kSameOfShort = 6, kShortPs = 100e6;
+  const double same = mean_ps() < kShortPs ? kSameOfShort : kSame;
   if (!believed_.empty() && !tell_worse_than_recorded()) return 0;
-  return 1 / (1 + std::exp(kSame - log_odds_as_recorded(measured_)));
+  return 1 / (1 + std::exp(same - log_odds_as_recorded(measured_)));
 }
 
 /// By the few samples there are, logarithm; 0 where there are none.
