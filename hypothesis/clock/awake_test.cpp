@@ -76,6 +76,7 @@ double warm_us(double call_us) {
     }
   }
   stretches.fit();
+  for (const KindReport& k : stretches.report()) EXPECT_FALSE(k.by_data);  // the host's part is still in it
   Follower follower;
   (void)follower.before(RankId{3}, event_of(0, 0));
   return stretches.warm(follower.before(RankId{3}, event_of(1, 0)), RankId{3}, 1000, 47 * kMicrosecond) /
