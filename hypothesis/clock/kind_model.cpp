@@ -101,6 +101,17 @@ bool are_apart_as_recorded(const Levels& levels, const std::vector<Measured>& sa
   return true;
 }
 
+/// Whether so many samples are so much more alike than what was recorded that it was not work that made that differ.
+bool are_alike_beside(const std::vector<Measured>& samples, double range) {
+  constexpr std::size_t kFewest = 6;
+  constexpr double kShare = 0.25;
+  if (samples.size() < kFewest) return false;
+  const auto [least, most] =
+      std::minmax_element(samples.begin(), samples.end(),
+                          [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; });
+  return most->log_warm - least->log_warm < kShare * range;
+}
+
 Recorded recorded_as(const Stretch& stretch, double picoseconds) {
   return {static_cast<std::uint32_t>(stretch.rank.value), stretch.step,
           static_cast<float>(std::log(std::max(picoseconds, 1.0)))};
@@ -356,15 +367,18 @@ double KindModel::shorter_than_recorded() const {
 bool KindModel::differ_more_than_the_host_makes() const {
   constexpr double kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
   constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
-  if (noise_) return range_on_ranks(Told::kAll) > range_of_host();
+  if (noise_) {
+    const double range = range_on_ranks(Told::kAll);
+    return range > range_of_host() && !are_alike_beside(measured_, range);
+  }
   if (measured_.size() >= kFewestOfTasks || mean_ps() < kRatherLongPs) return false;
   return range_on_ranks(Told::kAll) > (mean_ps() > kLongPs ? kMoreThanSharingMakes : kMoreThanAnyHostMakes);
 }
 
-/// Tasks; or amounts of work that come and go, which the host can't have made.
+/// Tasks; or amounts of work that come and go, which the host can't have made. What stays cold is as recorded, with what the host made.
 bool KindModel::differ_by_their_data() const {
-  return tasks_ ||
-         (model() == Model::kAtRandom && noise_ && range_on_ranks(Told::kNothing) > range_of_host());
+  if (tasks_) return !stays_cold_;
+  return model() == Model::kAtRandom && noise_ && range_on_ranks(Told::kNothing) > range_of_host();
 }
 
 /// From the 10 % to the 90 % quantile of what such a host makes of stretches that are all the same; logarithm.

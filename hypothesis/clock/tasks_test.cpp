@@ -229,6 +229,24 @@ TEST(Tasks, ThatTheHostAloneMakesDifferAreNone) {
   EXPECT_LT(equal.mean_error(), 0.001);
 }
 
+/// What others do to caches and memory hits some stretches, and none of eight that had twins; but these took all the same.
+TEST(Tasks, WhoseTwinsAllTookTheSameAreNone) {
+  for (const bool work : {false, true}) {
+    KindModel kind;
+    std::mt19937 random{5};
+    std::uniform_real_distribution<> even{0, 1};
+    for (std::uint32_t i = 0; i < 240; ++i) {
+      const double more = even(random) < 0.3 ? 1.5 : 1;
+      const bool measured = i % 30 == 7;
+      const double warm = work ? 1e9 * more : 1e9;
+      kind.take({RankId{static_cast<std::int32_t>(i % 4)}, i / 4,
+                 (measured && !work ? 1e9 : 1e9 * more) * (1 + 0.02 * even(random)), measured ? warm : 0});
+    }
+    kind.fit(Replicate{0}, 0, host_that_adds(0.02));
+    EXPECT_EQ(kind.differ_by_their_data(), work);
+  }
+}
+
 /// Two amounts of work that come and go: a host that adds less than they differ by has not made them.
 TEST(Tasks, OrAmountsOfWorkThatComeAndGoAreOfTheirDataWhereTheHostAddsLess) {
   for (const double most : {0.03, 0.6}) {
