@@ -185,9 +185,12 @@ void KindModel::join(const std::vector<const ToldOfKind*>& others) {
     if (here(r)) ranks_[r.rank].some.push_back(r);
 }
 
+bool KindModel::happens_once() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const OfRank& rank) { return rank.all <= 1; });
+}
+
 void KindModel::tell(HostNoise& noise) const {
-  const auto once = [](const OfRank& rank) { return rank.all <= 1; };
-  if (std::all_of(ranks_.begin(), ranks_.end(), once)) return;
+  if (happens_once()) return;
   for (const Measured& m : measured_) {
     const auto recorded = static_cast<double>(m.recorded.log_time);
     if (!m.shared) noise.learn(recorded, recorded - m.log_warm);
@@ -211,8 +214,7 @@ void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoi
 
 /// Stretches that happen once on each rank touch memory for the first time, which a twin's warm passes don't.
 void KindModel::leave_once() {
-  const auto once = [](const OfRank& rank) { return rank.all <= 1; };
-  if (measured_.empty() || !std::all_of(ranks_.begin(), ranks_.end(), once)) return;
+  if (measured_.empty() || !happens_once()) return;
   for (const Measured& m : measured_) {
     OfRank& rank = ranks_[m.recorded.rank];
     rank.some.push_back(m.recorded);

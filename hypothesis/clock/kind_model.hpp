@@ -107,6 +107,7 @@ class KindModel {
 
  private:
   [[nodiscard]] std::vector<Recorded> recorded() const;
+  [[nodiscard]] bool happens_once() const;  // on each rank
   void leave_once();
   void keep_awake(float log_recorded);
   void believe();
