@@ -13,6 +13,8 @@ namespace nplus1::hypothesis::clock {
 
 class HostNoise {
  public:
+  /// `share_shared`: of all times that a core was looked at, the share in which somebody else had a part of it.
+  explicit HostNoise(double share_shared = 0) : share_shared_{share_shared} {}
   /// A stretch that a twin measured. Logarithms: of what was recorded, and of how much longer that is.
   void learn(double log_recorded, double log_longer);
 
@@ -23,12 +25,16 @@ class HostNoise {
   };
   /// Of stretches as long as that: by those up to four times as long, or as short. None where they are too few to tell.
   [[nodiscard]] std::optional<Noise> at(double log_recorded) const;
+  /// By how much stretches that are so long on average (picoseconds) and all the same differ at most, whatever the host, from their 10 %
+  /// to their 90 % quantile; logarithm. Infinity: shorter ones may differ by anything.
+  [[nodiscard]] double most_of_any_host(double mean_ps) const;
 
  private:
   struct Known {
     double log_recorded = 0, longer = 0;
   };
   std::vector<Known> known_;
+  double share_shared_;
 };
 
 }  // namespace nplus1::hypothesis::clock

@@ -17,14 +17,22 @@ constexpr std::size_t kFewestOfTasks = 3;  // samples
 constexpr double kMostOfTheHost = 0.2;     // of tasks that no twin measures, logarithm
 constexpr double kLongAwakePs = 500e6;     // what the nearest caches hold has been fetched several times over
 
-/// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
-/// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %.
-void blur(std::vector<Measured>& samples, std::uint64_t random) {
-  constexpr double kRough = 0.05, kExact = 0.01;
-  double sum = -6;  // of twelve fractions: nearly normal, variance 1
+/// Of twelve fractions: nearly normal, variance 1.
+double normal(std::uint64_t& random) {
+  double sum = -6;
   for (int i = 0; i < 12; ++i) sum += fraction(random = mixed(random));
+  return sum;
+}
+
+/// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
+/// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %; and what sharing made of a kind is off by 10 %
+/// however many there are.
+void blur(std::vector<Measured>& samples, std::uint64_t random) {
+  constexpr double kRough = 0.05, kExact = 0.01, kOfSharing = 0.1;
   const double each = samples.front().rough ? kRough : kExact;
-  for (Measured& m : samples) m.log_warm += sum * each / std::sqrt(static_cast<double>(samples.size()));
+  double off = normal(random) * each / std::sqrt(static_cast<double>(samples.size()));
+  if (samples.front().shared) off += normal(random) * kOfSharing;
+  for (Measured& m : samples) m.log_warm += off;
 }
 
 std::vector<Measured> those(const std::vector<Measured>& samples, bool shared) {
@@ -54,15 +62,10 @@ bool take_longer_where_shared_more(const std::vector<Measured>& samples) {
   return samples.size() >= kFewest && students_t(shared, warm) > kByChance;
 }
 
-/// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
-/// units: then twins that shared their core, with those who did more and who did less, took the same.
-bool bears_sharing(const std::vector<Measured>& samples) {
-  constexpr std::size_t kFewest = 2;
-  constexpr double kSame = 0.02;
-  std::vector<double> shared;
-  for (const Measured& m : samples)
-    if (m.shared) shared.push_back(m.log_warm);
-  return shared.size() >= kFewest && quantile(shared, 0.75) - quantile(shared, 0.25) < kSame;
+std::vector<double> logarithms(const std::vector<Measured>& samples) {
+  std::vector<double> logarithms;
+  for (const Measured& m : samples) logarithms.push_back(m.log_warm);
+  return logarithms;
 }
 
 /// The share of the samples that are of none of the levels.
@@ -197,13 +200,20 @@ void KindModel::tell(HostNoise& noise) const {
   }
 }
 
-void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoise& noise) {
+void KindModel::tell(Sharing& sharing) const {
+  if (happens_once()) return;
+  const std::vector<Measured> own = on_own_cores(measured_), shared = on_shared_cores(measured_);
+  if (!own.empty() && !shared.empty()) sharing.learn(logarithms(own), logarithms(shared));
+}
+
+void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoise& noise, const Sharing& sharing) {
   replicate_ = replicate;
   log_longer_ = log_longer;
   leave_once();
   if (replicate_.is_estimate()) {
     noise_ = noise.at(std::log(std::max(mean_ps(), 1.0)));
-    believe();
+    most_of_any_host_ = noise.most_of_any_host(mean_ps());
+    believe(sharing);
   }
   if (believed_.empty())
     fit_quantiles(recorded());
@@ -223,11 +233,14 @@ void KindModel::leave_once() {
   measured_.clear();
 }
 
-/// Those whose twins had their core for themselves; and all, where who shares it makes no difference. Others took 1.1 to 3 times as
-/// long: a kind with none but these is as one without samples, only not longer than they say.
-void KindModel::believe() {
+/// Those whose twins had their core for themselves; where there are none, the others, without what sharing makes of such stretches.
+void KindModel::believe(const Sharing& sharing) {
   believed_ = on_own_cores(measured_);
-  if (believed_.empty() && bears_sharing(measured_)) believed_ = measured_;
+  if (believed_.empty() && !measured_.empty()) {
+    believed_ = measured_;
+    const double longer = sharing.longer(median(logarithms(measured_)));
+    for (Measured& m : believed_) m.log_warm -= longer;
+  }
   stays_cold_ = stay_cold();
   if (stays_cold_) {
     believed_.clear();
@@ -244,9 +257,7 @@ bool KindModel::stay_cold() const {
   if (believed_.empty() || awake_.size() < kFewest ||
       static_cast<double>(awake_count_) < kUsual * static_cast<double>(count_))
     return false;
-  std::vector<double> warm;
-  for (const Measured& m : believed_) warm.push_back(m.log_warm);
-  return quantile({awake_.begin(), awake_.end()}, kLow) > quantile(std::move(warm), 0.5) + kLonger;
+  return quantile({awake_.begin(), awake_.end()}, kLow) > median(logarithms(believed_)) + kLonger;
 }
 
 /// Without what others' cooling makes of those that begin when their rank has slept: by as much as the low quantile of the others
@@ -356,8 +367,9 @@ double KindModel::probability_of_tasks() const {
   return 1 / (1 + std::exp(same - log_odds_as_recorded(measured_)));
 }
 
-/// By the few samples there are, logarithm; 0 where there are none.
+/// By the few samples there are, or by those of others; logarithm.
 double KindModel::shorter_than_recorded() const {
+  if (measured_.empty()) return noise_ ? -noise_->usual : 0;
   std::vector<double> shorter;
   for (const Measured& m : measured_)
     shorter.push_back(m.log_warm - static_cast<double>(m.recorded.log_time));
@@ -367,14 +379,12 @@ double KindModel::shorter_than_recorded() const {
 /// What amounts of work, ranks and steps leave untold as recorded differs by more than this run's host adds to stretches of such a length;
 /// or, where too few twins say how much that is, for so long and by so much that it is no host's doing.
 bool KindModel::differ_more_than_the_host_makes() const {
-  constexpr double kMoreThanSharingMakes = 0.6, kMoreThanAnyHostMakes = 0.8;
-  constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
   if (noise_) {
     const double range = range_on_ranks(Told::kAll);
     return range > range_of_host() && !are_alike_beside(measured_, range);
   }
-  if (measured_.size() >= kFewestOfTasks || mean_ps() < kRatherLongPs) return false;
-  return range_on_ranks(Told::kAll) > (mean_ps() > kLongPs ? kMoreThanSharingMakes : kMoreThanAnyHostMakes);
+  return measured_.size() < kFewestOfTasks && !std::isinf(most_of_any_host_) &&
+         range_on_ranks(Told::kAll) > most_of_any_host_;
 }
 
 /// Tasks; or amounts of work that come and go, which the host can't have made. What stays cold is as recorded, with what the host made.
@@ -425,9 +435,7 @@ double KindModel::range_on_ranks(Told told) const {
 std::optional<double> KindModel::typical_sample() const {
   constexpr std::size_t kFewestSamples = 3;
   if (believed_.size() < kFewestSamples) return {};
-  std::vector<double> warm;
-  for (const Measured& m : believed_) warm.push_back(m.log_warm);
-  return quantile(std::move(warm), 0.5);
+  return median(logarithms(believed_));
 }
 
 std::optional<std::pair<double, double>> KindModel::recorded_and_warm() const {
@@ -451,20 +459,9 @@ void KindModel::warm_up(const Warmer& warmer) {
   const std::optional<double> low = low_.typical(ranks_);
   if (!low) return;
   Warmer::Shorter shorter = warmer.at(*low, replicate_, count_ + 1);
-  shorter.mean = std::min(shorter.mean, warmer_at_least());
   if (noise_) shorter.mean = std::max(shorter.mean, -noise_->most);
   low_.shorten(ranks_, shorter.mean);
   least_ *= std::exp(std::min(shorter.most, shorter.mean));
-}
-
-/// Twins that shared their core took rather too long: a kind with none but such ones is at least as much warmer than recorded as
-/// the best of them say, each against its rank and step.
-double KindModel::warmer_at_least() const {
-  std::vector<double> shorter;
-  for (const Measured& m : measured_)
-    if (ranks_[m.recorded.rank].is_repeated())
-      shorter.push_back(m.log_warm - low_.log_of(m.recorded.rank) - differences_.of_step(m.recorded.step));
-  return std::min(quantile(std::move(shorter), kLow), 0.0);
 }
 
 std::optional<double> KindModel::low_of_all() const {

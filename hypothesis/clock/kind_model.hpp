@@ -1,13 +1,13 @@
 // What the stretches of one kind take when their data are in the caches: which of its twins' samples are believed, and what they
 // tell.
 //
-// Believed are samples of twins that had their core for themselves, and others where that makes no difference. Then one of
-// three tells of the kind:
+// Believed are samples of twins that had their core for themselves; where a kind has none, those that shared it, without what
+// that makes (sharing.hpp). Then one of three tells of the kind:
 // - the distribution of tasks, where stretches are each as long as their data says (tasks.hpp); or, where the host adds little to
 //   stretches of their length (host_noise.hpp) and these differ by more, what was recorded;
 // - levels, a few amounts of work, of which each stretch has one (levels.hpp);
 // - where nothing is believed, the rank's low quantile as recorded (low_times.hpp) and what its step has more, as much shorter as
-//   measured kinds of its length are (warmer.hpp), and not longer than twins say that shared their core.
+//   measured kinds of its length are (warmer.hpp).
 // A stretch that was measured itself takes what its sample says. None becomes longer than recorded.
 //
 // A twin repeats a stretch until all its data are in the nearest caches. A program that computes on something else in each stretch
@@ -29,6 +29,7 @@
 #include "hypothesis/clock/levels.hpp"
 #include "hypothesis/clock/low_times.hpp"
 #include "hypothesis/clock/measured.hpp"
+#include "hypothesis/clock/sharing.hpp"
 #include "hypothesis/clock/tasks.hpp"
 #include "hypothesis/clock/told.hpp"
 #include "hypothesis/clock/warmer.hpp"
@@ -76,10 +77,11 @@ class KindModel {
 
   /// All is taken in: what the kind's samples say, or those of a replicate, that of the estimate first. `log_longer`: how much of what
   /// a rank does a few times only is the host's.
-  /// `noise` counts for the estimate, and stays.
-  void fit(const Replicate& replicate, double log_longer, const HostNoise& noise = {});
-  /// Lets the host's noise be known by its samples.
+  /// `noise` and `sharing` count for the estimate, and stay.
+  void fit(const Replicate& replicate, double log_longer, const HostNoise& noise = {}, const Sharing& sharing = {});
+  /// Lets the host's noise, and what sharing a core makes, be known by its samples.
   void tell(HostNoise& noise) const;
+  void tell(Sharing& sharing) const;
   /// Lets others be as warm as this kind, if enough samples say how warm that is; all kinds are fitted.
   void tell(Warmer& warmer) const;
   /// Where nothing is believed, stretches are as warm as others of their length.
@@ -110,7 +112,7 @@ class KindModel {
   [[nodiscard]] bool happens_once() const;  // on each rank
   void leave_once();
   void keep_awake(float log_recorded);
-  void believe();
+  void believe(const Sharing& sharing);
   [[nodiscard]] bool stay_cold() const;
   [[nodiscard]] double shorter_where_awake() const;
   void believe_all(const std::vector<Recorded>& recorded);
@@ -130,7 +132,6 @@ class KindModel {
   [[nodiscard]] double range_of_host() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] std::optional<double> typical_sample() const;
-  [[nodiscard]] double warmer_at_least() const;
   [[nodiscard]] double lowest(const Stretch& stretch, double recorded) const;
   [[nodiscard]] double best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
   [[nodiscard]] double of_tasks(const Stretch& stretch, double recorded, double chance) const;
@@ -153,6 +154,7 @@ class KindModel {
   LowTimes low_;
   Levels levels_;
   std::optional<HostNoise::Noise> noise_;  // of stretches as long as these
+  double most_of_any_host_ = 0;            // by which such stretches differ
   std::optional<Tasks> tasks_;             // if there, levels don't count
   bool differ_ = false;                    // by more than the host makes
   bool scaled_ = false;                    // as recorded, but for the little that the host adds

@@ -87,12 +87,16 @@ void Stretches::find_cost_of_measuring() {
 void Stretches::replicate(std::uint32_t number) {
   find_cost_of_measuring();
   const Replicate replicate{number};
-  HostNoise noise;
-  for (const auto& [kind, of] : kinds_) of.model.tell(noise);
+  HostNoise noise{samples_.share_shared()};
+  Sharing sharing;
+  for (const auto& [kind, of] : kinds_) {
+    of.model.tell(noise);
+    of.model.tell(sharing);
+  }
   Warmer warmer;
   const double log_longer = replicate.is_estimate() ? 0 : replicate.chance(0) * most_longer_;
   for (auto& [kind, of] : kinds_) {
-    of.model.fit(replicate, log_longer, noise);
+    of.model.fit(replicate, log_longer, noise, sharing);
     of.model.tell(warmer);
   }
   for (auto& [kind, of] : kinds_) of.model.warm_up(warmer);
