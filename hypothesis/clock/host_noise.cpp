@@ -26,7 +26,8 @@ std::optional<HostNoise::Noise> HostNoise::at(double log_recorded) const {
 double HostNoise::most_of_any_host(double mean_ps) const {
   constexpr double kLongPs = 5e9, kRatherLongPs = 0.3e9;
   constexpr double kOfLong = 0.6, kOfRatherLong = 0.8;
-  constexpr double kBySharing = 0.5, kSharedOften = 0.3;  // MG, 0.4 ms: a factor of 2.8, where it was shared in 0.42 of cases
+  constexpr double kBySharing = 0.5,
+                   kSharedOften = 0.3;  // MG, 0.4 ms: a factor of 2.8, where it was shared in 0.42 of cases
   if (mean_ps < kRatherLongPs) return INFINITY;
   if (mean_ps > kLongPs) return kOfLong;
   return kOfRatherLong + kBySharing * std::min(1.0, share_shared_ / kSharedOften);

@@ -14,7 +14,8 @@ namespace nplus1::hypothesis::clock {
 class HostNoise {
  public:
   /// `share_shared`: of all times that a core was looked at, the share in which somebody else had a part of it.
-  explicit HostNoise(double share_shared = 0) : share_shared_{share_shared} {}
+  explicit HostNoise(double share_shared) : share_shared_{share_shared} {}
+  HostNoise() = default;
   /// A stretch that a twin measured. Logarithms: of what was recorded, and of how much longer that is.
   void learn(double log_recorded, double log_longer);
 
@@ -34,7 +35,7 @@ class HostNoise {
     double log_recorded = 0, longer = 0;
   };
   std::vector<Known> known_;
-  double share_shared_;
+  double share_shared_ = 0;
 };
 
 }  // namespace nplus1::hypothesis::clock

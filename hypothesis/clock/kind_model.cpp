@@ -201,12 +201,11 @@ void KindModel::tell(HostNoise& noise) const {
 }
 
 void KindModel::tell(Sharing& sharing) const {
-  if (happens_once()) return;
-  const std::vector<Measured> own = on_own_cores(measured_), shared = on_shared_cores(measured_);
-  if (!own.empty() && !shared.empty()) sharing.learn(logarithms(own), logarithms(shared));
+  if (!happens_once()) sharing.learn(own_and_shared());
 }
 
-void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoise& noise, const Sharing& sharing) {
+void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoise& noise,
+                    const Sharing& sharing) {
   replicate_ = replicate;
   log_longer_ = log_longer;
   leave_once();
@@ -233,14 +232,20 @@ void KindModel::leave_once() {
   measured_.clear();
 }
 
+OwnAndShared KindModel::own_and_shared() const {
+  return {logarithms(on_own_cores(measured_)), logarithms(on_shared_cores(measured_))};
+}
+
 /// Those whose twins had their core for themselves; where there are none, the others, without what sharing makes of such stretches.
 void KindModel::believe(const Sharing& sharing) {
-  believed_ = on_own_cores(measured_);
-  if (believed_.empty() && !measured_.empty()) {
-    believed_ = measured_;
-    const double longer = sharing.longer(median(logarithms(measured_)));
-    for (Measured& m : believed_) m.log_warm -= longer;
+  unshared_ = measured_;
+  if (const OwnAndShared both = own_and_shared(); !both.shared.empty()) {
+    const double longer = sharing.longer(both);
+    for (Measured& m : unshared_)
+      if (m.shared) m.log_warm -= longer;
   }
+  believed_ = on_own_cores(measured_);
+  if (believed_.empty()) believed_ = unshared_;
   stays_cold_ = stay_cold();
   if (stays_cold_) {
     believed_.clear();
@@ -283,6 +288,7 @@ void KindModel::believe_all(const std::vector<Recorded>& recorded) {
   Levels levels{all, recorded, all, {}, host_adds()};
   if (levels.constant() || (!few && !are_apart_as_recorded(levels, all))) return;
   levels_ = std::move(levels);
+  unshared_ = measured_;
   believed_ = std::move(all);
   find_ends();
 }
@@ -353,7 +359,7 @@ void KindModel::find_tasks() {
   } else if (probability_of_tasks_ > (estimate ? 0.5 : replicate_.chance(count_ + 2))) {
     // A twin leaves no more behind than the host would else have added.
     const double after_twin = std::clamp(-shorter_than_recorded(), 0.0, kAfterTwin);
-    tasks_ = Tasks{estimate ? measured_ : drawn(measured_), recorded(), 2 * some * after_twin};
+    tasks_ = Tasks{estimate ? unshared_ : drawn(unshared_), recorded(), 2 * some * after_twin};
   }
 }
 
@@ -364,14 +370,14 @@ double KindModel::probability_of_tasks() const {
   constexpr double kSame = 3, kSameOfShort = 6, kShortPs = 100e6;
   const double same = mean_ps() < kShortPs ? kSameOfShort : kSame;
   if (!believed_.empty() && !tell_worse_than_recorded()) return 0;
-  return 1 / (1 + std::exp(same - log_odds_as_recorded(measured_)));
+  return 1 / (1 + std::exp(same - log_odds_as_recorded(unshared_)));
 }
 
 /// By the few samples there are, or by those of others; logarithm.
 double KindModel::shorter_than_recorded() const {
   if (measured_.empty()) return noise_ ? -noise_->usual : 0;
   std::vector<double> shorter;
-  for (const Measured& m : measured_)
+  for (const Measured& m : unshared_)
     shorter.push_back(m.log_warm - static_cast<double>(m.recorded.log_time));
   return quantile(std::move(shorter), 0.5);
 }
@@ -381,7 +387,7 @@ double KindModel::shorter_than_recorded() const {
 bool KindModel::differ_more_than_the_host_makes() const {
   if (noise_) {
     const double range = range_on_ranks(Told::kAll);
-    return range > range_of_host() && !are_alike_beside(measured_, range);
+    return range > range_of_host() && !are_alike_beside(unshared_, range);
   }
   return measured_.size() < kFewestOfTasks && !std::isinf(most_of_any_host_) &&
          range_on_ranks(Told::kAll) > most_of_any_host_;
@@ -406,9 +412,9 @@ bool KindModel::tell_worse_than_recorded() const {
   constexpr double kMostLeftOut = 0.1;  // of the samples
   if (levels_.told_by() == ToldBy::kChance && !levels_.as_recorded() &&
       (believed_.size() < kFewestOfLevel * levels_.count() || levels_.are_range_by_chance() ||
-       share_left_out(levels_, measured_) > kMostLeftOut))
+       share_left_out(levels_, unshared_) > kMostLeftOut))
     return true;
-  return error_as_recorded(measured_) < kBetter * error_of(levels_, measured_);
+  return error_as_recorded(unshared_) < kBetter * error_of(levels_, unshared_);
 }
 
 /// From the 10 % quantile to the 90 % quantile of how much longer stretches were recorded than is told of them (or: at all; logarithm), against

@@ -78,7 +78,8 @@ class KindModel {
   /// All is taken in: what the kind's samples say, or those of a replicate, that of the estimate first. `log_longer`: how much of what
   /// a rank does a few times only is the host's.
   /// `noise` and `sharing` count for the estimate, and stay.
-  void fit(const Replicate& replicate, double log_longer, const HostNoise& noise = {}, const Sharing& sharing = {});
+  void fit(const Replicate& replicate, double log_longer, const HostNoise& noise = {},
+           const Sharing& sharing = {});
   /// Lets the host's noise, and what sharing a core makes, be known by its samples.
   void tell(HostNoise& noise) const;
   void tell(Sharing& sharing) const;
@@ -112,6 +113,7 @@ class KindModel {
   [[nodiscard]] bool happens_once() const;  // on each rank
   void leave_once();
   void keep_awake(float log_recorded);
+  [[nodiscard]] OwnAndShared own_and_shared() const;
   void believe(const Sharing& sharing);
   [[nodiscard]] bool stay_cold() const;
   [[nodiscard]] double shorter_where_awake() const;
@@ -140,8 +142,10 @@ class KindModel {
   [[nodiscard]] double by_own_twin(const Stretch& stretch, double recorded) const;
 
   std::vector<OfRank> ranks_;
-  std::vector<Measured> measured_, believed_;  // the latter: of the former those that count
-  std::vector<float> awake_;  // logarithms of what was recorded of some whose rank had long been awake
+  std::vector<Measured> measured_;
+  std::vector<Measured> unshared_;  // ... without what sharing their core has made of them
+  std::vector<Measured> believed_;  // those that count
+  std::vector<float> awake_;        // logarithms of what was recorded of some whose rank had long been awake
   std::uint64_t awake_count_ = 0;
   bool stays_cold_ = false;
   double log_awake_ = 0;  // how much shorter what stays cold is than all of it as recorded

@@ -2,29 +2,72 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
+namespace {
 
-void Sharing::learn(const std::vector<double>& own, const std::vector<double>& shared) {
-  // Of work that differs it is not known whether it does because of the core.
-  constexpr double kSameWork = 0.1, kSameWorkShared = 0.3;
-  const auto range = [](const std::vector<double>& of) { return quantile(of, 0.9) - quantile(of, kLow); };
-  if (range(own) > kSameWork || range(shared) > kSameWorkShared) return;
-  known_.push_back({median(shared), std::max(median(shared) - median(own), 0.0), static_cast<double>(shared.size())});
+constexpr double kUsual = 0.27, kUsualError = 0.12;
+constexpr double kBetweenKinds = 0.1;
+
+double square(double x) {
+  return x * x;
 }
 
-double Sharing::longer(double log_shared) const {
-  constexpr double kUsual = 0.27, kNear = 1.4;  // the latter is a factor of four
-  double sum = kUsual, weights = 1;
+/// Of a kind's samples: the median, and how much each differs.
+struct Middle {
+  double median = 0, deviation = 0;
+  std::size_t of = 0;
+
+  Middle(const std::vector<double>& samples, double least_deviation)
+      : median{quantile(samples, 0.5)},
+        deviation{
+            std::max((quantile(samples, 0.9) - quantile(samples, kLow)) / kDeviations, least_deviation)},
+        of{samples.size()} {}
+  /// Of the median, squared.
+  [[nodiscard]] double error() const { return kOfMedian * square(deviation) / static_cast<double>(of); }
+
+ private:
+  static constexpr double kDeviations = 2.56;  // from the 10 % to the 90 % quantile of normal noise
+  static constexpr double kOfMedian = 1.57;    // against a mean
+};
+
+struct Difference {
+  double longer = 0, error = 0;  // the latter squared
+};
+
+/// A few samples may be more alike than the kind's stretches are.
+Difference difference(const OwnAndShared& of) {
+  constexpr std::size_t kFew = 4;
+  constexpr double kOwn = 0.03, kShared = 0.1;
+  const Middle shared{of.shared, kShared};
+  const Middle own{of.own, of.own.size() < kFew ? std::max(kOwn, shared.deviation - kShared) : kOwn};
+  return {std::max(shared.median - own.median, 0.0), shared.error() + own.error()};
+}
+
+}  // namespace
+
+void Sharing::learn(const OwnAndShared& of_kind) {
+  if (of_kind.own.empty() || of_kind.shared.empty()) return;
+  const auto [longer, error] = difference(of_kind);
+  known_.push_back({median(of_kind.shared), longer, 1 / (square(kBetweenKinds) + error)});
+}
+
+double Sharing::longer(const OwnAndShared& of_kind) const {
+  constexpr double kNear = 1.4;  // a factor of four
+  double precision = 1 / square(kUsualError), sum = kUsual * precision;
   for (const Known& known : known_) {
-    const double off = (known.log_shared - log_shared) / kNear;
-    const double weight = known.weight * std::exp(-off * off / 2);
+    const double weight =
+        known.precision * std::exp(-square((known.log_shared - median(of_kind.shared)) / kNear) / 2);
     sum += weight * known.longer;
-    weights += weight;
+    precision += weight;
   }
-  return sum / weights;
+  const double of_others = sum / precision;
+  if (of_kind.own.empty()) return of_others;
+  const auto [longer, error] = difference(of_kind);
+  return of_others + (longer - of_others) * square(kBetweenKinds) / (square(kBetweenKinds) + error);
 }
 
 }  // namespace nplus1::hypothesis::clock

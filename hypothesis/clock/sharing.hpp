@@ -1,12 +1,12 @@
 // How much longer twins took that shared their core with somebody than others of the same kind, by the kinds of a run that have
-// both: for kinds that have none but the former.
+// both.
 //
-//   s = (sum_k g_k n_k d_k + 0.27) / (sum_k g_k n_k + 1),   d_k = median of log w over the n_k shared samples of kind k - median of the others,
-//   g_k = exp(-(log(w / w_k) / 1.4)^2 / 2)
+//   s(w) = sum_k g_k p_k d_k / sum_k g_k p_k,   d_k = median of log w of the shared samples of kind k - median of its others,
+//   g_k = exp(-(log(w / w_k) / 1.4)^2 / 2),     p_k = 1 / (0.1^2 + error of d_k, squared)
 //
-// 0.27 is what it is where no kind tells. On two threads of a core the programs of other authors that were looked at took 1.13 to 1.45
-// times as long, nearly the same whenever a kind was measured; a chain of operations each of which needs the one before takes as long
-// as alone (docs/clock_model.md).
+// with one kind more that is as near as any, whose d is 0.27 and p = 1 / 0.12^2: what is usual where no kind tells. On two threads of a
+// core the programs of other authors that were looked at took 1.13 to 1.45 times as long, nearly the same whenever a kind was
+// measured; a chain of operations each of which needs the one before takes as long as alone (docs/clock_model.md).
 //
 // Pure. Sources: E. Nadaraya, "On estimating regression" (1964); G. Watson, "Smooth regression analysis" (1964).
 #pragma once
@@ -15,17 +15,20 @@
 
 namespace nplus1::hypothesis::clock {
 
+/// Natural logarithms of what twins of a kind took that had their core for themselves, and of what those took that shared it.
+struct OwnAndShared {
+  std::vector<double> own, shared;
+};
+
 class Sharing {
  public:
-  /// Natural logarithms: of what twins of a kind took that had their core for themselves, and of what those took that shared it; at
-  /// least one of each.
-  void learn(const std::vector<double>& own, const std::vector<double>& shared);
-  /// How much longer twins took that shared their core, of stretches of exp(`log_shared`) then; logarithm, 0 or more.
-  [[nodiscard]] double longer(double log_shared) const;
+  void learn(const OwnAndShared& of_kind);
+  /// How much longer a kind's twins took that shared their core, at least one; logarithm, 0 or more. By its own samples as far as these tell.
+  [[nodiscard]] double longer(const OwnAndShared& of_kind) const;
 
  private:
   struct Known {
-    double log_shared = 0, longer = 0, weight = 0;
+    double log_shared = 0, longer = 0, precision = 0;
   };
   std::vector<Known> known_;
 };

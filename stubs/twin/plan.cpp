@@ -20,23 +20,16 @@ std::uint64_t mixed(std::uint64_t x) {
 
 }  // namespace
 
-/// The largest need is the draw.
 double Plan::Kind::need() const {
   if (count < 2 || total_ps > kLongestPs * count) return 0;
-  return std::sqrt(total_ps * std::sqrt(total_ps)) / (tries + 1) * chance;
+  return std::sqrt(total_ps * std::sqrt(total_ps)) / (tries + 1);
 }
 
-/// The inverse of an exponential variate; not without limit, since what was told first may not come again for long.
-void Plan::draw(std::uint64_t key, Kind& kind) const {
-  constexpr double kLeast = 0.01;
-  const std::uint64_t random = mixed(mixed(key ^ mixed(who_ + 1)) + kind.tries);
-  kind.chance = 1 / std::max(kLeast, -std::log((static_cast<double>(random >> 11U) + 1) * 0x1p-53));
-}
-
-void Plan::try_again(std::uint64_t key) {
-  Kind& kind = kinds_[key];
-  ++kind.tries;
-  draw(key, kind);
+/// In [0, 1): evenly spread over ranks, and over the draws of each (multiples of the golden and of the plastic number).
+double Plan::lot() const {
+  constexpr double kOfRank = 0.6180339887498949, kOfDraw = 0.7548776662466927;
+  const double sum = kOfRank * static_cast<double>(who_) + kOfDraw * static_cast<double>(draws_);
+  return sum - std::floor(sum);
 }
 
 void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds, Outcome outcome,
@@ -44,10 +37,11 @@ void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds
   if (kinds_.size() > kMostKept || ends_.size() > kMostKept) {
     kinds_.clear();
     ends_.clear();
+    drawn_ = 0;
   }
   if (learns_from(picoseconds) || outcome != Outcome::kNotTried) learn(site, picoseconds, outcome, length);
   ++told_;
-  if (told_ - found_at_ > kCallsPerKind * kinds_.size()) find_most_needed();
+  if (told_ - drawn_at_ > std::min<std::uint64_t>(kCallsPerKind * kinds_.size(), told_ / 4)) draw();
   std::move_backward(calls_.begin(), calls_.end() - 1, calls_.end());
   calls_.front() = mixed(mixed(site + 1) + size);
 }
@@ -63,18 +57,18 @@ bool Plan::learns_from(std::int64_t picoseconds) const {
 void Plan::learn(std::uint64_t site, std::int64_t picoseconds, Outcome outcome, double length) {
   const std::uint64_t ended = mixed(calls_.front() ^ mixed(site + 1));
   Kind& kind = kinds_[ended];
-  if (kind.chance == 0) draw(ended, kind);
   ++kind.count;
   kind.told = told_;
   kind.total_ps += static_cast<double>(picoseconds);
   kind.longest_ps = std::max(kind.longest_ps, picoseconds);
   if (length > 0) kind.shortest = kind.shortest == 0 ? length : std::min(kind.shortest, length);
   if (outcome != Outcome::kNotTried) {
-    try_again(ended);
-    if (expected_ != ended) try_again(expected_);
-    find_most_needed();
+    ++kind.tries;
+    if (expected_ != ended) ++kinds_[expected_].tries;
+    draw_another();
+  } else if ((kind.count & (kind.count - 1)) == 0 && kind.need() > drawn_need_) {
+    draw();  // now and then, if there is more of it than of what was drawn
   }
-  most_needed_ = std::max(most_needed_, kinds_[ended].need());
   for (const std::size_t calls : kHistories) {
     End& end = ends_[history(calls)];
     end = {ended, end.kind == ended};
@@ -87,12 +81,32 @@ std::uint64_t Plan::history(std::size_t calls) const {
   return hash;
 }
 
-/// Of what may come again: what has not for half of all calls is over.
-void Plan::find_most_needed() {
-  most_needed_ = 0;
+void Plan::draw_another() {
+  ++draws_;
+  asked_since_ = 0;
+  draw();
+}
+
+/// Of what may come again: what has not for half of all calls is over. In the order of kinds that all ranks have in common: so the
+/// lots of all, which are evenly spread, leave out no kind whose share of the needs is worth a sample (systematic sampling).
+void Plan::draw() {
+  double left = 0;
+  needs_.clear();
   for (const auto& [key, kind] : kinds_)
-    if (kind.told >= told_ / 2) most_needed_ = std::max(most_needed_, kind.need());
-  found_at_ = told_;
+    if (const double need = kind.need(); need > 0 && kind.told >= told_ / 2) {
+      needs_.emplace_back(key, need);
+      left += need;
+    }
+  std::sort(needs_.begin(), needs_.end());
+  left *= lot();
+  drawn_ = 0;
+  drawn_need_ = 0;
+  for (const auto& [key, need] : needs_) {
+    drawn_ = key;
+    drawn_need_ = need;
+    if ((left -= need) < 0) break;
+  }
+  drawn_at_ = told_;
 }
 
 /// The stretch ends as those did that had the same calls before them: as many calls as were followed by the same twice.
@@ -108,10 +122,13 @@ const Plan::Kind* Plan::expect() {
   return nullptr;
 }
 
+/// What is never foreseen is waited for in vain.
 bool Plan::is_due() {
-  constexpr double kNearly = 0.7;
+  const std::uint64_t patience = std::max(kCallsPerKind * kinds_.size(), told_ / 4);
+  if (++asked_since_ > patience) draw_another();
+  if (drawn_ == 0) draw();
   const Kind* kind = expect();
-  return kind != nullptr && kind->need() > 0 && kind->need() >= kNearly * most_needed_;
+  return kind != nullptr && expected_ == drawn_;
 }
 
 double Plan::shortest() const {

@@ -6,13 +6,15 @@
 // the same relative error of each kind and that for the least of the sum, and leaves a few samples to small kinds. Which kind
 // begins is foreseen from the calls before it, since a twin has to be made before the stretch has run.
 //
-// Source of the way to draw: P. Efraimidis, P. Spirakis, "Weighted random sampling with a reservoir" (2006).
+// Source of the way to draw: W. Madow, "On the theory of systematic sampling, II" (1949).
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace nplus1::stubs::twin {
 
@@ -41,7 +43,6 @@ class Plan {
     double shortest = 0;
     std::int64_t longest_ps = 0;
     std::uint32_t count = 0, tries = 0;
-    double chance = 0;       // until the next try
     std::uint64_t told = 0;  // when it came last
     [[nodiscard]] double need() const;
   };
@@ -53,9 +54,9 @@ class Plan {
   void learn(std::uint64_t site, std::int64_t picoseconds, Outcome outcome, double length);
   [[nodiscard]] std::uint64_t history(std::size_t calls) const;
   [[nodiscard]] const Kind* expect();
-  void draw(std::uint64_t key, Kind& kind) const;
-  void try_again(std::uint64_t key);
-  void find_most_needed();
+  [[nodiscard]] double lot() const;
+  void draw_another();
+  void draw();
 
   std::uint64_t who_;
   std::unordered_map<std::uint64_t, Kind> kinds_;
@@ -63,8 +64,12 @@ class Plan {
   std::array<std::uint64_t, 8> calls_{};         // site and size, the last first
   std::uint64_t told_ = 0;                       // calls
   std::uint64_t expected_ = 0;                   // the kind that was foreseen last
-  double most_needed_ = 0;
-  std::uint64_t found_at_ = 0;  // calls, when that was looked for last
+  std::uint64_t drawn_ = 0;                      // the kind to be measured next; 0: there is none
+  double drawn_need_ = 0;
+  std::uint64_t draws_ = 0;                              // lots
+  std::uint64_t drawn_at_ = 0;                           // calls, when kinds were looked at last
+  std::uint64_t asked_since_ = 0;                        // times, since there is that lot
+  std::vector<std::pair<std::uint64_t, double>> needs_;  // kept for its memory
 };
 
 /// The CPU time of a rank, counted from its first call, at which it may have spent `spent_ns` on its twins: 3 ms at once, half of

@@ -30,6 +30,8 @@ namespace {
 
 constexpr int kColdPasses =
     2;  // the first copies each page that it writes to, the second finds what that left
+constexpr std::int64_t kMostWaitedNs =
+    2'500'000;  // of a twin: of those that found a core of their own, nine of ten had by then
 
 struct Pass {
   std::int64_t ticks;
@@ -203,13 +205,16 @@ bool looks_again(const Pass& found) {
 bool enough() {
   constexpr double kSame = 0.003;
   constexpr std::int64_t kMostCpuNs = 10'000'000;  // where the first passes have not told
+  constexpr std::int64_t kMostCpuInVainNs =
+      2'500'000;  // ... nor will others, since somebody else stays on the core
   constexpr int kFewPasses = 10, kFewLongOnes = 6, kFewVeryLongOnes = 4;
   constexpr double kVeryLongNs = 3e6;
   const Shared& s = *shared;
   if (s.passes <= kColdPasses) return false;
   if (s.passes == kMostPasses || ticks() > s.deadline_ticks) return true;
   const int few = is_longer_than(kVeryLongNs) ? kFewVeryLongOnes : is_long() ? kFewLongOnes : kFewPasses;
-  if (s.passes >= few && cpu_ns() > kMostCpuNs) return true;
+  const bool in_vain = s.waited_ns >= kMostWaitedNs;
+  if (s.passes >= few && cpu_ns() > (in_vain ? kMostCpuInVainNs : kMostCpuNs)) return true;
   if (s.passes < s.passes_then) return false;
   const Pass found = confirmed(kSame, Disturbed::kNone);
   return found.ticks != 0 && !looks_again(found);
@@ -218,10 +223,9 @@ bool enough() {
 /// Who has the core's other hardware thread mostly has it for a millisecond or two, and passes meanwhile are too long. Others may
 /// have the core itself until then.
 void await_own_core() {
-  constexpr std::int64_t kMostNs = 5'000'000;  // of a twin
   constexpr timespec kMoment{0, 50'000};
   Shared& s = *shared;
-  while (!s.own && s.waited_ns < kMostNs) {
+  while (!s.own && s.waited_ns < kMostWaitedNs) {
     const std::int64_t began = now_ns();
     own_call(SYS_nanosleep, as_long(&kMoment), 0);
     look_at_core();
