@@ -60,7 +60,7 @@ Sample on_a_core(int rank, std::uint64_t ordinal, double warm, bool shared) {
           ordinal,
           Duration{std::llround(warm)},
           false,
-          {Duration{400'000}, Duration{shared ? 300'000 : 200'000}}};
+          {Duration{400'000}, Duration{shared ? 280'000 : 200'000}}};
 }
 
 /// What is told of stretches whose twins took 30, 36 and 42 us on shared cores. `of_others`: how much longer sharing made the samples of

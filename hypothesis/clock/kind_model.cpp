@@ -239,14 +239,12 @@ OwnAndShared KindModel::own_and_shared() const {
 /// Those whose twins had their core for themselves; where there are none, the others, without what sharing makes of such stretches.
 void KindModel::believe(const Sharing& sharing) {
   unshared_ = measured_;
-  if (const OwnAndShared both = own_and_shared(); !both.shared.empty()) {
-    const double longer = sharing.longer(both);
-    for (Measured& m : unshared_)
-      if (m.shared) m.log_warm -= longer;
-  }
+  const double longer = measured_.empty() ? 0 : sharing.longer(own_and_shared());
+  for (Measured& m : unshared_)
+    if (m.shared) m.log_warm -= longer * Sharing::part(m.log_shared);
   believed_ = on_own_cores(measured_);
   if (believed_.empty()) believed_ = unshared_;
-  stays_cold_ = stay_cold();
+  stays_cold_ = stay_cold(longer * sharing.how_often());
   if (stays_cold_) {
     believed_.clear();
     log_awake_ = shorter_where_awake();
@@ -254,15 +252,17 @@ void KindModel::believe(const Sharing& sharing) {
   find_ends();
 }
 
-/// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these.
-bool KindModel::stay_cold() const {
+/// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these. `by_sharing`:
+/// what others on the core may have made of it, logarithm.
+bool KindModel::stay_cold(double by_sharing) const {
   constexpr std::size_t kFewest = 32;
   constexpr double kLonger = 0.26;  // a factor of 1.3: more than twins are wrong by
   constexpr double kUsual = 0.02;   // of all: rarer ones have something that made them so
   if (believed_.empty() || awake_.size() < kFewest ||
       static_cast<double>(awake_count_) < kUsual * static_cast<double>(count_))
     return false;
-  return quantile({awake_.begin(), awake_.end()}, kLow) > median(logarithms(believed_)) + kLonger;
+  return quantile({awake_.begin(), awake_.end()}, kLow) >
+         median(logarithms(believed_)) + kLonger + by_sharing;
 }
 
 /// Without what others' cooling makes of those that begin when their rank has slept: by as much as the low quantile of the others

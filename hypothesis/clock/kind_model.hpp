@@ -115,7 +115,7 @@ class KindModel {
   void keep_awake(float log_recorded);
   [[nodiscard]] OwnAndShared own_and_shared() const;
   void believe(const Sharing& sharing);
-  [[nodiscard]] bool stay_cold() const;
+  [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] double shorter_where_awake() const;
   void believe_all(const std::vector<Recorded>& recorded);
   void find_ends();

@@ -57,17 +57,27 @@ void Sharing::learn(const OwnAndShared& of_kind) {
 
 double Sharing::longer(const OwnAndShared& of_kind) const {
   constexpr double kNear = 1.4;  // a factor of four
+  const double like = median(of_kind.shared.empty() ? of_kind.own : of_kind.shared);
   double precision = 1 / square(kUsualError), sum = kUsual * precision;
   for (const Known& known : known_) {
-    const double weight =
-        known.precision * std::exp(-square((known.log_shared - median(of_kind.shared)) / kNear) / 2);
+    const double weight = known.precision * std::exp(-square((known.log_shared - like) / kNear) / 2);
     sum += weight * known.longer;
     precision += weight;
   }
   const double of_others = sum / precision;
-  if (of_kind.own.empty()) return of_others;
+  if (of_kind.own.empty() || of_kind.shared.empty()) return of_others;
   const auto [longer, error] = difference(of_kind);
   return of_others + (longer - of_others) * square(kBetweenKinds) / (square(kBetweenKinds) + error);
+}
+
+double Sharing::how_often() const {
+  constexpr double kMostly = 0.5;
+  return std::min(1.0, share_shared_ / kMostly);
+}
+
+double Sharing::part(double log_loads) {
+  constexpr double kAll = 0.37, kMore = 2.2;
+  return 1 + kMore * std::max(0.0, log_loads - kAll);
 }
 
 }  // namespace nplus1::hypothesis::clock

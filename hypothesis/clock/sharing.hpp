@@ -22,15 +22,25 @@ struct OwnAndShared {
 
 class Sharing {
  public:
+  Sharing() = default;
+  /// `share_shared`: of all times that a core was looked at, the share in which somebody else had a part of it.
+  explicit Sharing(double share_shared) : share_shared_{share_shared} {}
   void learn(const OwnAndShared& of_kind);
-  /// How much longer a kind's twins took that shared their core, at least one; logarithm, 0 or more. By its own samples as far as these tell.
+  /// How much longer a kind's twins take that share their core, of which there is at least one sample; logarithm, 0 or more. By its own
+  /// samples as far as these tell.
   [[nodiscard]] double longer(const OwnAndShared& of_kind) const;
+  /// How much of that even the shortest of recorded stretches may have, in [0, 1].
+  [[nodiscard]] double how_often() const;
+  /// Times that, where loads were slowed so much (logarithm): up to 0.37 that says no more than that the core was shared; of more, each
+  /// hundredth is 2.2 % more.
+  [[nodiscard]] static double part(double log_loads);
 
  private:
   struct Known {
     double log_shared = 0, longer = 0, precision = 0;
   };
   std::vector<Known> known_;
+  double share_shared_ = 0;
 };
 
 }  // namespace nplus1::hypothesis::clock

@@ -59,6 +59,12 @@ TEST(Sharing, IsNotWhatDataMake) {
   EXPECT_NEAR(sharing.longer(tasks), 0.27, 0.03);
 }
 
+TEST(Sharing, MakesMoreWhereLoadsWereSlowedByMoreThanIsUsual) {
+  EXPECT_EQ(Sharing::part(0.05), 1);
+  EXPECT_EQ(Sharing::part(0.3), 1);
+  EXPECT_NEAR(Sharing::part(0.57), 1.44, 1e-9);
+}
+
 /// What shared its core was shorter: then sharing made no difference.
 TEST(Sharing, MakesNothingShorter) {
   const Sharing sharing;

@@ -88,7 +88,7 @@ void Stretches::replicate(std::uint32_t number) {
   find_cost_of_measuring();
   const Replicate replicate{number};
   HostNoise noise{samples_.share_shared()};
-  Sharing sharing;
+  Sharing sharing{samples_.share_shared()};
   for (const auto& [kind, of] : kinds_) {
     of.model.tell(noise);
     of.model.tell(sharing);
