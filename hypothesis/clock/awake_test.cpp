@@ -58,19 +58,22 @@ TEST(Awake, IsNotKnownWithoutRealTimes) {
   }
 }
 
-/// All of 45 us; twins, which repeat one of them, took 13. Calls take `call_us`.
-double warm_us(double call_us) {
+/// All of `recorded_us`; twins, which repeat one of them, took 13. Calls take `call_us`. `shared`: others had a part of most cores.
+double warm_us(double call_us, double recorded_us = 45, bool shared = false) {
   std::vector<Sample> samples;
   for (int i = 0; i < 8; ++i)
     samples.push_back({RankId{i % kRanks}, static_cast<std::uint64_t>(11 + 2 * i),
                        Duration{std::llround(13 * kMicrosecond)}});
+  for (Sample& sample : samples) sample.twins_core = {Duration{400'000}, Duration{200'000}};
+  for (std::uint64_t i = 0; shared && i < 32; ++i)
+    samples.push_back({RankId{0}, 100 + i, {}, false, {}, {Duration{400'000}, Duration{280'000}}});
   Stretches stretches{samples};
   std::mt19937 random{5};
   std::uniform_real_distribution<double> scatter{1, 1.1};
   for (int r = 0; r < kRanks; ++r) {
     RankInTime rank;
     for (int s = 0; s < kSteps; ++s) {
-      const double us = 45 * scatter(random);
+      const double us = recorded_us * scatter(random);
       const events::Detail detail = rank.computes(us, us, call_us);
       stretches.take(RankId{r}, static_cast<std::uint64_t>(s), event_of(s, us * kMicrosecond), &detail);
     }
@@ -79,7 +82,8 @@ double warm_us(double call_us) {
   for (const KindReport& k : stretches.report()) EXPECT_FALSE(k.by_data);  // the host's part is still in it
   Follower follower;
   (void)follower.before(RankId{3}, event_of(0, 0));
-  return stretches.warm(follower.before(RankId{3}, event_of(1, 0)), RankId{3}, 1000, 47 * kMicrosecond) /
+  return stretches.warm(follower.before(RankId{3}, event_of(1, 0)), RankId{3}, 1000,
+                        1.04 * recorded_us * kMicrosecond) /
          kMicrosecond;
 }
 
@@ -89,6 +93,13 @@ TEST(StretchesThatStayCold, TakeWhatWasRecordedWhereTheirRankHadLongBeenAwake) {
 
 TEST(StretchesThatStayCold, AreNotKnownWhereRanksSleepInEachCall) {
   EXPECT_NEAR(warm_us(200), 13, 0.5);
+}
+
+/// As much longer as sharing a core makes them.
+TEST(StretchesThatStayCold, AreNotThoseThatSharedTheirCores) {
+  EXPECT_NEAR(warm_us(2, 18.6, false), 19.4, 0.5);
+  EXPECT_NEAR(warm_us(2, 18.6, true), 13, 0.5);
+  EXPECT_NEAR(warm_us(2, 45, true), 47, 1);
 }
 
 }  // namespace

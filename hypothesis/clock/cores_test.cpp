@@ -84,6 +84,18 @@ TEST(StretchesOnCores, WhoseTwinsAllSharedTheirCoreTakeWhatTheseTookWithoutWhatS
   EXPECT_NEAR(warm_where_all_shared(1.001), 36 / 1.11 * kMicrosecond, 0.5 * kMicrosecond);
 }
 
+TEST(StretchesOnCores, OfWhichOneThatDidNotShareTookLongerThanAllThatDidAreAsTheseSay) {
+  for (const double own : {37, 19}) {
+    std::vector<Sample> samples{on_a_core(2, 19, own * kMicrosecond, false)};
+    for (const double us : {25.9, 26.0, 26.1})
+      samples.push_back(on_a_core(3, 19 + 2 * samples.size(), us * kMicrosecond, true));
+    for (int r = 0; r < kRanks; ++r)
+      samples.push_back({RankId{r}, 1, {}, false, {}, {Duration{400'000}, Duration{200'000}}});
+    EXPECT_NEAR(warm_by(samples), (own < 26 ? own : 26 / std::exp(0.27)) * kMicrosecond, 2.2 * kMicrosecond)
+        << own;
+  }
+}
+
 int mixed_bits(int rank, int step) {
   return static_cast<int>(
       (static_cast<unsigned>(rank) * 2654435761U ^ static_cast<unsigned>(step) * 40503U) >> 7U & 1U);

@@ -31,7 +31,8 @@ void blur(std::vector<Measured>& samples, std::uint64_t random) {
   constexpr double kRough = 0.05, kExact = 0.01, kOfSharing = 0.1;
   const double each = samples.front().rough ? kRough : kExact;
   double off = normal(random) * each / std::sqrt(static_cast<double>(samples.size()));
-  if (samples.front().shared) off += normal(random) * kOfSharing;
+  if (std::any_of(samples.begin(), samples.end(), [](const Measured& m) { return m.shared; }))
+    off += normal(random) * kOfSharing;
   for (Measured& m : samples) m.log_warm += off;
 }
 
@@ -232,19 +233,26 @@ void KindModel::leave_once() {
   measured_.clear();
 }
 
+/// One or two that took longer on cores of their own than the others did on shared ones had something else wrong with them.
 OwnAndShared KindModel::own_and_shared() const {
-  return {logarithms(on_own_cores(measured_)), logarithms(on_shared_cores(measured_))};
+  constexpr std::size_t kFew = 2;
+  OwnAndShared both{logarithms(on_own_cores(measured_)), logarithms(on_shared_cores(measured_))};
+  if (both.own.size() <= kFew && both.shared.size() >= kFew * both.own.size() &&
+      median(both.own) > median(both.shared))
+    both.own.clear();
+  return both;
 }
 
-/// Those whose twins had their core for themselves; where there are none, the others, without what sharing makes of such stretches.
+/// Those whose twins had their core for themselves; all, without what sharing makes of such stretches, where there are none that
+/// count.
 void KindModel::believe(const Sharing& sharing) {
   unshared_ = measured_;
-  const double longer = measured_.empty() ? 0 : sharing.longer(own_and_shared());
+  const OwnAndShared both = own_and_shared();
+  const double longer = measured_.empty() ? 0 : sharing.longer(both);
   for (Measured& m : unshared_)
     if (m.shared) m.log_warm -= longer * Sharing::part(m.log_shared);
-  believed_ = on_own_cores(measured_);
-  if (believed_.empty()) believed_ = unshared_;
-  stays_cold_ = stay_cold(longer * sharing.how_often());
+  believed_ = both.own.empty() ? unshared_ : on_own_cores(measured_);
+  stays_cold_ = stay_cold(longer * (both.own.empty() ? 1 : sharing.how_often()));
   if (stays_cold_) {
     believed_.clear();
     log_awake_ = shorter_where_awake();

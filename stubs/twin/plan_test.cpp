@@ -71,6 +71,28 @@ TEST(Plan, SmallKindsHaveAFewOfTheFirstSamples) {
   EXPECT_NEAR(first[2], 0.256 * kMany, 0.08 * kMany);
 }
 
+/// Each of 34 ranks affords one twin, of twelve kinds that take the same: random draws would leave out one.
+TEST(Plan, ManyRanksTogetherLeaveOutNoKind) {
+  constexpr std::uint64_t kKinds = 12, kSomeRanks = 34;
+  std::vector<int> first(kKinds);
+  for (std::uint64_t rank = 0; rank < kSomeRanks; ++rank) {
+    Plan plan{rank};
+    bool done = false;
+    for (int step = 0; step < 40; ++step)
+      for (std::uint64_t kind = 0; kind < kKinds; ++kind) {
+        const bool due = step >= 20 && !done && plan.is_due();
+        if (due) ++first[kind];
+        done = done || due;
+        plan.told(kind, 8, 100'000'000, Outcome::kNotTried);
+      }
+    ASSERT_TRUE(done) << rank;
+  }
+  for (const int times : first) {
+    EXPECT_GE(times, 2);
+    EXPECT_LE(times, 4);
+  }
+}
+
 TEST(Plan, TheLongestOfTheForeseenKindIsKnown) {
   Plan plan{0};
   EXPECT_EQ(plan.longest_ps(), 0);
