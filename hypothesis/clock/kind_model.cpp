@@ -63,6 +63,17 @@ bool take_longer_where_shared_more(const std::vector<Measured>& samples) {
   return samples.size() >= kFewest && students_t(shared, warm) > kByChance;
 }
 
+/// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
+/// units: then twins that shared their core, with those who did more and who did less, took the same.
+bool bears_sharing(const std::vector<Measured>& samples) {
+  constexpr std::size_t kFewest = 2;
+  constexpr double kSame = 0.02;
+  std::vector<double> shared;
+  for (const Measured& m : samples)
+    if (m.shared) shared.push_back(m.log_warm);
+  return shared.size() >= kFewest && quantile(shared, 0.75) - quantile(shared, 0.25) < kSame;
+}
+
 std::vector<double> logarithms(const std::vector<Measured>& samples) {
   std::vector<double> logarithms;
   for (const Measured& m : samples) logarithms.push_back(m.log_warm);
@@ -243,16 +254,23 @@ OwnAndShared KindModel::own_and_shared() const {
   return both;
 }
 
-/// Those whose twins had their core for themselves; all, without what sharing makes of such stretches, where there are none that
-/// count.
+/// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches;
+/// if the run does not tell that, either, all where who shares the core seems to make no difference. Else such a kind is as one without
+/// samples, only not longer than they say.
 void KindModel::believe(const Sharing& sharing) {
   unshared_ = measured_;
   const OwnAndShared both = own_and_shared();
-  const double longer = measured_.empty() ? 0 : sharing.longer(both);
+  const std::optional<double> known = measured_.empty() ? std::nullopt : sharing.longer(both);
+  const double longer = known.value_or(0);
   for (Measured& m : unshared_)
     if (m.shared) m.log_warm -= longer * Sharing::part(m.log_shared);
-  believed_ = both.own.empty() ? unshared_ : on_own_cores(measured_);
-  stays_cold_ = stay_cold(longer * (both.own.empty() ? 1 : sharing.how_often()));
+  believed_.clear();
+  if (!both.own.empty())
+    believed_ = on_own_cores(measured_);
+  else if (known || bears_sharing(measured_))
+    believed_ = unshared_;
+  stays_cold_ =
+      stay_cold(both.own.empty() ? longer : known.value_or(Sharing::kOfOthers) * sharing.how_often());
   if (stays_cold_) {
     believed_.clear();
     log_awake_ = shorter_where_awake();
@@ -473,9 +491,20 @@ void KindModel::warm_up(const Warmer& warmer) {
   const std::optional<double> low = low_.typical(ranks_);
   if (!low) return;
   Warmer::Shorter shorter = warmer.at(*low, replicate_, count_ + 1);
+  shorter.mean = std::min(shorter.mean, warmer_at_least());
   if (noise_) shorter.mean = std::max(shorter.mean, -noise_->most);
   low_.shorten(ranks_, shorter.mean);
   least_ *= std::exp(std::min(shorter.most, shorter.mean));
+}
+
+/// Twins that shared their core took rather too long: a kind with none but such ones is at least as much warmer than recorded as
+/// the best of them say, each against its rank and step.
+double KindModel::warmer_at_least() const {
+  std::vector<double> shorter;
+  for (const Measured& m : measured_)
+    if (ranks_[m.recorded.rank].is_repeated())
+      shorter.push_back(m.log_warm - low_.log_of(m.recorded.rank) - differences_.of_step(m.recorded.step));
+  return std::min(quantile(std::move(shorter), kLow), 0.0);
 }
 
 std::optional<double> KindModel::low_of_all() const {

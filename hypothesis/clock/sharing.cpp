@@ -9,8 +9,9 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr double kUsual = 0.27, kUsualError = 0.12;
+constexpr double kUsual = Sharing::kOfOthers / 2, kUsualError = 0.14;  // of chains 0
 constexpr double kBetweenKinds = 0.1;
+constexpr double kMost = 0.6;  // more is the work's
 
 double square(double x) {
   return x * x;
@@ -47,26 +48,43 @@ Difference difference(const OwnAndShared& of) {
   return {std::max(shared.median - own.median, 0.0), shared.error() + own.error()};
 }
 
+/// Of work that differs nobody knows whether it does because of the core.
+bool tells(const OwnAndShared& of) {
+  constexpr std::size_t kFewest = 3;
+  constexpr double kSameWork = 0.4, kSameWorkShared = 0.6;  // a little more, since sharing makes some
+  const auto range = [](const std::vector<double>& samples) {
+    return quantile(samples, 0.9) - quantile(samples, kLow);
+  };
+  return !of.own.empty() && !of.shared.empty() && of.own.size() + of.shared.size() >= kFewest &&
+         range(of.own) < kSameWork && range(of.shared) < kSameWorkShared;
+}
+
 }  // namespace
 
 void Sharing::learn(const OwnAndShared& of_kind) {
-  if (of_kind.own.empty() || of_kind.shared.empty()) return;
+  if (!tells(of_kind)) return;
   const auto [longer, error] = difference(of_kind);
+  if (longer > kMost) return;
   known_.push_back({median(of_kind.shared), longer, 1 / (square(kBetweenKinds) + error)});
 }
 
-double Sharing::longer(const OwnAndShared& of_kind) const {
-  constexpr double kNear = 1.4;  // a factor of four
+std::optional<double> Sharing::longer(const OwnAndShared& of_kind) const {
+  constexpr double kNear = 1.4;   // a factor of four
+  constexpr double kEnough = 90;  // precision: two kinds with some samples of either, or one with many
   const double like = median(of_kind.shared.empty() ? of_kind.own : of_kind.shared);
-  double precision = 1 / square(kUsualError), sum = kUsual * precision;
+  double precision = 0, sum = 0;
   for (const Known& known : known_) {
     const double weight = known.precision * std::exp(-square((known.log_shared - like) / kNear) / 2);
     sum += weight * known.longer;
     precision += weight;
   }
-  const double of_others = sum / precision;
-  if (of_kind.own.empty() || of_kind.shared.empty()) return of_others;
-  const auto [longer, error] = difference(of_kind);
+  const bool told_by_itself = tells(of_kind);
+  if (!told_by_itself && precision < kEnough) return {};
+  constexpr double kPrecision = 1 / (kUsualError * kUsualError);
+  const double of_others = (sum + kUsual * kPrecision) / (precision + kPrecision);
+  if (!told_by_itself) return of_others;
+  auto [longer, error] = difference(of_kind);
+  longer = std::min(longer, kMost);
   return of_others + (longer - of_others) * square(kBetweenKinds) / (square(kBetweenKinds) + error);
 }
 
