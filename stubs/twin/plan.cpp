@@ -9,7 +9,8 @@ namespace {
 constexpr double kLongestPs = 20e9;  // on average: what caches cost hardly matters to longer stretches
 constexpr std::size_t kHistories[] = {8, 3, 1};  // calls
 constexpr std::size_t kCallsPerKind = 32;        // between two looks at all kinds
-constexpr std::size_t kMostKept = 1U << 14U;     // kinds, and histories; then all is learned anew
+constexpr std::size_t kKindsPerCall = 8;      // to be looked at, at most, where a new one may be worth more
+constexpr std::size_t kMostKept = 1U << 14U;  // kinds, and histories; then all is learned anew
 
 std::uint64_t mixed(std::uint64_t x) {
   x ^= x >> 31U;
@@ -38,6 +39,7 @@ void Plan::told(std::uint64_t site, std::uint64_t size, std::int64_t picoseconds
     kinds_.clear();
     ends_.clear();
     drawn_ = 0;
+    drawn_need_ = 0;
   }
   if (learns_from(picoseconds) || outcome != Outcome::kNotTried) learn(site, picoseconds, outcome, length);
   ++told_;
@@ -66,8 +68,9 @@ void Plan::learn(std::uint64_t site, std::int64_t picoseconds, Outcome outcome, 
     ++kind.tries;
     if (expected_ != ended) ++kinds_[expected_].tries;
     draw_another();
-  } else if ((kind.count & (kind.count - 1)) == 0 && kind.need() > drawn_need_) {
-    draw();  // now and then, if there is more of it than of what was drawn
+  } else if ((kind.count & (kind.count - 1)) == 0 && kind.need() > drawn_need_ &&
+             told_ - drawn_at_ > kinds_.size() / kKindsPerCall) {
+    draw();  // there is more of it than of what was drawn
   }
   for (const std::size_t calls : kHistories) {
     End& end = ends_[history(calls)];
@@ -126,7 +129,6 @@ const Plan::Kind* Plan::expect() {
 bool Plan::is_due() {
   const std::uint64_t patience = std::max(kCallsPerKind * kinds_.size(), told_ / 4);
   if (++asked_since_ > patience) draw_another();
-  if (drawn_ == 0) draw();
   const Kind* kind = expect();
   return kind != nullptr && expected_ == drawn_;
 }
