@@ -65,12 +65,9 @@ bool take_longer_where_shared_more(const std::vector<Measured>& samples) {
 
 /// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
 /// units: then twins that shared their core, with those who did more and who did less, took the same.
-bool bears_sharing(const std::vector<Measured>& samples) {
+bool bears_sharing(const std::vector<double>& shared) {
   constexpr std::size_t kFewest = 2;
   constexpr double kSame = 0.02;
-  std::vector<double> shared;
-  for (const Measured& m : samples)
-    if (m.shared) shared.push_back(m.log_warm);
   return shared.size() >= kFewest && quantile(shared, 0.75) - quantile(shared, 0.25) < kSame;
 }
 
@@ -267,7 +264,7 @@ void KindModel::believe(const Sharing& sharing) {
   believed_.clear();
   if (!both.own.empty())
     believed_ = on_own_cores(measured_);
-  else if (known || bears_sharing(measured_))
+  else if (known || bears_sharing(both.shared))
     believed_ = unshared_;
   stays_cold_ =
       stay_cold(both.own.empty() ? longer : known.value_or(Sharing::kOfOthers) * sharing.how_often());

@@ -2,12 +2,12 @@
 // tell.
 //
 // Believed are samples of twins that had their core for themselves; where a kind has none, those that shared it, without what
-// that makes (sharing.hpp). Then one of three tells of the kind:
+// that makes (sharing.hpp), if the run tells. Then one of three tells of the kind:
 // - the distribution of tasks, where stretches are each as long as their data says (tasks.hpp); or, where the host adds little to
 //   stretches of their length (host_noise.hpp) and these differ by more, what was recorded;
 // - levels, a few amounts of work, of which each stretch has one (levels.hpp);
 // - where nothing is believed, the rank's low quantile as recorded (low_times.hpp) and what its step has more, as much shorter as
-//   measured kinds of its length are (warmer.hpp).
+//   measured kinds of its length are (warmer.hpp), and not longer than twins say that shared their core.
 // A stretch that was measured itself takes what its sample says. None becomes longer than recorded.
 //
 // A twin repeats a stretch until all its data are in the nearest caches. A program that computes on something else in each stretch
