@@ -32,6 +32,7 @@ import tempfile
 class Bench:
     def __init__(self, options):
         self.options = options
+        self.steps = options.steps
         build = pathlib.Path(options.build).resolve()
         self.cases = self.held = 0
         self.errors, self.slopes = [], []  # per cent, of rows whose host kept its speed
@@ -159,7 +160,7 @@ class Bench:
         kind = self.chance.choice(("", "rank", "step", "random", "tasks"))
         percent = self.chance.choice((5, 20, 50, 100, 300)) if kind else 0
         # Of what would take a millisecond, a tenth is the program's beginning, which the truth has not.
-        self.options.steps = 600 if self.options.kernels == "01" and not kind else 60
+        self.options.steps = self.steps * (10 if self.options.kernels == "01" and not kind else 1)
         text, folder, truth_folder, end = self.row(pattern, ranks, f"{kind},{percent}" if kind else None)
         slope = "-"
         if kind and end == "|":

@@ -21,6 +21,16 @@ TEST(HostNoise, IsToldByStretchesOfALikeLength) {
   EXPECT_FALSE(noise.at(std::log(30e9)));
 }
 
+/// Where nothing was learned: others who share cores make what takes milliseconds differ by more.
+TEST(HostNoise, OfAnyHostIsMoreWhereCoresAreShared) {
+  const double alone = HostNoise{}.most_of_any_host(1e9);
+  EXPECT_NEAR(alone, 0.8, 1e-9);
+  EXPECT_NEAR(HostNoise{0.15}.most_of_any_host(1e9), alone + 0.25, 1e-9);
+  EXPECT_NEAR(HostNoise{0.9}.most_of_any_host(1e9), alone + 0.5, 1e-9);
+  EXPECT_EQ(HostNoise{0.9}.most_of_any_host(8e9), HostNoise{}.most_of_any_host(8e9));
+  EXPECT_TRUE(std::isinf(HostNoise{}.most_of_any_host(0.2e9)));
+}
+
 TEST(HostNoise, IsNotToldByFew) {
   HostNoise noise;
   for (int i = 0; i < 3; ++i) noise.learn(20, 0.1);

@@ -17,6 +17,11 @@ double square(double x) {
   return x * x;
 }
 
+/// From the 10 % to the 90 % quantile.
+double range(const std::vector<double>& samples) {
+  return quantile(samples, 0.9) - quantile(samples, kLow);
+}
+
 /// Of a kind's samples: the median, and how much each differs.
 struct Middle {
   double median = 0, deviation = 0;
@@ -24,15 +29,14 @@ struct Middle {
 
   Middle(const std::vector<double>& samples, double least_deviation)
       : median{quantile(samples, 0.5)},
-        deviation{
-            std::max((quantile(samples, 0.9) - quantile(samples, kLow)) / kDeviations, least_deviation)},
+        deviation{std::max(range(samples) / kRangeOfNormal, least_deviation)},
         of{samples.size()} {}
   /// Of the median, squared.
   [[nodiscard]] double error() const { return kOfMedian * square(deviation) / static_cast<double>(of); }
 
  private:
-  static constexpr double kDeviations = 2.56;  // from the 10 % to the 90 % quantile of normal noise
-  static constexpr double kOfMedian = 1.57;    // against a mean
+  static constexpr double kRangeOfNormal = 2.56;  // deviations
+  static constexpr double kOfMedian = 1.57;       // against a mean
 };
 
 struct Difference {
@@ -52,9 +56,6 @@ Difference difference(const OwnAndShared& of) {
 bool tells(const OwnAndShared& of) {
   constexpr std::size_t kFewest = 3;
   constexpr double kSameWork = 0.4, kSameWorkShared = 0.6;  // a little more, since sharing makes some
-  const auto range = [](const std::vector<double>& samples) {
-    return quantile(samples, 0.9) - quantile(samples, kLow);
-  };
   return !of.own.empty() && !of.shared.empty() && of.own.size() + of.shared.size() >= kFewest &&
          range(of.own) < kSameWork && range(of.shared) < kSameWorkShared;
 }

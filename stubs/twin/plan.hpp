@@ -1,7 +1,8 @@
 // Which stretches between two MPI calls a twin measures, and when it may: the arithmetic, without processes.
 //
 // A kind of stretch is where it begins and ends: the call path and size of the call before, the call path of the call after.
-// On many ranks each affords a few twins, and all are told together. So chance says what a rank measures next: a kind in which
+// On many ranks each affords a few twins, and all are told together. So a lot says what a rank measures next, and the lots of all are
+// spread evenly: a kind in which
 // time T is spent, and of which the rank has n samples, with a probability ~ T^(3/4) / (n + 1), which is between that for
 // the same relative error of each kind and that for the least of the sum, and leaves a few samples to small kinds. Which kind
 // begins is foreseen from the calls before it, since a twin has to be made before the stretch has run.
@@ -64,7 +65,7 @@ class Plan {
   std::array<std::uint64_t, 8> calls_{};         // site and size, the last first
   std::uint64_t told_ = 0;                       // calls
   std::uint64_t expected_ = 0;                   // the kind that was foreseen last
-  std::uint64_t drawn_ = 0;                      // the kind to be measured next; 0: there is none
+  std::uint64_t drawn_ = 0;                      // the kind to be measured next; 0: none is worth it
   double drawn_need_ = 0;
   std::uint64_t draws_ = 0;                              // lots
   std::uint64_t drawn_at_ = 0;                           // calls, when kinds were looked at last
