@@ -26,9 +26,10 @@ using hypothesis::clock::Stretches;
 using report::exact_seconds;
 
 /// Replays with other samples, for the interval: more of them where what samples leave open is not small beside what is
-/// systematic. None of a recording that is larger.
+/// systematic. No more, and then none, of recordings of so many bytes and more: each takes as long as a replay.
 constexpr std::size_t kReplicates = 6, kMoreReplicates = 10;
-constexpr std::uint64_t kMostReplicated = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kMostReplicated = std::uint64_t{64} << 20U,
+                        kMostReplicatedMore = std::uint64_t{8} << 20U;
 /// What twins may be wrong by in all stretches alike, as a share: a little on any host, and the more where others had a part of the cores
 /// more often, which makes these slower for seconds (docs/benchmarks.md has what it was calibrated on).
 double systematic_error(const hypothesis::clock::Samples& samples) {
@@ -78,7 +79,7 @@ class ClockReplays {
         from_seconds(seconds(clocks.lowest) * (1 - 1.645 * systematic_));  // the shortest may be too long
     std::vector<double> others;
     for (std::size_t i = 2; i < ends.size(); ++i) others.push_back(seconds(ends[i].first));
-    if (hypothesis::clock::are_apart(others, systematic_))
+    if (reader_.bytes() <= kMostReplicatedMore && hypothesis::clock::are_apart(others, systematic_))
       for (const auto& [makespan, computing] : ends_of(ends.size(), kMoreReplicates, stretches))
         others.push_back(seconds(makespan));
     const auto conclude = [&](const hypothesis::ReplayResult& best) {

@@ -3,6 +3,7 @@
 // Pure. Source: G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators" (2014).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace nplus1::hypothesis::clock {
@@ -13,6 +14,11 @@ namespace nplus1::hypothesis::clock {
   x = (x ^ x >> 27U) * 0x94d049bb133111ebU;
   return x ^ x >> 31U;
 }
+
+/// Of numbers, for tables that take the low bits.
+struct Mixed {
+  std::size_t operator()(std::uint64_t x) const { return mixed(x); }
+};
 
 /// In [0, 1).
 [[nodiscard]] inline double fraction(std::uint64_t x) {

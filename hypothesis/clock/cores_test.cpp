@@ -63,6 +63,9 @@ Sample on_a_core(int rank, std::uint64_t ordinal, double warm, bool shared) {
           {Duration{400'000}, Duration{shared ? 280'000 : 200'000}}};
 }
 
+/// Of what twins take that share their core, where nothing tells what that makes.
+const double kUntold = std::exp(-Sharing::kOfOthers / 2);
+
 /// What is told of stretches whose twins took 30, 36 and 42 us on shared cores. `of_others`: how much longer sharing made the samples of
 /// the kind between; 0: nothing is known of that.
 double warm_where_all_shared(double of_others) {
@@ -78,7 +81,7 @@ double warm_where_all_shared(double of_others) {
 }
 
 TEST(StretchesOnCores, WhoseTwinsAllSharedTheirCoreTakeWhatTheseTookWithoutWhatSharingMakes) {
-  EXPECT_NEAR(warm_where_all_shared(0), 30 * kMicrosecond, 0.1 * kMicrosecond);  // the best of them
+  EXPECT_NEAR(warm_where_all_shared(0), 36 * kUntold * kMicrosecond, 0.1 * kMicrosecond);
   EXPECT_NEAR(warm_where_all_shared(1.5), 36 / 1.36 * kMicrosecond, 0.3 * kMicrosecond);
   EXPECT_NEAR(warm_where_all_shared(1.001), 36 / 1.05 * kMicrosecond, 0.3 * kMicrosecond);
 }
@@ -90,7 +93,7 @@ TEST(StretchesOnCores, OfWhichOneThatDidNotShareTookLongerThanAllThatDidAreAsThe
       samples.push_back(on_a_core(3, 19 + 2 * samples.size(), us * kMicrosecond, true));
     for (int r = 0; r < kRanks; ++r)
       samples.push_back({RankId{r}, 1, {}, false, {}, {Duration{400'000}, Duration{200'000}}});
-    EXPECT_NEAR(warm_by(samples), std::min(own, 26.0) * kMicrosecond, 0.2 * kMicrosecond) << own;
+    EXPECT_NEAR(warm_by(samples), std::min(own, 26.0 * kUntold) * kMicrosecond, 0.2 * kMicrosecond) << own;
   }
 }
 
@@ -148,8 +151,9 @@ double longest_where_all_shared(double sharing) {
                       [&](int r, int s) { return (sharing == 0 && more(r, s) ? 35 : 25) * kMicrosecond; });
 }
 
+/// Three that did not share do not tell what sharing made of the others, if work differs.
 TEST(StretchesOnCores, WhoseTwinsNearlyAllSharedTheirCoreKeepTheirDifferencesWhereSharingMadeNone) {
-  EXPECT_NEAR(longest_where_all_shared(0), 30 * kMicrosecond, 0.5 * kMicrosecond);
+  EXPECT_NEAR(longest_where_all_shared(0), 30 * kUntold * kMicrosecond, 0.5 * kMicrosecond);
   EXPECT_NEAR(longest_where_all_shared(2), 20 * kMicrosecond, 0.5 * kMicrosecond);
 }
 

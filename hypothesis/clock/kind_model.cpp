@@ -5,7 +5,6 @@
 #include <iterator>
 #include <utility>
 
-#include "hypothesis/clock/correlation.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -25,14 +24,15 @@ double normal(std::uint64_t& random) {
 }
 
 /// A few samples are more alike than the kind's stretches are: each replicate moves them together, by the error of the
-/// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %; and what sharing made of a kind is off by 10 %
-/// however many there are.
-void blur(std::vector<Measured>& samples, std::uint64_t random) {
-  constexpr double kRough = 0.05, kExact = 0.01, kOfSharing = 0.1;
+/// mean of as many, where a single one is off by 5 % if it is rough, else by 1 %; and by what is not known of sharing, however many there
+/// are, and `all_kinds`, standard deviations of what others tell of it.
+void blur(std::vector<Measured>& samples, std::uint64_t random, const Sharing::Longer& sharing,
+          double all_kinds) {
+  constexpr double kRough = 0.05, kExact = 0.01;
   const double each = samples.front().rough ? kRough : kExact;
   double off = normal(random) * each / std::sqrt(static_cast<double>(samples.size()));
   if (std::any_of(samples.begin(), samples.end(), [](const Measured& m) { return m.shared; }))
-    off += normal(random) * kOfSharing;
+    off += normal(random) * sharing.own_error + all_kinds * sharing.common_error;
   for (Measured& m : samples) m.log_warm += off;
 }
 
@@ -49,26 +49,6 @@ std::vector<Measured> on_own_cores(const std::vector<Measured>& samples) {
 }
 std::vector<Measured> on_shared_cores(const std::vector<Measured>& samples) {
   return those(samples, true);
-}
-
-/// Whether those whose core others used more took longer: more than by chance.
-bool take_longer_where_shared_more(const std::vector<Measured>& samples) {
-  constexpr double kByChance = 2;  // Student's t
-  constexpr std::size_t kFewest = 5;
-  std::vector<double> shared, warm;
-  for (const Measured& m : samples) {
-    shared.push_back(m.log_shared);
-    warm.push_back(m.log_warm);
-  }
-  return samples.size() >= kFewest && students_t(shared, warm) > kByChance;
-}
-
-/// What waits for itself (a chain of operations each of which needs the one before) takes as long whoever has the core's other
-/// units: then twins that shared their core, with those who did more and who did less, took the same.
-bool bears_sharing(const std::vector<double>& shared) {
-  constexpr std::size_t kFewest = 2;
-  constexpr double kSame = 0.02;
-  return shared.size() >= kFewest && quantile(shared, 0.75) - quantile(shared, 0.25) < kSame;
 }
 
 std::vector<double> logarithms(const std::vector<Measured>& samples) {
@@ -89,8 +69,9 @@ double share_left_out(const Levels& levels, const std::vector<Measured>& samples
 
 /// Whether what is of a higher level was recorded as longer than what is of the next lower one, in nine pairs of ten; and some of
 /// each had their core for themselves: whoever shares it for a while makes twin and stretch longer.
-bool are_apart_as_recorded(const Levels& levels, const std::vector<Measured>& samples) {
-  constexpr std::size_t kFewest = 3, kFewestAlone = 2;  // of each
+bool are_apart_as_recorded(const Levels& levels, const std::vector<Measured>& samples,
+                           std::size_t fewest_alone) {
+  constexpr std::size_t kFewest = 3;  // of each
   constexpr double kApart = 0.9;
   std::vector<std::vector<float>> recorded(levels.count());
   std::vector<std::size_t> alone(levels.count());
@@ -100,7 +81,7 @@ bool are_apart_as_recorded(const Levels& levels, const std::vector<Measured>& sa
     alone[level] += m.shared ? 0U : 1U;
   }
   for (std::size_t l = 0; l < recorded.size(); ++l) {
-    if (recorded[l].size() < kFewest || alone[l] < kFewestAlone) return false;
+    if (recorded[l].size() < kFewest || alone[l] < fewest_alone) return false;
     if (l == 0) continue;
     std::size_t longer = 0;
     for (const float upper : recorded[l])
@@ -126,7 +107,7 @@ bool are_alike_beside(const std::vector<Measured>& samples, double range) {
 
 Recorded recorded_as(const Stretch& stretch, double picoseconds) {
   return {static_cast<std::uint32_t>(stretch.rank.value), stretch.step,
-          static_cast<float>(std::log(std::max(picoseconds, 1.0)))};
+          static_cast<float>(std::log(std::max(picoseconds, 1.0))), stretch.core};
 }
 
 }  // namespace
@@ -244,30 +225,54 @@ void KindModel::leave_once() {
 /// One or two that took longer on cores of their own than the others did on shared ones had something else wrong with them.
 OwnAndShared KindModel::own_and_shared() const {
   constexpr std::size_t kFew = 2;
-  OwnAndShared both{logarithms(on_own_cores(measured_)), logarithms(on_shared_cores(measured_))};
+  OwnAndShared both;
+  both.own = logarithms(on_own_cores(measured_));
+  both.shared = logarithms(on_shared_cores(measured_));
+  both.log_time = std::log(std::max(mean_ps(), 1.0));
   if (both.own.size() <= kFew && both.shared.size() >= kFew * both.own.size() &&
       median(both.own) > median(both.shared))
     both.own.clear();
+  for (const Measured& m : measured_)
+    if (m.recorded.core != Core::kUnknown)
+      both.against_recorded.push_back({m.log_warm - static_cast<double>(m.recorded.log_time), m.shared,
+                                       m.recorded.core == Core::kShared});
+  add_recorded(both);
   return both;
 }
 
-/// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches;
-/// if the run does not tell that, either, all where who shares the core seems to make no difference. Else such a kind is as one without
-/// samples, only not longer than they say.
+/// Each against the others of its rank; of kinds that are so long that nearly all of them have a reading of their core.
+void KindModel::add_recorded(OwnAndShared& both) const {
+  constexpr double kNearlyAll = 0.8;
+  std::size_t all = 0;
+  for (const OfRank& rank : ranks_) {
+    if (!rank.is_repeated()) continue;
+    all += rank.some.size();
+    std::vector<double> times;
+    for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
+    const double of_rank = median(std::move(times));
+    for (const Recorded& r : rank.some)
+      if (r.core != Core::kUnknown)
+        (r.core == Core::kOwn ? both.recorded_own : both.recorded_shared)
+            .push_back(static_cast<double>(r.log_time) - of_rank);
+  }
+  if (static_cast<double>(both.recorded_own.size() + both.recorded_shared.size()) >=
+      kNearlyAll * static_cast<double>(all))
+    return;
+  both.recorded_own.clear();
+  both.recorded_shared.clear();
+}
+
+/// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches.
 void KindModel::believe(const Sharing& sharing) {
   unshared_ = measured_;
   const OwnAndShared both = own_and_shared();
-  const std::optional<double> known = measured_.empty() ? std::nullopt : sharing.longer(both);
-  const double longer = known.value_or(0);
+  longer_shared_ = measured_.empty() ? Sharing::Longer{} : sharing.longer(both);
   for (Measured& m : unshared_)
-    if (m.shared) m.log_warm -= longer * Sharing::part(m.log_shared);
-  believed_.clear();
-  if (!both.own.empty())
-    believed_ = on_own_cores(measured_);
-  else if (known || bears_sharing(both.shared))
-    believed_ = unshared_;
-  stays_cold_ =
-      stay_cold(both.own.empty() ? longer : known.value_or(Sharing::kOfOthers) * sharing.how_often());
+    if (m.shared) m.log_warm -= longer_shared_.log * Sharing::part(m.log_shared);
+  believed_ = both.own.empty() ? unshared_ : on_own_cores(measured_);
+  const double perhaps =
+      longer_shared_.log + std::hypot(longer_shared_.common_error, longer_shared_.own_error);
+  stays_cold_ = stay_cold(perhaps * (both.own.empty() ? 1 : sharing.how_often()));
   if (stays_cold_) {
     believed_.clear();
     log_awake_ = shorter_where_awake();
@@ -296,22 +301,18 @@ double KindModel::shorter_where_awake() const {
   return std::min(0.0, quantile({awake_.begin(), awake_.end()}, kLow) - quantile(std::move(all), kLow));
 }
 
-/// Stretches of milliseconds hardly ever have their core for themselves, and few samples tell no amounts of work apart. Where those
-/// that shared more took no longer, all do, as rough ones; where not so few are believed, only amounts that the stretches
-/// themselves were recorded with.
+/// Stretches of milliseconds hardly ever have their core for themselves, and few samples tell no amounts of work apart. All do, without what
+/// sharing made, as rough ones: amounts that the stretches themselves were recorded with.
 void KindModel::believe_all(const std::vector<Recorded>& recorded) {
-  constexpr std::size_t kFewest = 8, kFewEnough = 4;
+  constexpr std::size_t kFewest = 8, kFewEnough = 4, kFewestAlone = 2;
   if (!levels_.constant() || levels_.as_recorded()) return;
   if (measured_.size() < kFewest) return;
   const bool few = believed_.size() <= kFewEnough;
-  // Long stretches are left alone more rarely: of all twins, those that shared their core took longer.
-  if (take_longer_where_shared_more(few ? measured_ : on_shared_cores(measured_))) return;
-  std::vector<Measured> all = measured_;
+  std::vector<Measured> all = unshared_;
   for (Measured& m : all) m.rough = true;
   Levels levels{all, recorded, all, {}, host_adds()};
-  if (levels.constant() || (!few && !are_apart_as_recorded(levels, all))) return;
+  if (levels.constant() || !are_apart_as_recorded(levels, all, few ? 0 : kFewestAlone)) return;
   levels_ = std::move(levels);
-  unshared_ = measured_;
   believed_ = std::move(all);
   find_ends();
 }
@@ -353,7 +354,8 @@ std::vector<Measured> KindModel::drawn(const std::vector<Measured>& samples) con
   std::vector<Measured> some;
   for (std::size_t i = 0; i < samples.size(); ++i)
     some.push_back(samples[replicate_.random(i + count_) % samples.size()]);
-  blur(some, replicate_.random(~count_));
+  std::uint64_t of_all_kinds = replicate_.random(0);
+  blur(some, replicate_.random(~count_), longer_shared_, normal(of_all_kinds));
   return some;
 }
 

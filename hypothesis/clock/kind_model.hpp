@@ -63,8 +63,9 @@ struct Stretch {
   bool shared = false;
   double log_shared = 0;
   double log_shared_own =
-      0;             // how much longer loads took than on a core for oneself where the stretch itself ended
-  double awake = 0;  // how long its rank had computed when it began: Awake
+      0;  // how much longer loads took than on a core for oneself where the stretch itself ended
+  Core core = Core::kUnknown;  // there, too
+  double awake = 0;            // how long its rank had computed when it began: Awake
 };
 
 class KindModel {
@@ -114,6 +115,7 @@ class KindModel {
   void leave_once();
   void keep_awake(float log_recorded);
   [[nodiscard]] OwnAndShared own_and_shared() const;
+  void add_recorded(OwnAndShared& both) const;
   void believe(const Sharing& sharing);
   [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] double shorter_where_awake() const;
@@ -148,6 +150,7 @@ class KindModel {
   std::vector<Measured> believed_;  // those that count
   std::vector<float> awake_;        // logarithms of what was recorded of some whose rank had long been awake
   std::uint64_t awake_count_ = 0;
+  Sharing::Longer longer_shared_;
   bool stays_cold_ = false;
   double log_awake_ = 0;  // how much shorter what stays cold is than all of it as recorded
   std::uint64_t count_ = 0;

@@ -5,10 +5,14 @@
 
 namespace nplus1::hypothesis::clock {
 
+/// Whether somebody else had a part of it.
+enum class Core : std::uint8_t { kUnknown, kOwn, kShared };
+
 /// A stretch as it was recorded. `step`: how many of its kind its rank had before.
 struct Recorded {
   std::uint32_t rank = 0, step = 0;
-  float log_time = 0;  // natural logarithm of picoseconds
+  float log_time = 0;          // natural logarithm of picoseconds
+  Core core = Core::kUnknown;  // where it ended
 };
 
 /// A stretch that a twin has measured.

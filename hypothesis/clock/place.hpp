@@ -3,12 +3,14 @@
 // One thread. Memory: a number for each kind and rank.
 #pragma once
 
+#include <tsl/robin_map.h>
+
+#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <unordered_map>
 #include <vector>
 
 #include "events/sink.hpp"
+#include "hypothesis/clock/chance.hpp"
 #include "support/ids.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -18,6 +20,13 @@ struct Kind {
   std::int64_t size = 0;                // of the call after which it begins
   bool longer = false;                  // between the same calls others are far shorter (lengths.hpp)
   friend auto operator<=>(const Kind&, const Kind&) = default;
+
+  struct Hash {
+    std::size_t operator()(const Kind& kind) const {
+      return mixed(mixed(std::uint64_t{kind.after} << 32U | kind.before) +
+                   static_cast<std::uint64_t>(kind.size) + (kind.longer ? 1U : 0U));
+    }
+  };
 };
 
 struct Place {
@@ -43,8 +52,8 @@ class Follower {
     std::int64_t size = 0;
     std::uint16_t call = 0;
   };
-  std::unordered_map<std::uint64_t, Last> last_;         // by thread_number()
-  std::map<Kind, std::vector<std::uint32_t>> how_many_;  // of a kind, by rank
+  tsl::robin_map<std::uint64_t, Last, Mixed> last_;                        // by thread_number()
+  tsl::robin_map<Kind, std::vector<std::uint32_t>, Kind::Hash> how_many_;  // of a kind, by rank
 };
 
 }  // namespace nplus1::hypothesis::clock

@@ -15,6 +15,66 @@ double share(const CoreSpeed& core) {
   return static_cast<double>(core.loads.count()) / static_cast<double>(core.cycles.count());
 }
 
+/// What loads take of cycles on cores for oneself: from the least around which readings gather (these are alike, and however rare they
+/// are, a single one that is less was disturbed), up to where there are far fewer; where there is no such place, strangers are on all
+/// cores, and none is one's own.
+struct OwnShares {
+  double least = 0, most = 0;
+
+  explicit OwnShares(std::vector<double> shares) {
+    if (shares.empty()) return;
+    std::sort(shares.begin(), shares.end());
+    least = least_of_many(shares);
+    most = least * until_far_fewer(shares);
+  }
+
+ private:
+  static double least_of_many(const std::vector<double>& sorted) {
+    constexpr double kGathered = 1.01;
+    constexpr std::ptrdiff_t kFewest = 3, kOneIn = 200;
+    const auto size = static_cast<std::ptrdiff_t>(sorted.size());
+    const std::ptrdiff_t many = std::max(kFewest, size / kOneIn);
+    const auto gathered_from = [&](auto first) {
+      return std::upper_bound(first, sorted.end(), kGathered * *first) - first;
+    };
+    const auto first = std::find_if(sorted.begin(), sorted.end(), [&](const double& share) {
+      return gathered_from(sorted.begin() + (&share - sorted.data())) >= many;
+    });
+    if (first == sorted.end()) return sorted.front();
+    auto most = first;
+    for (auto next = first; next != sorted.end() && *next <= kGathered * *first; ++next)
+      if (gathered_from(next) > gathered_from(most)) most = next;
+    return *most;
+  }
+
+  /// Where hardly any are left, or fewer and then no longer fewer, as a multiple of the least; 0: nowhere.
+  [[nodiscard]] double until_far_fewer(const std::vector<double>& sorted) const {
+    constexpr double kStep = 0.0025, kFurther = 0.01, kHardlyAny = 0.1, kFewer = 0.6, kNoLongerFewer = 0.7;
+    constexpr double kEnoughToTell = 8, kNotTold = 1.04;
+    constexpr int kMostSteps = 20;
+    double highest = 0;
+    for (int step = 0; step <= kMostSteps; ++step) {
+      const double multiple = 1 + step * kStep, here = many_near(sorted, least * multiple);
+      if (highest >= kEnoughToTell && here < kFewer * highest &&
+          (here < kHardlyAny * highest ||
+           many_near(sorted, least * (multiple + kFurther)) > kNoLongerFewer * here))
+        return multiple;
+      highest = std::max(highest, here);
+    }
+    return highest < kEnoughToTell ? kNotTold : 0;
+  }
+
+  /// The fewer the farther. Clocks' ticks, of which readings are whole numbers, are two to three per cent of that wide.
+  static double many_near(const std::vector<double>& sorted, double share) {
+    constexpr double kNear = 0.012;
+    double many = 0;
+    for (auto reading = std::lower_bound(sorted.begin(), sorted.end(), (1 - kNear) * share);
+         reading != sorted.end() && *reading < (1 + kNear) * share; ++reading)
+      many += 1 - std::abs(*reading / share - 1) / kNear;
+    return many;
+  }
+};
+
 }  // namespace
 
 Result<std::vector<Sample>> samples_of(const events::recording::Properties& properties) {
@@ -55,8 +115,7 @@ Result<std::vector<Sample>> samples_of(const events::recording::Properties& prop
 }
 
 Samples::Samples(const std::vector<Sample>& samples) {
-  // Quantiles: the very least may be an error.
-  constexpr double kFastest = 0.02, kOwn = 0.05;
+  constexpr double kFastest = 0.02;  // quantile: the very least may be an error
   constexpr double kSlowest = 3;  // times as long: the core was taken away meanwhile, whatever its frequency
   std::vector<double> cycles, shares;
   for (const Sample& sample : samples)
@@ -66,12 +125,14 @@ Samples::Samples(const std::vector<Sample>& samples) {
       shares.push_back(share(*core));
     }
   fastest_ = quantile(std::move(cycles), kFastest);
-  own_share_ = quantile(std::move(shares), kOwn);
+  const OwnShares own{std::move(shares)};
+  own_share_ = own.least;
+  most_of_own_ = own.most;
   for (Sample sample : samples) {
     if (sample.warm.count() != 0) ++measured_;
     for (CoreSpeed* core : {&sample.twins_core, &sample.core})
       if (static_cast<double>(core->cycles.count()) > kSlowest * fastest_) *core = {};
-    sample.shared = is_shared(sample.twins_core);
+    sample.shared = of_core(sample.twins_core) == Core::kShared;
     sample.rough = sample.rough || sample.shared;
     samples_.emplace(stretch_number(sample.rank, sample.ordinal), sample);
   }
@@ -81,9 +142,9 @@ double Samples::log_shared(const CoreSpeed& core) const {
   return core.cycles.count() == 0 ? 0 : std::max(std::log(share(core) / own_share_), 0.0);
 }
 
-bool Samples::is_shared(const CoreSpeed& core) const {
-  constexpr double kMore = 1.04;
-  return core.cycles.count() != 0 && share(core) > kMore * own_share_;
+Core Samples::of_core(const CoreSpeed& core) const {
+  if (core.cycles.count() == 0) return Core::kUnknown;
+  return share(core) > most_of_own_ ? Core::kShared : Core::kOwn;
 }
 
 template <class Of>
@@ -100,7 +161,8 @@ double Samples::mean_of_readings(Of of) const {
 }
 
 double Samples::share_shared() const {
-  return mean_of_readings([this](const CoreSpeed& core) { return is_shared(core) ? 1.0 : 0.0; });
+  return mean_of_readings(
+      [this](const CoreSpeed& core) { return of_core(core) == Core::kShared ? 1.0 : 0.0; });
 }
 
 double Samples::at_fastest(double time, const CoreSpeed& core) const {
@@ -114,7 +176,7 @@ double Samples::slower_than_fastest() const {
 
 const Sample* Samples::of(RankId rank, std::uint64_t ordinal) const {
   const auto found = samples_.find(stretch_number(rank, ordinal));
-  return found == samples_.end() ? nullptr : &found->second;
+  return found == samples_.end() ? nullptr : &found.value();
 }
 
 }  // namespace nplus1::hypothesis::clock

@@ -4,12 +4,15 @@
 // One thread; after it is made, any.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "events/recording/header.hpp"
+#include "hypothesis/clock/chance.hpp"
+#include "hypothesis/clock/measured.hpp"
 #include "support/ids.hpp"
 #include "support/result.hpp"
 #include "support/units.hpp"
@@ -52,21 +55,21 @@ class Samples {
   [[nodiscard]] double at_fastest(double time, const CoreSpeed& core) const;
   /// How much longer loads took than on a core for oneself, logarithm; 0: no longer, or that is not known.
   [[nodiscard]] double log_shared(const CoreSpeed& core) const;
+  [[nodiscard]] Core of_core(const CoreSpeed& core) const;
   /// Of all times that a core was looked at, the share in which somebody else had a part of it.
   [[nodiscard]] double share_shared() const;
   /// How much longer the same cycles took on average, where that is known, than at the highest frequency that was met: 0 and more.
   [[nodiscard]] double slower_than_fastest() const;
 
  private:
-  /// More than a little above the least, and somebody had a part of the core.
-  [[nodiscard]] bool is_shared(const CoreSpeed& core) const;
   template <class Of>
   [[nodiscard]] double mean_of_readings(Of of) const;
 
-  std::unordered_map<std::uint64_t, Sample> samples_;  // by stretch_number()
+  tsl::robin_map<std::uint64_t, Sample, Mixed> samples_;  // by stretch_number()
   std::size_t measured_ = 0;
-  double fastest_ = 0;    // CoreSpeed::cycles, in picoseconds
-  double own_share_ = 0;  // CoreSpeed: loads against cycles of a core for oneself
+  double fastest_ = 0;  // CoreSpeed::cycles, in picoseconds
+  // CoreSpeed, loads against cycles of a core for oneself: the least, and the most.
+  double own_share_ = 0, most_of_own_ = 0;
 };
 
 }  // namespace nplus1::hypothesis::clock

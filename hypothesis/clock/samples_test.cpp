@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 namespace nplus1::hypothesis::clock {
 namespace {
 
@@ -29,6 +32,27 @@ TEST(Samples, ThatAreNoneAreRefused) {
                            "0 1 -5 0\n", "\n", "1 2 3 0\n4", "1 2 3 2\n", "1 2 3 -1\n", "1 2 3 0 400 200 0\n",
                            "1 2 3 0 400 -200 0 0\n", "1 2 0 0 400 200 0 0\n", "1 2 3 0 400 200 0 0"})
     EXPECT_FALSE(samples_of({{"warm-times", text}})) << text;
+}
+
+/// Somebody had the cores' other threads nearly always; now and then nobody had, which reads nearly the same each time; two readings were
+/// disturbed.
+TEST(Samples, AreSharedAgainstTheFewReadingsOfCoresForOneself) {
+  std::vector<Sample> samples;
+  const auto add = [&](std::int64_t loads) {
+    Sample sample;
+    sample.ordinal = samples.size();
+    sample.warm = Duration{1000};
+    sample.twins_core = {Duration{1000}, Duration{loads}};
+    samples.push_back(sample);
+  };
+  for (int i = 0; i < 600; ++i) add(1080 + i % 500);
+  for (int i = 0; i < 6; ++i) add(1000 + i);
+  for (const int disturbed : {400, 900}) add(disturbed);
+  const Samples all{samples};
+  std::size_t shared = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) shared += all.of(RankId{}, i)->shared ? 1U : 0U;
+  EXPECT_EQ(shared, 600U);
+  EXPECT_NEAR(all.log_shared(samples[0].twins_core), std::log(1.08), 1e-3);
 }
 
 }  // namespace

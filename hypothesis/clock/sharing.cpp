@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "hypothesis/clock/quantile.hpp"
 
@@ -11,7 +13,7 @@ namespace {
 
 constexpr double kUsual = Sharing::kOfOthers / 2, kUsualError = 0.14;  // of chains 0
 constexpr double kBetweenKinds = 0.1;
-constexpr double kMost = 0.6;  // more is the work's
+constexpr double kMost = 1.1;  // more is the work's
 
 double square(double x) {
   return x * x;
@@ -43,50 +45,94 @@ struct Difference {
   double longer = 0, error = 0;  // the latter squared
 };
 
-/// A few samples may be more alike than the kind's stretches are.
-Difference difference(const OwnAndShared& of) {
-  constexpr std::size_t kFew = 4;
+/// Of work that differs nobody knows whether it does because of the core. A few samples may be more alike than the kind's stretches are.
+std::optional<Difference> by_twins(const OwnAndShared& of) {
+  constexpr std::size_t kFewest = 3, kFew = 4;
+  constexpr double kSameWork = 0.4, kSameWorkShared = 0.6;  // a little more, since sharing makes some
   constexpr double kOwn = 0.03, kShared = 0.1;
+  constexpr double kRatherLow = 0.35;  // half of them may be longer because their work is
+  if (of.own.empty() || of.shared.empty() || of.own.size() + of.shared.size() < kFewest ||
+      range(of.own) >= kSameWork || range(of.shared) >= kSameWorkShared)
+    return {};
   const Middle shared{of.shared, kShared};
   const Middle own{of.own, of.own.size() < kFew ? std::max(kOwn, shared.deviation - kShared) : kOwn};
-  return {std::max(shared.median - own.median, 0.0), shared.error() + own.error()};
+  return Difference{quantile(of.shared, kRatherLow) - own.median, shared.error() + own.error()};
 }
 
-/// Of work that differs nobody knows whether it does because of the core.
-bool tells(const OwnAndShared& of) {
-  constexpr std::size_t kFewest = 3;
-  constexpr double kSameWork = 0.4, kSameWorkShared = 0.6;  // a little more, since sharing makes some
-  return !of.own.empty() && !of.shared.empty() && of.own.size() + of.shared.size() >= kFewest &&
-         range(of.own) < kSameWork && range(of.shared) < kSameWorkShared;
+/// Who shares the core where a recorded stretch ends did so for a part of it: 0.3 to 0.7 where twins told.
+constexpr double kPartOfRecorded = 0.62, kErrorOfPart = 0.35;
+
+std::optional<Difference> by_recorded(const OwnAndShared& of) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kLeastDeviation = 0.02;
+  if (of.recorded_own.size() < kFewest || of.recorded_shared.size() < kFewest) return {};
+  const Middle shared{of.recorded_shared, kLeastDeviation}, own{of.recorded_own, kLeastDeviation};
+  const double longer = (shared.median - own.median) / kPartOfRecorded;
+  return Difference{longer,
+                    (shared.error() + own.error()) / square(kPartOfRecorded) + square(kErrorOfPart * longer)};
+}
+
+/// However long each is as its data says: a line through how much longer twins took than their stretches, over how much more they shared.
+std::optional<Difference> by_their_stretches(const OwnAndShared& of) {
+  constexpr std::size_t kFewest = 4;
+  constexpr double kLeastDeviation = 0.03;
+  const auto& all = of.against_recorded;
+  if (all.size() < kFewest) return {};
+  const auto n = static_cast<double>(all.size());
+  const auto more = [](const OwnAndShared::Against& a) {
+    return (a.shared ? 1 : 0) - (a.recorded_shared ? kPartOfRecorded : 0);
+  };
+  double mean_more = 0, mean_longer = 0;
+  for (const auto& a : all) {
+    mean_more += more(a) / n;
+    mean_longer += a.longer / n;
+  }
+  double both = 0, squares = 0, rest = 0;
+  for (const auto& a : all) {
+    both += (more(a) - mean_more) * (a.longer - mean_longer);
+    squares += square(more(a) - mean_more);
+  }
+  if (squares == 0) return {};
+  const double slope = both / squares;
+  for (const auto& a : all) rest += square(a.longer - mean_longer - slope * (more(a) - mean_more));
+  return Difference{slope, std::max(rest / (n - 2), square(kLeastDeviation)) / squares};
+}
+
+std::optional<Difference> difference(const OwnAndShared& of) {
+  double sum = 0, precision = 0;
+  for (const std::optional<Difference>& by : {by_twins(of), by_recorded(of), by_their_stretches(of)}) {
+    if (!by) continue;
+    sum += by->longer / by->error;
+    precision += 1 / by->error;
+  }
+  if (precision == 0) return {};
+  return Difference{std::max(sum / precision, 0.0), 1 / precision};
 }
 
 }  // namespace
 
 void Sharing::learn(const OwnAndShared& of_kind) {
-  if (!tells(of_kind)) return;
-  const auto [longer, error] = difference(of_kind);
-  if (longer > kMost) return;
-  known_.push_back({median(of_kind.shared), longer, 1 / (square(kBetweenKinds) + error)});
+  const std::optional<Difference> told = difference(of_kind);
+  if (!told || told->longer > kMost) return;
+  known_.push_back({of_kind.log_time, told->longer, 1 / (square(kBetweenKinds) + told->error)});
 }
 
-std::optional<double> Sharing::longer(const OwnAndShared& of_kind) const {
-  constexpr double kNear = 1.4;   // a factor of four
-  constexpr double kEnough = 90;  // precision: two kinds with some samples of either, or one with many
-  const double like = median(of_kind.shared.empty() ? of_kind.own : of_kind.shared);
-  double precision = 0, sum = 0;
+Sharing::Longer Sharing::longer(const OwnAndShared& of_kind) const {
+  constexpr double kNear = 1.4;  // a factor of four
+  double precision = 1 / square(kUsualError), sum = kUsual * precision;
   for (const Known& known : known_) {
-    const double weight = known.precision * std::exp(-square((known.log_shared - like) / kNear) / 2);
+    const double weight =
+        known.precision * std::exp(-square((known.log_time - of_kind.log_time) / kNear) / 2);
     sum += weight * known.longer;
     precision += weight;
   }
-  const bool told_by_itself = tells(of_kind);
-  if (!told_by_itself && precision < kEnough) return {};
-  constexpr double kPrecision = 1 / (kUsualError * kUsualError);
-  const double of_others = (sum + kUsual * kPrecision) / (precision + kPrecision);
-  if (!told_by_itself) return of_others;
-  auto [longer, error] = difference(of_kind);
-  longer = std::min(longer, kMost);
-  return of_others + (longer - of_others) * square(kBetweenKinds) / (square(kBetweenKinds) + error);
+  const Longer of_others{sum / precision, 1 / std::sqrt(precision), kBetweenKinds};
+  const std::optional<Difference> told = difference(of_kind);
+  if (!told) return of_others;
+  const double of_what_is_not_known = square(of_others.common_error) + square(kBetweenKinds);
+  const double by_itself = of_what_is_not_known / (of_what_is_not_known + told->error);
+  return {of_others.log + (std::min(told->longer, kMost) - of_others.log) * by_itself,
+          of_others.common_error * (1 - by_itself), std::sqrt(by_itself * told->error)};
 }
 
 double Sharing::how_often() const {

@@ -1,24 +1,32 @@
-// How much longer twins took that shared their core with somebody than others of the same kind, by the kinds of a run that have
-// both.
+// How much longer twins took that shared their core with somebody, logarithm, by the kinds of stretches of a run that tell.
 //
-//   s(w) = sum_k g_k p_k d_k / sum_k g_k p_k,   d_k = median of log w of the shared samples of kind k - median of its others,
-//   g_k = exp(-(log(w / w_k) / 1.4)^2 / 2),     p_k = 1 / (0.1^2 + error of d_k, squared)
+//   s(t) = sum_k g_k p_k d_k / sum_k g_k p_k,   g_k = exp(-(log(t / t_k) / 1.4)^2 / 2),   p_k = 1 / (0.1^2 + e_k^2)
 //
 // with one kind more that is as near as any, whose d is 0.13 and p = 1 / 0.14^2: on two threads of a core the programs of other authors that
 // were looked at took 1.13 to 1.45 times as long, nearly the same whenever a kind was measured; a chain of operations each of which
-// needs the one before takes as long as alone (docs/clock_model.md). Kinds whose samples differ by their work tell nothing.
+// needs the one before takes as long as alone (docs/clock_model.md). A kind's d_k and its error e_k are the mean, weighted by 1 / e^2, of what
+// there is of three:
+// - the 35 % quantile of log w of its samples on shared cores less the median of its others; not if either differ as work does;
+// - the same of its stretches as recorded, by the core where they ended, over 0.62: whoever has it there had it for a part of them;
+// - the slope of log w / recorded over (the twin's core was shared) - 0.62 (its stretch's was), in which however long the work is cancels.
 //
 // Pure. Sources: E. Nadaraya, "On estimating regression" (1964); G. Watson, "Smooth regression analysis" (1964).
 #pragma once
 
-#include <optional>
 #include <vector>
 
 namespace nplus1::hypothesis::clock {
 
-/// Natural logarithms of what twins of a kind took that had their core for themselves, and of what those took that shared it.
+/// What is known of the stretches of a kind on own and on shared cores. Times are natural logarithms.
 struct OwnAndShared {
-  std::vector<double> own, shared;
+  std::vector<double> own, shared;                    // what twins took
+  std::vector<double> recorded_own, recorded_shared;  // what was recorded, by the core where it ended
+  struct Against {
+    double longer = 0;  // a twin than its own stretch as recorded
+    bool shared = false, recorded_shared = false;
+  };
+  std::vector<Against> against_recorded;
+  double log_time = 0;  // about as long as they are
 };
 
 class Sharing {
@@ -30,9 +38,13 @@ class Sharing {
   /// `share_shared`: of all times that a core was looked at, the share in which somebody else had a part of it.
   explicit Sharing(double share_shared) : share_shared_{share_shared} {}
   void learn(const OwnAndShared& of_kind);
-  /// How much longer a kind's twins take that share their core, of which there is at least one sample; logarithm, 0 or more. By its own
-  /// samples as far as these tell. None where neither they nor those of others tell.
-  [[nodiscard]] std::optional<double> longer(const OwnAndShared& of_kind) const;
+  /// How much longer a kind's twins take that share their core: logarithm, 0 or more, and its errors (standard deviations), of which one
+  /// is common to all kinds that others tell of.
+  struct Longer {
+    double log = 0, common_error = 0, own_error = 0;
+  };
+  /// Of a kind with at least one sample. By its own samples as far as these tell.
+  [[nodiscard]] Longer longer(const OwnAndShared& of_kind) const;
   /// How much of that even the shortest of recorded stretches may have, in [0, 1].
   [[nodiscard]] double how_often() const;
   /// Times that, where loads were slowed so much (logarithm): up to 0.37 that says no more than that the core was shared; of more, each
@@ -41,7 +53,7 @@ class Sharing {
 
  private:
   struct Known {
-    double log_shared = 0, longer = 0, precision = 0;
+    double log_time = 0, longer = 0, precision = 0;
   };
   std::vector<Known> known_;
   double share_shared_ = 0;

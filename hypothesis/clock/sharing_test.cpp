@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace nplus1::hypothesis::clock {
@@ -15,29 +16,49 @@ std::vector<double> around(double middle, int count) {
 }
 
 OwnAndShared kind(double log_own, double longer, int own, int shared) {
-  return {around(log_own, own), around(log_own + longer, shared)};
+  OwnAndShared both;
+  both.own = around(log_own, own);
+  both.shared = around(log_own + longer, shared);
+  both.log_time = log_own;
+  return both;
 }
 
-TEST(Sharing, MakesNobodyKnowsWhatWhereNoKindTells) {
+OwnAndShared of_data(std::vector<double> own, std::vector<double> shared) {
+  OwnAndShared both;
+  both.own = std::move(own);
+  both.shared = std::move(shared);
+  both.log_time = 17;
+  return both;
+}
+
+/// Between what it makes of chains and of other authors' programs, and it is not known which.
+TEST(Sharing, MakesSomethingBetweenWhereNoKindTells) {
   Sharing sharing;
-  EXPECT_FALSE(sharing.longer(kind(17, 0, 0, 3)));
+  const auto untold = [&] {
+    const Sharing::Longer longer = sharing.longer(kind(17, 0, 0, 3));
+    EXPECT_GT(longer.common_error, 0.12);
+    return longer.log;
+  };
+  const double usual = untold();
+  EXPECT_NEAR(usual, Sharing::kOfOthers / 2, 1e-9);
   sharing.learn(kind(17, 0, 0, 9));  // one of the two is missing: tells nothing
   sharing.learn(kind(17, 0, 9, 0));
-  EXPECT_FALSE(sharing.longer(kind(17, 0, 0, 3)));
+  sharing.learn(of_data({15, 17}, {15, 16, 17, 18}));  // other work
+  EXPECT_EQ(untold(), usual);
   sharing.learn(kind(22, 0.3, 9, 9));  // far longer
-  EXPECT_FALSE(sharing.longer(kind(17, 0, 0, 3)));
+  EXPECT_NEAR(untold(), usual, 0.01);
   sharing.learn(kind(17, 0.3, 9, 9));
-  sharing.learn({{15, 17}, {15, 16, 17, 18}});  // other work
-  EXPECT_FALSE(sharing.longer(kind(17, 0, 0, 3)));
   sharing.learn(kind(17.5, 0.3, 9, 9));
-  EXPECT_TRUE(sharing.longer(kind(17, 0, 0, 3)));
+  const Sharing::Longer told = sharing.longer(kind(17, 0, 0, 3));
+  EXPECT_NEAR(told.log, 0.27, 0.03);
+  EXPECT_LT(told.common_error, 0.08);
 }
 
 TEST(Sharing, MakesWhatItMadeOfOtherKinds) {
   for (const double longer : {0.0, 0.4}) {
     Sharing sharing;
     for (int k = 0; k < 12; ++k) sharing.learn(kind(16 + 0.1 * k, longer, 5, 5));
-    EXPECT_NEAR(*sharing.longer(kind(17, 0, 0, 3)), longer, 0.03);
+    EXPECT_NEAR(sharing.longer(kind(17, 0, 0, 3)).log, longer, 0.03);
   }
 }
 
@@ -47,21 +68,54 @@ TEST(Sharing, IsToldByKindsOfALikeLength) {
     sharing.learn(kind(14, 0.1, 5, 5));
     sharing.learn(kind(20, 0.4, 5, 5));
   }
-  EXPECT_NEAR(*sharing.longer(kind(14, 0, 0, 3)), 0.1, 0.02);
-  EXPECT_NEAR(*sharing.longer(kind(20, 0, 0, 3)), 0.38, 0.02);
+  EXPECT_NEAR(sharing.longer(kind(14, 0, 0, 3)).log, 0.1, 0.02);
+  EXPECT_NEAR(sharing.longer(kind(20, 0, 0, 3)).log, 0.38, 0.02);
 }
 
 TEST(Sharing, IsToldByTheKindsOwnSamplesAsFarAsTheyTell) {
   const Sharing sharing;
-  EXPECT_NEAR(*sharing.longer(kind(17, 0.5, 20, 20)), 0.5, 0.04);
-  const double by_two = *sharing.longer(kind(17, 0.5, 2, 1));
-  EXPECT_GT(by_two, 0.2);
-  EXPECT_LT(by_two, 0.45);
+  const Sharing::Longer by_many = sharing.longer(kind(17, 0.5, 20, 20)),
+                        by_two = sharing.longer(kind(17, 0.5, 2, 1));
+  EXPECT_NEAR(by_many.log, 0.5, 0.04);
+  EXPECT_GT(by_two.log, 0.2);
+  EXPECT_LT(by_two.log, 0.45);
+  EXPECT_LT(by_many.common_error, by_two.common_error / 4);
+  EXPECT_LT(by_many.own_error, by_two.own_error / 2);
+}
+
+/// Recorded stretches show a part of it, since who shared the core where they ended had it for a part of them.
+TEST(Sharing, IsToldByRecordedStretches) {
+  for (const double longer : {0.0, 0.3}) {
+    OwnAndShared kind;
+    kind.recorded_own = around(20, 30);
+    kind.recorded_shared = around(20 + 0.62 * longer, 30);
+    kind.log_time = 20;
+    const Sharing::Longer told = Sharing{}.longer(kind);
+    EXPECT_NEAR(told.log, longer, 0.05);
+    EXPECT_LT(told.common_error + told.own_error, 0.13);
+  }
+}
+
+/// Work is of any length, which the twin and its stretch have in common.
+TEST(Sharing, IsToldByTwinsAgainstTheirStretchesHoweverLongTheirDataMakesThem) {
+  for (const double longer : {0.0, 0.3}) {
+    OwnAndShared kind;
+    for (int i = 0; i < 24; ++i) {
+      const bool shared = i % 2 != 0, recorded_shared = i % 3 != 0;
+      const double noise = 0.01 * (i % 5 - 2);
+      kind.against_recorded.push_back(
+          {(shared ? longer : 0) - (recorded_shared ? 0.62 * longer : 0) - 0.05 + noise, shared,
+           recorded_shared});
+      (shared ? kind.shared : kind.own).push_back(20 + 0.1 * (i * 7 % 24));
+    }
+    kind.log_time = 20;
+    EXPECT_NEAR(Sharing{}.longer(kind).log, longer, 0.03);
+  }
 }
 
 TEST(Sharing, IsNotWhatDataMake) {
   const Sharing sharing;
-  EXPECT_FALSE(sharing.longer({{16}, {16, 17, 18, 19, 20}}));
+  EXPECT_NEAR(sharing.longer(of_data({16}, {16, 17, 18, 19, 20})).log, Sharing::kOfOthers / 2, 1e-9);
 }
 
 TEST(Sharing, MakesMoreWhereLoadsWereSlowedByMoreThanIsUsual) {
@@ -73,7 +127,7 @@ TEST(Sharing, MakesMoreWhereLoadsWereSlowedByMoreThanIsUsual) {
 /// What shared its core was shorter: then sharing made no difference.
 TEST(Sharing, MakesNothingShorter) {
   const Sharing sharing;
-  EXPECT_GE(*sharing.longer(kind(17, -0.5, 20, 20)), 0);
+  EXPECT_GE(sharing.longer(kind(17, -0.5, 20, 20)).log, 0);
 }
 
 }  // namespace

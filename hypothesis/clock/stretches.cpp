@@ -17,6 +17,7 @@ Stretch Stretches::stretch_of(const Place& place, RankId rank, std::uint64_t ord
     stretch.shared = sample->shared;
     stretch.log_shared = samples_.log_shared(sample->twins_core);
     stretch.log_shared_own = samples_.log_shared(sample->core);
+    stretch.core = samples_.of_core(sample->core);
   }
   return stretch;
 }
@@ -33,12 +34,18 @@ Kind Stretches::kind_of(const Place& place, double recorded) const {
   return kind;
 }
 
+Stretches::OfKind& Stretches::kind(const Kind& kind) {
+  const auto [known, is_new] = known_kinds_.try_emplace(kind, nullptr);
+  if (is_new) known.value() = &kinds_[kind];
+  return *known.value();
+}
+
 void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& event,
                      const events::Detail* detail) {
   if (!lengths_.empty()) longer_ones_ = longer_ones(std::exchange(lengths_, {}));
   const Place place = follower_.before(rank, event);
   const auto recorded = static_cast<double>(event.compute_ps);
-  OfKind& of = kinds_[kind_of(place, recorded)];
+  OfKind& of = kind(kind_of(place, recorded));
   of.after = place.after;
   of.recorded_ps += recorded;
   Stretch stretch = stretch_of(place, rank, ordinal, recorded);
@@ -120,9 +127,9 @@ void Stretches::find_how_much_longer() {
 
 double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, double recorded,
                        Estimate estimate) const {
-  const auto found = kinds_.find(kind_of(place, recorded));
-  if (found == kinds_.end()) return recorded;
-  const OfKind& of = found->second;
+  const auto found = known_kinds_.find(kind_of(place, recorded));
+  if (found == known_kinds_.end()) return recorded;
+  const OfKind& of = *found->second;
   const double warm =
       of.model.warm(stretch_of(place, rank, ordinal, recorded), stretch_number(rank, ordinal), estimate);
   if (estimate == Estimate::kBest) of.warm_ps += warm;

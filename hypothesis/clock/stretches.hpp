@@ -10,6 +10,8 @@
 // Pure; one thread. Memory: the samples, and 64 stretches for each kind and rank.
 #pragma once
 
+#include <tsl/robin_map.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,6 +44,8 @@ struct KindReport {
 class Stretches {
  public:
   explicit Stretches(const std::vector<Sample>& samples) : samples_{samples} {}
+  Stretches(const Stretches&) = delete;
+  Stretches& operator=(const Stretches&) = delete;
 
   /// Looks at the recorded computing before an event, how long it was: at all before any is taken in, or at none.
   void look_at(RankId rank, const events::Event& event);
@@ -74,6 +78,7 @@ class Stretches {
   [[nodiscard]] Stretch stretch_of(const Place& place, RankId rank, std::uint64_t ordinal,
                                    double recorded) const;
   [[nodiscard]] Kind kind_of(const Place& place, double recorded) const;
+  [[nodiscard]] OfKind& kind(const Kind& kind);
   void find_cost_of_measuring();
   void find_how_much_longer();
 
@@ -82,7 +87,8 @@ class Stretches {
   Awake awake_;
   std::map<Kind, Lengths> lengths_;     // until the first is taken in
   std::map<Kind, double> longer_ones_;  // from so many picoseconds on
-  std::map<Kind, OfKind> kinds_;
+  std::map<Kind, OfKind> kinds_;        // in an order that is always the same
+  tsl::robin_map<Kind, OfKind*, Kind::Hash> known_kinds_;
   double most_longer_ = 0;  // logarithm: the most that may be the host's of what a rank does a few times only
 };
 

@@ -27,7 +27,7 @@ void AdaptedCalls::take(RankId rank, RecordedCall& call) {
     lane.waiting.push_back(call);
     return;
   }
-  std::swap(lane.current, call);
+  lane.current = call;
   begin(place);
   while (go_on()) {
   }
@@ -39,7 +39,7 @@ void AdaptedCalls::leave_to_engine(RankId rank) {
   Lane& first = lane_of({rank, 0});
   first.busy = false;
   if (first.again) make_(rank, *std::exchange(first.again, std::nullopt));
-  std::deque<RecordedCall> waiting = std::exchange(first.waiting, {});
+  Waiting waiting = std::exchange(first.waiting, {});
   for (RecordedCall& call : waiting) {
     call.event.compute_ps += std::exchange(first.carried_ps, 0);
     make_(rank, call);

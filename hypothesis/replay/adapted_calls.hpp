@@ -6,8 +6,8 @@
 // its threads as it did live.
 #pragma once
 
+#include <boost/container/deque.hpp>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <unordered_map>
 #include <vector>
@@ -35,12 +35,16 @@ class AdaptedCalls {
   [[nodiscard]] AdaptationCounts counts() const;
 
  private:
+  /// In blocks of many: those of std::deque hold one or two so large elements.
+  using Waiting =
+      boost::container::deque<RecordedCall, void,
+                              boost::container::deque_options<boost::container::block_size<16U>>::type>;
   struct Lane {
     bool busy = false;   // `current` has not come out
     bool ready = false;  // in the list of lanes that may go on
     RecordedCall current;
     std::optional<RecordedCall> again;  // the rest of `current`
-    std::deque<RecordedCall> waiting;
+    Waiting waiting;
     std::int64_t carried_ps = 0;  // compute times before calls that were left out
   };
   struct Rank {
