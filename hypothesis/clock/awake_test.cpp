@@ -95,6 +95,43 @@ TEST(StretchesThatStayCold, AreNotKnownWhereRanksSleepInEachCall) {
   EXPECT_NEAR(warm_us(200), 13, 0.5);
 }
 
+/// Behind each call that sleeps 45 us, of which twins took 13; then 600 us; then, while the rank is awake, 45 us that no twin has measured.
+/// `call_us`: what the other two calls take.
+double warm_us_without_samples(double call_us) {
+  constexpr double kSleepUs = 200;
+  constexpr std::uint32_t kPlaces = 3;
+  const auto event = [](int step, double us) {
+    events::Event e = event_of(0, us * kMicrosecond);
+    e.site = CallSiteId{1 + static_cast<std::uint32_t>(step) % kPlaces};
+    return e;
+  };
+  std::vector<Sample> samples;
+  for (int i = 0; i < 16; ++i)
+    samples.push_back({RankId{i % kRanks}, static_cast<std::uint64_t>(3 * (4 + i)),
+                       Duration{std::llround(13 * kMicrosecond)}});
+  Stretches stretches{samples};
+  std::mt19937 random{5};
+  std::uniform_real_distribution<double> scatter{1, 1.1};
+  for (int r = 0; r < kRanks; ++r) {
+    RankInTime rank;
+    for (int s = 0; s < 3 * kSteps; ++s) {
+      const double us = (s % 3 == 1 ? 600 : 45) * scatter(random);
+      const events::Detail detail = rank.computes(us, us, s % 3 == 2 ? kSleepUs : call_us);
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s), event(s, us), &detail);
+    }
+  }
+  stretches.fit();
+  Follower follower;
+  for (int s = 0; s < 2; ++s) (void)follower.before(RankId{3}, event(s, 0));
+  return stretches.warm(follower.before(RankId{3}, event(2, 0)), RankId{3}, 2, 47 * kMicrosecond) /
+         kMicrosecond;
+}
+
+TEST(StretchesWithoutSamples, AreNotShorterThanThoseThatNobodyHasCooled) {
+  EXPECT_NEAR(warm_us_without_samples(2), 45.5, 1);
+  EXPECT_LT(warm_us_without_samples(200), 30);
+}
+
 /// As much longer as sharing a core makes them.
 TEST(StretchesThatStayCold, AreNotThoseThatSharedTheirCores) {
   EXPECT_NEAR(warm_us(2, 18.6, false), 19.4, 0.5);

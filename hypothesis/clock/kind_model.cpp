@@ -264,6 +264,7 @@ void KindModel::add_recorded(OwnAndShared& both) const {
 
 /// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches.
 void KindModel::believe(const Sharing& sharing) {
+  sharing_in_recorded_ = sharing.in_shortest_recorded(Sharing::kOfOthers);
   unshared_ = measured_;
   const OwnAndShared both = own_and_shared();
   longer_shared_ = measured_.empty() ? Sharing::Longer{} : sharing.longer(both);
@@ -272,7 +273,7 @@ void KindModel::believe(const Sharing& sharing) {
   believed_ = both.own.empty() ? unshared_ : on_own_cores(measured_);
   const double perhaps =
       longer_shared_.log + std::hypot(longer_shared_.common_error, longer_shared_.own_error);
-  stays_cold_ = stay_cold(perhaps * (both.own.empty() ? 1 : sharing.how_often()));
+  stays_cold_ = stay_cold(std::max(sharing.in_shortest_recorded(perhaps), both.own.empty() ? perhaps : 0));
   if (stays_cold_) {
     believed_.clear();
     log_awake_ = shorter_where_awake();
@@ -283,14 +284,18 @@ void KindModel::believe(const Sharing& sharing) {
 /// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these. `by_sharing`:
 /// what others on the core may have made of it, logarithm.
 bool KindModel::stay_cold(double by_sharing) const {
-  constexpr std::size_t kFewest = 32;
   constexpr double kLonger = 0.26;  // a factor of 1.3: more than twins are wrong by
-  constexpr double kUsual = 0.02;   // of all: rarer ones have something that made them so
-  if (believed_.empty() || awake_.size() < kFewest ||
-      static_cast<double>(awake_count_) < kUsual * static_cast<double>(count_))
-    return false;
-  return quantile({awake_.begin(), awake_.end()}, kLow) >
-         median(logarithms(believed_)) + kLonger + by_sharing;
+  const std::optional<double> awake = low_where_awake();
+  return awake && !believed_.empty() && *awake > median(logarithms(believed_)) + kLonger + by_sharing;
+}
+
+/// The low quantile of those that began long after their rank last slept, logarithm: none of too few.
+std::optional<double> KindModel::low_where_awake() const {
+  constexpr std::size_t kFewest = 32;
+  constexpr double kUsual = 0.02;  // of all: rarer ones have something that made them so
+  if (awake_.size() < kFewest || static_cast<double>(awake_count_) < kUsual * static_cast<double>(count_))
+    return {};
+  return quantile({awake_.begin(), awake_.end()}, kLow);
 }
 
 /// Without what others' cooling makes of those that begin when their rank has slept: by as much as the low quantile of the others
@@ -299,6 +304,10 @@ double KindModel::shorter_where_awake() const {
   std::vector<double> all;
   for (const Recorded& r : recorded()) all.push_back(static_cast<double>(r.log_time));
   return std::min(0.0, quantile({awake_.begin(), awake_.end()}, kLow) - quantile(std::move(all), kLow));
+}
+
+double KindModel::host_in_cold() const {
+  return std::max(kMostOfTheHost, sharing_in_recorded_);
 }
 
 /// Stretches of milliseconds hardly ever have their core for themselves, and few samples tell no amounts of work apart. All do, without what
@@ -368,7 +377,7 @@ void KindModel::find_tasks() {
   const bool estimate = replicate_.is_estimate();
   const double some = estimate ? 0.5 : replicate_.chance(count_);
   if (stays_cold_) {
-    tasks_ = Tasks{log_awake_ - (estimate ? 0 : kMostOfTheHost * some)};
+    tasks_ = Tasks{log_awake_ - (estimate ? 0 : host_in_cold() * some)};
     return;
   }
   if (estimate) {
@@ -490,20 +499,11 @@ void KindModel::warm_up(const Warmer& warmer) {
   const std::optional<double> low = low_.typical(ranks_);
   if (!low) return;
   Warmer::Shorter shorter = warmer.at(*low, replicate_, count_ + 1);
-  shorter.mean = std::min(shorter.mean, warmer_at_least());
   if (noise_) shorter.mean = std::max(shorter.mean, -noise_->most);
+  if (const std::optional<double> awake = low_where_awake())
+    shorter.mean = std::max(shorter.mean, std::min(0.0, *awake - *low) - sharing_in_recorded_);
   low_.shorten(ranks_, shorter.mean);
   least_ *= std::exp(std::min(shorter.most, shorter.mean));
-}
-
-/// Twins that shared their core took rather too long: a kind with none but such ones is at least as much warmer than recorded as
-/// the best of them say, each against its rank and step.
-double KindModel::warmer_at_least() const {
-  std::vector<double> shorter;
-  for (const Measured& m : measured_)
-    if (ranks_[m.recorded.rank].is_repeated())
-      shorter.push_back(m.log_warm - low_.log_of(m.recorded.rank) - differences_.of_step(m.recorded.step));
-  return std::min(quantile(std::move(shorter), kLow), 0.0);
 }
 
 std::optional<double> KindModel::low_of_all() const {
@@ -533,7 +533,7 @@ double KindModel::lowest(const Stretch& stretch, double recorded) const {
     return believed_.empty()
                ? least_ * std::exp(-ranks_[stretch.rank.index()].in_shortest_of_few(most_longer_))
                : least_;
-  if (stays_cold_) return recorded * std::exp(log_awake_ - kMostOfTheHost);
+  if (stays_cold_) return recorded * std::exp(log_awake_ - host_in_cold());
   if (scaled_) return recorded * std::exp(-noise_->most);
   return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);

@@ -2,12 +2,12 @@
 // tell.
 //
 // Believed are samples of twins that had their core for themselves; where a kind has none, those that shared it, without what
-// that makes (sharing.hpp), if the run tells. Then one of three tells of the kind:
+// that makes (sharing.hpp). Then one of three tells of the kind:
 // - the distribution of tasks, where stretches are each as long as their data says (tasks.hpp); or, where the host adds little to
 //   stretches of their length (host_noise.hpp) and these differ by more, what was recorded;
 // - levels, a few amounts of work, of which each stretch has one (levels.hpp);
 // - where nothing is believed, the rank's low quantile as recorded (low_times.hpp) and what its step has more, as much shorter as
-//   measured kinds of its length are (warmer.hpp), and not longer than twins say that shared their core.
+//   measured kinds of its length are (warmer.hpp), but not shorter than those that nobody has cooled (awake.hpp).
 // A stretch that was measured itself takes what its sample says. None becomes longer than recorded.
 //
 // A twin repeats a stretch until all its data are in the nearest caches. A program that computes on something else in each stretch
@@ -118,7 +118,10 @@ class KindModel {
   void add_recorded(OwnAndShared& both) const;
   void believe(const Sharing& sharing);
   [[nodiscard]] bool stay_cold(double by_sharing) const;
+  [[nodiscard]] std::optional<double> low_where_awake() const;
   [[nodiscard]] double shorter_where_awake() const;
+  /// What of stretches that stay cold may be the host's at most, logarithm.
+  [[nodiscard]] double host_in_cold() const;
   void believe_all(const std::vector<Recorded>& recorded);
   void find_ends();
   void fit_levels(const std::vector<Recorded>& recorded);
@@ -136,7 +139,6 @@ class KindModel {
   [[nodiscard]] double range_of_host() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] std::optional<double> typical_sample() const;
-  [[nodiscard]] double warmer_at_least() const;
   [[nodiscard]] double lowest(const Stretch& stretch, double recorded) const;
   [[nodiscard]] double best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
   [[nodiscard]] double of_tasks(const Stretch& stretch, double recorded, double chance) const;
@@ -151,6 +153,7 @@ class KindModel {
   std::vector<float> awake_;        // logarithms of what was recorded of some whose rank had long been awake
   std::uint64_t awake_count_ = 0;
   Sharing::Longer longer_shared_;
+  double sharing_in_recorded_ = 0;  // in the shortest of them, at most; logarithm
   bool stays_cold_ = false;
   double log_awake_ = 0;  // how much shorter what stays cold is than all of it as recorded
   std::uint64_t count_ = 0;

@@ -120,7 +120,7 @@ Samples::Samples(const std::vector<Sample>& samples) {
   std::vector<double> cycles, shares;
   for (const Sample& sample : samples)
     for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
-      if (core->cycles.count() == 0) continue;
+      if (core->cycles.count() == 0 || core->loads.count() == 0) continue;
       cycles.push_back(static_cast<double>(core->cycles.count()));
       shares.push_back(share(*core));
     }

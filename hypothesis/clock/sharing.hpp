@@ -45,8 +45,9 @@ class Sharing {
   };
   /// Of a kind with at least one sample. By its own samples as far as these tell.
   [[nodiscard]] Longer longer(const OwnAndShared& of_kind) const;
-  /// How much of that even the shortest of recorded stretches may have, in [0, 1].
-  [[nodiscard]] double how_often() const;
+  /// What of `longer` even the shortest of recorded stretches may have; of a host that is hardly ever alone, with what strangers do to caches
+  /// and memory, too. Logarithms.
+  [[nodiscard]] double in_shortest_recorded(double longer) const;
   /// Times that, where loads were slowed so much (logarithm): up to 0.37 that says no more than that the core was shared; of more, each
   /// hundredth is 2.2 % more.
   [[nodiscard]] static double part(double log_loads);

@@ -124,6 +124,13 @@ TEST(Sharing, MakesMoreWhereLoadsWereSlowedByMoreThanIsUsual) {
   EXPECT_NEAR(Sharing::part(0.57), 1.44, 1e-9);
 }
 
+TEST(Sharing, IsInTheShortestOfWhatWasRecordedAsOftenAsThereIsAny) {
+  EXPECT_EQ(Sharing{0.0}.in_shortest_recorded(0.3), 0);
+  EXPECT_NEAR(Sharing{0.25}.in_shortest_recorded(0.3), 0.15, 1e-9);
+  EXPECT_NEAR(Sharing{0.6}.in_shortest_recorded(0.3), 0.3, 1e-9);
+  EXPECT_NEAR(Sharing{0.95}.in_shortest_recorded(0.3), 0.8, 1e-9) << "and what strangers do to the memory";
+}
+
 /// What shared its core was shorter: then sharing made no difference.
 TEST(Sharing, MakesNothingShorter) {
   const Sharing sharing;
