@@ -37,9 +37,8 @@ struct OwnShares {
     const auto gathered_from = [&](auto first) {
       return std::upper_bound(first, sorted.end(), kGathered * *first) - first;
     };
-    const auto first = std::find_if(sorted.begin(), sorted.end(), [&](const double& share) {
-      return gathered_from(sorted.begin() + (&share - sorted.data())) >= many;
-    });
+    auto first = sorted.begin();
+    while (first != sorted.end() && gathered_from(first) < many) ++first;
     if (first == sorted.end()) return sorted.front();
     auto most = first;
     for (auto next = first; next != sorted.end() && *next <= kGathered * *first; ++next)

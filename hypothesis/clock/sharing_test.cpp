@@ -113,6 +113,15 @@ TEST(Sharing, IsToldByTwinsAgainstTheirStretchesHoweverLongTheirDataMakesThem) {
   }
 }
 
+TEST(Sharing, MakesLittleOfWhatTakesTheSameWhoeverShares) {
+  OwnAndShared kind;
+  kind.shared = {20, 20.001, 20.002, 20.004, 20.3};
+  kind.log_time = 20;
+  const Sharing::Longer told = Sharing{}.longer(kind);
+  EXPECT_LT(told.log, 0.06);
+  EXPECT_GT(told.common_error + told.own_error, 0.05) << "some of others' programs are alike, too";
+}
+
 TEST(Sharing, IsNotWhatDataMake) {
   const Sharing sharing;
   EXPECT_NEAR(sharing.longer(of_data({16}, {16, 17, 18, 19, 20})).log, Sharing::kOfOthers / 2, 1e-9);
