@@ -262,7 +262,8 @@ void KindModel::add_recorded(OwnAndShared& both) const {
   both.recorded_shared.clear();
 }
 
-/// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches.
+/// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches; or,
+/// where little is known of that, and they are few, none: then such a kind is as one without samples, only not longer than they say.
 void KindModel::believe(const Sharing& sharing) {
   sharing_in_recorded_ = sharing.in_shortest_recorded(Sharing::kOfOthers);
   unshared_ = measured_;
@@ -270,7 +271,13 @@ void KindModel::believe(const Sharing& sharing) {
   longer_shared_ = measured_.empty() ? Sharing::Longer{} : sharing.longer(both);
   for (Measured& m : unshared_)
     if (m.shared) m.log_warm -= longer_shared_.log * Sharing::part(m.log_shared);
-  believed_ = both.own.empty() ? unshared_ : on_own_cores(measured_);
+  constexpr double kKnown = 0.09;  // two kinds with some samples of either, or one with many
+  constexpr std::size_t kEnough = 4;
+  believed_.clear();
+  if (!both.own.empty())
+    believed_ = on_own_cores(measured_);
+  else if (longer_shared_.common_error < kKnown || measured_.size() >= kEnough)
+    believed_ = unshared_;
   const double perhaps =
       longer_shared_.log + std::hypot(longer_shared_.common_error, longer_shared_.own_error);
   stays_cold_ = stay_cold(std::max(sharing.in_shortest_recorded(perhaps), both.own.empty() ? perhaps : 0));
@@ -499,11 +506,22 @@ void KindModel::warm_up(const Warmer& warmer) {
   const std::optional<double> low = low_.typical(ranks_);
   if (!low) return;
   Warmer::Shorter shorter = warmer.at(*low, replicate_, count_ + 1);
+  shorter.mean = std::min(shorter.mean, warmer_at_least());
   if (noise_) shorter.mean = std::max(shorter.mean, -noise_->most);
   if (const std::optional<double> awake = low_where_awake())
     shorter.mean = std::max(shorter.mean, std::min(0.0, *awake - *low) - sharing_in_recorded_);
   low_.shorten(ranks_, shorter.mean);
   least_ *= std::exp(std::min(shorter.most, shorter.mean));
+}
+
+/// Twins that shared their core took rather too long: a kind with none but such ones is at least as much warmer than recorded as
+/// the best of them say, each against its rank and step.
+double KindModel::warmer_at_least() const {
+  std::vector<double> shorter;
+  for (const Measured& m : measured_)
+    if (ranks_[m.recorded.rank].is_repeated())
+      shorter.push_back(m.log_warm - low_.log_of(m.recorded.rank) - differences_.of_step(m.recorded.step));
+  return std::min(quantile(std::move(shorter), kLow), 0.0);
 }
 
 std::optional<double> KindModel::low_of_all() const {

@@ -139,6 +139,7 @@ class KindModel {
   [[nodiscard]] double range_of_host() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] std::optional<double> typical_sample() const;
+  [[nodiscard]] double warmer_at_least() const;
   [[nodiscard]] double lowest(const Stretch& stretch, double recorded) const;
   [[nodiscard]] double best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const;
   [[nodiscard]] double of_tasks(const Stretch& stretch, double recorded, double chance) const;
