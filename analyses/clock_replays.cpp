@@ -84,6 +84,7 @@ class ClockReplays {
         others.push_back(seconds(makespan));
     const auto conclude = [&](const hypothesis::ReplayResult& best) {
       clocks.estimate = best.makespan().time_since_epoch();
+      clocks.lowest = std::min(clocks.lowest, clocks.estimate);  // who polls may end later with less to do
       clocks.computing_warm = computing_of(best);
       std::tie(clocks.from, clocks.to) = interval(clocks, others);
     };
@@ -120,7 +121,7 @@ class ClockReplays {
     if (others.empty()) return {clocks.lowest, clocks.measured};
     const auto around = hypothesis::clock::interval(seconds(clocks.estimate), others, systematic_);
     return {std::clamp(from_seconds(around.from), clocks.lowest, clocks.estimate),
-            std::clamp(from_seconds(around.to), clocks.estimate, clocks.measured)};
+            std::clamp(from_seconds(around.to), clocks.estimate, std::max(clocks.estimate, clocks.measured))};
   }
 
   using End = std::pair<Duration, Duration>;

@@ -77,6 +77,11 @@ std::string text(const ReplayWords& words, std::size_t other_runs, const analyse
   std::string text =
       fmt::format("{}: {}, {}{}\n", words.source, number_of(clocks.ranks, "rank"), evidence(clocks),
                   other_runs == 0 ? "" : ", and those of " + number_of(other_runs, "other run"));
+  if (!clocks.finished)
+    text +=
+        "not ended      with this clock some ranks wait for what never comes: what follows is of the time "
+        "until "
+        "then; take what was measured\n";
   text += three_times(clocks, other_runs);
   text += fmt::format("computing      {} of all ranks, as measured {}\n",
                       report::readable(clocks.computing_warm), report::readable(clocks.computing_measured));
@@ -85,7 +90,6 @@ std::string text(const ReplayWords& words, std::size_t other_runs, const analyse
         "cores          {:.0f} % slower on average than at the highest frequency they were met at, which "
         "counts\n",
         100 * clocks.slower_than_fastest);
-  if (!clocks.finished) text += "not ended    with this clock some ranks wait for what never comes\n";
   text += "\nWhere the host added most, seconds of all ranks\n";
   text += fmt::format("{:>12} {:>12} {:>9} {:>8}  {:<11} {}\n", "as measured", "warm", "times", "twins",
                       "told by", "computing between");

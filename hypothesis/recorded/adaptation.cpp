@@ -1,6 +1,7 @@
 #include "hypothesis/recorded/adaptation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace nplus1::hypothesis {
 namespace {
@@ -11,6 +12,16 @@ using events::EventKind;
 
 bool is_any_or_some(const Event& event) {
   return event.completion_mode() != CompletionMode::kAll;
+}
+
+/// Probes, and leaves the message where it is.
+bool looks_only(const Event& event) {
+  return event.kind == EventKind::kIprobe && !event.has(events::kTakesMessage);
+}
+
+/// Between a probe and the receive of what it found.
+bool says_nothing(EventKind kind) {
+  return kind == EventKind::kLocal || kind == EventKind::kRegionBegin || kind == EventKind::kRegionEnd;
 }
 
 bool succeeded(const RecordedCall& call) {
@@ -95,7 +106,10 @@ void Adaptation::ended(std::uint32_t recorded) {
 }
 
 bool Adaptation::adapt(RecordedCall& call) {
-  switch (call.event.kind) {
+  const EventKind kind = call.event.kind;
+  if (!failed_.empty() && kind != EventKind::kRecv && kind != EventKind::kIrecv && !says_nothing(kind))
+    failed_.erase(call.event.thread.value);
+  switch (kind) {
     case EventKind::kWait:
     case EventKind::kTest:
       return adapt_completion(call);
@@ -104,10 +118,13 @@ bool Adaptation::adapt(RecordedCall& call) {
       return adapt_single(call);
     case EventKind::kRecv:
     case EventKind::kIrecv:
-      adapt_receive(call);
+      if (auto probe = probe_in_front_of(call))
+        call = *std::move(probe);
+      else
+        adapt_receive(call);
       return true;
     case EventKind::kIprobe:
-      if (!call.finished) return true;
+      if (!call.finished || looks_only(call.event)) return true;
       if (call.answer.flag != 0)
         call.event.kind = EventKind::kProbe;
       else  // what it may find now is not received yet
@@ -194,6 +211,22 @@ void Adaptation::adapt_receive(RecordedCall& call) {
   probed_.erase(probed);
 }
 
+/// If the thread's probe for the message of `receive`, which had found it, has failed: one that waits, and the receive is made behind it.
+std::optional<RecordedCall> Adaptation::probe_in_front_of(RecordedCall& receive) {
+  const std::uint16_t thread = receive.event.thread.value;
+  const auto failed = failed_.find(thread);
+  if (failed == failed_.end()) return std::nullopt;
+  RecordedCall probe = std::move(failed->second);
+  failed_.erase(failed);
+  if (receive.event.has(events::kMatched) || probe.event.comm != receive.event.comm ||
+      probe.answer.source != receive.event.peer || probe.answer.tag != receive.event.tag)
+    return std::nullopt;
+  probe.event.kind = EventKind::kProbe;
+  probe.event.compute_ps = std::exchange(receive.event.compute_ps, 0);
+  behind_[thread] = receive;
+  return probe;
+}
+
 std::optional<RecordedCall> Adaptation::came_out(const RecordedCall& call, const CallOutcome& outcome) {
   switch (call.event.kind) {
     case EventKind::kTest:
@@ -201,8 +234,23 @@ std::optional<RecordedCall> Adaptation::came_out(const RecordedCall& call, const
       return std::nullopt;
     case EventKind::kWait:
       return swap(call, outcome);
-    case EventKind::kRecv:
+    case EventKind::kIprobe:
+      if (!call.finished || !looks_only(call.event) || call.answer.flag == 0) return std::nullopt;
+      if (outcome.flag)
+        note_message(call, outcome);
+      else
+        failed_[call.event.thread.value] = call;
+      return std::nullopt;
     case EventKind::kProbe:
+      if (call.finished) note_message(call, outcome);
+      if (const auto behind = behind_.find(call.event.thread.value); behind != behind_.end()) {
+        RecordedCall receive = std::move(behind->second);
+        behind_.erase(behind);
+        adapt_receive(receive);
+        return receive;
+      }
+      return std::nullopt;
+    case EventKind::kRecv:
       if (call.finished) note_message(call, outcome);
       return std::nullopt;
     default:
@@ -258,7 +306,7 @@ std::optional<RecordedCall> Adaptation::swap(const RecordedCall& call, const Cal
 
 void Adaptation::note_message(const RecordedCall& call, const CallOutcome& outcome) {
   const events::Answer& recorded = call.answer;
-  const bool probe = call.event.kind == EventKind::kProbe;
+  const bool probe = call.event.kind != EventKind::kRecv;
   const bool takes = call.event.has(events::kTakesMessage);
   const bool same = recorded.source == outcome.source && recorded.tag == outcome.tag &&
                     (!takes || recorded.sequence == outcome.sequence);

@@ -265,6 +265,53 @@ TEST_F(AdaptedReplay, TheReceiveAfterAProbeGetsTheMessageThatWasProbed) {
   EXPECT_EQ(result.adaptation.other_message, 2U);
 }
 
+/// Iprobe found rank 2's message, which was then received by name, then rank 1's. Now rank 1's is first, and neither is there at once.
+TEST_F(AdaptedReplay, TheReceiveAfterAProbeThatFailsNowWaitsForWhatAProbeFinds) {
+  begin(3);
+  write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
+  write({2, EventKind::kSend, 30 * kUs, 30 * kUs, 30 * kUs, 0});
+  std::uint64_t ordinal = 0;
+  for (const std::int32_t source : {2, 1}) {
+    write({0,
+           EventKind::kIprobe,
+           0,
+           0,
+           0,
+           kAnySource.value,
+           ordinal++,
+           0,
+           {},
+           {},
+           {.flag = 1, .source = source}});
+    write({0, EventKind::kRecv, 0, 0, 0, source, ordinal++, 0, {}, {}, {.source = source}});
+    write({0, EventKind::kLocal, 10 * kUs, 10 * kUs, 10 * kUs, 0, ordinal++});
+  }
+  for (std::int32_t r = 0; r < 3; ++r) write({r, EventKind::kFinalize, 0, 0, 0, 0, r == 0 ? ordinal : 1U});
+  const ReplayResult result = adapted();
+  EXPECT_EQ(result.state, simnode::engine::State::kFinished);
+  EXPECT_EQ(end(result, 0), 41 * kUs);  // 6 + 10, 31 + 10
+  EXPECT_EQ(result.adaptation.other_message, 2U);
+}
+
+/// A program that probes for anything, so that its library makes progress, once saw a message that came before its receive was posted.
+/// Now it comes later, and no probe will ever find it.
+TEST_F(AdaptedReplay, AProbeWhoseFindingNobodyReceivesWaitsForNothing) {
+  begin(2);
+  write({0, EventKind::kIprobe, 0, 0, 0, kAnySource.value, 0, 0, {}, {}, {.flag = 1, .source = 1}});
+  write({0, EventKind::kLocal, 0, 0, 0, 0, 1});
+  write({0, EventKind::kTest, 0, 0, 0, 0, 2, 0, {7}, {}, kYes});
+  write({0, EventKind::kIrecv, 0, 0, 0, 1, 3, 1});
+  write({0, EventKind::kSend, 0, 0, 0, 1, 4});
+  write({0, EventKind::kWait, 0, 0, 0, 0, 5, 0, {1}});
+  write({1, EventKind::kRecv, 0, 0, 0, 0, 0, 0, {}, {}, {.source = 0}});
+  write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0, 1});
+  for (std::int32_t r = 0; r < 2; ++r) write({r, EventKind::kFinalize, 0, 0, 0, 0, r == 0 ? 6U : 2U});
+  const ReplayResult result = adapted();
+  EXPECT_EQ(result.state, simnode::engine::State::kFinished);
+  constexpr std::int64_t kPoll = kUs / 10;
+  EXPECT_EQ(end(result, 0), 7 * kUs + 2 * kPoll);  // 1 + 5 + 1
+}
+
 TEST_F(AdaptedReplay, TheReceiveAfterAMatchingProbeGetsTheMessageThatWasTaken) {
   begin(3);
   write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
