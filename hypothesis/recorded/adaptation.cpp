@@ -19,9 +19,20 @@ bool looks_only(const Event& event) {
   return event.kind == EventKind::kIprobe && !event.has(events::kTakesMessage);
 }
 
-/// Between a probe and the receive of what it found.
-bool says_nothing(EventKind kind) {
-  return kind == EventKind::kLocal || kind == EventKind::kRegionBegin || kind == EventKind::kRegionEnd;
+/// May stand between a probe and the receive of what it found.
+bool leaves_open(EventKind kind) {
+  switch (kind) {
+    case EventKind::kLocal:
+    case EventKind::kRegionBegin:
+    case EventKind::kRegionEnd:
+    case EventKind::kSend:
+    case EventKind::kIsend:
+    case EventKind::kRecv:
+    case EventKind::kIrecv:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool succeeded(const RecordedCall& call) {
@@ -107,8 +118,7 @@ void Adaptation::ended(std::uint32_t recorded) {
 
 bool Adaptation::adapt(RecordedCall& call) {
   const EventKind kind = call.event.kind;
-  if (!failed_.empty() && kind != EventKind::kRecv && kind != EventKind::kIrecv && !says_nothing(kind))
-    failed_.erase(call.event.thread.value);
+  if (!failed_.empty() && !leaves_open(kind)) failed_.erase(call.event.thread.value);
   switch (kind) {
     case EventKind::kWait:
     case EventKind::kTest:
@@ -218,8 +228,9 @@ std::optional<RecordedCall> Adaptation::probe_in_front_of(RecordedCall& receive)
   if (failed == failed_.end()) return std::nullopt;
   RecordedCall probe = std::move(failed->second);
   failed_.erase(failed);
-  if (receive.event.has(events::kMatched) || probe.event.comm != receive.event.comm ||
-      probe.answer.source != receive.event.peer || probe.answer.tag != receive.event.tag)
+  if (receive.event.has(events::kMatched) || receive.event.has(events::kPersistent) ||
+      probe.event.comm != receive.event.comm || probe.answer.source != receive.event.peer ||
+      probe.answer.tag != receive.event.tag)
     return std::nullopt;
   probe.event.kind = EventKind::kProbe;
   probe.event.compute_ps = std::exchange(receive.event.compute_ps, 0);

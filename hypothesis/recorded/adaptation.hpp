@@ -10,8 +10,8 @@
 // - A test that failed may succeed. Its completions are pre-drawn: the tests and waits that the recording
 //   still has for these requests are left out (figures 3c and 3d), and the computation between them stays.
 // - A test that succeeded becomes a wait: what the program would have done had it failed, nobody knows.
-// - A probe that succeeded may fail. Whether the program went on to receive what it had found, the next call
-//   says: then a probe that waits is made in front of that receive. If not, it asked for no more than that the
+// - A probe that succeeded may fail. Whether the program went on to receive what it had found, the next calls
+//   say (sends may come before): then a probe that waits is made in front of that receive. If not, it asked for no more than that the
 //   library makes progress, and to wait would be to wait for ever, since only what no receive was posted for is
 //   found.
 // - A receive or probe from any source may get another message. The receive that follows a probe, by the
@@ -103,11 +103,10 @@ class Adaptation {
   std::unordered_map<std::uint32_t, std::uint32_t> recorded_;  // and back
   std::unordered_set<std::uint32_t> early_;  // requests that are complete, and not yet in the recording
   std::unordered_map<std::uint16_t, std::vector<std::uint32_t>>
-      wanted_;                                             // of each thread's Waitany, Waitsome
-  std::unordered_map<std::uint16_t, Redirection> probed_;  // by each thread's last probe
-  std::vector<Redirection> taken_;                         // by matching probes
-  std::unordered_map<std::uint16_t, RecordedCall>
-      failed_;  // each thread's last call: a probe that had succeeded
+      wanted_;                                              // of each thread's Waitany, Waitsome
+  std::unordered_map<std::uint16_t, Redirection> probed_;   // by each thread's last probe
+  std::vector<Redirection> taken_;                          // by matching probes
+  std::unordered_map<std::uint16_t, RecordedCall> failed_;  // each thread's last probe, if it had succeeded
   std::unordered_map<std::uint16_t, RecordedCall>
       behind_;  // each thread's receive behind a probe in front of it
   AdaptationCounts counts_;
