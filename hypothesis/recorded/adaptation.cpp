@@ -118,7 +118,7 @@ void Adaptation::ended(std::uint32_t recorded) {
 
 bool Adaptation::adapt(RecordedCall& call) {
   const EventKind kind = call.event.kind;
-  if (!failed_.empty() && !leaves_open(kind)) failed_.erase(call.event.thread.value);
+  if (!leaves_open(kind)) forget_looks(call.event.thread.value);
   switch (kind) {
     case EventKind::kWait:
     case EventKind::kTest:
@@ -219,6 +219,14 @@ void Adaptation::adapt_receive(RecordedCall& call) {
   if (event.comm != r.comm || event.peer != r.recorded_source || event.tag != r.recorded_tag) return;
   redirect(r.found);
   probed_.erase(probed);
+}
+
+/// Nobody receives what the thread's last probe that did not wait has found.
+void Adaptation::forget_looks(std::uint16_t thread) {
+  if (!failed_.empty()) failed_.erase(thread);
+  if (probed_.empty()) return;
+  if (const auto probed = probed_.find(thread); probed != probed_.end() && probed->second.looked_only)
+    probed_.erase(probed);
 }
 
 /// If the thread's probe for the message of `receive`, which had found it, has failed: one that waits, and the receive is made behind it.
@@ -325,7 +333,8 @@ void Adaptation::note_message(const RecordedCall& call, const CallOutcome& outco
   if (same) return;
   if (call.event.peer_rank() == kAnySource) ++counts_.other_message;
   if (!probe) return;
-  const Redirection r{call.event.comm, recorded.source, recorded.tag, recorded.sequence, outcome};
+  const Redirection r{call.event.comm,   recorded.source, recorded.tag,
+                      recorded.sequence, outcome,         looks_only(call.event)};
   if (takes)
     taken_.push_back(r);
   else

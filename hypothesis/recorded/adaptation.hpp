@@ -84,6 +84,7 @@ class Adaptation {
     std::int32_t recorded_tag;
     std::uint64_t recorded_sequence;
     CallOutcome found;
+    bool looked_only;  // by a probe that does not wait
   };
 
   [[nodiscard]] std::uint32_t now(std::uint32_t recorded) const;
@@ -94,6 +95,7 @@ class Adaptation {
   [[nodiscard]] bool adapt_single(RecordedCall& call);
   void adapt_receive(RecordedCall& call);
   [[nodiscard]] std::optional<RecordedCall> probe_in_front_of(RecordedCall& receive);
+  void forget_looks(std::uint16_t thread);
   void drop_complete(RecordedCall& call) const;
   void predraw(const RecordedCall& call, const CallOutcome& outcome);
   [[nodiscard]] std::optional<RecordedCall> swap(const RecordedCall& call, const CallOutcome& outcome);

@@ -312,6 +312,33 @@ TEST_F(AdaptedReplay, AProbeWhoseFindingNobodyReceivesWaitsForNothing) {
   EXPECT_EQ(end(result, 0), 7 * kUs + 2 * kPoll);  // 1 + 5 + 1
 }
 
+/// It had seen rank 2's message; now it sees rank 1's. The receives that are posted behind the test are no business of the probe's.
+TEST_F(AdaptedReplay, AProbeWhoseFindingNobodyReceivesSendsNoReceiveElsewhere) {
+  begin(3);
+  write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
+  write({2, EventKind::kSend, 30 * kUs, 30 * kUs, 30 * kUs, 0});
+  write({0,
+         EventKind::kIprobe,
+         10 * kUs,
+         10 * kUs,
+         10 * kUs,
+         kAnySource.value,
+         0,
+         0,
+         {},
+         {},
+         {.flag = 1, .source = 2}});
+  write({0, EventKind::kTest, 10 * kUs, 10 * kUs, 0, 0, 1, 0, {7}, {}, kYes});
+  for (const std::int32_t source : {2, 1}) {
+    const auto s = static_cast<std::uint64_t>(source);
+    write({0, EventKind::kRecv, 0, 0, 0, source, 4 - s, 0, {}, {}, {.source = source}});
+  }
+  for (std::int32_t r = 0; r < 3; ++r) write({r, EventKind::kFinalize, 0, 0, 0, 0, r == 0 ? 4U : 1U});
+  const ReplayResult result = adapted();
+  EXPECT_EQ(result.state, simnode::engine::State::kFinished);
+  EXPECT_EQ(end(result, 0), 31 * kUs);
+}
+
 TEST_F(AdaptedReplay, TheReceiveAfterAMatchingProbeGetsTheMessageThatWasTaken) {
   begin(3);
   write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
