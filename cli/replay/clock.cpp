@@ -46,6 +46,10 @@ std::string three_times(const analyses::WarmTimes& clocks, std::size_t other_run
   const auto line = [&](const char* what, Duration time, const char* meaning) {
     text += fmt::format("{:<15}{} s ({}){}\n", what, exact_seconds(time), report::readable(time), meaning);
   };
+  if (!clocks.finished)
+    text +=
+        "not ended      with this clock some ranks wait for what never comes; take what was measured: what "
+        "follows is of the time until then\n";
   const bool warm = clocks.samples != 0;
   line("virtual time", clocks.estimate, warm ? ", with warm caches" : ", on cores as fast as the fastest");
   text +=
@@ -77,11 +81,6 @@ std::string text(const ReplayWords& words, std::size_t other_runs, const analyse
   std::string text =
       fmt::format("{}: {}, {}{}\n", words.source, number_of(clocks.ranks, "rank"), evidence(clocks),
                   other_runs == 0 ? "" : ", and those of " + number_of(other_runs, "other run"));
-  if (!clocks.finished)
-    text +=
-        "not ended      with this clock some ranks wait for what never comes: what follows is of the time "
-        "until "
-        "then; take what was measured\n";
   text += three_times(clocks, other_runs);
   text += fmt::format("computing      {} of all ranks, as measured {}\n",
                       report::readable(clocks.computing_warm), report::readable(clocks.computing_measured));

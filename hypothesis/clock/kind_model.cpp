@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
+#include "hypothesis/clock/own_and_shared.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -34,27 +34,6 @@ void blur(std::vector<Measured>& samples, std::uint64_t random, const Sharing::L
   if (std::any_of(samples.begin(), samples.end(), [](const Measured& m) { return m.shared; }))
     off += normal(random) * sharing.own_error + all_kinds * sharing.common_error;
   for (Measured& m : samples) m.log_warm += off;
-}
-
-std::vector<Measured> those(const std::vector<Measured>& samples, bool shared) {
-  std::vector<Measured> some;
-  std::copy_if(samples.begin(), samples.end(), std::back_inserter(some),
-               [shared](const Measured& m) { return m.shared == shared; });
-  return some;
-}
-
-/// Those whose twins had their core for themselves; and the others.
-std::vector<Measured> on_own_cores(const std::vector<Measured>& samples) {
-  return those(samples, false);
-}
-std::vector<Measured> on_shared_cores(const std::vector<Measured>& samples) {
-  return those(samples, true);
-}
-
-std::vector<double> logarithms(const std::vector<Measured>& samples) {
-  std::vector<double> logarithms;
-  for (const Measured& m : samples) logarithms.push_back(m.log_warm);
-  return logarithms;
 }
 
 /// The share of the samples that are of none of the levels.
@@ -191,7 +170,7 @@ void KindModel::tell(HostNoise& noise) const {
 }
 
 void KindModel::tell(Sharing& sharing) const {
-  if (!happens_once()) sharing.learn(own_and_shared());
+  if (!happens_once()) sharing.learn(own_and_shared(measured_, ranks_, mean_ps()));
 }
 
 void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoise& noise,
@@ -222,52 +201,12 @@ void KindModel::leave_once() {
   measured_.clear();
 }
 
-/// One or two that took longer on cores of their own than the others did on shared ones had something else wrong with them.
-OwnAndShared KindModel::own_and_shared() const {
-  constexpr std::size_t kFew = 2;
-  OwnAndShared both;
-  both.own = logarithms(on_own_cores(measured_));
-  both.shared = logarithms(on_shared_cores(measured_));
-  both.log_time = std::log(std::max(mean_ps(), 1.0));
-  if (both.own.size() <= kFew && both.shared.size() >= kFew * both.own.size() &&
-      median(both.own) > median(both.shared))
-    both.own.clear();
-  for (const Measured& m : measured_)
-    if (m.recorded.core != Core::kUnknown)
-      both.against_recorded.push_back({m.log_warm - static_cast<double>(m.recorded.log_time), m.shared,
-                                       m.recorded.core == Core::kShared});
-  add_recorded(both);
-  return both;
-}
-
-/// Each against the others of its rank; of kinds that are so long that nearly all of them have a reading of their core.
-void KindModel::add_recorded(OwnAndShared& both) const {
-  constexpr double kNearlyAll = 0.8;
-  std::size_t all = 0;
-  for (const OfRank& rank : ranks_) {
-    if (!rank.is_repeated()) continue;
-    all += rank.some.size();
-    std::vector<double> times;
-    for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
-    const double of_rank = median(std::move(times));
-    for (const Recorded& r : rank.some)
-      if (r.core != Core::kUnknown)
-        (r.core == Core::kOwn ? both.recorded_own : both.recorded_shared)
-            .push_back(static_cast<double>(r.log_time) - of_rank);
-  }
-  if (static_cast<double>(both.recorded_own.size() + both.recorded_shared.size()) >=
-      kNearlyAll * static_cast<double>(all))
-    return;
-  both.recorded_own.clear();
-  both.recorded_shared.clear();
-}
-
 /// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches; or,
 /// where little is known of that, and they are few, none: then such a kind is as one without samples, only not longer than they say.
 void KindModel::believe(const Sharing& sharing) {
   sharing_in_recorded_ = sharing.in_shortest_recorded(Sharing::kOfOthers);
   unshared_ = measured_;
-  const OwnAndShared both = own_and_shared();
+  const OwnAndShared both = own_and_shared(measured_, ranks_, mean_ps());
   longer_shared_ = measured_.empty() ? Sharing::Longer{} : sharing.longer(both);
   for (Measured& m : unshared_)
     if (m.shared) m.log_warm -= longer_shared_.log * Sharing::part(m.log_shared);

@@ -114,8 +114,6 @@ class KindModel {
   [[nodiscard]] bool happens_once() const;  // on each rank
   void leave_once();
   void keep_awake(float log_recorded);
-  [[nodiscard]] OwnAndShared own_and_shared() const;
-  void add_recorded(OwnAndShared& both) const;
   void believe(const Sharing& sharing);
   [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] std::optional<double> low_where_awake() const;

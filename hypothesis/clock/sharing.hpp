@@ -16,19 +16,9 @@
 
 #include <vector>
 
-namespace nplus1::hypothesis::clock {
+#include "hypothesis/clock/own_and_shared.hpp"
 
-/// What is known of the stretches of a kind on own and on shared cores. Times are natural logarithms.
-struct OwnAndShared {
-  std::vector<double> own, shared;                    // what twins took
-  std::vector<double> recorded_own, recorded_shared;  // what was recorded, by the core where it ended
-  struct Against {
-    double longer = 0;  // a twin than its own stretch as recorded
-    bool shared = false, recorded_shared = false;
-  };
-  std::vector<Against> against_recorded;
-  double log_time = 0;  // about as long as they are
-};
+namespace nplus1::hypothesis::clock {
 
 class Sharing {
  public:

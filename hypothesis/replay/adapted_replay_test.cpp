@@ -43,6 +43,24 @@ class AdaptedReplay : public ReplayOfWritten {
   }
   ReplayResult adapted(const char* network = kMicrosecond) { return replayed(network, Decisions::kAdapted); }
 
+  /// Probes found rank 2's message, which was then received by name, then rank 1's. Now rank 1's is first.
+  void check_receives_after(EventKind probe) {
+    begin(3);
+    write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
+    write({2, EventKind::kSend, 30 * kUs, 30 * kUs, 30 * kUs, 0});
+    std::uint64_t ordinal = 0;
+    for (const std::int32_t source : {2, 1}) {
+      write({0, probe, 0, 0, 0, kAnySource.value, ordinal++, 0, {}, {}, {.flag = 1, .source = source}});
+      write({0, EventKind::kRecv, 0, 0, 0, source, ordinal++, 0, {}, {}, {.source = source}});
+      write({0, EventKind::kLocal, 10 * kUs, 10 * kUs, 10 * kUs, 0, ordinal++});
+    }
+    for (std::int32_t r = 0; r < 3; ++r) write({r, EventKind::kFinalize, 0, 0, 0, 0, r == 0 ? ordinal : 1U});
+    const ReplayResult result = adapted();
+    EXPECT_EQ(result.state, simnode::engine::State::kFinished);
+    EXPECT_EQ(end(result, 0), 41 * kUs);  // 6 + 10, 31 + 10
+    EXPECT_EQ(result.adaptation.other_message, 2U);
+  }
+
   std::int64_t now_ = 0;
   std::uint64_t next_ = 0;
 };
@@ -238,59 +256,13 @@ TEST_F(AdaptedReplay, ACancelThatComesTooLateIsCounted) {
   EXPECT_EQ(result.state, simnode::engine::State::kFinished);
 }
 
-/// Probe found rank 2's message, which was then received by name, then rank 1's. Now rank 1's is first.
 TEST_F(AdaptedReplay, TheReceiveAfterAProbeGetsTheMessageThatWasProbed) {
-  begin(3);
-  write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
-  write({2, EventKind::kSend, 30 * kUs, 30 * kUs, 30 * kUs, 0});
-  std::uint64_t ordinal = 0;
-  for (const std::int32_t source : {2, 1}) {
-    write({0,
-           EventKind::kProbe,
-           0,
-           0,
-           0,
-           kAnySource.value,
-           ordinal++,
-           0,
-           {},
-           {},
-           {.flag = 1, .source = source}});
-    write({0, EventKind::kRecv, 0, 0, 0, source, ordinal++, 0, {}, {}, {.source = source}});
-    write({0, EventKind::kLocal, 10 * kUs, 10 * kUs, 10 * kUs, 0, ordinal++});
-  }
-  for (std::int32_t r = 0; r < 3; ++r) write({r, EventKind::kFinalize, 0, 0, 0, 0, r == 0 ? ordinal : 1U});
-  const ReplayResult result = adapted();
-  EXPECT_EQ(end(result, 0), 41 * kUs);  // 6 + 10, 31 + 10
-  EXPECT_EQ(result.adaptation.other_message, 2U);
+  check_receives_after(EventKind::kProbe);
 }
 
-/// Iprobe found rank 2's message, which was then received by name, then rank 1's. Now rank 1's is first, and neither is there at once.
+/// At first neither is there.
 TEST_F(AdaptedReplay, TheReceiveAfterAProbeThatFailsNowWaitsForWhatAProbeFinds) {
-  begin(3);
-  write({1, EventKind::kSend, 5 * kUs, 5 * kUs, 5 * kUs, 0});
-  write({2, EventKind::kSend, 30 * kUs, 30 * kUs, 30 * kUs, 0});
-  std::uint64_t ordinal = 0;
-  for (const std::int32_t source : {2, 1}) {
-    write({0,
-           EventKind::kIprobe,
-           0,
-           0,
-           0,
-           kAnySource.value,
-           ordinal++,
-           0,
-           {},
-           {},
-           {.flag = 1, .source = source}});
-    write({0, EventKind::kRecv, 0, 0, 0, source, ordinal++, 0, {}, {}, {.source = source}});
-    write({0, EventKind::kLocal, 10 * kUs, 10 * kUs, 10 * kUs, 0, ordinal++});
-  }
-  for (std::int32_t r = 0; r < 3; ++r) write({r, EventKind::kFinalize, 0, 0, 0, 0, r == 0 ? ordinal : 1U});
-  const ReplayResult result = adapted();
-  EXPECT_EQ(result.state, simnode::engine::State::kFinished);
-  EXPECT_EQ(end(result, 0), 41 * kUs);  // 6 + 10, 31 + 10
-  EXPECT_EQ(result.adaptation.other_message, 2U);
+  check_receives_after(EventKind::kIprobe);
 }
 
 /// A program that probes for anything, so that its library makes progress, once saw a message that came before its receive was posted.

@@ -1,0 +1,74 @@
+#include "hypothesis/clock/own_and_shared.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "hypothesis/clock/quantile.hpp"
+
+namespace nplus1::hypothesis::clock {
+namespace {
+
+std::vector<Measured> those(const std::vector<Measured>& samples, bool shared) {
+  std::vector<Measured> some;
+  std::copy_if(samples.begin(), samples.end(), std::back_inserter(some),
+               [shared](const Measured& m) { return m.shared == shared; });
+  return some;
+}
+
+/// Each against the others of its rank; of kinds that are so long that nearly all of them have a reading of their core.
+void add_recorded(OwnAndShared& both, const std::vector<OfRank>& ranks) {
+  constexpr double kNearlyAll = 0.8;
+  std::size_t all = 0;
+  for (const OfRank& rank : ranks) {
+    if (!rank.is_repeated()) continue;
+    all += rank.some.size();
+    std::vector<double> times;
+    for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
+    const double of_rank = median(std::move(times));
+    for (const Recorded& r : rank.some)
+      if (r.core != Core::kUnknown)
+        (r.core == Core::kOwn ? both.recorded_own : both.recorded_shared)
+            .push_back(static_cast<double>(r.log_time) - of_rank);
+  }
+  if (static_cast<double>(both.recorded_own.size() + both.recorded_shared.size()) >=
+      kNearlyAll * static_cast<double>(all))
+    return;
+  both.recorded_own.clear();
+  both.recorded_shared.clear();
+}
+
+}  // namespace
+
+std::vector<Measured> on_own_cores(const std::vector<Measured>& samples) {
+  return those(samples, false);
+}
+
+std::vector<double> logarithms(const std::vector<Measured>& samples) {
+  std::vector<double> logarithms;
+  for (const Measured& m : samples) logarithms.push_back(m.log_warm);
+  return logarithms;
+}
+
+/// One or two that took longer on cores of their own than the others did on shared ones had something else wrong with them.
+OwnAndShared own_and_shared(const std::vector<Measured>& samples, const std::vector<OfRank>& ranks,
+                            double mean_ps) {
+  constexpr std::size_t kFew = 2;
+  OwnAndShared both;
+  both.own = logarithms(those(samples, false));
+  both.shared = logarithms(those(samples, true));
+  both.log_time = std::log(std::max(mean_ps, 1.0));
+  if (both.own.size() <= kFew && both.shared.size() >= kFew * both.own.size() &&
+      median(both.own) > median(both.shared))
+    both.own.clear();
+  for (const Measured& m : samples)
+    if (m.recorded.core != Core::kUnknown)
+      both.against_recorded.push_back({m.log_warm - static_cast<double>(m.recorded.log_time), m.shared,
+                                       m.recorded.core == Core::kShared});
+  add_recorded(both, ranks);
+  return both;
+}
+
+}  // namespace nplus1::hypothesis::clock

@@ -1,0 +1,36 @@
+// What tells how much longer a kind's stretches take where somebody else has a part of the core (sharing.hpp): its samples, its stretches as
+// recorded, and either against the other.
+//
+// Pure.
+#pragma once
+
+#include <vector>
+
+#include "hypothesis/clock/low_times.hpp"
+#include "hypothesis/clock/measured.hpp"
+
+namespace nplus1::hypothesis::clock {
+
+/// What is known of the stretches of a kind on own and on shared cores. Times are natural logarithms.
+struct OwnAndShared {
+  std::vector<double> own, shared;                    // what twins took
+  std::vector<double> recorded_own, recorded_shared;  // what was recorded, by the core where it ended
+  struct Against {
+    double longer = 0;  // a twin than its own stretch as recorded
+    bool shared = false, recorded_shared = false;
+  };
+  std::vector<Against> against_recorded;
+  double log_time = 0;  // about as long as they are
+};
+
+/// Of the samples and of what is kept of the ranks' stretches. `mean_ps`: of all.
+[[nodiscard]] OwnAndShared own_and_shared(const std::vector<Measured>& samples,
+                                          const std::vector<OfRank>& ranks, double mean_ps);
+
+/// Those whose twins had their core for themselves.
+[[nodiscard]] std::vector<Measured> on_own_cores(const std::vector<Measured>& samples);
+
+/// What twins took.
+[[nodiscard]] std::vector<double> logarithms(const std::vector<Measured>& samples);
+
+}  // namespace nplus1::hypothesis::clock
