@@ -205,9 +205,13 @@ void KindModel::leave_once() {
 /// where little is known of that, and they are few, none: then such a kind is as one without samples, only not longer than they say.
 void KindModel::believe(const Sharing& sharing) {
   sharing_in_recorded_ = sharing.in_shortest_recorded(Sharing::kOfOthers);
-  unshared_ = measured_;
   const OwnAndShared both = own_and_shared(measured_, ranks_, mean_ps());
-  longer_shared_ = measured_.empty() ? Sharing::Longer{} : sharing.longer(both);
+  longer_shared_ = sharing.longer(both);
+  take_sharing_off_recorded(both);
+  for (OfRank& rank : ranks_)
+    if (!rank.some.empty())
+      rank.part_shared = static_cast<float>(sharing.part_of(static_cast<double>(rank.some.front().log_time)));
+  unshared_ = measured_;
   for (Measured& m : unshared_)
     if (m.shared) m.log_warm -= longer_shared_.log * Sharing::part(m.log_shared);
   constexpr double kKnown = 0.09;  // two kinds with some samples of either, or one with many
@@ -225,6 +229,25 @@ void KindModel::believe(const Sharing& sharing) {
     log_awake_ = shorter_where_awake();
   }
   find_ends();
+}
+
+/// A rank whose core was shared nearly all the time, as where ranks are bound to cores, would else seem to have more work than others. Of
+/// the others the shorter ones, which tell of a rank, had their core for themselves. Not on a host that is never alone: there all are as
+/// long as that makes them.
+void KindModel::take_sharing_off_recorded(const OwnAndShared& both) {
+  constexpr std::size_t kEnough = 32, kPart = 3;
+  constexpr double kHardlyAny = 0.3;  // own ones: of fewer the lower quartile is a shared one
+  if (both.recorded_own.size() < std::min(kEnough, both.recorded_shared.size() / kPart + 1)) return;
+  for (OfRank& rank : ranks_) {
+    const auto own = std::count_if(rank.some.begin(), rank.some.end(),
+                                   [](const Recorded& r) { return r.core == Core::kOwn; });
+    if (static_cast<double>(own) >= kHardlyAny * static_cast<double>(rank.some.size())) continue;
+    rank.log_shared_recorded = static_cast<float>(longer_shared_.log);
+    for (Recorded& r : rank.some)
+      if (r.core == Core::kShared) r.log_time -= rank.log_shared_recorded;
+  }
+  for (Measured& m : measured_)
+    if (m.recorded.core == Core::kShared) m.recorded.log_time -= ranks_[m.recorded.rank].log_shared_recorded;
 }
 
 /// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these. `by_sharing`:
@@ -398,11 +421,23 @@ bool KindModel::tell_worse_than_recorded() const {
 }
 
 /// From the 10 % quantile to the 90 % quantile of how much longer stretches were recorded than is told of them (or: at all; logarithm), against
-/// their rank's own low quantile of that.
+/// their rank's own low quantile of that. What the host adds is known of cores that are one's own, and who has a part of one for a
+/// while makes stretches longer by more: so the least that explains it counts, of those that ended on own cores, if these are many,
+/// or of all without what sharing makes of them.
 double KindModel::range_on_ranks(Told told) const {
+  double least = range_of(ranks_, told, 0);
+  if (const std::vector<OfRank> own = on_own_cores(ranks_); !own.empty())
+    least = std::min(least, range_of(own, told, 0));
+  for (const double part : {Sharing::kPartOfRecorded, 1.0})
+    least = std::min(least, range_of(ranks_, told, part * longer_shared_.log));
+  return least;
+}
+
+/// ... each on a shared core taken as so much shorter.
+double KindModel::range_of(const std::vector<OfRank>& ranks, Told told, double log_shared) const {
   constexpr double kEither = 0.5;
   std::vector<double> all;
-  for (const OfRank& rank : ranks_) {
+  for (const OfRank& rank : ranks) {
     if (!rank.is_repeated()) continue;
     std::vector<double> longer;
     for (const Recorded& recorded : rank.of_this_run()) {
@@ -410,7 +445,8 @@ double KindModel::range_on_ranks(Told told) const {
       if (told == Told::kAll)
         of_model = believed_.empty() ? differences_.of_step(recorded.step)
                                      : std::log(levels_.warm(recorded, kEither));
-      longer.push_back(static_cast<double>(recorded.log_time) - of_model);
+      longer.push_back(static_cast<double>(recorded.log_time) - of_model -
+                       (recorded.core == Core::kShared ? log_shared : 0));
     }
     const double low = quantile(longer, kLow);
     for (const double each : longer) all.push_back(each - low);
@@ -476,8 +512,12 @@ double KindModel::warm(const Stretch& stretch, std::uint64_t chance_of, Estimate
   constexpr double kShortPs = 1e6;
   if (stretch.rank.index() >= ranks_.size()) return stretch.recorded;
   const double recorded = pace_ * stretch.recorded;
+  const double unshared =
+      stretch.core == Core::kShared
+          ? recorded * std::exp(-static_cast<double>(ranks_[stretch.rank.index()].log_shared_recorded))
+          : recorded;
   double warm =
-      estimate == Estimate::kLowest ? lowest(stretch, recorded) : best(stretch, recorded, chance_of);
+      estimate == Estimate::kLowest ? lowest(stretch, unshared) : best(stretch, unshared, chance_of);
   // A twin's pass begins behind a system call: some 60 ns too long, which so short stretches don't hide. They touch little
   // memory, and now and then the rank itself was as fast.
   if (!tasks_ && !believed_.empty() && warm < kShortPs) warm = std::min(warm, low_.of(stretch.rank.index()));

@@ -115,6 +115,7 @@ class KindModel {
   void leave_once();
   void keep_awake(float log_recorded);
   void believe(const Sharing& sharing);
+  void take_sharing_off_recorded(const OwnAndShared& both);
   [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] std::optional<double> low_where_awake() const;
   [[nodiscard]] double shorter_where_awake() const;
@@ -134,6 +135,7 @@ class KindModel {
   [[nodiscard]] double shorter_than_recorded() const;
   enum class Told : std::uint8_t { kNothing, kAll };
   [[nodiscard]] double range_on_ranks(Told told) const;
+  [[nodiscard]] double range_of(const std::vector<OfRank>& ranks, Told told, double log_shared) const;
   [[nodiscard]] double range_of_host() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] std::optional<double> typical_sample() const;

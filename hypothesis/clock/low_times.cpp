@@ -48,13 +48,17 @@ void LowTimes::take_times() {
 
 /// What a rank that does something only once takes more than others is the host's: all of it where ranks do the same, as far
 /// as can be seen; else all but a quarter and what exceeds a millisecond. Where somebody else had a part of the core at its end,
-/// it took longer by about as much as loads did. `chance`: how much of that is taken off, 1 all of it.
+/// it took longer by about as much as loads did, if other ranks say so; else for the part that he may have been there. `chance`: how much of that is taken off, 1 all of it.
 void LowTimes::forgive_once(const std::vector<OfRank>& ranks, double typical, double chance) {
   constexpr double kInProportion = 1.25, kMostOfTheHostPs = 1e9;
+  constexpr double kNearly = 0.05;
   const auto once = [&](std::size_t r) { return ranks[r].count == 1; };
   for (std::size_t r = 0; r < ranks.size(); ++r)
-    if (once(r) && log_of(r) > typical)
-      low_[r].log = std::max(static_cast<float>(typical), low_[r].log - ranks[r].log_shared);
+    if (once(r) && ranks[r].log_shared > 0 && log_of(r) > typical) {
+      const double unshared = log_of(r) - static_cast<double>(ranks[r].log_shared);
+      low_[r].log = unshared < typical + kNearly ? static_cast<float>(typical)
+                                                 : low_[r].log - ranks[r].part_shared * ranks[r].log_shared;
+    }
   const bool alike = are_alike(ranks, typical);
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     if (!once(r)) continue;

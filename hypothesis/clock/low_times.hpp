@@ -21,7 +21,10 @@ namespace nplus1::hypothesis::clock {
 struct OfRank {
   std::uint64_t all = 0, count = 0;  // the latter without those that twins measured
   std::vector<Recorded> some;  // of the latter, each as likely as the others; behind them those of other runs
-  float log_shared = 0;  // how much longer loads took where the last one ended than on a core for oneself
+  float log_shared_recorded =
+      0;                  // how much longer sharing made them, if it did nearly all the time; logarithm
+  float part_shared = 1;  // for how much of the last one its core was shared, if it was at its end
+  float log_shared = 0;   // how much longer loads took where the last one ended than on a core for oneself
 
   /// In one run: some were hardly disturbed, and memory is touched for the first time in one of them only.
   [[nodiscard]] bool is_repeated() const { return count >= 4; }

@@ -9,6 +9,7 @@
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
+
 namespace {
 
 std::vector<Measured> those(const std::vector<Measured>& samples, bool shared) {
@@ -18,13 +19,24 @@ std::vector<Measured> those(const std::vector<Measured>& samples, bool shared) {
   return some;
 }
 
-/// Each against the others of its rank; of kinds that are so long that nearly all of them have a reading of their core.
-void add_recorded(OwnAndShared& both, const std::vector<OfRank>& ranks) {
+/// Kinds that are so long that nearly all of them have a reading of their core; of others the longer ones have.
+bool have_readings(const std::vector<OfRank>& ranks) {
   constexpr double kNearlyAll = 0.8;
-  std::size_t all = 0;
+  std::size_t all = 0, read = 0;
   for (const OfRank& rank : ranks) {
     if (!rank.is_repeated()) continue;
     all += rank.some.size();
+    read += static_cast<std::size_t>(std::count_if(
+        rank.some.begin(), rank.some.end(), [](const Recorded& r) { return r.core != Core::kUnknown; }));
+  }
+  return read != 0 && static_cast<double>(read) >= kNearlyAll * static_cast<double>(all);
+}
+
+/// Each against the others of its rank.
+void add_recorded(OwnAndShared& both, const std::vector<OfRank>& ranks) {
+  if (!have_readings(ranks)) return;
+  for (const OfRank& rank : ranks) {
+    if (!rank.is_repeated()) continue;
     std::vector<double> times;
     for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
     const double of_rank = median(std::move(times));
@@ -33,17 +45,27 @@ void add_recorded(OwnAndShared& both, const std::vector<OfRank>& ranks) {
         (r.core == Core::kOwn ? both.recorded_own : both.recorded_shared)
             .push_back(static_cast<double>(r.log_time) - of_rank);
   }
-  if (static_cast<double>(both.recorded_own.size() + both.recorded_shared.size()) >=
-      kNearlyAll * static_cast<double>(all))
-    return;
-  both.recorded_own.clear();
-  both.recorded_shared.clear();
 }
 
 }  // namespace
 
 std::vector<Measured> on_own_cores(const std::vector<Measured>& samples) {
   return those(samples, false);
+}
+
+std::vector<OfRank> on_own_cores(const std::vector<OfRank>& ranks) {
+  constexpr std::size_t kMany = 32;
+  if (!have_readings(ranks)) return {};
+  std::vector<OfRank> own = ranks;
+  std::size_t many = 0;
+  for (OfRank& rank : own) {
+    rank.some = rank.of_this_run();
+    std::erase_if(rank.some, [](const Recorded& r) { return r.core != Core::kOwn; });
+    rank.count = rank.some.size();
+    if (rank.is_repeated()) many += rank.some.size();
+  }
+  if (many < kMany) own.clear();
+  return own;
 }
 
 std::vector<double> logarithms(const std::vector<Measured>& samples) {

@@ -30,6 +30,9 @@ struct OwnAndShared {
 /// Those whose twins had their core for themselves.
 [[nodiscard]] std::vector<Measured> on_own_cores(const std::vector<Measured>& samples);
 
+/// Of each rank's stretches in this run those that ended on cores for themselves; empty where few did, or nothing says which of them did.
+[[nodiscard]] std::vector<OfRank> on_own_cores(const std::vector<OfRank>& ranks);
+
 /// What twins took.
 [[nodiscard]] std::vector<double> logarithms(const std::vector<Measured>& samples);
 

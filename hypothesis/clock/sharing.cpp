@@ -59,8 +59,7 @@ std::optional<Difference> by_twins(const OwnAndShared& of) {
   return Difference{quantile(of.shared, kRatherLow) - own.median, shared.error() + own.error()};
 }
 
-/// Who shares the core where a recorded stretch ends did so for a part of it: 0.3 to 0.7 where twins told.
-constexpr double kPartOfRecorded = 0.62, kErrorOfPart = 0.35;
+constexpr double kPartOfRecorded = Sharing::kPartOfRecorded, kErrorOfPart = 0.35;
 
 std::optional<Difference> by_recorded(const OwnAndShared& of) {
   constexpr std::size_t kFewest = 4;
@@ -109,9 +108,12 @@ std::optional<Difference> by_likeness(const OwnAndShared& of) {
   return Difference{kLonger, square(kError)};
 }
 
+/// Recorded stretches only where twins don't tell: where ranks are bound to cores, those of some are shared all the time, and of others for
+/// moments, which say that sharing makes nothing.
 std::optional<Difference> difference(const OwnAndShared& of) {
+  const std::optional<Difference> twins = by_twins(of);
   double sum = 0, precision = 0;
-  for (const std::optional<Difference>& by : {by_twins(of), by_recorded(of), by_their_stretches(of)}) {
+  for (const std::optional<Difference>& by : {twins ? twins : by_recorded(of), by_their_stretches(of)}) {
     if (!by) continue;
     sum += by->longer / by->error;
     precision += 1 / by->error;
@@ -145,6 +147,11 @@ Sharing::Longer Sharing::longer(const OwnAndShared& of_kind) const {
   const double by_itself = of_what_is_not_known / (of_what_is_not_known + told->error);
   return {of_others.log + (std::min(told->longer, kMost) - of_others.log) * by_itself,
           of_others.common_error * (1 - by_itself), std::sqrt(by_itself * told->error)};
+}
+
+double Sharing::part_of(double log_time) const {
+  constexpr double kStaysPs = 2e9;
+  return std::min(1.0, kStaysPs * std::exp(-log_time) + share_shared_);
 }
 
 double Sharing::in_shortest_recorded(double longer) const {

@@ -24,6 +24,8 @@ class Sharing {
  public:
   /// Of other authors' programs, half of them 0.18 to 0.31.
   static constexpr double kOfOthers = 0.27;
+  /// Who shares the core where a recorded stretch ends did so for a part of it: 0.3 to 0.7 where twins told.
+  static constexpr double kPartOfRecorded = 0.62;
 
   Sharing() = default;
   /// `share_shared`: of all times that a core was looked at, the share in which somebody else had a part of it.
@@ -34,8 +36,11 @@ class Sharing {
   struct Longer {
     double log = 0, common_error = 0, own_error = 0;
   };
-  /// Of a kind with at least one sample. By its own samples as far as these tell.
+  /// By its own samples as far as these tell.
   [[nodiscard]] Longer longer(const OwnAndShared& of_kind) const;
+  /// For how much of a stretch (of so many picoseconds; logarithm) somebody had a part of the core who has it at its end: mostly he has come
+  /// within the last milliseconds.
+  [[nodiscard]] double part_of(double log_time) const;
   /// What of `longer` even the shortest of recorded stretches may have; of a host that is hardly ever alone, with what strangers do to caches
   /// and memory, too. Logarithms.
   [[nodiscard]] double in_shortest_recorded(double longer) const;

@@ -247,6 +247,38 @@ TEST(Tasks, WhoseTwinsAllTookTheSameAreNone) {
   }
 }
 
+/// 240 stretches of 1 ms on four ranks, every second of which ended on a shared core and took 1.5 times as long; twins took what their own
+/// ones did, but where their core was shared, which the host noise of a run does not tell. Stretches differ, or not, by a third.
+KindModel on_cores_shared_for_a_while(bool readings, bool work) {
+  KindModel kind;
+  std::mt19937 random{11};
+  std::uniform_real_distribution<double> even{0, 1};
+  for (std::uint32_t i = 0; i < 240; ++i) {
+    const bool shared = i / 8 % 2 == 1, measured = i % 15 == 3;
+    const double warm = (1 + (work ? 0.33 : 0.13) * even(random)) * 1e9;
+    Stretch stretch{RankId{static_cast<std::int32_t>(i % 4)}, i / 4,
+                    warm * (1.02 + 0.06 * even(random)) * (shared ? 1.5 : 1), measured ? warm : 0};
+    stretch.shared = shared;
+    if (shared) {
+      stretch.measured *= 1.45;
+      stretch.log_shared = std::log(1.45);
+    }
+    if (readings) stretch.core = shared ? Core::kShared : Core::kOwn;
+    kind.take(stretch);
+  }
+  HostNoise noise;
+  for (int i = 0; i <= 10; ++i) noise.learn(std::log(1e9), 0.02 + 0.006 * i);
+  kind.fit(Replicate{0}, 0, noise);
+  return kind;
+}
+
+/// What such a host adds is known of stretches on cores of their own: these differ by no more, however long the others are.
+TEST(Tasks, ThatDifferByWhoSharedTheirCoresAreNone) {
+  EXPECT_FALSE(on_cores_shared_for_a_while(true, false).differ_by_their_data());
+  EXPECT_TRUE(on_cores_shared_for_a_while(false, false).differ_by_their_data());  // nothing says what made it
+  EXPECT_TRUE(on_cores_shared_for_a_while(true, true).differ_by_their_data());
+}
+
 /// Two amounts of work that come and go: a host that adds less than they differ by has not made them.
 TEST(Tasks, OrAmountsOfWorkThatComeAndGoAreOfTheirDataWhereTheHostAddsLess) {
   for (const double most : {0.03, 0.6}) {

@@ -1,6 +1,10 @@
 #include "stubs/runtime/twins.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <span>
 
 #include "stubs/twin/alone.hpp"
 #include "stubs/twin/twin.hpp"
@@ -31,33 +35,75 @@ std::int64_t picoseconds(std::int64_t ticks) {
   return static_cast<std::int64_t>(1000.0 * nanoseconds_per_tick() * static_cast<double>(ticks));
 }
 
-/// One of as many twins as the host has cores; over TCP nobody counts them.
-class Turn {
+std::int64_t ticks_in(double nanoseconds) {
+  return static_cast<std::int64_t>(nanoseconds / nanoseconds_per_tick());
+}
+
+/// A place among several that all ranks of the host see, for so long at most; what a rank leaves that dies is another's then.
+class Place {
  public:
-  explicit Turn(const Runtime& runtime) {
-    const auto all = runtime.line.twins_until();
-    const auto several = std::min(all.size(), static_cast<std::size_t>(runtime.cores()));
-    taken_ = all.empty();
+  Place() = default;
+  Place(std::span<std::atomic<std::int64_t>> places, double nanoseconds) {
     const std::int64_t now = ticks();
-    const auto patience =
-        static_cast<std::int64_t>(2.0 * static_cast<double>(limit_ns(runtime)) / nanoseconds_per_tick());
-    for (std::size_t i = 0; i < several && !taken_; ++i)
-      if (std::int64_t until = all[i].load(std::memory_order_relaxed);
-          until < now && all[i].compare_exchange_strong(until, now + patience)) {
-        place_ = &all[i];
-        taken_ = true;
+    for (auto& place : places)
+      if (std::int64_t until = place.load(std::memory_order_relaxed);
+          until < now && place.compare_exchange_strong(until, now + ticks_in(nanoseconds))) {
+        place_ = &place;
+        return;
       }
   }
-  ~Turn() {
+  ~Place() {
     if (place_ != nullptr && !twin::is_twin()) place_->store(0, std::memory_order_release);
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  [[nodiscard]] bool is_taken() const { return taken_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  [[nodiscard]] bool is_taken() const { return place_ != nullptr; }
 
  private:
   std::atomic<std::int64_t>* place_ = nullptr;
-  bool taken_ = false;
+};
+
+/// One of as many twins as the host has cores; over TCP nobody counts them.
+class Turn {
+ public:
+  explicit Turn(const Runtime& runtime)
+      : uncounted_{runtime.line.twins_until().empty()},
+        place_{runtime.line.twins_until().first(
+                   std::min(runtime.line.twins_until().size(), static_cast<std::size_t>(runtime.cores()))),
+               2.0 * static_cast<double>(limit_ns(runtime))} {}
+  [[nodiscard]] bool is_taken() const { return uncounted_ || place_.is_taken(); }
+
+ private:
+  bool uncounted_;
+  Place place_;
+};
+
+/// While it lasts, ranks that leave a call wait: of so long a stretch hardly a pass would else be left alone, where a core has many ranks.
+class QuietTime {
+ public:
+  QuietTime(const Runtime& runtime, double stretch_ns)
+      : quiet_{stretch_ns > kLongForCrowdedNs && runtime.ranks() > runtime.cores() ? runtime.line.quiet()
+                                                                                   : nullptr} {
+    if (quiet_ != nullptr) place_.emplace(quiet_->until, kMostNs);
+  }
+  ~QuietTime() {
+    if (quiet_ == nullptr || twin::is_twin()) return;
+    place_.reset();
+    quiet_->changes.fetch_add(1, std::memory_order_release);
+    transport::futex_wake(quiet_->changes);
+  }
+  QuietTime(const QuietTime&) = delete;
+  QuietTime& operator=(const QuietTime&) = delete;
+
+  /// Two cores' time is planned for, which may both wait for it.
+  [[nodiscard]] double cost(std::int64_t cpu_ns, int cores) const {
+    return static_cast<double>(cpu_ns) * (quiet_ == nullptr ? 1 : std::max(cores / 2.0, 1.0));
+  }
+
+ private:
+  static constexpr double kLongForCrowdedNs = 100'000, kMostNs = 30e6;
+  transport::Quiet* quiet_;
+  std::optional<Place> place_;
 };
 
 }  // namespace
@@ -65,7 +111,7 @@ class Turn {
 Twins::Twins(Runtime& runtime)
     : runtime_{runtime},
       plan_{runtime.me().index()},
-      long_ticks_{static_cast<std::int64_t>(kLongNs / nanoseconds_per_tick())},
+      long_ticks_{ticks_in(kLongNs)},
       began_cpu_ns_{clock_ns(CLOCK_PROCESS_CPUTIME_ID)} {}
 
 bool Twins::is_one_here() noexcept {
@@ -109,11 +155,28 @@ void Twins::leave() {
   if (!runtime_.threads.are_mine_alone()) return;
   const bool at_beginning = at_beginning_;
   at_beginning_ = false;
-  if (!at_beginning || twin::is_twin() || ticks() < next_tick_) return;
-  if (runtime_.degraded()) return;
-  if (plan_.is_due()) sample_if_alone();
-  if (!twin::is_twin())
+  if (!at_beginning || twin::is_twin() || runtime_.degraded()) return;
+  const bool affordable = ticks() >= next_tick_;
+  if (affordable && plan_.is_due()) sample_if_alone();
+  if (twin::is_twin()) return;
+  if (stand_aside() || affordable)
     runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
+}
+
+/// Lets the twins measure that need their cores for themselves; whether there were such.
+bool Twins::stand_aside() {
+  transport::Quiet* const quiet = runtime_.line.quiet();
+  if (quiet == nullptr) return false;
+  for (bool waited = false;; waited = true) {
+    const std::uint32_t changes = quiet->changes.load(std::memory_order_acquire);
+    std::int64_t until = 0;
+    for (const auto& place : quiet->until) until = std::max(until, place.load(std::memory_order_relaxed));
+    if (until == 0) return waited;
+    const std::int64_t left = until - ticks();
+    if (left <= 0) return waited;
+    transport::futex_wait(quiet->changes, changes,
+                          static_cast<std::int64_t>(static_cast<double>(left) * nanoseconds_per_tick()));
+  }
 }
 
 /// A twin beside another on the same core measures what that pushes out of the caches; where ranks leave a collective together,
@@ -126,7 +189,7 @@ void Twins::sample_if_alone() {
     return sample();
   }
   if (turn.is_taken()) ++waited_;
-  next_tick_ = ticks() + static_cast<std::int64_t>(kMomentNs / nanoseconds_per_tick());
+  next_tick_ = ticks() + ticks_in(kMomentNs);
 }
 
 void Twins::sample() {
@@ -144,7 +207,9 @@ void Twins::sample() {
     runtime_.threads.set_inside(inside);
   };
   stand_still(true);
-  const double longest_ns = static_cast<double>(plan_.longest_ps()) / (1000.0 * runtime_.settings().scale);
+  const double scale = 1000.0 * runtime_.settings().scale;
+  const QuietTime quiet{runtime_, plan_.mean_ps() / scale};
+  const double longest_ns = static_cast<double>(plan_.longest_ps()) / scale;
   const auto measured =
       twin::measure(limit_ns(runtime_), plan_.shortest(),
                     static_cast<std::int64_t>(std::min(longest_ns, static_cast<double>(twin::kLimitCpuNs))));
@@ -159,7 +224,7 @@ void Twins::sample() {
   rough_ = measured->rough;
   calls_since_ = 0;
   tried_ = true;
-  spent_ns_ += measured->cost_ns;
+  spent_ns_ += static_cast<std::int64_t>(quiet.cost(measured->cost_ns, runtime_.cores()));
   plan_next();
   thread.clock.start_exactly();
   thread.clock.start(thread.clock.base());
@@ -169,7 +234,7 @@ void Twins::plan_next() {
   const auto used = static_cast<double>(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_cpu_ns_);
   const double missing =
       twin::affordable_at_ns(spent_ns_ + pages_ns_, runtime_.ranks(), runtime_.cores()) - used;
-  next_tick_ = ticks() + static_cast<std::int64_t>(std::max(missing, 0.0) / nanoseconds_per_tick());
+  next_tick_ = ticks() + ticks_in(std::max(missing, 0.0));
 }
 
 }  // namespace nplus1::stubs

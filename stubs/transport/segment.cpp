@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <ctime>
 #include <new>
 
@@ -78,7 +79,7 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected, std::i
 }
 
 void futex_wake(std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, 64, nullptr, nullptr, 0);
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 }  // namespace nplus1::transport

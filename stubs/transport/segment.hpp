@@ -84,6 +84,12 @@ struct alignas(64) RankBlock {
 inline constexpr std::size_t kArrivalCounters = 4096;
 inline constexpr std::size_t kMostTwinsAtOnce = 256;  // of a host's ranks
 
+/// While twins measure long stretches, for which they need their cores for themselves (stubs/runtime/twins.cpp).
+struct Quiet {
+  std::atomic<std::int64_t> until[8];              // as Header::twins_until
+  alignas(64) std::atomic<std::uint32_t> changes;  // a futex: one of them is over
+};
+
 struct alignas(64) Header {
   alignas(64) std::atomic<std::uint64_t> arena_next;
   alignas(64) std::atomic<std::uint32_t> simulator_sleeping;
@@ -93,6 +99,7 @@ struct alignas(64) Header {
   // Twins that measure now (stubs/runtime/twins.cpp): the time stamp counter until which one may, at most. What stands there
   // after that was left by a rank that has died.
   alignas(64) std::atomic<std::int64_t> twins_until[kMostTwinsAtOnce];
+  alignas(64) Quiet quiet;
 };
 
 /// A mapped segment. Copyable view; the mapping lives until the process ends.

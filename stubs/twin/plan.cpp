@@ -143,6 +143,11 @@ std::int64_t Plan::longest_ps() const {
   return kind == kinds_.end() ? 0 : kind->second.longest_ps;
 }
 
+double Plan::mean_ps() const {
+  const auto kind = kinds_.find(expected_);
+  return kind == kinds_.end() || kind->second.count == 0 ? 0 : kind->second.total_ps / kind->second.count;
+}
+
 double affordable_at_ns(std::int64_t spent_ns, int ranks, int cores) {
   constexpr double kAtOnceNs = 3e6, kShare = 1 / 60.0, kShareInAdvance = 0.5;
   constexpr double kAdvanceNs = 60e6, kAdvanceOnOwnCoresNs = 250e6, kAdvanceOfAllNs = 500e6;

@@ -35,8 +35,9 @@ class Plan {
   [[nodiscard]] bool is_due();
   /// The shortest that was told of the kind that is_due() foresaw; 0: none.
   [[nodiscard]] double shortest() const;
-  /// The longest of that kind; 0: there was none.
+  /// The longest of that kind, and all on average; 0: there was none.
   [[nodiscard]] std::int64_t longest_ps() const;
+  [[nodiscard]] double mean_ps() const;
 
  private:
   struct Kind {

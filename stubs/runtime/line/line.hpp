@@ -80,6 +80,8 @@ class Line {
   [[nodiscard]] std::span<std::atomic<std::int64_t>> twins_until() const {
     return segment_ ? std::span{segment_.header().twins_until} : std::span<std::atomic<std::int64_t>>{};
   }
+  /// Null over TCP.
+  [[nodiscard]] transport::Quiet* quiet() const { return segment_ ? &segment_.header().quiet : nullptr; }
   /// Over TCP: what is told of looks in vain instead.
   void tell_looks(std::uint32_t looks, std::uint32_t moves);
 
