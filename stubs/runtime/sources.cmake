@@ -15,6 +15,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   twin/alone.cpp
   twin/own_call.cpp
   twin/pages.cpp
+  twin/places.cpp
   twin/plan.cpp
   twin/twin.cpp
   clock/settings.cpp

@@ -1,12 +1,10 @@
 #include "stubs/runtime/twins.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <optional>
-#include <span>
 
 #include "stubs/twin/alone.hpp"
+#include "stubs/twin/places.hpp"
 #include "stubs/twin/twin.hpp"
 
 namespace nplus1::stubs {
@@ -17,6 +15,9 @@ constexpr std::int64_t kLimitEachNs = 100'000'000;  // for each rank that its co
 
 /// Of such stretches it is known how fast the core ran: to find out takes some 6 us.
 constexpr double kLongNs = 300'000;
+
+/// Of such ones hardly a pass is left alone, where a core has many ranks.
+constexpr double kLongForCrowdedNs = 100'000;
 
 /// A twin waits for a core of its own, by these moments, so many times: what it finds on one that is shared is rather too long.
 constexpr double kMomentNs = 200'000;
@@ -39,30 +40,6 @@ std::int64_t ticks_in(double nanoseconds) {
   return static_cast<std::int64_t>(nanoseconds / nanoseconds_per_tick());
 }
 
-/// A place among several that all ranks of the host see, for so long at most; what a rank leaves that dies is another's then.
-class Place {
- public:
-  Place() = default;
-  Place(std::span<std::atomic<std::int64_t>> places, double nanoseconds) {
-    const std::int64_t now = ticks();
-    for (auto& place : places)
-      if (std::int64_t until = place.load(std::memory_order_relaxed);
-          until < now && place.compare_exchange_strong(until, now + ticks_in(nanoseconds))) {
-        place_ = &place;
-        return;
-      }
-  }
-  ~Place() {
-    if (place_ != nullptr && !twin::is_twin()) place_->store(0, std::memory_order_release);
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  [[nodiscard]] bool is_taken() const { return place_ != nullptr; }
-
- private:
-  std::atomic<std::int64_t>* place_ = nullptr;
-};
-
 /// One of as many twins as the host has cores; over TCP nobody counts them.
 class Turn {
  public:
@@ -75,35 +52,7 @@ class Turn {
 
  private:
   bool uncounted_;
-  Place place_;
-};
-
-/// While it lasts, ranks that leave a call wait: of so long a stretch hardly a pass would else be left alone, where a core has many ranks.
-class QuietTime {
- public:
-  QuietTime(const Runtime& runtime, double stretch_ns)
-      : quiet_{stretch_ns > kLongForCrowdedNs && runtime.ranks() > runtime.cores() ? runtime.line.quiet()
-                                                                                   : nullptr} {
-    if (quiet_ != nullptr) place_.emplace(quiet_->until, kMostNs);
-  }
-  ~QuietTime() {
-    if (quiet_ == nullptr || twin::is_twin()) return;
-    place_.reset();
-    quiet_->changes.fetch_add(1, std::memory_order_release);
-    transport::futex_wake(quiet_->changes);
-  }
-  QuietTime(const QuietTime&) = delete;
-  QuietTime& operator=(const QuietTime&) = delete;
-
-  /// Two cores' time is planned for, which may both wait for it.
-  [[nodiscard]] double cost(std::int64_t cpu_ns, int cores) const {
-    return static_cast<double>(cpu_ns) * (quiet_ == nullptr ? 1 : std::max(cores / 2.0, 1.0));
-  }
-
- private:
-  static constexpr double kLongForCrowdedNs = 100'000, kMostNs = 30e6;
-  transport::Quiet* quiet_;
-  std::optional<Place> place_;
+  twin::Place place_;
 };
 
 }  // namespace
@@ -159,24 +108,10 @@ void Twins::leave() {
   const bool affordable = ticks() >= next_tick_;
   if (affordable && plan_.is_due()) sample_if_alone();
   if (twin::is_twin()) return;
-  if (stand_aside() || affordable)
-    runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
-}
-
-/// Lets the twins measure that need their cores for themselves; whether there were such.
-bool Twins::stand_aside() {
   transport::Quiet* const quiet = runtime_.line.quiet();
-  if (quiet == nullptr) return false;
-  for (bool waited = false;; waited = true) {
-    const std::uint32_t changes = quiet->changes.load(std::memory_order_acquire);
-    std::int64_t until = 0;
-    for (const auto& place : quiet->until) until = std::max(until, place.load(std::memory_order_relaxed));
-    if (until == 0) return waited;
-    const std::int64_t left = until - ticks();
-    if (left <= 0) return waited;
-    transport::futex_wait(quiet->changes, changes,
-                          static_cast<std::int64_t>(static_cast<double>(left) * nanoseconds_per_tick()));
-  }
+  const bool waited = quiet != nullptr && twin::stand_aside(*quiet);
+  if (waited || affordable)
+    runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
 }
 
 /// A twin beside another on the same core measures what that pushes out of the caches; where ranks leave a collective together,
@@ -208,7 +143,8 @@ void Twins::sample() {
   };
   stand_still(true);
   const double scale = 1000.0 * runtime_.settings().scale;
-  const QuietTime quiet{runtime_, plan_.mean_ps() / scale};
+  const bool needs_quiet = plan_.mean_ps() / scale > kLongForCrowdedNs && runtime_.ranks() > runtime_.cores();
+  const twin::QuietTime quiet{needs_quiet ? runtime_.line.quiet() : nullptr};
   const double longest_ns = static_cast<double>(plan_.longest_ps()) / scale;
   const auto measured =
       twin::measure(limit_ns(runtime_), plan_.shortest(),
@@ -224,7 +160,7 @@ void Twins::sample() {
   rough_ = measured->rough;
   calls_since_ = 0;
   tried_ = true;
-  spent_ns_ += static_cast<std::int64_t>(quiet.cost(measured->cost_ns, runtime_.cores()));
+  spent_ns_ += static_cast<std::int64_t>(quiet.cost_ns(measured->cost_ns, runtime_.cores()));
   plan_next();
   thread.clock.start_exactly();
   thread.clock.start(thread.clock.base());

@@ -40,7 +40,6 @@ class Twins {
   void tell(ThreadId thread);
   void sample_if_alone();
   void sample();
-  bool stand_aside();
   void plan_next();
 
   Runtime& runtime_;

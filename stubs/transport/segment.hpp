@@ -84,7 +84,7 @@ struct alignas(64) RankBlock {
 inline constexpr std::size_t kArrivalCounters = 4096;
 inline constexpr std::size_t kMostTwinsAtOnce = 256;  // of a host's ranks
 
-/// While twins measure long stretches, for which they need their cores for themselves (stubs/runtime/twins.cpp).
+/// While twins measure long stretches, for which they need their cores for themselves (stubs/twin/places.hpp).
 struct Quiet {
   std::atomic<std::int64_t> until[8];              // as Header::twins_until
   alignas(64) std::atomic<std::uint32_t> changes;  // a futex: one of them is over
@@ -96,7 +96,7 @@ struct alignas(64) Header {
   // Members that have entered a synchronising collective, by a hash of communicator and call. Only saves
   // wake-ups: where two calls share a counter, the simulator looks by itself a little later.
   alignas(64) std::atomic<std::uint32_t> arrivals[kArrivalCounters];
-  // Twins that measure now (stubs/runtime/twins.cpp): the time stamp counter until which one may, at most. What stands there
+  // Twins that measure now (stubs/twin/places.hpp): the time stamp counter until which one may, at most. What stands there
   // after that was left by a rank that has died.
   alignas(64) std::atomic<std::int64_t> twins_until[kMostTwinsAtOnce];
   alignas(64) Quiet quiet;

@@ -1,5 +1,6 @@
 // Reduce, Allreduce, Reduce_scatter(_block), Scan and Exscan of MPI 4.0, chapter 6, each described once
 // (collective_forms.hpp).
+#include "stubs/library/library_of_mpi.hpp"
 #include "stubs/runtime/arguments/own_block.hpp"
 #include "stubs/runtime/collectives/collective_arguments.hpp"
 #include "stubs/runtime/collectives/collective_forms.hpp"
