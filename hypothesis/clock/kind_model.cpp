@@ -236,18 +236,30 @@ void KindModel::believe(const Sharing& sharing) {
 /// long as that makes them.
 void KindModel::take_sharing_off_recorded(const OwnAndShared& both) {
   constexpr std::size_t kEnough = 32, kPart = 3;
+  constexpr double kExactly = 4096;   // what is put back is what was there, to the last bit
   constexpr double kHardlyAny = 0.3;  // own ones: of fewer the lower quartile is a shared one
   if (both.recorded_own.size() < std::min(kEnough, both.recorded_shared.size() / kPart + 1)) return;
   for (OfRank& rank : ranks_) {
     const auto own = std::count_if(rank.some.begin(), rank.some.end(),
                                    [](const Recorded& r) { return r.core == Core::kOwn; });
     if (static_cast<double>(own) >= kHardlyAny * static_cast<double>(rank.some.size())) continue;
-    rank.log_shared_recorded = static_cast<float>(longer_shared_.log);
-    for (Recorded& r : rank.some)
-      if (r.core == Core::kShared) r.log_time -= rank.log_shared_recorded;
+    rank.log_shared_recorded = static_cast<float>(std::round(longer_shared_.log * kExactly) / kExactly);
   }
+  add_to_shared(-1);
+}
+
+void KindModel::put_sharing_back() {
+  add_to_shared(1);
+  for (OfRank& rank : ranks_) rank.log_shared_recorded = 0;
+}
+
+void KindModel::add_to_shared(float times) {
+  for (OfRank& rank : ranks_)
+    for (Recorded& r : rank.some)
+      if (r.core == Core::kShared) r.log_time += times * rank.log_shared_recorded;
   for (Measured& m : measured_)
-    if (m.recorded.core == Core::kShared) m.recorded.log_time -= ranks_[m.recorded.rank].log_shared_recorded;
+    if (m.recorded.core == Core::kShared)
+      m.recorded.log_time += times * ranks_[m.recorded.rank].log_shared_recorded;
 }
 
 /// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these. `by_sharing`:

@@ -81,6 +81,8 @@ class KindModel {
   /// `noise` and `sharing` count for the estimate, and stay.
   void fit(const Replicate& replicate, double log_longer, const HostNoise& noise = {},
            const Sharing& sharing = {});
+  /// Before an estimate that is not the first, and before it tells of sharing: what was recorded is as it was.
+  void put_sharing_back();
   /// Lets the host's noise, and what sharing a core makes, be known by its samples.
   void tell(HostNoise& noise) const;
   void tell(Sharing& sharing) const;
@@ -116,6 +118,7 @@ class KindModel {
   void keep_awake(float log_recorded);
   void believe(const Sharing& sharing);
   void take_sharing_off_recorded(const OwnAndShared& both);
+  void add_to_shared(float times);
   [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] std::optional<double> low_where_awake() const;
   [[nodiscard]] double shorter_where_awake() const;

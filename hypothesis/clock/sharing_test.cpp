@@ -54,6 +54,13 @@ TEST(Sharing, MakesSomethingBetweenWhereNoKindTells) {
   EXPECT_LT(told.common_error, 0.08);
 }
 
+TEST(Sharing, IsThereForTheLastMillisecondsOfALongStretchAndAsOftenAsElseBefore) {
+  const Sharing sharing{0.2};
+  EXPECT_EQ(sharing.part_of(std::log(1e9)), 1);
+  EXPECT_NEAR(sharing.part_of(std::log(4e9)), 0.7, 1e-9);
+  EXPECT_NEAR(sharing.part_of(std::log(1e12)), 0.202, 1e-9);
+}
+
 TEST(Sharing, MakesWhatItMadeOfOtherKinds) {
   for (const double longer : {0.0, 0.4}) {
     Sharing sharing;

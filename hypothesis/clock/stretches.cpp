@@ -94,6 +94,8 @@ void Stretches::find_cost_of_measuring() {
 void Stretches::replicate(std::uint32_t number) {
   find_cost_of_measuring();
   const Replicate replicate{number};
+  if (replicate.is_estimate())
+    for (auto& [kind, of] : kinds_) of.model.put_sharing_back();
   HostNoise noise{samples_.share_shared()};
   Sharing sharing{samples_.share_shared()};
   for (const auto& [kind, of] : kinds_) {

@@ -279,6 +279,37 @@ TEST(Tasks, ThatDifferByWhoSharedTheirCoresAreNone) {
   EXPECT_TRUE(on_cores_shared_for_a_while(true, true).differ_by_their_data());
 }
 
+/// Ranks that are bound to a core which somebody keeps have no more work; and all is told again as it was told first.
+TEST(Tasks, OfRanksOnACoreThatSomebodyKeepsAreTheSameWork) {
+  KindModel kind;
+  std::vector<Stretch> stretches;
+  std::mt19937 random{13};
+  std::uniform_real_distribution<double> even{0, 1};
+  for (std::uint32_t i = 0; i < 320; ++i) {
+    const bool shared = i % 2 == 1, measured = i % 13 == 3;
+    const double warm = (1 + 0.03 * even(random)) * 1e9 * (shared ? 1.5 : 1);
+    Stretch stretch{RankId{static_cast<std::int32_t>(i % 16)}, i / 16, warm * (1.02 + 0.35 * even(random)),
+                    measured ? warm : 0};
+    stretch.shared = shared;
+    stretch.log_shared = shared ? std::log(1.4) : 0;
+    stretch.core = shared ? Core::kShared : Core::kOwn;
+    kind.take(stretch);
+    stretches.push_back(stretch);
+  }
+  std::vector<double> first;
+  for (int round = 0; round < 3; ++round) {
+    kind.put_sharing_back();
+    kind.fit(Replicate{0}, 0, host_that_adds(0.3));
+    std::vector<double> warm;
+    for (std::size_t i = 0; i < stretches.size(); ++i)
+      warm.push_back(kind.warm(stretches[i], i, Estimate::kBest));
+    EXPECT_NEAR(*std::max_element(warm.begin(), warm.end()), 1.015e9, 0.03e9);
+    EXPECT_EQ(kind.model(), Model::kConstant);
+    if (first.empty()) first = warm;
+    EXPECT_EQ(warm, first);
+  }
+}
+
 /// Two amounts of work that come and go: a host that adds less than they differ by has not made them.
 TEST(Tasks, OrAmountsOfWorkThatComeAndGoAreOfTheirDataWhereTheHostAddsLess) {
   for (const double most : {0.03, 0.6}) {
