@@ -3,7 +3,7 @@
 
     bench/clock.py BUILD [--ranks 2,4,16,64] [--patterns ring,halo,...] [--steps N] [--imbalance rank,50] [--together N]
     bench/clock.py BUILD --differences [--percents 5,20,100,300] [--kinds rank,step,random,tasks] [--ranks 16,64] [--patterns ring]
-    bench/clock.py BUILD --equal-work [--ranks 4,16,64]
+    bench/clock.py BUILD --equal-work [--ranks 4,16,64] [--busy]
     bench/clock.py BUILD --at-random ROWS [--seed 1] [--ranks 2,4,16]
 
 For each pattern and number of ranks: the program runs under `--compute warm`, `nplus1 clock` corrects its clock, and
@@ -13,13 +13,15 @@ Prints a table in Markdown: truth, and how far the virtual time is off as measur
 whether the stated interval holds the truth; at the end, of how many rows it does. With --differences: work that differs
 by rank, by step, at random, and from task to task; the slope of the stretches' warm times against their true ones, and whether the sweep's
 first fix is the one that the sweep of the truth has, and what either saves when it is carried out in the truth. With --together N each row is
-what N runs tell together (`--repeat`). With --equal-work: what the sweep offers for balancing, per cent. With --at-random:
+what N runs tell together (`--repeat`). With --busy as many endless loops as there are cores run beside the program (not
+beside the truth, nor while costs are measured). With --equal-work: what the sweep offers for balancing, per cent. With --at-random:
 pattern, ranks, kernels, and how work differs (or does not) at random, and at the end the errors of all rows whose host kept
 its speed.
 """
 import argparse
 import collections
 import json
+import os
 import pathlib
 import random
 import shlex
@@ -27,6 +29,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+from endless_loops import endless_loops
 
 
 class Bench:
@@ -62,7 +66,8 @@ class Bench:
         before = self.costs()
         together = self.options.together
         repeated = ["--repeat", str(together)] if together > 1 else []
-        folder = self.run(f"{self.cases}", ranks, ["--compute", "warm", "--clock", "cpu", *repeated], words)
+        with endless_loops(os.cpu_count() if self.options.busy else 0):
+            folder = self.run(f"{self.cases}", ranks, ["--compute", "warm", "--clock", "cpu", *repeated], words)
         if repeated:
             folder /= "together"
         after = self.costs()
@@ -197,6 +202,7 @@ def main():
     parser.add_argument("--percents", default="5,20,100,300")
     parser.add_argument("--kinds", default="rank,step,random,tasks", help="of --differences")
     parser.add_argument("--equal-work", action="store_true")
+    parser.add_argument("--busy", action="store_true")
     parser.add_argument("--at-random", type=int, metavar="ROWS", default=0)
     parser.add_argument("--seed", type=int, default=1, help="of --at-random")
     bench = Bench(parser.parse_args())

@@ -21,6 +21,8 @@ import statistics
 import subprocess
 import tempfile
 
+from endless_loops import endless_loops
+
 WAYS = {
     "two cores": ([], []),
     "one core": (["taskset", "-c", "0"], []),
@@ -31,14 +33,9 @@ WAYS = {
 
 def run_once(build, ranks, way, program, folder):
     before, words = WAYS[way]
-    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() if way == "busy" else 0)]
-    try:
+    with endless_loops(os.cpu_count() if way == "busy" else 0):
         subprocess.run([*before, build / "bin" / "nplus1", "run", "-q", "-n", str(ranks), "--compute", "warm", "-o", folder,
                         *words, "--", *shlex.split(program)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
 
 
 def times_of(build, ranks, way, program, folders):

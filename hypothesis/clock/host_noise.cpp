@@ -8,19 +8,22 @@
 
 namespace nplus1::hypothesis::clock {
 
-void HostNoise::learn(double log_recorded, double log_longer) {
-  known_.push_back({log_recorded, log_longer});
+void HostNoise::learn(double log_recorded, double log_longer, double log_left) {
+  known_.push_back({log_recorded, log_longer, log_left});
 }
 
 std::optional<HostNoise::Noise> HostNoise::at(double log_recorded) const {
   constexpr double kLike = 1.4;  // a factor of four
   constexpr std::size_t kFewest = 4;
-  std::vector<double> longer;
-  for (const Known& known : known_)
-    if (std::abs(known.log_recorded - log_recorded) < kLike) longer.push_back(known.longer);
+  std::vector<double> longer, with_left;
+  for (const Known& known : known_) {
+    if (std::abs(known.log_recorded - log_recorded) >= kLike) continue;
+    longer.push_back(known.longer);
+    with_left.push_back(known.longer + known.left);
+  }
   if (longer.size() < kFewest) return {};
-  const double usual = quantile(longer, 0.5);
-  return Noise{std::max(usual, 0.0), std::max(quantile(std::move(longer), 0.9), 0.0)};
+  return Noise{std::max(quantile(std::move(longer), 0.5), 0.0),
+               std::max(quantile(std::move(with_left), 0.9), 0.0)};
 }
 
 double HostNoise::most_of_any_host(double mean_ps) const {

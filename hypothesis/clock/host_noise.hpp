@@ -16,8 +16,9 @@ class HostNoise {
   /// `share_shared`: of all times that a core was looked at, the share in which somebody else had a part of it.
   explicit HostNoise(double share_shared) : share_shared_{share_shared} {}
   HostNoise() = default;
-  /// A stretch that a twin measured. Logarithms: of what was recorded, and of how much longer that is.
-  void learn(double log_recorded, double log_longer);
+  /// A stretch that a twin measured. Logarithms: of what was recorded, of how much longer that is, and of what the twin left behind, which
+  /// is in neither.
+  void learn(double log_recorded, double log_longer, double log_left = 0);
 
   /// Logarithms, 0 and more.
   struct Noise {
@@ -32,7 +33,7 @@ class HostNoise {
 
  private:
   struct Known {
-    double log_recorded = 0, longer = 0;
+    double log_recorded = 0, longer = 0, left = 0;
   };
   std::vector<Known> known_;
   double share_shared_ = 0;

@@ -84,6 +84,12 @@ bool are_alike_beside(const std::vector<Measured>& samples, double range) {
   return most->log_warm - least->log_warm < kShare * range;
 }
 
+/// So rounded that what is taken off and put back is what was there, to the last bit.
+float exactly(double log) {
+  constexpr double kParts = 4096;
+  return static_cast<float>(std::round(log * kParts) / kParts);
+}
+
 Recorded recorded_as(const Stretch& stretch, double picoseconds) {
   return {static_cast<std::uint32_t>(stretch.rank.value), stretch.step,
           static_cast<float>(std::log(std::max(picoseconds, 1.0))), stretch.core};
@@ -165,7 +171,7 @@ void KindModel::tell(HostNoise& noise) const {
   if (happens_once()) return;
   for (const Measured& m : measured_) {
     const auto recorded = static_cast<double>(m.recorded.log_time);
-    if (!m.shared) noise.learn(recorded, recorded - m.log_warm);
+    if (!m.shared) noise.learn(recorded, recorded - m.log_warm, static_cast<double>(log_left_by_twins_));
   }
 }
 
@@ -236,21 +242,42 @@ void KindModel::believe(const Sharing& sharing) {
 /// long as that makes them.
 void KindModel::take_sharing_off_recorded(const OwnAndShared& both) {
   constexpr std::size_t kEnough = 32, kPart = 3;
-  constexpr double kExactly = 4096;   // what is put back is what was there, to the last bit
   constexpr double kHardlyAny = 0.3;  // own ones: of fewer the lower quartile is a shared one
   if (both.recorded_own.size() < std::min(kEnough, both.recorded_shared.size() / kPart + 1)) return;
   for (OfRank& rank : ranks_) {
     const auto own = std::count_if(rank.some.begin(), rank.some.end(),
                                    [](const Recorded& r) { return r.core == Core::kOwn; });
     if (static_cast<double>(own) >= kHardlyAny * static_cast<double>(rank.some.size())) continue;
-    rank.log_shared_recorded = static_cast<float>(std::round(longer_shared_.log * kExactly) / kExactly);
+    rank.log_shared_recorded = exactly(longer_shared_.log);
   }
   add_to_shared(-1);
 }
 
-void KindModel::put_sharing_back() {
+void KindModel::put_back() {
   add_to_shared(1);
   for (OfRank& rank : ranks_) rank.log_shared_recorded = 0;
+  add_left_by_twins(log_left_by_twins_);
+  log_left_by_twins_ = 0;
+}
+
+void KindModel::tell(LeftByTwins& left) const {
+  if (happens_once()) return;
+  if (const auto longer = LeftByTwins::of(measured_, ranks_))
+    left.learn(std::log(std::max(mean_ps(), 1.0)), *longer);
+}
+
+void KindModel::take_off(const LeftByTwins& left) {
+  if (measured_.empty() || happens_once()) return;
+  std::vector<double> longer;  // than its twin: none becomes shorter than that
+  for (const Measured& m : measured_) longer.push_back(static_cast<double>(m.recorded.log_time) - m.log_warm);
+  const double most = std::max(quantile(std::move(longer), kLow), 0.0);
+  log_left_by_twins_ = exactly(
+      std::min(left.at(std::log(std::max(mean_ps(), 1.0)), LeftByTwins::of(measured_, ranks_)), most));
+  add_left_by_twins(-log_left_by_twins_);
+}
+
+void KindModel::add_left_by_twins(float log) {
+  for (Measured& m : measured_) m.recorded.log_time += log;
 }
 
 void KindModel::add_to_shared(float times) {

@@ -26,6 +26,7 @@
 #include "hypothesis/clock/chance.hpp"
 #include "hypothesis/clock/differences.hpp"
 #include "hypothesis/clock/host_noise.hpp"
+#include "hypothesis/clock/left_by_twins.hpp"
 #include "hypothesis/clock/levels.hpp"
 #include "hypothesis/clock/low_times.hpp"
 #include "hypothesis/clock/measured.hpp"
@@ -81,8 +82,11 @@ class KindModel {
   /// `noise` and `sharing` count for the estimate, and stay.
   void fit(const Replicate& replicate, double log_longer, const HostNoise& noise = {},
            const Sharing& sharing = {});
-  /// Before an estimate that is not the first, and before it tells of sharing: what was recorded is as it was.
-  void put_sharing_back();
+  /// Before an estimate that is not the first, and before it tells of twins: what was recorded is as it was.
+  void put_back();
+  /// Lets what twins leave behind be known by its stretches; and takes that off, before these tell of the host.
+  void tell(LeftByTwins& left) const;
+  void take_off(const LeftByTwins& left);
   /// Lets the host's noise, and what sharing a core makes, be known by its samples.
   void tell(HostNoise& noise) const;
   void tell(Sharing& sharing) const;
@@ -119,6 +123,7 @@ class KindModel {
   void believe(const Sharing& sharing);
   void take_sharing_off_recorded(const OwnAndShared& both);
   void add_to_shared(float times);
+  void add_left_by_twins(float log);
   [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] std::optional<double> low_where_awake() const;
   [[nodiscard]] double shorter_where_awake() const;
@@ -156,6 +161,7 @@ class KindModel {
   std::vector<Measured> believed_;  // those that count
   std::vector<float> awake_;        // logarithms of what was recorded of some whose rank had long been awake
   std::uint64_t awake_count_ = 0;
+  float log_left_by_twins_ = 0;  // in `measured_`, before that was taken off
   Sharing::Longer longer_shared_;
   double sharing_in_recorded_ = 0;  // in the shortest of them, at most; logarithm
   bool stays_cold_ = false;

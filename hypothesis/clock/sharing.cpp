@@ -15,10 +15,6 @@ constexpr double kUsual = Sharing::kOfOthers / 2, kUsualError = 0.14;  // of cha
 constexpr double kBetweenKinds = 0.1;
 constexpr double kMost = 1.1;  // more is the work's
 
-double square(double x) {
-  return x * x;
-}
-
 /// From the 10 % to the 90 % quantile.
 double range(const std::vector<double>& samples) {
   return quantile(samples, 0.9) - quantile(samples, kLow);
@@ -127,19 +123,12 @@ std::optional<Difference> difference(const OwnAndShared& of) {
 void Sharing::learn(const OwnAndShared& of_kind) {
   const std::optional<Difference> told = difference(of_kind);
   if (!told || told->longer > kMost) return;
-  known_.push_back({of_kind.log_time, told->longer, 1 / (square(kBetweenKinds) + told->error)});
+  known_.learn(of_kind.log_time, {told->longer, 1 / (square(kBetweenKinds) + told->error)});
 }
 
 Sharing::Longer Sharing::longer(const OwnAndShared& of_kind) const {
-  constexpr double kNear = 1.4;  // a factor of four
-  double precision = 1 / square(kUsualError), sum = kUsual * precision;
-  for (const Known& known : known_) {
-    const double weight =
-        known.precision * std::exp(-square((known.log_time - of_kind.log_time) / kNear) / 2);
-    sum += weight * known.longer;
-    precision += weight;
-  }
-  const Longer of_others{sum / precision, 1 / std::sqrt(precision), kBetweenKinds};
+  const ByLength::Told others = known_.at(of_kind.log_time, {kUsual, 1 / square(kUsualError)});
+  const Longer of_others{others.value, 1 / std::sqrt(others.precision), kBetweenKinds};
   std::optional<Difference> told = difference(of_kind);
   if (!told) told = by_likeness(of_kind);
   if (!told) return of_others;

@@ -1,8 +1,7 @@
 // How much longer twins took that shared their core with somebody, logarithm, by the kinds of stretches of a run that tell.
 //
-//   s(t) = sum_k g_k p_k d_k / sum_k g_k p_k,   g_k = exp(-(log(t / t_k) / 1.4)^2 / 2),   p_k = 1 / (0.1^2 + e_k^2)
-//
-// with one kind more that is as near as any, whose d is 0.13 and p = 1 / 0.14^2: on two threads of a core the programs of other authors that
+// It is told by kinds of a like length (by_length.hpp), each with p_k = 1 / (0.1^2 + e_k^2), and one kind more whose d is 0.13 and
+// p = 1 / 0.14^2: on two threads of a core the programs of other authors that
 // were looked at took 1.13 to 1.45 times as long, nearly the same whenever a kind was measured; a chain of operations each of which
 // needs the one before takes as long as alone (docs/clock_model.md). A kind's d_k and its error e_k are the mean, weighted by 1 / e^2, of what
 // there is of three:
@@ -11,11 +10,10 @@
 // - the slope of log w / recorded over (the twin's core was shared) - 0.62 (its stretch's was), in which however long the work is cancels.
 // Where there is none, it is 0.03 +- 0.07 if the middle half of four samples and more on shared cores lies within 1 %, and tells no others.
 //
-// Pure. Sources: E. Nadaraya, "On estimating regression" (1964); G. Watson, "Smooth regression analysis" (1964).
+// Pure.
 #pragma once
 
-#include <vector>
-
+#include "hypothesis/clock/by_length.hpp"
 #include "hypothesis/clock/own_and_shared.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -49,10 +47,7 @@ class Sharing {
   [[nodiscard]] static double part(double log_loads);
 
  private:
-  struct Known {
-    double log_time = 0, longer = 0, precision = 0;
-  };
-  std::vector<Known> known_;
+  ByLength known_;
   double share_shared_ = 0;
 };
 

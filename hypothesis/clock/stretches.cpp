@@ -91,11 +91,20 @@ void Stretches::find_cost_of_measuring() {
   }
 }
 
+/// Of an estimate that is made again, from what was recorded.
+void Stretches::take_off_what_twins_leave() {
+  LeftByTwins left;
+  for (auto& [kind, of] : kinds_) {
+    of.model.put_back();
+    of.model.tell(left);
+  }
+  for (auto& [kind, of] : kinds_) of.model.take_off(left);
+}
+
 void Stretches::replicate(std::uint32_t number) {
   find_cost_of_measuring();
   const Replicate replicate{number};
-  if (replicate.is_estimate())
-    for (auto& [kind, of] : kinds_) of.model.put_sharing_back();
+  if (replicate.is_estimate()) take_off_what_twins_leave();
   HostNoise noise{samples_.share_shared()};
   Sharing sharing{samples_.share_shared()};
   for (const auto& [kind, of] : kinds_) {

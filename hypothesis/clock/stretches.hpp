@@ -80,6 +80,7 @@ class Stretches {
   [[nodiscard]] Kind kind_of(const Place& place, double recorded) const;
   [[nodiscard]] OfKind& kind(const Kind& kind);
   void find_cost_of_measuring();
+  void take_off_what_twins_leave();
   void find_how_much_longer();
 
   Samples samples_;

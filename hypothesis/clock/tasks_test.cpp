@@ -298,7 +298,7 @@ TEST(Tasks, OfRanksOnACoreThatSomebodyKeepsAreTheSameWork) {
   }
   std::vector<double> first;
   for (int round = 0; round < 3; ++round) {
-    kind.put_sharing_back();
+    kind.put_back();
     kind.fit(Replicate{0}, 0, host_that_adds(0.3));
     std::vector<double> warm;
     for (std::size_t i = 0; i < stretches.size(); ++i)
