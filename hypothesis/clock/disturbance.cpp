@@ -10,11 +10,11 @@ std::size_t Disturbance::cell(double log_longer) {
   return static_cast<std::size_t>(std::clamp(cell, 0.0, static_cast<double>(kCells - 1)));
 }
 
-Disturbance::Disturbance(const std::vector<Measured>& samples, double more) : density_(kCells) {
+Disturbance::Disturbance(const std::vector<Measured>& samples) : density_(kCells) {
   constexpr double kAnything = 0.05, kWidth = 0.02;  // of a twentieth of the stretches nothing is known
   const auto each = (1 - kAnything) / static_cast<double>(samples.size());
   for (const Measured& m : samples) {
-    const double longer = static_cast<double>(m.recorded.log_time) - m.log_warm + more;
+    const double longer = static_cast<double>(m.recorded.log_time) - m.log_warm;
     const auto centre = static_cast<std::ptrdiff_t>(cell(longer));
     const double width = kWidth + 0.1 * std::max(0.0, longer);
     const auto reach = static_cast<std::ptrdiff_t>(3 * width / kStep);

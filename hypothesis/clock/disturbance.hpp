@@ -17,8 +17,8 @@ class Disturbance {
   static constexpr std::size_t kCells = 520;
 
   Disturbance() = default;
-  /// Of one sample at least. `more`: than they say, logarithm.
-  explicit Disturbance(const std::vector<Measured>& samples, double more = 0);
+  /// Of one sample at least.
+  explicit Disturbance(const std::vector<Measured>& samples);
 
   /// The density at that logarithm: nowhere 0.
   [[nodiscard]] double at(double log_longer) const { return density_[cell(log_longer)]; }

@@ -381,7 +381,6 @@ std::vector<Measured> KindModel::drawn(const std::vector<Measured>& samples) con
 void KindModel::find_tasks() {
   constexpr double kLittle = 0.1;      // what the host adds at most to nine stretches of ten, logarithm
   constexpr std::size_t kEnough = 16;  // samples, which tell of the longest of many better
-  constexpr double kAfterTwin = 0.03;  // Tasks: 2 to 5 % where the truth was known
   const bool estimate = replicate_.is_estimate();
   const double some = estimate ? 0.5 : replicate_.chance(count_);
   if (stays_cold_) {
@@ -399,9 +398,7 @@ void KindModel::find_tasks() {
   } else if (measured_.size() < kFewestOfTasks) {
     if (differ_) tasks_ = Tasks{shorter_than_recorded() - (estimate ? 0 : kMostOfTheHost * some)};
   } else if (probability_of_tasks_ > (estimate ? 0.5 : replicate_.chance(count_ + 2))) {
-    // A twin leaves no more behind than the host would else have added.
-    const double after_twin = std::clamp(-shorter_than_recorded(), 0.0, kAfterTwin);
-    tasks_ = Tasks{estimate ? unshared_ : drawn(unshared_), recorded(), 2 * some * after_twin};
+    tasks_ = Tasks{estimate ? unshared_ : drawn(unshared_), recorded()};
   }
 }
 

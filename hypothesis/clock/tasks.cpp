@@ -63,8 +63,7 @@ double median_error(const std::vector<Measured>& samples, Told told) {
 
 }  // namespace
 
-Tasks::Tasks(const std::vector<Measured>& samples, const std::vector<Recorded>& recorded, double more)
-    : longer_{samples, more} {
+Tasks::Tasks(const std::vector<Measured>& samples, const std::vector<Recorded>& recorded) : longer_{samples} {
   constexpr double kLeastWidth = 0.02, kReach = 4;
   const std::vector<double> warm = sorted_warm(samples);
   std::vector<double> widths;

@@ -27,9 +27,8 @@ class Tasks {
  public:
   /// Without samples: every stretch as recorded, times exp(`shift`), whatever the chance.
   explicit Tasks(double shift) : shift_{shift} {}
-  /// Of two samples at least. Stretches that had a twin were recorded as shorter than others are, since it left warm caches: by
-  /// `more`, logarithm. `recorded`: some that had none, fairly chosen.
-  Tasks(const std::vector<Measured>& samples, const std::vector<Recorded>& recorded, double more);
+  /// Of two samples at least. `recorded`: some stretches that had no twin, fairly chosen.
+  Tasks(const std::vector<Measured>& samples, const std::vector<Recorded>& recorded);
 
   /// Logarithms of picoseconds. `chance` in [0, 1): the greater, the more the host is said to have added.
   [[nodiscard]] double log_warm(double log_recorded, double chance) const;

@@ -54,7 +54,7 @@ TEST(Tasks, HaveTheSumAndTheLongestOfManyThatTheirWorkHas) {
   double off_of_sums = 0, off_of_longest = 0;
   constexpr unsigned kSeeds = 20;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    const Tasks told{tasks(10, 60, 0.5, seed), of_all(tasks(10, 400, 0.5, seed + 500)), 0};
+    const Tasks told{tasks(10, 60, 0.5, seed), of_all(tasks(10, 400, 0.5, seed + 500))};
     std::mt19937 random{seed + 1000};
     std::uniform_real_distribution<> length{1, 10}, chance{0, 1};
     std::exponential_distribution<> longer{1 / 0.5};
@@ -128,7 +128,7 @@ TEST(Tasks, WithoutSamplesAreAsRecorded) {
 }
 
 TEST(Tasks, TheGreaterTheChanceAreTheShorter) {
-  const Tasks told{tasks(10, 40, 0.3), {}, 0};
+  const Tasks told{tasks(10, 40, 0.3), {}};
   double last = INFINITY;
   for (double chance = 0; chance < 1; chance += 0.05) {
     const double warm = told.log_warm(std::log(5e9), chance);
@@ -148,13 +148,13 @@ TEST(Tasks, WhoseLongestWereMeasuredRarelyAreNotTakenForShorterOnes) {
   }
   for (std::uint32_t i = 0; i < 120; ++i)
     recorded.push_back({0, i, static_cast<float>((i % 2 == 0 ? 21.6 : 23) + 0.003 * (i % 9))});
-  const Tasks told{samples, recorded, 0};
+  const Tasks told{samples, recorded};
   for (double chance = 0; chance < 0.99; chance += 0.1) EXPECT_NEAR(told.log_warm(23.01, chance), 23, 0.1);
 }
 
 TEST(Tasks, OfTheSameLengthAllAreThatLong) {
   const Measured same{{0, 0, 20.0F}, 19, false};
-  EXPECT_NEAR((Tasks{std::vector<Measured>(4, same), {}, 0}.log_warm(20, 0.5)), 19, 0.05);
+  EXPECT_NEAR((Tasks{std::vector<Measured>(4, same), {}}.log_warm(20, 0.5)), 19, 0.05);
 }
 
 /// In how many of 40 replicates a kind with four samples is taken for tasks; `noise`: of what was recorded, logarithm.
