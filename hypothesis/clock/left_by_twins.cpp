@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "hypothesis/clock/groups.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -14,19 +15,15 @@ namespace {
 
 constexpr double kFromKindToKind = 0.05;
 
-/// What ranks and steps have, by the medians of stretches without twins.
+/// What ranks, amounts of work and steps have, by the medians of stretches without twins.
 class RanksAndSteps {
  public:
-  explicit RanksAndSteps(const std::vector<OfRank>& ranks) {
+  explicit RanksAndSteps(const std::vector<OfRank>& ranks) : groups_{ranks} {
     constexpr std::size_t kFewestSteps = 4;  // each on another rank
     std::map<std::uint32_t, std::vector<double>> steps;
     for (const OfRank& rank : ranks) {
-      std::vector<double> times;
-      for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
-      ranks_.push_back(rank.is_repeated() ? median(std::move(times)) : NAN);
       if (!rank.is_repeated()) continue;
-      for (const Recorded& r : rank.some)
-        steps[r.step].push_back(static_cast<double>(r.log_time) - ranks_.back());
+      for (const Recorded& r : rank.some) steps[r.step].push_back(groups_.longer(r));
     }
     for (auto& [step, more] : steps)
       if (more.size() >= kFewestSteps) steps_[step] = median(std::move(more));
@@ -35,11 +32,11 @@ class RanksAndSteps {
   /// Not a number: of the rank nothing is known.
   [[nodiscard]] double rest_of(const Recorded& r) const {
     const auto found = steps_.find(r.step);
-    return static_cast<double>(r.log_time) - ranks_[r.rank] - (found == steps_.end() ? 0 : found->second);
+    return groups_.longer(r) - (found == steps_.end() ? 0 : found->second);
   }
 
  private:
-  std::vector<double> ranks_;
+  Groups groups_;
   std::map<std::uint32_t, double> steps_;
 };
 

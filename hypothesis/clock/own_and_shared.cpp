@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "hypothesis/clock/groups.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -32,18 +33,15 @@ bool have_readings(const std::vector<OfRank>& ranks) {
   return read != 0 && static_cast<double>(read) >= kNearlyAll * static_cast<double>(all);
 }
 
-/// Each against the others of its rank.
+/// Each against the others of its rank that do as much work.
 void add_recorded(OwnAndShared& both, const std::vector<OfRank>& ranks) {
   if (!have_readings(ranks)) return;
+  const Groups groups{ranks};
   for (const OfRank& rank : ranks) {
     if (!rank.is_repeated()) continue;
-    std::vector<double> times;
-    for (const Recorded& r : rank.some) times.push_back(static_cast<double>(r.log_time));
-    const double of_rank = median(std::move(times));
     for (const Recorded& r : rank.some)
       if (r.core != Core::kUnknown)
-        (r.core == Core::kOwn ? both.recorded_own : both.recorded_shared)
-            .push_back(static_cast<double>(r.log_time) - of_rank);
+        (r.core == Core::kOwn ? both.recorded_own : both.recorded_shared).push_back(groups.longer(r));
   }
 }
 
