@@ -34,9 +34,10 @@ double log_time(const Recorded& r) {
 }  // namespace
 
 Groups::Groups(const std::vector<OfRank>& ranks) {
-  constexpr double kApart = 0.1;
+  constexpr double kApart = 0.1, kFarApartPs = 100e6;
+  constexpr std::size_t kEachSide = 7;
   for (const OfRank& rank : ranks) {
-    std::vector<Group>& groups = ranks_.emplace_back();
+    auto& [groups, far_apart] = ranks_.emplace_back();
     if (!rank.is_repeated()) continue;
     std::vector<Recorded> sorted = rank.some;
     std::sort(sorted.begin(), sorted.end(),
@@ -49,17 +50,29 @@ Groups::Groups(const std::vector<OfRank>& ranks) {
     };
     for (std::size_t i = kFewest; i + kFewest <= all.size(); ++i)
       if (i - first >= kFewest && log_time(all[i]) - log_time(all[i - 1]) > kApart &&
-          shared_alike(all.subspan(first, i - first), all.subspan(i)))
+          shared_alike(all.subspan(first, i - first), all.subspan(i))) {
+        far_apart |= std::exp(log_time(all[i])) - std::exp(log_time(all[i - 1])) > kFarApartPs &&
+                     kEachSide * std::min(i, all.size() - i) >= all.size();
         end_at(i, (log_time(all[i]) + log_time(all[i - 1])) / 2);
+      }
     end_at(all.size(), INFINITY);
   }
 }
 
 double Groups::longer(const Recorded& recorded) const {
   if (recorded.rank < ranks_.size())
-    for (const Group& group : ranks_[recorded.rank])
+    for (const Group& group : ranks_[recorded.rank].groups)
       if (log_time(recorded) < group.end) return log_time(recorded) - group.median;
   return NAN;
+}
+
+bool Groups::are_several() const {
+  std::size_t repeated = 0, apart = 0;
+  for (const Rank& rank : ranks_) {
+    repeated += rank.groups.empty() ? 0U : 1U;
+    apart += rank.far_apart ? 1U : 0U;
+  }
+  return repeated != 0 && 4 * apart >= 3 * repeated;
 }
 
 }  // namespace nplus1::hypothesis::clock

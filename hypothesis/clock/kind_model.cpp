@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "hypothesis/clock/groups.hpp"
 #include "hypothesis/clock/own_and_shared.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
@@ -422,14 +423,15 @@ double KindModel::shorter_than_recorded() const {
 }
 
 /// What amounts of work, ranks and steps leave untold as recorded differs by more than this run's host adds to stretches of such a length;
-/// or, where too few twins say how much that is, for so long and by so much that it is no host's doing.
+/// or, where too few twins say how much that is, for so long and by so much, or in groups that lie so far apart, that it is no host's doing.
 bool KindModel::differ_more_than_the_host_makes() const {
   if (noise_) {
     const double range = range_on_ranks(Told::kAll);
     return range > range_of_host() && !are_alike_beside(unshared_, range);
   }
-  return measured_.size() < kFewestOfTasks && !std::isinf(most_of_any_host_) &&
-         range_on_ranks(Told::kAll) > most_of_any_host_;
+  if (measured_.size() >= kFewestOfTasks) return false;
+  return Groups{ranks_}.are_several() ||
+         (!std::isinf(most_of_any_host_) && range_on_ranks(Told::kAll) > most_of_any_host_);
 }
 
 /// Tasks; or amounts of work that come and go, which the host can't have made. What stays cold is as recorded, with what the host made.

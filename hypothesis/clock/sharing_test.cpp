@@ -54,6 +54,22 @@ TEST(Sharing, MakesSomethingBetweenWhereNoKindTells) {
   EXPECT_LT(told.common_error, 0.08);
 }
 
+/// On a core that is never alone: chains are recorded within 2 % there, what sharing makes longer scatters, as strangers come and go.
+TEST(Sharing, MakesNothingWhereRecordedStretchesOfSharedCoresAreAlike) {
+  OwnAndShared both;
+  both.log_time = 21;
+  for (int i = 0; i < 40; ++i) both.recorded_shared.push_back(0.0005 * i);
+  EXPECT_NEAR(Sharing{}.longer(both).log, 0.01, 0.02);
+  for (double& longer : both.recorded_shared) longer *= 5;
+  EXPECT_NEAR(Sharing{}.longer(both).log, Sharing::kOfOthers / 2, 1e-9);
+}
+
+/// ... and so are twins of each amount of work, if there are two of one.
+TEST(Sharing, MakesLittleWhereTwinsOfEachAmountOfWorkAreAlike) {
+  EXPECT_NEAR(Sharing{}.longer(of_data({}, {20, 20.002, 20.003, 20.7, 20.702})).log, 0.03, 0.03);
+  EXPECT_NEAR(Sharing{}.longer(of_data({}, {20, 20.002, 20.3, 20.7, 21})).log, Sharing::kOfOthers / 2, 1e-9);
+}
+
 TEST(Sharing, IsThereForTheLastMillisecondsOfALongStretchAndAsOftenAsElseBefore) {
   const Sharing sharing{0.2};
   EXPECT_EQ(sharing.part_of(std::log(1e9)), 1);
