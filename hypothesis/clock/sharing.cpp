@@ -12,6 +12,7 @@ namespace nplus1::hypothesis::clock {
 namespace {
 
 constexpr double kUsual = Sharing::kOfOthers / 2, kUsualError = 0.14;  // of chains 0
+constexpr double kOfScattering = 0.22, kErrorOfScattering = 0.12;  // the same without chains
 constexpr double kBetweenKinds = 0.1;
 constexpr double kMost = 1.1;  // more is the work's
 
@@ -127,6 +128,13 @@ std::optional<Difference> by_likeness(const OwnAndShared& of) {
   return {};
 }
 
+/// On cores that somebody always has a part of: that is no chain.
+bool scatters(const OwnAndShared& of) {
+  constexpr std::size_t kFewest = 32;
+  constexpr double kScatters = 0.05;
+  return of.recorded_shared.size() >= kFewest && range_of_middle_half(of.recorded_shared) > kScatters;
+}
+
 /// Recorded stretches only where twins don't tell: where ranks are bound to cores, those of some are shared all the time, and of others for
 /// moments, which say that sharing makes nothing.
 std::optional<Difference> difference(const OwnAndShared& of) {
@@ -150,7 +158,10 @@ void Sharing::learn(const OwnAndShared& of_kind) {
 }
 
 Sharing::Longer Sharing::longer(const OwnAndShared& of_kind) const {
-  const ByLength::Told others = known_.at(of_kind.log_time, {kUsual, 1 / square(kUsualError)});
+  const ByLength::Told usual = scatters(of_kind)
+                                   ? ByLength::Told{kOfScattering, 1 / square(kErrorOfScattering)}
+                                   : ByLength::Told{kUsual, 1 / square(kUsualError)};
+  const ByLength::Told others = known_.at(of_kind.log_time, usual);
   const Longer of_others{others.value, 1 / std::sqrt(others.precision), kBetweenKinds};
   std::optional<Difference> told = difference(of_kind);
   if (!told) told = by_likeness(of_kind);
