@@ -31,11 +31,14 @@ std::vector<Sample> on_cores_of_others(double share_of_others) {
   return samples;
 }
 
-double warm_by(const std::vector<Sample>& samples) {
+/// `by_sharing`: how much longer the stretches of odd ranks were recorded.
+double warm_by(const std::vector<Sample>& samples, double by_sharing = 1) {
   Stretches stretches{samples};
   for (int r = 0; r < kRanks; ++r)
     for (int s = 0; s < kSteps; ++s)
-      stretches.take(RankId{r}, static_cast<std::uint64_t>(s), event_of(s, 60 * kMicrosecond));
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s),
+                     event_of(s, (r % 2 == 0 ? 1 : by_sharing) * (60 + 0.7 * ((3 * r + 2 * (s / 2)) % 7)) *
+                                     kMicrosecond));
   stretches.fit();
   Follower follower;
   (void)follower.before(RankId{3}, event_of(0, 0));
@@ -77,7 +80,7 @@ double warm_where_all_shared(double of_others) {
     for (std::uint64_t s = 2; of_others > 0 && s < 40; s += 6)
       samples.push_back(on_a_core(r, s, (r % 2 == 0 ? 1 : of_others) * 25 * kMicrosecond, r % 2 != 0));
   }
-  return warm_by(samples);
+  return warm_by(samples, std::max(of_others, 1.0));
 }
 
 TEST(StretchesOnCores, WhoseTwinsAllSharedTheirCoreTakeWhatTheseTookWithoutWhatSharingMakes) {

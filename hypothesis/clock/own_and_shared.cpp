@@ -33,15 +33,34 @@ bool have_readings(const std::vector<OfRank>& ranks) {
   return read != 0 && static_cast<double>(read) >= kNearlyAll * static_cast<double>(all);
 }
 
+/// A tenth at least on own cores, and on shared ones. Of others all are shared all the time, or hardly any, and none tells what that makes.
+bool has_either(const OfRank& rank) {
+  constexpr std::ptrdiff_t kTenth = 10;
+  const auto of = [&](Core core) {
+    return std::count_if(rank.some.begin(), rank.some.end(),
+                         [core](const Recorded& r) { return r.core == core; });
+  };
+  const auto own = of(Core::kOwn), shared = of(Core::kShared);
+  return kTenth * std::min(own, shared) >= own + shared && own + shared > 0;
+}
+
 /// Each against the others of its rank that do as much work.
 void add_recorded(OwnAndShared& both, const std::vector<OfRank>& ranks) {
   if (!have_readings(ranks)) return;
   const Groups groups{ranks};
   for (const OfRank& rank : ranks) {
     if (!rank.is_repeated()) continue;
+    std::vector<double> own, shared;
     for (const Recorded& r : rank.some)
-      if (r.core != Core::kUnknown)
-        (r.core == Core::kOwn ? both.recorded_own : both.recorded_shared).push_back(groups.longer(r));
+      if (r.core != Core::kUnknown) (r.core == Core::kOwn ? own : shared).push_back(groups.longer(r));
+    const auto add = [](std::vector<double>& all, const std::vector<double>& some) {
+      all.insert(all.end(), some.begin(), some.end());
+    };
+    add(both.recorded_own, own);
+    add(both.recorded_shared, shared);
+    if (!has_either(rank)) continue;
+    add(both.of_either_own, own);
+    add(both.of_either_shared, shared);
   }
 }
 
@@ -84,7 +103,8 @@ OwnAndShared own_and_shared(const std::vector<Measured>& samples, const std::vec
       median(both.own) > median(both.shared))
     both.own.clear();
   for (const Measured& m : samples)
-    if (m.recorded.core != Core::kUnknown)
+    if (m.recorded.core != Core::kUnknown && m.recorded.rank < ranks.size() &&
+        has_either(ranks[m.recorded.rank]))
       both.against_recorded.push_back({m.log_warm - static_cast<double>(m.recorded.log_time), m.shared,
                                        m.recorded.core == Core::kShared});
   add_recorded(both, ranks);

@@ -13,8 +13,9 @@ namespace nplus1::hypothesis::clock {
 
 /// What is known of the stretches of a kind on own and on shared cores. Times are natural logarithms.
 struct OwnAndShared {
-  std::vector<double> own, shared;                    // what twins took
-  std::vector<double> recorded_own, recorded_shared;  // what was recorded, by the core where it ended
+  std::vector<double> own, shared;  // what twins took
+  // What was recorded, by the core where it ended; and of ranks that had either.
+  std::vector<double> recorded_own, recorded_shared, of_either_own, of_either_shared;
   struct Against {
     double longer = 0;  // a twin than its own stretch as recorded
     bool shared = false, recorded_shared = false;

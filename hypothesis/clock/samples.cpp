@@ -134,7 +134,22 @@ Samples::Samples(const std::vector<Sample>& samples) {
     sample.shared = of_core(sample.twins_core) == Core::kShared;
     sample.rough = sample.rough || sample.shared;
     samples_.emplace(stretch_number(sample.rank, sample.ordinal), sample);
+    if (ranks_.size() <= sample.rank.index()) ranks_.resize(sample.rank.index() + 1);
+    for (const CoreSpeed* core : {&sample.twins_core, &sample.core}) {
+      if (core->cycles.count() == 0) continue;
+      ++ranks_[sample.rank.index()].all;
+      ranks_[sample.rank.index()].shared += of_core(*core) == Core::kShared ? 1U : 0U;
+    }
   }
+}
+
+Core Samples::of_rank(RankId rank) const {
+  constexpr std::size_t kFewest = 8;
+  constexpr double kNearly = 0.15;
+  if (rank.index() >= ranks_.size() || ranks_[rank.index()].all < kFewest) return Core::kUnknown;
+  const auto [shared, all] = ranks_[rank.index()];
+  const double part = static_cast<double>(shared) / static_cast<double>(all);
+  return part < kNearly ? Core::kOwn : part > 1 - kNearly ? Core::kShared : Core::kUnknown;
 }
 
 double Samples::log_shared(const CoreSpeed& core) const {

@@ -56,6 +56,8 @@ class Samples {
   /// How much longer loads took than on a core for oneself, logarithm; 0: no longer, or that is not known.
   [[nodiscard]] double log_shared(const CoreSpeed& core) const;
   [[nodiscard]] Core of_core(const CoreSpeed& core) const;
+  /// What the cores of nearly all the rank's readings were; not known where these are few, or of either.
+  [[nodiscard]] Core of_rank(RankId rank) const;
   /// Of all times that a core was looked at, the share in which somebody else had a part of it.
   [[nodiscard]] double share_shared() const;
   /// How much longer the same cycles took on average, where that is known, than at the highest frequency that was met: 0 and more.
@@ -66,6 +68,10 @@ class Samples {
   [[nodiscard]] double mean_of_readings(Of of) const;
 
   tsl::robin_map<std::uint64_t, Sample, Mixed> samples_;  // by stretch_number()
+  struct Readings {
+    std::size_t shared = 0, all = 0;
+  };
+  std::vector<Readings> ranks_;
   std::size_t measured_ = 0;
   double fastest_ = 0;  // CoreSpeed::cycles, in picoseconds
   // CoreSpeed, loads against cycles of a core for oneself: the least, and the most.

@@ -12,7 +12,7 @@ namespace nplus1::hypothesis::clock {
 namespace {
 
 constexpr double kUsual = Sharing::kOfOthers / 2, kUsualError = 0.14;  // of chains 0
-constexpr double kOfScattering = 0.22, kErrorOfScattering = 0.12;  // the same without chains
+constexpr double kOfScattering = 0.22, kErrorOfScattering = 0.12;      // the same without chains
 constexpr double kBetweenKinds = 0.1;
 constexpr double kMost = 1.1;  // more is the work's
 
@@ -61,8 +61,8 @@ constexpr double kPartOfRecorded = Sharing::kPartOfRecorded, kErrorOfPart = 0.35
 std::optional<Difference> by_recorded(const OwnAndShared& of) {
   constexpr std::size_t kFewest = 4;
   constexpr double kLeastDeviation = 0.02;
-  if (of.recorded_own.size() < kFewest || of.recorded_shared.size() < kFewest) return {};
-  const Middle shared{of.recorded_shared, kLeastDeviation}, own{of.recorded_own, kLeastDeviation};
+  if (of.of_either_own.size() < kFewest || of.of_either_shared.size() < kFewest) return {};
+  const Middle shared{of.of_either_shared, kLeastDeviation}, own{of.of_either_own, kLeastDeviation};
   const double longer = (shared.median - own.median) / kPartOfRecorded;
   return Difference{longer,
                     (shared.error() + own.error()) / square(kPartOfRecorded) + square(kErrorOfPart * longer)};

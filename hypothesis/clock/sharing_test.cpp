@@ -110,8 +110,8 @@ TEST(Sharing, IsToldByTheKindsOwnSamplesAsFarAsTheyTell) {
 TEST(Sharing, IsToldByRecordedStretches) {
   for (const double longer : {0.0, 0.3}) {
     OwnAndShared kind;
-    kind.recorded_own = around(20, 30);
-    kind.recorded_shared = around(20 + 0.62 * longer, 30);
+    kind.of_either_own = around(20, 30);
+    kind.of_either_shared = around(20 + 0.62 * longer, 30);
     kind.log_time = 20;
     const Sharing::Longer told = Sharing{}.longer(kind);
     EXPECT_NEAR(told.log, longer, 0.05);

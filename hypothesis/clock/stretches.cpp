@@ -19,6 +19,7 @@ Stretch Stretches::stretch_of(const Place& place, RankId rank, std::uint64_t ord
     stretch.log_shared_own = samples_.log_shared(sample->core);
     stretch.core = samples_.of_core(sample->core);
   }
+  if (stretch.core == Core::kUnknown) stretch.core = samples_.of_rank(rank);
   return stretch;
 }
 
