@@ -89,6 +89,16 @@ TEST(StretchesOnCores, WhoseTwinsAllSharedTheirCoreTakeWhatTheseTookWithoutWhatS
   EXPECT_NEAR(warm_where_all_shared(1.001), 36 / 1.05 * kMicrosecond, 0.3 * kMicrosecond);
 }
 
+/// Ranks bound to two cores, of which a stranger keeps one: stretches too short to have a reading of their core, recorded as half as long again
+/// on every second rank, as its twins took.
+TEST(StretchesOnCores, OfRanksOnACoreThatSomebodyKeepsAreNoMoreWorkHoweverShortTheyAre) {
+  std::vector<Sample> samples;
+  for (int r = 0; r < kRanks; ++r)
+    for (std::uint64_t s = 1; s < kSteps; s += 4)
+      samples.push_back(on_a_core(r, s, (r % 2 == 0 ? 20 : 30) * kMicrosecond, r % 2 != 0));
+  EXPECT_NEAR(warm_by(samples, 1.5), 20 * kMicrosecond, 0.3 * kMicrosecond);
+}
+
 TEST(StretchesOnCores, OfWhichOneThatDidNotShareTookLongerThanAllThatDidAreAsTheseSay) {
   for (const double own : {37, 19}) {
     std::vector<Sample> samples{on_a_core(2, 19, own * kMicrosecond, false)};

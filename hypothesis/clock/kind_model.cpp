@@ -290,12 +290,13 @@ void KindModel::add_to_shared(float times) {
       m.recorded.log_time += times * ranks_[m.recorded.rank].log_shared_recorded;
 }
 
-/// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these. `by_sharing`:
-/// what others on the core may have made of it, logarithm.
+/// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these. Nor of all: where
+/// these are shorter, it is a host that is slow now and then. `by_sharing`: what others on the core may have made of it, logarithm.
 bool KindModel::stay_cold(double by_sharing) const {
   constexpr double kLonger = 0.26;  // a factor of 1.3: more than twins are wrong by
   const std::optional<double> awake = low_where_awake();
-  return awake && !believed_.empty() && *awake > median(logarithms(believed_)) + kLonger + by_sharing;
+  return awake && !believed_.empty() &&
+         std::min(*awake, low_as_recorded()) > median(logarithms(believed_)) + kLonger + by_sharing;
 }
 
 /// The low quantile of those that began long after their rank last slept, logarithm: none of too few.
@@ -310,9 +311,13 @@ std::optional<double> KindModel::low_where_awake() const {
 /// Without what others' cooling makes of those that begin when their rank has slept: by as much as the low quantile of the others
 /// differs from that of all; logarithm, 0 or less.
 double KindModel::shorter_where_awake() const {
+  return std::min(0.0, quantile({awake_.begin(), awake_.end()}, kLow) - low_as_recorded());
+}
+
+double KindModel::low_as_recorded() const {
   std::vector<double> all;
   for (const Recorded& r : recorded()) all.push_back(static_cast<double>(r.log_time));
-  return std::min(0.0, quantile({awake_.begin(), awake_.end()}, kLow) - quantile(std::move(all), kLow));
+  return quantile(std::move(all), kLow);
 }
 
 double KindModel::host_in_cold() const {

@@ -127,6 +127,7 @@ class KindModel {
   [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] std::optional<double> low_where_awake() const;
   [[nodiscard]] double shorter_where_awake() const;
+  [[nodiscard]] double low_as_recorded() const;  // of all ranks, logarithm
   /// What of stretches that stay cold may be the host's at most, logarithm.
   [[nodiscard]] double host_in_cold() const;
   void believe_all(const std::vector<Recorded>& recorded);

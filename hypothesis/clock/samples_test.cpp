@@ -55,5 +55,27 @@ TEST(Samples, AreSharedAgainstTheFewReadingsOfCoresForOneself) {
   EXPECT_NEAR(all.log_shared(samples[0].twins_core), std::log(1.08), 1e-3);
 }
 
+TEST(Samples, TellWhatTheCoreOfARankNearlyAlwaysWas) {
+  std::vector<Sample> samples;
+  const auto add = [&](int rank, int own, int shared) {
+    for (int i = 0; i < own + shared; ++i)
+      samples.push_back({RankId{rank},
+                         samples.size(),
+                         Duration{1},
+                         false,
+                         {Duration{400'000}, Duration{i < own ? 200'000 : 280'000}}});
+  };
+  add(0, 20, 3);
+  add(1, 2, 20);
+  add(2, 10, 10);
+  add(3, 7, 0);
+  const Samples all{samples};
+  EXPECT_EQ(all.of_rank(RankId{0}), Core::kOwn);
+  EXPECT_EQ(all.of_rank(RankId{1}), Core::kShared);
+  EXPECT_EQ(all.of_rank(RankId{2}), Core::kUnknown);
+  EXPECT_EQ(all.of_rank(RankId{3}), Core::kUnknown);  // too few
+  EXPECT_EQ(all.of_rank(RankId{4}), Core::kUnknown);
+}
+
 }  // namespace
 }  // namespace nplus1::hypothesis::clock

@@ -1,5 +1,6 @@
 #include "hypothesis/transform/compute.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <numbers>
@@ -80,7 +81,8 @@ class Balance final : public ComputeTransform {
     for (std::size_t r = 0; r < seen.ranks.size(); ++r)
       if (takes_part(seen.ranks[r])) sum += weight(r);
     if (sum <= 0) return Error{where_ + ": all weights are 0", "give a rank a weight above 0"};
-    for (std::size_t r = 0; r < seen.ranks.size(); ++r) share_.push_back(weight(r) / sum);
+    for (std::size_t r = 0; r < seen.ranks.size(); ++r)
+      share_.push_back(takes_part(seen.ranks[r]) ? weight(r) / sum : 0);
     if (per_interval_) return share_intervals(seen);
     for (std::size_t r = 0; r < seen.ranks.size(); ++r)
       factor_.push_back(takes_part(seen.ranks[r]) ? share_[r] * seen.total / seen.ranks[r].compute : 1);
@@ -91,24 +93,34 @@ class Balance final : public ComputeTransform {
     return per_interval_ ? rank.intervals > 0 : rank.compute > 0;
   }
 
+  /// By the calls that end them, where all ranks make as many there: some compute nothing at all now and then, by their clock.
   [[nodiscard]] Result<Done> share_intervals(const ComputeSurvey& seen) {
-    by_interval_ = seen.by_interval;
-    for (std::size_t r = 0; r < seen.ranks.size(); ++r)
-      if (seen.ranks[r].intervals != 0 && seen.ranks[r].intervals != by_interval_.size())
-        return Error{where_ + ": rank " + std::to_string(r) + " computes there " +
-                         std::to_string(seen.ranks[r].intervals) + " times, another one " +
-                         std::to_string(by_interval_.size()) + " times",
-                     "balance over the run: leave out per=interval"};
+    const auto other = [&](std::size_t ComputeSurvey::Rank::*count, std::size_t most) {
+      return std::find_if(seen.ranks.begin(), seen.ranks.end(), [&](const ComputeSurvey::Rank& rank) {
+        return takes_part(rank) && rank.*count != most;
+      });
+    };
+    counts_calls_ = other(&ComputeSurvey::Rank::calls, seen.by_call.size()) == seen.ranks.end();
+    const auto rank = other(&ComputeSurvey::Rank::intervals, seen.by_interval.size());
+    if (!counts_calls_ && rank != seen.ranks.end())
+      return Error{where_ + ": rank " + std::to_string(rank - seen.ranks.begin()) + " computes there " +
+                       std::to_string(rank->intervals) + " times, another one " +
+                       std::to_string(seen.by_interval.size()) + " times",
+                   "balance over the run: leave out per=interval"};
+    by_interval_ = counts_calls_ ? seen.by_call : seen.by_interval;
     return Done{};
   }
 
+  [[nodiscard]] bool counts_calls() const override { return counts_calls_; }
+
   [[nodiscard]] double length(RankId rank, std::size_t interval, double old_length) const override {
-    return per_interval_ ? by_interval_[interval] * share_[rank.index()] : old_length * factor_[rank.index()];
+    if (!per_interval_) return old_length * factor_[rank.index()];
+    return interval < by_interval_.size() ? by_interval_[interval] * share_[rank.index()] : old_length;
   }
 
   std::string where_;
   std::vector<double> weights_;
-  bool per_interval_;
+  bool per_interval_, counts_calls_ = false;
   std::vector<double> share_, factor_, by_interval_;
 };
 
@@ -131,15 +143,18 @@ Result<std::vector<double>> weights_of(const Step& step) {
 }  // namespace
 
 void ComputeSurvey::on_event(const events::TimedEvent& timed) {
-  if (!tracker_.matches(timed.rank, timed.event) || timed.event.compute_ps <= 0) return;
+  if (!tracker_.matches(timed.rank, timed.event)) return;
   if (timed.rank.index() >= ranks.size()) ranks.resize(timed.rank.index() + 1);
   Rank& rank = ranks[timed.rank.index()];
   const auto compute = static_cast<double>(timed.event.compute_ps);
-  if (by_intervals_) {
-    if (rank.intervals >= by_interval.size()) by_interval.push_back(0);
-    by_interval[rank.intervals] += compute;
-  }
-  ++rank.intervals;
+  const auto add = [&](std::vector<double>& sums, std::size_t at) {
+    if (!by_intervals_) return;
+    if (at >= sums.size()) sums.push_back(0);
+    sums[at] += compute;
+  };
+  add(by_call, rank.calls++);
+  if (timed.event.compute_ps <= 0) return;
+  add(by_interval, rank.intervals++);
   rank.compute += compute;
   total += compute;
 }
@@ -148,6 +163,7 @@ Result<Done> ComputeTransform::surveyed() {
   if (survey_.total <= 0) return Error{nothing_, ""};
   auto prepared = prepare(survey_);
   survey_.by_interval = {};
+  survey_.by_call = {};
   return prepared;
 }
 
@@ -157,7 +173,7 @@ void ComputeTransform::restart() {
 }
 
 void ComputeTransform::change(RankId rank, std::uint64_t /*ordinal*/, Call& call) {
-  if (!tracker_.matches(rank, call.event) || call.event.compute_ps <= 0) return;
+  if (!tracker_.matches(rank, call.event) || (call.event.compute_ps <= 0 && !counts_calls())) return;
   const double old_length = static_cast<double>(call.event.compute_ps);
   call.event.compute_ps =
       events::rounded_within(length(rank, intervals_.at(rank.index())++, old_length)).count();

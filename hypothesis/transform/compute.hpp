@@ -21,9 +21,11 @@ class ComputeSurvey final : public events::EventSink {
   struct Rank {
     double compute = 0;  // ps
     std::size_t intervals = 0;
+    std::size_t calls = 0;  // which end these, or an interval in which nothing was computed
   };
   std::vector<Rank> ranks;
-  std::vector<double> by_interval;  // sums over the ranks: of their first intervals, their second ...
+  // Sums over the ranks: of their first intervals, their second ...; and of those before their first call, their second ...
+  std::vector<double> by_interval, by_call;
   double total = 0;
 
  private:
@@ -43,6 +45,8 @@ class ComputeTransform : public Transform {
   [[nodiscard]] Result<Done> surveyed() override;
 
  protected:
+  /// Whether intervals in which nothing was computed count, too.
+  [[nodiscard]] virtual bool counts_calls() const { return false; }
   /// The new length (ps) of the `interval`-th interval of `rank`.
   [[nodiscard]] virtual double length(RankId rank, std::size_t interval, double old_length) const = 0;
   /// After the survey; not called if nothing was selected.

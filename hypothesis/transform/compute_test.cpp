@@ -69,6 +69,22 @@ TEST(Compute, IntervalsCanBeBalancedOneByOne) {
   EXPECT_EQ(program.replayed({{"balance", "per=interval"}}), (Ends{42, 42}));
 }
 
+/// Where a rank's clock says that it computed nothing now and then, which call its intervals end with tells which belong together.
+TEST(Compute, IntervalsInWhichARankComputesNothingAreBalancedWithThoseOfTheOthers) {
+  TestProgram program{2};
+  for (std::int32_t round = 0; round < 4; ++round) {
+    for (std::int32_t r = 0; r < 2; ++r) {
+      if (round == 0 || (r == 0) == (round < 3)) program.compute(r, 20);
+      program.collective(r, CollectiveKind::kBarrier);
+    }
+  }
+  program.record();
+  const Ends before = program.replayed({});
+  const Ends after = program.replayed({{"balance", "per=interval"}});
+  EXPECT_NEAR(before[0] - after[0], 30,
+              1);  // rounds 1 to 3, 10 each; the last barrier is entered by both at once
+}
+
 TEST(Compute, TransformationsAddUpInTheirOrder) {
   // Rank 1 computes as long as rank 0 after the first; balancing then changes nothing.
   EXPECT_EQ(
