@@ -89,6 +89,43 @@ TEST(StretchesOnCores, WhoseTwinsAllSharedTheirCoreTakeWhatTheseTookWithoutWhatS
   EXPECT_NEAR(warm_where_all_shared(1.001), 36 / 1.05 * kMicrosecond, 0.3 * kMicrosecond);
 }
 
+/// Stretches of a millisecond whose core a stranger has for ten in a row, and then not, which makes them 1.4 times as long; twins are all on
+/// shared cores.
+TEST(StretchesOnCores, AreToldByRecordedOnesThatBeganAndEndedOnSharedCores) {
+  constexpr int kMany = 40;
+  constexpr double kWork = 1000 * kMicrosecond;
+  const auto shared = [](int rank, int step) { return (step / 10 + rank) % 2 == 1; };
+  std::vector<Sample> samples;
+  for (int r = 0; r < kRanks; ++r)
+    for (int s = 0; s < kMany; ++s) {
+      Sample sample{RankId{r}, static_cast<std::uint64_t>(s)};
+      sample.core = {Duration{400'000}, Duration{shared(r, s) ? 280'000 : 200'000}};
+      if (shared(r, s) && s % 10 == 5) {
+        sample.warm = Duration{std::llround(1.4 * kWork)};
+        sample.twins_core = sample.core;
+      }
+      samples.push_back(sample);
+    }
+  Stretches stretches{samples};
+  const auto recorded = [&](int r, int s) {
+    return (shared(r, s) ? 1.4 : 1) * kWork * (1 + 0.01 * ((r + 3 * s) % 5));
+  };
+  for (int r = 0; r < kRanks; ++r)
+    for (int s = 0; s < kMany; ++s)
+      stretches.take(RankId{r}, static_cast<std::uint64_t>(s), event_of(5, recorded(r, s)));
+  stretches.fit();
+  double longest = 0;
+  for (int r = 0; r < kRanks; ++r) {
+    Follower follower;
+    for (int s = 0; s < kMany; ++s) {
+      const double warm = stretches.warm(follower.before(RankId{r}, event_of(5, 0)), RankId{r},
+                                         static_cast<std::uint64_t>(s), recorded(r, s));
+      if (s > 0) longest = std::max(longest, warm);  // the first begins behind nothing: another kind
+    }
+  }
+  EXPECT_NEAR(longest, 1.01 * kWork, 0.02 * kWork);
+}
+
 /// Ranks bound to two cores, of which a stranger keeps one: stretches too short to have a reading of their core, recorded as half as long again
 /// on every second rank, as its twins took.
 TEST(StretchesOnCores, OfRanksOnACoreThatSomebodyKeepsAreNoMoreWorkHoweverShortTheyAre) {

@@ -93,7 +93,7 @@ float exactly(double log) {
 
 Recorded recorded_as(const Stretch& stretch, double picoseconds) {
   return {static_cast<std::uint32_t>(stretch.rank.value), stretch.step,
-          static_cast<float>(std::log(std::max(picoseconds, 1.0))), stretch.core};
+          static_cast<float>(std::log(std::max(picoseconds, 1.0))), stretch.core, stretch.began};
 }
 
 }  // namespace

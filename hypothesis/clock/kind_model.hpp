@@ -65,8 +65,9 @@ struct Stretch {
   double log_shared = 0;
   double log_shared_own =
       0;  // how much longer loads took than on a core for oneself where the stretch itself ended
-  Core core = Core::kUnknown;  // there, too
-  double awake = 0;            // how long its rank had computed when it began: Awake
+  Core core = Core::kUnknown;   // there, too
+  Core began = Core::kUnknown;  // Recorded
+  double awake = 0;             // how long its rank had computed when it began: Awake
 };
 
 class KindModel {

@@ -11,8 +11,9 @@ enum class Core : std::uint8_t { kUnknown, kOwn, kShared };
 /// A stretch as it was recorded. `step`: how many of its kind its rank had before.
 struct Recorded {
   std::uint32_t rank = 0, step = 0;
-  float log_time = 0;          // natural logarithm of picoseconds
-  Core core = Core::kUnknown;  // where it ended
+  float log_time = 0;           // natural logarithm of picoseconds
+  Core core = Core::kUnknown;   // where it ended
+  Core began = Core::kUnknown;  // when its rank's core was looked at last before that
 };
 
 /// A stretch that a twin has measured.

@@ -61,6 +61,9 @@ void add_recorded(OwnAndShared& both, const std::vector<OfRank>& ranks) {
     if (!has_either(rank)) continue;
     add(both.of_either_own, own);
     add(both.of_either_shared, shared);
+    for (const Recorded& r : rank.some)
+      if (r.core != Core::kUnknown && r.began == r.core)
+        (r.core == Core::kOwn ? both.all_own : both.all_shared).push_back(groups.longer(r));
   }
 }
 

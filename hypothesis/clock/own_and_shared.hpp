@@ -16,6 +16,7 @@ struct OwnAndShared {
   std::vector<double> own, shared;  // what twins took
   // What was recorded, by the core where it ended; and of ranks that had either.
   std::vector<double> recorded_own, recorded_shared, of_either_own, of_either_shared;
+  std::vector<double> all_own, all_shared;  // of the latter those that also began so
   struct Against {
     double longer = 0;  // a twin than its own stretch as recorded
     bool shared = false, recorded_shared = false;

@@ -60,7 +60,12 @@ constexpr double kPartOfRecorded = Sharing::kPartOfRecorded, kErrorOfPart = 0.35
 
 std::optional<Difference> by_recorded(const OwnAndShared& of) {
   constexpr std::size_t kFewest = 4;
-  constexpr double kLeastDeviation = 0.02;
+  constexpr double kLeastDeviation = 0.02, kErrorOfAll = 0.15;
+  if (of.all_own.size() >= kFewest && of.all_shared.size() >= kFewest) {
+    const Middle shared{of.all_shared, kLeastDeviation}, own{of.all_own, kLeastDeviation};
+    const double longer = shared.median - own.median;
+    return Difference{longer, shared.error() + own.error() + square(kErrorOfAll * longer)};
+  }
   if (of.of_either_own.size() < kFewest || of.of_either_shared.size() < kFewest) return {};
   const Middle shared{of.of_either_shared, kLeastDeviation}, own{of.of_either_own, kLeastDeviation};
   const double longer = (shared.median - own.median) / kPartOfRecorded;

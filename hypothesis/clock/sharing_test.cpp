@@ -119,6 +119,17 @@ TEST(Sharing, IsToldByRecordedStretches) {
   }
 }
 
+/// Those that also began on such cores show all of it, where strangers stay for long.
+TEST(Sharing, IsToldByRecordedStretchesThatBeganAndEndedOnSharedCores) {
+  OwnAndShared kind;
+  kind.of_either_own = around(20, 30);
+  kind.of_either_shared = around(20.4, 30);
+  kind.all_own = around(20, 20);
+  kind.all_shared = around(20.4, 20);
+  kind.log_time = 20;
+  EXPECT_NEAR(Sharing{}.longer(kind).log, 0.4, 0.05);
+}
+
 /// Work is of any length, which the twin and its stretch have in common.
 TEST(Sharing, IsToldByTwinsAgainstTheirStretchesHoweverLongTheirDataMakesThem) {
   for (const double longer : {0.0, 0.3}) {

@@ -50,8 +50,20 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
   of.after = place.after;
   of.recorded_ps += recorded;
   Stretch stretch = stretch_of(place, rank, ordinal, recorded);
+  stretch.began = core_before(rank, ordinal, stretch.core);
   stretch.awake = awake_.before(rank, event, detail);
   of.model.take(stretch);
+}
+
+/// What the rank's core was when it was looked at last: by the stretch's twin, which was before it, or where another one ended.
+Core Stretches::core_before(RankId rank, std::uint64_t ordinal, Core at_end) {
+  if (last_cores_.size() <= rank.index()) last_cores_.resize(rank.index() + 1);
+  Core before = last_cores_[rank.index()];
+  if (const Sample* const sample = samples_.of(rank, ordinal))
+    if (const Core of_twin = samples_.of_core(sample->twins_core); of_twin != Core::kUnknown)
+      before = of_twin;
+  if (at_end != Core::kUnknown) last_cores_[rank.index()] = at_end;
+  return before;
 }
 
 ToldByRun Stretches::told() const {

@@ -79,6 +79,7 @@ class Stretches {
                                    double recorded) const;
   [[nodiscard]] Kind kind_of(const Place& place, double recorded) const;
   [[nodiscard]] OfKind& kind(const Kind& kind);
+  [[nodiscard]] Core core_before(RankId rank, std::uint64_t ordinal, Core at_end);
   void find_cost_of_measuring();
   void take_off_what_twins_leave();
   void find_how_much_longer();
@@ -86,6 +87,7 @@ class Stretches {
   Samples samples_;
   Follower follower_, looking_follower_;
   Awake awake_;
+  std::vector<Core> last_cores_;        // of ranks, where they were looked at last
   std::map<Kind, Lengths> lengths_;     // until the first is taken in
   std::map<Kind, double> longer_ones_;  // from so many picoseconds on
   std::map<Kind, OfKind> kinds_;        // in an order that is always the same
