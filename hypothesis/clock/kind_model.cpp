@@ -85,12 +85,6 @@ bool are_alike_beside(const std::vector<Measured>& samples, double range) {
   return most->log_warm - least->log_warm < kShare * range;
 }
 
-/// So rounded that what is taken off and put back is what was there, to the last bit.
-float exactly(double log) {
-  constexpr double kParts = 4096;
-  return static_cast<float>(std::round(log * kParts) / kParts);
-}
-
 Recorded recorded_as(const Stretch& stretch, double picoseconds) {
   return {static_cast<std::uint32_t>(stretch.rank.value), stretch.step,
           static_cast<float>(std::log(std::max(picoseconds, 1.0))), stretch.core, stretch.began};
@@ -172,7 +166,7 @@ void KindModel::tell(HostNoise& noise) const {
   if (happens_once()) return;
   for (const Measured& m : measured_) {
     const auto recorded = static_cast<double>(m.recorded.log_time);
-    if (!m.shared) noise.learn(recorded, recorded - m.log_warm, static_cast<double>(log_left_by_twins_));
+    if (!m.shared) noise.learn(recorded, recorded - m.log_warm, taken_off_.log_left_by_twins());
   }
 }
 
@@ -186,7 +180,7 @@ void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoi
   log_longer_ = log_longer;
   leave_once();
   if (replicate_.is_estimate()) {
-    noise_ = noise.at(std::log(std::max(mean_ps(), 1.0)));
+    noise_ = noise.at(log_mean());
     most_of_any_host_ = noise.most_of_any_host(mean_ps());
     believe(sharing);
   }
@@ -214,7 +208,7 @@ void KindModel::believe(const Sharing& sharing) {
   sharing_in_recorded_ = sharing.in_shortest_recorded(Sharing::kOfOthers);
   const OwnAndShared both = own_and_shared(measured_, ranks_, mean_ps());
   longer_shared_ = sharing.longer(both);
-  take_sharing_off_recorded(both);
+  TakenOff::take_sharing(both, longer_shared_.log, measured_, ranks_);
   for (OfRank& rank : ranks_)
     if (!rank.some.empty())
       rank.part_shared = static_cast<float>(sharing.part_of(static_cast<double>(rank.some.front().log_time)));
@@ -238,56 +232,18 @@ void KindModel::believe(const Sharing& sharing) {
   find_ends();
 }
 
-/// A rank whose core was shared nearly all the time, as where ranks are bound to cores, would else seem to have more work than others. Of
-/// the others the shorter ones, which tell of a rank, had their core for themselves. Not on a host that is never alone: there all are as
-/// long as that makes them.
-void KindModel::take_sharing_off_recorded(const OwnAndShared& both) {
-  constexpr std::size_t kEnough = 32, kPart = 3;
-  constexpr double kHardlyAny = 0.3;  // own ones: of fewer the lower quartile is a shared one
-  if (both.recorded_own.size() < std::min(kEnough, both.recorded_shared.size() / kPart + 1)) return;
-  for (OfRank& rank : ranks_) {
-    const auto own = std::count_if(rank.some.begin(), rank.some.end(),
-                                   [](const Recorded& r) { return r.core == Core::kOwn; });
-    if (static_cast<double>(own) >= kHardlyAny * static_cast<double>(rank.some.size())) continue;
-    rank.log_shared_recorded = exactly(longer_shared_.log);
-  }
-  add_to_shared(-1);
-}
-
 void KindModel::put_back() {
-  add_to_shared(1);
-  for (OfRank& rank : ranks_) rank.log_shared_recorded = 0;
-  add_left_by_twins(log_left_by_twins_);
-  log_left_by_twins_ = 0;
+  taken_off_.put_back(measured_, ranks_);
 }
 
 void KindModel::tell(LeftByTwins& left) const {
   if (happens_once()) return;
-  if (const auto longer = LeftByTwins::of(measured_, ranks_))
-    left.learn(std::log(std::max(mean_ps(), 1.0)), *longer);
+  if (const auto longer = LeftByTwins::of(measured_, ranks_)) left.learn(log_mean(), *longer);
 }
 
 void KindModel::take_off(const LeftByTwins& left) {
   if (measured_.empty() || happens_once()) return;
-  std::vector<double> longer;  // than its twin: none becomes shorter than that
-  for (const Measured& m : measured_) longer.push_back(static_cast<double>(m.recorded.log_time) - m.log_warm);
-  const double most = std::max(quantile(std::move(longer), kLow), 0.0);
-  log_left_by_twins_ = exactly(
-      std::min(left.at(std::log(std::max(mean_ps(), 1.0)), LeftByTwins::of(measured_, ranks_)), most));
-  add_left_by_twins(-log_left_by_twins_);
-}
-
-void KindModel::add_left_by_twins(float log) {
-  for (Measured& m : measured_) m.recorded.log_time += log;
-}
-
-void KindModel::add_to_shared(float times) {
-  for (OfRank& rank : ranks_)
-    for (Recorded& r : rank.some)
-      if (r.core == Core::kShared) r.log_time += times * rank.log_shared_recorded;
-  for (Measured& m : measured_)
-    if (m.recorded.core == Core::kShared)
-      m.recorded.log_time += times * ranks_[m.recorded.rank].log_shared_recorded;
+  taken_off_.take_left_by_twins(left, log_mean(), measured_, ranks_);
 }
 
 /// Whether what nobody else has cooled is recorded as longer than twins say: hardly any of it is as short as half of these. Nor of all: where

@@ -17,6 +17,8 @@
 // One thread. Memory: the samples, and 64 stretches for each rank.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,6 +33,7 @@
 #include "hypothesis/clock/low_times.hpp"
 #include "hypothesis/clock/measured.hpp"
 #include "hypothesis/clock/sharing.hpp"
+#include "hypothesis/clock/taken_off.hpp"
 #include "hypothesis/clock/tasks.hpp"
 #include "hypothesis/clock/told.hpp"
 #include "hypothesis/clock/warmer.hpp"
@@ -122,9 +125,6 @@ class KindModel {
   void leave_once();
   void keep_awake(float log_recorded);
   void believe(const Sharing& sharing);
-  void take_sharing_off_recorded(const OwnAndShared& both);
-  void add_to_shared(float times);
-  void add_left_by_twins(float log);
   [[nodiscard]] bool stay_cold(double by_sharing) const;
   [[nodiscard]] std::optional<double> low_where_awake() const;
   [[nodiscard]] double shorter_where_awake() const;
@@ -141,6 +141,7 @@ class KindModel {
   /// To nine stretches of ten at most, logarithm; 0 where that is not known.
   [[nodiscard]] double host_adds() const { return noise_ ? noise_->most : 0; }
   [[nodiscard]] double mean_ps() const { return recorded_ps_ / static_cast<double>(count_); }
+  [[nodiscard]] double log_mean() const { return std::log(std::max(mean_ps(), 1.0)); }
   [[nodiscard]] bool tell_worse_than_recorded() const;
   [[nodiscard]] double shorter_than_recorded() const;
   enum class Told : std::uint8_t { kNothing, kAll };
@@ -163,7 +164,7 @@ class KindModel {
   std::vector<Measured> believed_;  // those that count
   std::vector<float> awake_;        // logarithms of what was recorded of some whose rank had long been awake
   std::uint64_t awake_count_ = 0;
-  float log_left_by_twins_ = 0;  // in `measured_`, before that was taken off
+  TakenOff taken_off_;  // of what was recorded
   Sharing::Longer longer_shared_;
   double sharing_in_recorded_ = 0;  // in the shortest of them, at most; logarithm
   bool stays_cold_ = false;

@@ -114,8 +114,7 @@ class Balance final : public ComputeTransform {
   [[nodiscard]] bool counts_calls() const override { return counts_calls_; }
 
   [[nodiscard]] double length(RankId rank, std::size_t interval, double old_length) const override {
-    if (!per_interval_) return old_length * factor_[rank.index()];
-    return interval < by_interval_.size() ? by_interval_[interval] * share_[rank.index()] : old_length;
+    return per_interval_ ? by_interval_[interval] * share_[rank.index()] : old_length * factor_[rank.index()];
   }
 
   std::string where_;
@@ -143,7 +142,7 @@ Result<std::vector<double>> weights_of(const Step& step) {
 }  // namespace
 
 void ComputeSurvey::on_event(const events::TimedEvent& timed) {
-  if (!tracker_.matches(timed.rank, timed.event)) return;
+  if (!tracker_.matches(timed.rank, timed.event) || (timed.event.compute_ps <= 0 && !by_intervals_)) return;
   if (timed.rank.index() >= ranks.size()) ranks.resize(timed.rank.index() + 1);
   Rank& rank = ranks[timed.rank.index()];
   const auto compute = static_cast<double>(timed.event.compute_ps);
