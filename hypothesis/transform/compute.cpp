@@ -23,9 +23,7 @@ class Scale final : public ComputeTransform {
       : ComputeTransform{selector, std::move(nothing)}, factor_{factor} {}
 
  private:
-  [[nodiscard]] double length(RankId, std::size_t, double old_length) const override {
-    return old_length * factor_;
-  }
+  [[nodiscard]] double length(const Place&, double old_length) const override { return old_length * factor_; }
   double factor_;
 };
 
@@ -48,8 +46,8 @@ class Noise final : public ComputeTransform {
 
  private:
   /// Standard deviation `amount` of the length; never less than 0.
-  [[nodiscard]] double length(RankId rank, std::size_t interval, double old_length) const override {
-    const std::uint64_t bits = mixed(seed_, rank.index(), interval);
+  [[nodiscard]] double length(const Place& place, double old_length) const override {
+    const std::uint64_t bits = mixed(seed_, place.rank.index(), place.interval);
     const double u = (static_cast<double>(bits >> 32U) + 0.5) * 0x1p-32;
     const double v = (static_cast<double>(bits & 0xffffffffU) + 0.5) * 0x1p-32;
     const double z = normal_ ? std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v)
@@ -77,16 +75,24 @@ class Balance final : public ComputeTransform {
       return Error{where_ + ": weights are given for " + std::to_string(weights_.size()) + " of " +
                        std::to_string(seen.ranks.size()) + " ranks",
                    "give one for each rank, with colons between: 1:1:2:1"};
-    double sum = 0;
+    std::vector<std::size_t> ranks;
     for (std::size_t r = 0; r < seen.ranks.size(); ++r)
-      if (takes_part(seen.ranks[r])) sum += weight(r);
-    if (sum <= 0) return Error{where_ + ": all weights are 0", "give a rank a weight above 0"};
-    for (std::size_t r = 0; r < seen.ranks.size(); ++r)
-      share_.push_back(takes_part(seen.ranks[r]) ? weight(r) / sum : 0);
+      if (takes_part(seen.ranks[r])) ranks.push_back(r);
+    if (!share_out(ranks)) return Error{where_ + ": all weights are 0", "give a rank a weight above 0"};
     if (per_interval_) return share_intervals(seen);
-    for (std::size_t r = 0; r < seen.ranks.size(); ++r)
-      factor_.push_back(takes_part(seen.ranks[r]) ? share_[r] * seen.total / seen.ranks[r].compute : 1);
+    factor_.assign(seen.ranks.size(), 1);
+    for (const std::size_t r : ranks) factor_[r] = share_[0][r] * seen.total / seen.ranks[r].compute;
     return Done{};
+  }
+
+  /// Among the ranks of one more group; false: their weights are 0.
+  bool share_out(const std::vector<std::size_t>& ranks) {
+    double sum = 0;
+    for (const std::size_t r : ranks) sum += weight(r);
+    auto& share = share_.emplace_back(ranks.empty() ? 0 : ranks.back() + 1);
+    if (sum <= 0) return false;
+    for (const std::size_t r : ranks) share[r] = weight(r) / sum;
+    return true;
   }
 
   [[nodiscard]] bool takes_part(const ComputeSurvey::Rank& rank) const {
@@ -94,6 +100,7 @@ class Balance final : public ComputeTransform {
   }
 
   /// By the calls that end them, where all ranks make as many there: some compute nothing at all now and then, by their clock.
+  /// Else one by one, or by their places, if ranks are at most of them equally often.
   [[nodiscard]] Result<Done> share_intervals(const ComputeSurvey& seen) {
     const auto other = [&](std::size_t ComputeSurvey::Rank::*count, std::size_t most) {
       return std::find_if(seen.ranks.begin(), seen.ranks.end(), [&](const ComputeSurvey::Rank& rank) {
@@ -101,26 +108,47 @@ class Balance final : public ComputeTransform {
       });
     };
     counts_calls_ = other(&ComputeSurvey::Rank::calls, seen.by_call.size()) == seen.ranks.end();
+    by_interval_ = {counts_calls_ ? seen.by_call : seen.by_interval};
     const auto rank = other(&ComputeSurvey::Rank::intervals, seen.by_interval.size());
-    if (!counts_calls_ && rank != seen.ranks.end())
-      return Error{where_ + ": rank " + std::to_string(rank - seen.ranks.begin()) + " computes there " +
-                       std::to_string(rank->intervals) + " times, another one " +
-                       std::to_string(seen.by_interval.size()) + " times",
-                   "balance over the run: leave out per=interval"};
-    by_interval_ = counts_calls_ ? seen.by_call : seen.by_interval;
-    return Done{};
+    if (counts_calls_ || rank == seen.ranks.end() || share_by_places(seen)) return Done{};
+    return Error{where_ + ": rank " + std::to_string(rank - seen.ranks.begin()) + " computes there " +
+                     std::to_string(rank->intervals) + " times, another one " +
+                     std::to_string(seen.by_interval.size()) + " times",
+                 "balance over the run: leave out per=interval"};
   }
 
-  [[nodiscard]] bool counts_calls() const override { return counts_calls_; }
+  bool share_by_places(const ComputeSurvey& seen) {
+    constexpr double kMost = 0.75;
+    counterparts_.emplace(seen.each, seen.kinds);
+    share_.clear();
+    by_interval_.clear();
+    double shared = 0;
+    for (const Counterparts::Group& group : counterparts_->groups()) {
+      if (!share_out(group.ranks)) return false;
+      by_interval_.push_back(group.sums);
+      shared += std::accumulate(group.sums.begin(), group.sums.end(), 0.0);
+    }
+    return shared > kMost * seen.total;
+  }
 
-  [[nodiscard]] double length(RankId rank, std::size_t interval, double old_length) const override {
-    return per_interval_ ? by_interval_[interval] * share_[rank.index()] : old_length * factor_[rank.index()];
+  [[nodiscard]] std::optional<std::size_t> group(RankId rank, const IntervalKind& kind,
+                                                 double old_length) const override {
+    if (counts_calls_) return 0;
+    if (old_length <= 0) return std::nullopt;
+    return counterparts_ ? counterparts_->group(rank, kind) : 0;
+  }
+
+  [[nodiscard]] double length(const Place& place, double old_length) const override {
+    return per_interval_ ? by_interval_[place.group][place.interval] * share_[place.group][place.rank.index()]
+                         : old_length * factor_[place.rank.index()];
   }
 
   std::string where_;
   std::vector<double> weights_;
   bool per_interval_, counts_calls_ = false;
-  std::vector<double> share_, factor_, by_interval_;
+  std::optional<Counterparts> counterparts_;              // nothing: all intervals are one group
+  std::vector<std::vector<double>> by_interval_, share_;  // by group: sums; by rank
+  std::vector<double> factor_;                            // by rank
 };
 
 Result<std::vector<double>> weights_of(const Step& step) {
@@ -142,7 +170,8 @@ Result<std::vector<double>> weights_of(const Step& step) {
 }  // namespace
 
 void ComputeSurvey::on_event(const events::TimedEvent& timed) {
-  if (!tracker_.matches(timed.rank, timed.event) || (timed.event.compute_ps <= 0 && !by_intervals_)) return;
+  const auto kind = tracker_.next(timed.rank, timed.event);
+  if (!kind || (timed.event.compute_ps <= 0 && !by_intervals_)) return;
   if (timed.rank.index() >= ranks.size()) ranks.resize(timed.rank.index() + 1);
   Rank& rank = ranks[timed.rank.index()];
   const auto compute = static_cast<double>(timed.event.compute_ps);
@@ -154,6 +183,11 @@ void ComputeSurvey::on_event(const events::TimedEvent& timed) {
   add(by_call, rank.calls++);
   if (timed.event.compute_ps <= 0) return;
   add(by_interval, rank.intervals++);
+  if (by_intervals_) {
+    if (timed.rank.index() >= each.size()) each.resize(timed.rank.index() + 1);
+    const auto number = kinds.emplace(*kind, static_cast<std::uint32_t>(kinds.size())).first->second;
+    each[timed.rank.index()].push_back({number, static_cast<float>(compute)});
+  }
   rank.compute += compute;
   total += compute;
 }
@@ -163,19 +197,24 @@ Result<Done> ComputeTransform::surveyed() {
   auto prepared = prepare(survey_);
   survey_.by_interval = {};
   survey_.by_call = {};
+  survey_.each = {};
   return prepared;
 }
 
 void ComputeTransform::restart() {
   tracker_ = IntervalTracker{selector_};
-  intervals_.assign(survey_.ranks.size(), 0);
+  intervals_.assign(survey_.ranks.size(), {});
 }
 
 void ComputeTransform::change(RankId rank, std::uint64_t /*ordinal*/, Call& call) {
-  if (!tracker_.matches(rank, call.event) || (call.event.compute_ps <= 0 && !counts_calls())) return;
-  const double old_length = static_cast<double>(call.event.compute_ps);
-  call.event.compute_ps =
-      events::rounded_within(length(rank, intervals_.at(rank.index())++, old_length)).count();
+  const auto kind = tracker_.next(rank, call.event);
+  if (!kind) return;
+  const auto old_length = static_cast<double>(call.event.compute_ps);
+  const auto at = group(rank, *kind, old_length);
+  if (!at) return;
+  auto& counts = intervals_.at(rank.index());
+  if (*at >= counts.size()) counts.resize(*at + 1);
+  call.event.compute_ps = events::rounded_within(length({rank, *at, counts[*at]++}, old_length)).count();
 }
 
 Result<std::unique_ptr<Transform>> make_scale(const Step& step, const Names& names) {

@@ -2,9 +2,12 @@
 // the calls around it (IntervalSelector). Time in calls that are not modelled is not touched.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "hypothesis/transform/counterparts.hpp"
 #include "hypothesis/transform/selectors.hpp"
 #include "hypothesis/transform/transform.hpp"
 
@@ -13,7 +16,7 @@ namespace nplus1::hypothesis::transform {
 /// Computing of `ranks` ranks by rank: picoseconds and intervals.
 class ComputeSurvey final : public events::EventSink {
  public:
-  /// `by_intervals`: with `by_interval`, which takes memory for each interval of a rank.
+  /// `by_intervals`: with what takes memory for each interval.
   ComputeSurvey(const IntervalSelector& selector, bool by_intervals)
       : tracker_{selector}, by_intervals_{by_intervals} {}
   void on_event(const events::TimedEvent& event) override;
@@ -27,6 +30,8 @@ class ComputeSurvey final : public events::EventSink {
   // Sums over the ranks: of their first intervals, their second ...; and of those before their first call, their second ...
   std::vector<double> by_interval, by_call;
   double total = 0;
+  std::vector<std::vector<ComputedInterval>> each;  // by rank
+  std::map<IntervalKind, std::uint32_t> kinds;      // their numbers
 
  private:
   IntervalTracker tracker_;
@@ -45,10 +50,17 @@ class ComputeTransform : public Transform {
   [[nodiscard]] Result<Done> surveyed() override;
 
  protected:
-  /// Whether intervals in which nothing was computed count, too.
-  [[nodiscard]] virtual bool counts_calls() const { return false; }
-  /// The new length (ps) of the `interval`-th interval of `rank`.
-  [[nodiscard]] virtual double length(RankId rank, std::size_t interval, double old_length) const = 0;
+  /// What an interval is counted with; nothing: it stays as it is.
+  [[nodiscard]] virtual std::optional<std::size_t> group(RankId /*rank*/, const IntervalKind& /*kind*/,
+                                                         double old_length) const {
+    return old_length > 0 ? std::optional<std::size_t>{0} : std::nullopt;
+  }
+  struct Place {
+    RankId rank;
+    std::size_t group, interval;  // which one of the rank's in that group
+  };
+  /// The new length (ps) of an interval.
+  [[nodiscard]] virtual double length(const Place& place, double old_length) const = 0;
   /// After the survey; not called if nothing was selected.
   [[nodiscard]] virtual Result<Done> prepare(const ComputeSurvey& /*seen*/) { return Done{}; }
   void change(RankId rank, std::uint64_t ordinal, Call& call) final;
@@ -58,7 +70,7 @@ class ComputeTransform : public Transform {
   IntervalSelector selector_;
   ComputeSurvey survey_;
   IntervalTracker tracker_;
-  std::vector<std::size_t> intervals_;  // by rank
+  std::vector<std::vector<std::size_t>> intervals_;  // by rank and group
   std::string nothing_;
 };
 

@@ -85,6 +85,31 @@ TEST(Compute, IntervalsInWhichARankComputesNothingAreBalancedWithThoseOfTheOther
               1);  // rounds 1 to 3, 10 each; the last barrier is entered by both at once
 }
 
+/// The first rank of a wavefront receives nothing, the last one sends nothing, and the one between computes a little in passing.
+/// In turn one of the three computes 60 us, the others 30: balanced, each computes 40 in each step.
+TEST(Compute, RanksThatMakeUnequalCallsAreBalancedByThePlacesWhereTheyCompute) {
+  constexpr std::uint32_t kReceives = 1, kSends = 2;
+  const auto wavefront = [](bool even) {
+    TestProgram program{3};
+    for (std::int32_t step = 0; step < 60; ++step)
+      for (std::int32_t r = 0; r < 3; ++r) {
+        if (r == 1 && step % 20 == 10) program.compute(r, 1);
+        program.line(r, kReceives);
+        if (r > 0) program.receive(r, r - 1);
+        program.compute(r, even ? 40 : step % 3 == r ? 60 : 30);
+        program.line(r, kSends);
+        if (r < 2) program.send(r, r + 1, 100);
+      }
+    program.record();
+    return program;
+  };
+  const Ends balanced = wavefront(false).replayed({{"balance", "per=interval"}});
+  const Ends even = wavefront(true).replayed({});
+  ASSERT_EQ(balanced.size(), even.size());
+  for (std::size_t r = 0; r < even.size(); ++r) EXPECT_NEAR(balanced[r], even[r], 0.01) << r;
+  EXPECT_GT(std::abs(wavefront(false).replayed({})[2] - even[2]), 10);
+}
+
 TEST(Compute, TransformationsAddUpInTheirOrder) {
   // Rank 1 computes as long as rank 0 after the first; balancing then changes nothing.
   EXPECT_EQ(

@@ -220,7 +220,7 @@ Result<IntervalSelector> IntervalSelector::of(const Step& step, const events::De
   return selector;
 }
 
-bool IntervalTracker::matches(RankId rank, const events::Event& event) {
+std::optional<IntervalKind> IntervalTracker::next(RankId rank, const events::Event& event) {
   if (rank.index() >= ranks_.size()) ranks_.resize(rank.index() + 1);
   auto& lanes = ranks_[rank.index()];
   if (event.thread.index() >= lanes.size()) lanes.resize(event.thread.index() + 1);
@@ -230,6 +230,7 @@ bool IntervalTracker::matches(RankId rank, const events::Event& event) {
   const bool matched = event.kind != EventKind::kUnmodelledExit && selector_.ranks.has(rank.index()) &&
                        (selector_.regions.all() || lane.inside > 0 || selector_.functions.has(site)) &&
                        selector_.before.has(site) && selector_.after.has(lane.last_site);
+  const IntervalKind kind{lane.last_site, site};
   const auto selected = [this](std::uint32_t region) {
     return !selector_.regions.all() && selector_.regions.has(region) ? 1U : 0U;
   };
@@ -242,7 +243,7 @@ bool IntervalTracker::matches(RankId rank, const events::Event& event) {
   } else if (site != 0) {
     lane.last_site = site;
   }
-  return matched;
+  return matched ? std::optional{kind} : std::nullopt;
 }
 
 }  // namespace nplus1::hypothesis::transform

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "events/definitions_collector.hpp"
@@ -66,12 +67,15 @@ struct IntervalSelector {
                                                    const events::DefinitionsCollector& names);
 };
 
+/// Call paths of the calls before and behind an interval; 0: none.
+using IntervalKind = std::pair<std::uint32_t, std::uint32_t>;
+
 /// Follows the threads of all ranks through their regions and calls.
 class IntervalTracker {
  public:
   explicit IntervalTracker(IntervalSelector selector) : selector_{std::move(selector)} {}
-  /// Whether the computing before this call is meant. To be asked once for each call, in their order.
-  [[nodiscard]] bool matches(RankId rank, const events::Event& event);
+  /// Of the computing before this call; nothing where it is not meant. To be asked once for each call, in their order.
+  [[nodiscard]] std::optional<IntervalKind> next(RankId rank, const events::Event& event);
 
  private:
   struct Lane {

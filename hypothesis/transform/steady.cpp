@@ -46,17 +46,15 @@ class Steady final : public Transform {
   StepCounter counter_;
   std::string nothing_;
   std::vector<SteadyGroup> groups_;
-  std::map<std::pair<std::size_t, StepCounter::Kind>, Part> part_of_;
+  std::map<std::pair<std::size_t, IntervalKind>, Part> part_of_;
 };
 
 }  // namespace
 
 std::optional<StepCounter::Place> StepCounter::next(RankId rank, const events::Event& event) {
-  std::uint32_t& last = last_[{rank.index(), event.thread.index()}];
-  const Kind kind{last, event.site.value};
-  if (event.site.value != 0) last = event.site.value;
-  if (!tracker_.matches(rank, event)) return std::nullopt;
-  return Place{kind, steps_[{rank.index(), kind}]++};
+  const auto kind = tracker_.next(rank, event);
+  if (!kind) return std::nullopt;
+  return Place{*kind, steps_[{rank.index(), *kind}]++};
 }
 
 void SteadySurvey::on_event(const events::TimedEvent& timed) {

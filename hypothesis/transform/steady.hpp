@@ -20,9 +20,8 @@ class StepCounter {
  public:
   explicit StepCounter(const IntervalSelector& selector) : tracker_{selector} {}
 
-  using Kind = std::pair<std::uint32_t, std::uint32_t>;  // call path of the call before, of the call behind
   struct Place {
-    Kind kind;
+    IntervalKind kind;
     std::size_t step;  // from 0
   };
   /// Nothing where the computing before this call is not meant. To be asked once for each call, in their order.
@@ -30,8 +29,7 @@ class StepCounter {
 
  private:
   IntervalTracker tracker_;
-  std::map<std::pair<std::size_t, std::size_t>, std::uint32_t> last_;  // call path, by rank and thread
-  std::map<std::pair<std::size_t, Kind>, std::size_t> steps_;          // so far, by rank and kind
+  std::map<std::pair<std::size_t, IntervalKind>, std::size_t> steps_;  // so far, by rank and kind
 };
 
 /// One kind of interval, of the ranks that are there equally often.
@@ -53,7 +51,7 @@ class SteadySurvey final : public events::EventSink {
 
  private:
   StepCounter counter_;
-  std::map<StepCounter::Kind, std::map<std::size_t, std::vector<float>>> times_;  // by rank
+  std::map<IntervalKind, std::map<std::size_t, std::vector<float>>> times_;  // by rank
 };
 
 [[nodiscard]] Result<std::unique_ptr<Transform>> make_steady(const Step& step,
