@@ -12,18 +12,51 @@ void HostNoise::learn(double log_recorded, double log_longer, double log_left) {
   known_.push_back({log_recorded, log_longer, log_left});
 }
 
-std::optional<HostNoise::Noise> HostNoise::at(double log_recorded) const {
+void HostNoise::learn_shared(double log_recorded, double log_longer, double part) {
+  shared_.push_back({log_recorded, log_longer, 0, part});
+}
+
+/// Nothing of too few.
+std::vector<HostNoise::Known> HostNoise::like(const std::vector<Known>& known, double log_recorded) {
   constexpr double kLike = 1.4;  // a factor of four
   constexpr std::size_t kFewest = 4;
+  std::vector<Known> some;
+  for (const Known& each : known)
+    if (std::abs(each.log_recorded - log_recorded) < kLike) some.push_back(each);
+  if (some.size() < kFewest) some.clear();
+  return some;
+}
+
+namespace {
+
+template <class Known>
+HostNoise::Noise noise_of(const std::vector<Known>& some) {
   std::vector<double> longer, with_left;
-  for (const Known& known : known_) {
-    if (std::abs(known.log_recorded - log_recorded) >= kLike) continue;
+  for (const Known& known : some) {
     longer.push_back(known.longer);
     with_left.push_back(known.longer + known.left);
   }
-  if (longer.size() < kFewest) return {};
-  return Noise{std::max(quantile(std::move(longer), 0.5), 0.0),
-               std::max(quantile(std::move(with_left), 0.9), 0.0)};
+  return {std::max(quantile(std::move(longer), 0.5), 0.0),
+          std::max(quantile(std::move(with_left), 0.9), 0.0)};
+}
+
+}  // namespace
+
+std::optional<HostNoise::Noise> HostNoise::at(double log_recorded) const {
+  const std::vector<Known> some = like(known_, log_recorded);
+  return some.empty() ? std::nullopt : std::optional{noise_of(some)};
+}
+
+std::optional<HostNoise::OfShared> HostNoise::of_shared_at(double log_recorded) const {
+  constexpr double kAlways = 0.85;
+  if (share_shared_ < kAlways) return {};
+  const std::vector<Known> some = like(shared_, log_recorded);
+  if (some.empty()) return {};
+  std::vector<double> parts;
+  for (const Known& known : some) parts.push_back(known.part);
+  const Noise noise = noise_of(some);
+  if (noise.most >= kLittle) return {};
+  return OfShared{noise, quantile(parts, 0.9) - quantile(parts, 0.1)};
 }
 
 double HostNoise::most_of_any_host(double mean_ps) const {

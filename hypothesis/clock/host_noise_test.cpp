@@ -37,6 +37,24 @@ TEST(HostNoise, IsNotToldByFew) {
   EXPECT_FALSE(noise.at(20));
 }
 
+/// Where somebody always has a part of every core, by twins that shared it, as long as these and stretches are recorded alike.
+TEST(HostNoise, OfCoresThatAreAlwaysSharedIsToldByTwinsThatSharedThem) {
+  const auto of = [](double share_shared, double longer) {
+    HostNoise noise{share_shared};
+    for (int i = 0; i <= 10; ++i) noise.learn_shared(20, longer * 0.1 * i, 1 + 0.05 * i);
+    return noise;
+  };
+  const auto little = of(0.95, 0.08).of_shared_at(20.5);
+  ASSERT_TRUE(little);
+  EXPECT_NEAR(little->noise.usual, 0.04, 1e-9);
+  EXPECT_NEAR(little->noise.most, 0.072, 1e-9);
+  EXPECT_NEAR(little->parts, 0.4, 1e-9);
+  EXPECT_FALSE(of(0.95, 0.08).at(20.5));
+  EXPECT_FALSE(of(0.5, 0.08).of_shared_at(20.5));
+  EXPECT_FALSE(of(0.95, 0.2).of_shared_at(20.5));
+  EXPECT_FALSE(of(0.95, 0.08).of_shared_at(23));
+}
+
 TEST(HostNoise, IsNoneWhereStretchesWereRecordedAsShorterThanTheirTwins) {
   HostNoise noise;
   for (int i = 0; i < 8; ++i) noise.learn(20, -0.01);

@@ -166,7 +166,10 @@ void KindModel::tell(HostNoise& noise) const {
   if (happens_once()) return;
   for (const Measured& m : measured_) {
     const auto recorded = static_cast<double>(m.recorded.log_time);
-    if (!m.shared) noise.learn(recorded, recorded - m.log_warm, taken_off_.log_left_by_twins());
+    if (m.shared)
+      noise.learn_shared(recorded, recorded - m.log_warm, Sharing::part(m.log_shared));
+    else
+      noise.learn(recorded, recorded - m.log_warm, taken_off_.log_left_by_twins());
   }
 }
 
@@ -181,6 +184,7 @@ void KindModel::fit(const Replicate& replicate, double log_longer, const HostNoi
   leave_once();
   if (replicate_.is_estimate()) {
     noise_ = noise.at(log_mean());
+    noise_of_shared_ = noise_ ? std::nullopt : noise.of_shared_at(log_mean());
     most_of_any_host_ = noise.most_of_any_host(mean_ps());
     believe(sharing);
   }
@@ -341,7 +345,6 @@ std::vector<Measured> KindModel::drawn(const std::vector<Measured>& samples) con
 /// Tasks that are each as long as their data says. Where few samples tell, that is no more than probable, and some replicates do
 /// without. Where the host adds little, or nothing is known of what it adds, they are as long as recorded, but for that.
 void KindModel::find_tasks() {
-  constexpr double kLittle = 0.1;      // what the host adds at most to nine stretches of ten, logarithm
   constexpr std::size_t kEnough = 16;  // samples, which tell of the longest of many better
   const bool estimate = replicate_.is_estimate();
   const double some = estimate ? 0.5 : replicate_.chance(count_);
@@ -351,12 +354,13 @@ void KindModel::find_tasks() {
   }
   if (estimate) {
     differ_ = differ_more_than_the_host_makes();
-    scaled_ = differ_ && noise_ && noise_->most < kLittle && measured_.size() < kEnough;
+    const HostNoise::Noise* noise = known_noise();
+    scaled_ = differ_ && noise != nullptr && noise->most < HostNoise::kLittle && measured_.size() < kEnough;
     probability_of_tasks_ = differ_ ? 1 : probability_of_tasks();
   }
   tasks_.reset();
   if (scaled_) {
-    tasks_ = Tasks{-2 * some * noise_->usual};
+    tasks_ = Tasks{-2 * some * known_noise()->usual};
   } else if (measured_.size() < kFewestOfTasks) {
     if (differ_) tasks_ = Tasks{shorter_than_recorded() - (estimate ? 0 : kMostOfTheHost * some)};
   } else if (probability_of_tasks_ > (estimate ? 0.5 : replicate_.chance(count_ + 2))) {
@@ -386,9 +390,10 @@ double KindModel::shorter_than_recorded() const {
 /// What amounts of work, ranks and steps leave untold as recorded differs by more than this run's host adds to stretches of such a length;
 /// or, where too few twins say how much that is, for so long and by so much, or in groups that lie so far apart, that it is no host's doing.
 bool KindModel::differ_more_than_the_host_makes() const {
-  if (noise_) {
+  if (known_noise() != nullptr) {
     const double range = range_on_ranks(Told::kAll);
-    return range > range_of_host() && !are_alike_beside(unshared_, range);
+    if (range > range_of_host() && !are_alike_beside(unshared_, range)) return true;
+    if (noise_) return false;
   }
   if (measured_.size() >= kFewestOfTasks) return false;
   return Groups{ranks_}.are_several() ||
@@ -404,7 +409,12 @@ bool KindModel::differ_by_their_data() const {
 /// From the 10 % to the 90 % quantile of what such a host makes of stretches that are all the same; logarithm.
 double KindModel::range_of_host() const {
   constexpr double kNotInSamples = 0.05, kTimes = 1.5;  // what is usual: 0.01 to 0.07, and up to 1 with 1.2
-  return kNotInSamples + kTimes * noise_->most;
+  const double by_sharing = noise_ ? 0 : noise_of_shared_->parts * longer_shared_.log;
+  return kNotInSamples + kTimes * known_noise()->most + by_sharing;
+}
+
+const HostNoise::Noise* KindModel::known_noise() const {
+  return noise_ ? &*noise_ : noise_of_shared_ ? &noise_of_shared_->noise : nullptr;
 }
 
 /// Of levels: those that come and go are believed of five samples each, if they are few and leave out hardly any sample.
@@ -530,7 +540,7 @@ double KindModel::lowest(const Stretch& stretch, double recorded) const {
                ? least_ * std::exp(-ranks_[stretch.rank.index()].in_shortest_of_few(most_longer_))
                : least_;
   if (stays_cold_) return recorded * std::exp(log_awake_ - host_in_cold());
-  if (scaled_) return recorded * std::exp(-noise_->most);
+  if (scaled_) return recorded * std::exp(-known_noise()->most);
   return measured_.size() < kFewestOfTasks ? recorded * std::exp(shorter_than_recorded() - kMostOfTheHost)
                                            : of_tasks(stretch, recorded, kOneInTen);
 }

@@ -148,6 +148,8 @@ class KindModel {
   [[nodiscard]] double range_on_ranks(Told told) const;
   [[nodiscard]] double range_of(const std::vector<OfRank>& ranks, Told told, double log_shared) const;
   [[nodiscard]] double range_of_host() const;
+  /// On own cores, or on those that are always shared; none: neither.
+  [[nodiscard]] const HostNoise::Noise* known_noise() const;
   [[nodiscard]] std::vector<Measured> drawn(const std::vector<Measured>& samples) const;
   [[nodiscard]] std::optional<double> typical_sample() const;
   [[nodiscard]] double warmer_at_least() const;
@@ -177,11 +179,12 @@ class KindModel {
   Differences differences_;  // where nothing is believed
   LowTimes low_;
   Levels levels_;
-  std::optional<HostNoise::Noise> noise_;  // of stretches as long as these
-  double most_of_any_host_ = 0;            // by which such stretches differ
-  std::optional<Tasks> tasks_;             // if there, levels don't count
-  bool differ_ = false;                    // by more than the host makes
-  bool scaled_ = false;                    // as recorded, but for the little that the host adds
+  std::optional<HostNoise::Noise> noise_;               // of stretches as long as these
+  std::optional<HostNoise::OfShared> noise_of_shared_;  // where that is not known
+  double most_of_any_host_ = 0;                         // by which such stretches differ
+  std::optional<Tasks> tasks_;                          // if there, levels don't count
+  bool differ_ = false;                                 // by more than the host makes
+  bool scaled_ = false;                                 // as recorded, but for the little that the host adds
   double probability_of_tasks_ = 0;
   double least_ = 0, most_ = 0;  // of what is believed; the former, without, of what was recorded
   double spread_ = 0;

@@ -183,16 +183,22 @@ TEST(Tasks, AreTakenForSuchInAsManyReplicatesAsTheyAreProbable) {
   EXPECT_LE(replicates_with_tasks(0.6), 2);
 }
 
-HostNoise host_that_adds(double most) {
-  HostNoise noise;
-  for (int i = 0; i <= 10; ++i) noise.learn(std::log(1e9), 0.1 * i * most);
+enum class Cores : std::uint8_t { kOwn, kAlwaysShared };
+
+HostNoise host_that_adds(double most, Cores cores = Cores::kOwn) {
+  HostNoise noise{cores == Cores::kOwn ? 0.0 : 1.0};
+  for (int i = 0; i <= 10; ++i)
+    if (cores == Cores::kOwn)
+      noise.learn(std::log(1e9), 0.1 * i * most);
+    else
+      noise.learn_shared(std::log(1e9), 0.1 * i * most, 1);
   return noise;
 }
 
 /// 120 stretches on two ranks, four of which have a twin; `work` in milliseconds, of a number in [0, 1); `most` as of host_that_adds().
 template <class Work>
 struct FewSamples {
-  FewSamples(Work work, double most) {
+  FewSamples(Work work, double most, Cores cores = Cores::kOwn) {
     std::mt19937 random{3};
     std::uniform_real_distribution<> even{0, 1};
     for (int i = 0; i < 120; ++i) {
@@ -200,10 +206,11 @@ struct FewSamples {
       const bool measured = i % 30 == 7;
       stretches.push_back({RankId{i % 2}, static_cast<std::uint32_t>(i / 2),
                            warm * std::exp(most * even(random)), measured ? warm : 0});
+      stretches.back().shared = stretches.back().rough = measured && cores == Cores::kAlwaysShared;
       kind.take(stretches.back());
       works.push_back(warm);
     }
-    kind.fit(Replicate{0}, 0, host_that_adds(most));
+    kind.fit(Replicate{0}, 0, host_that_adds(most, cores));
   }
   [[nodiscard]] double mean_error() const {
     double sum = 0;
@@ -221,6 +228,15 @@ TEST(Tasks, OnAHostThatAddsLittleAreAsRecordedButForThat) {
   const FewSamples tasks{[](double chance) { return 2 + chance; }, 0.03};
   EXPECT_EQ(tasks.kind.model(), Model::kAlong);
   EXPECT_LT(tasks.mean_error(), 0.015);
+}
+
+/// Twins that shared their core were as long as their stretches, and those differ by a third: it was not sharing that made it.
+TEST(Tasks, OnCoresThatAreAlwaysSharedAreAsRecordedButForThat) {
+  const FewSamples tasks{[](double chance) { return 2 + chance; }, 0.03, Cores::kAlwaysShared};
+  EXPECT_EQ(tasks.kind.model(), Model::kAlong);
+  EXPECT_LT(tasks.mean_error(), 0.015);
+  const FewSamples equal{[](double) { return 2; }, 0.08, Cores::kAlwaysShared};
+  EXPECT_NE(equal.kind.model(), Model::kAlong);
 }
 
 TEST(Tasks, ThatTheHostAloneMakesDifferAreNone) {
