@@ -6,6 +6,8 @@
 #include <functional>
 #include <random>
 
+#include "hypothesis/clock/kind_model.hpp"
+
 namespace nplus1::hypothesis::clock {
 namespace {
 
@@ -130,6 +132,32 @@ TEST(Differences, OneRankAloneHasNone) {
   EXPECT_FALSE(found.by_rank() || found.by_step());
   EXPECT_EQ(found.of({5, 700, 0}), 0);
   EXPECT_FALSE(Differences{{}}.by_rank());
+}
+
+/// Twins of ranks that have less work, and which shared their cores, say nothing against what the others have more.
+TEST(Differences, OfRanksThatHadNoTwinAreNotCutOffByThoseOfOthers) {
+  KindModel kind;
+  std::mt19937 random{7};
+  std::uniform_real_distribution<> even{0, 1};
+  constexpr std::uint32_t kRanks = 4, kSteps = 60;
+  const auto stretch_of = [&](std::uint32_t rank, std::uint32_t step) {
+    Stretch stretch{RankId{static_cast<std::int32_t>(rank)}, step,
+                    (rank % 2 == 0 ? 130e6 : 260e6) * (1.05 + 0.2 * even(random))};
+    if (rank % 2 == 0 && step == 20 + rank) {
+      stretch.measured = 131e6;
+      stretch.shared = stretch.rough = true;
+    }
+    return stretch;
+  };
+  for (std::uint32_t step = 0; step < kSteps; ++step)
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) kind.take(stretch_of(rank, step));
+  kind.fit(Replicate{0}, 0);
+  EXPECT_EQ(kind.model(), Model::kQuantile);
+  const auto warm = [&](std::int32_t rank) {
+    return kind.warm({RankId{rank}, 7, 300e6}, 0, Estimate::kBest);
+  };
+  EXPECT_NEAR(warm(1) / warm(0), 2, 0.1);
+  EXPECT_LE(warm(0), 131e6 * 1.05);
 }
 
 }  // namespace

@@ -301,15 +301,12 @@ void KindModel::believe_all(const std::vector<Recorded>& recorded) {
 }
 
 void KindModel::find_ends() {
-  most_ = INFINITY;
-  const auto shorter = [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; };
-  if (!believed_.empty()) {
-    const auto [least, most] = std::minmax_element(believed_.begin(), believed_.end(), shorter);
-    least_ = std::exp(least->log_warm);
-    most_ = std::exp(most->log_warm);
-  } else if (!measured_.empty()) {
-    most_ = std::exp(std::max_element(measured_.begin(), measured_.end(), shorter)->log_warm);
-  }
+  if (believed_.empty()) return;
+  const auto [least, most] =
+      std::minmax_element(believed_.begin(), believed_.end(),
+                          [](const Measured& a, const Measured& b) { return a.log_warm < b.log_warm; });
+  least_ = std::exp(least->log_warm);
+  most_ = std::exp(most->log_warm);
 }
 
 void KindModel::fit_levels(const std::vector<Recorded>& recorded) {
@@ -328,6 +325,9 @@ void KindModel::fit_quantiles(const std::vector<Recorded>& recorded) {
   differences_ =
       Differences{with_those_of(measured_, recorded), Differences::Between::kRanksAndSteps, host_adds()};
   low_ = LowTimes{ranks_, differences_, replicate_, count_, log_longer_};
+  double most = measured_.empty() ? INFINITY : -INFINITY;
+  for (const Measured& m : measured_) most = std::max(most, m.log_warm - differences_.of(m.recorded));
+  most_ = std::exp(most);
   least_ = INFINITY;
   for (const Recorded& r : recorded) least_ = std::min(least_, static_cast<double>(std::exp(r.log_time)));
 }
@@ -548,9 +548,9 @@ double KindModel::lowest(const Stretch& stretch, double recorded) const {
 double KindModel::best(const Stretch& stretch, double recorded, std::uint64_t chance_of) const {
   if (tasks_) return of_tasks(stretch, recorded, replicate_.chance(chance_of));
   if (!believed_.empty()) return of_levels(stretch, recorded, chance_of);
-  double warm = low_.of(stretch.rank.index());
-  if (differences_.by_step()) warm *= std::exp(differences_.of_step(stretch.step));
-  return std::min(warm, most_);
+  const double more_in_step = std::exp(differences_.of_step(stretch.step));
+  const double more_on_rank = std::exp(differences_.of_rank(static_cast<std::uint32_t>(stretch.rank.value)));
+  return more_in_step * std::min(low_.of(stretch.rank.index()), more_on_rank * most_);
 }
 
 double KindModel::by_own_twin(const Stretch& stretch, double recorded) const {

@@ -186,7 +186,8 @@ class KindModel {
   bool differ_ = false;                                 // by more than the host makes
   bool scaled_ = false;                                 // as recorded, but for the little that the host adds
   double probability_of_tasks_ = 0;
-  double least_ = 0, most_ = 0;  // of what is believed; the former, without, of what was recorded
+  // Of what is believed. Without: the former of what was recorded, the latter of all samples, each less what its rank and step have.
+  double least_ = 0, most_ = 0;
   double spread_ = 0;
   std::uint64_t random_ = 0;  // which stretches are kept
 };

@@ -177,7 +177,7 @@ TEST(Stretches, WithoutSamplesKeepTheRanksLowQuantile) {
 constexpr double kFloat = 1e-3 * kMicrosecond;
 
 /// A stretch that ends at a call from `site`.
-struct Stretch {
+struct StretchAt {
   std::uint32_t site;
   double recorded;
   std::uint16_t call = 0;  // that it ends at
@@ -186,7 +186,7 @@ struct Stretch {
 /// Each rank's stretches in turn.
 class Calls {
  public:
-  Calls(const std::vector<std::vector<Stretch>>& ranks, std::vector<Sample> samples,
+  Calls(const std::vector<std::vector<StretchAt>>& ranks, std::vector<Sample> samples,
         const std::vector<ToldByRun>& other_runs = {})
       : stretches_{std::move(samples)} {
     for (std::size_t r = 0; r < ranks.size(); ++r)
@@ -208,7 +208,7 @@ class Calls {
   ToldByRun told;  // by this run alone
 
  private:
-  static events::Event event(const Stretch& stretch) {
+  static events::Event event(const StretchAt& stretch) {
     events::Event e = event_of(0, stretch.recorded);
     e.site = CallSiteId{stretch.site};
     e.call = stretch.call;
@@ -219,7 +219,7 @@ class Calls {
 
 /// All ranks wait for the largest of many, and a host hits one in a thousand with a tenth of a millisecond.
 TEST(Stretches, ThatHappenOnceAreNotWhatTheHostDidToOneRank) {
-  std::vector<std::vector<Stretch>> ranks(8, {{1, 10 * kMicrosecond}});
+  std::vector<std::vector<StretchAt>> ranks(8, {{1, 10 * kMicrosecond}});
   ranks[5][0].recorded = 250 * kMicrosecond;
   const Calls calls{ranks, {}};
   EXPECT_NEAR(calls.warm[5][0], 12.5 * kMicrosecond, kFloat);  // a quarter more than others is left to it
@@ -227,7 +227,7 @@ TEST(Stretches, ThatHappenOnceAreNotWhatTheHostDidToOneRank) {
 }
 
 TEST(Stretches, ThatHappenOnceKeepWhatIsMoreThanAHostDoes) {
-  std::vector<std::vector<Stretch>> ranks(8, {{1, 10e3 * kMicrosecond}});
+  std::vector<std::vector<StretchAt>> ranks(8, {{1, 10e3 * kMicrosecond}});
   ranks[5][0].recorded = 60e3 * kMicrosecond;
   ranks[6][0].recorded = 12.4e3 * kMicrosecond;
   const Calls calls{ranks, {}};
@@ -237,7 +237,7 @@ TEST(Stretches, ThatHappenOnceKeepWhatIsMoreThanAHostDoes) {
 
 /// All ranks would wait for the one that a shared host has made slowest.
 TEST(Stretches, ThatHappenOnceAndDifferLittleAreTheSame) {
-  std::vector<std::vector<Stretch>> ranks;
+  std::vector<std::vector<StretchAt>> ranks;
   for (int r = 0; r < 16; ++r) ranks.push_back({{1, (40e3 + 150 * (r * 7 % 16)) * kMicrosecond}});
   const Calls calls{ranks, {}};
   for (std::size_t r = 0; r < 16; ++r)
@@ -245,7 +245,7 @@ TEST(Stretches, ThatHappenOnceAndDifferLittleAreTheSame) {
 }
 
 TEST(Stretches, ThatHappenOnceAndDifferMoreAreTheRanksOwn) {
-  std::vector<std::vector<Stretch>> ranks;
+  std::vector<std::vector<StretchAt>> ranks;
   for (int r = 0; r < 16; ++r) ranks.push_back({{1, (100e3 + 3e3 * r) * kMicrosecond}});
   const Calls calls{ranks, {}};
   for (std::size_t r = 0; r < 16; ++r)  // but for a millisecond
@@ -253,14 +253,14 @@ TEST(Stretches, ThatHappenOnceAndDifferMoreAreTheRanksOwn) {
 }
 
 TEST(Stretches, ThatHappenOnceTouchMemoryForTheFirstTimeWhichNoTwinSees) {
-  const std::vector<std::vector<Stretch>> ranks(4, {{1, 400 * kMicrosecond}});
+  const std::vector<std::vector<StretchAt>> ranks(4, {{1, 400 * kMicrosecond}});
   const Calls calls{ranks, {{RankId{2}, 0, Duration{200'000'000}, false}}};
   for (const auto& rank : calls.warm) EXPECT_NEAR(rank[0], 400 * kMicrosecond, kFloat);
 }
 
 /// Two kinds in turn, of 20 us, which twins have measured as 12, and of `others`, which they have not.
 Calls two_kinds(double others) {
-  std::vector<std::vector<Stretch>> ranks(4);
+  std::vector<std::vector<StretchAt>> ranks(4);
   std::vector<Sample> samples;
   for (std::size_t r = 0; r < ranks.size(); ++r)
     for (std::size_t i = 0; i < 40; ++i) {
@@ -282,7 +282,7 @@ TEST(Stretches, WithoutSamplesAreAsWarmAsOthersOfTheirLength) {
 
 /// Three ranks of four take half as long again; most samples are of the fourth. That says nothing of how warm others are.
 TEST(Stretches, WithoutSamplesAreNotShorterForOthersThatDifferByRank) {
-  std::vector<std::vector<Stretch>> ranks(4);
+  std::vector<std::vector<StretchAt>> ranks(4);
   std::vector<Sample> samples;
   for (std::size_t r = 0; r < ranks.size(); ++r)
     for (std::size_t i = 0; i < 80; ++i) {
@@ -302,7 +302,7 @@ TEST(Stretches, OfAnotherOrderOfLengthSayNothingOfThoseWithoutSamples) {
 /// One call may be several events, between which no time is measured at all.
 TEST(Stretches, InsideOfACallDoNotSayWhatMeasuringCosts) {
   constexpr double kCost = 50e3;
-  std::vector<std::vector<Stretch>> ranks(4);
+  std::vector<std::vector<StretchAt>> ranks(4);
   for (auto& rank : ranks)
     for (int i = 0; i < 20; ++i)
       rank.insert(rank.end(), {{1, 20 * kMicrosecond + kCost}, {2, kCost}, {2, 0}});
@@ -315,7 +315,7 @@ TEST(Stretches, InsideOfACallDoNotSayWhatMeasuringCosts) {
 TEST(Stretches, MeasuringCostsMoreBehindSomeFunctionsThanBehindOthers) {
   constexpr std::uint16_t kSend = 1, kReceive = 2, kOther = 3;
   constexpr double kBehindSends = 90e3, kBehindReceives = 40e3, kWork = 20 * kMicrosecond;
-  std::vector<std::vector<Stretch>> ranks(4);
+  std::vector<std::vector<StretchAt>> ranks(4);
   for (auto& rank : ranks)
     for (int i = 0; i < 20; ++i)
       rank.insert(rank.end(), {{1, kWork, kSend},
@@ -370,7 +370,7 @@ TEST(Stretches, AreAsFastAsInOtherRunsThatTheHostWasFasterIn) {
 
 /// What differs from run to run is what the host did, and not tasks as long as their data says.
 TEST(Stretches, ThatHappenOnceAreNotLongerForOneRunOfFive) {
-  const std::vector<std::vector<Stretch>> fast(16, {{1, 5e3 * kMicrosecond}});
+  const std::vector<std::vector<StretchAt>> fast(16, {{1, 5e3 * kMicrosecond}});
   auto hit = fast;
   for (std::size_t r = 0; r < hit.size(); ++r) hit[r][0].recorded *= 1 + 2 * static_cast<double>(r % 4);
   const ToldByRun told = Calls{fast, {}}.told, told_by_hit = Calls{hit, {}}.told;
@@ -383,7 +383,7 @@ TEST(Stretches, ThatHappenOnceAreNotLongerForOneRunOfFive) {
 
 /// However many runs tell of them, memory is touched for the first time in each.
 TEST(Stretches, ThatHappenOnceInEachRunAreNoWarmer) {
-  std::vector<std::vector<Stretch>> ranks(4, {{3, 20 * kMicrosecond}});
+  std::vector<std::vector<StretchAt>> ranks(4, {{3, 20 * kMicrosecond}});
   std::vector<Sample> samples;
   for (std::size_t r = 0; r < ranks.size(); ++r)
     for (std::size_t i = 1; i < 40; ++i) {
