@@ -38,10 +38,12 @@ double share_by_host(const std::map<Kind, Lengths>& kinds, std::size_t octave) {
   return 0;
 }
 
-/// More than a host makes by far. The most that was met with, 64 ranks on two cores: of 0.65 us in the median one in a hundred took 25.
-double most_by_host(const std::map<Kind, Lengths>& kinds, std::size_t octave) {
+/// More often than a host makes them. The most that was met with, 64 ranks on two cores: of 0.65 us in the median one in a hundred took 25.
+bool are_of_program(const std::map<Kind, Lengths>& kinds, const Lengths& lengths, std::size_t octave) {
   constexpr double kMoreThanOthers = 4, kTwiceTheMost = 0.02 * 25e6;  // picoseconds
-  return std::min(kMoreThanOthers * share_by_host(kinds, octave), kTwiceTheMost / begin_of(octave));
+  const double share = lengths.share_from(octave);
+  return share > kTwiceTheMost / begin_of(octave) ||
+         (share > kMoreThanOthers * share_by_host(kinds, octave) && lengths.are_regular_from(octave));
 }
 
 /// Below an octave lie more, and above it, by so much as it has itself; 0: it is the deepest of valleys.
@@ -56,14 +58,36 @@ double height_in_valley(const Lengths& lengths, std::size_t octave) {
 }  // namespace
 
 void Lengths::take(RankId rank, double picoseconds) {
-  ++counts_[octave_of(picoseconds)];
+  const std::size_t octave = octave_of(picoseconds);
+  ++counts_[octave];
   ++count_;
-  if (ranks_.size() <= rank.index()) ranks_.resize(rank.index() + 1);
-  ranks_[rank.index()] = true;
+  if (by_rank_.size() <= rank.index()) by_rank_.resize(rank.index() + 1);
+  const std::uint32_t number = by_rank_[rank.index()]++;
+  if (octave < kShortest || many_long_) return;
+  many_long_ = long_.size() == kMostPlaces;
+  if (many_long_)
+    long_ = {};
+  else
+    long_.push_back({static_cast<std::uint32_t>(rank.value), number, static_cast<std::uint8_t>(octave)});
 }
 
 std::size_t Lengths::ranks() const {
-  return static_cast<std::size_t>(std::count(ranks_.begin(), ranks_.end(), true));
+  return by_rank_.size() - static_cast<std::size_t>(std::count(by_rank_.begin(), by_rank_.end(), 0U));
+}
+
+bool Lengths::are_regular_from(std::size_t octave) const {
+  if (many_long_) return true;
+  std::map<std::uint32_t, std::uint32_t> last;  // number, by rank
+  std::map<std::uint32_t, std::size_t> often;   // by distance
+  std::size_t all = 0;
+  for (const Place& place : long_) {
+    if (place.octave < octave) continue;
+    const auto [before, is_first] = last.try_emplace(place.rank, place.number);
+    if (is_first) continue;
+    ++often[place.number - std::exchange(before->second, place.number)];
+    ++all;
+  }
+  return std::any_of(often.begin(), often.end(), [&](const auto& each) { return 2 * each.second > all; });
 }
 
 std::size_t Lengths::median() const {
@@ -92,7 +116,7 @@ std::map<Kind, double> longer_ones(const std::map<Kind, Lengths>& kinds) {
       const double share = lengths.share_from(begin);
       if (share < fewest) break;
       const double here = height_in_valley(lengths, begin - 1);
-      if (here >= height || share <= most_by_host(kinds, begin)) continue;
+      if (here >= height || !are_of_program(kinds, lengths, begin)) continue;
       height = here;
       found[kind] = begin_of(begin);
     }

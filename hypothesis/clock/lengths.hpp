@@ -3,9 +3,11 @@
 // they were recorded, as a kind of their own (Kind::longer).
 //
 // Longer is what lies behind a valley of the lengths' histogram, is eight times as long as the median and more, and happens more often
-// than a host makes stretches as long: as kinds show that have no such longer ones.
+// than a host makes stretches as long: as kinds show that have no such longer ones. A rank that all others wake, as a master of 255
+// workers, is disturbed more often than these: so few that come no more often than any host has made them come as regularly as a loop
+// lets them, mostly as many stretches behind the last.
 //
-// Pure. Memory: 40 counts for each kind.
+// Pure. Memory: 40 counts for each kind, and up to 256 places.
 #pragma once
 
 #include <array>
@@ -32,11 +34,20 @@ class Lengths {
   [[nodiscard]] std::uint64_t in(std::size_t octave) const { return counts_[octave]; }
   /// Of all stretches, the share in this octave and those above.
   [[nodiscard]] double share_from(std::size_t octave) const;
+  /// Whether those in this octave and above come after mostly as many others of their rank; or are too many to tell.
+  [[nodiscard]] bool are_regular_from(std::size_t octave) const;
 
  private:
+  static constexpr std::size_t kMostPlaces = 256;
+  struct Place {
+    std::uint32_t rank, number;  // how many of its kind its rank had before
+    std::uint8_t octave;
+  };
   std::array<std::uint64_t, kOctaves> counts_{};
   std::uint64_t count_ = 0;
-  std::vector<bool> ranks_;
+  std::vector<std::uint32_t> by_rank_;
+  std::vector<Place> long_;  // in their order
+  bool many_long_ = false;
 };
 
 /// Of kinds with longer stretches that are of another kind: from which length on they are, picoseconds.

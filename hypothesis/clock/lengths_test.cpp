@@ -48,6 +48,21 @@ TEST(Lengths, TheOnlyKindHasLongerOnes) {
   EXPECT_GT(program.longer_from(1), 0);
 }
 
+/// A rank that many wake, and is the only one of its kind: it is disturbed more often than the others, but at no certain stretches.
+TEST(Lengths, AFewThatComeAtRandomAreTheHosts) {
+  for (const bool regular : {false, true}) {
+    std::map<Kind, Lengths> kinds;
+    std::mt19937 random{4};
+    std::bernoulli_distribution rarely{1.0 / 400};
+    for (int i = 0; i < 6000; ++i) {
+      const bool longer = regular ? i % 400 == 399 || i == 777 : rarely(random);
+      kinds[Kind{1, 1, 0}].take(RankId{0}, (longer ? 150 : 0.2) * kMicrosecond);
+      for (int r = 1; r < 5; ++r) kinds[Kind{1, 2, 0}].take(RankId{r}, 0.3 * kMicrosecond);
+    }
+    EXPECT_EQ(longer_ones(kinds).size(), regular ? 1U : 0U);
+  }
+}
+
 TEST(Lengths, WhatAHostDoesToAllKindsAlikeIsNoKind) {
   KindsOfLengths program;
   for (std::uint32_t kind = 1; kind < 5; ++kind) program.add(kind, 10000, 0.65, 0.01, 30);
