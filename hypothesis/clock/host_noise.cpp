@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "hypothesis/clock/measured.hpp"
 #include "hypothesis/clock/quantile.hpp"
 
 namespace nplus1::hypothesis::clock {
@@ -48,8 +49,7 @@ std::optional<HostNoise::Noise> HostNoise::at(double log_recorded) const {
 }
 
 std::optional<HostNoise::OfShared> HostNoise::of_shared_at(double log_recorded) const {
-  constexpr double kAlways = 0.85;
-  if (share_shared_ < kAlways) return {};
+  if (share_shared_ < kAlwaysShared) return {};
   const std::vector<Known> some = like(shared_, log_recorded);
   if (some.empty()) return {};
   std::vector<double> parts;

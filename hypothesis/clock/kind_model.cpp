@@ -207,7 +207,8 @@ void KindModel::leave_once() {
 }
 
 /// Those whose twins had their core for themselves; where there are none that count, all, without what sharing makes of such stretches; or,
-/// where little is known of that, and they are few, none: then such a kind is as one without samples, only not longer than they say.
+/// where little is known of that, and they are few, none: then such a kind is as one without samples, only not longer than they say. On
+/// cores that are always shared that is so for all kinds, and what was recorded knows no better.
 void KindModel::believe(const Sharing& sharing) {
   sharing_in_recorded_ = sharing.in_shortest_recorded(Sharing::kOfOthers);
   const OwnAndShared both = own_and_shared(measured_, ranks_, mean_ps());
@@ -224,7 +225,7 @@ void KindModel::believe(const Sharing& sharing) {
   believed_.clear();
   if (!both.own.empty())
     believed_ = on_own_cores(measured_);
-  else if (longer_shared_.common_error < kKnown || measured_.size() >= kEnough)
+  else if (longer_shared_.common_error < kKnown || measured_.size() >= kEnough || sharing.always())
     believed_ = unshared_;
   const double perhaps =
       longer_shared_.log + std::hypot(longer_shared_.common_error, longer_shared_.own_error);

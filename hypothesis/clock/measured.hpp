@@ -8,6 +8,9 @@ namespace nplus1::hypothesis::clock {
 /// Whether somebody else had a part of it.
 enum class Core : std::uint8_t { kUnknown, kOwn, kShared };
 
+/// Of all times that a core was looked at, the share in which somebody else had a part of it, where that is always so.
+inline constexpr double kAlwaysShared = 0.85;
+
 /// A stretch as it was recorded. `step`: how many of its kind its rank had before.
 struct Recorded {
   std::uint32_t rank = 0, step = 0;

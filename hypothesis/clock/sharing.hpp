@@ -45,6 +45,8 @@ class Sharing {
   /// Times that, where loads were slowed so much (logarithm): up to 0.37 that says no more than that the core was shared; of more, each
   /// hundredth is 2.2 % more.
   [[nodiscard]] static double part(double log_loads);
+  /// Whether somebody has a part of every core nearly always.
+  [[nodiscard]] bool always() const { return share_shared_ >= kAlwaysShared; }
 
  private:
   ByLength known_;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "hypothesis/clock/kind_model.hpp"
+
 namespace nplus1::hypothesis::clock {
 namespace {
 
@@ -175,6 +177,25 @@ TEST(Sharing, IsInTheShortestOfWhatWasRecordedAsOftenAsThereIsAny) {
 }
 
 /// What shared its core was shorter: then sharing made no difference.
+/// Of a single twin that shared its core: what was recorded tells of work without sharing where there is any, else the twin does.
+TEST(Sharing, IsTakenOffASingleTwinWhereCoresAreAlwaysShared) {
+  for (const bool always : {false, true}) {
+    KindModel kind;
+    for (std::uint32_t i = 0; i < 120; ++i) {
+      Stretch stretch{RankId{static_cast<std::int32_t>(i % 2)}, i / 2, 2.4e9 * (1 + 0.001 * (i % 40))};
+      if (i == 50) {
+        stretch.measured = 2.3e9;
+        stretch.shared = stretch.rough = true;
+        stretch.log_shared = 0.3;
+      }
+      kind.take(stretch);
+    }
+    kind.fit(Replicate{0}, 0, HostNoise{always ? 1.0 : 0.5}, Sharing{always ? 1.0 : 0.5});
+    EXPECT_EQ(kind.model(), always ? Model::kConstant : Model::kQuantile);
+    if (always) EXPECT_LT(kind.warm({RankId{0}, 3, 2.4e9}, 0, Estimate::kBest), 2.1e9);
+  }
+}
+
 TEST(Sharing, MakesNothingShorter) {
   const Sharing sharing;
   EXPECT_GE(sharing.longer(kind(17, -0.5, 20, 20)).log, 0);
