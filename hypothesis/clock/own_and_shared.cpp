@@ -94,16 +94,17 @@ std::vector<double> logarithms(const std::vector<Measured>& samples) {
   return logarithms;
 }
 
-/// One or two that took longer on cores of their own than the others did on shared ones had something else wrong with them.
+/// One or two, or one in ten, that took longer on cores of their own than the others did on shared ones had something else wrong with
+/// them; or a stranger whom the readings before and behind them missed.
 OwnAndShared own_and_shared(const std::vector<Measured>& samples, const std::vector<OfRank>& ranks,
                             double mean_ps) {
-  constexpr std::size_t kFew = 2;
+  constexpr std::size_t kFew = 2, kOneIn = 10;
   OwnAndShared both;
   both.own = logarithms(those(samples, false));
   both.shared = logarithms(those(samples, true));
   both.log_time = std::log(std::max(mean_ps, 1.0));
-  if (both.own.size() <= kFew && both.shared.size() >= kFew * both.own.size() &&
-      median(both.own) > median(both.shared))
+  const bool hardly_any = both.own.size() <= std::max(kFew, both.shared.size() / kOneIn);
+  if (hardly_any && both.shared.size() >= kFew * both.own.size() && median(both.own) > median(both.shared))
     both.own.clear();
   for (const Measured& m : samples)
     if (m.recorded.core != Core::kUnknown && m.recorded.rank < ranks.size() &&

@@ -196,6 +196,21 @@ TEST(Sharing, IsTakenOffASingleTwinWhereCoresAreAlwaysShared) {
   }
 }
 
+/// One in ten whose core was looked at when the stranger was not there; a tenth shorter, they tell what the others would have taken.
+TEST(Sharing, OfHardlyAnySamplesOnOwnCoresThatTookLongerWasSeenAtTheWrongMoments) {
+  for (const double log_own : {-0.1, 0.1})
+    for (const int own : {3, 4}) {
+      std::vector<Measured> samples;
+      for (int i = 0; i < 30 + own; ++i) {
+        samples.push_back({{}, 18 + (i < own ? log_own : 0.001 * i)});
+        samples.back().shared = i >= own;
+      }
+      const OwnAndShared both = own_and_shared(samples, {}, 1e8);
+      EXPECT_EQ(both.own.size(), log_own > 0 && own == 3 ? 0U : static_cast<std::size_t>(own));
+      EXPECT_EQ(both.shared.size(), 30U);
+    }
+}
+
 TEST(Sharing, MakesNothingShorter) {
   const Sharing sharing;
   EXPECT_GE(sharing.longer(kind(17, -0.5, 20, 20)).log, 0);

@@ -44,19 +44,20 @@ std::vector<Role> roles(const std::vector<ComputedInterval>& intervals, std::siz
 Places places(const std::vector<std::vector<Role>>& roles, const Kinds& kinds) {
   boost::disjoint_sets_with_storage<> sets{kinds.size()};
   std::map<std::uint32_t, std::size_t> behind, before;  // a main kind with this call path there
-  const auto is_main = [&](std::size_t kind) {
-    return std::any_of(roles.begin(), roles.end(), [&](const auto& of) { return of[kind] == Role::kMain; });
-  };
+  std::vector<bool> is_main(kinds.size());
+  for (const auto& of_rank : roles)
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+      if (of_rank[kind] == Role::kMain) is_main[kind] = true;
   for (const auto& [paths, number] : kinds) {
     const std::size_t kind = number;
-    if (!is_main(kind)) continue;
+    if (!is_main[kind]) continue;
     sets.union_set(behind.emplace(paths.first, kind).first->second, kind);
     sets.union_set(before.emplace(paths.second, kind).first->second, kind);
   }
   Places place(kinds.size());
   for (const auto& [paths, kind] : kinds) {
     const auto first = behind.find(paths.first), second = before.find(paths.second);
-    if ((first == behind.end()) != (second == before.end()) || is_main(kind))
+    if ((first == behind.end()) != (second == before.end()) || is_main[kind])
       place[kind] = sets.find_set(first != behind.end() ? first->second : second->second);
   }
   return place;
@@ -113,6 +114,9 @@ Counterparts::Counterparts(const Ranks& ranks, const Kinds& kinds)
   std::vector<std::vector<Role>> roles_of;
   for (const auto& intervals : ranks) roles_of.push_back(roles(intervals, kinds.size()));
   const Places place = places(roles_of, kinds);
+  std::map<std::size_t, std::vector<std::size_t>> kinds_at;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    if (place[kind]) kinds_at[*place[kind]].push_back(kind);
 
   for (auto& [where, left] : visits_of(ranks, roles_of, place))
     for (auto taken = take_most(left); !taken.first.empty(); taken = take_most(left)) {
@@ -121,9 +125,8 @@ Counterparts::Counterparts(const Ranks& ranks, const Kinds& kinds)
       for (const Visits& visits : taken.first) {
         group.ranks.push_back(visits.rank);
         const Role least = visits.main == taken.second ? Role::kMain : Role::kOnce;
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-          if (place[kind] == where && roles_of[visits.rank][kind] >= least)
-            group_of_[visits.rank][kind] = groups_.size() - 1;
+        for (const std::size_t kind : kinds_at[where])
+          if (roles_of[visits.rank][kind] >= least) group_of_[visits.rank][kind] = groups_.size() - 1;
       }
     }
 
