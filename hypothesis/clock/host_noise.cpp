@@ -28,10 +28,7 @@ std::vector<HostNoise::Known> HostNoise::like(const std::vector<Known>& known, d
   return some;
 }
 
-namespace {
-
-template <class Known>
-HostNoise::Noise noise_of(const std::vector<Known>& some) {
+HostNoise::Noise HostNoise::noise_of(const std::vector<Known>& some) {
   std::vector<double> longer, with_left;
   for (const Known& known : some) {
     longer.push_back(known.longer);
@@ -40,8 +37,6 @@ HostNoise::Noise noise_of(const std::vector<Known>& some) {
   return {std::max(quantile(std::move(longer), 0.5), 0.0),
           std::max(quantile(std::move(with_left), 0.9), 0.0)};
 }
-
-}  // namespace
 
 std::optional<HostNoise::Noise> HostNoise::at(double log_recorded) const {
   const std::vector<Known> some = like(known_, log_recorded);

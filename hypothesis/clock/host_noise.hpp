@@ -33,8 +33,8 @@ class HostNoise {
   [[nodiscard]] std::optional<Noise> at(double log_recorded) const;
   struct OfShared {
     Noise noise;
-    double parts =
-        0;  // by how many times of what sharing makes stretches differ, from the 10 % to the 90 % quantile
+    // By how many times of what sharing makes stretches differ, from the 10 % to the 90 % quantile.
+    double parts = 0;
   };
   /// The most of a host that adds little.
   static constexpr double kLittle = 0.1;
@@ -49,6 +49,7 @@ class HostNoise {
     double log_recorded = 0, longer = 0, left = 0, part = 0;
   };
   [[nodiscard]] static std::vector<Known> like(const std::vector<Known>& known, double log_recorded);
+  [[nodiscard]] static Noise noise_of(const std::vector<Known>& some);
   std::vector<Known> known_, shared_;
   double share_shared_ = 0;
 };

@@ -192,7 +192,9 @@ TEST(Sharing, IsTakenOffASingleTwinWhereCoresAreAlwaysShared) {
     }
     kind.fit(Replicate{0}, 0, HostNoise{always ? 1.0 : 0.5}, Sharing{always ? 1.0 : 0.5});
     EXPECT_EQ(kind.model(), always ? Model::kConstant : Model::kQuantile);
-    if (always) EXPECT_LT(kind.warm({RankId{0}, 3, 2.4e9}, 0, Estimate::kBest), 2.1e9);
+    if (always) {
+      EXPECT_LT(kind.warm({RankId{0}, 3, 2.4e9}, 0, Estimate::kBest), 2.1e9);
+    }
   }
 }
 
