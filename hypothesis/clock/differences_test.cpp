@@ -150,7 +150,7 @@ TEST(Differences, OfRanksThatHadNoTwinAreNotCutOffByThoseOfOthers) {
     return stretch;
   };
   for (std::uint32_t step = 0; step < kSteps; ++step)
-    for (std::uint32_t rank = 0; rank < kRanks; ++rank) kind.take(stretch_of(rank, step));
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) kind.stretches().take(stretch_of(rank, step));
   kind.fit(Replicate{0}, 0);
   EXPECT_EQ(kind.model(), Model::kQuantile);
   const auto warm = [&](std::int32_t rank) {

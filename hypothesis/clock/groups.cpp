@@ -8,7 +8,7 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr std::size_t kFewest = 4;
+constexpr std::size_t kFewestOfGroup = 4;
 
 /// Whether others had a part of the cores in as many cases, or sharing has not made what is longer.
 bool shared_alike(std::span<const Recorded> shorter, std::span<const Recorded> longer) {
@@ -20,7 +20,7 @@ bool shared_alike(std::span<const Recorded> shorter, std::span<const Recorded> l
       ++read;
       shared += r.core == Core::kShared ? 1 : 0;
     }
-    return read < static_cast<double>(kFewest) ? NAN : shared / read;
+    return read < static_cast<double>(kFewestOfGroup) ? NAN : shared / read;
   };
   const double of_shorter = share_of(shorter), of_longer = share_of(longer);
   if (std::isnan(of_longer)) return true;
@@ -48,8 +48,8 @@ Groups::Groups(const std::vector<OfRank>& ranks) {
       groups.push_back({end, log_time(all[first + (last - first) / 2])});
       first = last;
     };
-    for (std::size_t i = kFewest; i + kFewest <= all.size(); ++i)
-      if (i - first >= kFewest && log_time(all[i]) - log_time(all[i - 1]) > kApart &&
+    for (std::size_t i = kFewestOfGroup; i + kFewestOfGroup <= all.size(); ++i)
+      if (i - first >= kFewestOfGroup && log_time(all[i]) - log_time(all[i - 1]) > kApart &&
           shared_alike(all.subspan(first, i - first), all.subspan(i))) {
         far_apart |= std::exp(log_time(all[i])) - std::exp(log_time(all[i - 1])) > kFarApartPs &&
                      kEachSide * std::min(i, all.size() - i) >= all.size();

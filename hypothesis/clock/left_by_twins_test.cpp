@@ -83,13 +83,13 @@ TEST(LeftByTwins, IsNotTakenOffTheOthers) {
     truth += work;
     const double recorded = work * (1.03 + 0.04 * even(random)) * (measured ? 1.2 : 1);
     stretches.push_back({RankId{static_cast<std::int32_t>(i % 16)}, i / 16, recorded, measured ? work : 0});
-    kind.take(stretches.back());
+    kind.stretches().take(stretches.back());
   }
   LeftByTwins left;
   HostNoise noise;
-  kind.tell(left);
-  kind.take_off(left);
-  kind.tell(noise);
+  kind.stretches().tell(left);
+  kind.stretches().take_off(left);
+  kind.stretches().tell(noise);
   kind.fit(Replicate{0}, 0, noise);
   EXPECT_EQ(kind.model(), Model::kAlong);
   for (std::size_t i = 0; i < stretches.size(); ++i) told += kind.warm(stretches[i], i, Estimate::kBest);

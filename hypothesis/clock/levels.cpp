@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kFewestSamples = 5;  // to tell levels apart
 constexpr std::size_t kFewestExact = 3;    // to do without the rough ones
 /// Nearer to each other than this, levels that come and go cannot be told from what the host does for a while.
-constexpr double kApart = 0.04, kRoughApart = 0.2;
+constexpr double kLevelsApart = 0.04, kRoughApart = 0.2;
 constexpr double kFewestShare = 0.05;     // of the samples, for a level of its own above all others
 constexpr double kFarApart = 0.35;        // ... unless it is that far above
 constexpr double kFewestByChance = 0.35;  // the same of one that neither rank nor step tells
@@ -225,7 +225,7 @@ void Levels::drop_few(double fewest_share, const std::vector<Measured>& samples)
 void Levels::believe_less(const std::vector<Measured>& samples) {
   std::size_t last = 0;
   for (std::size_t l = 1; l < values_.size(); ++l) {
-    if (values_[l] - values_[last] < (rough_ ? kRoughApart : kApart)) {
+    if (values_[l] - values_[last] < (rough_ ? kRoughApart : kLevelsApart)) {
       share_[last] += share_[l];
       continue;
     }

@@ -188,7 +188,7 @@ TEST(Sharing, IsTakenOffASingleTwinWhereCoresAreAlwaysShared) {
         stretch.shared = stretch.rough = true;
         stretch.log_shared = 0.3;
       }
-      kind.take(stretch);
+      kind.stretches().take(stretch);
     }
     kind.fit(Replicate{0}, 0, HostNoise{always ? 1.0 : 0.5}, Sharing{always ? 1.0 : 0.5});
     EXPECT_EQ(kind.model(), always ? Model::kConstant : Model::kQuantile);

@@ -52,7 +52,7 @@ void Stretches::take(RankId rank, std::uint64_t ordinal, const events::Event& ev
   Stretch stretch = stretch_of(place, rank, ordinal, recorded);
   stretch.began = core_before(rank, ordinal, stretch.core);
   stretch.awake = awake_.before(rank, event, detail);
-  of.model.take(stretch);
+  of.model.stretches().take(stretch);
 }
 
 /// What the rank's core was when it was looked at last: by the stretch's twin, which was before it, or where another one ended.
@@ -68,7 +68,7 @@ Core Stretches::core_before(RankId rank, std::uint64_t ordinal, Core at_end) {
 
 ToldByRun Stretches::told() const {
   ToldByRun all;
-  for (const auto& [kind, of] : kinds_) all.emplace(kind, of.model.told());
+  for (const auto& [kind, of] : kinds_) all.emplace(kind, of.model.stretches().told());
   return all;
 }
 
@@ -77,7 +77,7 @@ void Stretches::join(const std::vector<ToldByRun>& others) {
     std::vector<const ToldOfKind*> of_others;
     for (const ToldByRun& run : others)
       if (const auto found = run.find(kind); found != run.end()) of_others.push_back(&found->second);
-    if (!of_others.empty()) of.model.join(of_others);
+    if (!of_others.empty()) of.model.stretches().join(of_others);
   }
 }
 
@@ -91,7 +91,7 @@ void Stretches::find_cost_of_measuring() {
   std::map<std::uint16_t, double> least_behind;
   double least = kNone;
   for (const auto& [kind, of] : kinds_) {
-    const std::optional<double> low = of.model.low_of_all();
+    const std::optional<double> low = of.model.stretches().low_of_all();
     if (!low || *low > kLongestOfNothingPs) continue;  // too few, or something is computed there
     double& of_call = least_behind.try_emplace(of.after, kNone).first->second;
     of_call = std::min(of_call, *low);
@@ -108,10 +108,10 @@ void Stretches::find_cost_of_measuring() {
 void Stretches::take_off_what_twins_leave() {
   LeftByTwins left;
   for (auto& [kind, of] : kinds_) {
-    of.model.put_back();
-    of.model.tell(left);
+    of.model.stretches().put_back();
+    of.model.stretches().tell(left);
   }
-  for (auto& [kind, of] : kinds_) of.model.take_off(left);
+  for (auto& [kind, of] : kinds_) of.model.stretches().take_off(left);
 }
 
 void Stretches::replicate(std::uint32_t number) {
@@ -121,8 +121,8 @@ void Stretches::replicate(std::uint32_t number) {
   HostNoise noise{samples_.share_shared()};
   Sharing sharing{samples_.share_shared()};
   for (const auto& [kind, of] : kinds_) {
-    of.model.tell(noise);
-    of.model.tell(sharing);
+    of.model.stretches().tell(noise);
+    of.model.stretches().tell(sharing);
   }
   Warmer warmer;
   const double log_longer = replicate.is_estimate() ? 0 : replicate.chance(0) * most_longer_;
@@ -163,8 +163,9 @@ double Stretches::warm(const Place& place, RankId rank, std::uint64_t ordinal, d
 std::vector<KindReport> Stretches::report() const {
   std::vector<KindReport> all;
   for (const auto& [kind, of] : kinds_)
-    all.push_back({kind, of.model.count(), of.model.samples(), of.model.model(),
-                   of.model.differ_by_their_data(), of.recorded_ps, of.warm_ps, of.model.spread()});
+    all.push_back({kind, of.model.stretches().count(), of.model.stretches().measured().size(),
+                   of.model.model(), of.model.differ_by_their_data(), of.recorded_ps, of.warm_ps,
+                   of.model.spread()});
   std::sort(all.begin(), all.end(), [](const KindReport& a, const KindReport& b) {
     return a.recorded_ps - a.warm_ps > b.recorded_ps - b.warm_ps;
   });

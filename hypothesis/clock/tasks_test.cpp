@@ -163,7 +163,7 @@ int replicates_with_tasks(double noise) {
   const double works[] = {1, 1.3, 1.6, 2.2}, noises[] = {0, 2, 0.6, 1.7};
   for (std::uint32_t i = 0; i < 40; ++i) {
     const double warm = works[i % 4] * 1e9;
-    kind.take({RankId{0}, i, 1.2 * warm * std::exp(noise * noises[i % 4]), i < 4 ? warm : 0});
+    kind.stretches().take({RankId{0}, i, 1.2 * warm * std::exp(noise * noises[i % 4]), i < 4 ? warm : 0});
   }
   kind.fit(Replicate{0}, 0);
   int found = 0;
@@ -207,7 +207,7 @@ struct FewSamples {
       stretches.push_back({RankId{i % 2}, static_cast<std::uint32_t>(i / 2),
                            warm * std::exp(most * even(random)), measured ? warm : 0});
       stretches.back().shared = stretches.back().rough = measured && cores == Cores::kAlwaysShared;
-      kind.take(stretches.back());
+      kind.stretches().take(stretches.back());
       works.push_back(warm);
     }
     kind.fit(Replicate{0}, 0, host_that_adds(most, cores));
@@ -255,8 +255,9 @@ TEST(Tasks, WhoseTwinsAllTookTheSameAreNone) {
       const double more = even(random) < 0.3 ? 1.5 : 1;
       const bool measured = i % 30 == 7;
       const double warm = work ? 1e9 * more : 1e9;
-      kind.take({RankId{static_cast<std::int32_t>(i % 4)}, i / 4,
-                 (measured && !work ? 1e9 : 1e9 * more) * (1 + 0.02 * even(random)), measured ? warm : 0});
+      kind.stretches().take({RankId{static_cast<std::int32_t>(i % 4)}, i / 4,
+                             (measured && !work ? 1e9 : 1e9 * more) * (1 + 0.02 * even(random)),
+                             measured ? warm : 0});
     }
     kind.fit(Replicate{0}, 0, host_that_adds(0.02));
     EXPECT_EQ(kind.differ_by_their_data(), work);
@@ -280,7 +281,7 @@ KindModel on_cores_shared_for_a_while(bool readings, bool work) {
       stretch.log_shared = std::log(1.45);
     }
     if (readings) stretch.core = shared ? Core::kShared : Core::kOwn;
-    kind.take(stretch);
+    kind.stretches().take(stretch);
   }
   HostNoise noise;
   for (int i = 0; i <= 10; ++i) noise.learn(std::log(1e9), 0.02 + 0.006 * i);
@@ -309,12 +310,12 @@ TEST(Tasks, OfRanksOnACoreThatSomebodyKeepsAreTheSameWork) {
     stretch.shared = shared;
     stretch.log_shared = shared ? std::log(1.4) : 0;
     stretch.core = shared ? Core::kShared : Core::kOwn;
-    kind.take(stretch);
+    kind.stretches().take(stretch);
     stretches.push_back(stretch);
   }
   std::vector<double> first;
   for (int round = 0; round < 3; ++round) {
-    kind.put_back();
+    kind.stretches().put_back();
     kind.fit(Replicate{0}, 0, host_that_adds(0.3));
     std::vector<double> warm;
     for (std::size_t i = 0; i < stretches.size(); ++i)
@@ -334,8 +335,8 @@ TEST(Tasks, OrAmountsOfWorkThatComeAndGoAreOfTheirDataWhereTheHostAddsLess) {
     std::uniform_real_distribution<> even{0, 1};
     for (std::uint32_t i = 0; i < 400; ++i) {
       const double warm = even(random) < 0.5 ? 2e9 : 3e9;
-      kind.take({RankId{static_cast<std::int32_t>(i % 4)}, i / 4, warm * std::exp(most * even(random)),
-                 i % 11 == 3 ? warm : 0});
+      kind.stretches().take({RankId{static_cast<std::int32_t>(i % 4)}, i / 4,
+                             warm * std::exp(most * even(random)), i % 11 == 3 ? warm : 0});
     }
     kind.fit(Replicate{0}, 0, host_that_adds(most));
     EXPECT_EQ(kind.model(), Model::kAtRandom) << most;
@@ -347,7 +348,7 @@ TEST(Tasks, OrAmountsOfWorkThatComeAndGoAreOfTheirDataWhereTheHostAddsLess) {
 Model nine_without_samples(const HostNoise& noise) {
   KindModel kind;
   const double recorded[] = {176, 240, 316, 342, 357, 419, 457, 566, 696};  // microseconds
-  for (std::uint32_t i = 0; i < 9; ++i) kind.take({RankId{0}, i, recorded[i] * 1e6});
+  for (std::uint32_t i = 0; i < 9; ++i) kind.stretches().take({RankId{0}, i, recorded[i] * 1e6});
   kind.fit(Replicate{0}, 0, noise);
   return kind.model();
 }
