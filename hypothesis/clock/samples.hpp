@@ -33,6 +33,8 @@ struct Sample {
   bool rough = false;              // rather too long: others had the twin's core now and then
   CoreSpeed twins_core{}, core{};  // the latter, of long stretches: the core that did it, at its end
   bool shared = false;             // somebody else had a part of the twin's core; Samples find out
+  std::int64_t faults = 0;  // pages that a long stretch has touched for the first time, if they are many
+  Duration fault{};         // what one took then; of Samples the median of readings about then
 };
 
 /// Of a recording under `--compute warm`; empty for others. Errors: the property is not what such a run writes.
@@ -53,6 +55,8 @@ class Samples {
   [[nodiscard]] std::size_t measured() const { return measured_; }
   /// `time` at the highest frequency that a core was met with, where it passed at another.
   [[nodiscard]] double at_fastest(double time, const CoreSpeed& core) const;
+  /// `time` of the stretch with pages that are touched first as on a host of one's own.
+  [[nodiscard]] static double without_faults(double time, const Sample& stretch);
   /// How much longer loads took than on a core for oneself, logarithm; 0: no longer, or that is not known.
   [[nodiscard]] double log_shared(const CoreSpeed& core) const;
   [[nodiscard]] Core of_core(const CoreSpeed& core) const;

@@ -25,12 +25,46 @@ TEST(Samples, AreReadFromTheRecordingsProperties) {
   EXPECT_EQ(with_cores.value()[0].core.cycles, Duration{});
   EXPECT_EQ(with_cores.value()[1].warm, Duration{});
   EXPECT_EQ(with_cores.value()[1].core.loads, Duration{300});
+  EXPECT_EQ(with_cores.value()[1].faults, 0);
+  const auto with_faults = samples_of({{"warm-times", "0 12 3400 0 0 0 500 300 4400 1900000\n7 99 1 1\n"}});
+  ASSERT_TRUE(with_faults);
+  ASSERT_EQ(with_faults.value().size(), 2U);
+  EXPECT_EQ(with_faults.value()[0].faults, 4400);
+  EXPECT_EQ(with_faults.value()[0].fault, Duration{1'900'000});
+}
+
+TEST(Samples, OfPagesThatAreTouchedFirstLeaveWhatTheseTakeOnAHostOfOnesOwn) {
+  Sample stretch;
+  EXPECT_EQ(Samples::without_faults(7e9, stretch), 7e9);
+  stretch.faults = 1000;
+  stretch.fault = Duration{2'500'000};
+  EXPECT_EQ(Samples::without_faults(7e9, stretch), 5e9);
+  EXPECT_EQ(Samples::without_faults(2e9, stretch), 2e8);  // more than it took: what is left is not nothing
+  stretch.fault = Duration{400'000};
+  EXPECT_EQ(Samples::without_faults(7e9, stretch), 7e9);
 }
 
 TEST(Samples, ThatAreNoneAreRefused) {
-  for (const char* text : {"0 12", "0 12 3400", "0 12 3400\n", "0 x 3 0\n", "-1 2 3 0\n", "0 1 0 0\n",
-                           "0 1 -5 0\n", "\n", "1 2 3 0\n4", "1 2 3 2\n", "1 2 3 -1\n", "1 2 3 0 400 200 0\n",
-                           "1 2 3 0 400 -200 0 0\n", "1 2 0 0 400 200 0 0\n", "1 2 3 0 400 200 0 0"})
+  for (const char* text : {"0 12",
+                           "0 12 3400",
+                           "0 12 3400\n",
+                           "0 x 3 0\n",
+                           "-1 2 3 0\n",
+                           "0 1 0 0\n",
+                           "0 1 -5 0\n",
+                           "\n",
+                           "1 2 3 0\n4",
+                           "1 2 3 2\n",
+                           "1 2 3 -1\n",
+                           "1 2 3 0 400 200 0\n",
+                           "1 2 3 0 400 -200 0 0\n",
+                           "1 2 0 0 400 200 0 0\n",
+                           "1 2 3 0 400 200 0 0",
+                           "1 2 3 0 400 200 0 0 5\n",
+                           "1 2 3 0 400 200 0 0 -5 3\n",
+                           "1 2 3 0 400 200 0 0 5 -3\n",
+                           "1 2 3 0 400 200 0 0 5 3 1\n",
+                           "1 2 3 0 400 200 0 0 5 3"})
     EXPECT_FALSE(samples_of({{"warm-times", text}})) << text;
 }
 

@@ -11,7 +11,8 @@ namespace nplus1::hypothesis::clock {
 Stretch Stretches::stretch_of(const Place& place, RankId rank, std::uint64_t ordinal, double recorded) const {
   Stretch stretch{rank, place.step, recorded};
   if (const Sample* const sample = samples_.of(rank, ordinal)) {
-    stretch.recorded = samples_.at_fastest(recorded, sample->core);
+    const double without_faults = place.step == 0 ? Samples::without_faults(recorded, *sample) : recorded;
+    stretch.recorded = samples_.at_fastest(without_faults, sample->core);
     stretch.measured = samples_.at_fastest(static_cast<double>(sample->warm.count()), sample->twins_core);
     stretch.rough = sample->rough;
     stretch.shared = sample->shared;

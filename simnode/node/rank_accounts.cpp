@@ -79,13 +79,15 @@ void RankAccounts::sum_up(RankId rank, const transport::LastWords& words) {
 }
 
 /// One line each (docs/formats/clock.md): rank, place in its stream of the event behind the computing, picoseconds, whether that
-/// is rough; and how fast the twin's core was, and the rank's own.
+/// is rough; how fast the twin's core was, and the rank's own; and pages that were touched for the first time, if there are any.
 void RankAccounts::take_warm_time(RankId rank, const events::Event& event,
                                   std::span<const std::byte> extension) {
-  std::int64_t speeds[4] = {};
-  std::memcpy(speeds, extension.data(), std::min(extension.size(), sizeof speeds));
+  constexpr std::size_t kSpeeds = 4, kFaults = kSpeeds;
+  std::int64_t words[kSpeeds + 2] = {};
+  std::memcpy(words, extension.data(), std::min(extension.size(), sizeof words));
+  const std::span told{words, words[kFaults] > 0 ? std::size(words) : kSpeeds};
   fmt::format_to(std::back_inserter(warm_times_), "{} {} {} {} {}\n", rank.value, event.aux, event.compute_ps,
-                 event.size, fmt::join(speeds, " "));
+                 event.size, fmt::join(told, " "));
 }
 
 std::string RankAccounts::access_cost_text(const Settings& settings) const {

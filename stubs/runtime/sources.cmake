@@ -19,7 +19,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   twin/plan.cpp
   twin/twin.cpp
   clock/settings.cpp
-  clock/core_speed.cpp clock/thread_clock.cpp
+  clock/core_speed.cpp clock/first_touch.cpp clock/thread_clock.cpp
   clock/wall_clock.cpp
   runtime/absorber.cpp
   runtime/accesses.cpp

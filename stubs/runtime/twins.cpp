@@ -27,6 +27,9 @@ constexpr int kMostMoments = 3;
 /// the process's own again.
 constexpr std::int64_t kPageNs = 700;
 
+/// Behind so many of the first calls faults are counted, which takes a system call: memory is mostly touched first where a program begins.
+constexpr std::uint64_t kFirstCalls = 4096;
+
 /// A twin has its core for itself no more than its process has.
 std::int64_t limit_ns(const Runtime& runtime) {
   return std::max(kLimitNs, kLimitEachNs * runtime.ranks() / runtime.cores());
@@ -67,6 +70,11 @@ bool Twins::is_one_here() noexcept {
   return twin::is_twin();
 }
 
+void Twins::look_behind_long_one() {
+  faults_ = first_touch_.end();
+  speed_ = core_speed();
+}
+
 void Twins::told(const events::Event& event) {
   if (!runtime_.threads.are_mine_alone()) return;
   twin::Outcome outcome = tried_ ? twin::Outcome::kFailed : twin::Outcome::kNotTried;
@@ -77,6 +85,7 @@ void Twins::told(const events::Event& event) {
   tried_ = false;
   warm_ticks_ = 0;
   speed_ = {};
+  faults_ = {};
   at_beginning_ = true;
 }
 
@@ -93,8 +102,12 @@ void Twins::tell(ThreadId thread) {
     warm.size = rough_ ? 1 : 0;
   }
   const std::int64_t speeds[events::kSlotBytes / sizeof(std::int64_t)] = {
-      picoseconds(warm_speed_.chain_ticks), picoseconds(warm_speed_.loads_ticks),
-      picoseconds(speed_.chain_ticks), picoseconds(speed_.loads_ticks)};
+      picoseconds(warm_speed_.chain_ticks),
+      picoseconds(warm_speed_.loads_ticks),
+      picoseconds(speed_.chain_ticks),
+      picoseconds(speed_.loads_ticks),
+      faults_.count,
+      static_cast<std::int64_t>(1000.0 * runtime_.settings().scale * static_cast<double>(faults_.each_ns))};
   warm.extension = 1;
   runtime_.line.write(warm, speeds);
   warm_speed_ = {};
@@ -110,7 +123,9 @@ void Twins::leave() {
   if (twin::is_twin()) return;
   transport::Quiet* const quiet = runtime_.line.quiet();
   const bool waited = quiet != nullptr && twin::stand_aside(*quiet);
-  if (waited || affordable)
+  const bool counts = left_++ < kFirstCalls;
+  if (counts) first_touch_.begin();
+  if (waited || affordable || counts)
     runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
 }
 

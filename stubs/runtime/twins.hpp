@@ -10,6 +10,7 @@
 
 #include "events/event.hpp"
 #include "stubs/clock/core_speed.hpp"
+#include "stubs/clock/first_touch.hpp"
 #include "stubs/runtime/runtime.hpp"
 #include "stubs/twin/plan.hpp"
 
@@ -27,7 +28,7 @@ class Twins {
     if (given)
       speed_ = {};
     else if (stretch_ticks > long_ticks_)
-      speed_ = core_speed();
+      look_behind_long_one();
     if (warm_ticks_ == 0) return;
     if (given || ++calls_since_ > 1) warm_ticks_ = 0;
   }
@@ -37,6 +38,7 @@ class Twins {
   void leave();
 
  private:
+  void look_behind_long_one();
   void tell(ThreadId thread);
   void sample_if_alone();
   void sample();
@@ -51,6 +53,9 @@ class Twins {
   CoreSpeed warm_speed_;         // of the twin's core
   double warm_length_ = 0;
   CoreSpeed speed_;  // of the thread's, at the end of a long stretch
+  FirstTouch first_touch_;
+  PageFaults faults_;       // in that stretch
+  std::uint64_t left_ = 0;  // times that the thread has left MPI
   std::int64_t long_ticks_;
   int calls_since_ = 0;
   int waited_ = 0;  // times that a twin was due since the last one, and somebody else had a part of the core

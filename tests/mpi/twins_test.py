@@ -172,7 +172,7 @@ class Twins(LiveTest):
 
     def test_all_that_is_told_of_the_run_has_one_clock(self):
         """Report, sweep, what if and wait states: the warm virtual time, with the interval of each of the first savings."""
-        run = self.observe(4, "twin_witness", 20, 2e-4, options=("--compute", "warm"), code=3)
+        run = self.observe(4, "imbalance", 30, 1, options=("--compute", "warm"))
         told = json.loads((run.folder / "clock.json").read_text())["virtual_time_s"]
         sweep, text = self.sweep(run.folder)
         self.assertEqual(sweep["before"]["virtual_time_s"], told)
