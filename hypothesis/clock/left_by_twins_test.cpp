@@ -10,10 +10,10 @@
 namespace nplus1::hypothesis::clock {
 namespace {
 
-constexpr std::uint32_t kRanks = 8, kSteps = 40;
+constexpr std::uint32_t kRanksOfKind = 8, kStepsOfRank = 40;
 
 struct WithTwins {
-  std::vector<OfRank> ranks = std::vector<OfRank>(kRanks);
+  std::vector<OfRank> ranks = std::vector<OfRank>(kRanksOfKind);
   std::vector<Measured> measured;
 };
 
@@ -23,8 +23,8 @@ WithTwins kind_with(double left, double noise) {
   std::mt19937 random{3};
   std::normal_distribution<double> normal{0, noise};
   std::uint32_t n = 0;
-  for (std::uint32_t rank = 0; rank < kRanks; ++rank)
-    for (std::uint32_t step = 0; step < kSteps; ++step, ++n) {
+  for (std::uint32_t rank = 0; rank < kRanksOfKind; ++rank)
+    for (std::uint32_t step = 0; step < kStepsOfRank; ++step, ++n) {
       const double work = 20 + 0.05 * rank + (random() % 2 == 0 ? 0 : std::log(1.5));
       const double log_time = work + 0.1 + normal(random);
       if (n % 13 == 5) {

@@ -96,6 +96,7 @@ std::vector<Sample> with_faults_about_then(std::vector<Sample> samples) {
 }  // namespace
 
 Result<std::vector<Sample>> samples_of(const events::recording::Properties& properties) {
+  constexpr std::int64_t kLongestFaultPs = 1'000'000'000'000'000;
   std::vector<Sample> samples;
   const auto found = properties.find("warm-times");
   if (found == properties.end()) return samples;
@@ -122,7 +123,8 @@ Result<std::vector<Sample>> samples_of(const events::recording::Properties& prop
                       (number(rough, '\n') || (number(rough, ' ') && all_speeds()));
     const auto negative = [](std::int64_t speed) { return speed < 0; };
     if (!read || sample.rank.value < 0 || warm < 0 || rough < 0 || rough > 1 || faults < 0 || fault < 0 ||
-        std::any_of(std::begin(speeds), std::end(speeds), negative) || (warm == 0 && speeds[2] == 0))
+        fault > kLongestFaultPs || std::any_of(std::begin(speeds), std::end(speeds), negative) ||
+        (warm == 0 && speeds[2] == 0))
       return Error{"what twins measured cannot be read from the recording", "record the program again"};
     sample.warm = Duration{warm};
     sample.rough = rough == 1;

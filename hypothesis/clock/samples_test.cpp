@@ -64,6 +64,7 @@ TEST(Samples, ThatAreNoneAreRefused) {
                            "1 2 3 0 400 200 0 0 -5 3\n",
                            "1 2 3 0 400 200 0 0 5 -3\n",
                            "1 2 3 0 400 200 0 0 5 3 1\n",
+                           "1 2 3 0 400 200 0 0 5 9223372036854775807\n",
                            "1 2 3 0 400 200 0 0 5 3"})
     EXPECT_FALSE(samples_of({{"warm-times", text}})) << text;
 }

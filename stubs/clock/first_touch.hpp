@@ -26,6 +26,8 @@ class FirstTouch {
 
   /// Counts the thread's faults from here on.
   void begin() noexcept;
+  /// ... no longer.
+  void forget() noexcept { before_ = -1; }
   /// Those since begin(), and what each takes now; none where they are few, or begin() was not called since the last time. Takes a quarter of
   /// what they took, 0.5 ms at most.
   [[nodiscard]] PageFaults end() noexcept;

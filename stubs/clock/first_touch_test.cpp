@@ -47,6 +47,10 @@ TEST(FirstTouch, CountsWhatHasBegunOnly) {
   EXPECT_GE(pages.end().count, 1000);
   touch(1000);
   EXPECT_EQ(pages.end().count, 0);
+  pages.begin();
+  touch(1000);
+  pages.forget();
+  EXPECT_EQ(pages.end().count, 0);
 }
 
 /// What it touches itself is not the program's; and there is no more of it than once.

@@ -124,7 +124,7 @@ void Twins::leave() {
   transport::Quiet* const quiet = runtime_.line.quiet();
   const bool waited = quiet != nullptr && twin::stand_aside(*quiet);
   const bool counts = left_++ < kFirstCalls;
-  if (counts) first_touch_.begin();
+  counts ? first_touch_.begin() : first_touch_.forget();
   if (waited || affordable || counts)
     runtime_.threads.locked_mine().clock.begin_again();  // what was decided here is not the program's
 }
