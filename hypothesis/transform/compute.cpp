@@ -17,6 +17,12 @@ std::string no_computing_for(const Step& step) {
   return step.where + ": '" + step.text() + "' is about no computing in the recording";
 }
 
+std::string listed(const std::vector<std::size_t>& ranks) {
+  std::string text;
+  for (const std::size_t rank : ranks) text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  return text;
+}
+
 class Scale final : public ComputeTransform {
  public:
   Scale(const IntervalSelector& selector, std::string nothing, double factor)
@@ -110,21 +116,27 @@ class Balance final : public ComputeTransform {
     counts_calls_ = other(&ComputeSurvey::Rank::calls, seen.by_call.size()) == seen.ranks.end();
     by_interval_ = {counts_calls_ ? seen.by_call : seen.by_interval};
     const auto rank = other(&ComputeSurvey::Rank::intervals, seen.by_interval.size());
-    if (counts_calls_ || rank == seen.ranks.end() || share_by_places(seen)) return Done{};
+    if (counts_calls_ || rank == seen.ranks.end()) return Done{};
+    const auto shared = share_by_places(seen);
+    if (!shared) return shared.error();
+    if (shared.value()) return Done{};
     return Error{where_ + ": rank " + std::to_string(rank - seen.ranks.begin()) + " computes there " +
                      std::to_string(rank->intervals) + " times, another one " +
                      std::to_string(seen.by_interval.size()) + " times",
                  "balance over the run: leave out per=interval"};
   }
 
-  bool share_by_places(const ComputeSurvey& seen) {
+  /// Whether most of the computing has counterparts.
+  [[nodiscard]] Result<bool> share_by_places(const ComputeSurvey& seen) {
     constexpr double kMost = 0.75;
     counterparts_.emplace(seen.each, seen.kinds);
     share_.clear();
     by_interval_.clear();
     double shared = 0;
     for (const Counterparts::Group& group : counterparts_->groups()) {
-      if (!share_out(group.ranks)) return false;
+      if (!share_out(group.ranks))
+        return Error{where_ + ": all ranks that compute at one place have weights of 0",
+                     "give one of the ranks " + listed(group.ranks) + " a weight above 0"};
       by_interval_.push_back(group.sums);
       shared += std::accumulate(group.sums.begin(), group.sums.end(), 0.0);
     }

@@ -110,6 +110,28 @@ TEST(Compute, RanksThatMakeUnequalCallsAreBalancedByThePlacesWhereTheyCompute) {
   EXPECT_GT(std::abs(wavefront(false).replayed({})[2] - even[2]), 10);
 }
 
+/// Two pairs, each at lines of its own and another number of times: nobody is there to compute what the first pair does.
+TEST(Compute, WeightsThatLeaveNobodyAtAPlaceAreRefused) {
+  TestProgram program{4};
+  for (std::int32_t step = 0; step < 60; ++step)
+    for (std::int32_t r = 0; r < 4; ++r) {
+      const bool first = r < 2;
+      if (!first && step >= 50) continue;
+      program.line(r, first ? 1 : 2);
+      program.compute(r, r % 2 == 0 ? 20 : 40);
+      if (r % 2 == 0)
+        program.send(r, r + 1, 100);
+      else
+        program.receive(r, r - 1);
+    }
+  program.record();
+  EXPECT_EQ(program.replayed({{"balance", "per=interval,weights=1:1:1:1"}}).size(), 4U);
+  EXPECT_EQ(program.replayed({{"balance", "per=interval,weights=0:1:0:1"}}).size(), 4U);
+  EXPECT_NE(
+      program.refused({{"balance", "per=interval,weights=0:0:1:1"}}).find("ranks 0, 1 a weight above 0"),
+      std::string::npos);
+}
+
 TEST(Compute, TransformationsAddUpInTheirOrder) {
   // Rank 1 computes as long as rank 0 after the first; balancing then changes nothing.
   EXPECT_EQ(
