@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "stubs/clock/thread_clock.hpp"
+
 namespace nplus1::stubs {
 namespace {
 
@@ -18,9 +20,7 @@ std::int64_t faults_of_this_thread() {
 }
 
 std::int64_t cpu_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+  return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 }  // namespace

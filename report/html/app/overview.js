@@ -168,6 +168,11 @@ const WORTH_LOOKING = 0.05;
 
 const savedBetween = ({ saved_between_s: s }) => (s ? ` (nine of ten: ${formatTime(s[0])} to ${formatTime(s[1])})` : "");
 
+function triedText({ candidates }, shown) {
+  if (candidates.length === 0) return "No change was tried within the time that there was: nplus1 whatif with --sweep has no limit.";
+  return `Of ${plural(candidates.length, "change")} that were tried, ${shown > 0 ? "no other problem's" : "none"} saves 1 %.`;
+}
+
 /** What saves most of what was tried, one change for each problem: the tab has it all. */
 function fixesCard({ fixes }) {
   if (!fixes) return null;
@@ -176,8 +181,7 @@ function fixesCard({ fixes }) {
   const items = best.map((c) => el("li", {}, el("strong", {}, `${formatTime(worth(c))} (${formatShare(share(c))})`), savedBetween(c), ` less: ${c.what}`));
   return el("section", { class: "card", id: "fix-first" }, el("h3", {}, "What to fix first"),
     items.length > 0 ? el("ol", {}, items) : null,
-    items.length < MOST_FIXES ? el("p", { class: "empty" }, `Of ${plural(fixes.candidates.length, "change")} that were tried, ${
-      items.length > 0 ? "no other problem's" : "none"} saves 1 %.`) : null,
+    items.length < MOST_FIXES ? el("p", { class: "empty" }, triedText(fixes, items.length)) : null,
     shareOf(fixes.random_s ?? 0, fixes) < LEAST_SAVING ? null : el("p", {},
       `No advice: ${formatTime(fixes.random_s)} (${formatShare(shareOf(fixes.random_s, fixes))}) are uneven computing that comes and goes, noise of the host or of the program.`),
     (fixes.overlap_not_looked_at ?? 0) < WORTH_LOOKING ? null : el("p", {},
