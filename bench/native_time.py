@@ -4,9 +4,9 @@
     bench/native_time.py BUILD [--ranks 2] [--runs 5] PROGRAM...
 
 A PROGRAM is a command line in one word that prints "Time in seconds = ..." of its own timer, as the NAS parallel benchmarks do
-(none are in this repository). The network is what `nplus1 calibrate` finds here, before the first program; bare runs and
-observed ones take turns. The table has medians and ranges of the program's own time: bare, in virtual time as measured, and
-with warm caches (the same program on the clock that twins found in a run before).
+(none are in this repository). The network, and what a rank does with a collective's data, are what `nplus1 calibrate` finds here before the first program;
+bare runs and observed ones take turns. The table has medians and ranges of the program's own time: bare, in virtual time as
+measured, and with warm caches (the same program on the clock that twins found in a run before).
 """
 import argparse
 import os
@@ -39,8 +39,9 @@ def main():
     print("| program | bare | as measured | off | with warm caches | off |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="nplus1-native-") as scratch:
         folder = pathlib.Path(scratch)
-        subprocess.run([nplus1, "calibrate", "-n", "2", "-o", folder / "here.xml"], check=True, stdout=subprocess.DEVNULL)
-        observe = [nplus1, "run", "-q", "-n", options.ranks, "--platform", folder / "here.xml"]
+        found = subprocess.run([nplus1, "calibrate", "-n", "2", "-o", folder / "here.xml"], check=True, stdout=subprocess.PIPE, text=True)
+        words = [line.split() for line in found.stdout.splitlines() if line.startswith(("--platform ", "--collectives "))]
+        observe = [nplus1, "run", "-q", "-n", options.ranks, *sum(words, [])]
         for program in options.programs:
             words = shlex.split(program)
             bare, measured, warm = [], [], []

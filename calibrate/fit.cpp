@@ -159,11 +159,11 @@ LogGopsFit fit_loggops(const Measurements& m, const Line& whole, double eager) {
 }
 
 /// The closed form of the same least squares with one parameter: with x = s/t, sum of (x/rate - 1)^2.
-double fit_rate(const std::vector<Sample>& samples) {
+double fit_rate(const std::vector<Sample>& samples, double least) {
   double xx = 0;
   double x = 0;
   for (const Sample& sample : samples) {
-    if (sample.size < kLeastReduced || sample.median <= 0) continue;
+    if (sample.size < least || sample.median <= 0) continue;
     xx += sample.size / sample.median * (sample.size / sample.median);
     x += sample.size / sample.median;
   }
@@ -188,7 +188,8 @@ Fit fit(const Measurements& measurements) {
   fit.eager_limit = eager_limit(measurements.eager);
   fit.pieces = fit_times(times, fit.eager_limit);
   fit.loggops = fit_loggops(measurements, fit.whole, fit.eager_limit);
-  fit.reduce_rate = fit_rate(fitted_sizes(measurements.reduce));
+  fit.reduce_rate = fit_rate(fitted_sizes(measurements.reduce), kLeastReduced);
+  fit.copy_rate = fit_rate(fitted_sizes(measurements.copy), kLeastCopied);
   return fit;
 }
 

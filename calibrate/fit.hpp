@@ -27,6 +27,7 @@ struct Measurements {
   std::vector<Sample> gap;
   std::vector<Sample> eager;
   std::vector<Sample> reduce;
+  std::vector<Sample> copy;
 };
 
 /// Reads its CSV. Errors name the line.
@@ -71,12 +72,15 @@ struct Fit {
   LogGopsFit loggops;
   double eager_limit = 0;
   double reduce_rate = 0;  // bytes of one operand per second; 0: not measured
+  double copy_rate = 0;    // bytes per second; 0: not measured
 };
 
-/// s / rate through the samples from `kLeastReduced` bytes on: below, a call's own time counts more than the
-/// bytes. 0 without any.
+/// Below, a call's own time counts more than the bytes.
 inline constexpr double kLeastReduced = 1024;
-[[nodiscard]] double fit_rate(const std::vector<Sample>& samples);
+/// Below, a copy hardly counts beside the messages of its collective, and what caches do for it differs from size to size.
+inline constexpr double kLeastCopied = 1 << 20;
+/// s / rate through the samples from `least` bytes on. 0 without any.
+[[nodiscard]] double fit_rate(const std::vector<Sample>& samples, double least);
 
 /// L, o, g, G and O whose half round trips are those of `whole`.
 [[nodiscard]] LogGopsFit fit_loggops(const Measurements& measurements, const Line& whole, double eager_limit);
@@ -96,7 +100,7 @@ inline constexpr double kLeastReduced = 1024;
 /// "lsb:latency=..,bandwidth=..", "loggops:..": for --network.
 [[nodiscard]] std::string lsb_words(const Fit& fit);
 [[nodiscard]] std::string loggops_words(const Fit& fit);
-/// "reduce_rate=..": for --collectives.
-[[nodiscard]] std::string reduce_words(const Fit& fit);
+/// "reduce_rate=..,copy_rate=..", those that were measured: for --collectives.
+[[nodiscard]] std::string collective_words(const Fit& fit);
 
 }  // namespace nplus1::calibrate

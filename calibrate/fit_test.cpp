@@ -93,13 +93,22 @@ TEST(Fit, HoldsBackNoPowerOfTwoHoweverLarge) {
 TEST(Fit, RecoversTheRateOfCombiningAndLeavesShortVectorsOut) {
   std::vector<Sample> samples{{8, 1e-6, 0, 0}, {512, 1e-6, 0, 0}};
   for (double size = 1024; size <= 1 << 20; size *= 2) samples.push_back({size, size / 4e9, 0, 0});
-  EXPECT_NEAR(fit_rate(samples), 4e9, 1);
-  EXPECT_EQ(fit_rate({}), 0);
+  EXPECT_NEAR(fit_rate(samples, kLeastReduced), 4e9, 1);
+  EXPECT_EQ(fit_rate({}, kLeastReduced), 0);
+}
+
+TEST(Fit, NamesTheRatesThatWereMeasured) {
+  Measurements m = measured(1e-6, 1e-10, 1e-7, 8192);
+  EXPECT_EQ(collective_words(fit(m)), "");
+  m.copy = {{65536, 1, 0, 0}, {1 << 20, 1e-3, 0, 0}, {1 << 21, 2e-3, 0, 0}};
+  EXPECT_EQ(collective_words(fit(m)), "copy_rate=1.049e+09");
+  m.reduce = {{1024, 1e-6, 0, 0}};
+  EXPECT_EQ(collective_words(fit(m)), "reduce_rate=1.024e+09,copy_rate=1.049e+09");
 }
 
 TEST(Fit, OfARateHasTheSameRelativeErrorAboveAndBelow) {
   // 1/rate = c: (2c - 1)^2 + (c - 1)^2 in GB/s is least at c = 3/5.
-  EXPECT_NEAR(fit_rate({{2000, 1e-6, 0, 0}, {2000, 2e-6, 0, 0}}), 5.0 / 3 * 1e9, 1);
+  EXPECT_NEAR(fit_rate({{2000, 1e-6, 0, 0}, {2000, 2e-6, 0, 0}}, kLeastReduced), 5.0 / 3 * 1e9, 1);
 }
 
 TEST(Measurements, AreMediansOverRepetitions) {

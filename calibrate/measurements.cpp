@@ -63,8 +63,9 @@ Result<Measurements> read_measurements(std::string_view csv) {
           "line " + std::to_string(number) + " of the measurements is no measurement: '" + line + "'",
           "calibrate again; nothing else may write on the standard output of the ranks"};
   }
-  Measurements m{samples_of(values, "half_round_trip"), samples_of(values, "send"), samples_of(values, "gap"),
-                 samples_of(values, "eager"), samples_of(values, "reduce")};
+  Measurements m{
+      samples_of(values, "half_round_trip"), samples_of(values, "send"),   samples_of(values, "gap"),
+      samples_of(values, "eager"),           samples_of(values, "reduce"), samples_of(values, "copy")};
   if (fitted_sizes(m.half_round_trip).size() < 4)
     return Error{"there are too few measurements for a fit", "calibrate again, with more sizes"};
   return m;

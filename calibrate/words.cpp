@@ -71,8 +71,11 @@ std::string loggops_words(const Fit& fit) {
                      f.gap, f.gap_per_byte, f.overhead_per_byte, f.eager_limit);
 }
 
-std::string reduce_words(const Fit& fit) {
-  return fmt::format("reduce_rate={:.4g}", fit.reduce_rate);
+std::string collective_words(const Fit& fit) {
+  std::string words;
+  if (fit.reduce_rate > 0) words = fmt::format("reduce_rate={:.4g}", fit.reduce_rate);
+  if (fit.copy_rate > 0) words += fmt::format("{}copy_rate={:.4g}", words.empty() ? "" : ",", fit.copy_rate);
+  return words;
 }
 
 }  // namespace nplus1::calibrate

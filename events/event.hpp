@@ -139,6 +139,7 @@ enum EventFlag : std::uint8_t {
   kNeedsAnswer = 1,   // the thread sleeps until the simulator answers
   kReportMatch = 2,   // a receive whose match the rank must be told (wildcard, or posted behind one)
   kMatched = 4,       // kRecv/kIrecv of a message that a matching probe took: `aux` is its sequence number
+  kInPlace = 4,       // collectives: MPI_IN_PLACE, what the caller keeps for itself is where it belongs
   kTakesMessage = 8,  // kProbe/kIprobe that is an Mprobe/Improbe: removes the message it finds
   kEmptyBlocksTravel =
       8,  // kAlltoallv between groups: also blocks without bytes are exchanged (MPI_Ialltoallw)

@@ -78,6 +78,7 @@ CollectiveCall collective_call(const events::Event& event, const events::Extensi
   call.me = who.me;
   call.first_group = who.first_group;
   call.root = who.first_group == 0 ? event.peer : root_between_groups(event.peer, who);
+  call.in_place = event.has(events::kInPlace);
   call.size = event.payload();
   if (call.kind == CollectiveKind::kSynchronize)
     call.making = making(static_cast<events::MpiCall>(event.call));

@@ -6,6 +6,8 @@
  *   gap              seconds between messages that follow each other, of a burst to posted receives
  *   eager            1 if a send completes before its receive is posted, else 0
  *   reduce           seconds that MPI_Reduce_local takes for one operand: MPI_SUM of doubles
+ *   copy             seconds that MPI_Alltoall takes for a rank's block for itself, while the peer copies one of its own;
+ *                    blocks lie side by side, so that caches have none of them
  *
  * Kinds and sizes take turns within each repetition, so that a disturbance of the machine hits all alike. Sizes are
  * powers of two and those halfway between (3 times a power of two), which the fit does not see. */
@@ -92,6 +94,19 @@ static void reduce_local(int size, int repetition) {
   report("reduce", size, repetition, (MPI_Wtime() - begin) / rounds);
 }
 
+static void copy_own(int size, int repetition, int most) {
+  const int rounds = rounds_of(size), places = most / size;
+  double begin = 0;
+  MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, kTag, NULL, 0, MPI_BYTE, peer, kTag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  for (int i = -1; i < rounds; ++i) { /* the first only warms up */
+    const size_t at = (size_t)size * (size_t)((repetition * rounds + i + 1) % places);
+    if (i == 0) begin = MPI_Wtime();
+    MPI_Alltoall(out + at, size, MPI_BYTE, in + at, size, MPI_BYTE, MPI_COMM_SELF);
+  }
+  report("copy", size, repetition, (MPI_Wtime() - begin) / rounds);
+}
+
 static int make_sizes(int most, int* sizes) {
   int n = 0;
   for (int size = 1; size <= most && n + 1 < kMostSizes; size *= 2) {
@@ -124,6 +139,7 @@ int main(int argc, char** argv) {
       burst(sizes[i], r, 1, "send", NULL);
       if (sizes[i] <= 65536) burst(sizes[i], r, kBurst, NULL, "gap");
       reduce_local(sizes[i], r);
+      copy_own(sizes[i], r, most);
     }
     for (int i = 0; i < n && r < 3; ++i) eager(sizes[i], r);
   }

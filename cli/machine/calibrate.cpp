@@ -137,17 +137,24 @@ std::string pieces_text(const calibrate::Fit& fit) {
   return text;
 }
 
-/// Nothing where it was not measured: an older measuring program.
-std::string reduce_text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
-  if (fit.reduce_rate <= 0) return {};
-  std::vector<Sample> samples = m.reduce;
-  std::erase_if(samples, [](const Sample& sample) { return sample.size < calibrate::kLeastReduced; });
+/// How well one rate tells what `samples` from `least` bytes on took. Nothing where it was not measured: no size so large.
+std::string rate_text(const char* name, std::vector<Sample> samples, double least) {
+  std::erase_if(samples, [least](const Sample& sample) { return sample.size < least; });
+  if (calibrate::fit_rate(calibrate::fitted_sizes(samples), least) <= 0) return {};
   const Quality quality =
-      calibrate::quality(samples, [](const std::vector<Sample>& some) -> calibrate::Predict {
-        return [rate = calibrate::fit_rate(some)](double s) { return s / rate; };
+      calibrate::quality(samples, [least](const std::vector<Sample>& some) -> calibrate::Predict {
+        return [rate = calibrate::fit_rate(some, least)](double s) { return s / rate; };
       });
-  return quality_text("MPI_SUM from 1 KiB on", quality) +
-         fmt::format("--collectives {}\n", calibrate::reduce_words(fit));
+  return quality_text(name, quality);
+}
+
+/// What a rank does with the data of a collective besides sending it.
+std::string collectives_text(const calibrate::Measurements& m, const calibrate::Fit& fit) {
+  const std::string words = calibrate::collective_words(fit);
+  if (words.empty()) return {};
+  return rate_text("MPI_SUM from 1 KiB on", m.reduce, calibrate::kLeastReduced) +
+         rate_text("copies from 1 MiB on", m.copy, calibrate::kLeastCopied) +
+         fmt::format("--collectives {}\n", words);
 }
 
 std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit, const Qualities& qualities) {
@@ -161,7 +168,7 @@ std::string text(const calibrate::Measurements& m, const calibrate::Fit& fit, co
   text += verdict(qualities.platform);
   text +=
       fmt::format("--network {}\n--network {}\n", calibrate::lsb_words(fit), calibrate::loggops_words(fit));
-  return text + reduce_text(m, fit);
+  return text + collectives_text(m, fit);
 }
 
 void add(report::JsonObject& json, const char* name, const Quality& quality) {
@@ -208,10 +215,10 @@ std::string provenance(const CalibrateOptions& options, const calibrate::Fit& fi
       "Stated error at other sizes, by leaving out one at a time: {:.1f} % in the median, {:.1f} % for 9 of "
       "10; sizes held back from the fit: {:.1f} % in the median, {:.0f} % of them within the {:.1f} %. "
       "Hosts' speeds are not measured. "
-      "MPI_SUM of doubles: {} (for the option collectives).",
+      "MPI_SUM of doubles, and copies of own blocks: {} (for the option collectives).",
       host, date, options.repetitions, options.largest, 100 * quality.stated.median,
       100 * quality.stated.nine_of_ten, 100 * quality.held_back.median, 100 * quality.covered,
-      100 * quality.stated.nine_of_ten, calibrate::reduce_words(fit));
+      100 * quality.stated.nine_of_ten, calibrate::collective_words(fit));
 }
 
 std::string host_text(const calibrate::Host& host) {

@@ -87,6 +87,31 @@ bool moves_nothing(CollectiveKind kind, Bytes size, std::span<const std::int64_t
   }
 }
 
+Bytes own_copy(const CollectiveCall& call) {
+  if (call.in_place || call.first_group != 0) return {};
+  switch (call.kind) {
+    case CollectiveKind::kGather:
+    case CollectiveKind::kGatherv:
+    case CollectiveKind::kScatter:
+    case CollectiveKind::kScatterv:
+      return call.me == call.root ? call.size : Bytes{};
+    case CollectiveKind::kAllgather:
+    case CollectiveKind::kAllgatherv:
+    case CollectiveKind::kAlltoall:
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kAllreduce:
+    case CollectiveKind::kReduceScatterBlock:
+    case CollectiveKind::kScan:
+    case CollectiveKind::kExscan:
+      return call.size;
+    case CollectiveKind::kAlltoallv:  // whose size is that of all blocks
+    case CollectiveKind::kReduceScatter:
+      return bytes(algorithms::Blocks{call}.of(call.me));
+    default:
+      return {};
+  }
+}
+
 void append_steps(const CollectiveCall& call, const Selection& selection, std::vector<Step>& steps) {
   if (call.first_group != 0) return algorithms::append_between_groups(call, selection, steps);
   check(call);

@@ -62,6 +62,7 @@ struct CollectiveCall {
   std::int32_t members = 0;
   std::int32_t me = 0;    // member index, 0..members-1
   std::int32_t root = 0;  // member index; ignored where there is none
+  bool in_place = false;  // MPI_IN_PLACE: what I keep for myself is where it belongs
   /// Members of an intercommunicator's first group, which come first; 0: one group. Between groups a member
   /// of the root's group has `root` kNoMember and does nothing, `size` and `sizes` of a Gather or Scatter are
   /// what the other side's members send or get, the lists have an entry for each remote member (but those of
@@ -95,6 +96,11 @@ struct CollectiveCall {
 /// takes no part in a rooted call gives and gets nothing, whatever its group's root does.
 [[nodiscard]] bool moves_nothing_between_groups(CollectiveKind kind, Bytes size,
                                                 std::span<const std::int64_t> sizes);
+
+/// What the caller copies from where it gives to where it gets: its own block of an exchange, the root's of a Gather or
+/// Scatter, its vector or block of a reduction, which is there before the others' are combined with it. Nothing in place,
+/// between groups and in the neighbourhood forms, where a member that is its own neighbour sends itself a message.
+[[nodiscard]] Bytes own_copy(const CollectiveCall& call);
 
 /// Which algorithm each collective uses: see collectives/selection.hpp.
 class Selection;

@@ -25,6 +25,7 @@ constexpr Bytes kDefaultSegment = bytes(65536);
 constexpr std::string_view kSegment = "segment";
 constexpr std::string_view kRanksPerNode = "ranks_per_node";
 constexpr std::string_view kReduceRate = "reduce_rate";
+constexpr std::string_view kCopyRate = "copy_rate";
 
 // clang-format off
 constexpr Algorithm kAlgorithms[] = {
@@ -71,11 +72,17 @@ Result<std::int64_t> parse_positive(std::string_view key, std::string_view text)
   return Error{std::string{key} + " is out of range: " + in_quotes(text), "Give 1 to 2147483647."};
 }
 
+/// `rate` in bytes per second; 0: in no time.
+Duration time_at_rate(Bytes size, double rate) {
+  return rate > 0 ? rounded(static_cast<double>(count(size)) / rate) : Duration{};
+}
+
 Error unknown_kind(std::string_view name) {
   const std::string known = join(kCollectiveNames, [](std::string_view kind) { return std::string{kind}; });
   return {"unknown collective " + in_quotes(name),
           "The collectives are: " + known +
-              "; non-blocking forms begin with i; the parameters: segment, ranks_per_node, reduce_rate."};
+              "; non-blocking forms begin with i; the parameters: segment, ranks_per_node, "
+              "reduce_rate, copy_rate."};
 }
 
 Error unknown_library(std::string_view name) {
@@ -136,10 +143,10 @@ std::optional<Error> Selection::set(std::string_view key, std::string_view value
       ranks_per_node_ = static_cast<std::int32_t>(number.value());
     return std::nullopt;
   }
-  if (key == kReduceRate) {
+  if (key == kReduceRate || key == kCopyRate) {
     const Result<double> rate = parse_quantity(value, Quantity::kBandwidth);
     if (!rate) return rate.error();
-    reduce_rate_ = rate.value();
+    (key == kReduceRate ? reduce_rate_ : copy_rate_) = rate.value();
     return std::nullopt;
   }
   const auto find_kind = [](std::string_view name) {
@@ -190,6 +197,7 @@ std::string Selection::describe() const {
   if (segment_ != kDefaultSegment) add(kSegment, std::to_string(count(segment_)));
   if (ranks_per_node_ != 1) add(kRanksPerNode, std::to_string(ranks_per_node_));
   if (reduce_rate_ > 0) add(kReduceRate, format_number(reduce_rate_));
+  if (copy_rate_ > 0) add(kCopyRate, format_number(copy_rate_));
   return text.empty() ? std::string{library_->name} : text;
 }
 
@@ -201,7 +209,14 @@ CollectiveCall Selection::tuned(const CollectiveCall& call) const {
 }
 
 Duration Selection::combining(Bytes size) const {
-  return reduce_rate_ > 0 ? rounded(static_cast<double>(count(size)) / reduce_rate_) : Duration{};
+  return time_at_rate(size, reduce_rate_);
+}
+
+Duration Selection::copying(const CollectiveCall& call) const {
+  const Bytes own = copy_rate_ > 0 ? own_copy(call) : Bytes{};
+  if (count(own) == 0) return {};
+  const bool by_message = call.members > 1 && choose(call).append == algorithms::alltoall_scattered;
+  return time_at_rate(by_message ? own + own : own, copy_rate_);
 }
 
 const Algorithm& Selection::choose(const CollectiveCall& call) const {

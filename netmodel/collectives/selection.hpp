@@ -61,6 +61,9 @@ class Selection {
   [[nodiscard]] CollectiveCall tuned(const CollectiveCall& call) const;
   /// What it takes to combine `size` received bytes with as many of one's own, by whatever operation.
   [[nodiscard]] Duration combining(Bytes size) const;
+  /// What it takes a member to copy what it keeps for itself, own_copy(): twice where MPICH's scattered exchange sends it as
+  /// a message, into the library's buffers and out of them.
+  [[nodiscard]] Duration copying(const CollectiveCall& call) const;
 
   friend bool operator==(const Selection&, const Selection&) = default;
 
@@ -82,6 +85,7 @@ class Selection {
   Bytes segment_{};
   std::int32_t ranks_per_node_ = 1;
   double reduce_rate_ = 0;  // bytes per second; 0: combining takes no time
+  double copy_rate_ = 0;    // bytes per second; 0: copying takes no time
 };
 
 }  // namespace nplus1::netmodel

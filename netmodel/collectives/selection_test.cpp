@@ -161,6 +161,18 @@ TEST(Selection, CombinesAtARateOrInNoTime) {
   EXPECT_EQ(Selection::parse(selection.value().describe()).value(), selection.value());
 }
 
+TEST(Selection, CopiesAtARateOrInNoTime) {
+  const CollectiveCall call{.kind = CollectiveKind::kAlltoall, .members = 4, .size = bytes(1000)};
+  EXPECT_EQ(Selection{}.copying(call), Duration{});
+  const auto selection = Selection::parse("alltoall=pairwise,copy_rate=4GBps");
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(selection.value().copying(call), std::chrono::nanoseconds{250});
+  EXPECT_EQ(Selection::parse("alltoall=scattered,copy_rate=4GBps").value().copying(call),
+            std::chrono::nanoseconds{500});
+  EXPECT_EQ(selection.value().combining(bytes(1000)), Duration{});
+  EXPECT_EQ(Selection::parse(selection.value().describe()).value(), selection.value());
+}
+
 TEST(Selection, SaysWhichLibrariesExistAndWhatParametersMayBe) {
   for (const char* text :
        {"intel", "simgrid:impi", "openmpi,", "segment=0", "ranks_per_node=0", "segment=x"}) {

@@ -87,16 +87,18 @@ Collectives::Call& Collectives::next_call(Communicator& c, std::int32_t me) {
   return *c.in_progress[offset];
 }
 
-void Collectives::schedule(const Communicator& c, std::int32_t me, const events::Event& event,
-                           const events::Extension& extension, std::vector<Step>& steps) const {
+Duration Collectives::schedule(const Communicator& c, std::int32_t me, const events::Event& event,
+                               const events::Extension& extension, std::vector<Step>& steps) const {
   std::vector<std::int64_t> edge_sizes;
   const semantics::Membership who{static_cast<std::int32_t>(c.members.size()), me,
                                   static_cast<std::int32_t>(c.local_members)};
   const netmodel::CollectiveCall call = semantics::collective_call(event, extension, who, edge_sizes);
-  if (selection_ != nullptr)
-    netmodel::append_steps(call, *selection_, steps);
-  else
+  if (selection_ == nullptr) {
     netmodel::append_steps(call, steps);
+    return {};
+  }
+  netmodel::append_steps(call, *selection_, steps);
+  return selection_->copying(call);
 }
 
 void Collectives::enter(RankId rank, const events::Event& event, const events::Extension& extension,
@@ -105,14 +107,13 @@ void Collectives::enter(RankId rank, const events::Event& event, const events::E
   const std::int32_t me = index_of(c, rank);
   Call& call = next_call(c, me);
   Member& member = call.members[static_cast<std::size_t>(me)];
-  schedule(c, me, event, extension, member.steps);
+  member.clock = entry + schedule(c, me, event, extension, member.steps);
   member.position = 0;
-  member.clock = entry;
-  member.interface_free = entry;
+  member.interface_free = member.clock;
   member.token = token;
   member.entered = true;
   if (contention_ != nullptr) {
-    member.end = entry;
+    member.end = member.clock;
     member.pending = 0;
     member.held_up = member.latest_held_up = {};
     member.site = event.site.value;

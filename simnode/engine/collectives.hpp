@@ -97,8 +97,10 @@ class Collectives {
   [[nodiscard]] const Communicator& communicator(CommId comm) const;
   [[nodiscard]] static std::int32_t index_of(const Communicator& c, RankId rank);
   Call& next_call(Communicator& c, std::int32_t me);
-  void schedule(const Communicator& c, std::int32_t me, const events::Event& event,
-                const events::Extension& extension, std::vector<netmodel::Step>& steps) const;
+  /// Appends the member's steps; returns what it copies of its own before the first.
+  [[nodiscard]] Duration schedule(const Communicator& c, std::int32_t me, const events::Event& event,
+                                  const events::Extension& extension,
+                                  std::vector<netmodel::Step>& steps) const;
   void advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
   Time depart(Member& member, RankId source, RankId destination, const netmodel::Step& step) const;

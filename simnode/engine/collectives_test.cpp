@@ -182,6 +182,16 @@ TEST(Collective, CombiningCostsTimeAtTheRateGiven) {
   EXPECT_EQ(world.exit(1), ns(0));
 }
 
+TEST(Collective, CopyingOnesOwnCostsTimeAtTheRateGivenBeforeAnythingIsSent) {
+  const auto selection = netmodel::Selection::parse("gather=linear,scatter=linear,copy_rate=1GBps");
+  World world{3, "lsb:latency=1e-06,bandwidth=1e+09", {{}, true, &selection.value()}};
+  for (int r = 0; r < 3; ++r) world.collective(r, Kind::kScatter, 500, 0);
+  EXPECT_EQ(world.exit(0), ns(500));
+  EXPECT_EQ(world.exit(1), ns(500 + 1500));
+  for (int r = 0; r < 3; ++r) world.collective(r, Kind::kGather, 4000, 0);
+  EXPECT_EQ(world.exit(0), std::max(ns(500 + 4000), ns(500 + 1500 + 5000)));
+}
+
 TEST(Collective, TheSelectionChoosesTheAlgorithm) {
   const auto chain = netmodel::Selection::parse("bcast=chain");
   World world{4, "lsb:latency=1e-06,bandwidth=1e+09", {{}, true, &chain.value()}};

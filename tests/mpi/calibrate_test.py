@@ -80,7 +80,7 @@ class Calibrate(LiveTest):
     def test_the_machines_own_network_is_measured(self):
         text = self.calibrate("--repetitions", "3", "--largest", "65536")
         kinds = {line.split(",")[0] for line in (self.folder / "raw.csv").read_text().splitlines()[1:]}
-        self.assertEqual(kinds, {"half_round_trip", "send", "gap", "eager", "reduce"})
+        self.assertEqual(kinds, {"half_round_trip", "send", "gap", "eager", "reduce", "copy"})
         self.assertRegex(text, r"(?m)^--collectives reduce_rate=\d")
         doctor = self.run_command([str(NPLUS1), "doctor", "--platform", "here.xml", "-n", "2"])
         self.assertEqual(doctor.returncode, 0, doctor.stdout)

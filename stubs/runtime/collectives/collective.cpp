@@ -46,6 +46,7 @@ events::Event event_of(const Collective& c, EventKind kind) {
   event.comm = c.comm->number;
   event.peer = c.rooted() ? root_in_event(c) : -1;
   event.size = c.size;
+  if (c.in_place) event.flags |= events::kInPlace;
   if (c.empty_blocks_travel) event.flags |= events::kEmptyBlocksTravel;
   return event;
 }
@@ -215,11 +216,12 @@ std::shared_ptr<Communicator> persistent_communicator(Runtime& rt, Communicator&
 
 }  // namespace
 
-Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises) {
+Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises, const void* own) {
   Runtime& rt = *runtime();
   const std::lock_guard guard{rt.lock};
   Collective c;
   c.kind = kind;
+  c.in_place = own == MPI_IN_PLACE;
   c.comm = rt.communicators.find(comm);
   c.synchronises =
       synchronises && !(c.comm != nullptr && c.comm->inter);  // a group may leave before its last

@@ -40,6 +40,7 @@ struct Collective {
   std::int64_t size = 0;             // as netmodel::CollectiveCall::size
   std::vector<std::int64_t> sizes;   // bytes per member, where the kind has them
   std::vector<std::uint32_t> words;  // neighbourhood edges
+  bool in_place = false;             // events::kInPlace
   bool empty_blocks_travel = false;  // events::kEmptyBlocksTravel
   /// What the one message that this member receives must have, where MPI checks that (MPI_Bcast).
   std::optional<std::size_t> receives_exactly;

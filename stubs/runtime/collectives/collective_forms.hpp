@@ -22,7 +22,7 @@
 
 namespace nplus1::stubs {
 
-/// The description's start: the communicator and what all kinds share.
-Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises);
+/// The description's start: the communicator and what all kinds share. `own`: the argument that may be MPI_IN_PLACE.
+Collective describe(CollectiveKind kind, MPI_Comm comm, bool synchronises, const void* own = nullptr);
 
 }  // namespace nplus1::stubs

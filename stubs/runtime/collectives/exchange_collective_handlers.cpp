@@ -32,7 +32,7 @@ bool empty(std::int64_t block) {
 template <class C, class D>
 Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                      MPI_Datatype recvtype, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kAllgather, comm, true);
+  Collective c = describe(CollectiveKind::kAllgather, comm, true, sendbuf);
   if (c.comm != nullptr) {
     check_data(recvbuf, recvcount, recvtype);
     if (!(intra(c) && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
@@ -59,7 +59,7 @@ Collective allgather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, vo
 template <class C, class D>
 Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                       const C recvcounts[], const D displs[], MPI_Datatype recvtype, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kAllgatherv, comm, true);
+  Collective c = describe(CollectiveKind::kAllgatherv, comm, true, sendbuf);
   if (c.comm != nullptr) {
     check_blocks(recvbuf, recvcounts, displs, recvtype, members(c));
     if (!(intra(c) && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
@@ -97,7 +97,7 @@ Collective allgatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, v
 template <class C, class D>
 Collective alltoall(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kAlltoall, comm, true);
+  Collective c = describe(CollectiveKind::kAlltoall, comm, true, sendbuf);
   if (c.comm != nullptr) {
     check_data(recvbuf, recvcount, recvtype);
     if (!(intra(c) && sendbuf == MPI_IN_PLACE)) check_data(sendbuf, sendcount, sendtype);
@@ -177,7 +177,7 @@ template <class C, class D>
 Collective alltoallv(const void* sendbuf, const C sendcounts[], const D sdispls[], MPI_Datatype sendtype,
                      void* recvbuf, const C recvcounts[], const D rdispls[], MPI_Datatype recvtype,
                      MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
+  Collective c = describe(CollectiveKind::kAlltoallv, comm, false, sendbuf);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (c.comm != nullptr) {
     check_blocks(recvbuf, recvcounts, rdispls, recvtype, members(c), library::kExchangesRefuseBottom);
@@ -237,7 +237,7 @@ template <class C, class D>
 Collective alltoallw(const void* sendbuf, const C sendcounts[], const D sdispls[],
                      const MPI_Datatype sendtypes[], void* recvbuf, const C recvcounts[], const D rdispls[],
                      const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kAlltoallv, comm, false);
+  Collective c = describe(CollectiveKind::kAlltoallv, comm, false, sendbuf);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   if (c.comm != nullptr) {
     check_blocks(recvbuf, recvcounts, rdispls, recvtypes, members(c), library::kExchangesRefuseBottom);

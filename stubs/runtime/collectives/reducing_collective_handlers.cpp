@@ -38,7 +38,7 @@ void check_vectors(const Collective& c, const void* sendbuf, const void* recvbuf
 template <class C, class D>
 Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op, int root,
                   MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kReduce, comm, false);
+  Collective c = describe(CollectiveKind::kReduce, comm, false, sendbuf);
   c.root = root;
   if (c.comm != nullptr) {
     check_root(c);
@@ -67,7 +67,7 @@ Collective reduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type
 template <class C, class D>
 Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kAllreduce, comm, true);
+  Collective c = describe(CollectiveKind::kAllreduce, comm, true, sendbuf);
   check_vectors(c, sendbuf, recvbuf, count, count, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);
@@ -81,7 +81,7 @@ Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype t
 template <class C, class D>
 Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount, MPI_Datatype type, MPI_Op op,
                                 MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kReduceScatterBlock, comm, true);
+  Collective c = describe(CollectiveKind::kReduceScatterBlock, comm, true, sendbuf);
   check_vectors(c, sendbuf, recvbuf, recvcount, recvcount, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvcount, type};
   c.size = payload_bytes(recvcount, type);
@@ -97,7 +97,7 @@ Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount,
 template <class C, class D>
 Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts[], MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kReduceScatter, comm, true);
+  Collective c = describe(CollectiveKind::kReduceScatter, comm, true, sendbuf);
   const bool in_place = sendbuf == MPI_IN_PLACE;
   const std::size_t blocks = c.comm == nullptr ? 0 : c.comm->local.size();
   MPI_Count total = 0;
@@ -131,7 +131,7 @@ Collective reduce_scatter(const void* sendbuf, void* recvbuf, const C recvcounts
 template <class C, bool kInclusive>
 Collective prefix(CollectiveKind kind, const void* sendbuf, void* recvbuf, C count, MPI_Datatype type,
                   MPI_Op op, MPI_Comm comm) {
-  Collective c = describe(kind, comm, false);
+  Collective c = describe(kind, comm, false, sendbuf);
   check_vectors(c, sendbuf, recvbuf, count, count, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);

@@ -102,7 +102,7 @@ int bcast_init(void* buffer, C count, MPI_Datatype type, int root, MPI_Comm comm
 template <class C, class D>
 Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kGather, comm, false);
+  Collective c = describe(CollectiveKind::kGather, comm, false, sendbuf);
   c.root = root;
   if (c.comm != nullptr) {
     check_root(c);
@@ -143,7 +143,7 @@ Collective gather(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void*
 template <class C, class D>
 Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf,
                    const C recvcounts[], const D displs[], MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kGatherv, comm, false);
+  Collective c = describe(CollectiveKind::kGatherv, comm, false, sendbuf);
   c.root = root;
   const bool contributes = !takes_no_part(c) && !is_intercomm_root(c);
   if (c.comm != nullptr) {
@@ -183,7 +183,7 @@ Collective gatherv(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
 template <class C, class D>
 Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void* recvbuf, C recvcount,
                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kScatter, comm, false);
+  Collective c = describe(CollectiveKind::kScatter, comm, false, recvbuf);
   c.root = root;
   if (c.comm != nullptr) {
     check_root(c);
@@ -236,7 +236,7 @@ Collective scatter(const void* sendbuf, C sendcount, MPI_Datatype sendtype, void
 template <class C, class D>
 Collective scatterv(const void* sendbuf, const C sendcounts[], const D displs[], MPI_Datatype sendtype,
                     void* recvbuf, C recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Collective c = describe(CollectiveKind::kScatterv, comm, false);
+  Collective c = describe(CollectiveKind::kScatterv, comm, false, recvbuf);
   c.root = root;
   const bool receives = !takes_no_part(c) && !is_intercomm_root(c);
   if (c.comm != nullptr) {
