@@ -6,7 +6,6 @@
 
 #include "netmodel/collectives/selection.hpp"
 #include "semantics/collective_call.hpp"
-#include "semantics/timing.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {
@@ -107,11 +106,9 @@ void Collectives::enter(RankId rank, const events::Event& event, const events::E
   const std::int32_t me = index_of(c, rank);
   Call& call = next_call(c, me);
   Member& member = call.members[static_cast<std::size_t>(me)];
-  member.clock = entry + schedule(c, me, event, extension, member.steps);
-  member.position = 0;
-  member.interface_free = member.clock;
+  const Duration copying = schedule(c, me, event, extension, member.steps);
+  member.enter(entry + copying);
   member.token = token;
-  member.entered = true;
   if (contention_ != nullptr) {
     member.end = member.clock;
     member.pending = 0;
@@ -133,44 +130,9 @@ void Collectives::enter(RankId rank, const events::Event& event, const events::E
 
 /// Runs a member until it waits for a transfer that was not yet sent.
 void Collectives::advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done) {
-  Member& member = call.members[static_cast<std::size_t>(me)];
-  for (; member.position < member.steps.size(); ++member.position, member.sent = false) {
-    const Step step = member.steps[member.position];
-    if (!member.sent && step.send_to != netmodel::kNoMember) send(c, call, me, step);
-    member.sent = true;
-    if (step.receive_from == netmodel::kNoMember) continue;
-    const auto transfer = call.transfers.pop(step.receive_from, me);
-    if (!transfer) return;
-    member.clock = std::max(member.clock, transfer->arrival);
-    if (step.transport == netmodel::Transport::kMessage)
-      member.clock += network_.receive_overhead(transfer->size);
-    if (step.combines && selection_ != nullptr) member.clock += selection_->combining(transfer->size);
-  }
-  finish(c, call, me, done);
-}
-
-/// Starts the transfer of `step`: when it arrives. Copies leave when the last message left.
-Time Collectives::depart(Member& member, RankId source, RankId destination, const Step& step) const {
-  if (step.transport == netmodel::Transport::kSignal) return member.clock;
-  if (step.transport == netmodel::Transport::kCopy)
-    return member.interface_free - network_.occupancy(step.size) +
-           network_.transit(source, destination, step.size);
-  const semantics::EagerSend sent =
-      semantics::send_eager(network_, member.clock, source, destination, step.size, member.interface_free);
-  member.clock = sent.sender_free;
-  return sent.arrival;
-}
-
-void Collectives::send(const Communicator& c, Call& call, std::int32_t me, const Step& step) {
-  Member& member = call.members[static_cast<std::size_t>(me)];
-  const auto to = static_cast<std::size_t>(step.send_to);
-  call.transfers.push(
-      me, step.send_to,
-      {depart(member, c.members[static_cast<std::size_t>(me)], c.members[to], step), step.size});
-  const Member& peer = call.members[to];
-  const bool waits = peer.entered && peer.sent && !peer.done && peer.position < peer.steps.size() &&
-                     peer.steps[peer.position].receive_from == me;
-  if (waits) runnable_.push_back(step.send_to);
+  semantics::ScheduleLanes<Member> lanes{network_,     selection_,     c.members,
+                                         call.members, call.transfers, runnable_};
+  if (lanes.advance(me)) finish(c, call, me, done);
 }
 
 void Collectives::finish(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done) {

@@ -13,9 +13,10 @@
 #include "events/event.hpp"
 #include "netmodel/collectives/schedule.hpp"
 #include "netmodel/network_model.hpp"
+#include "semantics/schedule_lanes.hpp"
+#include "semantics/transfers.hpp"
 #include "simnode/engine/contention.hpp"
 #include "simnode/engine/fifo.hpp"
-#include "simnode/engine/transfers.hpp"
 #include "support/ids.hpp"
 #include "support/units.hpp"
 
@@ -53,15 +54,9 @@ class Collectives {
   [[nodiscard]] std::vector<RankId> awaited(CommId comm, RankId rank, std::uint64_t token) const;
 
  private:
-  struct Member {
-    std::vector<netmodel::Step> steps;
-    std::size_t position = 0;
-    Time clock{};
-    Time interface_free{};
+  using Transfers = semantics::Transfers;
+  struct Member : semantics::ScheduleLane {
     std::uint64_t token = 0;
-    bool entered = false;
-    bool sent = false;  // the send of the step at `position`
-    bool done = false;
     // With contention:
     Time end{};                   // latest known end of what the steps before `position` started
     std::uint32_t pending = 0;    // ends not known yet
@@ -102,8 +97,6 @@ class Collectives {
                                   const events::Extension& extension,
                                   std::vector<netmodel::Step>& steps) const;
   void advance(Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
-  void send(const Communicator& c, Call& call, std::int32_t me, const netmodel::Step& step);
-  Time depart(Member& member, RankId source, RankId destination, const netmodel::Step& step) const;
   void finish(const Communicator& c, Call& call, std::int32_t me, std::vector<Done>& done);
   void retire(Communicator& c);
 

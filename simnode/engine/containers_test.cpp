@@ -4,9 +4,9 @@
 #include <map>
 #include <random>
 
+#include "semantics/transfers.hpp"
 #include "simnode/engine/lane.hpp"
 #include "simnode/engine/request_table.hpp"
-#include "simnode/engine/transfers.hpp"
 
 namespace nplus1::simnode::engine {
 namespace {
@@ -36,7 +36,7 @@ TEST(RequestTable, FindsWhatWasInsertedThroughRandomChanges) {
 
 TEST(Transfers, AreFirstInFirstOutPerPairThroughGrowth) {
   std::mt19937 random{3};
-  Transfers transfers;
+  semantics::Transfers transfers;
   transfers.clear(4);
   std::map<std::pair<int, int>, std::deque<std::int64_t>> plain;
   for (std::int64_t i = 0; i < 20000; ++i) {
@@ -58,7 +58,7 @@ TEST(Transfers, AreFirstInFirstOutPerPairThroughGrowth) {
 
 TEST(Transfers, OfOnePairAreFoundAtOnceHoweverManyWait) {
   constexpr std::int64_t kMany = 300'000;  // looking at each of the others would take minutes
-  Transfers transfers;
+  semantics::Transfers transfers;
   transfers.clear(2);
   for (std::int64_t i = 0; i < kMany; ++i) transfers.push(0, 1, {Time{Duration{i}}, bytes(i)});
   for (std::int64_t i = 0; i < kMany; ++i) ASSERT_EQ(count(transfers.pop(0, 1)->size), i);

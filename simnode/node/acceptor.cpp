@@ -142,8 +142,9 @@ bool Acceptor::send_settings(const JobRank& rank, RankId id, bool local) {
   answer.has_segment = local && segment_ ? 1 : 0;
   answer.config = settings_.config();
   answer.config.compute_scale *= network_->compute_scale(id);
-  const std::string parts[] = {network_->describe_to_ranks(), settings_.output, settings_.record_region,
-                               semantics::packed(settings_.compute_rules, id), compute_intervals_of(id)};
+  const std::string parts[] = {network_->describe_to_ranks(), settings_.output,
+                               settings_.record_region,       semantics::packed(settings_.compute_rules, id),
+                               settings_.collectives,         compute_intervals_of(id)};
   std::string texts;
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     answer.text_bytes[i] = parts[i].size();

@@ -74,6 +74,12 @@ bool receive_texts(Opened& line, transport::Deadline until) {
   return true;
 }
 
+/// Of the simulated collectives' algorithms, as the simulator has parsed it already.
+netmodel::Selection selection_of(const Opened& line) {
+  const std::string& words = line.texts[transport::kCollectives];
+  return words.empty() ? netmodel::Selection{} : netmodel::Selection::parse(words).value();
+}
+
 /// The simulator may be reading a large platform for the rank that came first.
 constexpr std::chrono::seconds kPatience{60};
 
@@ -177,9 +183,11 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   const int cores = cores_of_all();
 
   const bool joined = line.socket >= 0;
-  int mine[3] = {joined ? 1 : 0, line.segment ? 1 : 0, joined ? hello.ranks : hello.rank};
-  int all[3] = {};
-  pmpi::Allreduce(mine, all, 3, MPI_INT, MPI_MIN, world());
+  const bool one_at_a_time = threads_provided < MPI_THREAD_MULTIPLE;
+  int mine[4] = {joined ? 1 : 0, line.segment ? 1 : 0, joined ? hello.ranks : hello.rank,
+                 one_at_a_time ? 1 : 0};
+  int all[4] = {};
+  pmpi::Allreduce(mine, all, 4, MPI_INT, MPI_MIN, world());
   const auto network = netmodel::parse(line.texts[transport::kNetwork]);
   Start start;
   start.active = static_cast<std::uint32_t>(all[0] != 0 && network.ok());
@@ -209,6 +217,8 @@ std::unique_ptr<Runtime> Runtime::connect(int threads_provided, int native_threa
   rt->settings_.recorded = std::move(line.recorded);
   rt->network_ = std::move(netmodel::parse(line.texts[transport::kNetwork])).value();
   rt->settings_.record_region = line.texts[transport::kRecordRegion];
+  if (start.direct != 0 && all[3] != 0)
+    rt->collective_ends.begin(*rt->network_, selection_of(line), rt->me_, line.segment);
   rt->output_ = line.texts[transport::kOutput];
   rt->native_ = line.welcome.config.native != 0;
   rt->settings_.late_clocks = start.late_clocks != 0;

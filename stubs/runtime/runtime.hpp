@@ -37,6 +37,7 @@
 #include "stubs/runtime/line/line.hpp"
 #include "stubs/runtime/line/vain_looks.hpp"
 #include "stubs/runtime/partition_channels.hpp"
+#include "stubs/runtime/requests/collective_ends.hpp"
 #include "stubs/runtime/requests/messages.hpp"
 #include "stubs/runtime/requests/requests.hpp"
 #include "stubs/runtime/system_clocks.hpp"
@@ -125,6 +126,7 @@ class alignas(4096) Runtime {
   RequestTable requests;
   Line line;                                    // to the simulator
   Messages messages{line, requests};            // the rank's own matching
+  CollectiveEnds collective_ends;               // of those that nobody leaves before all have come
   Background background;                        // native sends that the program believes finished
   ThreadStates threads{lock, settings_, line};  // that have called MPI
   VainLooks vain_looks{lock, line};             // for the simulator's view of a standstill

@@ -79,6 +79,7 @@ set(NPLUS1_STUBS_RUNTIME_SOURCES
   runtime/point_to_point/probe_handlers.cpp
   runtime/point_to_point/receive_handlers.cpp
   runtime/point_to_point/send_handlers.cpp
+  runtime/requests/collective_ends.cpp
   runtime/requests/messages.cpp
   runtime/requests/requests.cpp
 )

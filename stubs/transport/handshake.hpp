@@ -19,7 +19,7 @@
 
 namespace nplus1::transport {
 
-inline constexpr std::uint32_t kProtocolVersion = 10;
+inline constexpr std::uint32_t kProtocolVersion = 11;
 
 enum class ClockChoice : std::uint8_t { kAuto, kCpu, kWall, kInstructions };
 
@@ -52,6 +52,7 @@ enum Text : std::size_t {
   kOutput,         // where the results will be
   kRecordRegion,   // --record-region; empty: everything
   kComputeRules,   // of a compute table, packed (semantics/time_settings.hpp)
+  kCollectives,    // --collectives, as given; empty: the default
   kRecordedTimes,  // this rank's events::recording::ComputeInterval, one after the other
   kTexts
 };

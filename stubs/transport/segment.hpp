@@ -54,6 +54,17 @@ struct ThreadCell {
 /// A thread has that of its number modulo this, unless a later one has taken it.
 inline constexpr std::size_t kThreadCells = 64;
 
+/// Where a rank says when it entered a collective that nobody leaves before all have entered, and finds when it ends there
+/// (stubs/runtime/requests/collective_ends.hpp).
+struct alignas(64) CollectiveSlot {
+  // Written by the rank.
+  std::atomic<std::int64_t> entry_ps;
+  std::atomic<std::uint64_t> call;  // which: the same at all members
+  // Written by who came last.
+  std::atomic<std::int64_t> exit_ps;
+  std::atomic<std::uint64_t> told;  // the call that ends then
+};
+
 /// One rank's part of the segment.
 struct alignas(64) RankBlock {
   // Written by the rank.
@@ -77,6 +88,7 @@ struct alignas(64) RankBlock {
   // Two stacks of stamps (stubs/transport/inbox.hpp): messages to me, and stamps of mine that were read.
   alignas(64) std::atomic<std::uint64_t> inbox;
   alignas(64) std::atomic<std::uint64_t> returned;
+  CollectiveSlot collective;
   Slot events[kEventSlots];
   Slot answers[kAnswerSlots];
 };

@@ -32,6 +32,9 @@ MPIRUN = os.environ.get("NPLUS1_MPIRUN") or shutil.which("mpirun.mpich") or "mpi
 PATIENT = os.environ.get("PATIENT")
 NETWORKS = ["", "lsb:latency=1e-6,bandwidth=1e9", "lsb:latency=1e-6,bandwidth=1e9,eager=1024",
             "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11", "loggops:L=2e-6,o=3e-7,g=1e-6,G=1e-9,O=1e-11,S=2048"]
+# Of simulated collectives, besides what the seed gives them to work on.
+ALGORITHMS = ["", "", "openmpi", "allreduce=ring,barrier=tree,alltoall=pairwise,reduce_rate=2GBps,copy_rate=1GBps",
+              "simgrid:default,allgather=linear,allreduce=two_level,ranks_per_node=2"]
 PLATFORMS = ["two_hosts.xml", "cluster64.xml", "torus.xml", "fat_tree.xml", "dragonfly.xml"]
 RANKS = [2] * 10 + [3] * 12 + [4] * 12 + [5] * 6 + [6] * 4 + list(range(7, 18))
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -241,6 +244,9 @@ def run_observed(job, way, folder, limit):
     books.mkdir(parents=True)
     network = ["--platform", str(ROOT / "platforms" / job.network)] if job.network.endswith(".xml") else \
         ["--network", job.network] if job.network else []
+    algorithms = ALGORITHMS[job.seed % len(ALGORITHMS)]
+    if algorithms:
+        network += ["--collectives", algorithms]
     more = {k: v.format(seed=job.seed) for k, v in way.environment.items()}
     more["RANDOM_PROGRAM_BOOKS"] = str(books)
     code, out, err = execute([NPLUS1, "run", "-q", "-n", str(job.ranks), "-o", str(result), *network, "--compute",

@@ -81,8 +81,45 @@ int native_then_virtual(Call& call, const std::function<int()>& native) {
   return code;
 }
 
+/// The call as the members of one group see it who all leave after all have entered, and give and get blocks of one size; nothing
+/// of another.
+std::optional<netmodel::CollectiveCall> call_that_all_see(const Collective& c) {
+  switch (c.kind) {
+    case CollectiveKind::kBarrier:
+    case CollectiveKind::kAllgather:
+    case CollectiveKind::kAllreduce:
+    case CollectiveKind::kAlltoall:
+    case CollectiveKind::kReduceScatterBlock:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (!c.synchronises || c.comm->inter) return std::nullopt;
+  netmodel::CollectiveCall call;
+  call.kind = c.kind;
+  call.in_place = c.in_place;
+  call.size = Bytes{c.size};
+  return call;
+}
+
+/// When it ends the members find out by themselves; else the simulator is asked, by the next call.
+int run_together(Call& call, const Collective& c, const netmodel::CollectiveCall& seen) {
+  emit(call, c, EventKind::kCollective, kNoRequest, false);
+  call.rt.collective_ends.enter(c.comm->key, c.comm->collectives++, c.comm->local, seen, call.entry());
+  const int code = call.unlocked(c.blocking);
+  if (const auto exit = call.rt.collective_ends.exit())
+    call.exit_at(*exit);
+  else
+    call.drift_off();
+  return code;
+}
+
 /// By MPI's blocking form, which nobody leaves before everybody has entered, or who has to stay in it for as long as it lasts.
 int run_blocking(Call& call, const Collective& c) {
+  const auto seen = call.rt.collective_ends.are_known() && !call.rt.degraded() && !callbacks_exist()
+                        ? call_that_all_see(c)
+                        : std::nullopt;
+  if (seen) return run_together(call, c, *seen);
   const bool drifts = call.may_drift();
   emit(call, c, EventKind::kCollective, kNoRequest, !drifts);
   const auto native = [&] { return call.unlocked(c.blocking); };

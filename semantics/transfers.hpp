@@ -1,5 +1,5 @@
 // The messages of one collective call that have been sent and not yet received: first in, first out per
-// ordered pair of members. Private to the engine.
+// ordered pair of members.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 #include "support/units.hpp"
 
-namespace nplus1::simnode::engine {
+namespace nplus1::semantics {
 
 class Transfers {
  public:
@@ -125,4 +125,4 @@ class Transfers {
   std::size_t used_ = 0;  // pairs with messages
 };
 
-}  // namespace nplus1::simnode::engine
+}  // namespace nplus1::semantics
