@@ -62,6 +62,7 @@ Call::Call(Runtime& r, bool first, Clock clock)
   thread.inside = now_;
   rt.threads.set_inside(true);
   if (thread.is_owed_an_answer) await_owed_answer();
+  thread.miss_its_end();
   if (is_adrift() && (clock == Clock::kKnown || !may_drift() || thread.events_adrift >= kFarthestAdrift))
     ask_for_the_clock();
   site_ = rt.instruments.site_id();

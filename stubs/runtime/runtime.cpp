@@ -158,6 +158,7 @@ void Runtime::recover() noexcept {
   threads.set_native_wait(*thread, false);
   threads.set_inside(false);
   thread->late_word = nullptr;
+  thread->miss_its_end();
   thread->in_call = false;
   threads.start_clock(*thread, thread->inside);  // what was computed since the jump is not known
   if (lock.is_held_here()) lock.unlock();

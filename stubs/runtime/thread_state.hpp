@@ -50,6 +50,7 @@ struct alignas(4096) ThreadState {
   // Events since its clock was last known: a call of them ended when only the simulator knows, and `reported` is no later
   // than that.
   std::uint32_t events_adrift = 0;
+  bool ends_itself = false;  // it is in a collective whose end it finds by itself
   bool in_call = false;
   bool is_owed_an_answer = false;           // a call asked the simulator and ended before it had answered
   std::optional<events::Answer> answer;     // the answer this thread waits for
@@ -66,6 +67,11 @@ struct alignas(4096) ThreadState {
   bool in_native_wait = false;            // counted in RankBlock::native_wait
   transport::ThreadCell* cell = nullptr;  // null where the rank has one thread, or nobody sees it
 
+  /// The program goes on without having left such a collective: by a callback, for a while or for good.
+  void miss_its_end() {
+    if (ends_itself) ++events_adrift;
+    ends_itself = false;
+  }
   /// Starts the clock at `now`: the program goes on. `given`: the recording gives the compute times.
   void start_clock(Time now, bool given) {
     clock.start(now, given && recorded.follows() ? recorded.left(now) : Duration{-1});

@@ -106,7 +106,9 @@ std::optional<netmodel::CollectiveCall> call_that_all_see(const Collective& c) {
 int run_together(Call& call, const Collective& c, const netmodel::CollectiveCall& seen) {
   emit(call, c, EventKind::kCollective, kNoRequest, false);
   call.rt.collective_ends.enter(c.comm->key, c.comm->collectives++, c.comm->local, seen, call.entry());
+  call.thread.ends_itself = true;
   const int code = call.unlocked(c.blocking);
+  call.thread.ends_itself = false;
   if (const auto exit = call.rt.collective_ends.exit())
     call.exit_at(*exit);
   else
@@ -116,9 +118,9 @@ int run_together(Call& call, const Collective& c, const netmodel::CollectiveCall
 
 /// By MPI's blocking form, which nobody leaves before everybody has entered, or who has to stay in it for as long as it lasts.
 int run_blocking(Call& call, const Collective& c) {
-  const auto seen = call.rt.collective_ends.are_known() && !call.rt.degraded() && !callbacks_exist()
-                        ? call_that_all_see(c)
-                        : std::nullopt;
+  const bool may_end_itself =
+      call.rt.collective_ends.are_known() && !call.rt.degraded() && !c.runs_the_programs_operation;
+  const auto seen = may_end_itself ? call_that_all_see(c) : std::nullopt;
   if (seen) return run_together(call, c, *seen);
   const bool drifts = call.may_drift();
   emit(call, c, EventKind::kCollective, kNoRequest, !drifts);

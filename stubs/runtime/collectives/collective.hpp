@@ -54,6 +54,8 @@ struct Collective {
   /// This rank receives nothing from others: it leaves at its own virtual end, with its send data in private
   /// copies.
   bool leaves_early = false;
+  /// The operation is the program's own, which may ask what time it is.
+  bool runs_the_programs_operation = false;
   /// The blocking form runs natively, whoever has to wait in it: the library's non-blocking form has another result. All members
   /// say the same.
   bool has_to_block = false;

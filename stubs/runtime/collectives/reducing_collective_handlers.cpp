@@ -71,6 +71,7 @@ Collective allreduce(const void* sendbuf, void* recvbuf, C count, MPI_Datatype t
   check_vectors(c, sendbuf, recvbuf, count, count, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, count, type};
   c.size = payload_bytes(count, type);
+  c.runs_the_programs_operation = !library::is_builtin(op);
   c.blocking = [=] { return pmpi::Allreduce(sendbuf, recvbuf, count, type, op, comm); };
   c.start = [=](MPI_Request* request, Keep&) {
     return pmpi::Iallreduce(sendbuf, recvbuf, count, type, op, comm, request);
@@ -85,6 +86,7 @@ Collective reduce_scatter_block(const void* sendbuf, void* recvbuf, C recvcount,
   check_vectors(c, sendbuf, recvbuf, recvcount, recvcount, type, op);
   c.data.shown = {sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, recvcount, type};
   c.size = payload_bytes(recvcount, type);
+  c.runs_the_programs_operation = !library::is_builtin(op);
   c.blocking = [=] { return pmpi::Reduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm); };
   c.start = [=](MPI_Request* request, Keep&) {
     return pmpi::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, type, op, comm, request);
