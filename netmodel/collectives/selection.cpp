@@ -215,7 +215,8 @@ Duration Selection::combining(Bytes size) const {
 Duration Selection::copying(const CollectiveCall& call) const {
   const Bytes own = copy_rate_ > 0 ? own_copy(call) : Bytes{};
   if (count(own) == 0) return {};
-  const bool by_message = call.members > 1 && choose(call).append == algorithms::alltoall_scattered;
+  const AppendFunction chosen = call.members > 1 ? choose(call).append : nullptr;
+  const bool by_message = chosen == algorithms::alltoall_scattered || chosen == algorithms::alltoall_linear;
   return time_at_rate(by_message ? own + own : own, copy_rate_);
 }
 

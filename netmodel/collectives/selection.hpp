@@ -61,8 +61,8 @@ class Selection {
   [[nodiscard]] CollectiveCall tuned(const CollectiveCall& call) const;
   /// What it takes to combine `size` received bytes with as many of one's own, by whatever operation.
   [[nodiscard]] Duration combining(Bytes size) const;
-  /// What it takes a member to copy what it keeps for itself, own_copy(): twice where MPICH's scattered exchange sends it as
-  /// a message, into the library's buffers and out of them.
+  /// What it takes a member to copy what it keeps for itself, own_copy(): twice where an exchange with many at a time sends it as
+  /// a message like the others' (MPICH), into the library's buffers and out of them.
   [[nodiscard]] Duration copying(const CollectiveCall& call) const;
 
   friend bool operator==(const Selection&, const Selection&) = default;
